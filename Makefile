@@ -1,0 +1,74 @@
+# One door: each target sets up what it needs and runs. VENV= (empty) uses the python3 on PATH as it is.
+VENV ?= .venv
+PYTHON ?= python3
+HAS_GPU := $(shell nvidia-smi -L >/dev/null 2>&1 && echo yes)
+
+ifeq ($(strip $(VENV)),)
+RUN :=
+READY :=
+READY_DEV :=
+else
+RUN := $(VENV)/bin/
+READY := $(VENV)/.ready-$(if $(HAS_GPU),gpu,cpu)
+READY_DEV := $(VENV)/.ready-dev$(if $(HAS_GPU),-gpu,)
+endif
+PY := $(RUN)python3
+HOPSCOPE := $(PY) -m pipeline.cli
+
+# Quiet and offline: an embedded Prefect server of our own, no analytics.
+export PREFECT_SERVER_ANALYTICS_ENABLED := false
+export DO_NOT_TRACK := 1
+export PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS := 180
+export PREFECT_HOME ?= $(CURDIR)/.prefect
+
+.PHONY: help setup demo test test-gpu lint bench serve lock clean
+
+help:
+	@echo "make demo      run the main job on the samples and print where the report lies"
+	@echo "make test      run every test (GPU tests are skipped, with a reason, without a GPU)"
+	@echo "make test-gpu  run the tests on a GPU machine; red without a GPU"
+	@echo "make lint      ruff, mypy and the import arrows"
+	@echo "make bench     run every benchmark; results go to benchmarks/results/"
+	@echo "make serve     Prefect server and worker, reports, Dask dashboard, on 127.0.0.1"
+
+$(VENV)/bin/python3:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "hopscope needs Python 3.11 or newer")'
+	$(PYTHON) -m venv $(VENV)
+
+# $(1): lock file, $(2): stamp. pip leaves alone what is already there in the locked version.
+define install
+	$(VENV)/bin/python3 -m pip install -q --disable-pip-version-check -r $(1)
+	$(VENV)/bin/python3 -m pip install -q --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(2)
+endef
+
+$(VENV)/.ready-cpu: locks/cpu.txt pyproject.toml | $(VENV)/bin/python3
+	$(call install,locks/cpu.txt,$@)
+$(VENV)/.ready-gpu: locks/gpu.txt pyproject.toml | $(VENV)/bin/python3
+	$(call install,locks/gpu.txt,$@)
+$(VENV)/.ready-dev: locks/dev.txt pyproject.toml | $(VENV)/bin/python3
+	$(call install,locks/dev.txt,$@)
+	@touch $(VENV)/.ready-cpu
+$(VENV)/.ready-dev-gpu: locks/gpu.txt pyproject.toml | $(VENV)/bin/python3
+	$(call install,locks/gpu.txt,$@)
+	@touch $(VENV)/.ready-gpu
+
+setup: $(READY)
+
+test: $(READY_DEV)
+	$(PY) -m pytest
+
+test-gpu: $(READY_DEV)
+	$(PY) -m pytest --require-gpu
+
+lint: $(READY_DEV)
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	$(RUN)lint-imports
+
+# Needs uv. Universal: one file for Python 3.11 to 3.14.
+lock:
+	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra build --no-emit-index-url --no-header -o locks/cpu.txt
+	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra build --extra dev -c locks/cpu.txt --no-emit-index-url --no-header -o locks/dev.txt
+	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra build --extra dev --extra gpu -c locks/dev.txt --no-emit-index-url --no-header -o locks/gpu.txt

@@ -1,0 +1,1 @@
+"""Prefect flows: a thin layer around ``pipeline.stages``."""

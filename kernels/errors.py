@@ -1,0 +1,15 @@
+"""Errors that kernels raise; each is also a builtin, so that callers need not know us."""
+
+from __future__ import annotations
+
+
+class KernelError(Exception):
+    """Base of every error raised by ``kernels``."""
+
+
+class GraphError(KernelError, ValueError):
+    """A graph, a node or an argument is not what a kernel can work on."""
+
+
+class DeviceError(KernelError, RuntimeError):
+    """A device is missing, or a kernel cannot be built or run on it."""

@@ -1,0 +1,44 @@
+"""Errors that the pipeline raises; each message says what, where, and what to do."""
+
+from __future__ import annotations
+
+
+class PipelineError(Exception):
+    """Base of every error raised by ``pipeline``."""
+
+
+class UsageError(PipelineError, ValueError):
+    """What was asked for cannot be done; one line says what to give instead (exit status 2)."""
+
+
+class FormatError(PipelineError, ValueError):
+    """An input file does not follow its format, is cut short, or is empty.
+
+    Parameters
+    ----------
+    path : str
+        The file as the user named it.
+    where : str
+        Line, byte offset or section, in words: ``line 17``, ``byte 4096``.
+    reason : str
+        What was found, and what was expected.
+    """
+
+    def __init__(self, path: object, where: str, reason: str):
+        super().__init__(f"{path}: {where}: {reason}" if where else f"{path}: {reason}")
+        self.path, self.where, self.reason = str(path), where, reason
+
+    def __reduce__(self):  # must survive the trip from a worker to the client
+        return type(self), (self.path, self.where, self.reason)
+
+
+class StoreError(PipelineError):
+    """A store, snapshot or file of it is missing, altered, cut short or of an unknown version."""
+
+
+class RetryableError(PipelineError):
+    """The same task may succeed on another attempt or another worker."""
+
+
+class OutOfMemoryError(RetryableError):
+    """A device had too little free memory for a task; a smaller one may fit."""

@@ -1,0 +1,1 @@
+"""The nouns that stages hand to one another: plain columns on numpy."""

@@ -1,0 +1,63 @@
+"""IP addresses as columns of two 64-bit words.
+
+An address column has shape (n, 2), dtype uint64: the high and the low half of the 128-bit address
+as numbers, so that comparing (high, low) compares addresses. IPv4 is stored mapped
+(``::ffff:a.b.c.d``): high 0, low ``0xffff_aabbccdd``. Text exists at the edges only.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+V4_HIGH = np.uint64(0)
+V4_PREFIX = np.uint64(0xFFFF_0000_0000)  # the low word of ::ffff:0.0.0.0
+
+
+def parse_addr(text: str) -> tuple[int, int]:
+    """High and low word of one address; raises ValueError if the text is none."""
+    addr = ipaddress.ip_address(text)
+    number = int(addr) | int(V4_PREFIX) if addr.version == 4 else int(addr)
+    return number >> 64, number & 0xFFFF_FFFF_FFFF_FFFF
+
+
+def parse_addrs(texts: Iterable[str]) -> np.ndarray:
+    """(n, 2) uint64 of some addresses; for tests and small tables, not for hops."""
+    words = [parse_addr(text) for text in texts]
+    return np.array(words, np.uint64).reshape(len(words), 2)
+
+
+def is_v4(addrs: np.ndarray) -> np.ndarray:
+    """(n,) bool: which rows are (mapped) IPv4 addresses."""
+    return (addrs[:, 0] == V4_HIGH) & ((addrs[:, 1] >> np.uint64(32)) == np.uint64(0xFFFF))
+
+
+def format_addr(high: int, low: int) -> str:
+    """Text of one address; IPv4 in dotted form."""
+    high, low = int(high), int(low)
+    if high == 0 and low >> 32 == 0xFFFF:
+        return str(ipaddress.IPv4Address(low & 0xFFFF_FFFF))
+    return str(ipaddress.IPv6Address((high << 64) | low))
+
+
+def format_addrs(addrs: np.ndarray) -> list[str]:
+    """Texts of an address column, in its order."""
+    return [format_addr(high, low) for high, low in addrs.tolist()]
+
+
+def sort_addrs(addrs: np.ndarray) -> np.ndarray:
+    """Positions that sort an address column by address."""
+    return np.lexsort((addrs[:, 1], addrs[:, 0]))
+
+
+def unique_addrs(columns: Sequence[np.ndarray]) -> np.ndarray:
+    """Sorted distinct addresses of several columns."""
+    both = np.concatenate([np.empty((0, 2), np.uint64), *columns])
+    both = both[sort_addrs(both)]
+    if len(both) == 0:
+        return both
+    first = np.ones(len(both), bool)
+    first[1:] = (both[1:] != both[:-1]).any(axis=1)
+    return both[first]

@@ -1,0 +1,80 @@
+"""The graphs of many ASes side by side, as flat columns: what the store writes and reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class GraphSet:
+    """One CSR an AS, laid end to end, sorted by asn. Node ids are local to their AS: 0..n-1.
+
+    Attributes
+    ----------
+    asn : (n_ases,) int64
+    node_ptr : (n_ases + 1,) int64
+        Nodes of AS row i are node_ptr[i]:node_ptr[i + 1].
+    arc_ptr : (n_ases + 1,) int64
+        Arcs of AS row i are arc_ptr[i]:arc_ptr[i + 1].
+    degree : (n_nodes,) int32
+        Arcs out of each node; the cumulated sum within an AS is its ``indptr``.
+    indices : (n_arcs,) int32
+        Local node ids, ascending within a node; each link twice, no loops, no duplicates.
+    weights : (n_arcs,) float32 or None
+    graph_hash : list of n_ases str
+        sha256 hex of the structure of each graph (``CSRGraph.graph_hash``); equal for equal CSR.
+    node_addr : (n_nodes, 2) uint64 or None; node_id : (n_nodes,) int64 or None
+        To translate back, as in Topology.
+    node_columns, arc_columns : optional columns, a row a node or an arc
+    component_count, largest_component : (n_ases,) int64
+        Connected components of each AS and the nodes of its largest.
+    ingress_ptr : (n_ases + 1,) int64
+        Ingress rows of AS row i are ingress_ptr[i]:ingress_ptr[i + 1]; sorted by local node.
+    ingress_node : (n_ingresses,) int32
+        Local node ids.
+    neighbor_ptr, neighbor_asn, n_direct, n_after_gap, candidate : as in IngressTable.
+    border_near_asn, border_far_asn : (n_borders,) int64; border_near, border_far : int32
+        Links between two ASes, each once, by local node ids, near_asn < far_asn; with their
+        columns in ``border_columns``.
+    weight_unit, kind : str, as in Topology.
+    n_unmapped : int
+        Nodes with no AS: in no graph.
+    counts : dict of str to int
+        Loops and duplicates dropped, and what inference counted.
+    """
+
+    asn: np.ndarray
+    node_ptr: np.ndarray
+    arc_ptr: np.ndarray
+    degree: np.ndarray
+    indices: np.ndarray
+    graph_hash: list[str]
+    component_count: np.ndarray
+    largest_component: np.ndarray
+    ingress_ptr: np.ndarray
+    ingress_node: np.ndarray
+    neighbor_ptr: np.ndarray
+    neighbor_asn: np.ndarray
+    n_direct: np.ndarray
+    n_after_gap: np.ndarray
+    candidate: np.ndarray
+    border_near_asn: np.ndarray
+    border_near: np.ndarray
+    border_far_asn: np.ndarray
+    border_far: np.ndarray
+    weights: np.ndarray | None = None
+    node_addr: np.ndarray | None = None
+    node_id: np.ndarray | None = None
+    node_columns: dict[str, np.ndarray] = field(default_factory=dict)
+    arc_columns: dict[str, np.ndarray] = field(default_factory=dict)
+    border_columns: dict[str, np.ndarray] = field(default_factory=dict)
+    weight_unit: str = ""
+    kind: str = "router"
+    n_unmapped: int = 0
+    counts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def n_ases(self) -> int:
+        return len(self.asn)

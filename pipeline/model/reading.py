@@ -1,0 +1,51 @@
+"""What became of an input file: records read, skipped and rejected, each by reason."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Literal
+
+# Rejected records written out for each file and reason; the rest are counted (CONTRACT.md).
+MAX_SAMPLES = 1000
+
+FileStatus = Literal["ok", "partial", "rejected"]
+
+
+@dataclass(frozen=True)
+class Reject:
+    """One broken record: where it stands and what is wrong with it."""
+
+    place: str  # ``line 17``, ``byte 4096``
+    reason: str  # a fixed phrase, so that it can be counted
+    detail: str = ""  # what was found; third-party text, at most 200 characters
+
+
+@dataclass
+class ReadReport:
+    """Filled by a reader while it reads one file.
+
+    ``n_records`` counts the records that were used; ``skipped`` those that are valid but not
+    ours (a ping among traces), by type; ``rejected`` broken ones, by reason; ``notes`` oddities
+    that were read anyway (a late reply), by name.
+    """
+
+    path: str
+    format: str = ""
+    n_records: int = 0
+    n_hops: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+    rejected: Counter[str] = field(default_factory=Counter)
+    notes: Counter[str] = field(default_factory=Counter)
+    samples: list[Reject] = field(default_factory=list)
+    status: FileStatus = "ok"
+    error: str = ""  # why the file is partial or rejected
+    sha256: str = ""
+    size_bytes: int = 0
+    newest_s: float = 0.0  # start of the newest record, seconds since 1970 UTC; 0 unknown
+
+    def reject(self, place: str, reason: str, detail: str = "", count: int = 1) -> None:
+        """Count broken records of one reason; the first ``MAX_SAMPLES`` are kept for the log."""
+        if self.rejected[reason] < MAX_SAMPLES:
+            self.samples.append(Reject(place, reason, detail[:200]))
+        self.rejected[reason] += count

@@ -1,0 +1,91 @@
+"""Tasks given to workers, and what became of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+Device = Literal["cpu", "gpu"]
+TaskKind = Literal["search", "pack", "shard"]
+
+
+@dataclass(frozen=True, eq=False)
+class SearchTask:
+    """Searches from some ingresses of one AS (``search``: one; ``pack``: several) or of several
+    neighbouring ASes (``shard``). Small: the worker reads the graphs from the store itself.
+
+    Attributes
+    ----------
+    snapshot : str
+        Directory of the snapshot's files, visible to the workers.
+    rows : (n_graphs,) int64
+        AS rows of the snapshot, ascending.
+    source_ptr : (n_graphs + 1,) int64; sources : (n_sources,) int32
+        Local node ids; graph i is searched from sources[source_ptr[i]:source_ptr[i + 1]].
+    device : str
+        ``cpu`` or ``gpu``.
+    """
+
+    kind: TaskKind
+    snapshot: str
+    rows: np.ndarray
+    source_ptr: np.ndarray
+    sources: np.ndarray
+    device: Device
+    name: str  # for the dashboard: ``bfs_AS3356``, ``shard_AS1_AS99``
+    distances_dir: str = ""  # where the worker writes full hop matrices; "" means none
+    verify: bool = False  # check each search by its certificate
+
+    @property
+    def n_sources(self) -> int:
+        return len(self.sources)
+
+
+@dataclass(frozen=True, eq=False)
+class SearchResults:
+    """Finished searches as columns, a row a source; what travels back from a worker.
+
+    Attributes
+    ----------
+    row : (n_sources,) int64
+        AS row of the snapshot.
+    source, n_reached, eccentricity : (n_sources,)
+        Local node id int32; nodes reached, the source included, int64; hops int32.
+    hop_ptr : (n_sources + 1,) int64; hop_counts : (n_levels_in_all,) int64
+        hop_counts[hop_ptr[i] + h]: nodes at h hops of source i; h = 0 is the source itself.
+    farthest_ptr : (n_sources + 1,) int64; farthest : int32
+        Up to 10 smallest node ids of the last level.
+    """
+
+    row: np.ndarray
+    source: np.ndarray
+    n_reached: np.ndarray
+    eccentricity: np.ndarray
+    hop_ptr: np.ndarray
+    hop_counts: np.ndarray
+    farthest_ptr: np.ndarray
+    farthest: np.ndarray
+
+
+@dataclass(frozen=True)
+class TaskRun:
+    """Where and when an attempt ran; times are seconds since 1970 UTC."""
+
+    worker: str
+    device: str
+    started: float
+    ended: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """One task, finished for good: a result or the error of its last attempt."""
+
+    task: Any
+    attempts: int
+    submitted: float
+    result: Any = None
+    run: TaskRun | None = None
+    error: BaseException | None = None

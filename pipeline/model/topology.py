@@ -1,0 +1,95 @@
+"""Routers, links, their ASes and the ingresses, whichever input they came from."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+NO_ASN = -1  # in memory only; files hold null
+
+
+@dataclass(frozen=True, eq=False)
+class IngressTable:
+    """Routers by which traffic enters their AS, a row a router, sorted by node.
+
+    Attributes
+    ----------
+    node : (n_ingresses,) int64
+        Node of the topology.
+    neighbor_ptr : (n_ingresses + 1,) int64
+        Neighbours of row i are neighbor_asn[neighbor_ptr[i]:neighbor_ptr[i + 1]].
+    neighbor_asn : (n_neighbors,) int64
+        ASes that traffic comes from, ascending within a row.
+    n_direct, n_after_gap : (n_ingresses,) int64
+        Traces that entered right after an answered hop of another AS; after unanswered or
+        unmapped ones. Both 0 where no trace is behind it (a topology file, a drawn ingress).
+    candidate : (n_ingresses,) bool
+        Seen after a gap only: written to the results, no source by default.
+    """
+
+    node: np.ndarray
+    neighbor_ptr: np.ndarray
+    neighbor_asn: np.ndarray
+    n_direct: np.ndarray
+    n_after_gap: np.ndarray
+    candidate: np.ndarray
+
+    @classmethod
+    def empty(cls) -> IngressTable:
+        none = np.empty(0, np.int64)
+        return cls(none, np.zeros(1, np.int64), none, none, none, np.empty(0, bool))
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+
+@dataclass(frozen=True, eq=False)
+class Topology:
+    """Nodes and undirected links of one input, before they are cut into one graph an AS.
+
+    Attributes
+    ----------
+    node_asn : (n_nodes,) int64
+        AS of each node; ``NO_ASN`` where none is known.
+    node_addr : (n_nodes, 2) uint64 or None
+        The router's (smallest) address; nodes are sorted by it. None: the input has ids only.
+    node_id : (n_nodes,) int64 or None
+        The file's id; nodes are sorted by it. None: the input has addresses only.
+    near, far : (n_links,) int64
+        Node positions. A link may appear twice, or join a node to itself: ``build`` drops and
+        counts these.
+    weight : (n_links,) float32 or None
+        ``weight_unit`` says of what. NaN where this link has none.
+    weight_unit : str
+        ``"ms"`` (RTT), ``"length"`` (BRITE), ``""`` (none).
+    node_columns, link_columns : dict of str to (n_nodes,) or (n_links,) arrays
+        What else the input says; kept in the store as optional columns.
+    ingresses : IngressTable
+    kind : str
+        What a node is: ``"interface"``, ``"router"`` (after alias resolution, or from a
+        router-level file), ``"as"`` (an AS-level file).
+    counts : dict of str to int
+        What inference saw and decided, for the report (links bridged, loops, ...).
+    """
+
+    node_asn: np.ndarray
+    near: np.ndarray
+    far: np.ndarray
+    node_addr: np.ndarray | None = None
+    node_id: np.ndarray | None = None
+    weight: np.ndarray | None = None
+    weight_unit: str = ""
+    node_columns: dict[str, np.ndarray] = field(default_factory=dict)
+    link_columns: dict[str, np.ndarray] = field(default_factory=dict)
+    ingresses: IngressTable = field(default_factory=IngressTable.empty)
+    kind: str = "router"
+    counts: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def n_nodes(self) -> int:
+        return len(self.node_asn)
+
+    @property
+    def n_links(self) -> int:
+        return len(self.near)

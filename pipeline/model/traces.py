@@ -1,0 +1,59 @@
+"""Traceroutes as columns: what every reader of traces yields.
+
+There is no Python object for a trace, a hop or a reply. A reply is a row; an unanswered probe is
+no row, so an unanswered hop is a gap in ``ttl``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+# Kinds of replies. Formats that do not say (RIPE Atlas, for most) give KIND_UNKNOWN.
+KIND_UNKNOWN = 0
+KIND_TIME_EXCEEDED = 1  # only a forwarding router sends it
+KIND_UNREACHABLE = 2  # any ICMP destination unreachable, port unreachable too
+KIND_ECHO_REPLY = 3
+KIND_OTHER = 4  # TCP or any other answer
+
+
+@dataclass(frozen=True, eq=False)
+class TraceBatch:
+    """Some traces of one file, in file order.
+
+    Attributes
+    ----------
+    src_addr, dst_addr : (n_traces, 2) uint64
+        See ``pipeline.model.addresses``; zeros where the format does not say.
+    start_s : (n_traces,) float64
+        Start, seconds since 1970 UTC; 0 where unknown.
+    reply_ptr : (n_traces + 1,) int64
+        Replies of trace i are rows reply_ptr[i]:reply_ptr[i + 1], by ascending ttl, within a
+        ttl in the order of the probes.
+    ttl : (n_replies,) uint8
+        TTL of the probe that was answered, 1 to 255.
+    addr : (n_replies, 2) uint64
+        Who answered.
+    rtt_ms : (n_replies,) float32
+        Milliseconds; NaN where the format gives none.
+    kind : (n_replies,) uint8
+        KIND_*.
+    """
+
+    src_addr: np.ndarray
+    dst_addr: np.ndarray
+    start_s: np.ndarray
+    reply_ptr: np.ndarray
+    ttl: np.ndarray
+    addr: np.ndarray
+    rtt_ms: np.ndarray
+    kind: np.ndarray
+
+    @property
+    def n_traces(self) -> int:
+        return len(self.start_s)
+
+    @property
+    def n_replies(self) -> int:
+        return len(self.ttl)
