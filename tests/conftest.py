@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+import pytest
+
+
+def _gpu_count() -> int:
+    try:
+        import cupy
+
+        return int(cupy.cuda.runtime.getDeviceCount())
+    except Exception:  # no cupy, no driver, or no device: each means "no GPU here"
+        return 0
+
+
+GPU_COUNT = _gpu_count()
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--require-gpu", action="store_true", help="fail instead of skip without a GPU"
+    )
+
+
+def pytest_configure(config):
+    if config.getoption("--require-gpu") and GPU_COUNT == 0:
+        raise pytest.UsageError("--require-gpu was given, but no GPU is visible")
+
+
+def pytest_report_header(config):
+    return f"GPUs visible: {GPU_COUNT}"
+
+
+def pytest_collection_modifyitems(config, items):
+    for item in items:
+        if mark := item.get_closest_marker("gpu"):
+            needed = mark.kwargs.get("count", 1)
+            if needed > GPU_COUNT:
+                item.add_marker(pytest.mark.skip(reason=f"needs {needed} GPU, {GPU_COUNT} visible"))
+
+
+@pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
+def device(request):
+    return request.param
