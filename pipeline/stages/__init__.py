@@ -1,0 +1,26 @@
+"""Stages wire the modules together: files -> snapshot -> searches -> reports.
+
+The command line and the flows call these functions and nothing below them.
+"""
+
+from __future__ import annotations
+
+from pipeline.model.progress import Progress, ProgressCallback
+from pipeline.stages.analyze import (
+    AnalyzeSummary,
+    analyze,
+    measure_stage,
+    report_stage,
+)
+from pipeline.stages.ingest import IngestSummary, ingest
+
+__all__ = [
+    "AnalyzeSummary",
+    "IngestSummary",
+    "Progress",
+    "ProgressCallback",
+    "analyze",
+    "ingest",
+    "measure_stage",
+    "report_stage",
+]

@@ -1,0 +1,118 @@
+"""A snapshot to searches, and searches to reports."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from pipeline.config import AnalyzeConfig
+from pipeline.errors import UsageError
+from pipeline.model.measurement import Measurement
+from pipeline.model.progress import Progress, ProgressCallback, no_progress
+from pipeline.report import ReportSummary, write_reports
+from pipeline.schedule import measure
+from pipeline.store import Snapshot, open_snapshot
+
+METRICS = ("hops",)
+
+
+@dataclass(frozen=True)
+class AnalyzeSummary:
+    """What a run measured and where its report lies."""
+
+    snapshot: str
+    out: Path
+    index: Path
+    report: ReportSummary
+    n_searches: int
+    failed: dict[int, str] = field(default_factory=dict)  # asn -> reason
+    busy_share: dict[str, float] = field(default_factory=dict)
+    cluster: dict = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    wall_s: float = 0.0
+
+    @property
+    def complete(self) -> bool:
+        """Whether every AS was measured."""
+        return not self.failed
+
+
+def open_for(config: AnalyzeConfig) -> Snapshot:
+    """Open the snapshot that a run is about.
+
+    Raises
+    ------
+    UsageError
+        If a metric is unknown, or an AS is not in the snapshot.
+    StoreError
+        If there is no such snapshot, or it is broken.
+    """
+    unknown = [metric for metric in config.metrics if metric not in METRICS]
+    if unknown:
+        raise UsageError(f"unknown metric {unknown[0]!r}; known: {', '.join(METRICS)}")
+    snapshot = open_snapshot(config.store, config.snapshot)
+    missing = sorted(set(config.asns) - set(snapshot.asn.tolist())) if config.asns else []
+    if missing:
+        raise UsageError(
+            f"AS{missing[0]} is not in snapshot {snapshot.name} ({len(snapshot.asn)} ASes); "
+            "give --asn of ASes that are"
+        )
+    return snapshot
+
+
+def measure_stage(config: AnalyzeConfig, progress: ProgressCallback = no_progress) -> Measurement:
+    """Search from every ingress of every AS asked for."""
+    return measure(open_for(config), config, progress)
+
+
+def report_stage(
+    config: AnalyzeConfig,
+    measurement: Measurement,
+    started: float,
+    progress: ProgressCallback = no_progress,
+) -> AnalyzeSummary:
+    """Write the report of what was measured; ``started`` in seconds since 1970 UTC."""
+    snapshot = open_for(config)
+    progress(Progress("report", 0, len(measurement.rows), "ASes"))
+    failed = {int(snapshot.asn[row]): reason for row, reason in measurement.failed.items()}
+    warnings = [f"AS{asn}: {reason}" for asn, reason in failed.items()]
+    n_no_ingress = int(np.count_nonzero(snapshot.n_ingresses[measurement.rows] == 0))
+    if n_no_ingress:
+        warnings.append(f"{n_no_ingress} ASes have no ingress: nothing was searched in them")
+    report = write_reports(
+        snapshot,
+        measurement,
+        config.out,
+        options=_options(config),
+        warnings=warnings,
+        started=started,
+    )
+    progress(Progress("report", len(measurement.rows), len(measurement.rows), "ASes"))
+    return AnalyzeSummary(
+        snapshot=snapshot.name,
+        out=report.path,
+        index=report.index,
+        report=report,
+        n_searches=len(measurement.results.source),
+        failed=failed,
+        busy_share=measurement.busy_share,
+        cluster=measurement.cluster,
+        warnings=warnings,
+        wall_s=time.time() - started,
+    )
+
+
+def analyze(config: AnalyzeConfig, progress: ProgressCallback = no_progress) -> AnalyzeSummary:
+    """Measure, then report."""
+    started = time.time()
+    return report_stage(config, measure_stage(config, progress), started, progress)
+
+
+def _options(config: AnalyzeConfig) -> dict:
+    return {
+        key: str(value) if isinstance(value, Path) else value
+        for key, value in asdict(config).items()
+    }

@@ -1,0 +1,269 @@
+"""Files or folders to a snapshot in the store."""
+
+from __future__ import annotations
+
+import datetime
+import shutil
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+
+from pipeline import __version__
+from pipeline.build import build_graphs
+from pipeline.config import IngestConfig
+from pipeline.errors import FormatError, UsageError
+from pipeline.infer import Observation, PrefixTable, infer_topology, read_aliases, read_pfx2as
+from pipeline.infer.declared import declare
+from pipeline.ingest import FORMATS, open_reader
+from pipeline.ingest.as_names import read_as_names
+from pipeline.model.progress import Progress, ProgressCallback, no_progress
+from pipeline.model.reading import ReadReport
+from pipeline.model.topology import Topology
+from pipeline.stages.inputs import InputFile, InputFiles, find_inputs
+from pipeline.stages.reading import n_cores, read_all_traces
+from pipeline.store import write_snapshot
+
+
+@dataclass(frozen=True)
+class IngestSummary:
+    """What became of the inputs; small enough to travel between stages."""
+
+    store: Path
+    snapshot: str
+    path: Path
+    n_ases: int
+    n_nodes: int
+    n_edges: int
+    n_ingresses: int
+    n_traces: int
+    reports: list[ReadReport] = field(default_factory=list)
+    left_alone: list[Path] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    wall_s: float = 0.0
+
+    @property
+    def complete(self) -> bool:
+        """Whether every file was used to its end (rejected records alone do not count)."""
+        return all(report.status == "ok" for report in self.reports)
+
+
+def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> IngestSummary:
+    """Read measurements and topologies, infer and build the AS graphs, write one snapshot.
+
+    Raises
+    ------
+    UsageError
+        If nothing can be done: no input, no record in any, no way to tell an AS.
+    StoreError
+        If the store cannot be written.
+    """
+    started = time.time()
+    inputs = find_inputs(config.inputs, config.format)
+    traces = [f for f in inputs.files if f.format and FORMATS[f.format].yields == "traces"]
+    if traces and not config.ip2as and config.asn is None:
+        raise UsageError(
+            f"{traces[0].path}: traces alone do not tell an AS; give --ip2as FILE (CAIDA pfx2as), "
+            "or --asn N if all belong to one"
+        )
+    config.store.mkdir(parents=True, exist_ok=True)
+    scratch = Path(tempfile.mkdtemp(prefix=".reading-", dir=config.store))
+    try:
+        reports, topologies = _read(config, inputs, scratch, progress)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+    if not any(report.n_records for report in reports if report.format in FORMATS):
+        first = next((report.error for report in reports if report.error), "no record in any input")
+        raise UsageError(f"nothing to ingest: {first}")
+    progress(Progress("build", 0, 1, "graphs"))
+    graphs = build_graphs(topologies)
+    progress(Progress("build", 1, 1, "graphs", f"{graphs.n_ases} ASes"))
+    names, name_reports = _read_names(config)
+    reports += name_reports
+    snapshot = config.snapshot or _default_name(reports, started)
+    counts = dict(graphs.counts, n_unmapped=graphs.n_unmapped, n_traces=_n_traces(reports))
+    progress(Progress("write", 0, 1, "snapshot", snapshot))
+    path = write_snapshot(
+        config.store,
+        snapshot,
+        graphs,
+        as_names=names,
+        inputs=[_input_row(report) for report in reports],
+        options=_options(config),
+        counts=counts,
+        rejects=_rejects(reports),
+    )
+    progress(Progress("write", 1, 1, "snapshot", snapshot))
+    return IngestSummary(
+        store=config.store,
+        snapshot=snapshot,
+        path=path,
+        n_ases=graphs.n_ases,
+        n_nodes=int(graphs.node_ptr[-1]),
+        n_edges=int(graphs.arc_ptr[-1]) // 2,
+        n_ingresses=len(graphs.ingress_node),
+        n_traces=_n_traces(reports),
+        reports=reports,
+        left_alone=inputs.left_alone,
+        warnings=_warnings(reports, inputs, graphs.n_ases),
+        wall_s=time.time() - started,
+    )
+
+
+def _read(
+    config: IngestConfig, inputs: InputFiles, scratch: Path, progress: ProgressCallback
+) -> tuple[list[ReadReport], list[Topology]]:
+    """Read every input; reports come in the order of the inputs, tables after them."""
+    prefixes, table_reports = _read_prefixes(config)
+    aliases = None
+    if config.aliases:
+        report = ReadReport(str(config.aliases), "itdk-nodes")
+        aliases = read_aliases(config.aliases, report)
+        table_reports.append(report)
+    traces = [f for f in inputs.files if f.format and FORMATS[f.format].yields == "traces"]
+
+    def on_traces(n_files: int, n_traces: int) -> None:
+        detail = f"{n_files} of {len(traces)} files"
+        progress(Progress("read", n_traces, 0, "traces", detail))
+
+    read = read_all_traces([(f.path, f.format) for f in traces], scratch, config.workers, on_traces)
+    by_path = {r.report.path: r.report for r in read}
+    topologies: list[Topology] = []
+    reports: list[ReadReport] = []
+    for file in inputs.files:
+        if str(file.path) in by_path:
+            reports.append(by_path[str(file.path)])
+            continue
+        report, topology = _read_topology(file, config)
+        reports.append(report)
+        if topology is not None:
+            progress(
+                Progress("read", topology.n_nodes, topology.n_nodes, "routers", file.path.name)
+            )
+            topologies.append(topology)
+    observations = [r.observation for r in read if r.observation is not None]
+    if any(r.report.n_records for r in read):
+        topologies.append(_infer(config, observations, prefixes, aliases, progress))
+    return reports + table_reports, topologies
+
+
+def _infer(
+    config: IngestConfig,
+    observations: list[Observation],
+    prefixes: PrefixTable | None,
+    aliases,
+    progress: ProgressCallback,
+) -> Topology:
+    progress(Progress("infer", 0, 1, "topology", f"borders: {config.borders}"))
+    topology = infer_topology(
+        observations,
+        prefixes=prefixes,
+        asn=config.asn,
+        aliases=aliases,
+        allow_special=config.allow_special,
+        borders=config.borders,
+        bridge_gaps=config.bridge_gaps,
+        workers=config.workers or n_cores(),
+    )
+    progress(Progress("infer", 1, 1, "topology", f"{topology.n_nodes} {topology.kind}s"))
+    return topology
+
+
+def _read_prefixes(config: IngestConfig) -> tuple[PrefixTable | None, list[ReadReport]]:
+    if not config.ip2as:
+        return None, []
+    reports = [ReadReport(str(path), "pfx2as") for path in config.ip2as]
+    try:
+        return read_pfx2as(config.ip2as, reports), reports
+    except FormatError as error:
+        raise UsageError(f"{error}; --ip2as takes CAIDA pfx2as files") from None
+    except OSError as error:
+        raise UsageError(f"--ip2as {error.filename}: {error.strerror}") from None
+
+
+def _read_topology(file: InputFile, config: IngestConfig) -> tuple[ReadReport, Topology | None]:
+    report = ReadReport(str(file.path), file.format)
+    if file.error is not None:
+        report.status, report.error = "rejected", str(file.error)
+        return report, None
+    topology: Topology | None = None
+    try:
+        for topology in open_reader(file.path, report, file.format)[1]:
+            pass
+    except FormatError as error:
+        report.status = "rejected" if topology is None else "partial"
+        report.error = str(error)
+    except OSError as error:
+        report.status, report.error = "rejected", f"{file.path}: {error.strerror or error}"
+    if topology is None:
+        return report, None
+    return report, declare(topology, asn=config.asn, ingresses=config.ingresses)
+
+
+def _read_names(config: IngestConfig) -> tuple[dict[int, str], list[ReadReport]]:
+    if config.as_names is None:
+        return {}, []
+    report = ReadReport(str(config.as_names), "as-names")
+    try:
+        return read_as_names(config.as_names, report), [report]
+    except FormatError as error:
+        report.status, report.error = "rejected", str(error)
+    except OSError as error:
+        report.status, report.error = "rejected", f"{config.as_names}: {error.strerror}"
+    return {}, [report]
+
+
+def _default_name(reports: list[ReadReport], started: float) -> str:
+    """UTC date of the newest record, or of this run for inputs without time."""
+    newest = max((report.newest_s for report in reports), default=0.0) or started
+    return datetime.datetime.fromtimestamp(newest, datetime.UTC).strftime("%Y-%m-%d")
+
+
+def _n_traces(reports: list[ReadReport]) -> int:
+    return sum(
+        report.n_records
+        for report in reports
+        if report.format in FORMATS and FORMATS[report.format].yields == "traces"
+    )
+
+
+def _input_row(report: ReadReport) -> dict:
+    """What the manifest keeps of an input."""
+    row = {key: value for key, value in asdict(report).items() if key != "samples"}
+    return row | {"n_rejected": sum(report.rejected.values())}
+
+
+def _rejects(reports: list[ReadReport]) -> Iterator[dict]:
+    for report in reports:
+        if report.error:
+            yield {"file": report.path, "place": "file", "reason": report.error, "detail": ""}
+        for sample in report.samples:
+            yield {"file": report.path} | asdict(sample)
+
+
+def _options(config: IngestConfig) -> dict:
+    options = {
+        key: [str(v) for v in value] if isinstance(value, tuple) else value
+        for key, value in asdict(config).items()
+        if key not in ("store", "workers")
+    }
+    return {
+        key: str(value) if isinstance(value, Path) else value for key, value in options.items()
+    } | {"hopscope": __version__}
+
+
+def _warnings(reports: list[ReadReport], inputs: InputFiles, n_ases: int) -> list[str]:
+    """One line for each thing a user should know before trusting the numbers."""
+    lines = [f"{report.status} file: {report.error}" for report in reports if report.status != "ok"]
+    for report in reports:
+        if n := sum(report.rejected.values()):
+            reasons = ", ".join(f"{reason} ({count})" for reason, count in report.rejected.items())
+            lines.append(f"{report.path}: {n} broken records set aside: {reasons}")
+    if inputs.left_alone:
+        names = ", ".join(path.name for path in inputs.left_alone[:5])
+        more = f" and {len(inputs.left_alone) - 5} more" if len(inputs.left_alone) > 5 else ""
+        lines.append(f"no measurement, left alone: {names}{more}")
+    if n_ases == 0:
+        lines.append("no address could be mapped to an AS: check --ip2as and --allow-special")
+    return lines

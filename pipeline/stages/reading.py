@@ -1,0 +1,153 @@
+"""Reading of many trace files at once: one process a file, aggregates back, no trace returned.
+
+Runs below ``ingest``. Everything a reading process sends back is small: an Observation names
+spool files in the scratch folder, a ReadReport counts.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline.errors import FormatError
+from pipeline.infer import Observation, Observer
+from pipeline.ingest import open_reader
+from pipeline.model.reading import ReadReport
+
+POLL_S = 0.3  # how often progress is asked for while processes read
+
+_traces_read: Any = None  # shared counter of this process's pool; set by _start_process
+
+
+@dataclass(frozen=True)
+class ReadFile:
+    """What became of one trace file."""
+
+    report: ReadReport
+    observation: Observation | None
+
+
+def n_cores() -> int:
+    """Cores this process may run on."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _start_process(counter: Any) -> None:
+    global _traces_read
+    _traces_read = counter
+
+
+def _count(n_traces: int) -> None:
+    if _traces_read is not None:
+        with _traces_read.get_lock():
+            _traces_read.value += n_traces
+
+
+def read_traces(
+    path: Path, format: str, scratch: Path, count: Callable[[int], None] = _count
+) -> ReadFile:
+    """Read one file to the end and observe its traces.
+
+    A file that turns out broken keeps what was read before; its report says ``partial``, or
+    ``rejected`` if that is nothing.
+    """
+    report = ReadReport(str(path), format)
+    observer = Observer(scratch)
+    try:
+        _, batches = open_reader(path, report, format)
+        for batch in batches:
+            observer.add(batch)
+            count(batch.n_traces)
+    except FormatError as error:
+        report.status = "partial" if report.n_records else "rejected"
+        report.error = str(error)
+    except OSError as error:
+        report.status = "partial" if report.n_records else "rejected"
+        report.error = f"{path}: cannot be read: {error.strerror or error}"
+    return ReadFile(report, observer.close())
+
+
+def read_all_traces(
+    files: Sequence[tuple[Path, str]],
+    scratch: Path,
+    workers: int | None,
+    on_progress: Callable[[int, int], None],
+) -> list[ReadFile]:
+    """Read trace files side by side; results are in the order of ``files``.
+
+    Parameters
+    ----------
+    files : sequence of (path, format)
+    scratch : Path
+        Folder for spool files.
+    workers : int or None
+        Reading processes; None: one a core. One file, or one worker, is read in this process.
+    on_progress : callable
+        Called with (files done, traces read).
+    """
+    folders = [scratch / f"{i:06d}" for i in range(len(files))]
+    for folder in folders:
+        folder.mkdir()
+    n_workers = min(len(files), workers or n_cores())
+    if n_workers <= 1:
+        return _read_here(files, folders, on_progress)
+    # Not fork: the caller may hold threads (a flow engine, a Dask client).
+    context = multiprocessing.get_context("spawn")
+    counter = context.Value("q", 0)
+
+    def read_side_by_side(which: list[int], n: int) -> list[int]:
+        """Read some files; those whose process died are returned."""
+        died = []
+        with ProcessPoolExecutor(
+            n, mp_context=context, initializer=_start_process, initargs=(counter,)
+        ) as pool:
+            futures = {pool.submit(read_traces, *files[i], folders[i]): i for i in which}
+            pending = set(futures)
+            while pending:
+                done, pending = wait(pending, timeout=POLL_S, return_when="FIRST_COMPLETED")
+                for future in done:
+                    try:
+                        read[futures[future]] = future.result()
+                    except BrokenProcessPool:
+                        died.append(futures[future])
+                on_progress(len(read), int(counter.value))
+        return sorted(died)
+
+    read: dict[int, ReadFile] = {}
+    # One dead process (killed for memory, say) takes the pool's other files with it: each is
+    # read again, alone, and only a file that kills its process twice is given up.
+    for i in read_side_by_side(list(range(len(files))), n_workers):
+        shutil.rmtree(folders[i])
+        folders[i].mkdir()
+        if read_side_by_side([i], 1):
+            path, format = files[i]
+            reason = f"{path}: the process that read it died twice; is there enough memory?"
+            report = ReadReport(str(path), format, status="rejected", error=reason)
+            read[i] = ReadFile(report, None)
+    return [read[i] for i in range(len(files))]
+
+
+def _read_here(
+    files: Sequence[tuple[Path, str]],
+    folders: Sequence[Path],
+    on_progress: Callable[[int, int], None],
+) -> list[ReadFile]:
+    read: list[ReadFile] = []
+    n_traces = 0
+
+    def count(n: int) -> None:
+        nonlocal n_traces
+        n_traces += n
+        on_progress(len(read), n_traces)
+
+    for (path, format), folder in zip(files, folders, strict=True):
+        read.append(read_traces(path, format, folder, count))
+        on_progress(len(read), n_traces)
+    return read
