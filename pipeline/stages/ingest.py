@@ -189,8 +189,8 @@ def _read_topology(file: InputFile, config: IngestConfig) -> tuple[ReadReport, T
         return report, None
     topology: Topology | None = None
     try:
-        for topology in open_reader(file.path, report, file.format)[1]:
-            pass
+        for read in open_reader(file.path, report, file.format)[1]:
+            topology = read
     except FormatError as error:
         report.status = "rejected" if topology is None else "partial"
         report.error = str(error)

@@ -1,0 +1,332 @@
+"""The ``hopscope`` command: arguments -> config -> stage; exit status 0, 1 or 2.
+
+0: all done. 1: a file or an AS, named in the output, was left out or failed; the rest is done.
+2: nothing could be done; one line says why and what to give.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import click
+import orjson
+import typer
+
+from pipeline import __version__
+from pipeline.cli import options as o
+from pipeline.cli.terminal import ProgressDisplay, print_line, print_table, warn
+from pipeline.config import AnalyzeConfig, IngestConfig
+from pipeline.errors import PipelineError
+
+app = typer.Typer(
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Ingress routers, hop counts and widths of every Autonomous System.",
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+MAX_WARNINGS = 20  # lines; all of them stand in report.json
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print_line(f"hopscope {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print it.")
+    ] = False,
+) -> None:
+    """Nothing to do before a command."""
+
+
+@app.command()
+def ingest(
+    inputs: o.Inputs,
+    store: o.Store,
+    snapshot: o.SnapshotName = None,
+    format: o.FormatName = None,
+    ip2as: o.Ip2as = None,
+    as_names: o.AsNames = None,
+    aliases: o.Aliases = None,
+    allow_special: o.AllowSpecial = None,
+    borders: o.Borders = "elected",
+    bridge_gaps: o.BridgeGaps = False,
+    asn: o.Asn = None,
+    ingresses: o.Ingresses = None,
+    workers: o.Workers = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """Read files or folders into a snapshot of the store."""
+    config = _ingest_config(locals())
+    summary = _ingest(config)
+    if as_json:
+        _print_json(_ingest_facts(summary))
+    else:
+        _print_ingest(summary)
+    raise typer.Exit(0 if summary.complete else 1)
+
+
+@app.command()
+def analyze(
+    store: o.Store,
+    out: o.Out,
+    snapshot: o.SnapshotName = None,
+    asn: o.Asns = "",
+    metrics: o.Metrics = "hops",
+    device: o.DeviceChoice = "auto",
+    pack: o.Pack = "auto",
+    schedule: o.Schedule = "free",
+    workers: o.Workers = None,
+    scheduler: o.Scheduler = None,
+    distances: o.Distances = False,
+    verify: o.Verify = False,
+    as_json: o.AsJson = False,
+) -> None:
+    """Search from every ingress of a snapshot and write the reports."""
+    summary = _analyze(_analyze_config(locals()))
+    if as_json:
+        _print_json(_analyze_facts(summary))
+    else:
+        _print_analyze(summary)
+    raise typer.Exit(0 if summary.complete else 1)
+
+
+@app.command()
+def run(
+    inputs: o.Inputs,
+    store: o.Store,
+    out: o.Out,
+    snapshot: o.SnapshotName = None,
+    format: o.FormatName = None,
+    ip2as: o.Ip2as = None,
+    as_names: o.AsNames = None,
+    aliases: o.Aliases = None,
+    allow_special: o.AllowSpecial = None,
+    borders: o.Borders = "elected",
+    bridge_gaps: o.BridgeGaps = False,
+    asn: o.Asn = None,
+    ingresses: o.Ingresses = None,
+    metrics: o.Metrics = "hops",
+    device: o.DeviceChoice = "auto",
+    pack: o.Pack = "auto",
+    schedule: o.Schedule = "free",
+    workers: o.Workers = None,
+    scheduler: o.Scheduler = None,
+    distances: o.Distances = False,
+    verify: o.Verify = False,
+    as_json: o.AsJson = False,
+) -> None:
+    """Ingest, then analyze."""
+    given = locals()
+    ingest_config = _ingest_config(given)
+    _analyze_config(given | {"asn": ""})  # a wrong option is said before hours of reading
+    ingested = _ingest(ingest_config)
+    summary = _analyze(_analyze_config(given | {"asn": "", "snapshot": ingested.snapshot}))
+    if as_json:
+        _print_json(_ingest_facts(ingested) | _analyze_facts(summary))
+    else:
+        _print_ingest(ingested)
+        _print_analyze(summary)
+    raise typer.Exit(0 if ingested.complete and summary.complete else 1)
+
+
+@app.command()
+def generate(
+    model: Annotated[str, typer.Argument(help="top-down or ba (Barabasi-Albert).")],
+    routers: Annotated[int, typer.Option(help="Routers in all.", min=1)],
+    ases: Annotated[int, typer.Option(help="ASes (top-down).", min=1)] = 50,
+    links: Annotated[int, typer.Option(help="Links that a new router brings (m).", min=1)] = 2,
+    seed: Annotated[int, typer.Option(help="The same seed, the same bytes.", min=0)] = 1,
+    out: Annotated[Path | None, typer.Option(help="BRITE file to write.")] = None,
+    store: Annotated[
+        Path | None, typer.Option(envvar="HOPSCOPE_STORE", help="Store to write a snapshot to.")
+    ] = None,
+    snapshot: o.SnapshotName = None,
+    asn: o.Asn = None,
+    ingresses: o.Ingresses = None,
+) -> None:
+    """Make a synthetic topology: a BRITE file, or a snapshot of the store."""
+    from pipeline.stages.generate import GenerateConfig, generate_topology
+
+    config = GenerateConfig(model, routers, ases, links, seed, out, store, snapshot, asn, ingresses)
+    print_line(generate_topology(config))
+
+
+@app.command()
+def doctor(
+    store: Annotated[
+        Path | None, typer.Option(envvar="HOPSCOPE_STORE", help="Store to check to the last byte.")
+    ] = None,
+    as_json: o.AsJson = False,
+) -> None:
+    """Say what this machine has, what works, and whether a store is whole."""
+    from pipeline.stages.doctor import examine
+
+    findings = examine(store)
+    if as_json:
+        _print_json({"findings": [vars(finding) for finding in findings]})
+    else:
+        for finding in findings:
+            print_line(f"{'ok  ' if finding.ok else 'BAD '} {finding.subject}: {finding.text}")
+    raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)
+
+
+@app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    add_help_option=False,
+)
+def serve(context: typer.Context) -> None:
+    """Start Prefect server and worker, and serve reports, on 127.0.0.1."""
+    raise typer.Exit(subprocess.call([sys.executable, "-m", "flows.serve", *context.args]))
+
+
+def _ingest_config(given: dict[str, Any]) -> IngestConfig:
+    return IngestConfig(
+        inputs=tuple(given["inputs"]),
+        store=given["store"],
+        snapshot=given["snapshot"],
+        format=given["format"],
+        ip2as=tuple(given["ip2as"] or ()),
+        as_names=given["as_names"],
+        aliases=given["aliases"],
+        allow_special=tuple(given["allow_special"] or ()),
+        borders=cast(Any, o.choice(given["borders"], ("elected", "prefix"), "--borders")),
+        bridge_gaps=given["bridge_gaps"],
+        asn=given["asn"],
+        ingresses=given["ingresses"],
+        workers=given["workers"],
+    )
+
+
+def _analyze_config(given: dict[str, Any]) -> AnalyzeConfig:
+    return AnalyzeConfig(
+        store=given["store"],
+        out=given["out"],
+        snapshot=given["snapshot"],
+        asns=o.numbers(given["asn"], "--asn"),
+        metrics=tuple(part for part in given["metrics"].split(",") if part),
+        device=cast(Any, o.choice(given["device"], ("auto", "cpu", "gpu"), "--device")),
+        pack=o.pack_size(given["pack"]),
+        schedule=cast(
+            Any, o.choice(given["schedule"], ("free", "striding", "barrier"), "--schedule")
+        ),
+        workers=given["workers"],
+        scheduler=given["scheduler"],
+        distances=given["distances"],
+        verify=given["verify"],
+    )
+
+
+def _ingest(config: IngestConfig):
+    from pipeline import stages  # the heavy imports, after arguments are known to be right
+
+    with ProgressDisplay() as progress:
+        summary = stages.ingest(config, progress)
+    _print_warnings(summary.warnings)
+    return summary
+
+
+def _analyze(config: AnalyzeConfig):
+    from pipeline import stages
+
+    with ProgressDisplay() as progress:
+        summary = stages.analyze(config, progress)
+    _print_warnings(summary.warnings)
+    return summary
+
+
+def _print_warnings(warnings: list[str]) -> None:
+    for line in warnings[:MAX_WARNINGS]:
+        warn(line)
+    if len(warnings) > MAX_WARNINGS:
+        warn(f"and {len(warnings) - MAX_WARNINGS} more warnings")
+
+
+def _ingest_facts(summary) -> dict:
+    return {
+        "snapshot": summary.snapshot,
+        "store": str(summary.store),
+        "n_ases": summary.n_ases,
+        "n_routers": summary.n_nodes,
+        "n_links": summary.n_edges,
+        "n_ingresses": summary.n_ingresses,
+        "n_traces": summary.n_traces,
+        "files": {
+            report.path: {
+                "format": report.format,
+                "status": report.status,
+                "error": report.error,
+                "n_records": report.n_records,
+                "n_hops": report.n_hops,
+                "skipped": dict(report.skipped),
+                "rejected": dict(report.rejected),
+            }
+            for report in summary.reports
+        },
+        "warnings": summary.warnings,
+        "ingest_s": round(summary.wall_s, 3),
+    }
+
+
+def _analyze_facts(summary) -> dict:
+    return {
+        "snapshot": summary.snapshot,
+        "report": str(summary.index),
+        "n_searches": summary.n_searches,
+        "failed": {str(asn): reason for asn, reason in summary.failed.items()},
+        "busy_share": summary.busy_share,
+        "analyze_s": round(summary.wall_s, 3),
+    }
+
+
+def _print_ingest(summary) -> None:
+    read = f"{summary.n_traces:,} traces, " if summary.n_traces else ""
+    print_line(
+        f"Snapshot {summary.snapshot}: {read}{summary.n_ases:,} ASes, {summary.n_nodes:,} routers, "
+        f"{summary.n_edges:,} links, {summary.n_ingresses:,} ingresses ({summary.wall_s:.1f} s)"
+    )
+
+
+def _print_analyze(summary) -> None:
+    table = summary.report.table
+    print_table("Largest ASes", table.header, table.rows)
+    if summary.busy_share:
+        shares = ", ".join(f"{name} {share:.0%}" for name, share in summary.busy_share.items())
+        print_line(f"Busy share by worker: {shares}")
+    print_line(f"{summary.n_searches:,} searches in {summary.wall_s:.1f} s")
+    print_line(f"Report: {summary.index}")
+
+
+def _print_json(facts: dict) -> None:
+    sys.stdout.write(orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode() + "\n")
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run one command and exit with its status."""
+    try:
+        status = app(arguments, standalone_mode=False)
+    except click.exceptions.NoArgsIsHelpError as error:
+        sys.stderr.write(error.format_message() + "\n")
+        status = 2
+    except click.ClickException as error:
+        warn(" ".join(error.format_message().split()) + "; see --help")
+        status = 2
+    except PipelineError as error:
+        warn(str(error))
+        status = 2
+    except (KeyboardInterrupt, click.Abort):
+        warn("stopped")
+        status = 130
+    except OSError as error:  # a full disk, a folder that is a file, no permission
+        warn(f"{error.filename or 'system'}: {error.strerror or error}")
+        status = 2
+    sys.exit(status or 0)

@@ -1,0 +1,129 @@
+"""What a terminal shows: progress on stderr while it works, a short table on stdout."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import Any
+
+from rich.console import Console
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+)
+from rich.progress import (
+    Progress as Bars,
+)
+from rich.table import Table
+from rich.text import Text
+
+from pipeline.model.progress import Progress
+
+LINE_EVERY_S = 2.0  # where stderr is no terminal, a line of progress at most this often
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+TITLES = {
+    "read": "Reading",
+    "infer": "Inferring links and borders",
+    "build": "Building AS graphs",
+    "write": "Writing snapshot",
+    "search": "Searching from ingresses",
+    "report": "Writing report",
+}
+
+
+def printable(text: str) -> str:
+    """Third-party text without control characters: it must not drive the terminal."""
+    return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
+
+
+class ProgressDisplay:
+    """Shows Progress on stderr: bars on a terminal, a line now and then elsewhere.
+
+    Call it with each Progress; use it as a context manager.
+    """
+
+    def __init__(self) -> None:
+        self._console = Console(stderr=True)
+        self._bars = Bars(
+            SpinnerColumn(finished_text="[green]✓"),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=24),
+            MofNCompleteColumn(),
+            TextColumn("{task.fields[unit]}"),
+            TimeElapsedColumn(),
+            TextColumn("{task.fields[detail]}", style="dim", markup=False),
+            console=self._console,
+            disable=not self._console.is_terminal,
+        )
+        self._rows: dict[str, Any] = {}
+        self._last_line: dict[str, float] = {}
+
+    def __enter__(self) -> ProgressDisplay:
+        self._bars.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._bars.stop()
+
+    def __call__(self, progress: Progress) -> None:
+        title = TITLES.get(progress.stage, progress.stage)
+        detail = printable(progress.detail)
+        if self._console.is_terminal:
+            if progress.stage not in self._rows:
+                self._rows[progress.stage] = self._bars.add_task(title, unit="", detail="")
+            self._bars.update(
+                self._rows[progress.stage],
+                completed=progress.done,
+                total=progress.total or None,
+                unit=progress.unit,
+                detail=detail,
+            )
+            return
+        now = time.monotonic()
+        ended = progress.total and progress.done >= progress.total
+        if ended or now - self._last_line.get(progress.stage, -1e9) >= LINE_EVERY_S:
+            self._last_line[progress.stage] = now
+            of = f" of {progress.total}" if progress.total else ""
+            line = f"{title}: {progress.done}{of} {progress.unit} {detail}"
+            sys.stderr.write(line.rstrip() + "\n")
+            sys.stderr.flush()
+
+
+def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table on stdout; the second column is text, all others are numbers."""
+    table = Table(title=title, title_justify="left", title_style="bold")
+    for position, name in enumerate(header):
+        table.add_column(name, justify="left" if position == 1 else "right", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(_cell(value)) for value in row))
+    Console().print(table)
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return printable(f"{value:,}" if isinstance(value, int) else str(value))
+
+
+def print_line(text: str) -> None:
+    """One line of the result, on stdout."""
+    sys.stdout.write(printable(text) + "\n")
+
+
+def warn(text: str) -> None:
+    """One line on stderr."""
+    sys.stderr.write(f"hopscope: {printable(text)}\n")
