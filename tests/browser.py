@@ -1,0 +1,70 @@
+"""A real browser for tests; tests that ask for it skip, with the reason, where there is none.
+
+A test module says ``pytest_plugins = ("tests.browser",)`` and asks for ``browser`` or ``page``.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+
+import pytest
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+
+# Headless, in a container, and silent: nothing but the pages under test is loaded.
+ARGUMENTS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+def find_browser() -> str | None:
+    """Path of a Chromium or Chrome: ``HOPSCOPE_BROWSER``, else the first on PATH, else None."""
+    named = os.environ.get("HOPSCOPE_BROWSER")
+    if named:
+        return named
+    return next((path for name in NAMES if (path := shutil.which(name))), None)
+
+
+# One a module: the loop that playwright keeps running in this thread must be gone when another
+# module calls asyncio.run().
+@pytest.fixture(scope="module")
+def browser() -> Iterator:
+    """A headless browser (playwright's ``Browser``), one for the tests of a module."""
+    path = find_browser()
+    if path is None:
+        pytest.skip(f"no browser on PATH (looked for {', '.join(NAMES)})")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        pytest.skip("playwright is not installed, so no browser can be driven")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        yield started
+        started.close()
+
+
+@pytest.fixture
+def page(browser) -> Iterator:
+    """An empty page 1440 wide that fails the test when a script throws or a dialog opens."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900})
+    page = context.new_page()
+    troubles: list[str] = []
+
+    def close(dialog) -> None:
+        troubles.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    page.on("pageerror", lambda error: troubles.append(f"script error: {error}"))
+    page.on("dialog", close)
+    yield page
+    context.close()
+    assert not troubles, troubles
