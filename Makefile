@@ -55,6 +55,22 @@ $(VENV)/.ready-dev-gpu: locks/gpu.txt pyproject.toml | $(VENV)/bin/python3
 
 setup: $(READY)
 
+# The nightly flow itself, on Prefect's embedded server: a measured lab network and a BRITE topology.
+demo: $(READY)
+	@mkdir -p demo/input
+	$(HOPSCOPE) generate top-down --routers 100000 --ases 50 --seed 1 --out demo/input/internet.brite
+	$(PY) -m flows.nightly data/samples/lab demo/input/internet.brite --store demo/store --out demo/reports \
+	  --ip2as data/samples/lab/lab.pfx2as --as-names data/samples/lab/as_names.json --allow-special 198.18.0.0/15
+
+serve: $(READY)
+	$(PY) -m flows.serve
+
+bench: $(READY_DEV)
+	@for program in benchmarks/bench_*.py; do echo "== $$program"; $(PY) $$program || exit 1; done
+
+clean:
+	rm -rf demo .prefect
+
 test: $(READY_DEV)
 	$(PY) -m pytest
 
