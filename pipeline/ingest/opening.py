@@ -1,0 +1,195 @@
+"""Open an input file: plain, gzip, bzip2 or xz, told by its first bytes and never by its name.
+
+Decompression streams: however large a file claims to become, at most ``CHUNK`` decompressed bytes
+are held here. Members of one kind may follow one another (``cat a.gz b.gz``); zero bytes after the
+last are padding. What is cut short or damaged is handed out up to the fault, then ``FormatError``.
+"""
+
+from __future__ import annotations
+
+import bz2
+import hashlib
+import io
+import lzma
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from pipeline.errors import FormatError
+
+RAW_CHUNK = 1 << 18  # compressed bytes read at once
+CHUNK = 1 << 20  # decompressed bytes produced at once
+
+# name, first bytes, a new decompressor, the error it raises
+Compression = tuple[str, bytes, Callable[[], Any], type[Exception]]
+COMPRESSIONS: tuple[Compression, ...] = (
+    ("gzip", b"\x1f\x8b", lambda: zlib.decompressobj(wbits=31), zlib.error),
+    ("bzip2", b"BZh", bz2.BZ2Decompressor, OSError),
+    ("xz", b"\xfd7zXZ\x00", lzma.LZMADecompressor, lzma.LZMAError),
+)
+
+
+def open_bytes(path: Path) -> InputStream:
+    """Open ``path`` for reading its decompressed bytes.
+
+    Returns
+    -------
+    InputStream
+        A context manager with ``read(n)`` and ``readinto(buffer)``.
+
+    Raises
+    ------
+    FormatError
+        If the file cannot be opened or is empty.
+    """
+    try:
+        file = path.open("rb", buffering=0)
+    except OSError as error:
+        raise FormatError(path, "", f"cannot be opened: {error.strerror or error}") from None
+    try:
+        return InputStream(path, file)
+    except BaseException:
+        file.close()
+        raise
+
+
+class InputStream(io.RawIOBase):
+    """Decompressed bytes of a file, with sha256 and size of the file as it is stored.
+
+    Attributes
+    ----------
+    compression : str
+        ``gzip``, ``bzip2``, ``xz`` or ``""``.
+    size_bytes : int
+        Stored bytes read so far; all of them after ``finish()``.
+    """
+
+    def __init__(self, path: Path, file: BinaryIO | io.RawIOBase) -> None:
+        super().__init__()
+        self.path = path
+        self.compression = ""
+        self.size_bytes = 0
+        self._file = file
+        self._sha256 = hashlib.sha256()
+        self._n_out = 0
+        self._fault: FormatError | None = None
+        self._ended = False
+        self._pending = memoryview(b"")  # decompressed, not yet handed out
+        self._raw = self._next_raw()
+        if not self._raw:
+            raise self._fault or FormatError(path, "", "empty")
+        self._make: Callable[[], Any] | None = None
+        self._errors: type[Exception] = OSError
+        self._magic = b""
+        for name, magic, make, errors in COMPRESSIONS:
+            if self._raw.startswith(magic):
+                self.compression, self._magic = name, magic
+                self._make, self._errors = make, errors
+        self._decoder = self._make() if self._make else None
+
+    def readable(self) -> bool:
+        return True
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()
+
+    @property
+    def sha256(self) -> str:
+        """sha256 of the stored bytes read so far, hex; of the whole file after ``finish()``."""
+        return self._sha256.hexdigest()
+
+    def finish(self) -> None:
+        """Read the stored file to its end, so that ``sha256`` and ``size_bytes`` are the file's."""
+        while self._next_raw():
+            pass
+
+    def readinto(self, buffer) -> int:
+        """Fill ``buffer`` as far as one chunk goes; 0 at the end.
+
+        Raises
+        ------
+        FormatError
+            If the file is cut short, damaged, or holds nothing; after all readable bytes.
+        """
+        view = memoryview(buffer).cast("B")
+        if not len(view):
+            return 0
+        if not self._pending:
+            self._pending = memoryview(self._next_chunk())
+        taken = self._pending[: len(view)]
+        self._pending = self._pending[len(taken) :]
+        view[: len(taken)] = taken
+        return len(taken)
+
+    def _next_raw(self) -> bytes:
+        """The next stored bytes, hashed; empty at the end or after an error of the disk."""
+        try:
+            raw = self._file.read(RAW_CHUNK) or b""
+        except OSError as error:
+            self._fault = FormatError(
+                self.path, f"byte {self.size_bytes}", f"cannot be read: {error.strerror or error}"
+            )
+            return b""
+        self._sha256.update(raw)
+        self.size_bytes += len(raw)
+        return raw
+
+    def _next_chunk(self) -> bytes:
+        while not self._ended:
+            chunk = self._decode()
+            if chunk:
+                self._n_out += len(chunk)
+                return chunk
+        if self._fault is None and self._n_out == 0:
+            self._fault = FormatError(self.path, "", "empty")
+        if self._fault is not None:
+            raise self._fault
+        return b""
+
+    def _end(self, reason: str = "") -> bytes:
+        self._ended = True
+        if reason and self._fault is None:
+            where = f"stored byte {self.size_bytes - len(self._raw)}"
+            self._fault = FormatError(self.path, where, reason)
+        return b""
+
+    def _decode(self) -> bytes:
+        """One step: some decompressed bytes, or none and a state nearer to the end."""
+        if self._decoder is None:
+            raw, self._raw = self._raw, b""
+            if not raw:
+                raw = self._next_raw()
+            return raw or self._end()
+        if self._decoder.eof:
+            return self._next_member()
+        if not self._raw and getattr(self._decoder, "needs_input", True):
+            self._raw = self._next_raw()
+            if not self._raw:
+                return self._end(f"cut short: the {self.compression} data stop before their end")
+        try:
+            chunk = self._decoder.decompress(self._raw, CHUNK)
+        except (self._errors, EOFError, ValueError) as error:
+            return self._end(f"damaged {self.compression} data: {error}")
+        # zlib hands back what it did not take; bzip2 and xz keep it inside.
+        self._raw = getattr(self._decoder, "unconsumed_tail", b"")
+        if self._decoder.eof:
+            self._raw = self._decoder.unused_data
+        return chunk
+
+    def _next_member(self) -> bytes:
+        self._raw = self._raw.lstrip(b"\0") if self._raw[:1] == b"\0" else self._raw
+        while len(self._raw) < len(self._magic):
+            more = self._next_raw()
+            if not more:
+                break
+            self._raw = (self._raw + more).lstrip(b"\0")
+        if not self._raw:
+            return self._end()
+        if not self._raw.startswith(self._magic):
+            return self._end(f"bytes follow the {self.compression} data that are none of them")
+        assert self._make is not None
+        self._decoder = self._make()
+        return b""
