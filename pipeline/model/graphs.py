@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+NO_ID = -1  # node_id of a node whose input gives none; files hold null
+
 
 @dataclass(frozen=True, eq=False)
 class GraphSet:
@@ -26,7 +28,7 @@ class GraphSet:
     graph_hash : list of n_ases str
         sha256 hex of the structure of each graph (``CSRGraph.graph_hash``); equal for equal CSR.
     node_addr : (n_nodes, 2) uint64 or None; node_id : (n_nodes,) int64 or None
-        To translate back, as in Topology.
+        To translate back, as in Topology. ``::`` and ``NO_ID`` where an input gives none.
     node_columns, arc_columns : optional columns, a row a node or an arc
     component_count, largest_component : (n_ases,) int64
         Connected components of each AS and the nodes of its largest.
@@ -41,6 +43,8 @@ class GraphSet:
     weight_unit, kind : str, as in Topology.
     n_unmapped : int
         Nodes with no AS: in no graph.
+    adjacent_unmapped : (n_ases,) int64 or None
+        Nodes with no AS that have a link to each AS.
     counts : dict of str to int
         Loops and duplicates dropped, and what inference counted.
     """
@@ -73,6 +77,7 @@ class GraphSet:
     weight_unit: str = ""
     kind: str = "router"
     n_unmapped: int = 0
+    adjacent_unmapped: np.ndarray | None = None
     counts: dict[str, int] = field(default_factory=dict)
 
     @property
