@@ -1,0 +1,106 @@
+"""What this machine has, what works, and whether a store is whole."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from kernels.warm import compile_cpu
+from pipeline import __version__
+from pipeline.errors import StoreError
+from pipeline.stages.reading import n_cores
+from pipeline.store import open_snapshot, snapshot_names
+
+PACKAGES = ("numpy", "numba", "pyarrow", "dask", "distributed", "prefect")
+GPU_PACKAGES = ("dask-cuda", "cupy-cuda13x")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing examined; ``ok`` is False where something is broken, not where it is absent."""
+
+    subject: str
+    ok: bool
+    text: str
+
+
+def _version(package: str) -> str | None:
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
+
+
+def _packages() -> Finding:
+    versions = {package: _version(package) for package in PACKAGES}
+    missing = [package for package, version in versions.items() if version is None]
+    text = ", ".join(f"{package} {version}" for package, version in versions.items() if version)
+    if missing:
+        text += f"; missing: {', '.join(missing)}: install with make"
+    return Finding("packages", not missing, text)
+
+
+def _gpus() -> Iterator[Finding]:
+    """What the driver says; asking it makes no CUDA context in this process."""
+    if shutil.which("nvidia-smi") is None:
+        yield Finding("gpu", True, "no NVIDIA driver; searches run on CPU cores")
+        return
+    query = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
+    answer = subprocess.run(query, capture_output=True, text=True, check=False, timeout=30)
+    if answer.returncode != 0:
+        reason = (answer.stdout + answer.stderr).strip().splitlines()
+        yield Finding("gpu", False, f"nvidia-smi fails: {reason[0] if reason else 'no reason'}")
+        return
+    for number, line in enumerate(answer.stdout.strip().splitlines()):
+        yield Finding(f"gpu {number}", True, line)
+    versions = {package: _version(package) for package in GPU_PACKAGES}
+    missing = [package for package, version in versions.items() if version is None]
+    text = ", ".join(f"{package} {version}" for package, version in versions.items() if version)
+    if missing:
+        text = f"{', '.join(missing)} missing: a GPU is there but unused; install .[gpu] with make"
+    yield Finding("gpu packages", not missing, text)
+
+
+def _kernels() -> Finding:
+    try:
+        seconds = compile_cpu()
+    except Exception as error:  # whatever numba or the compiler says is the finding
+        return Finding("cpu kernels", False, f"cannot be compiled: {error}")
+    return Finding("cpu kernels", True, f"compiled or loaded in {seconds:.1f} s")
+
+
+def _snapshots(store: Path) -> Iterator[Finding]:
+    try:
+        names = snapshot_names(store)
+    except StoreError as error:
+        yield Finding(f"store {store}", False, str(error))
+        return
+    yield Finding(f"store {store}", True, f"{len(names)} snapshots")
+    for name in names:
+        try:
+            snapshot = open_snapshot(store, name)
+            snapshot.verify()
+        except StoreError as error:
+            yield Finding(f"snapshot {name}", False, str(error))
+            continue
+        text = f"{len(snapshot.asn)} ASes, every byte as written"
+        yield Finding(f"snapshot {name}", True, text)
+
+
+def examine(store: Path | None) -> list[Finding]:
+    """Examine this machine, and each snapshot of a store to its last byte."""
+    python = f"hopscope {__version__}, Python {platform.python_version()}, {platform.machine()}"
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    findings = [
+        Finding("machine", True, f"{python}, {n_cores()} cores, {memory:.0f} GiB"),
+        _packages(),
+        *_gpus(),
+        _kernels(),
+    ]
+    return findings + (list(_snapshots(store)) if store is not None else [])
