@@ -13,3 +13,11 @@ class GraphError(KernelError, ValueError):
 
 class DeviceError(KernelError, RuntimeError):
     """A device is missing, or a kernel cannot be built or run on it."""
+
+
+class DeviceMemoryError(DeviceError, MemoryError):
+    """A device has too little free memory for this call; a smaller one may fit."""
+
+
+class CheckError(KernelError, AssertionError):
+    """A result is not what it claims: its certificate refuses it."""

@@ -1,0 +1,61 @@
+"""Where and how large device code runs: the current GPU, grid and block."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from kernels.errors import DeviceError, DeviceMemoryError
+
+# Threads a block: 8 warps divide every register file, and 8 such blocks fill a multiprocessor.
+# Not tuned: benchmarks/bench_searches.py is where a better one would show.
+BLOCK = 256
+WARP = 32
+# Blocks a multiprocessor beyond which grid-stride loops take over: 4 times what is resident.
+MAX_BLOCKS_EACH = 32
+
+
+@contextmanager
+def on_device_of(array: Any) -> Iterator[None]:
+    """Make the array's GPU the current one; out of memory becomes DeviceMemoryError."""
+    import cupy
+
+    try:
+        with array.device:
+            yield
+    except cupy.cuda.memory.OutOfMemoryError as error:
+        raise DeviceMemoryError(
+            f"GPU {array.device.id} has too little free memory: {error}"
+        ) from error
+
+
+def to_gpu(array: Any) -> Any:
+    """Copy a host array to the current GPU."""
+    try:
+        import cupy
+    except ImportError as error:
+        raise DeviceError(f"no GPU can be used: CuPy is not installed ({error})") from error
+    if not cupy.cuda.is_available():
+        raise DeviceError("no GPU can be used: CuPy finds no driver or no device")
+    try:
+        return cupy.asarray(array)
+    except cupy.cuda.memory.OutOfMemoryError as error:
+        raise DeviceMemoryError(f"the GPU has too little free memory: {error}") from error
+
+
+def grid_for(n_threads: int) -> int:
+    """Blocks that give every thread an item, or fill the GPU for a grid-stride loop."""
+    import cupy
+
+    most = MAX_BLOCKS_EACH * n_multiprocessors(cupy.cuda.Device().id)
+    return max(1, min(most, -(-n_threads // BLOCK)))
+
+
+@functools.cache
+def n_multiprocessors(device_id: int) -> int:
+    """Multiprocessors of a GPU."""
+    import cupy
+
+    return int(cupy.cuda.Device(device_id).attributes["MultiProcessorCount"])

@@ -1,0 +1,108 @@
+"""Certificates of a BFS: accept exactly the right levels and parents, in one pass over the arcs.
+
+They share no code with the searches, and raise by themselves: ``python -O`` leaves them in.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+
+from kernels.csr import to_host
+from kernels.errors import CheckError
+from kernels.signatures import I32, I64, returns
+from kernels.types import LEVEL, NODE, UNREACHED
+
+OK, BELOW, SOURCE, SECOND, LEAVES, CLIMBS, ORPHAN = range(7)
+
+
+def check_levels(indptr: Any, indices: Any, source: int, level: Any) -> None:
+    """Raise CheckError unless ``level`` is the hop distance from ``source``.
+
+    Parameters
+    ----------
+    indptr : (n_nodes + 1,) int64; indices : (n_arcs,) int32
+        Of a valid CSRGraph, on any device.
+    source : int
+    level : (n_nodes,) int32
+        UNREACHED (-1) where no path leads. Of a whole search, without a target.
+
+    Notes
+    -----
+    Three conditions suffice: the source alone has level 0; no arc leaves the reached set or
+    climbs more than one level; each other reached node has a neighbour one level up.
+    """
+    level = np.ascontiguousarray(to_host(level), LEVEL)
+    if level.shape != (len(indptr) - 1,):
+        raise CheckError(f"levels have shape {level.shape}; there are {len(indptr) - 1} nodes")
+    code, u, v = _level_fault(to_host(indptr), to_host(indices), source, level)
+    if code == OK:
+        return
+    messages = {
+        BELOW: f"node {u} has level {level[u]}",
+        SOURCE: f"the source {u} has level {level[u]}, not 0",
+        SECOND: f"node {u} has level 0 and is not the source {source}",
+        LEAVES: f"the arc {u} -> {v} leaves the reached nodes",
+        CLIMBS: f"the arc {u} -> {v} climbs from level {level[u]} to {level[v]}",
+        ORPHAN: f"node {u} at level {level[u]} has no neighbour one level up",
+    }
+    raise CheckError(f"source {source}: {messages[code]}")
+
+
+def check_parents(indptr: Any, indices: Any, source: int, level: Any, parent: Any) -> None:
+    """Raise CheckError unless ``parent`` is the tree that ``bfs`` promises, given right levels.
+
+    Parameters are as for ``check_levels``; parent : (n_nodes,) int32. Levels may be those of a
+    search that stopped at a target.
+    """
+    indptr, indices, level, parent = (to_host(a) for a in (indptr, indices, level, parent))
+    if parent.shape != level.shape:
+        raise CheckError(f"parents have shape {parent.shape}, levels {level.shape}")
+    parent = np.ascontiguousarray(parent, NODE)
+    u = _parent_fault(indptr, indices, source, np.ascontiguousarray(level, LEVEL), parent)
+    if u >= 0:
+        raise CheckError(
+            f"source {source}: node {u} at level {level[u]} has parent {parent[u]}, which is not "
+            "its smallest neighbour one level up"
+        )
+
+
+@njit([returns(3)(I64, I32, types.int64, I32)], cache=True, nogil=True)
+def _level_fault(indptr, indices, source, level):
+    if level[source] != 0:
+        return SOURCE, source, 0
+    for u in range(indptr.size - 1):
+        if level[u] < UNREACHED:
+            return BELOW, u, 0
+        if level[u] == 0 and u != source:
+            return SECOND, u, 0
+        has_parent = level[u] <= 0
+        for arc in range(indptr[u], indptr[u + 1]):
+            v = np.int64(indices[arc])
+            if level[u] != UNREACHED and level[v] == UNREACHED:
+                return LEAVES, u, v
+            if level[u] != UNREACHED and level[v] > level[u] + 1:
+                return CLIMBS, u, v
+            if level[v] == level[u] - 1:
+                has_parent = True
+        if not has_parent:
+            return ORPHAN, u, 0
+    return OK, 0, 0
+
+
+@njit([types.int64(I64, I32, types.int64, I32, I32)], cache=True, nogil=True)
+def _parent_fault(indptr, indices, source, level, parent):
+    for u in range(indptr.size - 1):
+        expected = np.int64(UNREACHED)
+        if u == source:
+            expected = np.int64(source)
+        elif level[u] > 0:
+            for arc in range(indptr[u], indptr[u + 1]):
+                v = np.int64(indices[arc])
+                if level[v] == level[u] - 1 and (expected == UNREACHED or v < expected):
+                    expected = v
+        if parent[u] != expected:
+            return u
+    return -1
