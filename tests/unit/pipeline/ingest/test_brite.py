@@ -1,0 +1,366 @@
+"""BRITE: each engine's dialect is read, broken rows are named, nothing else breaks."""
+
+from __future__ import annotations
+
+import gzip
+import io
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.errors import FormatError
+from pipeline.ingest import brite, brite_rows
+from pipeline.ingest.digits import PARSED, UNSURE, scan_float, scan_int
+from pipeline.model.reading import ReadReport
+from pipeline.model.topology import NO_ASN, Topology
+from tests.real_data import real_data
+
+SAMPLES = Path(__file__).parents[4] / "data" / "samples" / "brite"
+
+
+def read(data: bytes) -> tuple[Topology | None, ReadReport, FormatError | None]:
+    report = ReadReport("x.brite", "brite")
+    topology, error = None, None
+    try:
+        for read_topology in brite.read(io.BytesIO(data), report):
+            topology = read_topology
+    except FormatError as caught:
+        error = caught
+    return topology, report, error
+
+
+def read_good(path: Path) -> tuple[Topology, ReadReport]:
+    data = path.read_bytes()
+    if path.suffix == ".gz":
+        data = gzip.decompress(data)
+    assert brite.sniff(data[:65536])
+    topology, report, error = read(data)
+    assert error is None
+    assert topology is not None
+    return topology, report
+
+
+def plain_rows(path: Path) -> tuple[list[list[str]], list[list[str]]]:
+    """Node and edge rows, told by their number of columns: an oracle that knows no dialect."""
+    data = path.read_bytes()
+    if path.suffix == ".gz":
+        data = gzip.decompress(data)
+    rows = [line.split() for line in data.decode("ascii").replace("\0", " ").splitlines()]
+    rows = rows[3:]  # titles
+    nodes = [row for row in rows if len(row) == 7 and row[6].startswith(("RT_", "AS_"))]
+    return nodes, [row for row in rows if len(row) == 10 and row[9] in "UD"]
+
+
+def test_top_down_sample_is_read_as_counted_by_hand():
+    topology, report = read_good(SAMPLES / "topdown_java.brite")
+    assert topology.kind == "router"
+    assert topology.node_id.tolist() == [2, 3, 4, 5, 6]
+    assert topology.node_asn.tolist() == [0, 0, 0, 1, 1]
+    assert topology.near.tolist() == [0, 1, 0, 3, 2]
+    assert topology.far.tolist() == [1, 2, 2, 4, 3]
+    assert topology.weight.tolist() == pytest.approx([5, 5, 10, 6, 22.803509])
+    assert topology.weight_unit == "length"
+    assert topology.weight.dtype == np.float32
+    assert topology.node_columns["x"].tolist() == [0, 3, 6, 0, 0]
+    assert topology.node_columns["y"].tolist() == [0, 4, 8, 30, 36]
+    assert topology.node_columns["indegree"].tolist() == [2, 2, 3, 2, 1]
+    assert topology.node_columns["outdegree"].tolist() == [2, 2, 3, 2, 1]
+    assert topology.node_columns["type"].tolist() == [
+        "RT_NODE",
+        "RT_NODE",
+        "RT_BORDER",
+        "RT_BORDER",
+        "RT_NODE",
+    ]
+    columns = topology.link_columns
+    assert columns["edge_id"].tolist() == [4, 5, 6, 7, 8]
+    assert columns["delay"].tolist()[4] == 0.07606431650949364
+    assert columns["bandwidth"].tolist() == [10.0] * 5
+    assert columns["asn_from"].tolist() == [0, 0, 0, 1, 0]
+    assert columns["asn_to"].tolist() == [0, 0, 0, 1, 1]
+    assert columns["type"].tolist() == ["E_RT"] * 4 + ["E_AS"]
+    assert not columns["directed"].any()
+    assert len(topology.ingresses) == 0
+    assert report.n_records == 10
+
+
+def test_cpp_sample_with_nul_bytes_and_trailing_blanks_is_read():
+    topology, report = read_good(SAMPLES / "router_cpp.brite")
+    assert (topology.n_nodes, topology.n_links, topology.kind) == (4, 4, "router")
+    assert set(topology.node_asn.tolist()) == {NO_ASN}
+    assert topology.link_columns["bandwidth"].tolist() == [104.16, 888.60, 10.0, 1000.0]
+    assert topology.link_columns["directed"].tolist() == [False, False, False, True]
+    assert report.notes == {"directed edges, used as undirected": 1}
+
+
+def test_as_level_sample_is_of_kind_as():
+    topology, _ = read_good(SAMPLES / "as_java.brite")
+    assert (topology.n_nodes, topology.n_links, topology.kind) == (3, 3, "as")
+    assert topology.node_asn.tolist() == [0, 1, 2]
+
+
+BAD = {
+    "cut_short.brite": (
+        5,
+        3,
+        {"too few columns": 1},
+        "line 19: cut short: 3 of the 5 edges declared are there",
+    ),
+    "no_edges.brite": (4, 0, {}, "line 10: cut short: 4 of the 5 nodes declared are there"),
+    "empty.brite": (0, 0, {}, "is empty"),
+    "header_only.brite": (0, 0, {}, "end of file: cut short: there is no Nodes: section"),
+    "no_brite.brite": (
+        0,
+        0,
+        {},
+        "line 1: is no BRITE topology: it does not begin with 'Topology:'",
+    ),
+    "no_nodes.brite": (0, 0, {}, "Nodes: no node that can be used"),
+    "broken_rows.brite": (
+        3,
+        0,
+        {
+            "not a number": 2,
+            "duplicate node id": 1,
+            "number out of range": 1,
+            "too few columns": 1,
+            "edge to an unknown node": 3,
+        },
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_sample_gives_what_is_there_and_its_message(name):
+    n_nodes, n_links, rejected, message = BAD[name]
+    topology, report, error = read((SAMPLES / "bad" / name).read_bytes())
+    assert (topology.n_nodes if topology else 0) == n_nodes
+    assert (topology.n_links if topology else 0) == n_links
+    if rejected:
+        assert report.rejected == rejected
+    assert (str(error) if error else "") == (f"x.brite: {message}" if message else "")
+
+
+def test_every_bad_sample_is_tested():
+    assert set(BAD) == {path.name for path in (SAMPLES / "bad").iterdir()}
+
+
+def test_rejects_name_the_line():
+    _, report, _ = read((SAMPLES / "bad" / "broken_rows.brite").read_bytes())
+    places = {(reject.place, reject.reason, reject.detail) for reject in report.samples}
+    assert ("line 8", "not a number", "three") in places
+    assert ("line 9", "duplicate node id", "node 2") in places
+    assert ("line 10", "number out of range", "AS or degree") in places
+    assert ("line 19", "too few columns", "5 of 10") in places
+    assert ("line 20", "not a number", "nan") in places
+    assert ("line 16", "edge to an unknown node", "edge 2 to 3") in places
+
+
+def test_an_edge_that_names_another_as_than_its_nodes_is_noted_and_the_node_counts():
+    text = (
+        (SAMPLES / "topdown_java.brite").read_text().replace("10.0\t1\t1\tE_RT", "10.0\t1\t7\tE_RT")
+    )
+    topology, report, error = read(text.encode())
+    assert error is None
+    assert topology.node_asn.tolist() == [0, 0, 0, 1, 1]
+    assert topology.link_columns["asn_to"].tolist() == [0, 0, 0, 7, 1]
+    assert report.notes == {"edge end with another AS than its node": 1}
+
+
+def test_more_rows_than_declared_are_read_and_noted():
+    text = (SAMPLES / "topdown_java.brite").read_text()
+    text = text.replace("Nodes: ( 5 )", "Nodes: ( 3 )").replace("Edges: ( 5 )", "Edges: ( 1 )")
+    topology, report, error = read(text.encode())
+    assert error is None
+    assert (topology.n_nodes, topology.n_links) == (5, 5)
+    assert report.notes == {"more nodes than declared": 2, "more edges than declared": 4}
+
+
+def test_a_gigantic_declared_count_allocates_nothing():
+    text = (SAMPLES / "topdown_java.brite").read_text().replace("( 5 )", "( 999999999999999 )")
+    topology, _, error = read(text.encode())
+    assert topology.n_nodes == 5
+    assert "999999999999999" in str(error)
+
+
+@pytest.mark.parametrize("n_lost", [1, 2, 3, 10, 30])
+def test_a_file_cut_within_its_last_line_is_cut_short(n_lost):
+    data = (SAMPLES / "topdown_java.brite").read_bytes()
+    topology, _, error = read(data[: -1 - n_lost])
+    assert topology.n_links == 4
+    assert "cut short: 4 of the 5 edges declared are there" in str(error)
+
+
+def test_windows_line_ends_and_a_missing_last_newline_are_read():
+    data = (SAMPLES / "topdown_java.brite").read_bytes().replace(b"\n", b"\r\n").rstrip()
+    topology, _, error = read(data)
+    assert error is None
+    assert (topology.n_nodes, topology.n_links) == (5, 5)
+    assert topology.link_columns["type"].tolist()[-1] == "E_AS"
+
+
+def test_blocks_cut_anywhere_give_the_same_topology(monkeypatch):
+    data = (SAMPLES / "topdown_java.brite").read_bytes()
+    whole, _, _ = read(data)
+    for size in (1, 7, 64, 200):
+        monkeypatch.setattr(brite_rows, "BLOCK_BYTES", size)
+        cut, report, error = read(data)
+        assert error is None
+        assert report.rejected == {}
+        assert cut.node_id.tolist() == whole.node_id.tolist()
+        assert cut.near.tolist() == whole.near.tolist()
+        assert cut.link_columns["delay"].tolist() == whole.link_columns["delay"].tolist()
+
+
+def test_an_endless_line_is_one_reject_and_not_kept_in_memory(monkeypatch):
+    monkeypatch.setattr(brite_rows, "BLOCK_BYTES", 1 << 16)
+    text = (SAMPLES / "topdown_java.brite").read_bytes()
+    long = b"x" * (3 << 20) + b"\n"
+    topology, report, error = read(text.replace(b"Edges: ( 5 )\n", b"Edges: ( 5 )\n" + long))
+    assert error is None
+    assert topology.n_links == 5
+    assert report.rejected == {"line too long": 1}
+
+
+class CutStream(io.RawIOBase):
+    """Bytes that end in an error, as a truncated .gz does."""
+
+    def __init__(self, data: bytes):
+        self._data = io.BytesIO(data)
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, n: int = -1) -> bytes:
+        if data := self._data.read(n):
+            return data
+        raise FormatError("x.brite", "byte 99", "compressed data cut short")
+
+
+def test_a_broken_stream_gives_what_was_readable_and_its_own_error():
+    data = (SAMPLES / "topdown_java.brite").read_bytes()
+    report = ReadReport("x.brite", "brite")
+    reader = brite.read(CutStream(data[: data.index(b"7\t5\t6") + 9]), report)
+    assert next(reader).n_links == 3
+    with pytest.raises(FormatError, match="byte 99: compressed data cut short"):
+        next(reader)
+
+
+@pytest.mark.parametrize(
+    ("name", "n_nodes", "n_links", "n_ases", "n_inter", "kind"),
+    [
+        ("brite-as.brite", 1000, 2000, 1000, 2000, "as"),
+        ("brite-router.brite", 10_000, 20_000, 0, 0, "router"),
+        ("brite-topdown.brite", 1500, 3060, 30, 60, "router"),
+        ("brite-bottomup.brite", 100, 200, 13, 143, "router"),
+        ("java_TD10x1000.brite.gz", 10_000, 20_020, 10, 20, "router"),
+        ("cpp_TD10x1000.brite.gz", 10_000, 20_020, 10, 20, "router"),
+        ("java_BU5000_50AS_rw.brite.gz", 5000, 10_000, 50, 6843, "router"),
+        ("java_RTBA10000.brite.gz", 10_000, 19_997, 0, 0, "router"),
+        ("java_ASBA1k.brite.gz", 1000, 1997, 1000, 1997, "as"),
+        ("cpp_RTWaxman1k.brite.gz", 1000, 2000, 0, 0, "router"),
+    ],
+)
+def test_real_files_are_read_whole(name, n_nodes, n_links, n_ases, n_inter, kind):
+    path = real_data(f"brite/{name}")
+    topology, report = read_good(path)
+    assert report.rejected == {}
+    assert report.notes == {}
+    assert (topology.n_nodes, topology.n_links, topology.kind) == (n_nodes, n_links, kind)
+    assert len(set(topology.node_asn.tolist()) - {NO_ASN}) == n_ases
+    asn = topology.node_asn
+    assert int((asn[topology.near] != asn[topology.far]).sum()) == n_inter
+
+
+@pytest.mark.parametrize(
+    "name", ["brite-topdown.brite", "cpp_TD10x1000.brite.gz", "java_BU5000_50AS_rw.brite.gz"]
+)
+def test_every_column_of_real_files_agrees_with_a_plain_parser(name):
+    path = real_data(f"brite/{name}")
+    topology, _ = read_good(path)
+    nodes, edges = plain_rows(path)
+    nodes.sort(key=lambda row: int(row[0]))
+    assert topology.node_id.tolist() == [int(row[0]) for row in nodes]
+    assert topology.node_asn.tolist() == [int(row[5]) for row in nodes]
+    for i, column in enumerate(("x", "y", "indegree", "outdegree"), start=1):
+        assert topology.node_columns[column].tolist() == [float(row[i]) for row in nodes]
+    assert topology.node_columns["type"].tolist() == [row[6] for row in nodes]
+    assert topology.node_id[topology.near].tolist() == [int(row[1]) for row in edges]
+    assert topology.node_id[topology.far].tolist() == [int(row[2]) for row in edges]
+    lengths = np.array([float(row[3]) for row in edges]).astype(np.float32)
+    assert (topology.weight == lengths).all()
+    for i, column in ((4, "delay"), (5, "bandwidth"), (6, "asn_from"), (7, "asn_to")):
+        assert topology.link_columns[column].tolist() == [float(row[i]) for row in edges]
+    assert topology.link_columns["type"].tolist() == [row[8] for row in edges]
+
+
+def test_small_cpp_files_are_read_whole():
+    files = sorted(real_data("brite/simrouting").glob("*.brite"))
+    sizes = Counter(read_good(path)[0].n_links for path in files)
+    assert sum(sizes.values()) == 10
+    assert sizes == {37: 7, 40: 2, 7: 1}
+
+
+@given(st.floats(allow_nan=False, allow_infinity=False))
+def test_floats_are_scanned_exactly_or_left_to_python(value):
+    for text in (repr(value), f"{value:.2f}", f"{value:.15e}", f"{value:.17g}"):
+        data = np.frombuffer(text.encode(), np.uint8)
+        scanned, status = scan_float(data, 0, len(data))
+        assert status in (PARSED, UNSURE)
+        if status == PARSED:
+            assert scanned == float(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["0.013753160408759867", "549.6271463455931", "1e22", "-0.5", "7."]
+)
+def test_usual_floats_are_scanned_without_python(text):
+    data = np.frombuffer(text.encode(), np.uint8)
+    assert scan_float(data, 0, len(data)) == (float(text), PARSED)
+
+
+@given(st.text("0123456789+-.eE_ x", max_size=22))
+def test_no_text_is_taken_for_a_number_that_python_does_not_read_alike(text):
+    data = np.frombuffer(text.encode() or b"x", np.uint8)
+    for scan, parse in ((scan_float, float), (scan_int, int)):
+        value, status = scan(data, 0, len(text))
+        if status == PARSED:
+            assert value == parse(text)
+
+
+def _mutated(data: bytes):
+    size = len(data)
+    cuts = st.tuples(st.integers(0, size), st.integers(0, 60), st.binary(max_size=12))
+    return st.lists(cuts, min_size=1, max_size=6).map(lambda edits: _apply(data, edits))
+
+
+def _apply(data: bytes, edits: list[tuple[int, int, bytes]]) -> bytes:
+    for at, n, new in edits:
+        data = data[:at] + new + data[at + n :]
+    return data
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    data=st.sampled_from(sorted(p.name for p in SAMPLES.glob("*.brite"))).flatmap(
+        lambda name: _mutated((SAMPLES / name).read_bytes())
+    )
+)
+def test_mutated_files_raise_nothing_but_format_errors(data):
+    brite.sniff(data)
+    topology, report, _ = read(data)
+    if topology is not None:
+        assert report.n_records == topology.n_nodes + topology.n_links
+        assert (np.diff(topology.node_id) > 0).all()
+        for end in (topology.near, topology.far):
+            assert ((end >= 0) & (end < topology.n_nodes)).all()
+        assert (topology.weight >= 0).all()
+        columns = [*topology.node_columns.values(), topology.node_asn]
+        assert {len(column) for column in columns} == {topology.n_nodes}
+        columns = [*topology.link_columns.values(), topology.weight]
+        assert {len(column) for column in columns} == {topology.n_links}
