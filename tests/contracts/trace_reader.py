@@ -1,7 +1,7 @@
 """What every reader of traces must do; a format's test class inherits these tests.
 
-A class gives ``format``, ``sample`` (below data/samples/), ``traces`` (what the sample holds, counted
-by hand: see ``Trace``), ``broken_record`` (bytes that may stand after a whole sample and before
+A class gives ``format``, ``sample`` (below data/samples/), ``traces`` (what the sample holds,
+counted by hand: see ``Trace``), ``broken_record`` (bytes that may stand after a sample and before
 another, and must be rejected alone) and ``broken_reason`` (why). Beside the sample, ``bad/`` holds
 broken files and ``bad/expected.json`` what each must give: the error's reason ("" where the file as
 a whole is good), the number of traces that are read, and the rejected records by reason.

@@ -1,0 +1,136 @@
+"""Room that decoding kernels write traces into, and the byte window that they read from.
+
+Kernels never allocate: a reader gives them ``TraceColumns`` large enough for whatever a full
+``ByteWindow`` can hold, and takes a ``TraceBatch`` out when the window moves on.
+"""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+import numpy as np
+
+from pipeline.errors import FormatError
+from pipeline.model.reading import ReadReport
+from pipeline.model.traces import TraceBatch
+
+N_TRACES, N_REPLIES, N_NO_ADDR, N_BAD_RTT = range(4)  # places in ``TraceColumns.count``
+
+
+def count_batch(batch: TraceBatch, report: ReadReport) -> None:
+    """Add a batch to what the report counts.
+
+    ``n_hops`` counts replies; the note ``unanswered hops`` those TTLs before the last reply of
+    their trace that nobody answered (after it, the format alone does not say what was probed).
+    """
+    report.n_records += batch.n_traces
+    report.n_hops += batch.n_replies
+    report.newest_s = max(report.newest_s, float(batch.start_s.max(initial=0.0)))
+    answered = np.flatnonzero(np.diff(batch.reply_ptr) > 0)
+    last = batch.reply_ptr[answered + 1] - 1
+    first_of_ttl = np.ones(batch.n_replies, bool)
+    first_of_ttl[1:] = batch.ttl[1:] != batch.ttl[:-1]
+    first_of_ttl[batch.reply_ptr[answered]] = True
+    n_unanswered = int(batch.ttl[last].sum(dtype=np.int64)) - int(first_of_ttl.sum())
+    if n_unanswered:
+        report.notes["unanswered hops"] += n_unanswered
+
+
+class TraceColumns:
+    """Columns of a TraceBatch under construction.
+
+    Attributes
+    ----------
+    count : (4,) int64
+        Traces and replies that are complete; replies left out for want of an address; round-trip
+        times set to NaN. Kernels advance them.
+    """
+
+    def __init__(self, max_traces: int, max_replies: int) -> None:
+        # Pages that no trace reaches are never touched, so generous bounds cost no memory.
+        self.src_addr = np.empty((max_traces, 2), np.uint64)
+        self.dst_addr = np.empty((max_traces, 2), np.uint64)
+        self.start_s = np.empty(max_traces, np.float64)
+        self.reply_ptr = np.zeros(max_traces + 1, np.int64)
+        self.ttl = np.empty(max_replies, np.uint8)
+        self.addr = np.empty((max_replies, 2), np.uint64)
+        self.rtt_ms = np.empty(max_replies, np.float32)
+        self.kind = np.empty(max_replies, np.uint8)
+        self.count = np.zeros(4, np.int64)
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """All columns in the order in which kernels take them."""
+        return (
+            self.src_addr,
+            self.dst_addr,
+            self.start_s,
+            self.reply_ptr,
+            self.ttl,
+            self.addr,
+            self.rtt_ms,
+            self.kind,
+            self.count,
+        )
+
+    def take(self) -> TraceBatch | None:
+        """The complete traces as a batch of their own, or None; the columns start anew."""
+        n_traces, n_replies = int(self.count[N_TRACES]), int(self.count[N_REPLIES])
+        self.count[:2] = 0
+        if n_traces == 0:
+            return None
+        return TraceBatch(
+            src_addr=self.src_addr[:n_traces].copy(),
+            dst_addr=self.dst_addr[:n_traces].copy(),
+            start_s=self.start_s[:n_traces].copy(),
+            reply_ptr=self.reply_ptr[: n_traces + 1].copy(),
+            ttl=self.ttl[:n_replies].copy(),
+            addr=self.addr[:n_replies].copy(),
+            rtt_ms=self.rtt_ms[:n_replies].copy(),
+            kind=self.kind[:n_replies].copy(),
+        )
+
+
+class ByteWindow:
+    """A moving window on a stream of decompressed bytes.
+
+    Attributes
+    ----------
+    data : (size,) uint8
+        The window; bytes [0, end) are filled.
+    offset : int
+        Place in the stream of data[0].
+    final : bool
+        No byte follows data[end - 1].
+    fault : FormatError or None
+        Why the stream ended, if not by its end; to be raised after everything readable.
+    """
+
+    def __init__(self, stream: BinaryIO, size: int) -> None:
+        self._stream = stream
+        self.data = np.empty(size, np.uint8)
+        self.end = 0
+        self.offset = 0
+        self.final = False
+        self.fault: FormatError | None = None
+
+    def move(self, pos: int) -> None:
+        """Drop what lies before ``pos`` and fill up; grow when nothing could be dropped."""
+        kept = self.end - pos
+        if pos:
+            self.data[:kept] = self.data[pos : self.end].copy()
+            self.offset += pos
+            self.end = kept
+        elif kept == len(self.data):
+            grown = np.empty(2 * len(self.data), np.uint8)
+            grown[:kept] = self.data
+            self.data = grown
+        view = memoryview(self.data)
+        while self.end < len(self.data) and not self.final:
+            try:
+                n_read = self._stream.readinto(view[self.end :])  # type: ignore[attr-defined]
+            except FormatError as error:
+                self.fault, n_read = error, 0
+            if not n_read:
+                self.final = True
+            self.end += n_read or 0

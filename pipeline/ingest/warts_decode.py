@@ -1,0 +1,445 @@
+"""Decode warts records in place: compiled, no Python object a record, a hop or an address.
+
+Layout of what is read, big-endian throughout:
+
+- record: magic 0x1205, type (2 bytes), length of the rest (4);
+- parameters: flag bytes of 7 flags each, bit 7 says that another follows; if the first is not 0,
+  the length of all values (2), then the values by ascending flag. What a later version appended
+  lies behind the flags known here and is stepped over by that length;
+- trace: parameters, number of replies (2), parameters of each, then attachments until an empty one:
+  kind (4 bits) and length (12 bits). Attachments (path MTU, last ditch, doubletree) are left out;
+- address in a record: length (1), type (1), bytes; length 0: number (4) of an address that this
+  record already held. Older files: number of an address record that came before.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from pipeline.ingest.columns import N_NO_ADDR, N_REPLIES, N_TRACES
+from pipeline.model.traces import (
+    KIND_ECHO_REPLY,
+    KIND_OTHER,
+    KIND_TIME_EXCEEDED,
+    KIND_UNKNOWN,
+    KIND_UNREACHABLE,
+)
+
+MAGIC_HIGH, MAGIC_LOW = 0x12, 0x05
+HEADER_BYTES = 8
+# Longer than any record of scamper's; a larger length is taken for a damaged header.
+MAX_RECORD = 1 << 24
+TYPE_ADDRESS, TYPE_TRACE = 5, 6
+MAX_TYPE = 255
+# A trace takes at least header, two parameter bytes, count and end; a reply at least 7 bytes.
+MIN_TRACE_BYTES, MIN_REPLY_BYTES = 12, 7
+
+# Why ``decode`` came back.
+DONE, NEED, CUT, LOST, BROKEN, ADDRESS = range(6)
+
+# Why a record was refused; positions in ``REASONS``.
+REASONS = (
+    "",
+    "parameters do not fit the record",
+    "address of unknown type or length",
+    "reference to an address that was not given",
+    "trace without a destination",
+    "reply without a TTL",
+    "record ends before its end mark",
+    "record length leads to no record",
+)
+OK, BAD_PARAMS, BAD_ADDRESS, BAD_REFERENCE, NO_DESTINATION, NO_TTL, NO_END, BAD_LENGTH = range(8)
+
+# Bytes of each value by flag, from flag 1; ADDRESS_VALUE and EXTENSION_VALUE give their own length.
+ADDRESS_VALUE, EXTENSION_VALUE = 254, 255
+# fmt: off
+TRACE_VALUES = np.array([
+    0,  # there is no flag 0
+    4, 4, 4, 4, 8, 1, 1,  # list, cycle, source and destination numbers, start, stop reason, data
+    1, 1, 1, 1, 2, 2, 2,  # flags, attempts, hop limit, type, probe size, ports
+    1, 1, 1, 1, 2, 1, 1,  # first hop, tos, wait, loops, hops, gap limit, gap action
+    1, 2, 1, 1, ADDRESS_VALUE, ADDRESS_VALUE,  # loop action, probes, wait, confidence, both ends
+    4, 2, ADDRESS_VALUE,  # user, offset, first router
+], np.uint8)
+REPLY_VALUES = np.array([
+    0,
+    4, 1, 1, 1, 1, 4, 2,  # address number, probe TTL, reply TTL, flags, probe, RTT, ICMP type, code
+    2, 2, 2, 1, 2, 2, 1,  # probe and reply size, IP id, tos, MTU, quoted length and TTL
+    1, 1, EXTENSION_VALUE, ADDRESS_VALUE, 8,  # TCP flags, quoted tos, extensions, address, sent
+], np.uint8)
+# fmt: on
+SOURCE_NUMBER, DESTINATION_NUMBER, START, SOURCE, DESTINATION = 3, 4, 5, 26, 27
+REPLY_NUMBER, REPLY_TTL, REPLY_FLAGS, REPLY_RTT, REPLY_ICMP, REPLY_ADDR = 1, 2, 4, 6, 7, 18
+FLAG_TCP, FLAG_UDP = 0x20, 0x40  # the reply was no ICMP message
+
+# Places in ``memory``: what a record in progress has read.
+M_POS, M_REASON, M_N_ADDRS, M_ADDR = range(4)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _u16(data, pos):
+    return (np.int64(data[pos]) << 8) | np.int64(data[pos + 1])
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _u32(data, pos):
+    return (_u16(data, pos) << 16) | _u16(data, pos + 2)
+
+
+@njit(cache=True, nogil=True)
+def reply_kind(is_v4, icmp_type, icmp_code):
+    """KIND_* of an ICMP answer; types differ between ICMP and ICMPv6.
+
+    Time exceeded with code 1 comes from a host that waited for fragments, not from a router.
+    """
+    if is_v4:
+        if icmp_type == 11 and icmp_code == 0:
+            return KIND_TIME_EXCEEDED
+        if icmp_type == 3:
+            return KIND_UNREACHABLE
+        if icmp_type == 0:
+            return KIND_ECHO_REPLY
+        return KIND_OTHER
+    if icmp_type == 3 and icmp_code == 0:
+        return KIND_TIME_EXCEEDED
+    if icmp_type == 1:
+        return KIND_UNREACHABLE
+    if icmp_type == 129:
+        return KIND_ECHO_REPLY
+    return KIND_OTHER
+
+
+@njit(cache=True, nogil=True)
+def sort_by_ttl(ttl, addr, rtt_ms, kind, first, last):
+    """Bring replies first..last-1 into the order of their TTL, keeping the order within one."""
+    place = np.zeros(257, np.int64)
+    for i in range(first, last):
+        place[np.int64(ttl[i]) + 1] += 1
+    for t in range(256):
+        place[t + 1] += place[t]
+    order = np.empty(last - first, np.int64)
+    for i in range(first, last):
+        order[place[ttl[i]]] = i
+        place[ttl[i]] += 1
+    ttl[first:last] = ttl[order]
+    rtt_ms[first:last] = rtt_ms[order]
+    kind[first:last] = kind[order]
+    high, low = addr[order, 0], addr[order, 1]
+    addr[first:last, 0] = high
+    addr[first:last, 1] = low
+
+
+@njit(cache=True, nogil=True)
+def parse_address(data, pos, length, kind, out, row):
+    """Write an address of ``length`` bytes into out[row]; False if it is none of ours."""
+    if kind == 1 and length == 4:
+        out[row, 0] = np.uint64(0)
+        out[row, 1] = np.uint64(0xFFFF00000000) | np.uint64(_u32(data, pos))
+        return True
+    if kind == 2 and length == 16:
+        for half in range(2):
+            at = pos + 8 * half
+            out[row, half] = (np.uint64(_u32(data, at)) << np.uint64(32)) | np.uint64(
+                _u32(data, at + 4)
+            )
+        return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _record_address(data, pos, end, table, memory):
+    """Step over an address value; memory[M_ADDR] becomes its row in the record's table.
+
+    Returns the position behind it, or -1 with the reason in memory.
+    """
+    if pos >= end:
+        memory[M_REASON] = BAD_PARAMS
+        return -1
+    length = np.int64(data[pos])
+    if length == 0:
+        if pos + 5 > end:
+            memory[M_REASON] = BAD_PARAMS
+            return -1
+        number = _u32(data, pos + 1)
+        if number >= memory[M_N_ADDRS]:
+            memory[M_REASON] = BAD_REFERENCE
+            return -1
+        memory[M_ADDR] = number
+        return pos + 5
+    if pos + 2 + length > end:
+        memory[M_REASON] = BAD_PARAMS
+        return -1
+    number = memory[M_N_ADDRS]
+    if not parse_address(data, pos + 2, length, np.int64(data[pos + 1]), table, number):
+        memory[M_REASON] = BAD_ADDRESS
+        return -1
+    memory[M_ADDR] = number
+    memory[M_N_ADDRS] = number + 1
+    return pos + 2 + length
+
+
+@njit(cache=True, nogil=True)
+def _parameters(data, pos, end, sizes, places, table, memory):
+    """Find the values of one parameter block.
+
+    places[flag] becomes the position of the flag's value, of an address its row in ``table``, and
+    -1 where the flag is unset. Returns the position behind the block, or -1 with the reason.
+    """
+    n_known = len(sizes)
+    for flag in range(n_known):
+        places[flag] = -1
+    memory[M_REASON] = BAD_PARAMS
+    if pos >= end:
+        return -1
+    if data[pos] == 0:
+        return pos + 1
+    first = pos
+    while pos < end and data[pos] & 0x80:
+        pos += 1
+    pos += 1
+    if pos + 2 > end:
+        return -1
+    behind_flags = pos
+    value = pos + 2
+    stop = value + _u16(data, pos)
+    if stop > end:
+        return -1
+    base = 1
+    for at in range(first, behind_flags):
+        bits = np.int64(data[at]) & 0x7F
+        flag = base
+        base += 7
+        while bits:
+            if flag >= n_known:
+                return stop
+            if bits & 1:
+                size = np.int64(sizes[flag])
+                if size == ADDRESS_VALUE:
+                    value = _record_address(data, value, stop, table, memory)
+                    if value < 0:
+                        return -1
+                    places[flag] = memory[M_ADDR]
+                else:
+                    if size == EXTENSION_VALUE:
+                        if value + 2 > stop:
+                            return -1
+                        size = 2 + _u16(data, value)
+                    if value + size > stop:
+                        return -1
+                    places[flag] = value
+                    value += size
+            bits >>= 1
+            flag += 1
+    return stop
+
+
+@njit(cache=True, nogil=True)
+def _known_address(data, places, number_flag, addr_flag, table, numbered, n_numbered, out, row):
+    """Copy the address that a block gives, in itself or by number, to out[row].
+
+    Returns 1 when there is one, 0 when there is none, -1 when the number is of no record.
+    """
+    if places[addr_flag] >= 0:
+        out[row, 0] = table[places[addr_flag], 0]
+        out[row, 1] = table[places[addr_flag], 1]
+        return 1
+    if places[number_flag] >= 0:
+        number = _u32(data, places[number_flag])
+        if number >= n_numbered:
+            return -1
+        out[row, 0] = numbered[number, 0]
+        out[row, 1] = numbered[number, 1]
+        return 1
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def _trace(data, pos, end, columns, table, numbered, n_numbered, places, memory):
+    """Decode the body of a trace record in [pos, end) behind what ``columns`` hold.
+
+    Returns the position behind its end mark, or -1 with the reason in memory.
+    """
+    src_addr, dst_addr, start_s, reply_ptr, ttl, addr, rtt_ms, kind, count = columns
+    row, reply = count[N_TRACES], count[N_REPLIES]
+    first_reply = reply
+    n_no_addr = 0
+    memory[M_N_ADDRS] = 0
+    pos = _parameters(data, pos, end, TRACE_VALUES, places, table, memory)
+    if pos < 0:
+        return -1
+    src_addr[row, 0] = np.uint64(0)
+    src_addr[row, 1] = np.uint64(0)
+    found = _known_address(
+        data, places, SOURCE_NUMBER, SOURCE, table, numbered, n_numbered, src_addr, row
+    )
+    if found < 0:
+        memory[M_REASON] = BAD_REFERENCE
+        return -1
+    found = _known_address(
+        data, places, DESTINATION_NUMBER, DESTINATION, table, numbered, n_numbered, dst_addr, row
+    )
+    if found <= 0:
+        memory[M_REASON] = BAD_REFERENCE if found < 0 else NO_DESTINATION
+        return -1
+    start_s[row] = 0.0
+    if places[START] >= 0:
+        start_s[row] = _u32(data, places[START]) + _u32(data, places[START] + 4) / 1e6
+    if pos + 2 > end:
+        memory[M_REASON] = NO_END
+        return -1
+    n_replies = _u16(data, pos)
+    pos += 2
+    is_sorted = True
+    for _ in range(n_replies):
+        pos = _parameters(data, pos, end, REPLY_VALUES, places, table, memory)
+        if pos < 0:
+            return -1
+        if places[REPLY_TTL] < 0 or data[places[REPLY_TTL]] == 0:
+            memory[M_REASON] = NO_TTL
+            return -1
+        found = _known_address(
+            data, places, REPLY_NUMBER, REPLY_ADDR, table, numbered, n_numbered, addr, reply
+        )
+        if found < 0:
+            memory[M_REASON] = BAD_REFERENCE
+            return -1
+        if found == 0:
+            n_no_addr += 1
+            continue
+        ttl[reply] = data[places[REPLY_TTL]]
+        if reply > first_reply and ttl[reply] < ttl[reply - 1]:
+            is_sorted = False
+        rtt_ms[reply] = np.nan
+        if places[REPLY_RTT] >= 0:
+            rtt_ms[reply] = _u32(data, places[REPLY_RTT]) / 1000.0
+        is_v4 = addr[reply, 0] == 0 and (addr[reply, 1] >> np.uint64(32)) == np.uint64(0xFFFF)
+        flags = np.int64(data[places[REPLY_FLAGS]]) if places[REPLY_FLAGS] >= 0 else 0
+        if flags & (FLAG_TCP | FLAG_UDP):
+            kind[reply] = KIND_OTHER
+        elif places[REPLY_ICMP] < 0:
+            kind[reply] = KIND_UNKNOWN
+        else:
+            at = places[REPLY_ICMP]
+            kind[reply] = reply_kind(is_v4, data[at], data[at + 1])
+        reply += 1
+    while True:
+        if pos + 2 > end:
+            memory[M_REASON] = NO_END
+            return -1
+        attachment = _u16(data, pos)
+        pos += 2
+        if attachment == 0:
+            break
+        pos += attachment & 0xFFF
+    if not is_sorted:
+        sort_by_ttl(ttl, addr, rtt_ms, kind, first_reply, reply)
+    count[N_NO_ADDR] += n_no_addr
+    count[N_TRACES] = row + 1
+    count[N_REPLIES] = reply
+    reply_ptr[row + 1] = reply
+    return pos
+
+
+@njit(cache=True, nogil=True)
+def _is_magic(data, pos):
+    return data[pos] == MAGIC_HIGH and data[pos + 1] == MAGIC_LOW
+
+
+@njit(cache=True, nogil=True)
+def decode(data, pos, end, final, columns, table, numbered, n_numbered, n_skipped, memory):
+    """Decode records from data[pos:end] until something needs the caller.
+
+    Parameters
+    ----------
+    data : (size,) uint8
+    pos, end : int
+        Where to begin; how far ``data`` is filled.
+    final : bool
+        Nothing follows data[end - 1].
+    columns : tuple of arrays
+        ``TraceColumns.arrays``, with room for end // MIN_TRACE_BYTES more traces and
+        end // MIN_REPLY_BYTES more replies.
+    table : (size // 6 + 1, 2) uint64
+        Addresses of the record in progress.
+    numbered : (n, 2) uint64; n_numbered : int
+        Addresses of address records.
+    n_skipped : (256,) int64
+        Records of other types, by type; counted here.
+    memory : (4,) int64
+        memory[M_POS]: where the caller finds the cause; memory[M_REASON]: in REASONS.
+
+    Returns
+    -------
+    int
+        DONE: all read, the stream has ended. NEED: more bytes from memory[M_POS] on. CUT: the last
+        record, at memory[M_POS], is longer than the stream. LOST: no header at memory[M_POS].
+        BROKEN: the record there is refused. ADDRESS: an address record stands there.
+    """
+    places = np.empty(40, np.int64)
+    while True:
+        memory[M_POS] = pos
+        if pos == end and final:
+            return DONE
+        if end - pos < HEADER_BYTES:
+            return CUT if final else NEED
+        if not _is_magic(data, pos):
+            return LOST
+        kind = _u16(data, pos + 2)
+        length = _u32(data, pos + 4)
+        if kind == 0 or kind > MAX_TYPE or length > MAX_RECORD:
+            return LOST
+        body = pos + HEADER_BYTES
+        next_pos = body + length
+        if next_pos > end:
+            return CUT if final else NEED
+        if next_pos + 2 > end and not final:
+            return NEED
+        fits = next_pos == end or (next_pos + 2 <= end and _is_magic(data, next_pos))
+        if kind == TYPE_TRACE:
+            behind = _trace(
+                data, body, next_pos, columns, table, numbered, n_numbered, places, memory
+            )
+            if behind < 0:
+                return BROKEN
+            # A wrong length must not swallow the records behind this one.
+            pos = next_pos if fits else behind
+        elif not fits:
+            memory[M_REASON] = BAD_LENGTH
+            return BROKEN
+        elif kind == TYPE_ADDRESS:
+            return ADDRESS
+        else:
+            n_skipped[kind] += 1
+            pos = next_pos
+
+
+@njit(cache=True, nogil=True)
+def find_record(data, pos, end, final, memory):
+    """Look for the next place at or after ``pos`` where a record begins and leads to another.
+
+    Returns
+    -------
+    int
+        DONE: found, at memory[M_POS]. NEED: whether a record begins at memory[M_POS] depends on
+        bytes that are not here yet. LOST: none to the end of the stream.
+    """
+    while pos + HEADER_BYTES <= end:
+        if _is_magic(data, pos):
+            kind = _u16(data, pos + 2)
+            length = _u32(data, pos + 4)
+            if 0 < kind <= MAX_TYPE and length <= MAX_RECORD:
+                next_pos = pos + HEADER_BYTES + length
+                if next_pos + 2 <= end:
+                    if _is_magic(data, next_pos):
+                        memory[M_POS] = pos
+                        return DONE
+                elif not final:
+                    memory[M_POS] = pos
+                    return NEED
+                elif next_pos == end:
+                    memory[M_POS] = pos
+                    return DONE
+        pos += 1
+    memory[M_POS] = pos if pos < end else end
+    return LOST if final else NEED
