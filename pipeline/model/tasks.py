@@ -37,6 +37,7 @@ class SearchTask:
     name: str  # for the dashboard: ``bfs_AS3356``, ``shard_AS1_AS99``
     distances_dir: str = ""  # where the worker writes full hop matrices; "" means none
     verify: bool = False  # check each search by its certificate
+    whole: bool = True  # every source of these rows is here, and no other row shares a graph
 
     @property
     def n_sources(self) -> int:
@@ -80,6 +81,16 @@ class TaskRun:
 
 
 @dataclass(frozen=True)
+class Attempt:
+    """One try of a task that did not end it: it was tried again, or cut into smaller ones."""
+
+    number: int  # 1, 2, ...
+    submitted: float  # seconds since 1970 UTC
+    error: BaseException
+    run: TaskRun | None = None  # None where the worker died
+
+
+@dataclass(frozen=True)
 class Outcome:
     """One task, finished for good: a result or the error of its last attempt."""
 
@@ -89,3 +100,4 @@ class Outcome:
     result: Any = None
     run: TaskRun | None = None
     error: BaseException | None = None
+    failed: tuple[Attempt, ...] = ()  # earlier attempts, those of a larger task before a split too

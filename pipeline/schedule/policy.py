@@ -1,0 +1,361 @@
+"""Which searches travel together, on which device, in which order. Pure: numpy and model only.
+
+Rules (``docs/scheduling.md`` gives the reasons and the measurements):
+
+- ASes with one ``graph_hash`` are searched once, from the union of their sources, under the first
+  of their rows.
+- ``pack=1``: one task an (AS, ingress). ``pack=K``: K ingresses of one AS a task.
+- ``pack=None`` (auto): one search a task where a search takes at least as long as the task around
+  it costs; else up to 128 searches of one AS a task, since they share one sweep; and ASes whose
+  searches all together cost less than a task travel with their neighbours as a shard.
+- The device of a task is the GPU from ``GPU_MIN_NODES`` routers on (all graphs of it together).
+- Largest first, so that the last tasks are small and every worker ends at about the same time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pipeline.model.tasks import Device, SearchTask, TaskKind
+
+TASK_S = 5e-3  # seconds; one Dask task, end to end: 3 to 6 ms on two cores, 3 ms on a large host
+LANES = 128  # sources that one bit-parallel sweep carries: two 64-bit words a node
+MIN_LANES = 32  # a sweep of fewer sources costs nearly what one of 32 costs
+# The field reports GPUs ahead of one CPU core from about 4,000 routers on; below, launches
+# and levels cost more than the search. `hopscope doctor --calibrate` is to measure it here.
+GPU_MIN_NODES = 4_000
+SHARD_ARCS = 4_000_000  # arcs; 16 MB of indices, a sweep of some 0.2 s on a core
+SHARD_SOURCES = 16_384  # results of a task stay a few MB
+SHARDS_A_WORKER = 4  # so that shards still balance; more only where each is worth a task
+SHARD_S = 20 * TASK_S  # seconds; beyond it the task's own cost is under 5 %
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a search and a sweep of 128 lanes take: seconds, and seconds an arc."""
+
+    search_s: float
+    search_arc_s: float
+    sweep_s: float
+    sweep_arc_s: float
+
+
+# Orders of magnitude, from preferential-attachment graphs of 1 to 27 million arcs on one core of
+# a server, and one H200. They decide what travels together, never a result.
+COSTS: dict[str, Cost] = {
+    "cpu": Cost(search_s=20e-6, search_arc_s=6e-9, sweep_s=50e-6, sweep_arc_s=60e-9),
+    "gpu": Cost(search_s=2e-3, search_arc_s=0.2e-9, sweep_s=0.35e-3, sweep_arc_s=0.25e-9),
+}
+_KINDS: tuple[TaskKind, ...] = ("search", "pack", "shard")
+_DEVICES: tuple[Device, ...] = ("cpu", "gpu")
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Tasks as columns, largest first; ``task(i)`` makes one when it is needed.
+
+    Attributes
+    ----------
+    kind, device : (n_tasks,) int8
+        Position in ("search", "pack", "shard") and ("cpu", "gpu").
+    graph_start, graph_stop, source_start, source_stop : (n_tasks,) int64
+        Which graphs and which of their sources.
+    cost_s : (n_tasks,) float64
+        Estimate in seconds, for order and deadlines only.
+    row, asn : (n_graphs,) int64
+        Row that stands for its graph, and its AS; ascending within a shard.
+    source_ptr : (n_graphs + 1,) int64; sources : int32
+        Distinct sources of each graph, ascending.
+    owner : (n_rows,) int64
+        For each row asked for, the row whose searches answer it.
+    whole : (n_tasks,) bool
+        The task holds every source of its rows, and no other row shares their graphs.
+    """
+
+    kind: np.ndarray
+    device: np.ndarray
+    graph_start: np.ndarray
+    graph_stop: np.ndarray
+    source_start: np.ndarray
+    source_stop: np.ndarray
+    cost_s: np.ndarray
+    whole: np.ndarray
+    row: np.ndarray
+    asn: np.ndarray
+    source_ptr: np.ndarray
+    sources: np.ndarray
+    owner: np.ndarray
+    snapshot: str = ""
+    distances_dir: str = ""
+    verify: bool = False
+
+    @property
+    def n_tasks(self) -> int:
+        return len(self.kind)
+
+    @property
+    def n_sources(self) -> int:
+        return len(self.sources)
+
+    def task(self, i: int) -> SearchTask:
+        """Task i of the order."""
+        graphs = slice(int(self.graph_start[i]), int(self.graph_stop[i]))
+        first, last = int(self.source_start[i]), int(self.source_stop[i])
+        ptr = self.source_ptr[graphs.start : graphs.stop + 1]
+        kind = _KINDS[self.kind[i]]
+        return SearchTask(
+            kind=kind,
+            snapshot=self.snapshot,
+            rows=self.row[graphs].copy(),
+            source_ptr=np.clip(ptr, first, last) - first,
+            sources=self.sources[first:last].copy(),
+            device=_DEVICES[self.device[i]],
+            name=task_name(kind, self.asn[graphs]),
+            distances_dir=self.distances_dir,
+            verify=self.verify,
+            whole=bool(self.whole[i]),
+        )
+
+    def __iter__(self) -> Iterator[SearchTask]:
+        return (self.task(i) for i in range(self.n_tasks))
+
+
+def task_name(kind: TaskKind, asn: np.ndarray) -> str:
+    """Name that dashboards show whole: no hyphen, since Dask cuts names at hyphens."""
+    if kind == "shard":
+        return f"shard_AS{int(asn[0])}_AS{int(asn[-1])}"
+    return f"{'bfs' if kind == 'search' else 'msbfs'}_AS{int(asn[0])}"
+
+
+def search_cost(device: str, n_arcs: np.ndarray | int) -> np.ndarray:
+    """Seconds that one search takes, about."""
+    cost = COSTS[device]
+    return cost.search_s + cost.search_arc_s * np.asarray(n_arcs, float)
+
+
+def sweep_cost(device: str, n_arcs: np.ndarray | int, n_sources: np.ndarray | int) -> np.ndarray:
+    """Seconds that ``n_sources`` searches take as sweeps, about."""
+    cost = COSTS[device]
+    n_sweeps = -(-np.asarray(n_sources) // LANES)
+    return n_sweeps * (cost.sweep_s + cost.sweep_arc_s * np.asarray(n_arcs, float))
+
+
+def plan(
+    rows: np.ndarray,
+    asn: np.ndarray,
+    n_nodes: np.ndarray,
+    n_arcs: np.ndarray,
+    graph_hash: Sequence[str],
+    source_ptr: np.ndarray,
+    sources: np.ndarray,
+    *,
+    n_workers: int,
+    devices: Sequence[Device] = ("cpu",),
+    pack: int | None = None,
+    snapshot: str = "",
+    distances_dir: str = "",
+    verify: bool = False,
+) -> Plan:
+    """Cut the searches of some ASes into tasks.
+
+    Parameters
+    ----------
+    rows, asn, n_nodes, n_arcs : (n_rows,) int64
+        AS rows asked for, ascending, and what they are.
+    graph_hash : n_rows str
+    source_ptr : (n_rows + 1,) int64; sources : int32
+        Local node ids to search from; a row without any gets no task.
+    n_workers : int
+        Tasks that can run at once.
+    devices : sequence
+        What may be used: ("cpu",), ("gpu",) or both.
+    pack : int or None
+        Ingresses of one AS a task carries; None: auto.
+
+    Returns
+    -------
+    Plan
+    """
+    graphs = _merge(rows, np.asarray(graph_hash, dtype=object), source_ptr, sources)
+    first, sharers, ptr, merged, owner = graphs
+    nodes, arcs = np.asarray(n_nodes)[first], np.asarray(n_arcs)[first]
+    gpu = _on_gpu(nodes, devices)
+    n_sources = np.diff(ptr)
+    search_s = np.where(gpu, search_cost("gpu", arcs), search_cost("cpu", arcs))
+    sweep_s = np.where(gpu, sweep_cost("gpu", arcs, LANES), sweep_cost("cpu", arcs, LANES))
+    if pack is None:
+        alone = search_s >= TASK_S
+        all_s = np.where(n_sources == 1, search_s, -(-n_sources // LANES) * sweep_s)
+        small = ~alone & (all_s < TASK_S) & (arcs <= SHARD_ARCS)
+        per_task = np.where(alone, 1, _lanes(n_sources, sweep_s, n_workers))
+    else:
+        small = np.zeros(len(first), bool)
+        per_task = np.full(len(first), max(1, pack))
+    # Small graphs first, so that a shard is one run of graphs and one run of sources.
+    order = np.argsort(~small, kind="stable")
+    first, sharers, nodes, arcs = first[order], sharers[order], nodes[order], arcs[order]
+    merged, ptr = _reorder(merged, ptr, order)
+    gpu, search_s, per_task = gpu[order], search_s[order], per_task[order]
+    n_small = int(small.sum())
+    parts = [
+        _shards(nodes, arcs, ptr, n_small, n_workers, devices),
+        _parts(ptr, n_small, per_task, gpu, search_s, arcs),
+    ]
+    columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
+    kind, on_gpu, graph_start, graph_stop, source_start, source_stop, cost_s = columns
+    by_cost = np.argsort(-cost_s, kind="stable")
+    shared = np.concatenate([[0], np.cumsum(sharers > 1)])
+    whole = (shared[graph_stop] == shared[graph_start]) & (
+        source_stop - source_start == ptr[graph_stop] - ptr[graph_start]
+    )
+    return Plan(
+        kind=kind[by_cost].astype(np.int8),
+        device=on_gpu[by_cost].astype(np.int8),
+        graph_start=graph_start[by_cost],
+        graph_stop=graph_stop[by_cost],
+        source_start=source_start[by_cost],
+        source_stop=source_stop[by_cost],
+        cost_s=cost_s[by_cost],
+        whole=whole[by_cost],
+        row=np.asarray(rows)[first],
+        asn=np.asarray(asn)[first],
+        source_ptr=ptr,
+        sources=merged,
+        owner=owner,
+        snapshot=snapshot,
+        distances_dir=distances_dir,
+        verify=verify,
+    )
+
+
+def smaller(task: SearchTask, fall_back: bool = False) -> list[SearchTask]:
+    """Two tasks that need less memory than this one together; none if it is one search.
+
+    A shard is halved by graphs, then a pack by sources. With ``fall_back`` a single search on a
+    GPU becomes one on the CPU.
+    """
+    if len(task.rows) > 1:
+        middle = len(task.rows) // 2
+        cut = int(task.source_ptr[middle])
+        bounds = [(0, middle, 0, cut), (middle, len(task.rows), cut, task.n_sources)]
+    elif task.n_sources > 1:
+        cut = task.n_sources // 2
+        bounds = [(0, 1, 0, cut), (0, 1, cut, task.n_sources)]
+    elif fall_back and task.device == "gpu":
+        return [replace(task, device="cpu")]
+    else:
+        return []
+    halves = []
+    for first, last, begin, end in bounds:
+        ptr = np.clip(task.source_ptr[first : last + 1], begin, end) - begin
+        kind: TaskKind = task.kind
+        if last - first == 1:
+            kind = "search" if end - begin == 1 else "pack"
+        halves.append(
+            replace(
+                task,
+                kind=kind,
+                rows=task.rows[first:last],
+                source_ptr=ptr,
+                sources=task.sources[begin:end],
+                whole=task.whole and len(task.rows) > 1,
+            )
+        )
+    return [half for half in halves if half.n_sources]
+
+
+def _merge(
+    rows: np.ndarray, graph_hash: np.ndarray, source_ptr: np.ndarray, sources: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """One graph a hash: position of its first row, rows that share it, union of their sources."""
+    rows = np.asarray(rows, np.int64)
+    if len(rows) == 0:
+        none = np.empty(0, np.int64)
+        return none, none, np.zeros(1, np.int64), np.empty(0, np.int32), none
+    _, first, which = np.unique(graph_hash.astype(str), return_index=True, return_inverse=True)
+    owner_position = first[which]
+    graph_of = np.repeat(owner_position, np.diff(source_ptr))
+    # Positions and node ids are below 2**31 each: one int64 sorts by both.
+    key = np.unique((graph_of.astype(np.int64) << 32) | np.asarray(sources, np.int64))
+    graph, source = key >> 32, (key & 0xFFFF_FFFF).astype(np.int32)
+    searched, n_sources = np.unique(graph, return_counts=True)
+    ptr = np.concatenate([[0], np.cumsum(n_sources)]).astype(np.int64)
+    has_sources = np.diff(source_ptr) > 0
+    sharers = np.bincount(owner_position[has_sources], minlength=len(rows))[searched]
+    return searched, sharers, ptr, source, rows[owner_position]
+
+
+def _reorder(
+    values: np.ndarray, ptr: np.ndarray, order: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ragged rows in another order."""
+    length = np.diff(ptr)[order]
+    new_ptr = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
+    take = np.arange(new_ptr[-1]) + np.repeat(ptr[:-1][order] - new_ptr[:-1], length)
+    return values[take], new_ptr
+
+
+def _on_gpu(n_nodes: np.ndarray, devices: Sequence[Device]) -> np.ndarray:
+    if "gpu" not in devices:
+        return np.zeros(len(n_nodes), bool)
+    if "cpu" not in devices:
+        return np.ones(len(n_nodes), bool)
+    return n_nodes >= GPU_MIN_NODES
+
+
+def _lanes(n_sources: np.ndarray, sweep_s: np.ndarray, n_workers: int) -> np.ndarray:
+    """Sources a task of an AS carries: full sweeps of even size; fewer where one AS is so large
+    a share of the work that workers would stand idle."""
+    n_parts = -(-n_sources // LANES)
+    total_s = float((n_parts * sweep_s).sum()) or 1.0
+    wanted = np.ceil(n_parts * sweep_s / total_s * n_workers).astype(np.int64)
+    worth = (sweep_s / TASK_S).astype(np.int64)  # no part may cost less than its task
+    more = np.minimum.reduce([wanted, worth, n_sources // MIN_LANES])
+    n_parts = np.maximum(n_parts, more)
+    return -(-n_sources // np.maximum(n_parts, 1))
+
+
+def _shards(nodes, arcs, ptr, n_small, n_workers, devices):
+    """Runs of small graphs, cut by estimated time, arcs and sources."""
+    nodes, arcs, n_sources = nodes[:n_small], arcs[:n_small], np.diff(ptr[: n_small + 1])
+    if n_small == 0:
+        return (*(np.empty(0, np.int64) for _ in range(6)), np.empty(0))
+    device = "gpu" if _on_gpu(np.array([nodes.sum()]), devices)[0] else "cpu"
+    # Within a shard an AS costs its arcs for each sweep it takes part in; no fixed cost.
+    cost = COSTS[device].sweep_arc_s * (arcs + 64) * -(-n_sources // LANES)
+    target_s = float(np.clip(cost.sum() / (SHARDS_A_WORKER * n_workers), TASK_S, SHARD_S))
+    cut = np.zeros(n_small, bool)
+    cut[0] = True
+    for amount, limit in ((cost, target_s), (arcs, SHARD_ARCS), (n_sources, SHARD_SOURCES)):
+        before = (np.cumsum(amount) - amount) // limit
+        cut[1:] |= before[1:] != before[:-1]
+    start = np.flatnonzero(cut)
+    stop = np.append(start[1:], n_small)
+    on_gpu = _on_gpu(np.add.reduceat(nodes, start), devices)
+    kind = np.where(stop - start > 1, 2, np.where(n_sources[start] > 1, 1, 0))
+    cost_s = np.add.reduceat(cost, start)
+    return kind, on_gpu.astype(np.int64), start, stop, ptr[start], ptr[stop], cost_s
+
+
+def _parts(ptr, n_small, per_task, gpu, search_s, arcs):
+    """Searches and packs of the graphs that are no part of a shard."""
+    graph = np.arange(n_small, len(ptr) - 1)
+    n_sources, per_task = np.diff(ptr)[graph], per_task[graph]
+    n_parts = -(-n_sources // per_task)
+    graph = np.repeat(graph, n_parts)
+    part = np.arange(len(graph)) - np.repeat(np.cumsum(n_parts) - n_parts, n_parts)
+    start = ptr[graph] + part * np.repeat(per_task, n_parts)
+    stop = np.minimum(start + np.repeat(per_task, n_parts), ptr[graph + 1])
+    size = stop - start
+    on_gpu = gpu[graph]
+    packed = np.where(
+        on_gpu,
+        sweep_cost("gpu", arcs[graph], size),
+        sweep_cost("cpu", arcs[graph], size),
+    )
+    cost_s = np.where(size == 1, search_s[graph], packed)
+    kind = np.where(size == 1, 0, 1)
+    return kind, on_gpu.astype(np.int64), graph, graph + 1, start, stop, cost_s

@@ -1,0 +1,206 @@
+import threading
+import time
+from collections import defaultdict
+
+import pytest
+from distributed import Client, LocalCluster, get_worker
+
+from pipeline.errors import FormatError, OutOfMemoryError, RetryableError
+from pipeline.schedule.driver import SCHEDULES, drive, drive_barrier, drive_striding
+
+# A cluster in this process: tasks share these with the tests.
+CALLS: dict[int, int] = defaultdict(int)
+LOCK = threading.Lock()
+LATE_TASK_RAN = threading.Event()
+STARTED: list[int] = []
+PLACE: dict[int, str] = {}
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+
+
+@pytest.fixture(scope="module")
+def client():
+    with (
+        LocalCluster(
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+        ) as cluster,
+        Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def _fresh():
+    CALLS.clear()
+    STARTED.clear()
+    PLACE.clear()
+    LATE_TASK_RAN.clear()
+
+
+def feed(tasks):
+    tasks = iter(tasks)
+    return lambda: next(tasks, None)
+
+
+def run_with_faults(task):
+    with LOCK:
+        CALLS[task] += 1
+        call = CALLS[task]
+    if task == 30:
+        LATE_TASK_RAN.set()
+    if task == 0 and not LATE_TASK_RAN.wait(timeout=30):
+        raise RuntimeError("task 30 did not run while task 0 was running: there is a barrier")
+    if task % 10 == 3 and call < 3:
+        raise RetryableError(f"task {task}: no memory now")
+    if task == 17:
+        raise FormatError("x", "line 1", "bad")
+    if task == 18:
+        raise ZeroDivisionError("a bug")
+    if task == 19:
+        raise RetryableError("never")
+    return task * task
+
+
+def test_a_slow_task_holds_nobody_back_and_errors_become_outcomes(client):
+    tasks = feed(range(40))
+    outcomes = {o.task: o for o in drive(client, run_with_faults, tasks, name="a", window=4)}
+    assert sorted(outcomes) == list(range(40))
+    assert outcomes[0].error is None
+    assert outcomes[23].result == 529
+    assert outcomes[23].attempts == 3
+    assert [attempt.number for attempt in outcomes[23].failed] == [1, 2]
+    assert isinstance(outcomes[17].error, FormatError)
+    assert outcomes[17].attempts == CALLS[17] == 1
+    assert "ZeroDivisionError: a bug" in str(outcomes[18].error)
+    assert isinstance(outcomes[19].error, RetryableError)
+    assert outcomes[19].attempts == CALLS[19] == 3
+    assert outcomes[5].run.worker in client.scheduler_info()["workers"]
+    assert outcomes[5].submitted <= outcomes[5].run.started <= outcomes[5].run.ended
+
+
+def run_half(task):
+    if task > 2:
+        raise OutOfMemoryError(f"{task} do not fit")
+    return task
+
+
+def test_out_of_memory_is_retried_as_smaller_tasks(client):
+    def halves(task):
+        return [task // 2, task - task // 2] if task > 1 else []
+
+    outcomes = list(drive(client, run_half, feed([7]), name="half", smaller=halves))
+    assert sum(outcome.result for outcome in outcomes) == 7
+    assert all(outcome.result <= 2 for outcome in outcomes)
+    # Each failure is told once: 7, then 3 and 4.
+    assert sum(len(outcome.failed) for outcome in outcomes) == 3
+
+
+def test_tasks_that_appear_late_are_run(client):
+    todo, seen = [1], []
+    next_task = lambda: todo.pop() if todo else None  # noqa: E731
+    for outcome in drive(client, abs, next_task, name="b", window=2):
+        seen.append(outcome.task)
+        if outcome.task < 8:
+            todo.append(outcome.task * 2)
+    assert seen == [1, 2, 4, 8]
+
+
+def run_and_note(task):
+    with LOCK:
+        STARTED.append(task)
+        PLACE[task] = get_worker().address
+    return task
+
+
+def test_striding_gives_each_worker_its_share(client):
+    outcomes = list(drive_striding(client, run_and_note, feed(range(20)), name="c"))
+    assert sorted(outcome.task for outcome in outcomes) == list(range(20))
+    workers = sorted(client.scheduler_info()["workers"])
+    assert PLACE == {task: workers[task % 2] for task in range(20)}
+
+
+def run_two_at_once(task):
+    run_and_note(task)
+    if task == 0:
+        LATE_TASK_RAN.wait(timeout=1)
+    if task == 2:
+        LATE_TASK_RAN.set()
+    return LATE_TASK_RAN.is_set()
+
+
+def test_barrier_starts_the_next_batch_after_the_whole_batch(client):
+    outcomes = list(drive_barrier(client, run_two_at_once, feed(range(6)), name="d"))
+    results = {outcome.task: outcome.result for outcome in outcomes}
+    # Task 2 cannot start while task 0 waits for it.
+    assert results[0] is False
+    assert results[1] is False
+    assert all(results[task] for task in (2, 4, 5))
+    batches = [set(STARTED[i : i + 2]) for i in range(0, 6, 2)]
+    assert batches == [{0, 1}, {2, 3}, {4, 5}]
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_two_runs_on_one_scheduler_do_not_share_results(client, schedule):
+    found = {}
+
+    def drive_one(offset):
+        outcomes = SCHEDULES[schedule](
+            client, (offset).__add__, feed(range(30)), name="bfs_AS1", window=2
+        )
+        found[offset] = {outcome.task: outcome.result for outcome in outcomes}
+
+    threads = [threading.Thread(target=drive_one, args=(offset,)) for offset in (100, 200)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert found == {offset: {task: task + offset for task in range(30)} for offset in (100, 200)}
+
+
+def run_slowly(task):
+    if task and not LATE_TASK_RAN.wait(timeout=30):
+        raise RuntimeError("nobody stopped us")
+    with LOCK:
+        CALLS[task] += 1
+    return task
+
+
+def test_stopping_early_cancels_what_is_in_flight(client):
+    outcomes = drive(client, run_slowly, feed(range(10)), name="e", window=6)
+    assert next(outcomes).task == 0
+    outcomes.close()
+    until_none(lambda: client.run_on_scheduler(_n_known))
+    time.sleep(0.3)  # the scheduler's word still has to reach the workers
+    until_none(lambda: sum(client.run(_n_waiting).values()))
+    LATE_TASK_RAN.set()
+    assert list(drive(client, abs, feed([-7]), name="f")) != []
+    assert sum(CALLS.values()) <= 3  # what already ran cannot be stopped; nothing else starts
+
+
+def until_none(count):
+    """Releases and cancellations travel in the background."""
+    for _ in range(200):
+        if not count():
+            return
+        time.sleep(0.05)
+    raise AssertionError(f"{count()} are left after 10 s")
+
+
+def _n_waiting(dask_worker):
+    return sum(task.state in ("ready", "waiting") for task in dask_worker.state.tasks.values())
+
+
+def test_names_show_the_as_on_the_dashboard(client):
+    tasks = feed(range(4))
+    list(drive(client, abs, tasks, name=lambda task: f"bfs_AS{task}"))
+    prefixes = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes))
+    assert {f"bfs_AS{task}" for task in range(4)} <= set(prefixes)
+
+
+def test_no_future_is_kept(client):
+    list(drive(client, abs, feed(range(20)), name="g"))
+    until_none(lambda: client.run_on_scheduler(_n_known))
+
+
+def _n_known(dask_scheduler):
+    return len(dask_scheduler.tasks)
