@@ -108,7 +108,7 @@ BAD = {
         5,
         3,
         {"too few columns": 1},
-        "line 19: cut short: 3 of the 5 edges declared are there",
+        "line 18: cut short: 3 of the 5 edges declared are there",
     ),
     "no_edges.brite": (4, 0, {}, "line 10: cut short: 4 of the 5 nodes declared are there"),
     "empty.brite": (0, 0, {}, "is empty"),

@@ -1,0 +1,139 @@
+"""Ingresses and ASes of a topology that declares them: no inference from traces.
+
+Rules
+    - A link joins two ASes if its end routers belong to different ones. Both ends are then
+      ingresses of their own AS, and the other end's AS is a neighbour that traffic comes from:
+      links have no direction here. What the file calls the link (E_AS) decides nothing.
+    - ``asn`` is the AS of routers that name none; what a file says itself stands.
+    - A node of an AS-level file is an AS, not a router: the file is one graph under ``asn``, and
+      its own AS numbers are kept as the node column ``declared_asn``.
+    - ``ingresses`` draws K routers of each AS that has none, or all of them where it has fewer:
+      those whose hash of (seed, AS, node id) is smallest. The draw depends on no order of lines
+      and on no other AS. Drawn routers have no neighbouring AS.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from pipeline.errors import UsageError
+from pipeline.model.topology import NO_ASN, IngressTable, Topology
+
+DRAW_SEED = 20260
+
+_GOLDEN = np.uint64(0x9E37_79B9_7F4A_7C15)
+
+
+def declare(topology: Topology, *, asn: int | None, ingresses: int | None) -> Topology:
+    """The topology with an AS for its nodes and with its ingresses.
+
+    Parameters
+    ----------
+    topology : Topology
+        As a reader or a generator yields it; its own ingresses are replaced.
+    asn : int or None
+        AS of nodes that name none; of all nodes of an AS-level file.
+    ingresses : int or None
+        Routers to draw as ingresses of each AS that has none; None draws none.
+
+    Raises
+    ------
+    UsageError
+        If no node has an AS and ``asn`` is None; if a number is out of range.
+    """
+    if asn is not None and not 0 <= asn < 2**32:
+        raise UsageError(f"--asn {asn}: an AS number lies between 0 and {2**32 - 1}")
+    if ingresses is not None and ingresses < 1:
+        raise UsageError(f"--ingresses {ingresses}: give a number of routers, 1 or more")
+    topology = _with_asn(topology, asn)
+    table = _border_routers(topology)
+    counts = dict(topology.counts, ingresses_declared=len(table))
+    if ingresses is not None:
+        drawn = _draw(topology, table, ingresses)
+        counts["ingresses_drawn"] = len(drawn)
+        table = _merge(table, drawn)
+    return replace(topology, ingresses=table, counts=counts)
+
+
+def _with_asn(topology: Topology, asn: int | None) -> Topology:
+    if topology.kind == "as":
+        if asn is None:
+            raise UsageError(
+                f"an AS-level topology ({topology.n_nodes} ASes) is one graph: "
+                "give the AS number it shall have by --asn N"
+            )
+        columns = dict(topology.node_columns, declared_asn=topology.node_asn)
+        node_asn = np.full(topology.n_nodes, asn, np.int64)
+        return replace(topology, node_asn=node_asn, node_columns=columns)
+    without = topology.node_asn == NO_ASN
+    if asn is None:
+        if topology.n_nodes and without.all():
+            raise UsageError(
+                f"none of the {topology.n_nodes} routers names its AS: give one by --asn N"
+            )
+        return topology
+    return replace(topology, node_asn=np.where(without, np.int64(asn), topology.node_asn))
+
+
+def _border_routers(topology: Topology) -> IngressTable:
+    """Ends of links between two ASes, with the ASes at the other ends."""
+    near_asn, far_asn = topology.node_asn[topology.near], topology.node_asn[topology.far]
+    inter = (near_asn != far_asn) & (near_asn != NO_ASN) & (far_asn != NO_ASN)
+    node = np.concatenate([topology.near[inter], topology.far[inter]])
+    neighbor = np.concatenate([far_asn[inter], near_asn[inter]])
+    order = np.lexsort((neighbor, node))
+    node, neighbor = node[order], neighbor[order]
+    first = np.ones(len(node), bool)
+    first[1:] = (node[1:] != node[:-1]) | (neighbor[1:] != neighbor[:-1])
+    node, neighbor = node[first], neighbor[first]
+    routers, n_neighbors = np.unique(node, return_counts=True)
+    pointer = np.concatenate([np.zeros(1, np.int64), np.cumsum(n_neighbors, dtype=np.int64)])
+    return _traceless(routers, pointer, neighbor)
+
+
+def _draw(topology: Topology, table: IngressTable, n_each: int) -> np.ndarray:
+    """Nodes drawn from the ASes without an ingress, ``n_each`` an AS."""
+    has_one = np.unique(topology.node_asn[table.node])
+    asn = topology.node_asn
+    nodes = np.flatnonzero((asn != NO_ASN) & ~np.isin(asn, has_one))
+    ids = topology.node_id if topology.node_id is not None else np.arange(topology.n_nodes)
+    key = _hash(
+        _hash(np.uint64(DRAW_SEED) ^ asn[nodes].view(np.uint64)) ^ ids[nodes].view(np.uint64)
+    )
+    nodes = nodes[np.lexsort((nodes, key, asn[nodes]))]
+    _, start, size = np.unique(asn[nodes], return_index=True, return_counts=True)
+    rank = np.arange(len(nodes)) - np.repeat(start, size)
+    return np.sort(nodes[rank < n_each]).astype(np.int64)
+
+
+def _hash(words: np.ndarray) -> np.ndarray:
+    """The SplitMix64 finaliser (Steele, Lea, Flood 2014): a bijection that mixes all bits."""
+    words = words + _GOLDEN
+    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
+    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D0_49BB_1331_11EB)
+    return words ^ (words >> np.uint64(31))
+
+
+def _merge(table: IngressTable, drawn: np.ndarray) -> IngressTable:
+    """Both, sorted by node; drawn routers have no neighbour and are not in ``table``."""
+    node = np.concatenate([table.node, drawn])
+    n_neighbors = np.concatenate([np.diff(table.neighbor_ptr), np.zeros(len(drawn), np.int64)])
+    order = np.argsort(node)
+    # Rows without neighbours do not move the neighbours of the others, which stay in node order.
+    pointer = np.concatenate([np.zeros(1, np.int64), np.cumsum(n_neighbors[order], dtype=np.int64)])
+    return _traceless(node[order], pointer, table.neighbor_asn)
+
+
+def _traceless(node: np.ndarray, pointer: np.ndarray, neighbor_asn: np.ndarray) -> IngressTable:
+    """A table of ingresses that no trace is behind."""
+    none = np.zeros(len(node), np.int64)
+    return IngressTable(
+        node=node.astype(np.int64),
+        neighbor_ptr=pointer,
+        neighbor_asn=neighbor_asn.astype(np.int64),
+        n_direct=none,
+        n_after_gap=none.copy(),
+        candidate=np.zeros(len(node), bool),
+    )
