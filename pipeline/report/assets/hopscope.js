@@ -1,0 +1,354 @@
+// Reports of hopscope: the list of all ASes, and sorting and small drawings on AS pages.
+// No library, no request: data comes from ases.js or stands in the page.
+"use strict";
+const hopscope = (() => {
+  const NONE = "\u2013";
+  const integer = new Intl.NumberFormat("en-US");
+  const SVG = "http://www.w3.org/2000/svg";
+
+  function element(name, attributes = {}, text) {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    if (text !== undefined) made.textContent = text;
+    return made;
+  }
+  function drawn(name, attributes) {
+    const made = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    return made;
+  }
+
+  // ---- The list of all ASes ---------------------------------------------------------------
+  // Rows have one height, so only those in sight are in the document, whatever the number.
+  const FIXED = new Set(["mean_hops", "median_hops", "p90_hops"]);
+  const TEXTS = new Set(["name", "status"]);
+  const EXTRA = 12; // rows kept ready above and below the window
+  const TALLEST = 8e6; // browsers lay out no element much taller; beyond it scrolling is scaled
+
+  function load(columns) {
+    const table = document.getElementById("list");
+    const find = document.getElementById("find");
+    const order = document.getElementById("order");
+    const found = document.getElementById("found");
+    const heads = [...table.tHead.rows[0].cells];
+    const keys = heads.map((head) => head.dataset.key);
+    const labels = heads.map((head) => head.textContent.trim());
+    const noun = labels[keys.indexOf("n_nodes")].toLowerCase();
+    const n = columns.asn.length;
+    const lower = columns.name.map((name) => name.toLowerCase());
+    const digits = columns.asn.map(String);
+    const state = { key: "n_nodes", down: true, query: "" };
+    let rows = new Uint32Array(0);
+    let active = -1;
+
+    // Rows stand between two spacers.
+    for (const body of [...table.tBodies]) body.remove();
+    const space = () => {
+      const body = element("tbody", { class: "space", "aria-hidden": "true" });
+      body.append(element("tr"));
+      body.rows[0].append(element("td", { colspan: keys.length }));
+      return body;
+    };
+    const above = space(), body = element("tbody", { class: "rows" }), below = space();
+    table.append(above, body, below);
+    const nothing = element("p", { class: "none", hidden: "" }, "No AS has this number or name.");
+    table.after(nothing);
+
+    heads.forEach((head, i) => {
+      const button = element("button", { type: "button" }, labels[i]);
+      button.addEventListener("click", () => sortBy(keys[i]));
+      head.replaceChildren(button);
+      for (const down of TEXTS.has(keys[i]) || keys[i] === "asn" ? [false, true] : [true, false]) {
+        const way = TEXTS.has(keys[i]) ? (down ? "Z to A" : "A to Z") : (down ? "largest first" : "smallest first");
+        order.append(element("option", { value: (down ? "-" : "") + keys[i] }, `${labels[i]}, ${way}`));
+      }
+    });
+
+    function sortBy(key, down) {
+      if (down === undefined) {
+        const first = !(TEXTS.has(key) || key === "asn"); // numbers: largest first
+        down = key === state.key ? !state.down : first;
+      }
+      Object.assign(state, { key, down });
+      update();
+    }
+
+    function filtered() {
+      const words = state.query.toLowerCase().split(/\s+/).filter(Boolean);
+      if (!words.length) return Uint32Array.from({ length: n }, (_, i) => i);
+      const numbers = words.map((word) => (/^(as)?\d+$/.test(word) ? word.replace("as", "") : null));
+      const kept = [];
+      for (let i = 0; i < n; i++) {
+        if (words.every((word, w) => lower[i].includes(word) ||
+            (numbers[w] !== null && digits[i].startsWith(numbers[w])))) kept.push(i);
+      }
+      return Uint32Array.from(kept);
+    }
+
+    function sorted(which) {
+      const values = state.key === "name" ? lower : columns[state.key];
+      const sign = state.down ? -1 : 1;
+      const empty = (value) => value === null || value === "";
+      which.sort((a, b) => {
+        const x = values[a], y = values[b];
+        if (x === y) return columns.asn[a] - columns.asn[b];
+        if (empty(x)) return 1; // what has no figure comes last, up or down
+        if (empty(y)) return -1;
+        return x < y ? -sign : sign;
+      });
+      // The AS whose number was typed in full is what is looked for.
+      const typed = /^\s*(?:as)?(\d+)\s*$/i.exec(state.query);
+      const at = typed ? which.findIndex((i) => digits[i] === typed[1]) : -1;
+      if (at > 0) {
+        const hit = which[at];
+        which.copyWithin(1, 0, at);
+        which[0] = hit;
+      }
+      return which;
+    }
+
+    function text(key, i) {
+      const value = columns[key][i];
+      if (value === null) return NONE;
+      if (key === "asn") return digits[i];
+      if (FIXED.has(key)) return value.toFixed(2);
+      return typeof value === "number" ? integer.format(value) : value;
+    }
+
+    function make(place) {
+      const i = rows[place];
+      const row = element("tr", { "aria-rowindex": place + 2 });
+      row.dataset.place = place;
+      for (const key of keys) {
+        const cell = element("td", { class: key });
+        if (key === "asn") {
+          cell.append(element("a", { href: `as/${columns.asn[i]}.html` }, digits[i]));
+        } else if (key === "name") {
+          cell.append(element("bdi", {}, columns.name[i]));
+          cell.title = columns.name[i];
+        } else {
+          cell.textContent = text(key, i);
+          if (key === "n_nodes") cell.dataset.noun = noun;
+          if (key === "status" && columns.status[i] !== "ok") cell.classList.add("bad");
+        }
+        row.append(cell);
+      }
+      return row;
+    }
+
+    let height = 30, from = 0, to = 0;
+    const scale = () => Math.max(1, (rows.length * height) / TALLEST);
+
+    function paint(fresh) {
+      const top = table.getBoundingClientRect().top + table.tHead.offsetHeight;
+      const seen = Math.ceil(innerHeight / height) + 1;
+      const first = Math.floor((Math.max(0, -top) * scale()) / height);
+      const last = Math.max(0, rows.length - seen);
+      const newFrom = Math.max(0, Math.min(first, last) - EXTRA);
+      const newTo = Math.min(rows.length, Math.min(first, last) + seen + EXTRA);
+      if (!fresh && newFrom === from && newTo === to) return;
+      const keep = new Map();
+      if (!fresh) for (const row of body.rows) keep.set(+row.dataset.place, row);
+      const wanted = [];
+      for (let place = newFrom; place < newTo; place++) wanted.push(keep.get(place) || make(place));
+      const focused = document.activeElement && document.activeElement.closest("tr[data-place]");
+      // Rows that stay are not touched, so that what has the focus keeps it.
+      const wantedSet = new Set(wanted);
+      for (const row of [...body.rows]) if (!wantedSet.has(row)) row.remove();
+      wanted.forEach((row, at) => {
+        if (body.rows[at] !== row) body.insertBefore(row, body.rows[at] || null);
+      });
+      if (focused && !focused.isConnected) active = +focused.dataset.place;
+      from = newFrom;
+      to = newTo;
+      const all = (rows.length * height) / scale();
+      const shown = (to - from) * height;
+      const before = Math.min(Math.max(0, all - shown), (from * height) / scale());
+      above.rows[0].cells[0].style.height = above.rows[0].style.height = `${before}px`;
+      const after = Math.max(0, all - before - shown);
+      below.rows[0].cells[0].style.height = below.rows[0].style.height = `${after}px`;
+    }
+
+    function update() {
+      rows = sorted(filtered());
+      heads.forEach((head, i) => {
+        if (keys[i] === state.key) head.setAttribute("aria-sort", state.down ? "descending" : "ascending");
+        else head.removeAttribute("aria-sort");
+      });
+      order.value = (state.down ? "-" : "") + state.key;
+      table.setAttribute("aria-rowcount", rows.length + 1);
+      nothing.hidden = rows.length > 0;
+      found.textContent = rows.length === n ? `${integer.format(n)} ASes` : `${integer.format(rows.length)} of ${integer.format(n)} ASes`;
+      active = -1;
+      height = parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--row")) || 30;
+      paint(true);
+      remember();
+    }
+
+    // The address names what is shown, so that a link leads there.
+    function remember() {
+      const parts = [];
+      if (state.query) parts.push(`q=${encodeURIComponent(state.query)}`);
+      if (state.key !== "n_nodes" || !state.down) parts.push(`sort=${state.down ? "-" : ""}${state.key}`);
+      const hash = parts.length ? `#${parts.join("&")}` : "";
+      if (location.hash === hash || (!hash && !/[#&](q|sort)=/.test(location.hash))) return;
+      try {
+        history.replaceState(null, "", hash || location.pathname + location.search);
+      } catch { /* a browser that lets no page from disk do this: the link is lost, nothing else */ }
+    }
+    function recall() {
+      const hash = location.hash.slice(1);
+      const given = new URLSearchParams(hash);
+      const sort = given.get("sort") || "-n_nodes";
+      const key = sort.replace(/^-/, "");
+      if (keys.includes(key)) Object.assign(state, { key, down: sort.startsWith("-") });
+      state.query = given.get("q") || (/^AS\d+$/i.test(hash) ? hash : "");
+      find.value = state.query;
+    }
+
+    function go(place) {
+      place = Math.max(0, Math.min(rows.length - 1, place));
+      active = place;
+      const head = table.tHead.offsetHeight;
+      const top = scrollY + table.getBoundingClientRect().top + head + (place * height) / scale();
+      if (top < scrollY + head) scrollTo(0, top - head);
+      else if (top + height > scrollY + innerHeight) scrollTo(0, top + height - innerHeight);
+      paint();
+      const row = body.querySelector(`tr[data-place="${place}"]`);
+      if (row) row.querySelector("a").focus({ preventScroll: true });
+    }
+
+    find.addEventListener("input", () => {
+      state.query = find.value;
+      update();
+    });
+    find.addEventListener("keydown", (event) => {
+      if (event.key === "ArrowDown" && rows.length) { event.preventDefault(); go(0); }
+      if (event.key === "Enter" && rows.length) location.href = `as/${columns.asn[rows[0]]}.html`;
+    });
+    order.addEventListener("change", () => sortBy(order.value.replace(/^-/, ""), order.value.startsWith("-")));
+    document.addEventListener("keydown", (event) => {
+      const typing = /^(INPUT|SELECT|TEXTAREA)$/.test(document.activeElement.tagName);
+      if (event.ctrlKey || event.metaKey || event.altKey || typing) return;
+      if (event.key === "/") { event.preventDefault(); find.focus(); find.select(); return; }
+      const focused = document.activeElement.closest("tr[data-place]");
+      const place = focused ? +focused.dataset.place : active;
+      if (place < 0) return;
+      const page = Math.max(1, Math.floor(innerHeight / height) - 2);
+      const steps = { ArrowDown: 1, ArrowUp: -1, PageDown: page, PageUp: -page, Home: -Infinity, End: Infinity };
+      if (event.key in steps) { event.preventDefault(); go(place + steps[event.key]); }
+    });
+    let waiting = false;
+    const repaint = (fresh) => {
+      if (waiting) return;
+      waiting = true;
+      requestAnimationFrame(() => { waiting = false; paint(fresh); });
+    };
+    addEventListener("scroll", () => repaint(false), { passive: true });
+    addEventListener("resize", () => {
+      height = parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--row")) || 30;
+      repaint(true);
+    });
+    addEventListener("hashchange", () => { recall(); update(); });
+    recall();
+    update();
+    table.dataset.ready = "yes";
+  }
+
+  // ---- Pages of ASes ------------------------------------------------------------------------
+  function hopsOf(cell) {
+    return { width: +cell.dataset.w || 1, counts: cell.textContent.trim().split(/\s+/).filter(Boolean).map(Number) };
+  }
+
+  function spark(hops, most) {
+    // Of one scale in all rows: bars at the same place mean the same hop count.
+    const bar = Math.max(2, Math.min(9, Math.floor(200 / most)));
+    const highest = Math.max(...hops.counts);
+    const svg = drawn("svg", { class: "spark", width: bar * hops.counts.length, height: 20, "aria-hidden": "true" });
+    const path = hops.counts.map((count, i) => {
+      const tall = count ? Math.max(1, (19 * count) / highest) : 0;
+      return `M${i * bar} 20v${-tall.toFixed(1)}h${bar - 1}v${tall.toFixed(1)}z`;
+    });
+    svg.append(drawn("path", { d: path.join("") }));
+    return svg;
+  }
+
+  function overlay(chart, row, hops) {
+    // One ingress over all: steps drawn on the bars, in the same scale where it fits.
+    chart.querySelectorAll(".one").forEach((old) => old.remove());
+    const note = document.getElementById("overlay");
+    if (!row) { note.textContent = ""; return; }
+    const total = hops.counts.reduce((sum, count) => sum + count, 0);
+    const width = +chart.dataset.width, slot = 100 / +chart.dataset.slots;
+    if (!total || width !== hops.width) { note.textContent = ""; return; }
+    const shares = hops.counts.map((count) => count / total);
+    const scale = 128 / Math.max(+chart.dataset.highest, ...shares);
+    const squeezed = scale < 128 / +chart.dataset.highest - 1e-6;
+    shares.forEach((share, i) => {
+      const y = 148 - share * scale;
+      chart.append(drawn("line", { class: "one", stroke: "currentColor", x1: `${i * slot}%`, x2: `${(i + 1) * slot}%`, y1: y, y2: y }));
+    });
+    note.textContent = `lines: from ${row.cells[0].firstChild.textContent} alone, ${integer.format(total)} reached` +
+      (squeezed ? ", in a scale of their own" : "");
+  }
+
+  function number(cell) {
+    const text = cell.textContent.replace(/,/g, "");
+    return text === NONE || text === "" ? null : Number(text);
+  }
+
+  function ingresses(table) {
+    const body = table.tBodies[0];
+    const rows = [...body.rows];
+    const last = table.tHead.rows[0].cells.length - 1;
+    const hops = new Map(rows.map((row) => [row, hopsOf(row.cells[last])]));
+    const most = Math.max(1, ...[...hops.values()].map((one) => one.counts.length));
+    const chart = document.querySelector(".hist");
+    let chosen = null;
+    for (const [row, one] of hops) {
+      if (!one.counts.length) { row.cells[last].textContent = NONE; continue; }
+      const cell = row.cells[last];
+      cell.title = one.counts.map((count, i) => (one.width === 1 ? `${i + 1}` : `${i * one.width + 1}+`) + ` hops: ${integer.format(count)}`).join("\n");
+      cell.replaceChildren(spark(one, most));
+      if (!chart) continue;
+      row.tabIndex = 0;
+      const choose = () => {
+        if (chosen) chosen.classList.remove("on");
+        chosen = chosen === row ? null : row;
+        if (chosen) chosen.classList.add("on");
+        overlay(chart, chosen, one);
+      };
+      row.addEventListener("click", () => { if (getSelection().isCollapsed) choose(); });
+      row.addEventListener("keydown", (event) => {
+        if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(); }
+      });
+    }
+    [...table.tHead.rows[0].cells].forEach((head, i) => {
+      if ("plain" in head.dataset) return;
+      const button = element("button", { type: "button" }, head.textContent.trim());
+      head.replaceChildren(button);
+      button.addEventListener("click", () => {
+        const now = head.getAttribute("aria-sort");
+        const down = now ? now === "ascending" : i > 1; // numbers: largest first
+        for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+        head.setAttribute("aria-sort", down ? "descending" : "ascending");
+        const sign = down ? -1 : 1;
+        const places = new Map(rows.map((row, at) => [row, at]));
+        const sorted = i === 0 ? [...rows] : [...rows].sort((a, b) => {
+          if (i === 1) return sign * a.cells[1].textContent.localeCompare(b.cells[1].textContent, "en", { numeric: true }) || places.get(a) - places.get(b);
+          const x = number(a.cells[i]), y = number(b.cells[i]);
+          if (x === y) return places.get(a) - places.get(b);
+          if (x === null) return 1;
+          if (y === null) return -1;
+          return sign * (x - y);
+        });
+        if (i === 0) sorted.sort((a, b) => sign * a.cells[0].textContent.localeCompare(b.cells[0].textContent, "en", { numeric: true }));
+        body.append(...sorted);
+      });
+    });
+  }
+
+  const table = document.getElementById("ingresses");
+  if (table) ingresses(table);
+  return { load };
+})();

@@ -1,0 +1,35 @@
+"""Third-party text on its way into pages and scripts.
+
+AS names, file names and messages come from strangers. HTML escapes itself in the templates; what
+is left to do is here: characters that no page can show, and data inside scripts.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable
+
+# C0 and C1 controls, and halves of surrogate pairs: invisible at best, unencodable at worst.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+
+
+def printable(text: object) -> str:
+    """Text with what cannot be shown replaced by U+FFFD; direction marks are left to ``<bdi>``."""
+    return _UNPRINTABLE.sub("\ufffd", str(text))
+
+
+def printables(texts: Iterable[str | None]) -> list[str]:
+    """``printable`` of many; None becomes the empty text."""
+    search = _UNPRINTABLE.search
+    return ["" if text is None else printable(text) if search(text) else text for text in texts]
+
+
+def script_json(value: object) -> str:
+    """JSON that can stand inside a script, and inside a ``<script>`` element of a page.
+
+    Everything outside ASCII is escaped (U+2028 ends a line of old scripts), and so are ``<``,
+    ``>`` and ``&``, so that no text can close the element.
+    """
+    text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

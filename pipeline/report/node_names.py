@@ -1,0 +1,78 @@
+"""Texts of nodes, many at once: addresses, or the ids of the input where it has no addresses."""
+
+from __future__ import annotations
+
+import socket
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipeline.model.addresses import V4_PREFIX, format_addr, is_v4
+from pipeline.model.graphs import NO_ID
+
+_OCTETS = pa.array([str(octet) for octet in range(256)])
+
+
+def addr_texts(addrs: np.ndarray) -> pa.Array:
+    """Texts of an address column; IPv4 in dotted form, IPv6 as RFC 5952 writes it.
+
+    Parameters
+    ----------
+    addrs : (n, 2) uint64
+
+    Returns
+    -------
+    pyarrow.StringArray
+        n texts, equal to ``pipeline.model.addresses.format_addrs``.
+    """
+    v4 = is_v4(addrs)
+    if v4.all():
+        return _v4_texts(addrs)
+    texts = np.empty(len(addrs), object)
+    texts[v4] = _v4_texts(addrs[v4]).to_pylist()
+    # inet_ntop is C; it writes ::1.2.3.4 for what lies below 2**64, so those go the slow way.
+    high = addrs[:, 0] != 0
+    packed = addrs[high].astype(">u8").tobytes()
+    ntop = socket.inet_ntop
+    texts[high] = [ntop(socket.AF_INET6, packed[i : i + 16]) for i in range(0, len(packed), 16)]
+    rare = np.flatnonzero(~v4 & ~high)
+    texts[rare] = [format_addr(0, low) for low in addrs[rare, 1].tolist()]
+    return pa.array(texts, pa.string())
+
+
+def _v4_texts(addrs: np.ndarray) -> pa.Array:
+    number = (addrs[:, 1] ^ V4_PREFIX).astype(np.uint32)
+    parts = [_OCTETS.take(pa.array((number >> shift) & 0xFF)) for shift in (24, 16, 8, 0)]
+    return pc.binary_join_element_wise(*parts, ".")
+
+
+def node_texts(snapshot, rows: np.ndarray, nodes: np.ndarray) -> pa.Array:
+    """Texts of some nodes of some ASes.
+
+    Parameters
+    ----------
+    snapshot : pipeline.store.Snapshot
+    rows : (n,) int64
+        AS row of each node; in any order, repeated ones are looked up once.
+    nodes : (n,) int32
+        Local node ids.
+
+    Returns
+    -------
+    pyarrow.StringArray
+        The address; the id that the input gives where it has no addresses; null where it has
+        neither.
+    """
+    key = (rows.astype(np.int64) << 32) | nodes.astype(np.int64)
+    distinct, where = np.unique(key, return_inverse=True)
+    table = snapshot.lookup(distinct >> 32, distinct & 0xFFFF_FFFF)
+    addr = np.zeros((len(distinct), 2), np.uint64) if table.addr is None else table.addr
+    texts = addr_texts(addr)
+    # No router answers from ::, so zeros mean that a node of a mixed snapshot has no address.
+    has_addr = addr.any(axis=1)
+    if not has_addr.all():
+        number = np.full(len(distinct), NO_ID) if table.id is None else table.id
+        ids = pc.cast(pa.array(number, pa.int64(), mask=number == NO_ID), pa.string())
+        texts = pc.if_else(pa.array(has_addr), texts, ids)
+    return texts.take(pa.array(where))

@@ -1,0 +1,89 @@
+"""Drawings as inline SVG that needs no script and no picture file.
+
+Widths are per cent and heights are pixels, so that a drawing fills any screen while its text
+stays at the size of the page's text. Colours come from the style sheet.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from markupsafe import Markup
+
+# More bars than this are drawn as ranges of hops: a path of 10,000 routers has 10,000 levels.
+MAX_BARS = 40
+
+_HEIGHT = 176  # pixels
+_TOP, _FLOOR = 20, 148
+_MIN_SLOTS = 10  # few bars stay slim
+_FEW = 14  # bars whose labels all fit on a phone
+
+
+def bin_counts(counts: np.ndarray, max_bins: int = MAX_BARS) -> tuple[int, np.ndarray]:
+    """Merge neighbouring counts until there are few enough.
+
+    Parameters
+    ----------
+    counts : (n,) int64
+    max_bins : int
+
+    Returns
+    -------
+    int, (n_bins,) int64
+        Counts in a bin (1: nothing merged) and the merged counts; bin i holds
+        counts[i * width : (i + 1) * width].
+    """
+    width = max(1, -(-len(counts) // max_bins))
+    if width == 1:
+        return 1, counts
+    return width, np.add.reduceat(counts, np.arange(0, len(counts), width))
+
+
+def hop_histogram(pairs: np.ndarray) -> Markup:
+    """Draw how many routers lie at each hop count.
+
+    Parameters
+    ----------
+    pairs : (n_levels,) int64
+        (ingress, router) pairs by hop count, from 0; hop 0, the ingress itself, is left out.
+
+    Returns
+    -------
+    Markup
+        An ``<svg>``; empty without a pair.
+    """
+    total = int(pairs.sum())
+    if total == 0:
+        return Markup("")
+    width, bars = bin_counts(pairs[1:])
+    n_slots = max(len(bars), _MIN_SLOTS)
+    slot = 100 / n_slots
+    highest = int(bars.max())
+    parts = []
+    for i, count in enumerate(bars.tolist()):
+        first = 1 + i * width
+        height = round((_FLOOR - _TOP) * count / highest, 1)
+        middle = f"{(i + 0.5) * slot:.4g}%"
+        odd = ' class="o"' if i % 2 and len(bars) > _FEW else ""
+        parts.append(
+            f'<rect x="{(i + 0.1) * slot:.4g}%" y="{_FLOOR - height:g}" '
+            f'width="{0.8 * slot:.4g}%" height="{height:g}"/>'
+            f'<text x="{middle}" y="{_FLOOR - height - 5:g}"{odd}>{share_text(count, total)}</text>'
+            f'<text x="{middle}" y="{_FLOOR + 17}"{odd}>{first}</text>'
+        )
+    what = "hop count" if width == 1 else f"range of {width} hop counts"
+    label = f"Share of pairs at each {what}, per cent; 1 to {len(pairs) - 1} hops"
+    return Markup(
+        f'<svg class="hist" role="img" aria-label="{label}" width="100%" height="{_HEIGHT}" '
+        f'data-width="{width}" data-slots="{n_slots}" data-highest="{highest / total:.6g}">'
+        f'<line x1="0" x2="100%" y1="{_FLOOR}" y2="{_FLOOR}"/>{"".join(parts)}</svg>'
+    )
+
+
+def share_text(count: int, total: int) -> str:
+    """Share in per cent, short: ``12``, ``1.2``, ``<.1``, or nothing for none at all."""
+    share = 100 * count / total
+    if count == 0:
+        return ""
+    if share < 0.05:
+        return "&lt;.1"
+    return f"{share:.0f}" if share >= 9.95 else f"{share:.1f}"

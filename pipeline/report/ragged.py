@@ -1,0 +1,50 @@
+"""Ragged columns: rows of unequal length laid end to end, with offsets."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def row_of_value(ptr: np.ndarray) -> np.ndarray:
+    """Row that each value belongs to.
+
+    Parameters
+    ----------
+    ptr : (n_rows + 1,) int64
+
+    Returns
+    -------
+    (n_values,) int64
+    """
+    return np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
+
+
+def offset_in_row(ptr: np.ndarray) -> np.ndarray:
+    """Position of each value within its row, from 0; (n_values,) int64."""
+    return np.arange(ptr[-1] - ptr[0]) - np.repeat(ptr[:-1] - ptr[0], np.diff(ptr))
+
+
+def offsets(lengths: np.ndarray) -> np.ndarray:
+    """(n_rows + 1,) int64 offsets of rows of some lengths."""
+    ptr = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=ptr[1:])
+    return ptr
+
+
+def take_rows(ptr: np.ndarray, values: np.ndarray, rows: np.ndarray) -> tuple:
+    """Some rows of a ragged column, in the order asked for.
+
+    Parameters
+    ----------
+    ptr : (n_rows + 1,) int64; values : (n_values,)
+    rows : (n_taken,) int64
+        A row may be taken twice, or not at all.
+
+    Returns
+    -------
+    (n_taken + 1,) int64, (n_values_taken,)
+        Offsets and values.
+    """
+    taken = offsets(np.diff(ptr)[rows])
+    positions = np.repeat(ptr[:-1][rows] - taken[:-1], np.diff(taken)) + np.arange(taken[-1])
+    return taken, values[positions]

@@ -1,0 +1,344 @@
+"""The report of a run as a folder of files that appears whole.
+
+Everything is written into a folder beside the final one, and that takes its place in one step:
+by exchanging the two names where the system can (Linux), else by two renames with a moment
+between them. Whoever looks sees the old report or the new one. What workers wrote into the final
+folder during this run (``distances/``, ``nodes/``) moves along.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import math
+import os
+import platform
+import shutil
+import socket
+import sys
+import time
+from dataclasses import dataclass, field
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipeline import __version__
+from pipeline.errors import UsageError
+from pipeline.model.measurement import Measurement
+from pipeline.report.escaping import printable
+from pipeline.report.html import describe_run, write_pages
+from pipeline.report.summarise import Summary, summarise
+
+SCHEMA_VERSION = 1
+
+N_TABLE = 10  # ASes in the terminal's table
+
+TABLE_COLUMNS = ("asn", "name", "routers", "links", "ingresses", "mean", "max", "unreached")
+
+TASK_SCHEMA = pa.schema(
+    [
+        ("task", pa.string()),
+        ("kind", pa.string()),
+        ("asns", pa.list_(pa.int64())),
+        ("n_ases", pa.int64()),
+        ("n_sources", pa.int64()),
+        ("worker", pa.string()),
+        ("device", pa.string()),
+        ("submitted", pa.float64()),
+        ("started", pa.float64()),
+        ("ended", pa.float64()),
+        ("attempt", pa.int32()),
+        ("status", pa.string()),
+    ]
+)
+
+_PACKAGES = ("numpy", "numba", "pyarrow", "dask", "distributed", "cupy-cuda13x", "dask-cuda")
+
+# Folders that workers fill during a run, and the option that asks for each.
+_FROM_WORKERS = {"distances": "distances", "nodes": "nodes"}
+
+
+@dataclass(frozen=True)
+class ReportSummary:
+    """Where a report lies and what it says in short.
+
+    Attributes
+    ----------
+    path : Path
+        Folder of the report; ``index`` is its first page.
+    files : dict of str to Path
+        ``ases``, ``ingresses``, ``tasks``, ``rejects``, ``report``.
+    totals : dict
+        Sums over all ASes: n_ases, n_nodes, n_edges, n_ingresses, mean_hops, max_hops, ...
+    table : list of tuple
+        The largest ASes, most routers first, in the order of ``table_columns``; None where
+        there is no figure.
+    n_pages, wall_s
+        Pages of ASes; seconds that writing took.
+    """
+
+    path: Path
+    index: Path
+    files: dict[str, Path]
+    totals: dict
+    table: list[tuple]
+    n_pages: int
+    wall_s: float
+    table_columns: tuple[str, ...] = TABLE_COLUMNS
+    warnings: list[str] = field(default_factory=list)
+
+
+def write_reports(
+    snapshot,
+    measurement: Measurement,
+    out: Path,
+    *,
+    options: dict,
+    warnings: list[str],
+    started: float,
+) -> ReportSummary:
+    """Write everything under ``out/<snapshot>/``; a report that is there is replaced.
+
+    Parameters
+    ----------
+    snapshot : pipeline.store.Snapshot
+    measurement : Measurement
+        Of this snapshot.
+    out : Path
+        Folder of reports; made where it is missing.
+    options : dict
+        What the run was told, for ``report.json``.
+    warnings : list of str
+        One line each; shown on the index.
+    started : float
+        Start of the run, seconds since 1970 UTC.
+
+    Raises
+    ------
+    UsageError
+        If the folder cannot be written.
+    """
+    begun = time.time()
+    final = Path(out) / snapshot.name
+    try:
+        final.parent.mkdir(parents=True, exist_ok=True)
+        _remove_leftovers(final)
+        aside = final.with_name(f".{final.name}.{_OURS}{os.getpid()}")
+        aside.mkdir()
+        try:
+            summary, n_pages = _write_all(
+                snapshot, measurement, aside, options, warnings, (started, begun)
+            )
+            _take_along(final, aside, options, summary.ases["asn"].to_pylist())
+            _swap(aside, final)
+        finally:
+            shutil.rmtree(aside, ignore_errors=True)
+    except OSError as error:
+        raise UsageError(
+            f"{error.filename or final}: {error.strerror or error}; give --out a folder that can "
+            "be written and has room"
+        ) from error
+    names = {
+        "ases": "ases.parquet",
+        "ingresses": "ingresses.parquet",
+        "tasks": "tasks.parquet",
+        "rejects": "rejects.jsonl",
+        "report": "report.json",
+    }
+    return ReportSummary(
+        path=final,
+        index=final / "index.html",
+        files={key: final / name for key, name in names.items()},
+        totals=summary.totals,
+        table=_table(summary),
+        n_pages=n_pages,
+        wall_s=time.time() - begun,
+        warnings=list(warnings),
+    )
+
+
+def _write_all(
+    snapshot,
+    measurement: Measurement,
+    folder: Path,
+    options: dict,
+    warnings: list[str],
+    times: tuple[float, float],
+) -> tuple[Summary, int]:
+    started, begun = times
+    summary = summarise(snapshot, measurement)
+    pq.write_table(summary.ases, folder / "ases.parquet", compression="zstd")
+    pq.write_table(summary.ingresses, folder / "ingresses.parquet", compression="zstd")
+    pq.write_table(task_table(measurement.tasks), folder / "tasks.parquet", compression="zstd")
+    rejects = getattr(snapshot, "rejects_path", None)
+    if rejects is not None and Path(rejects).exists():
+        shutil.copyfile(rejects, folder / "rejects.jsonl")
+    else:
+        (folder / "rejects.jsonl").touch()
+    run = describe_run(snapshot, summary, version=__version__, written=begun)
+    n_pages = write_pages(
+        summary,
+        run,
+        folder,
+        manifest=snapshot.manifest,
+        warnings=warnings,
+        busy_share=measurement.busy_share,
+    )
+    manifest = snapshot.manifest
+    ended = time.time()
+    report = {
+        "schema_version": SCHEMA_VERSION,
+        "snapshot": snapshot.name,
+        "node_kind": manifest.get("kind"),
+        "totals": summary.totals,
+        "warnings": warnings,
+        "times": {
+            "started": started,
+            "report_started": begun,
+            "ended": ended,
+            "wall_s": ended - started,
+            "report_wall_s": ended - begun,
+        },
+        "options": options,
+        "ingest_options": manifest.get("options") or {},
+        "counts": manifest.get("counts") or {},
+        "inputs": manifest.get("inputs") or [],
+        "cluster": measurement.cluster,
+        "busy_share": measurement.busy_share,
+        "versions": _versions(),
+    }
+    text = json.dumps(_plain(report), indent=1, ensure_ascii=False, allow_nan=False)
+    (folder / "report.json").write_text(text + "\n", encoding="utf-8")
+    for path in folder.iterdir():
+        if path.is_file():  # pages are too many to wait for, and can be written again
+            _sync(path)
+    _sync(folder)
+    return summary, n_pages
+
+
+def task_table(tasks: dict) -> pa.Table:
+    """Columns of ``tasks.parquet``, in its schema; a column that is missing is null."""
+    n_tasks = len(next(iter(tasks.values()), ()))
+    columns = [
+        pa.array(tasks[field.name], field.type)
+        if field.name in tasks
+        else pa.nulls(n_tasks, field.type)
+        for field in TASK_SCHEMA
+    ]
+    return pa.table(columns, schema=TASK_SCHEMA)
+
+
+def _table(summary: Summary) -> list[tuple]:
+    names = ("asn", "name", "n_nodes", "n_edges", "n_ingresses", "mean_hops", "max_hops")
+    largest = summary.ases.sort_by([("n_nodes", "descending"), ("asn", "ascending")])
+    rows = largest.slice(0, N_TABLE).select([*names, "n_unreached"]).to_pylist()
+    return [
+        tuple(printable(value) if isinstance(value, str) else value for value in row.values())
+        for row in rows
+    ]
+
+
+def _versions() -> dict[str, str]:
+    found = {"hopscope": __version__, "python": platform.python_version()}
+    for package in _PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:  # an extra that is not installed
+            continue
+    return found
+
+
+def _plain(value):
+    """Value as strict JSON knows it: numbers that are none become null, texts encodable."""
+    if isinstance(value, dict):
+        return {str(_plain(key)): _plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(entry) for entry in value]
+    if hasattr(value, "tolist"):  # numpy
+        return _plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if value is None or isinstance(value, (bool, int)):
+        return value
+    return str(value).encode("utf-8", "replace").decode()
+
+
+# Leftovers of a killed run are told from a run at work by their host and process.
+_OURS = f"writing-{socket.gethostname()}-"
+
+
+def _remove_leftovers(final: Path) -> None:
+    prefix = f".{final.name}.{_OURS}"
+    for path in final.parent.iterdir():
+        if not path.name.startswith(prefix):
+            continue
+        process = path.name.removeprefix(prefix)
+        if process.isdigit() and int(process) != os.getpid() and _is_running(int(process)):
+            continue
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_running(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _take_along(final: Path, aside: Path, options: dict, asns: list[int]) -> None:
+    """Link what workers wrote during this run into the new folder; the old one keeps it too."""
+    for folder, option in _FROM_WORKERS.items():
+        if not options.get(option) or not (final / folder).is_dir():
+            continue
+        (aside / folder).mkdir()
+        for asn in asns:
+            path = final / folder / f"{asn:d}.parquet"
+            if path.exists():
+                try:
+                    os.link(path, aside / folder / path.name)
+                except OSError:  # a file system without hard links
+                    shutil.copyfile(path, aside / folder / path.name)
+
+
+def _swap(aside: Path, final: Path) -> None:
+    """Put ``aside`` in the place of ``final``; what was there is then in ``aside``."""
+    if not final.exists():
+        aside.rename(final)
+    elif not _exchange(aside, final):
+        old = aside.with_name(aside.name + "-old")
+        final.rename(old)
+        aside.rename(final)
+        old.rename(aside)
+    _sync(final.parent)
+
+
+def _exchange(first: Path, second: Path) -> bool:
+    """Exchange two names in one step; False where the system or the file system cannot."""
+    if not sys.platform.startswith("linux"):
+        return False
+    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE of linux/fs.h
+    try:
+        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
+    except (OSError, AttributeError):  # a C library without it
+        return False
+    names = os.fsencode(first), os.fsencode(second)
+    return renameat2(here, names[0], here, names[1], ctypes.c_uint(exchange)) == 0
+
+
+def _sync(path: Path) -> None:
+    """Have a file or a folder on the disk, where the system lets one ask for that."""
+    try:
+        handle = os.open(path, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        return
+    finally:
+        os.close(handle)

@@ -1,0 +1,174 @@
+"""Snapshots in memory and searches by hand, for tests of reports: no store, no cluster."""
+
+from __future__ import annotations
+
+from collections import deque
+from pathlib import Path
+
+import numpy as np
+
+from kernels import CSRGraph, Shard
+from pipeline.model.addresses import parse_addrs
+from pipeline.model.measurement import Measurement
+from pipeline.model.tasks import SearchResults
+from pipeline.store.tables import Ingresses, NodeTable
+
+
+class MemorySnapshot:
+    """The part of ``pipeline.store.Snapshot`` that reports read, from adjacency lists.
+
+    Parameters
+    ----------
+    ases : dict of int to list of (int, int)
+        ASN -> links (local node ids).
+    n_nodes : dict of int to int
+    ingresses : list of (asn, node, neighbours, n_direct, n_after_gap, candidate)
+        Sorted by asn, then node.
+    """
+
+    def __init__(
+        self,
+        ases: dict[int, list[tuple[int, int]]],
+        n_nodes: dict[int, int],
+        ingresses: list[tuple],
+        *,
+        names: dict[int, str] | None = None,
+        addrs: dict[int, list[str]] | None = None,
+        name: str = "2026-11-21",
+        manifest: dict | None = None,
+        rejects_path: Path | None = None,
+    ):
+        self.name = name
+        self.asn = np.array(sorted(ases), np.int64)
+        self._graphs = [_csr(ases[asn], n_nodes[asn]) for asn in self.asn.tolist()]
+        self._addrs = [
+            None if addrs is None else parse_addrs(addrs[asn]) for asn in self.asn.tolist()
+        ]
+        self.n_nodes = np.array([g.n_nodes for g in self._graphs], np.int64)
+        self.n_arcs = np.array([g.n_arcs for g in self._graphs], np.int64)
+        self.n_edges = self.n_arcs // 2
+        parts = [_components(g) for g in self._graphs]
+        self.n_components = np.array([len(p) for p in parts], np.int64)
+        self.largest_component = np.array([max(map(len, p), default=0) for p in parts], np.int64)
+        self.n_unmapped = np.zeros(len(self.asn), np.int64)
+        self.as_name = [(names or {}).get(asn, "") for asn in self.asn.tolist()]
+        self.graph_hash = [g.graph_hash() for g in self._graphs]
+        self._ingresses = _ingress_table(self.asn, ingresses)
+        self.rejects_path = rejects_path
+        self.manifest = {"kind": "interface", "inputs": [], "options": {}, "counts": {}}
+        self.manifest |= manifest or {}
+
+    def ingresses(self, rows=None) -> Ingresses:
+        return self._ingresses if rows is None else self._ingresses.of_rows(rows)
+
+    def shard(self, rows) -> Shard:
+        graphs = [self._graphs[row] for row in rows]
+        node_ptr = np.append(0, np.cumsum([g.n_nodes for g in graphs])).astype(np.int64)
+        arc_ptr = np.append(0, np.cumsum([g.n_arcs for g in graphs])).astype(np.int64)
+        indptr = [g.indptr[:-1] + a for g, a in zip(graphs, arc_ptr[:-1], strict=True)]
+        indices = [g.indices + n for g, n in zip(graphs, node_ptr[:-1], strict=True)]
+        return Shard(
+            np.concatenate([*indptr, arc_ptr[-1:]]).astype(np.int64),
+            np.concatenate([np.empty(0, np.int32), *indices]).astype(np.int32),
+            node_ptr,
+            trusted=True,
+        )
+
+    def lookup(self, rows, nodes, columns=False) -> NodeTable:
+        pairs = zip(np.asarray(rows).tolist(), np.asarray(nodes).tolist(), strict=True)
+        if self._addrs and self._addrs[0] is not None:
+            addr = [self._addrs[row][node] for row, node in pairs]
+            return NodeTable(np.array(addr, np.uint64).reshape(-1, 2), None)
+        # Ids as a file might give them: not the local ones.
+        return NodeTable(None, np.array([1000 * (row + 1) + node for row, node in pairs], np.int64))
+
+
+def _csr(links: list[tuple[int, int]], n_nodes: int) -> CSRGraph:
+    arcs = sorted({(a, b) for a, b in links} | {(b, a) for a, b in links})
+    degree = np.bincount([a for a, _ in arcs], minlength=n_nodes) if arcs else np.zeros(n_nodes)
+    indptr = np.append(0, np.cumsum(degree)).astype(np.int64)
+    return CSRGraph(indptr, np.array([b for _, b in arcs], np.int32))
+
+
+def _levels(graph: CSRGraph, source: int) -> np.ndarray:
+    """Plain queue: shares no code with the kernels."""
+    level = np.full(graph.n_nodes, -1)
+    level[source] = 0
+    queue = deque([source])
+    while queue:
+        node = queue.popleft()
+        for far in graph.indices[graph.indptr[node] : graph.indptr[node + 1]].tolist():
+            if level[far] < 0:
+                level[far] = level[node] + 1
+                queue.append(far)
+    return level
+
+
+def _components(graph: CSRGraph) -> list[list[int]]:
+    left, parts = set(range(graph.n_nodes)), []
+    while left:
+        part = set(np.flatnonzero(_levels(graph, min(left)) >= 0).tolist())
+        parts.append(sorted(part))
+        left -= part
+    return parts
+
+
+def _ingress_table(asn: np.ndarray, ingresses: list[tuple]) -> Ingresses:
+    row = {number: i for i, number in enumerate(asn.tolist())}
+    neighbors = [sorted(entry[2]) for entry in ingresses]
+    return Ingresses(
+        row=np.array([row[entry[0]] for entry in ingresses], np.int64),
+        node=np.array([entry[1] for entry in ingresses], np.int32),
+        neighbor_ptr=np.append(0, np.cumsum([len(n) for n in neighbors])).astype(np.int64),
+        neighbor_asn=np.array([asn for n in neighbors for asn in n], np.int64),
+        n_direct=np.array([entry[3] for entry in ingresses], np.int64),
+        n_after_gap=np.array([entry[4] for entry in ingresses], np.int64),
+        candidate=np.array([entry[5] for entry in ingresses], bool),
+    )
+
+
+def measured(
+    snapshot: MemorySnapshot, *, without: set[tuple[int, int]] = frozenset(), **changes
+) -> Measurement:
+    """Search from every ingress of a snapshot; ``without`` leaves (row, node) pairs out."""
+    table = snapshot.ingresses()
+    searches = [
+        (row, node)
+        for row, node, candidate in zip(
+            table.row.tolist(), table.node.tolist(), table.candidate.tolist(), strict=True
+        )
+        if not candidate and (row, node) not in without
+    ]
+    hop_counts, farthest, eccentricity, n_reached = [], [], [], []
+    for row, node in searches:
+        level = _levels(snapshot._graphs[row], node)
+        hop_counts.append(np.bincount(level[level >= 0]))
+        eccentricity.append(level.max())
+        n_reached.append((level >= 0).sum())
+        farthest.append(np.flatnonzero(level == level.max())[:10])
+    n_ases = len(snapshot.asn)
+
+    def ptr(parts):
+        return np.append(0, np.cumsum([len(part) for part in parts])).astype(np.int64)
+
+    results = SearchResults(
+        row=np.array([row for row, _ in searches], np.int64),
+        source=np.array([node for _, node in searches], np.int32),
+        n_reached=np.array(n_reached, np.int64),
+        eccentricity=np.array(eccentricity, np.int32),
+        hop_ptr=ptr(hop_counts),
+        hop_counts=np.concatenate([np.empty(0, np.int64), *hop_counts]).astype(np.int64),
+        farthest_ptr=ptr(farthest),
+        farthest=np.concatenate([np.empty(0, np.int32), *farthest]).astype(np.int32),
+    )
+    columns = {
+        "rows": np.arange(n_ases),
+        "results": results,
+        "failed": {},
+        "n_tasks": np.ones(n_ases, np.int64),
+        "n_retries": np.zeros(n_ases, np.int64),
+        "wall_s": np.full(n_ases, np.nan),
+        "device": ["cpu"] * n_ases,
+        "tasks": {},
+    }
+    return Measurement(**(columns | changes))
