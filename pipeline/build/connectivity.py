@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernels import Shard, components
+from kernels import Shard
+from kernels.connected import components
 
 # Nodes and arcs that are looked at together: bounds the copy of ``indices`` with shard-wide ids
 # (4 bytes an arc), and keeps those ids within int32.
@@ -46,9 +47,9 @@ def count_components(
         base = np.repeat(local_ptr[:-1].astype(np.int32), np.diff(arc_ptr[first : last + 1]))
         base += indices[arcs]
         found = components(Shard(indptr, base, local_ptr, trusted=True))
-        size = np.bincount(found.component, minlength=len(found.component))
-        # A component bears the id of its smallest node, so every non-empty size is a component.
-        count[first:last] = np.add.reduceat((size > 0).astype(np.int64), local_ptr[:-1])
-        largest[first:last] = np.maximum.reduceat(size, local_ptr[:-1])
+        # A component bears the id of its smallest node; every AS has a node, so a component.
+        starts = np.searchsorted(found.ids, local_ptr)
+        count[first:last] = np.diff(starts)
+        largest[first:last] = np.maximum.reduceat(found.sizes, starts[:-1])
         first = last
     return count, largest

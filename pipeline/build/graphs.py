@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from kernels.csr import graph_hash
+from kernels import hash_arrays
 from pipeline.build.adjacency import (
     collect_borders,
     collect_unmapped,
@@ -228,7 +228,7 @@ def _graph_hashes(node_ptr, arc_ptr, degree, indices) -> list[str]:
         own = degree[node_ptr[i] : node_ptr[i + 1]]
         indptr = np.zeros(len(own) + 1, np.int64)
         np.cumsum(own, out=indptr[1:])
-        return graph_hash(indptr, indices[arc_ptr[i] : arc_ptr[i + 1]])
+        return hash_arrays(indptr, indices[arc_ptr[i] : arc_ptr[i + 1]])
 
     n_ases = len(node_ptr) - 1
     with ThreadPoolExecutor(HASH_THREADS) as pool:

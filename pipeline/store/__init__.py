@@ -1,0 +1,19 @@
+"""Snapshots on disk: the graphs of many ASes in a few Parquet files. See docs/store.md."""
+
+from pipeline.store.doctor import check_store
+from pipeline.store.names import check_name
+from pipeline.store.pointers import open_snapshot, snapshot_names
+from pipeline.store.snapshot import Snapshot
+from pipeline.store.tables import Ingresses, NodeTable
+from pipeline.store.writer import write_snapshot
+
+__all__ = [
+    "Ingresses",
+    "NodeTable",
+    "Snapshot",
+    "check_name",
+    "check_store",
+    "open_snapshot",
+    "snapshot_names",
+    "write_snapshot",
+]

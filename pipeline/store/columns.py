@@ -1,0 +1,233 @@
+"""Flat columns in numbered Parquet files: written in row groups cut at AS borders, read by range.
+
+Encodings were chosen on 10.8 M arcs of 4,000 ASes (benchmarks/bench_store.py): BYTE_STREAM_SPLIT
+with lz4 takes 1.8 bytes an arc instead of 4.0 and reads faster than plain lz4; dictionaries and
+statistics cost time and answer no question that is asked here. Each page has a CRC that is checked
+when it is read, so an altered byte is an error and not a wrong hop count.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipeline.store.names import broken
+
+ROW_GROUP = 250_000  # rows; one AS among many then costs about a millisecond
+HUGE_ROW_GROUP = 4_000_000  # rows; a graph beyond it takes several row groups, read one by one
+CACHE_BYTES = 64 << 20  # decoded row groups that each thread keeps: neighbours are read together
+
+
+def row_group_ends(ptr: np.ndarray) -> np.ndarray:
+    """Cut a file into row groups: at AS borders, and every HUGE_ROW_GROUP within a huge AS.
+
+    Parameters
+    ----------
+    ptr : (n_ases + 1,) int64
+        Rows of AS i of this file are ptr[i]:ptr[i + 1]; ptr[0] is 0.
+
+    Returns
+    -------
+    (n_row_groups,) int64
+        Row after the last of each, ascending.
+    """
+    ends: list[int] = []
+    start = 0
+    while start < ptr[-1]:
+        end = int(ptr[np.searchsorted(ptr, start + ROW_GROUP, side="right") - 1])
+        if end <= start:  # an AS that is larger than a row group
+            border = int(ptr[np.searchsorted(ptr, start, side="right")])
+            end = min(border, start + HUGE_ROW_GROUP)
+        ends.append(end)
+        start = end
+    return np.array(ends, np.int64)
+
+
+def write_columns(path: Path, table: pa.Table, ends: Sequence[int] | np.ndarray) -> None:
+    """Write a table with the given row group ends (rows)."""
+    texts = [f.name for f in table.schema if pa.types.is_string(f.type)]
+    split = [f.name for f in table.schema if _can_split(f.type)]
+    with pq.ParquetWriter(
+        path,
+        table.schema,
+        compression="lz4",
+        use_dictionary=texts or False,
+        column_encoding=dict.fromkeys(split, "BYTE_STREAM_SPLIT"),
+        write_statistics=False,
+        write_page_checksum=True,
+        store_schema=True,
+    ) as writer:
+        start = 0
+        for end in ends:
+            n = int(end) - start
+            if n:
+                writer.write_table(table.slice(start, n), row_group_size=n)
+            start += n
+
+
+def as_arrow(column: np.ndarray) -> pa.Array:
+    """A NumPy column for Parquet; numbers are not copied, texts are UTF-8 (None is null)."""
+    if column.dtype.kind in "OUS":
+        return pa.array([None if v is None else str(v) for v in column.tolist()], pa.string())
+    return pa.array(np.ascontiguousarray(column))
+
+
+def _can_split(kind: pa.DataType) -> bool:
+    return pa.types.is_integer(kind) or pa.types.is_float32(kind) or pa.types.is_float64(kind)
+
+
+class ColumnFiles:
+    """The numbered files of one kind (``nodes`` or ``arcs``), for many readers.
+
+    Any number of threads may read at once: footers are read once and shared, open files and
+    decoded row groups belong to one thread each.
+    """
+
+    def __init__(self, paths: Sequence[Path]):
+        self.paths = list(paths)
+        self._metadata: dict[int, tuple[pq.FileMetaData, np.ndarray]] = {}
+        self._own = threading.local()
+
+    def n_rows(self, file: int) -> int:
+        """Rows of a file, from its footer."""
+        return int(self._footer(file)[1][-1])
+
+    def read(
+        self, file: int, starts: np.ndarray, stops: np.ndarray, out: dict[str, np.ndarray], at: int
+    ) -> int:
+        """Copy ascending, disjoint ranges of rows into ``out`` from position ``at`` on.
+
+        Parameters
+        ----------
+        file : int
+        starts, stops : (n_ranges,) int64
+        out : dict of str to arrays
+            Column name -> where it goes.
+
+        Returns
+        -------
+        int
+            The position after the last row copied.
+
+        Raises
+        ------
+        StoreError
+            If the file is missing, cut short or altered, or lacks a column or row.
+        """
+        with _naming(self.paths[file]):
+            bounds = self._footer(file)[1]
+            if len(stops) and stops[-1] > bounds[-1]:
+                raise ValueError(f"has {bounds[-1]} rows, row {stops[-1] - 1} is asked for")
+            for start, stop in merged(starts, stops):
+                group = int(np.searchsorted(bounds, start, side="right")) - 1
+                while start < stop:
+                    end = min(int(bounds[group + 1]), stop)
+                    source = slice(start - int(bounds[group]), end - int(bounds[group]))
+                    for name, column in self._row_group(file, group, tuple(out)).items():
+                        out[name][at : at + end - start] = column[source]
+                    at += end - start
+                    start = end
+                    group += 1
+        return at
+
+    def take(self, file: int, positions: np.ndarray, out: dict[str, np.ndarray], at: int) -> int:
+        """Copy single rows, ascending and repeated as you like; otherwise like ``read``."""
+        with _naming(self.paths[file]):
+            bounds = self._footer(file)[1]
+            if len(positions) and positions[-1] >= bounds[-1]:
+                raise ValueError(f"has {bounds[-1]} rows, row {positions[-1]} is asked for")
+            groups = np.searchsorted(bounds, positions, side="right") - 1
+            for group in np.unique(groups):
+                first, last = np.searchsorted(groups, [group, group + 1])
+                own = positions[first:last] - bounds[group]
+                for name, column in self._row_group(file, int(group), tuple(out)).items():
+                    out[name][at : at + len(own)] = column[own]
+                at += len(own)
+        return at
+
+    def _row_group(self, file: int, group: int, names: tuple[str, ...]) -> dict[str, np.ndarray]:
+        """Decoded columns of one row group, kept for the next call of this thread."""
+        cache: OrderedDict | None = getattr(self._own, "cache", None)
+        if cache is None:
+            cache = self._own.cache = OrderedDict()
+            self._own.n_bytes = 0
+        missing = [name for name in names if (file, group, name) not in cache]
+        found = {n: cache[file, group, n] for n in names if n not in missing}
+        if missing:
+            table = self._open(file).read_row_group(group, columns=missing)
+            for name in missing:
+                column = found[name] = _as_numpy(table.column(name))
+                cache[file, group, name] = column
+                self._own.n_bytes += column.nbytes
+        while self._own.n_bytes > CACHE_BYTES and len(cache) > len(names):
+            self._own.n_bytes -= cache.popitem(last=False)[1].nbytes
+        return found
+
+    def _open(self, file: int) -> pq.ParquetFile:
+        opened = getattr(self._own, "files", None)
+        if opened is None:
+            opened = self._own.files = {}
+        if file not in opened:
+            opened[file] = pq.ParquetFile(
+                self.paths[file],
+                metadata=self._footer(file)[0],
+                page_checksum_verification=True,
+                pre_buffer=False,
+            )
+        return opened[file]
+
+    def _footer(self, file: int) -> tuple[pq.FileMetaData, np.ndarray]:
+        """Metadata of a file, and the first row of each row group with the number of rows last."""
+        if file not in self._metadata:
+            with _naming(self.paths[file]):
+                metadata = pq.read_metadata(self.paths[file])
+            n_rows = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
+            self._metadata[file] = metadata, np.append(0, np.cumsum(n_rows)).astype(np.int64)
+        return self._metadata[file]
+
+
+def read_table(path: Path) -> pa.Table:
+    """A small file whole; StoreError that names it if it is broken."""
+    with _naming(path):
+        return pq.read_table(path, page_checksum_verification=True)
+
+
+def merged(starts: np.ndarray, stops: np.ndarray) -> list[tuple[int, int]]:
+    """Ascending ranges with touching ones joined and empty ones left out."""
+    full = stops > starts
+    starts, stops = starts[full], stops[full]
+    if len(starts) == 0:
+        return []
+    apart = starts[1:] != stops[:-1]
+    return list(
+        zip(
+            starts[np.append(True, apart)].tolist(),
+            stops[np.append(apart, True)].tolist(),
+            strict=True,
+        )
+    )
+
+
+def _as_numpy(column: pa.ChunkedArray) -> np.ndarray:
+    """Null integers become ``NO_ID`` (-1), null texts None."""
+    if column.null_count and pa.types.is_integer(column.type):
+        column = column.fill_null(-1)
+    return column.to_numpy()
+
+
+@contextmanager
+def _naming(path: Path):
+    """Turn whatever reading a broken file raises into a StoreError that names it."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise broken(path, "is missing (replaced meanwhile? then open it again)") from None
+    except (OSError, ValueError, KeyError, pa.ArrowException) as error:
+        raise broken(path, f"cannot be read: {str(error).splitlines()[0]}") from error

@@ -1,0 +1,104 @@
+"""manifest.json: what a version holds, each file with its size and sha256, and its own checksum."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import stat
+from pathlib import Path
+
+import orjson
+
+from pipeline.store.names import MANIFEST, broken, is_file
+
+SCHEMA = "hopscope-snapshot"
+SCHEMA_VERSION = 1
+# What a reader relies on; a manifest without it was not written by us.
+REQUIRED = {
+    "name": str,
+    "kind": str,
+    "weight_unit": str,
+    "has_weights": bool,
+    "has_addr": bool,
+    "has_id": bool,
+    "node_columns": dict,
+    "arc_columns": dict,
+    "files": dict,
+}
+_NO_CHECKSUM = b"0" * 64  # stands in the place of the checksum while that is computed
+
+
+def write_manifest(folder: Path, content: dict) -> Path:
+    """Write the manifest of a version; ``content`` lacks schema and checksum."""
+    head = {"schema": SCHEMA, "schema_version": SCHEMA_VERSION, "manifest_sha256": "0" * 64}
+    data = orjson.dumps(
+        head | content,
+        default=_as_json,
+        option=orjson.OPT_INDENT_2 | orjson.OPT_SERIALIZE_NUMPY | orjson.OPT_NON_STR_KEYS,
+    )
+    checksum = hashlib.sha256(data).hexdigest().encode()
+    path = folder / MANIFEST
+    path.write_bytes(data.replace(_NO_CHECKSUM, checksum, 1))
+    return path
+
+
+def read_manifest(folder: Path) -> dict:
+    """Read a manifest and compare every file's size with it.
+
+    Raises
+    ------
+    StoreError
+        If the manifest is missing, not JSON, of another schema version or altered, or a file
+        that it names is missing, not of the size it says, or outside the folder.
+    """
+    path = folder / MANIFEST
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise broken(path, f"cannot be read ({error.strerror})") from None
+    try:
+        manifest = orjson.loads(data)
+    except ValueError as error:
+        raise broken(path, f"is not JSON ({error})") from None
+    if not isinstance(manifest, dict) or manifest.get("schema") != SCHEMA:
+        raise broken(path, f"is no manifest of a snapshot (its schema is not {SCHEMA!r})")
+    version = manifest.get("schema_version")
+    if version != SCHEMA_VERSION:
+        raise broken(
+            path,
+            f"has schema version {version!r}, this hopscope reads version {SCHEMA_VERSION}: "
+            "read it with the hopscope that wrote it",
+        )
+    checksum = str(manifest.get("manifest_sha256")).encode()
+    if hashlib.sha256(data.replace(checksum, _NO_CHECKSUM, 1)).hexdigest().encode() != checksum:
+        raise broken(path, "has been altered (its checksum does not match)")
+    for key, kind in REQUIRED.items():
+        if not isinstance(manifest.get(key), kind):
+            raise broken(path, f"has no valid entry {key!r}")
+    for name, entry in manifest["files"].items():
+        if not is_file(name) or not isinstance(entry, dict):
+            raise broken(path, f"names {name!r}, which cannot be a file of a snapshot")
+        check_size(folder / name, entry.get("size_bytes", 0))
+    return manifest
+
+
+def check_size(path: Path, size_bytes: int) -> None:
+    """Raise StoreError unless this is a plain file of that size."""
+    try:
+        found = os.lstat(path)
+    except OSError as error:
+        raise broken(path, f"is missing ({error.strerror})") from None
+    if not stat.S_ISREG(found.st_mode):
+        raise broken(path, "is not a plain file")
+    if found.st_size != size_bytes:
+        raise broken(path, f"has {found.st_size} bytes, {size_bytes} were written")
+
+
+def file_sha256(path: Path) -> str:
+    """sha256 of a file, hex."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _as_json(value: object) -> object:
+    return sorted(value) if isinstance(value, (set, frozenset)) else str(value)

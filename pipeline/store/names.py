@@ -1,0 +1,76 @@
+"""What may be a name in a store: of snapshots, of their versions and of the files in them.
+
+Names are matched whole against these patterns before they are joined to a path, so neither a
+user's typo nor a manifest from elsewhere can point outside the store.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pipeline.errors import StoreError, UsageError
+
+POINTERS = "snapshots"  # folder: <name>.json, one a snapshot
+VERSIONS = "versions"  # folder: <name>-<12 hex digits>/, the files of one version
+WRITING = ".writing-"  # prefix of a version that is being written
+TRASH = ".trash-"  # prefix of a version that is being removed
+
+MANIFEST = "manifest.json"
+ASES = "ases.parquet"
+INGRESSES = "ingresses.parquet"
+BORDERS = "borders.parquet"
+REJECTS = "rejects.jsonl"
+LOCK = "lock"  # held shared by readers of a version, exclusive by its writer; empty
+
+MAX_NAME = 100  # characters; leaves room for the suffixes within the usual limit of 255
+_NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9._-]{{0,{MAX_NAME - 1}}}")
+_VERSION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*-[0-9a-f]{12}")
+_FILE = re.compile(
+    r"(ases|ingresses|borders)\.parquet|(nodes|arcs)-[0-9]{3,6}\.parquet|rejects\.jsonl"
+)
+
+
+def check_name(name: str) -> str:
+    """Hand a snapshot's name back if it may be one.
+
+    Raises
+    ------
+    UsageError
+        If it is empty, longer than 100 characters, starts with ``.`` or ``-``, or has a
+        character other than ASCII letters, digits, ``.``, ``_`` and ``-``.
+    """
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"snapshot name {name!r}: give 1 to {MAX_NAME} letters, digits, '.', '_' or '-', "
+            "starting with a letter, a digit or '_'"
+        )
+    return name
+
+
+def is_version(name: object) -> bool:
+    """Whether this can be the folder of a version."""
+    return isinstance(name, str) and _VERSION.fullmatch(name) is not None
+
+
+def is_file(name: object) -> bool:
+    """Whether this can be a file of a version, the manifest aside."""
+    return isinstance(name, str) and _FILE.fullmatch(name) is not None
+
+
+def graph_file(kind: str, number: int) -> str:
+    """Name of a numbered file: ``nodes-000.parquet``."""
+    return f"{kind}-{number:03d}.parquet"
+
+
+def broken(path: Path, reason: str) -> StoreError:
+    """The error for a file that is not as it was written; says what to do.
+
+    ``path`` is a file of a version or of the pointers, so the store is two folders above it.
+    """
+    parents = path.absolute().parents
+    at = next((p.parent for p in parents if p.name in (VERSIONS, POINTERS)), path.parent)
+    return StoreError(
+        f"{path}: {reason}; `hopscope doctor --store {at}` checks every file, "
+        "and ingesting again under the same name replaces the snapshot"
+    )

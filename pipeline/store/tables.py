@@ -1,0 +1,81 @@
+"""What a snapshot hands out, as columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class NodeTable:
+    """What nodes stand for in the input, a row a node.
+
+    Attributes
+    ----------
+    addr : (n, 2) uint64 or None
+        See ``pipeline.model.addresses``. None: the input has no addresses.
+    id : (n,) int64 or None
+        The file's ids. None: the input has none.
+    columns : dict of str to (n,) arrays
+        Optional columns of the input.
+    """
+
+    addr: np.ndarray | None
+    id: np.ndarray | None
+    columns: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, eq=False)
+class Ingresses:
+    """Ingresses of some ASes, sorted by (row, node).
+
+    Attributes
+    ----------
+    row : (n,) int64
+        AS row of the snapshot.
+    node : (n,) int32
+        Local node id.
+    neighbor_ptr : (n + 1,) int64; neighbor_asn : (n_neighbors,) int64
+        Neighbours of ingress i are neighbor_asn[neighbor_ptr[i]:neighbor_ptr[i + 1]], ascending.
+    n_direct, n_after_gap : (n,) int64; candidate : (n,) bool
+        As in ``pipeline.model.topology.IngressTable``.
+    """
+
+    row: np.ndarray
+    node: np.ndarray
+    neighbor_ptr: np.ndarray
+    neighbor_asn: np.ndarray
+    n_direct: np.ndarray
+    n_after_gap: np.ndarray
+    candidate: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.row)
+
+    def of_rows(self, rows: np.ndarray) -> Ingresses:
+        """The ingresses of some AS rows, ascending."""
+        rows = np.asarray(rows, np.int64)
+        first = np.searchsorted(self.row, rows, side="left")
+        last = np.searchsorted(self.row, rows, side="right")
+        picked = ragged_positions(first, last)
+        lengths = np.diff(self.neighbor_ptr)[picked]
+        ptr = np.zeros(len(picked) + 1, np.int64)
+        np.cumsum(lengths, out=ptr[1:])
+        at = self.neighbor_ptr[:-1][picked]
+        return Ingresses(
+            row=self.row[picked],
+            node=self.node[picked],
+            neighbor_ptr=ptr,
+            neighbor_asn=self.neighbor_asn[ragged_positions(at, at + lengths)],
+            n_direct=self.n_direct[picked],
+            n_after_gap=self.n_after_gap[picked],
+            candidate=self.candidate[picked],
+        )
+
+
+def ragged_positions(first: np.ndarray, last: np.ndarray) -> np.ndarray:
+    """first[0] .. last[0]-1, first[1] .. last[1]-1, ... as one column of int64."""
+    lengths = last - first
+    before = np.cumsum(lengths) - lengths
+    return np.arange(lengths.sum()) + np.repeat(first - before, lengths)

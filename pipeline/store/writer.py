@@ -1,0 +1,275 @@
+"""Graphs to a snapshot: files written aside, fsynced, renamed, then pointed to."""
+
+from __future__ import annotations
+
+import datetime
+import itertools
+import json
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pyarrow as pa
+
+from pipeline.errors import StoreError
+from pipeline.model.graphs import NO_ID, GraphSet
+from pipeline.store.columns import as_arrow, row_group_ends, write_columns
+from pipeline.store.manifest import file_sha256, write_manifest
+from pipeline.store.names import (
+    ASES,
+    BORDERS,
+    INGRESSES,
+    REJECTS,
+    check_name,
+    graph_file,
+)
+from pipeline.store.pointers import (
+    abandon_version,
+    begin_version,
+    fsync_file,
+    fsync_folder,
+    publish_version,
+)
+
+# Bytes of arrays in one pair of nodes and arcs files; on disk it is about half. A larger AS has a
+# pair of its own, so no AS is ever spread over files.
+FILE_BYTES = 1 << 30
+SMALL_ROW_GROUP = 1_000_000  # rows of tables that are read whole
+RESERVED = {"degree", "addr_high", "addr_low", "id", "indices", "weight"}
+
+
+def write_snapshot(
+    store: Path,
+    name: str,
+    graphs: GraphSet,
+    *,
+    as_names: dict[int, str],
+    inputs: list[dict],
+    options: dict,
+    counts: dict,
+    rejects: Iterable[dict],
+) -> Path:
+    """Write graphs as the snapshot ``name``, which becomes the newest of the store.
+
+    Parameters
+    ----------
+    store : Path
+        Made if it is not there.
+    name : str
+        Replaced if it is there: readers see the one before or this one, never a part.
+    graphs : GraphSet
+    as_names : dict of int to str
+        asn -> name; ASes without one have none.
+    inputs, options, counts
+        For the manifest; anything that JSON can hold, other values as text.
+    rejects : iterable of dict
+        Broken records, one line each in rejects.jsonl.
+
+    Returns
+    -------
+    Path
+        Folder of the files.
+
+    Raises
+    ------
+    UsageError
+        If the name cannot be one.
+    StoreError
+        If the store cannot be written (no space, no permission); it is then as it was before.
+
+    Notes
+    -----
+    Every file and folder is fsynced before the name points to it, so that this holds after a
+    power cut too. Files and fields are described in docs/store.md.
+    """
+    store = Path(store)
+    check_name(name)
+    if clash := RESERVED & (set(graphs.node_columns) | set(graphs.arc_columns)):
+        raise ValueError(f"optional columns cannot be called {', '.join(sorted(clash))}")
+    try:
+        folder, lock = begin_version(store)
+    except OSError as error:
+        raise StoreError(f"{store}: cannot be written ({error.strerror}); choose another") from None
+    try:
+        try:
+            rows = _write_files(folder, graphs, as_names, rejects)
+            content = {
+                "name": name,
+                "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
+                **_description(graphs),
+                "counts": counts,
+                "options": options,
+                "inputs": inputs,
+                "files": {path.name: _entry(path, rows) for path in sorted(folder.glob("*.*"))},
+            }
+            fsync_file(write_manifest(folder, content))
+            fsync_folder(folder)
+            return publish_version(store, name, folder, lock)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise StoreError(
+                f"{store}: snapshot {name} could not be written ({reason}); "
+                "what else is in the store is whole"
+            ) from error
+    except BaseException:
+        abandon_version(store, name, folder, lock)
+        raise
+
+
+def _write_files(
+    folder: Path, graphs: GraphSet, as_names: dict[int, str], rejects: Iterable[dict]
+) -> dict[str, int]:
+    """Write all but the manifest; rows of each Parquet file by name."""
+    rows: dict[str, int] = {}
+    first_of_file = _cut_files(graphs)
+    bounds = np.append(first_of_file, graphs.n_ases)
+    for number, (first, last) in enumerate(itertools.pairwise(bounds)):
+        for kind, ptr, table_of in (
+            ("nodes", graphs.node_ptr, _nodes_table),
+            ("arcs", graphs.arc_ptr, _arcs_table),
+        ):
+            table = table_of(graphs, slice(int(ptr[first]), int(ptr[last])))
+            name = graph_file(kind, number)
+            ends = row_group_ends(ptr[first : last + 1] - ptr[first])
+            write_columns(folder / name, table, ends)
+            rows[name] = table.num_rows
+    for name, table in (
+        (ASES, _ases_table(graphs, as_names, first_of_file)),
+        (INGRESSES, _ingresses_table(graphs)),
+        (BORDERS, _borders_table(graphs)),
+    ):
+        ends = [*range(SMALL_ROW_GROUP, table.num_rows, SMALL_ROW_GROUP), table.num_rows]
+        write_columns(folder / name, table, ends)
+        rows[name] = table.num_rows
+    with (folder / REJECTS).open("wb") as stream:
+        for reject in rejects:
+            stream.write(_json_line(reject))
+    return rows
+
+
+def _entry(path: Path, rows: dict[str, int]) -> dict:
+    """What the manifest says of one file, once that is on disk."""
+    fsync_file(path)
+    entry = {"size_bytes": path.stat().st_size, "sha256": file_sha256(path)}
+    return entry | ({"n_rows": rows[path.name]} if path.name in rows else {})
+
+
+def _description(graphs: GraphSet) -> dict:
+    """What a reader has to know of the files, and what a person wants to know of the graphs."""
+    return {
+        "kind": graphs.kind,
+        "weight_unit": graphs.weight_unit,
+        "has_weights": graphs.weights is not None,
+        "has_addr": graphs.node_addr is not None,
+        "has_id": graphs.node_id is not None,
+        "node_columns": {n: _dtype_name(c) for n, c in graphs.node_columns.items()},
+        "arc_columns": {n: _dtype_name(c) for n, c in graphs.arc_columns.items()},
+        "n_ases": graphs.n_ases,
+        "n_nodes": int(graphs.node_ptr[-1]),
+        "n_edges": int(graphs.arc_ptr[-1]) // 2,
+        "n_ingresses": int(np.count_nonzero(~graphs.candidate)),
+        "n_candidates": int(np.count_nonzero(graphs.candidate)),
+        "n_border_links": len(graphs.border_near),
+        "n_unmapped": graphs.n_unmapped,
+    }
+
+
+def _cut_files(graphs: GraphSet) -> np.ndarray:
+    """First AS row of each pair of nodes and arcs files; (n_files,) int64."""
+    per_node = sum(c.itemsize for c in graphs.node_columns.values()) + 4
+    per_node += (graphs.node_addr is not None) * 16 + (graphs.node_id is not None) * 8
+    per_arc = sum(c.itemsize for c in graphs.arc_columns.values()) + 4
+    per_arc += (graphs.weights is not None) * 4
+    n_bytes = graphs.node_ptr * per_node + graphs.arc_ptr * per_arc
+    first = []
+    at = 0
+    while at < graphs.n_ases:
+        first.append(at)
+        last = int(np.searchsorted(n_bytes, n_bytes[at] + FILE_BYTES, side="right")) - 1
+        at = max(last, at + 1)
+    return np.array(first, np.int64)
+
+
+def _nodes_table(graphs: GraphSet, nodes: slice) -> pa.Table:
+    columns = {"degree": pa.array(graphs.degree[nodes])}
+    if graphs.node_addr is not None:
+        columns["addr_high"] = as_arrow(graphs.node_addr[nodes, 0])
+        columns["addr_low"] = as_arrow(graphs.node_addr[nodes, 1])
+    if graphs.node_id is not None:
+        ids = graphs.node_id[nodes]
+        columns["id"] = pa.array(ids, mask=ids == NO_ID)
+    return pa.table(columns | {n: as_arrow(c[nodes]) for n, c in graphs.node_columns.items()})
+
+
+def _arcs_table(graphs: GraphSet, arcs: slice) -> pa.Table:
+    columns = {"indices": pa.array(graphs.indices[arcs])}
+    if graphs.weights is not None:
+        columns["weight"] = pa.array(graphs.weights[arcs])
+    return pa.table(columns | {n: as_arrow(c[arcs]) for n, c in graphs.arc_columns.items()})
+
+
+def _ases_table(graphs: GraphSet, as_names: dict[int, str], first_of_file: np.ndarray) -> pa.Table:
+    rows = np.arange(graphs.n_ases)
+    file = np.searchsorted(first_of_file, rows, side="right") - 1
+    first = first_of_file[file] if graphs.n_ases else rows
+    candidates = np.append(0, np.cumsum(graphs.candidate))
+    n_candidates = np.diff(candidates[graphs.ingress_ptr])
+    n_arcs = np.diff(graphs.arc_ptr)
+    unmapped = graphs.adjacent_unmapped
+    return pa.table(
+        {
+            "asn": graphs.asn.astype(np.uint32),
+            "name": pa.array([as_names.get(asn) for asn in graphs.asn.tolist()], pa.string()),
+            "n_nodes": np.diff(graphs.node_ptr),
+            "n_edges": n_arcs // 2,
+            "n_arcs": n_arcs,
+            "n_components": graphs.component_count.astype(np.int64),
+            "largest_component": graphs.largest_component.astype(np.int64),
+            "n_ingresses": np.diff(graphs.ingress_ptr) - n_candidates,
+            "n_candidates": n_candidates.astype(np.int64),
+            "n_unmapped": np.zeros(graphs.n_ases, np.int64) if unmapped is None else unmapped,
+            "graph_hash": pa.array(graphs.graph_hash, pa.string()),
+            "file": file.astype(np.int32),
+            "node_start": graphs.node_ptr[:-1] - graphs.node_ptr[first],
+            "arc_start": graphs.arc_ptr[:-1] - graphs.arc_ptr[first],
+        }
+    )
+
+
+def _ingresses_table(graphs: GraphSet) -> pa.Table:
+    return pa.table(
+        {
+            "asn": np.repeat(graphs.asn, np.diff(graphs.ingress_ptr)).astype(np.uint32),
+            "node": graphs.ingress_node.astype(np.int32),
+            "neighbor_asns": pa.LargeListArray.from_arrays(
+                pa.array(graphs.neighbor_ptr.astype(np.int64)),
+                pa.array(graphs.neighbor_asn.astype(np.uint32)),
+            ),
+            "n_direct": graphs.n_direct.astype(np.int64),
+            "n_after_gap": graphs.n_after_gap.astype(np.int64),
+            "candidate": graphs.candidate.astype(bool),
+        }
+    )
+
+
+def _borders_table(graphs: GraphSet) -> pa.Table:
+    columns = {
+        "near_asn": pa.array(graphs.border_near_asn.astype(np.uint32)),
+        "near": pa.array(graphs.border_near.astype(np.int32)),
+        "far_asn": pa.array(graphs.border_far_asn.astype(np.uint32)),
+        "far": pa.array(graphs.border_far.astype(np.int32)),
+    }
+    return pa.table(columns | {n: as_arrow(c) for n, c in graphs.border_columns.items()})
+
+
+def _dtype_name(column: np.ndarray) -> str:
+    return "str" if column.dtype.kind in "OUS" else column.dtype.name
+
+
+def _json_line(record: dict) -> bytes:
+    """One line of JSON; text from broken files may hold what UTF-8 cannot, so that is escaped."""
+    try:
+        return orjson.dumps(record, default=str, option=orjson.OPT_APPEND_NEWLINE)
+    except TypeError:
+        return json.dumps(record, default=str).encode("ascii") + b"\n"
