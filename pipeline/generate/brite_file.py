@@ -1,0 +1,130 @@
+"""Topologies as BRITE files, in the dialect of BRITE's Java engine."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+from typing import BinaryIO
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pacsv
+
+from pipeline.errors import UsageError
+from pipeline.model.topology import Topology
+
+_ROWS_AT_ONCE = 1 << 18  # turned into text at a time
+
+
+def write_brite(topology: Topology, path: Path) -> None:
+    """Write a topology so that BRITE's readers, ours among them, get it back unchanged.
+
+    The file appears whole or not at all. Columns that the topology lacks are written as BRITE
+    writes what it does not know: 0, or the degree, or the type that fits.
+
+    Parameters
+    ----------
+    topology : Topology
+    path : Path
+        Replaced if it exists.
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be written.
+    """
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
+    except OSError as error:
+        raise UsageError(f"{path}: cannot be written: {error.strerror or error}") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            _write(topology, file)
+            file.flush()
+            os.fsync(file.fileno())
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(name, 0o666 & ~umask)  # mkstemp makes it private
+        os.replace(name, path)
+    except BaseException as error:
+        os.unlink(name)
+        if isinstance(error, OSError):
+            raise UsageError(f"{path}: cannot be written: {error.strerror or error}") from None
+        raise
+
+
+def _write(topology: Topology, file: BinaryIO) -> None:
+    n_nodes, n_links = topology.n_nodes, topology.n_links
+    file.write(f"Topology: ( {n_nodes} Nodes, {n_links} Edges )\n".encode())
+    file.write((_model(topology) + "\n\n").encode())
+    file.write(f"Nodes: ( {n_nodes} )\n".encode())
+    _write_rows(_node_columns(topology), file)
+    file.write(f"\n\nEdges: ( {n_links} )\n".encode())
+    _write_rows(_link_columns(topology), file)
+
+
+def _model(topology: Topology) -> str:
+    """The lines that name the model; the parameters are those of a model's defaults."""
+    if topology.kind == "as":
+        return f"Model (4 - ASBarabasi):  {topology.n_nodes} 1000 100 1  2  2 10.0 1024.0 "
+    asns, sizes = np.unique(topology.node_asn, return_counts=True)
+    routers = f"Model (2 - RTBarabasiAlbert):  {sizes.max(initial=0)} 1000 100 1  2  2 10.0 1024.0 "
+    if len(asns) < 2:
+        return routers
+    ases = f"Model (4 - ASBarabasi):  {len(asns)} 1000 100 1  2  2 10.0 1024.0 "
+    return "\n".join(["Model (5 - TopDown)", ases, routers])
+
+
+def _node_columns(topology: Topology) -> list[np.ndarray]:
+    columns, n = topology.node_columns, topology.n_nodes
+    degree = np.bincount(topology.near, minlength=n) + np.bincount(topology.far, minlength=n)
+    node_type = "AS_NODE" if topology.kind == "as" else "RT_NODE"
+    return [
+        _ids(topology),
+        _whole(columns.get("x", np.zeros(n))),
+        _whole(columns.get("y", np.zeros(n))),
+        columns.get("indegree", degree),
+        columns.get("outdegree", degree),
+        topology.node_asn,
+        columns.get("type", np.full(n, node_type)),
+    ]
+
+
+def _link_columns(topology: Topology) -> list[np.ndarray]:
+    columns, n = topology.link_columns, topology.n_links
+    ids, asn = _ids(topology), topology.node_asn
+    near, far = topology.near, topology.far
+    length = topology.weight if topology.weight_unit == "length" else None
+    inter = asn[near] != asn[far]
+    directed = columns.get("directed", np.zeros(n, bool))
+    return [
+        columns.get("edge_id", np.arange(n)),
+        ids[near],
+        ids[far],
+        np.zeros(n) if length is None else length.astype(np.float64),
+        columns.get("delay", np.zeros(n)),
+        columns.get("bandwidth", np.zeros(n)),
+        columns.get("asn_from", asn[near]),
+        columns.get("asn_to", asn[far]),
+        columns.get("type", np.where(inter, "E_AS", "E_RT")),
+        np.where(directed, "D", "U"),
+    ]
+
+
+def _ids(topology: Topology) -> np.ndarray:
+    return np.arange(topology.n_nodes) if topology.node_id is None else topology.node_id
+
+
+def _whole(column: np.ndarray) -> np.ndarray:
+    """Coordinates as the Java engine writes them: without a fraction, where they have none."""
+    whole = column.astype(np.int64)
+    return whole if (whole == column).all() else column
+
+
+def _write_rows(columns: list[np.ndarray], file: BinaryIO) -> None:
+    options = pacsv.WriteOptions(include_header=False, delimiter="\t", quoting_style="none")
+    names = [str(i) for i in range(len(columns))]
+    for start in range(0, len(columns[0]), _ROWS_AT_ONCE):
+        part = [pa.array(column[start : start + _ROWS_AT_ONCE]) for column in columns]
+        pacsv.write_csv(pa.table(part, names=names), file, write_options=options)

@@ -1,0 +1,92 @@
+"""BRITE's top-down hierarchy: a graph of ASes, and inside each AS a graph of routers.
+
+Medina, Lakhina, Matta, Byers: BRITE: an approach to universal topology generation, MASCOTS 2001.
+Both levels are Barabasi-Albert graphs. A link between two ASes ends at the router of the smallest
+degree that is no leaf in each of them, links given so far included (BRITE's edge connection
+"smallest degree, non-leaf"; the smallest id where several tie, any router where all are leaves):
+an AS with many neighbours has many border routers.
+
+Departure: ASes are numbered from 1, since AS 0 is reserved (RFC 7607); BRITE begins at 0. As in
+BRITE's Java engine, node and edge ids go on where those of the AS-level graph ended.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from pipeline.errors import UsageError
+from pipeline.generate.barabasi_albert import attach_all, check_numbers
+from pipeline.generate.plane import with_geometry
+from pipeline.model.topology import Topology
+
+FIRST_ASN = 1
+_AS_LEVEL_SEED = 0xA5_1EE7_C0DE  # mixed into the seed, so that no AS repeats the AS-level graph
+
+
+def generate_top_down(n_ases: int, n_routers: int, *, m: int = 2, seed: int = 1) -> Topology:
+    """A router-level topology of several ASes.
+
+    Parameters
+    ----------
+    n_ases : int
+    n_routers : int
+        In all; shared out evenly, the first ASes have one more where it does not divide.
+    m : int
+        Links that a new router brings inside its AS, and a new AS among the ASes.
+    seed : int
+        0 to 2**64 - 1.
+
+    Returns
+    -------
+    Topology
+        Each AS is connected inside, and so are the ASes. Links inside ASes come first, those
+        between ASes last. Columns as the BRITE reader gives them.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of range.
+    """
+    if n_ases < 1:
+        raise UsageError(f"{n_ases} ASes: give 1 or more")
+    check_numbers(n_routers, m, seed)
+    if n_routers < n_ases:
+        raise UsageError(f"{n_routers} routers for {n_ases} ASes: each AS needs one at least")
+    sizes = np.full(n_ases, n_routers // n_ases, np.int64)
+    sizes[: n_routers % n_ases] += 1
+    node_ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+    near, far = attach_all(node_ptr, m, seed)
+    as_near, as_far = attach_all(np.array([0, n_ases], np.int64), m, seed ^ _AS_LEVEL_SEED)
+    degree = np.bincount(near, minlength=n_routers) + np.bincount(far, minlength=n_routers)
+    border_near, border_far = np.empty_like(as_near), np.empty_like(as_far)
+    _connect(node_ptr, as_near, as_far, degree.astype(np.int64), border_near, border_far)
+    return with_geometry(
+        node_asn=np.repeat(np.arange(FIRST_ASN, FIRST_ASN + n_ases, dtype=np.int64), sizes),
+        node_ptr=node_ptr,
+        near=np.concatenate([near, border_near]),
+        far=np.concatenate([far, border_far]),
+        first_node_id=n_ases,
+        first_edge_id=len(as_near),
+        seed=seed,
+    )
+
+
+@njit(cache=True, nogil=True)
+def _connect(node_ptr, as_near, as_far, degree, border_near, border_far):
+    """Choose the end routers of each link between ASes."""
+    for i in range(len(as_near)):
+        border_near[i] = _smallest_non_leaf(node_ptr, as_near[i], degree)
+        border_far[i] = _smallest_non_leaf(node_ptr, as_far[i], degree)
+
+
+@njit(cache=True, nogil=True)
+def _smallest_non_leaf(node_ptr, which, degree):
+    best = np.int64(-1)
+    for node in range(node_ptr[which], node_ptr[which + 1]):
+        if degree[node] > 1 and (best < 0 or degree[node] < degree[best]):
+            best = node
+    if best < 0:
+        best = node_ptr[which]
+    degree[best] += 1
+    return best

@@ -1,0 +1,245 @@
+"""Every model: seeded, the law of its degrees, connected; and its file is read back unchanged."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from pipeline.errors import UsageError
+from pipeline.generate import (
+    MODELS,
+    generate,
+    generate_barabasi_albert,
+    generate_top_down,
+    write_brite,
+)
+from pipeline.ingest import brite
+from pipeline.model.reading import ReadReport
+from pipeline.model.topology import NO_ASN, Topology
+
+
+def degrees(topology: Topology) -> np.ndarray:
+    ends = np.concatenate([topology.near, topology.far])
+    return np.bincount(ends, minlength=topology.n_nodes)
+
+
+def n_components(topology: Topology, links: np.ndarray) -> int:
+    n = topology.n_nodes
+    pairs = (topology.near[links], topology.far[links])
+    return connected_components(coo_array((np.ones(int(links.sum())), pairs), shape=(n, n)))[0]
+
+
+def columns(topology: Topology) -> dict[str, np.ndarray]:
+    return {
+        "node_asn": topology.node_asn,
+        "node_id": topology.node_id,
+        "near": topology.near,
+        "far": topology.far,
+        "weight": topology.weight,
+        **topology.node_columns,
+        **{f"link {name}": column for name, column in topology.link_columns.items()},
+    }
+
+
+def assert_same(a: Topology, b: Topology) -> None:
+    assert a.kind == b.kind
+    assert a.weight_unit == b.weight_unit
+    left, right = columns(a), columns(b)
+    assert left.keys() == right.keys()
+    for name in left:
+        assert np.array_equal(left[name], right[name]), name
+        assert left[name].dtype.kind == right[name].dtype.kind, name
+
+
+def read_back(path) -> Topology:
+    report = ReadReport(str(path), "brite")
+    with path.open("rb") as file:
+        (topology,) = brite.read(file, report)
+    assert not report.rejected
+    assert not report.notes
+    return topology
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_same_seed_gives_the_same_topology_and_another_seed_another(model):
+    first = generate(model, n_routers=500, n_ases=7, seed=3)
+    again = generate(model, n_routers=500, n_ases=7, seed=3)
+    other = generate(model, n_routers=500, n_ases=7, seed=4)
+    assert_same(first, again)
+    assert not np.array_equal(first.far, other.far)
+    assert not np.array_equal(first.node_columns["x"], other.node_columns["x"])
+
+
+@pytest.mark.parametrize(
+    ("model", "digest"),
+    [("top-down", "fdacdfacbbf0a990"), ("ba", "3f2105324df5d005")],
+    ids=["top-down", "ba"],
+)
+def test_the_bytes_are_the_same_on_every_machine_and_in_every_version(model, digest, tmp_path):
+    path = tmp_path / "a.brite"
+    write_brite(generate(model, n_routers=60, n_ases=4, m=2, seed=11), path)
+    assert hashlib.sha256(path.read_bytes()).hexdigest()[:16] == digest
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_the_file_is_read_back_unchanged(model, tmp_path):
+    topology = generate(model, n_routers=5003, n_ases=20, seed=5)
+    path = tmp_path / "a.brite"
+    write_brite(topology, path)
+    assert brite.sniff(path.read_bytes()[:65536])
+    assert_same(read_back(path), topology)
+    assert os.listdir(tmp_path) == ["a.brite"]
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    n_ases=st.integers(1, 12),
+    per_as=st.integers(1, 30),
+    more=st.integers(0, 11),
+    m=st.integers(1, 6),
+    seed=st.integers(0, 2**64 - 1),
+)
+def test_top_down_is_connected_simple_and_consistent(n_ases, per_as, more, m, seed):
+    n = n_ases * per_as + min(more, n_ases - 1)
+    topology = generate_top_down(n_ases, n, m=m, seed=seed)
+    assert topology.n_nodes == n
+    asn, near, far = topology.node_asn, topology.near, topology.far
+    sizes = np.unique(asn, return_counts=True)[1]
+    assert len(sizes) == n_ases
+    assert sizes.max() - sizes.min() <= 1
+    inter = asn[near] != asn[far]
+    assert n_components(topology, ~inter) == n_ases
+    assert n_components(topology, np.ones_like(inter)) == 1
+    assert (near != far).all()
+    inside = {(min(a, b), max(a, b)) for a, b in zip(near[~inter], far[~inter], strict=True)}
+    assert len(inside) == int((~inter).sum())
+    pairs = {(min(a, b), max(a, b)) for a, b in zip(asn[near], asn[far], strict=True) if a != b}
+    assert len(pairs) == int(inter.sum())
+    assert (topology.node_columns["indegree"] == degrees(topology)).all()
+    borders = set(np.concatenate([near[inter], far[inter]]).tolist())
+    labelled = np.flatnonzero(topology.node_columns["type"] == "RT_BORDER")
+    assert set(labelled.tolist()) == borders
+    assert ((topology.link_columns["type"] == "E_AS") == inter).all()
+    x, y = topology.node_columns["x"], topology.node_columns["y"]
+    assert len(set(zip(asn.tolist(), x.tolist(), y.tolist(), strict=True))) == n
+    length = np.hypot(x[near] - x[far], y[near] - y[far]).astype(np.float32)
+    assert (topology.weight == length).all()
+    delay = topology.link_columns["delay"]
+    assert delay == pytest.approx(length.astype(np.float64) / 299.792458)
+    bandwidth = topology.link_columns["bandwidth"]
+    assert ((bandwidth >= 10) & (bandwidth < 1024)).all()
+
+
+def test_sizes_are_those_of_the_real_generator():
+    # BRITE's RTBarabasi of 10,000 routers and m = 2 has 19,997 links.
+    assert generate_barabasi_albert(10_000, m=2).n_links == 19_997
+    assert generate_top_down(10, 10_000, m=2).n_links == 10 * 1997 + 17
+
+
+def test_ids_go_on_where_those_of_the_as_level_ended_as_in_brite():
+    topology = generate_top_down(10, 100, m=2)
+    assert topology.node_id[[0, -1]].tolist() == [10, 109]
+    assert topology.link_columns["edge_id"][0] == 17
+    assert topology.node_asn[[0, -1]].tolist() == [1, 10]
+
+
+@pytest.mark.parametrize("m", [1, 2, 4])
+def test_degrees_follow_the_law_of_preferential_attachment(m):
+    # Bollobas et al. 2001: P(degree = k) = 2m(m+1) / (k(k+1)(k+2)), so P(>= k) = m(m+1)/(k(k+1)).
+    n = 200_000
+    degree = degrees(generate_barabasi_albert(n, m=m, seed=9))
+    for k in (m, m + 1, m + 2, 2 * m + 3, 10 * m, 40 * m):
+        expected = m * (m + 1) / (k * (k + 1))
+        # Four standard deviations of a binomial, twice over: degrees depend on one another.
+        slack = 8 * np.sqrt(expected * (1 - expected) / n)
+        assert (degree >= k).mean() == pytest.approx(expected, abs=slack + 1e-9)
+    assert degree.max() > 100 * m
+
+
+def test_ases_differ_from_one_another_inside():
+    topology = generate_top_down(3, 300, m=2, seed=1)
+    asn = topology.node_asn
+    inside = [
+        topology.far[(asn[topology.near] == a) & (asn[topology.far] == a)] - 100 * (a - 1)
+        for a in (1, 2, 3)
+    ]
+    assert not np.array_equal(inside[0], inside[1])
+    assert not np.array_equal(inside[1], inside[2])
+
+
+def test_links_between_ases_end_at_routers_of_smallest_degree_that_are_no_leaves():
+    topology = generate_top_down(2, 40, m=1, seed=2)
+    asn, near, far = topology.node_asn, topology.near, topology.far
+    inter = asn[near] != asn[far]
+    assert int(inter.sum()) == 1
+    before = np.bincount(np.concatenate([near[~inter], far[~inter]]), minlength=40)
+    for end in (int(near[inter][0]), int(far[inter][0])):
+        others = before[(asn == asn[end]) & (before > 1)]
+        assert before[end] == others.min() == 2
+
+
+def test_one_router_and_one_as_have_no_link():
+    for topology in (generate_barabasi_albert(1), generate_top_down(1, 1)):
+        assert (topology.n_nodes, topology.n_links) == (1, 0)
+    assert generate_top_down(2, 2).n_links == 1
+
+
+def test_an_asn_may_be_given_to_a_graph_without_ases():
+    assert set(generate_barabasi_albert(10).node_asn.tolist()) == {NO_ASN}
+    assert set(generate_barabasi_albert(10, asn=64500).node_asn.tolist()) == {64500}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"model": "waxman", "n_routers": 5}, "unknown model 'waxman'; give one of: top-down, ba"),
+        ({"model": "ba", "n_routers": 0}, "0 routers"),
+        ({"model": "ba", "n_routers": 5, "m": 0}, "0 links"),
+        ({"model": "ba", "n_routers": 5, "seed": -1}, "seed -1"),
+        ({"model": "ba", "n_routers": 2**31, "m": 2}, "more than 2147483647 links"),
+        ({"model": "top-down", "n_routers": 5, "n_ases": 6}, "each AS needs one"),
+        ({"model": "top-down", "n_routers": 5, "n_ases": 0}, "0 ASes"),
+    ],
+)
+def test_numbers_out_of_range_are_refused(arguments, message):
+    with pytest.raises(UsageError, match=message):
+        generate(**arguments)
+
+
+def test_a_topology_with_ids_only_is_written_with_what_brite_writes_for_unknown(tmp_path):
+    topology = Topology(
+        node_asn=np.array([5, 5, 6], np.int64), near=np.array([0, 1]), far=np.array([1, 2])
+    )
+    path = tmp_path / "a.brite"
+    write_brite(topology, path)
+    back = read_back(path)
+    assert back.near.tolist() == [0, 1]
+    assert back.node_asn.tolist() == [5, 5, 6]
+    assert back.node_columns["indegree"].tolist() == [1, 2, 1]
+    assert back.link_columns["type"].tolist() == ["E_RT", "E_AS"]
+
+
+def test_a_failed_write_leaves_nothing_and_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "a.brite"
+    path.write_text("old")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(UsageError, match=r"a\.brite: cannot be written: No space left"):
+        write_brite(generate_barabasi_albert(5), path)
+    assert path.read_text() == "old"
+    assert os.listdir(tmp_path) == ["a.brite"]
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(UsageError, match=r"no/a\.brite: cannot be written: No such file"):
+        write_brite(generate_barabasi_albert(5), tmp_path / "no" / "a.brite")
