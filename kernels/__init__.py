@@ -7,6 +7,7 @@ GPU is at hand.
 from __future__ import annotations
 
 from kernels.breadth_first import BFSResult, bfs, bfs_queue, bfs_thread_per_node
+from kernels.connected import ComponentsResult, components
 from kernels.csr import CSRGraph, Shard, hash_arrays
 from kernels.errors import (
     CheckError,
@@ -15,18 +16,27 @@ from kernels.errors import (
     GraphError,
     KernelError,
 )
+from kernels.multi_source import MSBFSResult, ShardResult, msbfs, msbfs_shard
+from kernels.warm import compile_cpu
 
 __all__ = [
     "BFSResult",
     "CSRGraph",
     "CheckError",
+    "ComponentsResult",
     "DeviceError",
     "DeviceMemoryError",
     "GraphError",
     "KernelError",
+    "MSBFSResult",
     "Shard",
+    "ShardResult",
     "bfs",
     "bfs_queue",
     "bfs_thread_per_node",
+    "compile_cpu",
+    "components",
     "hash_arrays",
+    "msbfs",
+    "msbfs_shard",
 ]

@@ -1,0 +1,282 @@
+"""Searches from many sources at once, over one graph or over every graph of a shard.
+
+Public functions validate and dispatch; ``cpu`` and ``gpu`` hold the two implementations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from kernels.breadth_first import bfs
+from kernels.csr import CSRGraph, Shard, to_host
+from kernels.errors import GraphError
+from kernels.types import N_FARTHEST, NODE, OFFSET
+
+# Sources up to which single direction-optimising searches beat a sweep on a core: at 1 M nodes
+# 4 take 0.11 s, a sweep 0.19 s; 8 take 0.21 s, a sweep 0.22 s (benchmarks/bench_searches.py).
+MAX_SINGLE = 4
+
+__all__ = ["MSBFSResult", "ShardResult", "msbfs", "msbfs_shard"]
+
+
+@dataclass(frozen=True, eq=False)
+class MSBFSResult:
+    """Outcome of searches on one graph, a row a source; on the host, but for ``level``.
+
+    Attributes
+    ----------
+    hop_counts : (n_sources, n_levels) int64
+        Nodes at each number of hops; n_levels is the largest eccentricity + 1 (0 without
+        sources), and rows that end earlier are filled with 0.
+    eccentricity : (n_sources,) int32, hops
+    n_reached : (n_sources,) int64
+        The source included.
+    farthest : (n_sources, 10) int32
+        The 10 smallest node ids of the last level, ascending, -1 where it has fewer.
+    level : (n_sources, n_nodes) uint8, uint16 or int32, or None
+        The narrowest dtype whose maximum no level reaches; the maximum means unreached. Memory
+        order free. On the graph's device.
+    """
+
+    hop_counts: np.ndarray
+    eccentricity: np.ndarray
+    n_reached: np.ndarray
+    farthest: np.ndarray
+    level: Any = None
+
+
+@dataclass(frozen=True, eq=False)
+class ShardResult:
+    """Outcome of searches on a shard, a row a source in the order given; all on the host.
+
+    Attributes
+    ----------
+    hop_ptr : (n_sources + 1,) int64; hop_counts : (hop_ptr[-1],) int64
+        hop_counts[hop_ptr[i] + h] nodes lie at h hops of source i.
+    eccentricity : (n_sources,) int32; n_reached : (n_sources,) int64
+    farthest_ptr : (n_sources + 1,) int64; farthest : (farthest_ptr[-1],) int32
+        Up to 10 smallest node ids of the last level, ascending, in the ids of the graph.
+    """
+
+    hop_ptr: np.ndarray
+    hop_counts: np.ndarray
+    eccentricity: np.ndarray
+    n_reached: np.ndarray
+    farthest_ptr: np.ndarray
+    farthest: np.ndarray
+
+
+def msbfs(graph: CSRGraph, sources: Any, levels: bool = False) -> MSBFSResult:
+    """Search breadth-first from many nodes, up to 128 in one sweep.
+
+    Parameters
+    ----------
+    graph : CSRGraph
+        Runs on ``graph.device``.
+    sources : (n_sources,) integers
+        0 <= source < graph.n_nodes, any number of them, repeated ones allowed.
+    levels : bool
+        Also give the level of every node from every source: n_sources * n_nodes bytes, more if
+        a level reaches 255.
+
+    Returns
+    -------
+    MSBFSResult
+
+    Raises
+    ------
+    GraphError
+        If a source is not a node.
+    DeviceError
+        If the graph lies on a GPU and the kernel cannot be built or has no memory there.
+
+    Notes
+    -----
+    Without ``levels`` memory is about 70 bytes a node on a GPU and 56 on a core, however many
+    sources. O(n_arcs * levels) work for 128 sources at worst, mostly far less [1]_: bit l of a
+    word is the l-th source. Without sources, or without nodes, the result has no rows. An
+    isolated source reaches itself alone. The result does not depend on the device.
+
+    References
+    ----------
+    .. [1] M. Then et al., "The more the merrier: efficient multi-source graph traversal",
+       VLDB 2014.
+
+    Examples
+    --------
+    >>> path = CSRGraph(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1], np.int32))
+    >>> msbfs(path, [0, 1]).hop_counts
+    array([[1, 1, 1],
+           [1, 2, 0]])
+    """
+    sources = _sources_of(sources)
+    _check_sources(sources, np.zeros(len(sources), np.int64), np.array([graph.n_nodes]), None)
+    if graph.device == "cpu":
+        raw, level = _sweep_host(graph, sources, levels)
+    else:
+        from kernels.multi_source import gpu
+
+        raw, level = gpu.sweep_graph(graph, sources, levels)
+    hop_ptr, flat, eccentricity, n_reached, farthest = raw
+    n_levels = int(eccentricity.max()) + 1 if len(sources) else 0
+    hop_counts = np.zeros((len(sources), n_levels), np.int64)
+    hop_counts[np.arange(n_levels) < np.diff(hop_ptr)[:, None]] = flat
+    return MSBFSResult(hop_counts, eccentricity, n_reached, farthest, level)
+
+
+def msbfs_shard(shard: Shard, sources: Any, source_ptr: Any) -> ShardResult:
+    """Search every graph of a shard from its own sources.
+
+    Parameters
+    ----------
+    shard : Shard
+        Runs on ``shard.device``.
+    sources : (n_sources,) integers
+        Node ids *within their graph*: graph i is searched from
+        sources[source_ptr[i]:source_ptr[i + 1]], any number, repeated ones allowed.
+    source_ptr : (n_graphs + 1,) integers
+
+    Returns
+    -------
+    ShardResult
+
+    Raises
+    ------
+    GraphError
+        If ``source_ptr`` does not fit, or a source is not a node of its graph.
+    DeviceError
+        As ``msbfs``.
+
+    Notes
+    -----
+    GPU: bit l of a sweep is the l-th source of *every* graph, since no search leaves its graph.
+    So thousands of small graphs cost what their arcs cost. CPU: graph after graph within one
+    call, each in the cache for all of its sources.
+    """
+    sources = _sources_of(sources)
+    source_ptr = np.ascontiguousarray(to_host(np.asarray(source_ptr)), OFFSET)
+    if source_ptr.shape != (shard.n_graphs + 1,):
+        raise GraphError(
+            f"source_ptr has shape {source_ptr.shape}; {shard.n_graphs} graphs need "
+            f"({shard.n_graphs + 1},)"
+        )
+    if source_ptr[0] != 0 or source_ptr[-1] != len(sources) or (np.diff(source_ptr) < 0).any():
+        raise GraphError(
+            f"source_ptr runs from {source_ptr[0]} to {source_ptr[-1]}; it rises from 0 to the "
+            f"number of sources, {len(sources)}"
+        )
+    node_ptr = to_host(shard.node_ptr)
+    graph_of = np.repeat(np.arange(shard.n_graphs), np.diff(source_ptr))
+    _check_sources(sources, graph_of, np.diff(node_ptr), source_ptr)
+    if shard.device == "cpu":
+        raw = _sweep(shard.indptr, shard.indices, node_ptr, source_ptr, sources)
+    else:
+        from kernels.multi_source import gpu
+
+        raw = gpu.sweep_shard(shard, source_ptr, sources)
+    hop_ptr, hop_counts, eccentricity, n_reached, farthest = raw
+    used = farthest >= 0
+    farthest_ptr = np.zeros(len(sources) + 1, np.int64)
+    np.cumsum(used.sum(axis=1), out=farthest_ptr[1:])
+    return ShardResult(hop_ptr, hop_counts, eccentricity, n_reached, farthest_ptr, farthest[used])
+
+
+def _sweep(indptr, indices, node_ptr, source_ptr, sources, level=None, level_stride=0):
+    """Outputs of ``cpu.sweep``: hop_ptr, hop_counts, eccentricity, n_reached, farthest."""
+    from kernels.multi_source import cpu
+
+    n_sources = len(sources)
+    eccentricity = np.zeros(n_sources, np.int32)
+    n_reached = np.zeros(n_sources, np.int64)
+    farthest = np.full((n_sources, N_FARTHEST), -1, NODE)
+    level = np.empty(0, np.uint64) if level is None else level
+    out = (eccentricity, n_reached, farthest, level, level_stride)
+    hop_ptr, hop_counts = cpu.sweep(indptr, indices, node_ptr, source_ptr, sources, *out)
+    return hop_ptr, hop_counts, eccentricity, n_reached, farthest
+
+
+def _sweep_host(graph: CSRGraph, sources: np.ndarray, levels: bool):
+    """Outputs of ``_sweep``, and levels or None."""
+    node_ptr = np.array([0, graph.n_nodes], OFFSET)
+    source_ptr = np.array([0, len(sources)], OFFSET)
+    arrays = (graph.indptr, graph.indices, node_ptr, source_ptr, sources)
+    if not levels and len(sources) <= MAX_SINGLE:
+        return _single_searches(graph, sources), None
+    if not levels:
+        return _sweep(*arrays), None
+    # A whole sweep writes both words of its last group, so the stride covers whole sweeps.
+    stride = 16 * max(1, -(-len(sources) // 128))
+    words = np.full(graph.n_nodes * stride, np.uint64(0xFFFF_FFFF_FFFF_FFFF))
+    raw = _sweep(*arrays, words, stride)
+    narrow = words.view(np.uint8).reshape(graph.n_nodes, 8 * stride)[:, : len(sources)].T
+    eccentricity = raw[2]
+    if not len(sources) or eccentricity.max() < 255:
+        return raw, narrow
+    return raw, _widened(graph, sources, narrow, eccentricity)
+
+
+def _single_searches(graph: CSRGraph, sources: np.ndarray):
+    """Outputs of ``_sweep`` from one search after another."""
+    hop_counts = [np.empty(0, np.int64)]
+    eccentricity = np.zeros(len(sources), np.int32)
+    n_reached = np.zeros(len(sources), np.int64)
+    farthest = np.full((len(sources), N_FARTHEST), -1, NODE)
+    for i, source in enumerate(sources):
+        search = bfs(graph, source)
+        # Unreached nodes (-1) fall into the first bin, which is dropped.
+        hop_counts.append(np.bincount(search.level + 1)[1:])
+        eccentricity[i], n_reached[i] = search.eccentricity, search.n_reached
+        last = np.flatnonzero(search.level == search.eccentricity)[:N_FARTHEST]
+        farthest[i, : len(last)] = last
+    hop_ptr = np.zeros(len(sources) + 1, np.int64)
+    np.cumsum(eccentricity + 1, out=hop_ptr[1:])
+    return hop_ptr, np.concatenate(hop_counts), eccentricity, n_reached, farthest
+
+
+def _widened(graph: CSRGraph, sources: np.ndarray, narrow: np.ndarray, eccentricity: np.ndarray):
+    """Levels in a wider dtype; sources whose levels uint8 cannot hold are searched again, alone:
+    on graphs that long a sweep has nothing to gain."""
+    dtype = np.dtype(np.uint16 if eccentricity.max() < 65535 else np.int32)
+    unreached = np.iinfo(dtype).max
+    level = np.empty(narrow.shape, dtype)
+    for i, source in enumerate(sources):
+        if eccentricity[i] < 255:
+            level[i] = narrow[i]
+            level[i][narrow[i] == 255] = unreached
+        else:
+            row = bfs(graph, source).level
+            level[i] = np.where(row < 0, unreached, row)
+    return level
+
+
+def _sources_of(sources: Any) -> np.ndarray:
+    """(n_sources,) int64 on the host; GraphError if these are not integers."""
+    array = np.asarray(to_host(sources) if hasattr(sources, "get") else sources)
+    if array.size == 0:
+        return np.empty(0, NODE)
+    if array.ndim != 1 or array.dtype.kind not in "iu":
+        raise GraphError(
+            f"sources have shape {array.shape} and dtype {array.dtype}; give one row of integers"
+        )
+    if array.max() > np.iinfo(NODE).max or array.min() < 0:
+        worst = array.max() if array.min() >= 0 else array.min()
+        raise GraphError(f"source {worst} is not a node; node ids are 0 to 2**31 - 2")
+    return np.ascontiguousarray(array, NODE)
+
+
+def _check_sources(
+    sources: np.ndarray, graph_of: np.ndarray, n_nodes: np.ndarray, source_ptr: Any
+) -> None:
+    """GraphError that names the first source that is not a node of its graph."""
+    if not len(sources):
+        return
+    wrong = np.flatnonzero(sources >= n_nodes[graph_of])
+    if len(wrong):
+        i = int(wrong[0])
+        which = "the graph" if source_ptr is None else f"graph {graph_of[i]}"
+        raise GraphError(
+            f"source {sources[i]} is not a node; {which} has {n_nodes[graph_of[i]]} nodes"
+        )

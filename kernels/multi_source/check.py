@@ -1,0 +1,131 @@
+"""Certificate of many searches: the levels of every source are certified, and the rest counted
+from them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kernels.breadth_first.check import check_levels
+from kernels.csr import CSRGraph, Shard, to_host
+from kernels.errors import CheckError
+from kernels.multi_source import MSBFSResult, ShardResult, msbfs
+from kernels.types import LEVEL, N_FARTHEST, UNREACHED
+
+BLOCK_BYTES = 256 << 20  # levels made at a time for a result that has none
+
+
+def check_msbfs(graph: CSRGraph, sources: Any, result: MSBFSResult) -> None:
+    """Raise CheckError unless every row of ``result`` is right.
+
+    Parameters
+    ----------
+    graph : CSRGraph
+        On any device; checked on the host.
+    sources : (n_sources,) integers
+    result : MSBFSResult
+        Where it has no levels they are searched anew, a block of sources at a time, and
+        certified: what is checked against them is then the summary.
+
+    Notes
+    -----
+    O(n_arcs * n_sources): a certificate a source (``breadth_first.check``).
+    """
+    host = graph.to("cpu")
+    sources = np.asarray(to_host(sources), np.int64).reshape(-1)
+    n_sources = len(sources)
+    shapes = {
+        "hop_counts": (result.hop_counts.shape[:1], (n_sources,)),
+        "eccentricity": (result.eccentricity.shape, (n_sources,)),
+        "n_reached": (result.n_reached.shape, (n_sources,)),
+        "farthest": (result.farthest.shape, (n_sources, N_FARTHEST)),
+    }
+    if result.level is not None:
+        shapes["level"] = (result.level.shape, (n_sources, graph.n_nodes))
+    for name, (shape, expected) in shapes.items():
+        if shape != expected:
+            raise CheckError(f"{name} has shape {shape}, not {expected}")
+    size = max(1, BLOCK_BYTES // max(1, host.n_nodes))
+    for first in range(0, n_sources, size):
+        block = slice(first, first + size)
+        if result.level is None:
+            level = msbfs(host, sources[block], levels=True).level
+        else:
+            level = to_host(result.level[block])
+        for row, source in enumerate(sources[block], start=first):
+            check_source(
+                host,
+                int(source),
+                level[row - first],
+                result.hop_counts[row],
+                int(result.eccentricity[row]),
+                int(result.n_reached[row]),
+                result.farthest[row],
+            )
+
+
+def check_shard(shard: Shard, sources: Any, source_ptr: Any, result: ShardResult) -> None:
+    """Raise CheckError unless every row of ``result`` is right; parameters as ``msbfs_shard``."""
+    host = shard.to("cpu")
+    sources = np.asarray(to_host(sources), np.int64).reshape(-1)
+    for i in range(host.n_graphs):
+        rows = range(int(source_ptr[i]), int(source_ptr[i + 1]))
+        graph = host.graph(i)
+        size = max(1, BLOCK_BYTES // max(1, graph.n_nodes))
+        for first in range(rows.start, rows.stop, size):
+            own = range(first, min(first + size, rows.stop))
+            level = msbfs(graph, sources[own.start : own.stop], levels=True).level
+            for row in own:
+                hops = slice(int(result.hop_ptr[row]), int(result.hop_ptr[row + 1]))
+                nodes = slice(int(result.farthest_ptr[row]), int(result.farthest_ptr[row + 1]))
+                check_source(
+                    graph,
+                    int(sources[row]),
+                    level[row - first],
+                    result.hop_counts[hops],
+                    int(result.eccentricity[row]),
+                    int(result.n_reached[row]),
+                    result.farthest[nodes],
+                )
+
+
+def check_source(
+    graph: CSRGraph,
+    source: int,
+    level: np.ndarray,
+    hop_counts: np.ndarray,
+    eccentricity: int,
+    n_reached: int,
+    farthest: np.ndarray,
+) -> None:
+    """Raise CheckError unless a search's levels are certified and its summary follows from them.
+
+    Parameters
+    ----------
+    graph : CSRGraph
+        On the host.
+    level : (n_nodes,) int32 with -1 unreached, or any dtype of ``MSBFSResult.level``
+    hop_counts : zeros beyond the last level are allowed
+    farthest : up to N_FARTHEST nodes, -1 after the last
+    """
+    if level.dtype != LEVEL or (level.size and level.max() == np.iinfo(LEVEL).max):
+        unreached = level == np.iinfo(level.dtype).max
+        level = np.where(unreached, UNREACHED, level).astype(LEVEL)
+    check_levels(graph.indptr, graph.indices, source, level)
+    counts = np.bincount(level + 1)[1:]  # unreached nodes fall into the first bin
+    found = np.asarray(hop_counts)
+    if (
+        len(found) < len(counts)
+        or (found[: len(counts)] != counts).any()
+        or (found[len(counts) :] != 0).any()
+    ):
+        raise CheckError(f"source {source}: hop counts {found.tolist()}, not {counts.tolist()}")
+    if eccentricity != len(counts) - 1:
+        raise CheckError(f"source {source}: eccentricity {eccentricity}, not {len(counts) - 1}")
+    if n_reached != counts.sum():
+        raise CheckError(f"source {source}: {n_reached} nodes reached, not {counts.sum()}")
+    last = np.flatnonzero(level == len(counts) - 1)[:N_FARTHEST].tolist()
+    nodes = np.asarray(farthest).tolist()
+    if nodes != last + [-1] * (len(nodes) - len(last)) or len(nodes) < len(last):
+        raise CheckError(f"source {source}: farthest nodes {nodes}, not {last}")
