@@ -1,0 +1,376 @@
+"""Step through JSON text in a byte array: compiled, strict, and never guessing.
+
+Each function takes a position and returns the position behind what it read, or ``UNSURE`` where the
+text is broken or merely unusual (escapes, bytes beyond ASCII, exponents, more digits than a double
+holds exactly), or ``MORE`` where the filled part of the array ends first. Whoever calls gives an
+unsure text to a full parser, so what is accepted here must mean the same there.
+
+``newlines`` says whether a line break may stand between tokens; where a record is a line, it may
+not.
+"""
+# Kernels compare bytes one by one: tuples and generators would cost time here.
+# ruff: noqa: SIM109
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+UNSURE, MORE = -1, -2
+MAX_DEPTH = 60  # of nested arrays and objects; deeper is unsure
+
+_QUOTE, _BACKSLASH, _COMMA, _COLON = 0x22, 0x5C, 0x2C, 0x3A
+_OPEN_OBJECT, _CLOSE_OBJECT, _OPEN_ARRAY, _CLOSE_ARRAY = 0x7B, 0x7D, 0x5B, 0x5D
+_MINUS, _POINT, _ZERO, _NINE = 0x2D, 0x2E, 0x30, 0x39
+_POWERS = 10.0 ** np.arange(16)  # each exact in a double
+_TRUE, _FALSE, _NULL = (np.frombuffer(word, np.uint8) for word in (b"true", b"false", b"null"))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def skip_space(data, pos, end, newlines):
+    """Behind blanks and tabs, and line breaks where allowed; may be ``end``."""
+    while pos < end:
+        byte = data[pos]
+        if byte > 32 or not (byte == 32 or byte == 9 or byte == 13 or (newlines and byte == 10)):
+            break
+        pos += 1
+    return pos
+
+
+@njit(cache=True, nogil=True, inline="always")
+def skip_string(data, pos, end):
+    """Behind the closing quote of a plain ASCII string; ``pos`` is behind the opening one."""
+    while pos < end:
+        byte = data[pos]
+        if byte == _QUOTE:
+            return pos + 1
+        if byte < 32 or byte >= 128 or byte == _BACKSLASH:
+            return UNSURE
+        pos += 1
+    return MORE
+
+
+@njit(cache=True, nogil=True)
+def skip_number(data, pos, end):
+    """Behind a number without an exponent and of at most 18 digits."""
+    if pos < end and data[pos] == _MINUS:
+        pos += 1
+    first = pos
+    while pos < end and _ZERO <= data[pos] <= _NINE:
+        pos += 1
+    n_digits = pos - first
+    if pos >= end:
+        return MORE
+    if n_digits == 0 or (n_digits > 1 and data[first] == _ZERO):
+        return UNSURE
+    if data[pos] == _POINT:
+        pos += 1
+        first = pos
+        while pos < end and _ZERO <= data[pos] <= _NINE:
+            pos += 1
+        if pos >= end:
+            return MORE
+        if pos == first:
+            return UNSURE
+        n_digits += pos - first
+    if n_digits > 18 or data[pos] == 0x65 or data[pos] == 0x45:
+        return UNSURE
+    return pos
+
+
+@njit(cache=True, nogil=True)
+def _skip_word(data, pos, end, word):
+    if pos + len(word) > end:
+        return MORE
+    for i in range(len(word)):
+        if data[pos + i] != word[i]:
+            return UNSURE
+    return pos + len(word)
+
+
+@njit(cache=True, nogil=True, inline="always")
+def to_value(data, pos, end, newlines):
+    """From behind a key's closing quote over the colon to the first byte of its value."""
+    pos = skip_space(data, pos, end, newlines)
+    if pos >= end:
+        return MORE
+    if data[pos] != _COLON:
+        return UNSURE
+    pos = skip_space(data, pos + 1, end, newlines)
+    return pos if pos < end else MORE
+
+
+@njit(cache=True, nogil=True)
+def skip_value(data, pos, end, newlines):
+    """Behind any value, nested ones too."""
+    depth = 0
+    is_object = np.int64(0)  # bit d: what was opened at depth d is an object
+    while True:
+        if pos >= end:
+            return MORE
+        byte = data[pos]
+        if byte == _QUOTE:
+            pos = skip_string(data, pos + 1, end)
+        elif byte == _MINUS or _ZERO <= byte <= _NINE:
+            pos = skip_number(data, pos, end)
+        elif byte == _OPEN_OBJECT or byte == _OPEN_ARRAY:
+            depth += 1
+            if depth > MAX_DEPTH:
+                return UNSURE
+            pos = skip_space(data, pos + 1, end, newlines)
+            if pos >= end:
+                return MORE
+            if byte == _OPEN_OBJECT:
+                is_object |= np.int64(1) << depth
+                if data[pos] != _CLOSE_OBJECT:
+                    pos = _skip_key(data, pos, end, newlines)
+                    if pos < 0:
+                        return pos
+                    continue
+            else:
+                is_object &= ~(np.int64(1) << depth)
+                if data[pos] != _CLOSE_ARRAY:
+                    continue
+            depth -= 1
+            pos += 1
+        elif byte == 0x74:
+            pos = _skip_word(data, pos, end, _TRUE)
+        elif byte == 0x66:
+            pos = _skip_word(data, pos, end, _FALSE)
+        elif byte == 0x6E:
+            pos = _skip_word(data, pos, end, _NULL)
+        else:
+            return UNSURE
+        if pos < 0:
+            return pos
+        while depth > 0:
+            pos = skip_space(data, pos, end, newlines)
+            if pos >= end:
+                return MORE
+            in_object = (is_object >> depth) & 1
+            if data[pos] == _COMMA:
+                pos = skip_space(data, pos + 1, end, newlines)
+                if in_object:
+                    pos = _skip_key(data, pos, end, newlines)
+                    if pos < 0:
+                        return pos
+                break
+            if data[pos] != (_CLOSE_OBJECT if in_object else _CLOSE_ARRAY):
+                return UNSURE
+            depth -= 1
+            pos += 1
+        else:
+            return pos
+
+
+@njit(cache=True, nogil=True)
+def _skip_key(data, pos, end, newlines):
+    if pos >= end:
+        return MORE
+    if data[pos] != _QUOTE:
+        return UNSURE
+    pos = skip_string(data, pos + 1, end)
+    if pos < 0:
+        return pos
+    return to_value(data, pos, end, newlines)
+
+
+@njit(cache=True, nogil=True)
+def read_int(data, pos, end, out, place):
+    """A number of at most 10 digits and no sign, into out[place] (int64)."""
+    first = pos
+    value = np.int64(0)
+    while pos < end and _ZERO <= data[pos] <= _NINE:
+        value = value * 10 + (np.int64(data[pos]) - _ZERO)
+        pos += 1
+        if pos - first > 10:
+            return UNSURE
+    if pos >= end:
+        return MORE
+    if pos == first or (pos - first > 1 and data[first] == _ZERO):
+        return UNSURE
+    if data[pos] == _POINT or data[pos] == 0x65 or data[pos] == 0x45:
+        return UNSURE
+    out[place] = value
+    return pos
+
+
+@njit(cache=True, nogil=True)
+def read_decimal(data, pos, end, out, place):
+    """A number without sign and exponent and of at most 15 digits, into out[place] (float64).
+
+    Such a number divided by its power of ten is the double nearest to the text.
+    """
+    first = pos
+    value = np.int64(0)
+    n_digits = 0
+    while pos < end and _ZERO <= data[pos] <= _NINE and n_digits < 16:
+        value = value * 10 + (np.int64(data[pos]) - _ZERO)
+        n_digits += 1
+        pos += 1
+    if pos >= end:
+        return MORE
+    if n_digits == 0 or (n_digits > 1 and data[first] == _ZERO):
+        return UNSURE
+    n_decimals = 0
+    if data[pos] == _POINT:
+        pos += 1
+        while pos < end and _ZERO <= data[pos] <= _NINE and n_digits < 16:
+            value = value * 10 + (np.int64(data[pos]) - _ZERO)
+            n_digits += 1
+            n_decimals += 1
+            pos += 1
+        if pos >= end:
+            return MORE
+        if n_decimals == 0:
+            return UNSURE
+    if n_digits > 15 or data[pos] == 0x65 or data[pos] == 0x45:
+        return UNSURE
+    out[place] = np.float64(value) / _POWERS[n_decimals]
+    return pos
+
+
+@njit(cache=True, nogil=True)
+def _read_v4(data, pos, stop):
+    """The 32 bits of dotted decimal text that fills [pos, stop); -1 if it is none."""
+    number = np.int64(0)
+    for part in range(4):
+        if part:
+            if pos >= stop or data[pos] != _POINT:
+                return np.int64(-1)
+            pos += 1
+        first = pos
+        value = np.int64(0)
+        while pos < stop and _ZERO <= data[pos] <= _NINE and pos - first < 3:
+            value = value * 10 + (np.int64(data[pos]) - _ZERO)
+            pos += 1
+        if pos == first or value > 255 or (pos - first > 1 and data[first] == _ZERO):
+            return np.int64(-1)
+        number = (number << 8) | value
+    return number if pos == stop else np.int64(-1)
+
+
+@njit(cache=True, nogil=True)
+def _hex_digit(byte):
+    if _ZERO <= byte <= _NINE:
+        return np.int64(byte) - _ZERO
+    lower = np.int64(byte) | 0x20
+    if 0x61 <= lower <= 0x66:
+        return lower - 0x61 + 10
+    return np.int64(-1)
+
+
+@njit(cache=True, nogil=True)
+def _store_v6(groups, n_groups, gap, out, row):
+    """Put 8 groups of 16 bits, zeros filled in at ``gap``, into out[row]."""
+    n_after = n_groups - gap if gap >= 0 else 0
+    for half in range(2):
+        word = np.uint64(0)
+        for at in range(4 * half, 4 * half + 4):
+            if gap < 0 or at < gap:
+                group = groups[at]
+            elif at >= 8 - n_after:
+                group = groups[at - (8 - n_groups)]
+            else:
+                group = np.int64(0)
+            word = (word << np.uint64(16)) | np.uint64(group)
+        out[row, half] = word
+
+
+@njit(cache=True, nogil=True)
+def read_address(data, pos, stop, out, row):
+    """Write the address whose text fills [pos, stop) to out[row]; False if it is none, or unsure.
+
+    out : (n, 2) uint64, see ``pipeline.model.addresses``.
+    """
+    number = _read_v4(data, pos, stop)
+    if number >= 0:
+        out[row, 0] = np.uint64(0)
+        out[row, 1] = np.uint64(0xFFFF00000000) | np.uint64(number)
+        return True
+    if stop - pos < 2:
+        return False
+    groups = np.empty(8, np.int64)
+    n_groups = 0
+    gap = -1
+    if data[pos] == _COLON:
+        if data[pos + 1] != _COLON:
+            return False
+        gap = 0
+        pos += 2
+    while pos < stop:
+        if n_groups == 8:
+            return False
+        first = pos
+        value = np.int64(0)
+        while pos < stop and pos - first < 4:
+            digit = _hex_digit(data[pos])
+            if digit < 0:
+                break
+            value = (value << 4) | digit
+            pos += 1
+        if pos < stop and data[pos] == _POINT:
+            number = _read_v4(data, first, stop)
+            if number < 0 or n_groups > 6:
+                return False
+            groups[n_groups] = number >> 16
+            groups[n_groups + 1] = number & 0xFFFF
+            n_groups += 2
+            pos = stop
+            break
+        if pos == first:
+            return False
+        groups[n_groups] = value
+        n_groups += 1
+        if pos == stop:
+            break
+        if data[pos] != _COLON:
+            return False
+        pos += 1
+        if pos == stop:
+            return False
+        if data[pos] == _COLON:
+            if gap >= 0:
+                return False
+            gap = n_groups
+            pos += 1
+    if n_groups > 8 or (gap < 0) != (n_groups == 8):
+        return False
+    _store_v6(groups, n_groups, gap, out, row)
+    return True
+
+
+@njit(cache=True, nogil=True)
+def find_close(data, pos, end):
+    """Behind the bracket that closes the one at ``pos``, whatever stands between; MORE if none.
+
+    Knows strings and their escapes, and nothing else of JSON: for finding how far a broken or
+    unusual record reaches.
+    """
+    depth = 0
+    in_string = False
+    while pos < end:
+        byte = data[pos]
+        if in_string:
+            if byte == _BACKSLASH:
+                pos += 1
+            elif byte == _QUOTE:
+                in_string = False
+        elif byte == _QUOTE:
+            in_string = True
+        elif byte == _OPEN_OBJECT or byte == _OPEN_ARRAY:
+            depth += 1
+        elif byte == _CLOSE_OBJECT or byte == _CLOSE_ARRAY:
+            depth -= 1
+            if depth <= 0:
+                return pos + 1
+        pos += 1
+    return MORE
+
+
+@njit(cache=True, nogil=True)
+def find_newline(data, pos, end):
+    """Position of the next line break at or after ``pos``; ``end`` if there is none."""
+    while pos < end and data[pos] != 10:
+        pos += 1
+    return pos
