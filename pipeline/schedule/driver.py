@@ -10,7 +10,7 @@ import logging
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from typing import Any
 
 from distributed import Client
@@ -37,7 +37,7 @@ def drive(
     smaller: Split = no_split,
     limits: Limits = Limits(),  # noqa: B008
     allowed: Callable[[Any], list[str] | None] = lambda task: None,
-) -> Iterator[Outcome]:
+) -> Generator[Outcome, None, None]:
     """Run tasks until ``next_task`` returns None with nothing in flight.
 
     Parameters
@@ -94,7 +94,7 @@ def drive_barrier(
     smaller: Split = no_split,
     limits: Limits = Limits(),  # noqa: B008
     allowed: Callable[[Any], list[str] | None] = lambda task: None,
-) -> Iterator[Outcome]:
+) -> Generator[Outcome, None, None]:
     """One task for each worker thread, wait for all of them, then the next batch.
 
     Parameters are those of ``drive``; ``window`` overrides the size of a batch.
@@ -126,7 +126,7 @@ def drive_striding(
     smaller: Split = no_split,
     limits: Limits = Limits(),  # noqa: B008
     allowed: Callable[[Any], list[str] | None] = lambda task: None,
-) -> Iterator[Outcome]:
+) -> Generator[Outcome, None, None]:
     """A fixed share for each worker: task i goes to worker i mod n, even if another is free.
 
     Parameters are those of ``drive``; ``window`` is the number of tasks that one worker holds.
@@ -134,7 +134,7 @@ def drive_striding(
     """
     flight = Flight(client, run, _run_name(name), max_attempts, smaller, limits, allowed)
     with flight:
-        slots = flight.slots() or [None]
+        slots: list[str | None] = [*flight.slots()] or [None]
         shares: list[deque] = [deque() for _ in slots]
         number = 0
         while True:

@@ -288,12 +288,12 @@ class Flight:
             status = {worker: str(facts.get("status", "running")) for worker, facts in info.items()}
             verdicts = self._watch.look(watched, status, processing, now)
         outcomes = []
-        for key, error in verdicts.items():
+        for key, verdict in verdicts.items():
             entry = self._entries.pop(key)
             if self.client.status == "running":
                 self.client.cancel([entry.future])
             entry.future.release()
-            outcomes += self._settle(entry, error)
+            outcomes += self._settle(entry, verdict)
         return outcomes
 
     def _refresh(self, force: bool = False) -> dict[str, int]:

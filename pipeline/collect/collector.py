@@ -1,0 +1,248 @@
+"""Outcomes in any order to columns: one row a source, one row an attempt.
+
+Results are keyed by (graph, source): ASes with the same ``graph_hash`` were searched once, under
+one row, and ``finish`` hands each of them the sources that it asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pipeline.collect.ragged import join_ptrs, take_ragged
+from pipeline.collect.schema import TASKS
+from pipeline.model.measurement import Measurement
+from pipeline.model.tasks import Outcome, SearchResults, SearchTask, TaskRun
+
+_PIECES = 256  # results held apart before they are laid end to end
+
+
+def empty_results() -> SearchResults:
+    """No source at all."""
+    none = np.empty(0, np.int64)
+    return SearchResults(
+        row=none,
+        source=np.empty(0, np.int32),
+        n_reached=none,
+        eccentricity=np.empty(0, np.int32),
+        hop_ptr=np.zeros(1, np.int64),
+        hop_counts=none,
+        farthest_ptr=np.zeros(1, np.int64),
+        farthest=np.empty(0, np.int32),
+    )
+
+
+def concat_results(pieces: Sequence[SearchResults]) -> SearchResults:
+    """Results end to end, in the order given."""
+    pieces = [empty_results(), *pieces]
+
+    def column(name: str) -> np.ndarray:
+        return np.concatenate([getattr(piece, name) for piece in pieces])
+
+    return SearchResults(
+        row=column("row"),
+        source=column("source"),
+        n_reached=column("n_reached"),
+        eccentricity=column("eccentricity"),
+        hop_ptr=join_ptrs([piece.hop_ptr for piece in pieces]),
+        hop_counts=column("hop_counts"),
+        farthest_ptr=join_ptrs([piece.farthest_ptr for piece in pieces]),
+        farthest=column("farthest"),
+    )
+
+
+def take_results(results: SearchResults, which: np.ndarray, row: np.ndarray) -> SearchResults:
+    """Some sources, in the order given, under the AS rows ``row``."""
+    hop_ptr, hop_counts = take_ragged(results.hop_ptr, results.hop_counts, which)
+    farthest_ptr, farthest = take_ragged(results.farthest_ptr, results.farthest, which)
+    return SearchResults(
+        row=row,
+        source=results.source[which],
+        n_reached=results.n_reached[which],
+        eccentricity=results.eccentricity[which],
+        hop_ptr=hop_ptr,
+        hop_counts=hop_counts,
+        farthest_ptr=farthest_ptr,
+        farthest=farthest,
+    )
+
+
+def _key(row: np.ndarray, source: np.ndarray) -> np.ndarray:
+    """One int64 that sorts by (row, source); both are below 2**31."""
+    return (np.asarray(row, np.int64) << 32) | np.asarray(source, np.int64)
+
+
+@dataclass
+class Collector:
+    """Takes outcomes as they come; ``finish`` makes the Measurement.
+
+    Parameters
+    ----------
+    asn : (n_ases,) int64
+        Of all rows of the snapshot, to name them in the tasks table.
+    """
+
+    asn: np.ndarray
+    n_sources: int = 0  # finished searches
+    n_done: int = 0  # outcomes
+    _pieces: list[SearchResults] = field(default_factory=list)
+    _failed: dict[int, str] = field(default_factory=dict)  # searched row -> reason
+    _tasks: dict[str, list] = field(default_factory=dict)
+    _runs: list[tuple[np.ndarray, int, int, float, float, str, str]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self._tasks = {name: [] for name in TASKS.names}
+
+    def add(self, outcome: Outcome) -> None:
+        """Take one outcome, a failure too."""
+        task: SearchTask = outcome.task
+        self.n_done += 1
+        for attempt in outcome.failed:
+            self._note(task, attempt.number, attempt.submitted, attempt.run, "retried")
+        run, status = outcome.run, "failed" if outcome.error else "ok"
+        self._note(task, outcome.attempts, outcome.submitted, run, status)
+        self._runs.append(
+            (
+                task.rows,
+                1,
+                len(outcome.failed),
+                run.started if run else np.nan,
+                run.ended if run else np.nan,
+                run.device if run else "",
+                task.kind,
+            )
+        )
+        if outcome.error is not None:
+            for row in task.rows.tolist():
+                self._failed.setdefault(row, str(outcome.error))
+            return
+        self.n_sources += len(outcome.result.source)
+        self._pieces.append(outcome.result)
+        if len(self._pieces) >= _PIECES:
+            # Pieces grow by doubling at most, so laying them together stays linear in the whole.
+            self._pieces.sort(key=lambda piece: len(piece.source))
+            half = len(self._pieces) // 2
+            self._pieces[:half] = [concat_results(self._pieces[:half])]
+
+    def _note(
+        self, task: SearchTask, number: int, submitted: float, run: TaskRun | None, status: str
+    ) -> None:
+        columns = self._tasks
+        columns["task"].append(task.name)
+        columns["kind"].append(task.kind)
+        columns["asns"].append(self.asn[task.rows])
+        columns["n_ases"].append(len(task.rows))
+        columns["n_sources"].append(task.n_sources)
+        columns["worker"].append(run.worker if run else None)
+        columns["device"].append(run.device if run else task.device)
+        columns["submitted"].append(submitted)
+        columns["started"].append(run.started if run else None)
+        columns["ended"].append(run.ended if run else None)
+        columns["attempt"].append(number)
+        columns["status"].append(status)
+
+    def finish(
+        self,
+        rows: np.ndarray,
+        owner: np.ndarray,
+        source_ptr: np.ndarray,
+        sources: np.ndarray,
+        *,
+        cluster: dict | None = None,
+        n_threads: dict[str, int] | None = None,
+    ) -> Measurement:
+        """Hand each AS the searches that it asked for.
+
+        Parameters
+        ----------
+        rows : (n_rows,) int64
+            AS rows asked for, ascending.
+        owner : (n_rows,) int64
+            Row under which each one's graph was searched.
+        source_ptr : (n_rows + 1,) int64; sources : int32
+            What each asked for.
+        cluster : dict or None
+            For report.json.
+        n_threads : dict of str to int or None
+            Threads of each worker, for its busy share; None: one.
+        """
+        found = concat_results(self._pieces)
+        self._pieces = [found]
+        # A search that ran twice (its worker was thought lost) gave the same both times.
+        key, first = np.unique(_key(found.row, found.source), return_index=True)
+        wanted_row = np.repeat(np.arange(len(rows)), np.diff(source_ptr))
+        order = np.lexsort((sources, wanted_row))
+        wanted_row, wanted_source = wanted_row[order], np.asarray(sources)[order]
+        wanted = _key(owner[wanted_row], wanted_source)
+        at = np.searchsorted(key, wanted)
+        here = np.zeros(len(wanted), bool)
+        inside = at < len(key)
+        here[inside] = key[at[inside]] == wanted[inside]
+        results = take_results(found, first[at[here]], rows[wanted_row[here]])
+        failed = {}
+        for position in np.unique(wanted_row[~here]).tolist():
+            reason = self._failed.get(int(owner[position]), "the run ended before it was searched")
+            failed[int(rows[position])] = reason
+        n_tasks, n_retries, wall_s, device = self._by_row(rows, owner, np.diff(source_ptr) > 0)
+        return Measurement(
+            rows=rows,
+            results=results,
+            failed=failed,
+            n_tasks=n_tasks,
+            n_retries=n_retries,
+            wall_s=wall_s,
+            device=device,
+            tasks=self._tasks,
+            cluster=cluster or {},
+            busy_share=self._busy_share(n_threads or {}),
+        )
+
+    def _by_row(
+        self, rows: np.ndarray, owner: np.ndarray, searched: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
+        """Tasks, retries, seconds from first start to last end, and device of each AS."""
+        n_ases = len(self.asn)
+        n_tasks = np.zeros(n_ases, np.int64)
+        n_retries = np.zeros(n_ases, np.int64)
+        start, end = np.full(n_ases, np.inf), np.full(n_ases, -np.inf)
+        in_shard, on_gpu = np.zeros(n_ases, bool), np.zeros(n_ases, bool)
+        ran = np.zeros(n_ases, bool)
+        for task_rows, n, retries, started, ended, device, kind in self._runs:
+            n_tasks[task_rows] += n
+            n_retries[task_rows] += retries
+            in_shard[task_rows] |= kind == "shard"
+            on_gpu[task_rows] |= device == "gpu"
+            if device:
+                ran[task_rows] = True
+                start[task_rows] = np.fmin(start[task_rows], started)
+                end[task_rows] = np.fmax(end[task_rows], ended)
+        timed = ran & ~in_shard
+        wall_s = np.where(timed, np.where(timed, end, 0) - np.where(timed, start, 0), np.nan)
+        mine = np.where(searched, owner, 0)
+        device_of = np.where(~ran, "", np.where(on_gpu, "gpu", "cpu"))
+        return (
+            np.where(searched, n_tasks[mine], 0),
+            np.where(searched, n_retries[mine], 0),
+            np.where(searched, wall_s[mine], np.nan),
+            np.where(searched, device_of[mine], "").tolist(),
+        )
+
+    def _busy_share(self, n_threads: dict[str, int]) -> dict[str, float]:
+        """Share of the time from first submission to last end that each worker computed."""
+        busy: dict[str, float] = dict.fromkeys(n_threads, 0.0)
+        first, last = np.inf, -np.inf
+        columns = (self._tasks[name] for name in ("worker", "submitted", "started", "ended"))
+        for worker, submitted, started, ended in zip(*columns, strict=True):
+            first = min(first, submitted)
+            if worker is not None:
+                last = max(last, ended)
+                busy[worker] = busy.get(worker, 0.0) + ended - started
+        span = last - first
+        if not span > 0:
+            return dict.fromkeys(sorted(busy), 0.0)
+        return {
+            worker: min(1.0, seconds / span / n_threads.get(worker, 1))
+            for worker, seconds in sorted(busy.items())
+        }

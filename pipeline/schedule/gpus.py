@@ -1,0 +1,53 @@
+"""Which GPUs this machine has, found without a CUDA context: client and scheduler hold none."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+
+def visible_gpus() -> list[str]:
+    """Indices or UUIDs of the GPUs that a process started here could use, in CUDA's order.
+
+    NVML says what is there, ``CUDA_VISIBLE_DEVICES`` what of it may be used. Empty without a
+    driver.
+    """
+    present = _present()
+    allowed = os.environ.get("CUDA_VISIBLE_DEVICES")
+    if not present or allowed is None:
+        return present
+    names = []
+    for name in (part.strip() for part in allowed.split(",")):
+        # CUDA stops at the first name that is none of a device.
+        if name.isdecimal() and name not in present:
+            break
+        if not name.isdecimal() and not name.startswith(("GPU-", "MIG-")):
+            break
+        names.append(name)
+    return names
+
+
+def _present() -> list[str]:
+    try:
+        import pynvml
+    except ImportError:
+        return _from_nvidia_smi()
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:  # no driver
+        return []
+    try:
+        return [str(i) for i in range(pynvml.nvmlDeviceGetCount())]
+    except pynvml.NVMLError:
+        return []
+    finally:
+        pynvml.nvmlShutdown()
+
+
+def _from_nvidia_smi() -> list[str]:
+    command = ["nvidia-smi", "--query-gpu=index", "--format=csv,noheader"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return []
+    return done.stdout.split() if done.returncode == 0 else []
