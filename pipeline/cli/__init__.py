@@ -11,13 +11,20 @@ import sys
 from pathlib import Path
 from typing import Annotated, Any, cast
 
-import click
-import orjson
 import typer
+from typer.exceptions import TyperException
 
 from pipeline import __version__
 from pipeline.cli import options as o
-from pipeline.cli.terminal import ProgressDisplay, print_line, print_table, warn
+from pipeline.cli.summaries import (
+    analyze_facts,
+    ingest_facts,
+    print_analyze,
+    print_ingest,
+    print_json,
+    print_warnings,
+)
+from pipeline.cli.terminal import ProgressDisplay, print_line, warn
 from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.errors import PipelineError
 
@@ -27,10 +34,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     help="Ingress routers, hop counts and widths of every Autonomous System.",
+    epilog="Each option can be given as HOPSCOPE_<NAME>. Exit status: 0 all done; 1 something, "
+    "named, was left out; 2 nothing could be done.",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-
-MAX_WARNINGS = 20  # lines; all of them stand in report.json
 
 
 def _show_version(wanted: bool) -> None:
@@ -69,9 +76,9 @@ def ingest(
     config = _ingest_config(locals())
     summary = _ingest(config)
     if as_json:
-        _print_json(_ingest_facts(summary))
+        print_json(ingest_facts(summary))
     else:
-        _print_ingest(summary)
+        print_ingest(summary)
     raise typer.Exit(0 if summary.complete else 1)
 
 
@@ -94,9 +101,9 @@ def analyze(
     """Search from every ingress of a snapshot and write the reports."""
     summary = _analyze(_analyze_config(locals()))
     if as_json:
-        _print_json(_analyze_facts(summary))
+        print_json(analyze_facts(summary))
     else:
-        _print_analyze(summary)
+        print_analyze(summary)
     raise typer.Exit(0 if summary.complete else 1)
 
 
@@ -132,10 +139,10 @@ def run(
     ingested = _ingest(ingest_config)
     summary = _analyze(_analyze_config(given | {"asn": "", "snapshot": ingested.snapshot}))
     if as_json:
-        _print_json(_ingest_facts(ingested) | _analyze_facts(summary))
+        print_json(ingest_facts(ingested) | analyze_facts(summary))
     else:
-        _print_ingest(ingested)
-        _print_analyze(summary)
+        print_ingest(ingested)
+        print_analyze(summary)
     raise typer.Exit(0 if ingested.complete and summary.complete else 1)
 
 
@@ -154,7 +161,7 @@ def generate(
     asn: o.Asn = None,
     ingresses: o.Ingresses = None,
 ) -> None:
-    """Make a synthetic topology: a BRITE file, or a snapshot of the store."""
+    """Make a synthetic topology."""
     from pipeline.stages.generate import GenerateConfig, generate_topology
 
     config = GenerateConfig(model, routers, ases, links, seed, out, store, snapshot, asn, ingresses)
@@ -168,12 +175,12 @@ def doctor(
     ] = None,
     as_json: o.AsJson = False,
 ) -> None:
-    """Say what this machine has, what works, and whether a store is whole."""
+    """Say what this machine has and whether a store is whole."""
     from pipeline.stages.doctor import examine
 
     findings = examine(store)
     if as_json:
-        _print_json({"findings": [vars(finding) for finding in findings]})
+        print_json({"findings": [vars(finding) for finding in findings]})
     else:
         for finding in findings:
             print_line(f"{'ok  ' if finding.ok else 'BAD '} {finding.subject}: {finding.text}")
@@ -185,7 +192,7 @@ def doctor(
     add_help_option=False,
 )
 def serve(context: typer.Context) -> None:
-    """Start Prefect server and worker, and serve reports, on 127.0.0.1."""
+    """Start Prefect and serve reports on 127.0.0.1."""
     raise typer.Exit(subprocess.call([sys.executable, "-m", "flows.serve", *context.args]))
 
 
@@ -231,7 +238,7 @@ def _ingest(config: IngestConfig):
 
     with ProgressDisplay() as progress:
         summary = stages.ingest(config, progress)
-    _print_warnings(summary.warnings)
+    print_warnings(summary.warnings)
     return summary
 
 
@@ -240,90 +247,25 @@ def _analyze(config: AnalyzeConfig):
 
     with ProgressDisplay() as progress:
         summary = stages.analyze(config, progress)
-    _print_warnings(summary.warnings)
+    print_warnings(summary.warnings)
     return summary
-
-
-def _print_warnings(warnings: list[str]) -> None:
-    for line in warnings[:MAX_WARNINGS]:
-        warn(line)
-    if len(warnings) > MAX_WARNINGS:
-        warn(f"and {len(warnings) - MAX_WARNINGS} more warnings")
-
-
-def _ingest_facts(summary) -> dict:
-    return {
-        "snapshot": summary.snapshot,
-        "store": str(summary.store),
-        "n_ases": summary.n_ases,
-        "n_routers": summary.n_nodes,
-        "n_links": summary.n_edges,
-        "n_ingresses": summary.n_ingresses,
-        "n_traces": summary.n_traces,
-        "files": {
-            report.path: {
-                "format": report.format,
-                "status": report.status,
-                "error": report.error,
-                "n_records": report.n_records,
-                "n_hops": report.n_hops,
-                "skipped": dict(report.skipped),
-                "rejected": dict(report.rejected),
-            }
-            for report in summary.reports
-        },
-        "warnings": summary.warnings,
-        "ingest_s": round(summary.wall_s, 3),
-    }
-
-
-def _analyze_facts(summary) -> dict:
-    return {
-        "snapshot": summary.snapshot,
-        "report": str(summary.index),
-        "n_searches": summary.n_searches,
-        "failed": {str(asn): reason for asn, reason in summary.failed.items()},
-        "busy_share": summary.busy_share,
-        "analyze_s": round(summary.wall_s, 3),
-    }
-
-
-def _print_ingest(summary) -> None:
-    read = f"{summary.n_traces:,} traces, " if summary.n_traces else ""
-    print_line(
-        f"Snapshot {summary.snapshot}: {read}{summary.n_ases:,} ASes, {summary.n_nodes:,} routers, "
-        f"{summary.n_edges:,} links, {summary.n_ingresses:,} ingresses ({summary.wall_s:.1f} s)"
-    )
-
-
-def _print_analyze(summary) -> None:
-    table = summary.report.table
-    print_table("Largest ASes", table.header, table.rows)
-    if summary.busy_share:
-        shares = ", ".join(f"{name} {share:.0%}" for name, share in summary.busy_share.items())
-        print_line(f"Busy share by worker: {shares}")
-    print_line(f"{summary.n_searches:,} searches in {summary.wall_s:.1f} s")
-    print_line(f"Report: {summary.index}")
-
-
-def _print_json(facts: dict) -> None:
-    sys.stdout.write(orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode() + "\n")
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Run one command and exit with its status."""
     try:
         status = app(arguments, standalone_mode=False)
-    except click.exceptions.NoArgsIsHelpError as error:
-        sys.stderr.write(error.format_message() + "\n")
+    except TyperException as error:
         status = 2
-    except click.ClickException as error:
-        warn(" ".join(error.format_message().split()) + "; see --help")
-        status = 2
+        message = error.format_message() if hasattr(error, "format_message") else str(error)
+        if error.__class__.__name__ == "NoArgsIsHelpError":  # the message is the whole help
+            sys.stderr.write(message + "\n")
+        else:
+            warn(" ".join(message.split()) + "; see --help")
     except PipelineError as error:
         warn(str(error))
         status = 2
-    except (KeyboardInterrupt, click.Abort):
+    except (KeyboardInterrupt, typer.Abort):
         warn("stopped")
         status = 130
     except OSError as error:  # a full disk, a folder that is a file, no permission

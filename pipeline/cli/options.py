@@ -9,80 +9,197 @@ import typer
 
 Inputs = Annotated[
     list[Path],
-    typer.Argument(help="Files or folders of measurements.", show_default=False),
+    typer.Argument(
+        metavar="INPUT", help="Files or folders of measurements.", show_default=False
+    ),
 ]
-Store = Annotated[Path, typer.Option(envvar="HOPSCOPE_STORE", help="Folder of snapshots.")]
-Out = Annotated[Path, typer.Option(envvar="HOPSCOPE_OUT", help="Folder for reports.")]
+Store = Annotated[
+    Path,
+    typer.Option(
+        envvar="HOPSCOPE_STORE", show_envvar=False, metavar="DIR", help="Folder of snapshots."
+    ),
+]
+Out = Annotated[
+    Path,
+    typer.Option(
+        envvar="HOPSCOPE_OUT", show_envvar=False, metavar="DIR", help="Folder for reports."
+    ),
+]
 SnapshotName = Annotated[
     str | None,
     typer.Option(
         envvar="HOPSCOPE_SNAPSHOT",
-        help="Name of the snapshot [date of the newest record; analyze: the newest].",
+        show_envvar=False,
+        metavar="NAME",
+        help="Snapshot [date of the newest record; the newest].",
     ),
 ]
 FormatName = Annotated[
-    str | None, typer.Option("--format", envvar="HOPSCOPE_FORMAT", help="Format [told by content].")
+    str | None,
+    typer.Option(
+        "--format",
+        envvar="HOPSCOPE_FORMAT",
+        show_envvar=False,
+        metavar="NAME",
+        help="Format [told by content].",
+    ),
 ]
 Ip2as = Annotated[
     list[Path] | None,
-    typer.Option(envvar="HOPSCOPE_IP2AS", help="CAIDA pfx2as file, IPv4 or IPv6; repeatable."),
+    typer.Option(
+        envvar="HOPSCOPE_IP2AS",
+        show_envvar=False,
+        metavar="FILE",
+        help="CAIDA pfx2as file, IPv4 or IPv6; repeatable.",
+    ),
 ]
 AsNames = Annotated[
-    Path | None, typer.Option(envvar="HOPSCOPE_AS_NAMES", help="Names of ASes: JSON or text.")
+    Path | None,
+    typer.Option(
+        envvar="HOPSCOPE_AS_NAMES",
+        show_envvar=False,
+        metavar="FILE",
+        help="Names of ASes: JSON or text.",
+    ),
 ]
 Aliases = Annotated[
     Path | None,
-    typer.Option(envvar="HOPSCOPE_ALIASES", help="ITDK nodes file: interfaces to routers."),
+    typer.Option(
+        envvar="HOPSCOPE_ALIASES",
+        show_envvar=False,
+        metavar="FILE",
+        help="ITDK nodes file: interfaces to routers.",
+    ),
 ]
 AllowSpecial = Annotated[
     list[str] | None,
     typer.Option(
         envvar="HOPSCOPE_ALLOW_SPECIAL",
-        help="Special-purpose prefix that counts as public (labs); repeatable.",
+        show_envvar=False,
+        metavar="PREFIX",
+        help="Special-purpose prefix to admit (labs); repeatable.",
     ),
 ]
 Borders = Annotated[
-    str, typer.Option(envvar="HOPSCOPE_BORDERS", help="Owner of an address: elected or prefix.")
+    str,
+    typer.Option(
+        envvar="HOPSCOPE_BORDERS",
+        show_envvar=False,
+        metavar="elected|prefix",
+        help="How the AS of an address is found.",
+    ),
 ]
 BridgeGaps = Annotated[
     bool,
     typer.Option(
-        "--bridge-gaps", envvar="HOPSCOPE_BRIDGE_GAPS", help="Link across unanswered hops too."
+        "--bridge-gaps",
+        envvar="HOPSCOPE_BRIDGE_GAPS",
+        show_envvar=False,
+        help="Link across unanswered hops too.",
     ),
 ]
 Asn = Annotated[
-    int | None, typer.Option(envvar="HOPSCOPE_ASN", help="AS of inputs that name none.", min=0)
+    int | None,
+    typer.Option(
+        envvar="HOPSCOPE_ASN",
+        show_envvar=False,
+        metavar="N",
+        help="AS of inputs that name none.",
+        min=0,
+    ),
 ]
 Ingresses = Annotated[
     int | None,
     typer.Option(
-        envvar="HOPSCOPE_INGRESSES", help="Routers to draw where a topology has no ingress.", min=1
+        envvar="HOPSCOPE_INGRESSES",
+        show_envvar=False,
+        metavar="K",
+        help="Ingresses to draw where a topology has none.",
+        min=1,
     ),
 ]
-Asns = Annotated[str, typer.Option("--asn", envvar="HOPSCOPE_ASNS", help="ASes, N,N,... [all].")]
-Metrics = Annotated[str, typer.Option(envvar="HOPSCOPE_METRICS", help="hops (more to come).")]
-DeviceChoice = Annotated[str, typer.Option(envvar="HOPSCOPE_DEVICE", help="auto, cpu or gpu.")]
+Asns = Annotated[
+    str,
+    typer.Option(
+        "--asn",
+        envvar="HOPSCOPE_ASNS",
+        show_envvar=False,
+        metavar="N,N,...",
+        help="ASes, N,N,... [all].",
+    ),
+]
+Metrics = Annotated[
+    str,
+    typer.Option(
+        envvar="HOPSCOPE_METRICS",
+        show_envvar=False,
+        metavar="NAME,...",
+        help="hops (more to come).",
+    ),
+]
+DeviceChoice = Annotated[
+    str,
+    typer.Option(
+        envvar="HOPSCOPE_DEVICE",
+        show_envvar=False,
+        metavar="auto|cpu|gpu",
+        help="Where searches run.",
+    ),
+]
 Pack = Annotated[
-    str, typer.Option(envvar="HOPSCOPE_PACK", help="Ingresses a task carries: auto or a number.")
+    str,
+    typer.Option(
+        envvar="HOPSCOPE_PACK",
+        show_envvar=False,
+        metavar="auto|K",
+        help="Ingresses that a task carries.",
+    ),
 ]
 Schedule = Annotated[
-    str, typer.Option(envvar="HOPSCOPE_SCHEDULE", help="free, striding or barrier.")
+    str,
+    typer.Option(
+        envvar="HOPSCOPE_SCHEDULE",
+        show_envvar=False,
+        metavar="free|striding|barrier",
+        help="How tasks are given out.",
+    ),
 ]
 Workers = Annotated[
     int | None,
-    typer.Option(envvar="HOPSCOPE_WORKERS", help="Processes [a GPU or core each].", min=1),
+    typer.Option(
+        envvar="HOPSCOPE_WORKERS",
+        show_envvar=False,
+        metavar="N",
+        help="Processes [a GPU or core each].",
+        min=1,
+    ),
 ]
 Scheduler = Annotated[
     str | None,
-    typer.Option(envvar="HOPSCOPE_SCHEDULER", help="Address of a Dask scheduler to run on."),
+    typer.Option(
+        envvar="HOPSCOPE_SCHEDULER",
+        show_envvar=False,
+        metavar="ADDRESS",
+        help="Dask scheduler to run on, tcp://HOST:PORT.",
+    ),
 ]
 Distances = Annotated[
     bool,
-    typer.Option("--distances", envvar="HOPSCOPE_DISTANCES", help="Write full hop matrices too."),
+    typer.Option(
+        "--distances",
+        envvar="HOPSCOPE_DISTANCES",
+        show_envvar=False,
+        help="Write full hop matrices too.",
+    ),
 ]
 Verify = Annotated[
     bool,
-    typer.Option("--verify", envvar="HOPSCOPE_VERIFY", help="Check each search by certificate."),
+    typer.Option(
+        "--verify",
+        envvar="HOPSCOPE_VERIFY",
+        show_envvar=False,
+        help="Check each search by certificate.",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 

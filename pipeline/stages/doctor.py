@@ -15,7 +15,7 @@ from kernels.warm import compile_cpu
 from pipeline import __version__
 from pipeline.errors import StoreError
 from pipeline.stages.reading import n_cores
-from pipeline.store import open_snapshot, snapshot_names
+from pipeline.store import check_store
 
 PACKAGES = ("numpy", "numba", "pyarrow", "dask", "distributed", "prefect")
 GPU_PACKAGES = ("dask-cuda", "cupy-cuda13x")
@@ -77,20 +77,13 @@ def _kernels() -> Finding:
 
 def _snapshots(store: Path) -> Iterator[Finding]:
     try:
-        names = snapshot_names(store)
+        found = check_store(store)
     except StoreError as error:
         yield Finding(f"store {store}", False, str(error))
         return
-    yield Finding(f"store {store}", True, f"{len(names)} snapshots")
-    for name in names:
-        try:
-            snapshot = open_snapshot(store, name)
-            snapshot.verify()
-        except StoreError as error:
-            yield Finding(f"snapshot {name}", False, str(error))
-            continue
-        text = f"{len(snapshot.asn)} ASes, every byte as written"
-        yield Finding(f"snapshot {name}", True, text)
+    yield Finding(f"store {store}", True, f"{len(found)} snapshots")
+    for name, fault in found.items():
+        yield Finding(f"snapshot {name}", not fault, fault or "every byte as written")
 
 
 def examine(store: Path | None) -> list[Finding]:
