@@ -488,13 +488,17 @@ def _environment() -> jinja2.Environment:
         "n": lambda number: "\u2013" if number is None else f"{number:,}",
         "f": lambda number: "\u2013" if number is None else f"{number:.2f}",
         "g": lambda number: "\u2013" if number is None else f"{number:.1f}".removesuffix(".0"),
-        "auto": _auto,
+        "figure": _figure,
     }
     environment.filters.update(filters)
     return environment
 
 
-def _auto(number: float | None) -> str:
+_DECIMALS = {"mean_hops": 2, "median_hops": 1, "p90_hops": 1}
+
+
+def _figure(number: float | None, key: str) -> str:
+    """A figure of the index as its script writes it."""
     if number is None:
         return "\u2013"
-    return f"{number:.2f}" if isinstance(number, float) else f"{number:,}"
+    return f"{number:.{_DECIMALS[key]}f}" if key in _DECIMALS else f"{number:,}"

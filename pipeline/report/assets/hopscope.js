@@ -20,7 +20,7 @@ const hopscope = (() => {
 
   // ---- The list of all ASes ---------------------------------------------------------------
   // Rows have one height, so only those in sight are in the document, whatever the number.
-  const FIXED = new Set(["mean_hops", "median_hops", "p90_hops"]);
+  const DECIMALS = { mean_hops: 2, median_hops: 1, p90_hops: 1 };
   const TEXTS = new Set(["name", "status"]);
   const EXTRA = 12; // rows kept ready above and below the window
   const TALLEST = 8e6; // browsers lay out no element much taller; beyond it scrolling is scaled
@@ -46,7 +46,7 @@ const hopscope = (() => {
     const space = () => {
       const body = element("tbody", { class: "space", "aria-hidden": "true" });
       body.append(element("tr"));
-      body.rows[0].append(element("td", { colspan: keys.length }));
+      body.rows[0].append(element("td"));
       return body;
     };
     const above = space(), body = element("tbody", { class: "rows" }), below = space();
@@ -111,7 +111,7 @@ const hopscope = (() => {
       const value = columns[key][i];
       if (value === null) return NONE;
       if (key === "asn") return digits[i];
-      if (FIXED.has(key)) return value.toFixed(2);
+      if (key in DECIMALS) return value.toFixed(DECIMALS[key]);
       return typeof value === "number" ? integer.format(value) : value;
     }
 
@@ -273,23 +273,31 @@ const hopscope = (() => {
     return svg;
   }
 
+  const FLOOR = 148, TALL = 128; // pixels, as plots.py draws
+  const HOPS = 4, NEIGHBORS = 7; // columns of the table of ingresses
+
   function overlay(chart, row, hops) {
-    // One ingress over all: steps drawn on the bars, in the same scale where it fits.
+    // One ingress over all of the AS: lines on the bars, both in shares of what is reached.
     chart.querySelectorAll(".one").forEach((old) => old.remove());
     const note = document.getElementById("overlay");
-    if (!row) { note.textContent = ""; return; }
-    const total = hops.counts.reduce((sum, count) => sum + count, 0);
-    const width = +chart.dataset.width, slot = 100 / +chart.dataset.slots;
-    if (!total || width !== hops.width) { note.textContent = ""; return; }
+    const total = row ? hops.counts.reduce((sum, count) => sum + count, 0) : 0;
+    const both = total > 0 && +chart.dataset.width === hops.width;
+    chart.classList.toggle("two", both);
+    if (!both) {
+      note.textContent = "choose an ingress below to compare it";
+      chart.style.removeProperty("--scale");
+      return;
+    }
+    // Bars shrink where this ingress has a higher share than all have: one scale for both.
+    const slot = 100 / +chart.dataset.slots;
     const shares = hops.counts.map((count) => count / total);
-    const scale = 128 / Math.max(+chart.dataset.highest, ...shares);
-    const squeezed = scale < 128 / +chart.dataset.highest - 1e-6;
+    const highest = Math.max(+chart.dataset.highest, ...shares);
+    chart.style.setProperty("--scale", +chart.dataset.highest / highest);
     shares.forEach((share, i) => {
-      const y = 148 - share * scale;
-      chart.append(drawn("line", { class: "one", stroke: "currentColor", x1: `${i * slot}%`, x2: `${(i + 1) * slot}%`, y1: y, y2: y }));
+      const y = FLOOR - (share / highest) * TALL;
+      chart.append(drawn("line", { class: "one", x1: `${(i + 0.05) * slot}%`, x2: `${(i + 0.95) * slot}%`, y1: y, y2: y }));
     });
-    note.textContent = `lines: from ${row.cells[0].firstChild.textContent} alone, ${integer.format(total)} reached` +
-      (squeezed ? ", in a scale of their own" : "");
+    note.textContent = `lines: from ${row.cells[0].firstChild.textContent.trim()} alone, which reaches ${integer.format(total)} others`;
   }
 
   function number(cell) {
@@ -297,17 +305,19 @@ const hopscope = (() => {
     return text === NONE || text === "" ? null : Number(text);
   }
 
+  const natural = new Intl.Collator("en", { numeric: true });
+
   function ingresses(table) {
     const body = table.tBodies[0];
     const rows = [...body.rows];
-    const last = table.tHead.rows[0].cells.length - 1;
-    const hops = new Map(rows.map((row) => [row, hopsOf(row.cells[last])]));
+    const hops = new Map(rows.map((row) => [row, hopsOf(row.cells[HOPS])]));
     const most = Math.max(1, ...[...hops.values()].map((one) => one.counts.length));
     const chart = document.querySelector(".hist");
     let chosen = null;
+    if (chart) overlay(chart, null, null);
     for (const [row, one] of hops) {
-      if (!one.counts.length) { row.cells[last].textContent = NONE; continue; }
-      const cell = row.cells[last];
+      if (!one.counts.length) { row.cells[HOPS].textContent = NONE; continue; }
+      const cell = row.cells[HOPS];
       cell.title = one.counts.map((count, i) => (one.width === 1 ? `${i + 1}` : `${i * one.width + 1}+`) + ` hops: ${integer.format(count)}`).join("\n");
       cell.replaceChildren(spark(one, most));
       if (!chart) continue;
@@ -329,20 +339,21 @@ const hopscope = (() => {
       head.replaceChildren(button);
       button.addEventListener("click", () => {
         const now = head.getAttribute("aria-sort");
-        const down = now ? now === "ascending" : i > 1; // numbers: largest first
+        const words = i === 0 || i === NEIGHBORS;
+        const down = now ? now === "ascending" : !words; // numbers: largest first
         for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
         head.setAttribute("aria-sort", down ? "descending" : "ascending");
         const sign = down ? -1 : 1;
         const places = new Map(rows.map((row, at) => [row, at]));
-        const sorted = i === 0 ? [...rows] : [...rows].sort((a, b) => {
-          if (i === 1) return sign * a.cells[1].textContent.localeCompare(b.cells[1].textContent, "en", { numeric: true }) || places.get(a) - places.get(b);
-          const x = number(a.cells[i]), y = number(b.cells[i]);
+        const sorted = [...rows].sort((a, b) => {
+          const [one, other] = [a.cells[i], b.cells[i]];
+          if (words) return sign * natural.compare(one.textContent, other.textContent);
+          const x = number(one), y = number(other);
           if (x === y) return places.get(a) - places.get(b);
           if (x === null) return 1;
           if (y === null) return -1;
           return sign * (x - y);
         });
-        if (i === 0) sorted.sort((a, b) => sign * a.cells[0].textContent.localeCompare(b.cells[0].textContent, "en", { numeric: true }));
         body.append(...sorted);
       });
     });
