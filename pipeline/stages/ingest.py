@@ -174,12 +174,10 @@ def _read_prefixes(config: IngestConfig) -> tuple[PrefixTable | None, list[ReadR
     if not config.ip2as:
         return None, []
     reports = [ReadReport(str(path), "pfx2as") for path in config.ip2as]
-    try:
-        return read_pfx2as(config.ip2as, reports), reports
-    except FormatError as error:
-        raise UsageError(f"{error}; --ip2as takes CAIDA pfx2as files") from None
-    except OSError as error:
-        raise UsageError(f"--ip2as {error.filename}: {error.strerror}") from None
+    prefixes = read_pfx2as(config.ip2as, reports)
+    if all(report.status == "rejected" for report in reports):
+        raise UsageError(f"{reports[0].error}; --ip2as takes CAIDA pfx2as files")
+    return prefixes, reports
 
 
 def _read_topology(file: InputFile, config: IngestConfig) -> tuple[ReadReport, Topology | None]:
@@ -190,6 +188,7 @@ def _read_topology(file: InputFile, config: IngestConfig) -> tuple[ReadReport, T
     topology: Topology | None = None
     try:
         for read in open_reader(file.path, report, file.format)[1]:
+            assert isinstance(read, Topology)  # FORMATS says that this format yields them
             topology = read
     except FormatError as error:
         report.status = "rejected" if topology is None else "partial"

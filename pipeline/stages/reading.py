@@ -20,6 +20,7 @@ from pipeline.errors import FormatError
 from pipeline.infer import Observation, Observer
 from pipeline.ingest import open_reader
 from pipeline.model.reading import ReadReport
+from pipeline.model.traces import TraceBatch
 
 POLL_S = 0.3  # how often progress is asked for while processes read
 
@@ -63,6 +64,7 @@ def read_traces(
     try:
         _, batches = open_reader(path, report, format)
         for batch in batches:
+            assert isinstance(batch, TraceBatch)  # FORMATS says that this format yields them
             observer.add(batch)
             count(batch.n_traces)
     except FormatError as error:
