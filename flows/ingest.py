@@ -1,0 +1,57 @@
+"""Flow around the ingest stage: files to a snapshot."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from prefect import flow, task
+from prefect.cache_policies import NO_CACHE
+from prefect.states import Completed, Failed, State
+
+from flows.artifacts import show_warnings
+from flows.options import configs
+from flows.outcome import EXPECTED, one_line, result_or_failure
+from flows.progress import progress_artifact
+from pipeline.config import IngestConfig
+
+if TYPE_CHECKING:
+    from pipeline.stages import IngestSummary
+
+
+# A stage reads files that change under the same name: never cached. Its errors are answers, not
+# accidents: returned as Failed, they are never tried again.
+@task(name="ingest", cache_policy=NO_CACHE, persist_result=False)
+def ingest_stage(config: IngestConfig) -> IngestSummary | State:
+    """Files to a snapshot; Failed, in one line, where nothing can be done."""
+    from pipeline import stages  # seconds of imports, not for whoever only deploys
+
+    try:
+        with progress_artifact("ingest-progress", "Ingest") as progress:
+            return stages.ingest(config, progress)
+    except EXPECTED as error:
+        return Failed(message=one_line(error))
+
+
+@flow(name="ingest", persist_result=False)
+def ingest(
+    inputs: list[str] | None = None,
+    store: str | None = None,
+    snapshot: str | None = None,
+    ip2as: list[str] | None = None,
+    options: dict[str, Any] | None = None,
+) -> State:
+    """Read files or folders into a snapshot of the store.
+
+    Parameters are those of ``hopscope ingest``; further ones go into ``options`` by long name.
+    What is not given comes from ``HOPSCOPE_*``.
+    """
+    given = dict(locals()) | {"out": "unused"}
+    try:
+        config, _ = configs(given)
+    except EXPECTED as error:
+        return Failed(message=one_line(error))
+    summary, failure = result_or_failure(ingest_stage(config, return_state=True))
+    if failure is not None:
+        return failure
+    show_warnings(summary.warnings, complete=summary.complete)
+    return Completed(message=f"snapshot {summary.snapshot}", data=summary)

@@ -1,0 +1,82 @@
+"""Flow around the measuring stage: one Prefect task; each search is a Dask task."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+import uuid
+from pathlib import Path
+from typing import Any
+
+from prefect import flow, task
+from prefect.cache_policies import NO_CACHE
+from prefect.logging import get_run_logger
+from prefect.states import Completed, Failed, State
+
+from flows.artifacts import show_dashboard
+from flows.handover import FOLDER, write_measurement
+from flows.options import configs
+from flows.outcome import EXPECTED, one_line, result_or_failure
+from flows.progress import progress_artifact
+from flows.server import free_port
+from pipeline.config import AnalyzeConfig
+
+
+def new_handover(config: AnalyzeConfig) -> Path:
+    """A fresh name for what the measuring task hands to the reporting task."""
+    return config.out / FOLDER / f"{uuid.uuid4().hex}.npz"
+
+
+# One more try, for a cluster that was lost; an expected error is returned, so not tried again.
+@task(
+    name="measure", cache_policy=NO_CACHE, persist_result=False, retries=1, retry_delay_seconds=10
+)
+def measure_stage(config: AnalyzeConfig, handover: Path) -> Path | State:
+    """Search from every ingress and write what was found to ``handover``."""
+    from pipeline import stages
+
+    logger = get_run_logger()
+    started = time.time()
+    link = None
+    if config.scheduler is None:
+        host, _, port = config.dashboard.rpartition(":")
+        config = dataclasses.replace(config, dashboard=f"{host}:{free_port(int(port))}")
+        link = f"http://{config.dashboard}/status"
+        logger.info("Dask dashboard: %s", link)
+    else:
+        logger.info("Dask scheduler: %s", config.scheduler)
+    show_dashboard(link, config.scheduler)
+    try:
+        with progress_artifact("search-progress", "Searches") as progress:
+            measurement = stages.measure_stage(config, progress)
+        write_measurement(handover, measurement, started)
+    except EXPECTED as error:
+        return Failed(message=one_line(error))
+    return handover
+
+
+@flow(name="measure", persist_result=False)
+def measure(
+    store: str | None = None,
+    out: str | None = None,
+    snapshot: str | None = None,
+    scheduler: str | None = None,
+    options: dict[str, Any] | None = None,
+) -> State:
+    """Search from every ingress of a snapshot; the path of what was found is for ``report``.
+
+    Parameters are those of ``hopscope analyze``; further ones go into ``options`` by long name.
+    What is not given comes from ``HOPSCOPE_*``.
+    """
+    given = dict(locals()) | {"inputs": ["unused"]}
+    try:
+        _, config = configs(given)
+    except EXPECTED as error:
+        return Failed(message=one_line(error))
+    handover, failure = result_or_failure(
+        measure_stage(config, new_handover(config), return_state=True)
+    )
+    if failure is not None:
+        return failure
+    get_run_logger().info("measured: %s", handover)
+    return Completed(message=f"measured: {handover}", data=handover)

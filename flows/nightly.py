@@ -1,0 +1,167 @@
+"""The nightly flow: ingest, measure, report.
+
+``python -m flows.nightly INPUT... --store DIR --out DIR [...]`` runs it on a Prefect server of its
+own, with nothing started first, or on the server that ``PREFECT_API_URL`` names. The deployment
+``nightly/nightly`` (prefect.yaml) runs it every night.
+
+Rejected files and failed ASes end the run Completed, with a warning artifact; where nothing can
+be done it ends Failed, with one line that says what to give.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import importlib
+import logging
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prefect import flow
+from prefect.events.worker import EventsWorker
+from prefect.logging.handlers import APILogWorker, PrefectConsoleHandler
+from prefect.settings import PREFECT_API_URL, temporary_settings
+from prefect.states import Completed, Failed, State
+
+from flows.artifacts import show_warnings
+from flows.ingest import ingest_stage
+from flows.measure import measure_stage, new_handover
+from flows.options import configs, parameters_of, parse
+from flows.outcome import EXPECTED, one_line, result_or_failure
+from flows.progress import listening
+from flows.report import report_stage
+from flows.server import free_port, prefect_server
+from pipeline.cli.summaries import print_analyze, print_ingest, print_warnings
+from pipeline.cli.terminal import ProgressDisplay, warn
+
+if TYPE_CHECKING:
+    from pipeline.stages import AnalyzeSummary, IngestSummary
+
+LAST_EVENTS_WAIT_S = 10.0
+
+
+@dataclasses.dataclass(frozen=True)
+class NightlySummary:
+    """What became of a night."""
+
+    ingested: IngestSummary
+    analyzed: AnalyzeSummary
+
+    @property
+    def complete(self) -> bool:
+        return self.ingested.complete and self.analyzed.complete
+
+    @property
+    def warnings(self) -> list[str]:
+        return [*self.ingested.warnings, *self.analyzed.warnings]
+
+
+@flow(name="nightly", persist_result=False)
+def nightly(
+    inputs: list[str] | None = None,
+    store: str | None = None,
+    out: str | None = None,
+    snapshot: str | None = None,
+    ip2as: list[str] | None = None,
+    scheduler: str | None = None,
+    options: dict[str, Any] | None = None,
+) -> State:
+    """Read the inputs into a snapshot, search from every ingress, write the reports.
+
+    What is not given comes from the environment: HOPSCOPE_INPUTS, HOPSCOPE_STORE, HOPSCOPE_OUT,
+    HOPSCOPE_SNAPSHOT, HOPSCOPE_IP2AS, HOPSCOPE_SCHEDULER and the other HOPSCOPE_* variables.
+
+    Args:
+        inputs: Files or folders of measurements or topologies.
+        store: Folder of snapshots, visible to the workers.
+        out: Folder for reports.
+        snapshot: Name of the snapshot; by default the UTC date of the newest record.
+        ip2as: CAIDA pfx2as files.
+        scheduler: Address of a Dask scheduler; by default the run opens a cluster of its own.
+        options: Any other option of "hopscope run" by its long name, for instance
+            {"allow_special": ["198.18.0.0/15"]}.
+    """
+    try:
+        ingest_config, analyze_config = configs(dict(locals()))
+    except EXPECTED as error:
+        return Failed(message=one_line(error))
+    ingested, failure = result_or_failure(ingest_stage(ingest_config, return_state=True))
+    if failure is not None:
+        return failure
+    analyze_config = dataclasses.replace(analyze_config, snapshot=ingested.snapshot)
+    handover, failure = result_or_failure(
+        measure_stage(analyze_config, new_handover(analyze_config), return_state=True)
+    )
+    if failure is None:
+        analyzed, failure = result_or_failure(
+            report_stage(analyze_config, handover, return_state=True)
+        )
+    if failure is not None:
+        show_warnings(ingested.warnings, complete=ingested.complete)
+        return failure
+    summary = NightlySummary(ingested, analyzed)
+    show_warnings(summary.warnings, complete=summary.complete)
+    left_out = "" if summary.complete else "; something was left out, see the warnings"
+    return Completed(message=f"report of {analyzed.snapshot}{left_out}", data=summary)
+
+
+def main(arguments: list[str]) -> int:
+    """Run the flow here and print what ``hopscope run`` prints; returns the exit status."""
+    _quiet_terminal()
+    try:
+        given = parse(arguments)
+        if given is None:
+            return 0
+        parameters = parameters_of(given)
+        configs(parameters)  # a wrong option is said before a server is started
+        run = _run if PREFECT_API_URL.value() else _run_on_own_server
+        state = run(parameters)
+    except EXPECTED as error:
+        warn(one_line(error))
+        return 2
+    except KeyboardInterrupt:
+        warn("stopped")
+        return 130
+    if not state.is_completed():
+        warn(state.message or f"the flow run ended {state.name}")
+        return 2
+    summary: NightlySummary = state.result()
+    print_warnings(summary.warnings)
+    print_ingest(summary.ingested)
+    print_analyze(summary.analyzed)
+    return 0 if summary.complete else 1
+
+
+def _quiet_terminal() -> None:
+    """The terminal shows the stages' own progress; Prefect's lines stand in the log of the run."""
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, PrefectConsoleHandler):
+            handler.setLevel(logging.CRITICAL + 1)
+
+
+def _run(parameters: dict[str, Any]) -> State:
+    with ProgressDisplay() as display, listening(display):
+        return nightly(**parameters, return_state=True)
+
+
+def _run_on_own_server(parameters: dict[str, Any]) -> State:
+    log = Path(os.environ["PREFECT_HOME"]) / "server.log"
+    with prefect_server(free_port(), log, ui=False, scheduler=False) as server:
+        importlib.import_module("pipeline.stages")  # seconds, while the server starts
+        server.wait()
+        with temporary_settings({PREFECT_API_URL: server.api_url}):
+            try:
+                return _run(parameters)
+            finally:
+                _send_the_rest()
+
+
+def _send_the_rest() -> None:
+    """Wait for events and log lines on their way; a server gone too early would be waited for."""
+    EventsWorker.drain_all(timeout=LAST_EVENTS_WAIT_S)
+    APILogWorker.drain_all(timeout=LAST_EVENTS_WAIT_S)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

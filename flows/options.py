@@ -1,0 +1,197 @@
+"""Parameters of a flow run -> configs of the stages, by the same options as the command line.
+
+A flow run knows a few parameters by name (CONTRACT: inputs, store, out, snapshot, ip2as,
+scheduler) and takes any other option of ``hopscope run`` in ``options``, by its long name:
+``{"allow_special": ["198.18.0.0/15"], "bridge_gaps": true}``. What is not given comes from
+``HOPSCOPE_*``, then from the default of the command line.
+"""
+
+from __future__ import annotations
+
+import inspect
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Annotated, Any, cast
+
+import typer
+from typer.exceptions import TyperException
+
+from pipeline.cli import options as o
+from pipeline.config import AnalyzeConfig, IngestConfig
+from pipeline.errors import UsageError
+
+Inputs = Annotated[
+    list[Path],
+    typer.Argument(
+        envvar="HOPSCOPE_INPUTS",
+        help=f"Files or folders of measurements; in the variable with {os.pathsep!r} between them.",
+        show_default=False,
+    ),
+]
+
+# Parameters that a flow run knows by name; all others go into ``options``.
+NAMED = ("inputs", "store", "out", "snapshot", "ip2as", "scheduler")
+
+
+def _given(
+    inputs: Inputs,
+    store: o.Store,
+    out: o.Out,
+    snapshot: o.SnapshotName = None,
+    format: o.FormatName = None,
+    ip2as: o.Ip2as = None,
+    as_names: o.AsNames = None,
+    aliases: o.Aliases = None,
+    allow_special: o.AllowSpecial = None,
+    borders: o.Borders = "elected",
+    bridge_gaps: o.BridgeGaps = False,
+    asn: o.Asn = None,
+    ingresses: o.Ingresses = None,
+    metrics: o.Metrics = "hops",
+    device: o.DeviceChoice = "auto",
+    pack: o.Pack = "auto",
+    schedule: o.Schedule = "free",
+    workers: o.Workers = None,
+    scheduler: o.Scheduler = None,
+    distances: o.Distances = False,
+    verify: o.Verify = False,
+) -> dict[str, Any]:
+    """Ingest, measure and report as the nightly Prefect flow; starts a server of its own."""
+    return dict(locals())
+
+
+# What each option is when nobody says anything.
+DEFAULTS = {
+    name: parameter.default
+    for name, parameter in inspect.signature(_given).parameters.items()
+    if parameter.default is not inspect.Parameter.empty
+}
+
+
+def _one_line(error: TyperException) -> str:
+    words = error.format_message() if hasattr(error, "format_message") else str(error)
+    variable = getattr(getattr(error, "param", None), "envvar", None)
+    if words.startswith("Missing") and variable:
+        words = f"{words.rstrip('.')}: give it, or set {variable}"
+    return " ".join(words.split())
+
+
+def _parser() -> typer.Typer:
+    parser = typer.Typer(
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    )
+    parser.command("nightly")(_given)
+    return parser
+
+
+def parse(arguments: Sequence[str]) -> dict[str, Any] | None:
+    """Options by name, from arguments as on the command line, then from ``HOPSCOPE_*``.
+
+    Returns
+    -------
+    dict or None
+        None when ``--help`` was asked for and printed.
+
+    Raises
+    ------
+    UsageError
+        If an option is unknown, missing or wrong.
+    """
+    try:
+        given = _parser()(
+            list(arguments), prog_name="python -m flows.nightly", standalone_mode=False
+        )
+    except TyperException as error:
+        raise UsageError(_one_line(error)) from None
+    return given if isinstance(given, dict) else None
+
+
+def configs(parameters: Mapping[str, Any]) -> tuple[IngestConfig, AnalyzeConfig]:
+    """Configs of the stages from the parameters of a flow run; None means not given.
+
+    Raises
+    ------
+    UsageError
+        If a parameter is missing or wrong.
+    """
+    given = parse(_arguments(parameters))
+    if given is None:
+        raise UsageError("help is no parameter of a flow run")
+    try:
+        return _ingest_config(given), _analyze_config(given)
+    except TyperException as error:
+        raise UsageError(_one_line(error)) from None
+
+
+def parameters_of(given: Mapping[str, Any]) -> dict[str, Any]:
+    """The opposite way: parameters of a flow run, plain JSON, from parsed options."""
+    plain = {
+        name: _plain(value)
+        for name, value in given.items()
+        if name not in DEFAULTS or value != DEFAULTS[name]
+    }
+    named = {name: plain.pop(name) for name in NAMED if name in plain}
+    return named | ({"options": plain} if plain else {})
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return str(value) if isinstance(value, Path) else value
+
+
+def _arguments(parameters: Mapping[str, Any]) -> list[str]:
+    """Parameters as words of a command line; inputs behind ``--``, so that none is an option."""
+    options = dict(parameters)
+    inputs = options.pop("inputs", None) or ()
+    options.update(options.pop("options", None) or {})
+    words: list[str] = []
+    for name, value in options.items():
+        flag = "--" + name.replace("_", "-")
+        if value is None or value is False:
+            continue
+        if value is True:
+            words.append(flag)
+        else:
+            for item in value if isinstance(value, list | tuple) else [value]:
+                words += [f"{flag}={item}"]
+    return [*words, "--", *map(str, inputs)] if inputs else words
+
+
+def _ingest_config(given: Mapping[str, Any]) -> IngestConfig:
+    return IngestConfig(
+        inputs=tuple(given["inputs"]),
+        store=given["store"],
+        snapshot=given["snapshot"],
+        format=given["format"],
+        ip2as=tuple(given["ip2as"] or ()),
+        as_names=given["as_names"],
+        aliases=given["aliases"],
+        allow_special=tuple(given["allow_special"] or ()),
+        borders=cast(Any, o.choice(given["borders"], ("elected", "prefix"), "--borders")),
+        bridge_gaps=given["bridge_gaps"],
+        asn=given["asn"],
+        ingresses=given["ingresses"],
+        workers=given["workers"],
+    )
+
+
+def _analyze_config(given: Mapping[str, Any]) -> AnalyzeConfig:
+    schedules = ("free", "striding", "barrier")
+    return AnalyzeConfig(
+        store=given["store"],
+        out=given["out"],
+        snapshot=given["snapshot"],
+        metrics=tuple(part for part in given["metrics"].split(",") if part),
+        device=cast(Any, o.choice(given["device"], ("auto", "cpu", "gpu"), "--device")),
+        pack=o.pack_size(given["pack"]),
+        schedule=cast(Any, o.choice(given["schedule"], schedules, "--schedule")),
+        workers=given["workers"],
+        scheduler=given["scheduler"],
+        distances=given["distances"],
+        verify=given["verify"],
+    )

@@ -1,0 +1,117 @@
+"""Progress of a stage as a Prefect progress artifact, and for whoever listens in this process."""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import logging
+import threading
+from collections.abc import Iterator
+from typing import cast
+from uuid import UUID
+
+from prefect.artifacts import create_progress_artifact, update_progress_artifact
+
+from pipeline.model.progress import Progress, ProgressCallback
+
+# Seconds between updates: an update costs a request of some 10 ms, a person looks now and then.
+UPDATE_EVERY_S = 1.5
+LAST_UPDATE_WAIT_S = 10.0
+
+_listeners: list[ProgressCallback] = []
+
+logger = logging.getLogger(__name__)
+
+
+@contextlib.contextmanager
+def listening(listener: ProgressCallback) -> Iterator[None]:
+    """Hand every progress of this process's stages to ``listener`` too (a terminal, a test)."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+@contextlib.contextmanager
+def progress_artifact(key: str, title: str) -> Iterator[ProgressCallback]:
+    """A callback whose newest progress shows as an artifact of the current task run.
+
+    The artifact is written by a thread of its own: a slow or absent server neither holds a stage
+    up nor makes it fail. Leaving the context without an error sets it to 100 %.
+
+    Parameters
+    ----------
+    key : str
+        Of the artifact; lower case letters, digits and dashes.
+    title : str
+        First words of its description.
+    """
+    publisher = _Publisher(key, title)
+    thread = threading.Thread(
+        # Prefect finds the task run, which owns the artifact, in context variables.
+        target=contextvars.copy_context().run,
+        args=(publisher.run,),
+        name=f"progress-{key}",
+        daemon=True,
+    )
+    thread.start()
+    try:
+        yield publisher
+        publisher.complete = True
+    finally:
+        publisher.ended.set()
+        thread.join(LAST_UPDATE_WAIT_S)
+
+
+class _Publisher:
+    """Keeps the newest progress and publishes it now and then."""
+
+    def __init__(self, key: str, title: str):
+        self.key, self.title = key, title
+        self.ended = threading.Event()
+        self.complete = False
+        self._newest: Progress | None = None
+        self._artifact: UUID | None = None
+
+    def __call__(self, progress: Progress) -> None:
+        self._newest = progress
+        for listener in _listeners:
+            listener(progress)
+
+    def run(self) -> None:
+        """Publish until ended; the last state too."""
+        shown = None
+        try:
+            self._publish(0.0, self.title)
+            while not self.ended.wait(UPDATE_EVERY_S):
+                newest = self._newest
+                if newest is not None and newest != shown:
+                    self._publish(_percent(newest), f"{self.title}: {_words(newest)}")
+                    shown = newest
+            percent = 100.0 if self.complete else _percent(self._newest)
+            words = f": {_words(self._newest)}" if self._newest else ""
+            self._publish(percent, f"{self.title}{words}")
+        except Exception as error:  # whatever a server can do wrong, the stage goes on
+            logger.warning("progress is not shown: %s", error)
+
+    def _publish(self, percent: float, description: str) -> None:
+        if self._artifact is None:
+            created = create_progress_artifact(percent, key=self.key, description=description)
+            # Called outside an event loop, so it is no coroutine.
+            self._artifact = cast(UUID, created)
+        else:
+            update_progress_artifact(self._artifact, percent, description=description)
+
+
+def _percent(progress: Progress | None) -> float:
+    if progress is None or progress.total <= 0:
+        return 0.0
+    return min(100.0, 100.0 * progress.done / progress.total)
+
+
+def _words(progress: Progress) -> str:
+    of = f" of {progress.total:,}" if progress.total else ""
+    # The description is Markdown; file names in it must not be.
+    detail = f" `{progress.detail.replace('`', '')}`" if progress.detail else ""
+    return f"{progress.stage} {progress.done:,}{of} {progress.unit}{detail}"

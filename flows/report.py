@@ -1,0 +1,69 @@
+"""Flow around the reporting stage: what was measured to files and pages, and links to them."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prefect import flow, task
+from prefect.cache_policies import NO_CACHE
+from prefect.logging import get_run_logger
+from prefect.states import Completed, Failed, State
+
+from flows.artifacts import report_link, show_ases, show_report, show_warnings
+from flows.handover import read_measurement
+from flows.options import configs
+from flows.outcome import EXPECTED, one_line, result_or_failure
+from flows.progress import progress_artifact
+from pipeline.config import AnalyzeConfig
+
+if TYPE_CHECKING:
+    from pipeline.stages import AnalyzeSummary
+
+
+@task(name="report", cache_policy=NO_CACHE, persist_result=False)
+def report_stage(config: AnalyzeConfig, handover: Path) -> AnalyzeSummary | State:
+    """Write the report of what ``handover`` holds, then remove that file."""
+    from pipeline import stages
+
+    try:
+        measurement, started = read_measurement(handover)
+        with progress_artifact("report-progress", "Report") as progress:
+            summary = stages.report_stage(config, measurement, started, progress)
+    except EXPECTED as error:
+        return Failed(message=f"{one_line(error)}; what was measured is kept in {handover}")
+    handover.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):  # another run may have its own in there
+        handover.parent.rmdir()
+    report = summary.report
+    show_ases(report.table_columns, report.table, report.totals["n_ases"])
+    link = report_link(summary.index, config.out)
+    show_report(link, summary.snapshot)
+    get_run_logger().info("Report: %s", link)
+    return summary
+
+
+@flow(name="report", persist_result=False)
+def report(
+    measured: str,
+    store: str | None = None,
+    out: str | None = None,
+    snapshot: str | None = None,
+    options: dict[str, Any] | None = None,
+) -> State:
+    """Write the report of what the ``measure`` flow found; ``measured`` is the path it gave.
+
+    Other parameters are those of ``hopscope analyze``, and the same as for ``measure``.
+    """
+    given = dict(locals()) | {"inputs": ["unused"]}
+    del given["measured"]
+    try:
+        _, config = configs(given)
+    except EXPECTED as error:
+        return Failed(message=one_line(error))
+    summary, failure = result_or_failure(report_stage(config, Path(measured), return_state=True))
+    if failure is not None:
+        return failure
+    show_warnings(summary.warnings, complete=summary.complete)
+    return Completed(message=f"report: {summary.index}", data=summary)

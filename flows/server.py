@@ -1,0 +1,128 @@
+"""A Prefect server as a child process: started, waited for, stopped. Imports no Prefect itself."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+from pipeline.errors import UsageError
+
+HOST = "127.0.0.1"
+START_TIMEOUT_S = 180.0  # 6 s on an idle machine, 20 s the first time, more on a busy one
+STOP_TIMEOUT_S = 10.0
+
+
+def free_port(preferred: int = 0) -> int:
+    """A port of 127.0.0.1 that nobody listens on: the preferred one if it is free."""
+    for port in (preferred, 0):
+        with socket.socket() as probe:
+            # A port that an earlier run left a moment ago is free.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with contextlib.suppress(OSError):
+                probe.bind((HOST, port))
+                return probe.getsockname()[1]
+    raise UsageError(f"no free port on {HOST}")
+
+
+def stop_process(process: subprocess.Popen, timeout_s: float = STOP_TIMEOUT_S) -> None:
+    """Ask a child and all of its process group to end; insist after a while.
+
+    The child must have been started with ``start_new_session=True``.
+    """
+    for request, wait_s in ((signal.SIGTERM, timeout_s), (signal.SIGKILL, timeout_s)):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, request)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(wait_s)
+            break
+    # Grandchildren that outlive their parent.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def prefect_server(port: int, log: Path, *, ui: bool, scheduler: bool) -> Iterator[PrefectServer]:
+    """Run a Prefect server on 127.0.0.1 and stop it on every exit.
+
+    Parameters
+    ----------
+    port : int
+        Must be free.
+    log : Path
+        Where the server writes.
+    ui : bool
+        Whether it serves pages.
+    scheduler : bool
+        Whether it schedules deployments and marks late runs.
+
+    Yields
+    ------
+    PrefectServer
+        Call its ``wait`` before the first request.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    words = [sys.executable, "-m", "prefect", "server", "start", "--host", HOST]
+    words += ["--port", str(port), "--log-level", "ERROR"]
+    words += ["--ui" if ui else "--no-ui"]
+    words += ["--scheduler", "--late-runs"] if scheduler else ["--no-scheduler", "--no-late-runs"]
+    environment = {k: v for k, v in os.environ.items() if k != "PREFECT_API_URL"}
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            words,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            env=environment,
+            start_new_session=True,
+        )
+    try:
+        yield PrefectServer(process, port, log)
+    finally:
+        stop_process(process)
+
+
+class PrefectServer:
+    """A server that is starting or running."""
+
+    def __init__(self, process: subprocess.Popen, port: int, log: Path):
+        self.process, self.port, self.log = process, port, log
+
+    @property
+    def api_url(self) -> str:
+        return f"http://{HOST}:{self.port}/api"
+
+    def wait(self, timeout_s: float = START_TIMEOUT_S) -> None:
+        """Return when the server answers.
+
+        Raises
+        ------
+        UsageError
+            If it ends or does not answer in time; names its log.
+        """
+        end = time.monotonic() + timeout_s
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                raise UsageError(
+                    f"the Prefect server ended with status {self.process.returncode}: {self._why()}"
+                )
+            with (
+                contextlib.suppress(urllib.error.URLError, ConnectionError, TimeoutError),
+                urllib.request.urlopen(f"{self.api_url}/health", timeout=2) as answer,
+            ):
+                if answer.status == 200:
+                    return
+            time.sleep(0.1)
+        raise UsageError(f"the Prefect server did not answer in {timeout_s:.0f} s: {self._why()}")
+
+    def _why(self) -> str:
+        lines = self.log.read_text(errors="replace").strip().splitlines()
+        return f"{lines[-1] if lines else 'it said nothing'} (log: {self.log})"
