@@ -9,7 +9,16 @@ from pathlib import Path
 
 import orjson
 
-from pipeline.store.names import MANIFEST, broken, is_file
+from pipeline.store.names import (
+    ASES,
+    BORDERS,
+    INGRESSES,
+    MANIFEST,
+    REJECTS,
+    broken,
+    graph_file,
+    is_file,
+)
 
 SCHEMA = "hopscope-snapshot"
 SCHEMA_VERSION = 1
@@ -24,6 +33,9 @@ REQUIRED = {
     "node_columns": dict,
     "arc_columns": dict,
     "files": dict,
+}
+COLUMN_DTYPES = {"str", "bool", "float32", "float64"} | {
+    f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
 _NO_CHECKSUM = b"0" * 64  # stands in the place of the checksum while that is computed
 
@@ -75,11 +87,23 @@ def read_manifest(folder: Path) -> dict:
     for key, kind in REQUIRED.items():
         if not isinstance(manifest.get(key), kind):
             raise broken(path, f"has no valid entry {key!r}")
+    for key in ("node_columns", "arc_columns"):
+        if not COLUMN_DTYPES.issuperset(manifest[key].values()):
+            raise broken(path, f"has a column of unknown dtype in {key!r}")
     for name, entry in manifest["files"].items():
         if not is_file(name) or not isinstance(entry, dict):
             raise broken(path, f"names {name!r}, which cannot be a file of a snapshot")
         check_size(folder / name, entry.get("size_bytes", 0))
+    if missing := _expected_files(manifest["files"]) - set(manifest["files"]):
+        raise broken(path, f"does not name {', '.join(sorted(missing))}")
     return manifest
+
+
+def _expected_files(files: dict) -> set[str]:
+    """The tables of every snapshot, and whole pairs of numbered files from 000 on."""
+    n_pairs = sum(name.startswith(("nodes-", "arcs-")) for name in files) + 1
+    pairs = {graph_file(kind, i) for i in range(n_pairs // 2) for kind in ("nodes", "arcs")}
+    return {ASES, INGRESSES, BORDERS, REJECTS} | pairs
 
 
 def check_size(path: Path, size_bytes: int) -> None:

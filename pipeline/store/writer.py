@@ -15,7 +15,7 @@ import pyarrow as pa
 from pipeline.errors import StoreError
 from pipeline.model.graphs import NO_ID, GraphSet
 from pipeline.store.columns import as_arrow, row_group_ends, write_columns
-from pipeline.store.manifest import file_sha256, write_manifest
+from pipeline.store.manifest import COLUMN_DTYPES, file_sha256, write_manifest
 from pipeline.store.names import (
     ASES,
     BORDERS,
@@ -85,6 +85,9 @@ def write_snapshot(
     """
     store = Path(store)
     check_name(name)
+    for column, values in {**graphs.node_columns, **graphs.arc_columns}.items():
+        if _dtype_name(values) not in COLUMN_DTYPES:
+            raise ValueError(f"optional column {column} has dtype {values.dtype}")
     if clash := RESERVED & (set(graphs.node_columns) | set(graphs.arc_columns)):
         raise ValueError(f"optional columns cannot be called {', '.join(sorted(clash))}")
     try:
@@ -139,8 +142,8 @@ def _write_files(
         (INGRESSES, _ingresses_table(graphs)),
         (BORDERS, _borders_table(graphs)),
     ):
-        ends = [*range(SMALL_ROW_GROUP, table.num_rows, SMALL_ROW_GROUP), table.num_rows]
-        write_columns(folder / name, table, ends)
+        whole = [*range(SMALL_ROW_GROUP, table.num_rows, SMALL_ROW_GROUP), table.num_rows]
+        write_columns(folder / name, table, whole)
         rows[name] = table.num_rows
     with (folder / REJECTS).open("wb") as stream:
         for reject in rejects:

@@ -1,0 +1,259 @@
+"""Files that are not as they were written: an error that names the file, never a wrong graph."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import pickle
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pytest
+
+from pipeline.errors import StoreError
+from pipeline.store import Snapshot, check_store, open_snapshot, snapshot_names
+from tests.unit.pipeline.store.snapshots import some_graphs, write
+
+FILES = [
+    "ases.parquet",
+    "nodes-000.parquet",
+    "arcs-000.parquet",
+    "ingresses.parquet",
+    "borders.parquet",
+    "rejects.jsonl",
+]
+
+
+@pytest.fixture(scope="module")
+def graphs():
+    return some_graphs()
+
+
+@pytest.fixture
+def path(tmp_path, graphs) -> Path:
+    """Folder of a whole snapshot."""
+    return write(tmp_path, "a", graphs, rejects=[{"file": "x"}])
+
+
+def read_all(snapshot: Snapshot) -> None:
+    for row in range(snapshot.n_ases):
+        snapshot.graph(row, weights=True)
+        snapshot.nodes(row)
+        snapshot.arc_columns(row)
+    snapshot.shard(np.arange(snapshot.n_ases))
+    snapshot.ingresses()
+    snapshot.borders()
+
+
+def rewrite_manifest(path: Path, change) -> None:
+    """Change the manifest and give it a checksum that fits, as an attacker would."""
+    manifest = orjson.loads((path / "manifest.json").read_bytes())
+    change(manifest)
+    manifest["manifest_sha256"] = "0" * 64
+    data = orjson.dumps(manifest)
+    checksum = hashlib.sha256(data).hexdigest().encode()
+    (path / "manifest.json").write_bytes(data.replace(b"0" * 64, checksum, 1))
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_missing_file_is_named_when_the_snapshot_is_opened(tmp_path, path, name):
+    (path / name).unlink()
+    advice = rf"{name}: is missing.*`hopscope doctor --store {tmp_path}`"
+    with pytest.raises(StoreError, match=advice):
+        open_snapshot(tmp_path)
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("change", [-1, +1])
+def test_a_file_cut_short_or_grown_is_named_when_the_snapshot_is_opened(path, name, change):
+    data = (path / name).read_bytes()
+    (path / name).write_bytes(data[:-1] if change < 0 else data + b"x")
+    numbers = f"{name}: has {len(data) + change} bytes, {len(data)} were written"
+    with pytest.raises(StoreError, match=numbers):
+        Snapshot.open_dir(path)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_flipped_byte_is_found_by_verify_wherever_it_is(tmp_path, path, name):
+    data = bytearray((path / name).read_bytes())
+    rng = np.random.default_rng(3)
+    for at in [0, len(data) - 1, *rng.integers(0, len(data), 6).tolist()]:
+        data[at] ^= 1 << rng.integers(8)
+        (path / name).write_bytes(data)
+        problem = check_store(tmp_path)["a"]
+        assert name in problem
+    with pytest.raises(StoreError, match=name), open_snapshot(tmp_path) as snapshot:
+        snapshot.verify()
+
+
+@pytest.mark.parametrize("name", ["nodes-000.parquet", "arcs-000.parquet", "ases.parquet"])
+def test_no_flipped_byte_gives_a_wrong_graph_silently(path, graphs, name):
+    whole = (path / name).read_bytes()
+    rng = np.random.default_rng(4)
+    n_named = n_refused = 0
+    for at in rng.integers(0, len(whole), 150).tolist():
+        data = bytearray(whole)
+        data[at] ^= 1 << rng.integers(8)
+        (path / name).write_bytes(data)
+        try:
+            snapshot = Snapshot.open_dir(path)
+            read_all(snapshot)
+            found = [snapshot.graph(i).graph_hash() for i in range(snapshot.n_ases)]
+        except StoreError as error:
+            n_named += str(path) in str(error)
+            n_refused += 1
+        else:
+            assert found == graphs.graph_hash
+    # The rest hit bytes that mean nothing to a graph: names of writers, padding.
+    assert n_named == n_refused > 75
+
+
+def test_a_flipped_byte_anywhere_in_the_manifest_is_named(path):
+    file = path / "manifest.json"
+    whole = file.read_bytes()
+    rng = np.random.default_rng(5)
+    for at in rng.integers(0, len(whole), 300).tolist():
+        data = bytearray(whole)
+        data[at] ^= 1 << rng.integers(8)
+        file.write_bytes(data)
+        with pytest.raises(StoreError, match=r"manifest\.json"):
+            Snapshot.open_dir(path)
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[]", b"null", b"{}", b"\xff\xfe", b"PAR1"])
+def test_a_manifest_that_is_none_is_named(path, content):
+    (path / "manifest.json").write_bytes(content)
+    with pytest.raises(StoreError, match=r"manifest\.json: (is not JSON|is no manifest)"):
+        Snapshot.open_dir(path)
+
+
+@pytest.mark.parametrize("version", [0, 2, "1", None, 99])
+def test_an_unknown_schema_version_is_named_with_the_known_one(path, version):
+    rewrite_manifest(path, lambda m: m.update(schema_version=version))
+    both = f"has schema version {version!r}, this hopscope reads version 1"
+    with pytest.raises(StoreError, match=both):
+        Snapshot.open_dir(path)
+
+
+@pytest.mark.parametrize(
+    "name", ["../../secret", "/etc/passwd", "nodes-000.parquet/../x", "arcs-000.parquet\0", "x", ""]
+)
+def test_a_manifest_that_names_files_elsewhere_is_refused(path, name):
+    entry = {"size_bytes": 0, "sha256": ""}
+    rewrite_manifest(path, lambda m: m["files"].update({name: entry}))
+    with pytest.raises(StoreError, match="cannot be a file of a snapshot"):
+        Snapshot.open_dir(path)
+
+
+@pytest.mark.parametrize("key", ["name", "kind", "files", "has_addr", "node_columns"])
+def test_a_manifest_without_what_readers_need_is_refused(path, key):
+    rewrite_manifest(path, lambda m: m.pop(key))
+    with pytest.raises(StoreError, match=f"no valid entry '{key}'"):
+        Snapshot.open_dir(path)
+
+
+def test_a_manifest_that_forgets_its_files_is_refused(path):
+    whole = (path / "manifest.json").read_bytes()
+    for name in FILES:
+        (path / "manifest.json").write_bytes(whole)
+        rewrite_manifest(path, lambda m, name=name: m["files"].pop(name))
+        with pytest.raises(StoreError, match=f"does not name .*{name}"):
+            Snapshot.open_dir(path)
+
+
+def test_a_manifest_with_false_columns_is_refused(path):
+    rewrite_manifest(path, lambda m: m["node_columns"].update(y="float64"))
+    with pytest.raises(StoreError, match="nodes-000"):
+        Snapshot.open_dir(path).nodes(0)
+    rewrite_manifest(path, lambda m: m["node_columns"].update(y="no dtype"))
+    with pytest.raises(StoreError, match="unknown dtype in 'node_columns'"):
+        Snapshot.open_dir(path)
+
+
+def test_a_link_in_place_of_a_file_is_refused(path, tmp_path):
+    (path / "arcs-000.parquet").rename(tmp_path / "elsewhere")
+    (path / "arcs-000.parquet").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StoreError, match=r"arcs-000\.parquet: is not a plain file"):
+        Snapshot.open_dir(path)
+
+
+@pytest.mark.parametrize("head", [-1, 40, 2**31 - 1])
+def test_an_arc_that_leads_outside_its_as_never_reaches_a_kernel(tmp_path, graphs, head):
+    indices = graphs.indices.copy()
+    indices[graphs.arc_ptr[2] + 3] = head
+    write(tmp_path, "bad", dataclasses.replace(graphs, indices=indices))
+    snapshot = open_snapshot(tmp_path)
+    snapshot.graph(1)
+    for read in (lambda: snapshot.graph(2), lambda: snapshot.shard(np.arange(6))):
+        with pytest.raises(StoreError, match=r"arcs-000\.parquet: an arc of AS30 leads to no node"):
+            read()
+
+
+@pytest.mark.parametrize("change", [1, -100])
+def test_degrees_that_do_not_sum_up_are_refused(tmp_path, graphs, change):
+    degree = graphs.degree.copy()
+    degree[graphs.node_ptr[2]] += change
+    write(tmp_path, "bad", dataclasses.replace(graphs, degree=degree))
+    snapshot = open_snapshot(tmp_path)
+    for read in (lambda: snapshot.graph(2), lambda: snapshot.shard(np.arange(6))):
+        with pytest.raises(StoreError, match=r"nodes-000\.parquet: the degrees of AS30"):
+            read()
+
+
+def test_negative_degrees_that_sum_up_are_refused(tmp_path, graphs):
+    degree = graphs.degree.copy()
+    degree[graphs.node_ptr[2]] -= 100
+    degree[graphs.node_ptr[2] + 1] += 100
+    write(tmp_path, "bad", dataclasses.replace(graphs, degree=degree))
+    with pytest.raises(StoreError, match=r"nodes-000\.parquet: the degrees"):
+        open_snapshot(tmp_path).graph(2)
+
+
+def test_a_graph_that_is_not_the_hashed_one_is_found_by_check(tmp_path, graphs):
+    hashes = [*graphs.graph_hash[:2], "0" * 64, *graphs.graph_hash[3:]]
+    write(tmp_path, "bad", dataclasses.replace(graphs, graph_hash=hashes))
+    snapshot = open_snapshot(tmp_path)
+    snapshot.graph(2)
+    with pytest.raises(StoreError, match="graph of AS30 does not match its graph_hash"):
+        snapshot.graph(2, check=True)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"{}", b"[]", b'{"name":"a","version":"../../x","ingested_ns":1}', b'{"name":"a"}'],
+)
+def test_a_broken_pointer_is_named_and_does_not_hide_other_snapshots(tmp_path, path, content):
+    write(tmp_path, "b")
+    (tmp_path / "snapshots" / "a.json").write_bytes(content)
+    for read in (lambda: snapshot_names(tmp_path), lambda: open_snapshot(tmp_path, "a")):
+        with pytest.raises(StoreError, match=r"a\.json"):
+            read()
+    assert open_snapshot(tmp_path, "b").name == "b"
+    assert "a.json" in check_store(tmp_path)["a"]
+    write(tmp_path, "c")
+    assert path.exists(), "the version of a broken pointer may still be wanted"
+    write(tmp_path, "a")
+    assert snapshot_names(tmp_path) == ["b", "c", "a"]
+
+
+def test_a_pointer_to_nothing_is_named(tmp_path, path):
+    path.rename(tmp_path / "gone")
+    with pytest.raises(StoreError, match=r"a\.json: points to a-[0-9a-f]{12}, which is not there"):
+        open_snapshot(tmp_path)
+
+
+def test_no_store_and_no_snapshot_say_what_to_do(tmp_path, path):
+    with pytest.raises(StoreError, match="no snapshot here; `hopscope ingest"):
+        open_snapshot(tmp_path / "none")
+    with pytest.raises(StoreError, match="no store here"):
+        check_store(tmp_path / "none")
+    with pytest.raises(StoreError, match="no snapshot 'x'; there are: a"):
+        open_snapshot(tmp_path, "x")
+
+
+def test_errors_of_the_store_survive_pickling(path):
+    (path / "arcs-000.parquet").unlink()
+    with pytest.raises(StoreError) as caught:
+        Snapshot.open_dir(path)
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)

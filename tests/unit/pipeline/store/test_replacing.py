@@ -1,0 +1,227 @@
+"""A store changes all at once: whatever is killed, fails or runs at the same time."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.errors import StoreError, UsageError
+from pipeline.store import check_name, check_store, open_snapshot, snapshot_names
+from tests.unit.pipeline.store.snapshots import some_graphs, write
+
+REPOSITORY = Path(__file__).resolve().parents[4]
+OLD, NEW = some_graphs(seed=1), some_graphs(seed=2)
+
+
+def leftovers(store: Path) -> list[str]:
+    """Versions that no snapshot points to, and hidden files of any kind."""
+    used = {open_snapshot(store, name).path.name for name in snapshot_names(store)}
+    found = [*(store / "versions").iterdir(), *(store / "snapshots").iterdir()]
+    return sorted(p.name for p in found if p.suffix != ".json" and p.name not in used)
+
+
+def test_the_newest_is_the_one_ingested_last_even_under_an_old_name(tmp_path):
+    assert snapshot_names(tmp_path) == []
+    for name in ("b", "a", "2026-11-21"):
+        write(tmp_path, name, OLD)
+    assert snapshot_names(tmp_path) == ["b", "a", "2026-11-21"]
+    assert open_snapshot(tmp_path).name == "2026-11-21"
+    write(tmp_path, "b", NEW)
+    assert snapshot_names(tmp_path) == ["a", "2026-11-21", "b"]
+    assert open_snapshot(tmp_path).graph_hash == NEW.graph_hash
+    assert open_snapshot(tmp_path, "a").graph_hash == OLD.graph_hash
+
+
+def test_newest_holds_when_the_clock_goes_back(tmp_path, monkeypatch):
+    write(tmp_path, "a", OLD)
+    monkeypatch.setattr(time, "time_ns", lambda: 5)
+    write(tmp_path, "b", OLD)
+    assert snapshot_names(tmp_path) == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    "name", ["", ".", "..", ".a", "-a", "a/b", "a\\b", "a b", "ä", "a\n", "a\0", "x" * 101, "../a"]
+)
+def test_a_name_that_could_be_a_path_is_refused(tmp_path, name):
+    with pytest.raises(UsageError, match="snapshot name"):
+        write(tmp_path, name, OLD)
+    with pytest.raises(UsageError, match="snapshot name"):
+        open_snapshot(tmp_path, name)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["a", "2026-11-21", "_x", "A.b-c_9", "x" * 100])
+def test_an_ordinary_name_is_taken(name):
+    assert check_name(name) == name
+
+
+def test_replacing_removes_the_version_before_and_nothing_else(tmp_path):
+    write(tmp_path, "a", OLD)
+    write(tmp_path, "b", OLD)
+    write(tmp_path, "a", NEW)
+    assert len(list((tmp_path / "versions").iterdir())) == 2
+    assert leftovers(tmp_path) == []
+    assert check_store(tmp_path) == {"a": "", "b": ""}
+
+
+def test_an_open_snapshot_survives_its_replacement_until_it_is_closed(tmp_path):
+    write(tmp_path, "a", OLD)
+    reader = open_snapshot(tmp_path, "a")
+    write(tmp_path, "a", NEW)
+    again = type(reader).open_dir(reader.path)  # as a worker does, after the replacement
+    again.close()
+    write(tmp_path, "a", NEW)
+    assert reader.graph(3, check=True).graph_hash() == OLD.graph_hash[3]
+    assert open_snapshot(tmp_path, "a").graph_hash == NEW.graph_hash
+    reader.close()
+    write(tmp_path, "b", NEW)
+    assert not reader.path.exists()
+    assert leftovers(tmp_path) == []
+    with pytest.raises(StoreError, match="cannot be read"):
+        type(reader).open_dir(reader.path)
+
+
+STEPS = ["os.fsync", "os.rename", "os.replace", "pathlib.Path.write_bytes", "pathlib.Path.mkdir"]
+
+
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_a_failure_at_any_step_leaves_whole_snapshots(tmp_path, monkeypatch, step, error):
+    write(tmp_path, "a", OLD)
+    module, _, function = step.rpartition(".")
+    owner = os if module == "os" else Path
+    real = getattr(owner, function)
+    at = 0
+    while True:
+        calls = 0
+
+        def failing(*args, _at=at, **kwargs):
+            nonlocal calls
+            calls += 1
+            if calls - 1 == _at:
+                raise error
+            return real(*args, **kwargs)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(owner, function, failing)
+            try:
+                write(tmp_path, "a", NEW)
+            except (StoreError, KeyboardInterrupt) as failure:
+                failed, message = True, str(failure)
+            else:
+                failed, message = False, ""
+        assert ("No space left" in message) == (failed and isinstance(error, OSError))
+        assert failed == (calls > at), "a step failed and nobody was told"
+        assert check_store(tmp_path) == {"a": ""}
+        held = open_snapshot(tmp_path, "a").graph_hash
+        assert held in (OLD.graph_hash, NEW.graph_hash)
+        if not failed:
+            assert held == NEW.graph_hash
+            break
+        write(tmp_path, "a", OLD)
+        assert leftovers(tmp_path) == []
+        at += 1
+    assert at > 0, f"{step} is never called: the test tests nothing"
+
+
+def test_a_store_that_cannot_be_written_is_named(tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match=r"file: cannot be written"):
+        write(tmp_path / "file", "a", OLD)
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from tests.unit.pipeline.store.snapshots import some_graphs, write
+graphs = [some_graphs(seed=1), some_graphs(seed=2)]
+print("ready", flush=True)
+i = 0
+while True:
+    write(Path(sys.argv[1]), sys.argv[2], graphs[i % 2])
+    i += 1
+"""
+
+
+def start_writer(store: Path, name: str) -> subprocess.Popen:
+    writer = subprocess.Popen(
+        [sys.executable, "-c", WRITER, str(store), name], stdout=subprocess.PIPE, cwd=REPOSITORY
+    )
+    assert writer.stdout.readline() == b"ready\n"
+    return writer
+
+
+def kill(writer: subprocess.Popen) -> None:
+    writer.send_signal(signal.SIGKILL)
+    writer.wait()
+    writer.stdout.close()
+
+
+def test_a_writer_killed_at_any_moment_leaves_whole_snapshots(tmp_path):
+    write(tmp_path, "a", OLD)
+    rng = np.random.default_rng(7)
+    for _ in range(3):
+        writer = start_writer(tmp_path, "a")
+        time.sleep(0.05 + 0.2 * rng.random())
+        kill(writer)
+        assert check_store(tmp_path) == {"a": ""}
+        assert open_snapshot(tmp_path).graph_hash in (OLD.graph_hash, NEW.graph_hash)
+    write(tmp_path, "b", OLD)
+    assert leftovers(tmp_path) == []
+
+
+def test_writers_and_readers_at_once_see_whole_snapshots_only(tmp_path):
+    write(tmp_path, "a", OLD)
+    writer = start_writer(tmp_path, "a")
+    deadline = time.monotonic() + 2
+    seen, failures = set(), []
+
+    def read() -> None:
+        while time.monotonic() < deadline:
+            with open_snapshot(tmp_path, "a") as snapshot:
+                for row in range(6):
+                    snapshot.graph(row, check=True)
+                seen.add(tuple(snapshot.graph_hash))
+
+    def rewrite() -> None:
+        while time.monotonic() < deadline:
+            write(tmp_path, "a", NEW)
+            write(tmp_path, "b", OLD)
+
+    def guarded(work) -> None:
+        try:
+            work()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=guarded, args=[w]) for w in (read, read, rewrite)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    kill(writer)
+    assert failures == []
+    assert seen == {tuple(OLD.graph_hash), tuple(NEW.graph_hash)}
+    write(tmp_path, "c", OLD)
+    assert check_store(tmp_path) == {"a": "", "b": "", "c": ""}
+    assert leftovers(tmp_path) == []
+
+
+def test_without_file_locks_nothing_of_others_is_removed(tmp_path, monkeypatch):
+    def no_locks(*_):
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr("fcntl.flock", no_locks)
+    write(tmp_path, "a", OLD)
+    reader = open_snapshot(tmp_path, "a")
+    write(tmp_path, "a", NEW)
+    assert reader.graph(2, check=True).graph_hash() == OLD.graph_hash[2]
+    assert open_snapshot(tmp_path, "a").graph_hash == NEW.graph_hash

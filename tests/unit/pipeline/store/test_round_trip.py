@@ -1,0 +1,237 @@
+from __future__ import annotations
+
+import json
+import pickle
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels import CSRGraph, Shard
+from pipeline.build import build_graphs
+from pipeline.model.graphs import NO_ID
+from pipeline.model.topology import Topology
+from pipeline.store import Snapshot, open_snapshot
+from pipeline.store.columns import row_group_ends
+from tests.unit.pipeline.build.multi_as import topologies
+from tests.unit.pipeline.store.snapshots import some_graphs, write
+
+
+def of(graphs, i):
+    """Graph i of a GraphSet."""
+    nodes = slice(graphs.node_ptr[i], graphs.node_ptr[i + 1])
+    arcs = slice(graphs.arc_ptr[i], graphs.arc_ptr[i + 1])
+    indptr = np.append(0, np.cumsum(graphs.degree[nodes])).astype(np.int64)
+    return nodes, arcs, CSRGraph(indptr, graphs.indices[arcs])
+
+
+def same_graph(a, b):
+    return a.indptr.tolist() == b.indptr.tolist() and a.indices.tolist() == b.indices.tolist()
+
+
+def assert_holds(snapshot: Snapshot, graphs) -> None:
+    """Everything that was written comes back."""
+    snapshot.verify()
+    assert snapshot.asn.tolist() == graphs.asn.tolist()
+    assert snapshot.graph_hash == graphs.graph_hash
+    assert snapshot.n_nodes.tolist() == np.diff(graphs.node_ptr).tolist()
+    assert snapshot.n_arcs.tolist() == np.diff(graphs.arc_ptr).tolist()
+    assert snapshot.n_edges.tolist() == (np.diff(graphs.arc_ptr) // 2).tolist()
+    assert snapshot.n_components.tolist() == graphs.component_count.tolist()
+    assert snapshot.largest_component.tolist() == graphs.largest_component.tolist()
+    assert snapshot.n_unmapped.tolist() == graphs.adjacent_unmapped.tolist()
+    assert snapshot.kind == graphs.kind
+    assert snapshot.weight_unit == graphs.weight_unit
+    n_rows = snapshot.n_ingresses + snapshot.n_candidates
+    assert n_rows.tolist() == np.diff(graphs.ingress_ptr).tolist()
+    assert snapshot.n_candidates.sum() == graphs.candidate.sum()
+    for row in range(snapshot.n_ases):
+        nodes, arcs, graph = of(graphs, row)
+        found = snapshot.graph(row, weights=True, check=True)
+        assert same_graph(found, graph)
+        assert snapshot.graph(row).weights is None
+        if graphs.weights is None:
+            assert found.weights is None
+        else:
+            np.testing.assert_array_equal(found.weights, graphs.weights[arcs])
+        table = snapshot.nodes(row)
+        if graphs.node_addr is not None:
+            assert (table.addr == graphs.node_addr[nodes]).all()
+        if graphs.node_id is not None:
+            assert (table.id == graphs.node_id[nodes]).all()
+        for name, column in graphs.node_columns.items():
+            assert table.columns[name].tolist() == column[nodes].tolist()
+        for name, column in snapshot.arc_columns(row).items():
+            assert column.tolist() == graphs.arc_columns[name][arcs].tolist()
+        assert snapshot.row_of(int(snapshot.asn[row])) == row
+    found = snapshot.ingresses()
+    rows = np.repeat(np.arange(graphs.n_ases), np.diff(graphs.ingress_ptr))
+    assert found.row.tolist() == rows.tolist()
+    assert found.node.tolist() == graphs.ingress_node.tolist()
+    for name in ("neighbor_ptr", "neighbor_asn", "n_direct", "n_after_gap", "candidate"):
+        assert getattr(found, name).tolist() == getattr(graphs, name).tolist()
+    borders = snapshot.borders()
+    for name in ("near_asn", "near", "far_asn", "far"):
+        assert borders.column(name).to_pylist() == getattr(graphs, f"border_{name}").tolist()
+    for name, column in graphs.border_columns.items():
+        np.testing.assert_array_equal(borders.column(name).to_numpy(), column)
+
+
+@settings(max_examples=40, deadline=None)
+@given(t=topologies(), data=st.data())
+def test_what_is_built_and_written_is_read_back(t, data):
+    graphs = build_graphs([t])
+    with tempfile.TemporaryDirectory() as folder:
+        write(Path(folder), "a", graphs)
+        snapshot = open_snapshot(Path(folder))
+        assert_holds(snapshot, graphs)
+        rows = data.draw(
+            st.sets(st.integers(0, graphs.n_ases - 1)) if graphs.n_ases else st.just([])
+        )
+        rows = sorted(rows)
+        expected = Shard.from_graphs([of(graphs, row)[2] for row in rows])
+        shard = snapshot.shard(np.array(rows, np.int64))
+        shard.validate()
+        assert same_graph(shard, expected)
+        assert shard.node_ptr.tolist() == expected.node_ptr.tolist()
+        some = snapshot.ingresses(np.array(rows, np.int64))
+        everything = snapshot.ingresses()
+        assert some.row.tolist() == [r for r in everything.row.tolist() if r in rows]
+        assert len(some.neighbor_asn) == some.neighbor_ptr[-1]
+
+
+@pytest.mark.parametrize("file_bytes", [1, 3000, 1 << 30])
+@pytest.mark.parametrize("row_group", [1, 50, 250_000])
+def test_cuts_into_files_and_row_groups_change_nothing(
+    tmp_path, monkeypatch, file_bytes, row_group
+):
+    monkeypatch.setattr("pipeline.store.writer.FILE_BYTES", file_bytes)
+    monkeypatch.setattr("pipeline.store.columns.ROW_GROUP", row_group)
+    monkeypatch.setattr("pipeline.store.columns.HUGE_ROW_GROUP", 2 * row_group)
+    monkeypatch.setattr("pipeline.store.columns.CACHE_BYTES", 1000)
+    graphs = some_graphs()
+    path = write(tmp_path, "a", graphs)
+    n_files = len(list(path.glob("arcs-*")))
+    assert {1: n_files == 6, 3000: 1 < n_files <= 6, 1 << 30: n_files == 1}[file_bytes]
+    snapshot = open_snapshot(tmp_path)
+    assert_holds(snapshot, graphs)
+    for rows in ([0, 1, 2, 3, 4, 5], [0, 2, 5], [4], []):
+        expected = Shard.from_graphs([of(graphs, row)[2] for row in rows])
+        assert same_graph(snapshot.shard(np.array(rows)), expected)
+
+
+@settings(max_examples=200, deadline=None)
+@given(sizes=st.lists(st.integers(0, 700_000) | st.integers(0, 30_000_000), max_size=30))
+def test_row_groups_end_at_as_borders_unless_one_as_is_huge(sizes):
+    ptr = np.append(0, np.cumsum(sizes)).astype(np.int64)
+    ends = row_group_ends(ptr)
+    starts = np.append(0, ends)[: len(ends)]
+    assert (ends > starts).all()
+    assert (ends[-1] if len(ends) else 0) == ptr[-1]
+    borders = set(ptr.tolist())
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        if end not in borders:
+            assert end - start == 4_000_000  # inside one AS that is larger than that
+            assert not any(start < b <= end for b in borders)
+        elif end - start > 250_000:
+            assert not any(start < b < end for b in borders)
+
+
+def test_nodes_of_many_ases_are_looked_up_in_any_order(tmp_path, monkeypatch):
+    monkeypatch.setattr("pipeline.store.writer.FILE_BYTES", 3000)
+    monkeypatch.setattr("pipeline.store.columns.ROW_GROUP", 50)
+    graphs = some_graphs()
+    write(tmp_path, "a", graphs)
+    snapshot = open_snapshot(tmp_path)
+    rng = np.random.default_rng(2)
+    rows, nodes = rng.integers(0, 6, 500), rng.integers(0, 40, 500)
+    found = snapshot.lookup(rows, nodes, columns=True)
+    at = graphs.node_ptr[rows] + nodes
+    assert (found.addr == graphs.node_addr[at]).all()
+    assert (found.id == graphs.node_id[at]).all()
+    assert found.columns["type"].tolist() == graphs.node_columns["type"][at].tolist()
+    assert snapshot.lookup(rows, nodes).columns == {}
+    assert len(snapshot.lookup(rows[:0], nodes[:0]).id) == 0
+    with pytest.raises(ValueError, match="node 40 is none of AS20, which has 40 nodes"):
+        snapshot.lookup(np.array([0, 1]), np.array([3, 40]))
+
+
+def test_an_as_whose_input_gives_no_address_or_id_has_none(tmp_path):
+    by_id = Topology(np.array([1, 1]), np.array([0]), np.array([1]), node_id=np.array([4, 5]))
+    by_addr = Topology(
+        np.array([2]), np.array([], int), np.array([], int), np.array([[0, 9]], np.uint64)
+    )
+    write(tmp_path, "a", build_graphs([by_id, by_addr]))
+    snapshot = open_snapshot(tmp_path)
+    assert snapshot.nodes(0).addr is None
+    assert snapshot.nodes(0).id.tolist() == [4, 5]
+    assert snapshot.nodes(1).addr.tolist() == [[0, 9]]
+    assert snapshot.nodes(1).id is None
+    assert snapshot.lookup(np.array([0, 1]), np.array([1, 0])).id.tolist() == [5, NO_ID]
+
+
+def test_rows_and_ases_that_are_not_there_are_named(tmp_path):
+    write(tmp_path)
+    snapshot = open_snapshot(tmp_path)
+    with pytest.raises(KeyError, match="AS15 is not in snapshot a"):
+        snapshot.row_of(15)
+    with pytest.raises(ValueError, match="AS row 6; the snapshot has rows 0 to 5"):
+        snapshot.graph(6)
+    for rows in ([1, 0], [1, 1], [-1], [6]):
+        with pytest.raises(ValueError, match="must ascend within 0 to 5"):
+            snapshot.shard(np.array(rows))
+
+
+def test_names_inputs_options_and_rejects_are_kept(tmp_path):
+    path = write(
+        tmp_path,
+        "a",
+        as_names={10: "TEN", 99: "NOBODY", 20: "Zwölf"},
+        inputs=[{"path": Path("x.warts"), "sha256": "ab", "n_records": np.int64(3)}],
+        options={"borders": "elected", "asn": None},
+        counts={"n_traces": 3},
+        rejects=[{"file": "x", "detail": "a\udcffb"}, {"file": "y", "detail": "\x00\n"}],
+    )
+    snapshot = open_snapshot(tmp_path)
+    assert snapshot.as_name == ["TEN", "Zwölf", "", "", "", ""]
+    assert snapshot.manifest["inputs"] == [{"path": "x.warts", "sha256": "ab", "n_records": 3}]
+    assert snapshot.manifest["options"] == {"borders": "elected", "asn": None}
+    assert snapshot.manifest["counts"] == {"n_traces": 3}
+    lines = snapshot.rejects_path.read_text().splitlines()
+    assert [json.loads(line)["detail"] for line in lines] == ["a\udcffb", "\x00\n"]
+    assert snapshot.path == path
+
+
+def test_a_snapshot_travels_by_pickle_and_reads_in_many_threads(tmp_path, monkeypatch):
+    monkeypatch.setattr("pipeline.store.columns.ROW_GROUP", 100)
+    graphs = some_graphs(n_ases=40)
+    write(tmp_path, "a", graphs)
+    snapshot = pickle.loads(pickle.dumps(open_snapshot(tmp_path)))
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(lambda i: snapshot.graph(i % 40).graph_hash(), range(400)))
+    assert found == [graphs.graph_hash[i % 40] for i in range(400)]
+
+
+def test_a_hundred_thousand_ases_make_a_handful_of_files(tmp_path):
+    n = 100_000
+    near = np.repeat(np.arange(n) * 3, 2)
+    far = near + np.tile([1, 2], n)
+    graphs = build_graphs([Topology(np.repeat(np.arange(n), 3), near, far)])
+    path = write(tmp_path, "a", graphs)
+    assert len(list(path.iterdir())) < 10
+    snapshot = open_snapshot(tmp_path)
+    assert snapshot.n_ases == n
+    assert snapshot.graph(77_777).indices.tolist() == [1, 2, 0, 0]
+    assert snapshot.shard(np.arange(n)).n_arcs == 4 * n
+
+
+def test_optional_columns_cannot_hide_our_own(tmp_path):
+    graphs = build_graphs(
+        [Topology(np.array([1]), *[np.array([], int)] * 2, node_columns={"degree": np.array([1])})]
+    )
+    with pytest.raises(ValueError, match="cannot be called degree"):
+        write(tmp_path, "a", graphs)
