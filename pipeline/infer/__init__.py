@@ -1,0 +1,16 @@
+"""Inference: what traces say about routers, links, ASes and ingresses."""
+
+from pipeline.infer.aliases import AliasTable, read_aliases
+from pipeline.infer.inferring import infer_topology
+from pipeline.infer.ip2as import PrefixTable, read_pfx2as
+from pipeline.infer.observing import Observation, Observer
+
+__all__ = [
+    "AliasTable",
+    "Observation",
+    "Observer",
+    "PrefixTable",
+    "infer_topology",
+    "read_aliases",
+    "read_pfx2as",
+]

@@ -1,0 +1,151 @@
+"""What one traceroute alone says: the single-trace rules.
+
+A hop is one address at one TTL. For each trace, in the order of TTLs:
+
+1. **Several repliers at one TTL**: the most frequent one is the hop; of equally frequent ones the
+   first that answered (``multi_replier_hops`` counts TTLs with more than one). The hop's RTT is
+   the smallest that the chosen one gave: queues only ever add.
+2. **The same address at the next TTL** (a router that forwards what it should drop, or one that
+   answers for the host behind it): both hops stand, but no link joins them
+   (``repeated_addresses``). The link to what follows starts at the last of them.
+3. **An address seen again later**: a loop. The trace ends before that hop (``loops``).
+4. **The destination's own final reply**: marked, not dropped. The address is a router only if it
+   also answered as one somewhere in the whole data: with time-exceeded, on a trace to another
+   destination, or before the end of a trace to itself (``destinations`` has the rest of this
+   rule). ``destination_replies`` counts them.
+
+Nothing is known here of ASes, of other traces, or of the order of files.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from pipeline.model.traces import KIND_TIME_EXCEEDED
+
+COUNTS = ("multi_replier_hops", "repeated_addresses", "loops", "destination_replies")
+DESTINATION = 1  # trace flag: its last hop is the destination's own reply
+# Roles of an address, bits:
+ROUTER = 1  # it answered as a router
+TARGET = 2  # it answered as the destination of a trace
+_TIME_EXCEEDED = KIND_TIME_EXCEEDED
+# Replies at one TTL that are looked at: no tool sends as many probes, and the count is quadratic.
+_MAX_REPLIERS = 256
+_MAX_HOPS = 255
+
+
+@njit(cache=True, nogil=True)
+def _choose(ids, kind, rtt, start, end):
+    """Most frequent replier of rows start:end of one TTL, its RTT, and whether it was alone."""
+    best, best_n, alone = start, 0, True
+    if end - start == 1:
+        return ids[start], rtt[start], kind[start] == _TIME_EXCEEDED, True
+    for i in range(start, end):
+        if ids[i] != ids[start]:
+            alone = False
+        seen = False
+        for j in range(start, i):
+            if ids[j] == ids[i]:
+                seen = True
+                break
+        if seen:
+            continue
+        n = 0
+        for j in range(i, end):
+            if ids[j] == ids[i]:
+                n += 1
+        if n > best_n:
+            best, best_n = i, n
+    least = np.float32(np.nan)
+    exceeded = False
+    for i in range(start, end):
+        if ids[i] == ids[best]:
+            if not (rtt[i] >= least):  # true too while least is NaN
+                least = rtt[i]
+            if kind[i] == _TIME_EXCEEDED:
+                exceeded = True
+    return ids[best], least, exceeded, alone
+
+
+@njit(cache=True, nogil=True)
+def clean_traces(
+    reply_ptr, ttl, ids, addr, rtt, kind, dst, hop_count, flags, out_id, out_ttl, out_rtt, role
+):
+    """Apply the rules to a batch of traces.
+
+    Parameters
+    ----------
+    reply_ptr, ttl, addr, rtt, kind, dst : columns of a TraceBatch
+    ids : (n_replies,) int32
+        Number of each replier.
+    hop_count, flags : (n_traces,) uint8, out
+    out_id, out_ttl, out_rtt : (n_replies,), out
+        Hops of all traces, end to end; the first ``n_hops`` rows are filled.
+    role : (n_known,) uint8, in and out
+        ``ROUTER`` and ``TARGET`` are set for each number that answered as one.
+
+    Returns
+    -------
+    n_hops : int
+    counts : (4,) int64
+        In the order of ``COUNTS``.
+    """
+    counts = np.zeros(4, np.int64)
+    n_out = 0
+    for trace in range(len(reply_ptr) - 1):
+        first = n_out
+        row, end = reply_ptr[trace], reply_ptr[trace + 1]
+        last_is_destination = False
+        last_exceeded = False
+        while row < end:
+            start = row
+            this_ttl = ttl[row]
+            while row < end and ttl[row] == this_ttl:
+                row += 1
+            if n_out - first == _MAX_HOPS:
+                break
+            hop, hop_rtt, exceeded, alone = _choose(
+                ids, kind, rtt, start, min(row, start + _MAX_REPLIERS)
+            )
+            if not alone:
+                counts[0] += 1
+            if n_out > first and out_id[n_out - 1] == hop and this_ttl == out_ttl[n_out - 1] + 1:
+                counts[1] += 1
+                if last_is_destination:  # it went on answering: still one final reply
+                    last_exceeded = last_exceeded or exceeded
+                    continue
+            else:
+                again = False
+                for i in range(first, n_out):
+                    if out_id[i] == hop:
+                        again = True
+                        break
+                if again:
+                    counts[2] += 1
+                    break
+            if n_out > first:
+                role[out_id[n_out - 1]] |= ROUTER  # not the final reply after all
+            out_id[n_out] = hop
+            out_ttl[n_out] = this_ttl
+            out_rtt[n_out] = hop_rtt
+            n_out += 1
+            replier = start
+            while ids[replier] != hop:
+                replier += 1
+            last_is_destination = (
+                addr[replier, 0] == dst[trace, 0] and addr[replier, 1] == dst[trace, 1]
+            )
+            last_exceeded = exceeded
+        hop_count[trace] = n_out - first
+        flags[trace] = 0
+        if n_out > first:
+            if last_is_destination:
+                flags[trace] = DESTINATION
+                role[out_id[n_out - 1]] |= TARGET
+                counts[3] += 1
+                if last_exceeded:
+                    role[out_id[n_out - 1]] |= ROUTER
+            else:
+                role[out_id[n_out - 1]] |= ROUTER
+    return n_out, counts

@@ -1,0 +1,91 @@
+"""Ingresses: the routers by which traces enter an AS.
+
+Walk a trace from its first answer, with the AS of each hop known. A hop in AS X is an **entry**
+into X when the last mapped hop before it is in another AS Y:
+
+- **direct**: that hop answered at the TTL just before. The node is an ingress of X.
+- **after a gap**: unanswered or unmapped hops lie between. Where X begins is then not seen, and
+  the hop may be deep inside: it counts as ``n_after_gap``, and a node seen only so is a
+  *candidate*.
+
+The first answer of a trace is never an entry: what came before it was not seen. Nor is a hop
+before which every answer is unmapped. The destination's own final reply counts if its address
+is a router (``cleaning``). A trace that leaves X and comes back enters it twice.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from pipeline.infer.counting import PairCounter, add_up, slot_of, split_key
+from pipeline.infer.passes import Spools
+from pipeline.infer.spool import Traces
+from pipeline.model.topology import NO_ASN, IngressTable
+
+
+@njit(cache=True, nogil=True)
+def _entries(hop_ptr, ttl, ids, node_of, as_of, keys, counts):
+    """Count entries by (node, AS row of the neighbour): direct, after a gap."""
+    n_new = 0
+    for trace in range(len(hop_ptr) - 1):
+        last_as, last_ttl = np.int64(-1), -1
+        for row in range(hop_ptr[trace], hop_ptr[trace + 1]):
+            if ids[row] < 0:
+                continue
+            node = node_of[ids[row]]
+            here = as_of[node]
+            if here < 0:
+                continue
+            if last_as >= 0 and here != last_as:
+                key = (node << 32) | last_as
+                slot = slot_of(keys, key)
+                if keys[slot] != key:
+                    keys[slot] = key
+                    n_new += 1
+                counts[slot, 0 if ttl[row] == last_ttl + 1 else 1] += 1
+            last_as, last_ttl = here, np.int64(ttl[row])
+    return n_new
+
+
+def find_ingresses(spools: Spools, node_of: np.ndarray, node_asn: np.ndarray) -> IngressTable:
+    """Count how traces enter each AS; one pass over the spools.
+
+    Parameters
+    ----------
+    spools : Spools
+    node_of : (n_interfaces,) int64
+    node_asn : (n_nodes,) int64
+        ``NO_ASN`` where unmapped.
+    """
+    ases = np.unique(node_asn[node_asn != NO_ASN])
+    if len(ases) < 2:
+        return IngressTable.empty()
+    as_of = np.where(node_asn == NO_ASN, -1, np.searchsorted(ases, node_asn)).astype(np.int64)
+
+    def step(table: PairCounter, traces: Traces) -> None:
+        table.reserve(len(traces.ids))
+        table.n_used += _entries(
+            traces.hop_ptr, traces.ttl, traces.ids, node_of, as_of, table.keys, table.counts
+        )
+
+    tables = spools.run(lambda: PairCounter(2), step)
+    keys, counts = add_up([table.rows() for table in tables])
+    node, neighbor = split_key(keys)
+    distinct, start = np.unique(node, return_index=True)
+    if not len(distinct):
+        return IngressTable.empty()
+    total = np.add.reduceat(counts, start, axis=0)
+    # Neighbours seen after a gap only are not those that a direct ingress borders on.
+    candidate = total[:, 0] == 0
+    row = np.repeat(np.arange(len(distinct)), np.diff(start, append=len(node)))
+    keep = (counts[:, 0] > 0) | candidate[row]
+    neighbor_ptr = np.concatenate([[0], np.cumsum(np.bincount(row[keep], minlength=len(distinct)))])
+    return IngressTable(
+        distinct,
+        neighbor_ptr.astype(np.int64),
+        ases[neighbor[keep]],
+        total[:, 0],
+        total[:, 1],
+        candidate,
+    )

@@ -1,0 +1,307 @@
+"""Addresses to the AS that announces them: CAIDA pfx2as files and longest-prefix match.
+
+A line of a pfx2as file is ``prefix TAB length TAB origin`` [1]_. What an origin may be:
+
+- ``64500``: one AS.
+- ``64500_64501``: **multi-origin**, several ASes announce the prefix. The first is taken: CAIDA
+  lists them by how many of its peers see each as the origin, and advises the same (files before
+  2010-10-27 list them by number). Counted in ``notes["multi-origin"]``.
+- ``64500,64501``: an **AS set**, left by aggregation, whose order means nothing. The smallest
+  number is taken, so that the choice is at least the same everywhere. ``notes["AS set"]``.
+- both, ``64500_64501,64502``: the first origin, and of that the smallest number.
+
+A prefix that is listed twice with different origins takes the smaller one, so that the order of
+files does not matter (``notes["listed again with another origin"]``). AS 0 marks space that must
+not be announced; a default route would give every unrouted address an AS: both are rejected, and
+so is a prefix with bits set beyond its length.
+
+An address takes the AS of the longest prefix that holds it, none if none does. Prefixes become
+disjoint intervals once; a column is then looked up by binary search, IPv4 and IPv6 in one table.
+
+References
+----------
+.. [1] CAIDA, "Routeviews Prefix to AS mappings (pfx2as) for IPv4 and IPv6", README.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numba import njit
+
+from pipeline.infer.special import prefix_range
+from pipeline.infer.tables import parse_v4, read_chunks
+from pipeline.model.addresses import V4_PREFIX
+from pipeline.model.reading import ReadReport
+from pipeline.model.topology import NO_ASN
+
+_MAX_ASN = 2**32 - 1
+_PLAIN, _MULTI_ORIGIN, _AS_SET, _SLOW, _IGNORED = 0, 1, 2, 3, 4
+
+
+@dataclass(frozen=True, eq=False)
+class PrefixTable:
+    """Announced address space as disjoint intervals.
+
+    Attributes
+    ----------
+    first : (n_intervals, 2) uint64, sorted
+        First address of each interval; it ends where the next one begins.
+    asn : (n_intervals,) int64
+        ``NO_ASN`` between prefixes.
+    n_prefixes : int
+    """
+
+    first: np.ndarray
+    asn: np.ndarray
+    n_prefixes: int
+
+    def lookup(self, addrs: np.ndarray) -> np.ndarray:
+        """AS of each address by longest-prefix match.
+
+        Parameters
+        ----------
+        addrs : (n, 2) uint64
+            Sorted columns are fastest: the search stays in cache.
+
+        Returns
+        -------
+        (n,) int64
+            ``NO_ASN`` where no prefix holds the address.
+        """
+        out = np.empty(len(addrs), np.int64)
+        _lookup(self.first, self.asn, np.ascontiguousarray(addrs, np.uint64), out)
+        return out
+
+
+@njit(cache=True, nogil=True)
+def _lookup(first, asn, addrs, out):
+    for i in range(len(addrs)):
+        high, low = addrs[i, 0], addrs[i, 1]
+        left, right = 0, len(first)  # intervals that begin at or before the address
+        while left < right:
+            middle = (left + right) >> 1
+            if first[middle, 0] < high or (first[middle, 0] == high and first[middle, 1] <= low):
+                left = middle + 1
+            else:
+                right = middle
+        out[i] = asn[left - 1] if left > 0 else NO_ASN
+
+
+@njit(cache=True, nogil=True)
+def _emit(first, asn, n, high, low, value):
+    """Append an interval; one that begins where the last began replaces it."""
+    if n > 0 and first[n - 1, 0] == high and first[n - 1, 1] == low:
+        n -= 1
+    if n > 0 and asn[n - 1] == value:
+        return n
+    first[n, 0], first[n, 1], asn[n] = high, low, value
+    return n + 1
+
+
+@njit(cache=True, nogil=True)
+def _flatten(start, end, origin, first, asn):
+    """Nested prefixes, sorted by start, wider first, to disjoint intervals."""
+    stack = np.empty(130, np.int64)  # prefixes around this place; each is longer than the last
+    depth, n = 0, 0
+    one = np.uint64(1)
+    zero = np.uint64(0)
+    for i in range(len(start) + 1):
+        while depth > 0:
+            top = stack[depth - 1]
+            if i < len(start) and (
+                end[top, 0] > start[i, 0]
+                or (end[top, 0] == start[i, 0] and end[top, 1] >= start[i, 1])
+            ):
+                break
+            depth -= 1
+            high, low = end[top, 0], end[top, 1] + one
+            if low == zero:
+                high = high + one
+                if high == zero:  # the end of the address space
+                    continue
+            n = _emit(first, asn, n, high, low, origin[stack[depth - 1]] if depth > 0 else NO_ASN)
+        if i < len(start):
+            n = _emit(first, asn, n, start[i, 0], start[i, 1], origin[i])
+            stack[depth] = i
+            depth += 1
+    return n
+
+
+@njit(cache=True, nogil=True)
+def _parse(data, prefix, length, origin, kind, offset):
+    """Fields of each line of IPv4; other lines are left to the caller (``_SLOW``)."""
+    n_lines, at, size = 0, 0, len(data)
+    while at < size:
+        end = at
+        while data[end] != 10:
+            end += 1
+        stop = end - 1 if end > at and data[end - 1] == 13 else end
+        offset[n_lines] = at
+        kind[n_lines] = _SLOW
+        if stop == at or data[at] == 35:  # nothing, or a comment
+            kind[n_lines] = _IGNORED
+        else:
+            tab1 = at
+            while tab1 < stop and data[tab1] != 9 and data[tab1] != 32:
+                tab1 += 1
+            tab2 = min(tab1 + 1, stop)
+            n_bits = 0
+            while tab2 < stop and 48 <= data[tab2] <= 57 and tab2 - tab1 < 4:
+                n_bits = 10 * n_bits + np.int64(data[tab2]) - 48
+                tab2 += 1
+            number = parse_v4(data, at, tab1)
+            well = number >= 0 and tab1 + 1 < tab2 < stop and (data[tab2] == 9 or data[tab2] == 32)
+            if well and 0 < n_bits <= 32 and number & ((1 << (32 - n_bits)) - 1) == 0:
+                best, value, digits, first_origin = -1, 0, 0, True
+                state = _PLAIN
+                for i in range(tab2 + 1, stop + 1):
+                    byte = data[i] if i < stop else np.uint8(95)  # as if ended by "_"
+                    if 48 <= byte <= 57 and digits < 10:
+                        value = 10 * value + np.int64(byte) - 48
+                        digits += 1
+                    elif (byte == 95 or byte == 44) and digits > 0 and 0 < value <= _MAX_ASN:
+                        if first_origin and (best < 0 or value < best):
+                            best = value
+                        if byte == 44:
+                            state = max(state, _AS_SET)
+                        elif i < stop:
+                            state = max(state, _MULTI_ORIGIN)
+                            first_origin = False
+                        value, digits = 0, 0
+                    else:
+                        state = _SLOW
+                        break
+                prefix[n_lines], length[n_lines] = number, n_bits
+                origin[n_lines], kind[n_lines] = best, state
+        n_lines += 1
+        at = end + 1
+    return n_lines
+
+
+def _choose_origin(text: str) -> tuple[int, int]:
+    """AS and kind of an origin field; raises ValueError if it is none."""
+    origins = [[int(part) for part in one.split(",")] for one in text.split("_")]
+    if not text.replace("_", "").replace(",", "").isascii():
+        raise ValueError("origin is no AS number")
+    for asn in (asn for one in origins for asn in one):
+        if not 0 < asn <= _MAX_ASN:
+            raise ValueError("origin is no AS number")
+    if any(len(one) > 1 for one in origins):
+        return min(origins[0]), _AS_SET
+    return origins[0][0], _MULTI_ORIGIN if len(origins) > 1 else _PLAIN
+
+
+def _slow_line(line: str) -> tuple[tuple[int, int], tuple[int, int], int, int]:
+    """First and last address, origin and its kind; ValueError with a fixed phrase if broken."""
+    fields = line.split()
+    if len(fields) != 3:
+        raise ValueError("not prefix, length, origin")
+    try:
+        addr = ipaddress.ip_address(fields[0])
+    except ValueError:
+        raise ValueError("not an address") from None
+    if not fields[1].isdecimal() or int(fields[1]) > addr.max_prefixlen:
+        raise ValueError("not a prefix length")
+    if int(fields[1]) == 0:
+        raise ValueError("a default route")
+    try:
+        network = ipaddress.ip_network((addr, int(fields[1])))
+    except ValueError:
+        raise ValueError("bits set beyond the prefix length") from None
+    try:
+        origin, kind = _choose_origin(fields[2])
+    except ValueError:
+        raise ValueError("origin is no AS number") from None
+    return *prefix_range(network), origin, kind
+
+
+def _read_one(path: Path, report: ReadReport) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Columns (start, end, origin) of one file."""
+    starts, ends, origins = [], [], []
+    for first_line, text in read_chunks(path, report):
+        data = np.frombuffer(text, np.uint8)
+        n_lines = text.count(b"\n")
+        prefix, length, origin = np.empty((3, n_lines), np.int64)
+        kind, offset = np.empty(n_lines, np.uint8), np.empty(n_lines, np.int64)
+        _parse(data, prefix, length, origin, kind, offset)
+        fast = kind < _SLOW
+        low = prefix[fast].astype(np.uint64) | V4_PREFIX
+        size = np.uint64(1) << (32 - length[fast]).astype(np.uint64)
+        zeros = np.zeros(len(low), np.uint64)
+        starts.append(np.column_stack([zeros, low]))
+        ends.append(np.column_stack([zeros, low + size - np.uint64(1)]))
+        origins.append(origin[fast])
+        kinds = kind[fast].tolist()
+        slow = np.flatnonzero(kind == _SLOW)
+        if len(slow):
+            bounds = np.append(offset, len(text))
+            rows = []
+            for i in slow.tolist():
+                line = text[bounds[i] : bounds[i + 1]].decode("ascii", "replace").strip()
+                if not line:
+                    continue
+                try:
+                    start, end, asn, how = _slow_line(line)
+                except ValueError as error:
+                    report.reject(f"line {first_line + i}", str(error), line)
+                    continue
+                rows.append((*start, *end))
+                origins.append(np.array([asn]))
+                kinds.append(how)
+            words = np.array(rows, np.uint64).reshape(len(rows), 4)
+            starts.append(words[:, :2])
+            ends.append(words[:, 2:])
+        report.n_records += len(kinds)
+        report.notes["multi-origin"] += kinds.count(_MULTI_ORIGIN)
+        report.notes["AS set"] += kinds.count(_AS_SET)
+    report.notes = +report.notes  # without zeros
+    report.format = "pfx2as"
+    if not report.n_records:
+        report.status = "rejected"
+        report.error = report.error or (
+            f"{path}: no line of `prefix length origin`; give a CAIDA pfx2as file"
+        )
+        return np.empty((0, 2), np.uint64), np.empty((0, 2), np.uint64), np.empty(0, np.int64)
+    return np.concatenate(starts), np.concatenate(ends), np.concatenate(origins)
+
+
+def read_pfx2as(paths: Sequence[Path], reports: Sequence[ReadReport]) -> PrefixTable:
+    """Read pfx2as files, IPv4 and IPv6, into one table.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Plain, gzip, bzip2 or xz.
+    reports : sequence of ReadReport
+        One a file, filled: prefixes as ``n_records``, broken lines by reason. A file that
+        cannot be read, is cut short or holds no prefix has status ``rejected`` or ``partial``
+        and says why in ``error``; nothing is raised for it.
+
+    Returns
+    -------
+    PrefixTable
+        Empty (``n_prefixes`` 0) if no file held a prefix.
+    """
+    parts = [_read_one(path, report) for path, report in zip(paths, reports, strict=True)]
+    start = np.concatenate([np.empty((0, 2), np.uint64), *(part[0] for part in parts)])
+    end = np.concatenate([np.empty((0, 2), np.uint64), *(part[1] for part in parts)])
+    origin = np.concatenate([np.empty(0, np.int64), *(part[2] for part in parts)])
+    # Wider prefixes first at the same start: a later end; then the smaller AS number.
+    order = np.lexsort((origin, ~end[:, 1], ~end[:, 0], start[:, 1], start[:, 0]))
+    start, end, origin = start[order], end[order], origin[order]
+    again = np.zeros(len(start), bool)
+    again[1:] = (start[1:] == start[:-1]).all(axis=1) & (end[1:] == end[:-1]).all(axis=1)
+    if len(reports):
+        changed = int(np.count_nonzero(again[1:] & (origin[1:] != origin[:-1])))
+        if changed:
+            reports[0].notes["listed again with another origin"] += changed
+    start, end, origin = start[~again], end[~again], origin[~again]
+    first = np.empty((2 * len(start) + 1, 2), np.uint64)
+    asn = np.empty(2 * len(start) + 1, np.int64)
+    n = _flatten(start, end, origin, first, asn)
+    return PrefixTable(first[:n].copy(), asn[:n].copy(), len(start))

@@ -1,0 +1,204 @@
+"""RTT weight of a link: the exact median over traces of (rtt_far - rtt_near) / 2.
+
+Both directions of a link are pooled; a negative half difference (the nearer router was slow to
+answer) counts as it is, and only the median is floored, at ``FLOOR_MS``; how many were is
+counted. Half differences are kept in steps of ``STEP_MS``, the resolution of the formats.
+
+The median of a link does not exist before its last trace, and memory must not grow with traces.
+So samples go to disk as one 64-bit number each, link in the high half, value in the low half,
+cut into runs of links of near ``_BUCKET_SAMPLES`` samples; each run is then sorted by itself. A
+run that is larger all the same (a vantage's first link) is sorted piece by piece, and equal
+samples are added up: what stays in memory is distinct values of its links.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import threading
+from pathlib import Path
+
+import numpy as np
+from numba import njit
+
+from pipeline.infer.counting import slot_of
+from pipeline.infer.links import NodeLinks
+from pipeline.infer.passes import Spools
+from pipeline.infer.spool import Traces
+
+FLOOR_MS = 0.01  # a link of 1 km; keeps weights positive for weighted paths
+STEP_MS = 0.0005  # half of the microsecond that formats give
+_OFFSET = 1 << 31  # makes values unsigned, so that samples sort as numbers
+_BUCKET_SAMPLES = 1 << 22  # 32 MB sorted at a time
+_MAX_BUCKETS = 512  # open files
+
+
+@njit(cache=True, nogil=True)
+def _samples(hop_ptr, ttl, ids, rtt, node_of, keys, link_of, bridged, out):
+    """Write one sample for each successive pair that is a link; returns their number."""
+    n_out = 0
+    for trace in range(len(hop_ptr) - 1):
+        for row in range(hop_ptr[trace] + 1, hop_ptr[trace + 1]):
+            if ids[row] < 0 or ids[row - 1] < 0 or ids[row] == ids[row - 1]:
+                continue
+            near, far = node_of[ids[row - 1]], node_of[ids[row]]
+            if near == far:
+                continue
+            half = (np.float64(rtt[row]) - np.float64(rtt[row - 1])) * 1000.0  # in STEP_MS
+            if not (abs(half) < 2147483647.0):  # NaN too
+                continue
+            key = (min(near, far) << 32) | max(near, far)
+            slot = slot_of(keys, key)
+            if keys[slot] != key:
+                continue
+            link = link_of[slot]
+            if (ttl[row] != ttl[row - 1] + 1) != bridged[link]:
+                continue
+            value = np.uint64(np.int64(np.rint(half)) + _OFFSET)
+            out[n_out] = (np.uint64(link) << np.uint64(32)) | value
+            n_out += 1
+    return n_out
+
+
+@njit(cache=True, nogil=True)
+def _index(near, far, keys, link_of):
+    for link in range(len(near)):
+        key = (near[link] << 32) | far[link]
+        slot = slot_of(keys, key)
+        keys[slot] = key
+        link_of[slot] = link
+
+
+@njit(cache=True, nogil=True)
+def _medians(samples, counts, median):
+    """Median of each link, in STEP_MS, from sorted samples that stand for ``counts`` each."""
+    low = np.uint64(0xFFFFFFFF)
+    start = 0
+    while start < len(samples):
+        link = samples[start] >> np.uint64(32)
+        end = start
+        total = 0
+        while end < len(samples) and samples[end] >> np.uint64(32) == link:
+            total += counts[end]
+            end += 1
+        below, upper, seen = (total - 1) // 2, total // 2, 0
+        first = second = 0.0
+        for i in range(start, end):
+            value = np.float64(np.int64(samples[i] & low) - _OFFSET)
+            if seen <= below < seen + counts[i]:
+                first = value
+            if seen <= upper < seen + counts[i]:
+                second = value
+                break
+            seen += counts[i]
+        median[np.int64(link)] = (first + second) / 2
+        start = end
+
+
+def _runs(samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct samples of a sorted column and how often each occurs."""
+    first = np.ones(len(samples), bool)
+    first[1:] = samples[1:] != samples[:-1]
+    starts = np.flatnonzero(first)
+    return samples[starts], np.diff(starts, append=len(samples))
+
+
+class _Buckets:
+    """Samples on disk, by runs of links."""
+
+    def __init__(self, folder: Path, bounds: np.ndarray) -> None:
+        self._bounds = bounds << np.uint64(32)  # first sample value of each bucket but the first
+        n_buckets = len(bounds) + 1
+        self._files = [(folder / f"{i}.samples").open("w+b") for i in range(n_buckets)]
+        self._locks = [threading.Lock() for _ in range(n_buckets)]
+
+    def add(self, samples: np.ndarray) -> None:
+        samples = np.sort(samples)
+        cuts = [0, *np.searchsorted(samples, self._bounds).tolist(), len(samples)]
+        for i, (start, end) in enumerate(zip(cuts, cuts[1:], strict=False)):
+            if end > start:
+                with self._locks[i]:
+                    self._files[i].write(samples[start:end].data)
+
+    def medians(self, median: np.ndarray) -> None:
+        for file in self._files:
+            with file:
+                file.seek(0)
+                distinct = np.empty(0, np.uint64)
+                counts = np.empty(0, np.int64)
+                while piece := file.read(8 * _BUCKET_SAMPLES):
+                    more, n_more = _runs(np.sort(np.frombuffer(piece, np.uint64)))
+                    distinct, counts = _merge(distinct, counts, more, n_more)
+                _medians(distinct, counts, median)
+
+
+def _merge(
+    one: np.ndarray, n_one: np.ndarray, other: np.ndarray, n_other: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Add up two runs of distinct samples."""
+    if not len(one):
+        return other, n_other
+    samples = np.concatenate([one, other])
+    order = np.argsort(samples, kind="stable")
+    samples, counts = samples[order], np.concatenate([n_one, n_other])[order]
+    first = np.ones(len(samples), bool)
+    first[1:] = samples[1:] != samples[:-1]
+    starts = np.flatnonzero(first)
+    return samples[starts], np.add.reduceat(counts, starts)
+
+
+def measure_links(
+    spools: Spools, links: NodeLinks, node_of: np.ndarray, scratch: Path
+) -> tuple[np.ndarray, int]:
+    """Median half RTT difference of each link; one pass over the spools.
+
+    Parameters
+    ----------
+    spools : Spools
+    links : NodeLinks
+    node_of : (n_interfaces,) int64
+    scratch : Path
+        Folder for samples, 8 bytes each; nothing is left there.
+
+    Returns
+    -------
+    weight_ms : (n_links,) float32
+        NaN where no trace gave an RTT at both ends.
+    n_floored : int
+    """
+    n_links = len(links.near)
+    median = np.full(n_links, np.nan)
+    if n_links:
+        n_slots = 1 << max(4, (2 * n_links).bit_length())
+        keys = np.full(n_slots, -1, np.int64)
+        link_of = np.zeros(n_slots, np.int64)
+        _index(links.near, links.far, keys, link_of)
+        # Bounds by expected samples, so that buckets are alike whatever links are busy.
+        expected = np.cumsum(links.n_traces)
+        n_buckets = min(_MAX_BUCKETS, int(expected[-1]) // _BUCKET_SAMPLES + 1)
+        goals = expected[-1] * np.arange(1, n_buckets) // n_buckets
+        bounds = np.unique(np.searchsorted(expected, goals)).astype(np.uint64)
+        with tempfile.TemporaryDirectory(prefix="samples-", dir=scratch) as folder:
+            buckets = _Buckets(Path(folder), bounds)
+
+            def step(out: np.ndarray, traces: Traces) -> None:
+                if len(traces.ids) > len(out):
+                    out = np.empty(len(traces.ids), np.uint64)
+                n_out = _samples(
+                    traces.hop_ptr,
+                    traces.ttl,
+                    traces.ids,
+                    traces.rtt_ms,
+                    node_of,
+                    keys,
+                    link_of,
+                    links.bridged,
+                    out,
+                )
+                buckets.add(out[:n_out])
+
+            spools.run(lambda: np.empty(1 << 19, np.uint64), step)
+            buckets.medians(median)
+    weight = median * STEP_MS
+    floored = weight < FLOOR_MS
+    weight[floored] = FLOOR_MS
+    return weight.astype(np.float32), int(np.count_nonzero(floored))

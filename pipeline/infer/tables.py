@@ -1,0 +1,90 @@
+"""Text tables of addresses, read a few megabytes at a time: plain, gzip, bzip2 or xz."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import lzma
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, cast
+
+import numpy as np
+from numba import njit
+
+from pipeline.model.reading import ReadReport
+
+_CHUNK = 1 << 22
+_MAX_LINE = 1 << 24  # an unbroken line longer than this is no table
+_MAGIC = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
+
+
+def read_chunks(path: Path, report: ReadReport) -> Iterator[tuple[int, bytes]]:
+    """Whole lines of a text file, some megabytes at a time.
+
+    What goes wrong is written to the report (status ``partial`` or ``rejected`` and why) and
+    ends the file; what was readable before has been yielded.
+
+    Yields
+    ------
+    (number of the first line, counted from 1; its bytes, ending at a line's end)
+    """
+    line, rest, n_bytes = 1, b"", 0
+    try:
+        _fingerprint(path, report)
+        with path.open("rb") as head:
+            opener = _MAGIC.get(head.read(2))
+        with cast(BinaryIO, opener(path, "rb") if opener else path.open("rb")) as stream:
+            while data := stream.read(_CHUNK):
+                n_bytes += len(data)
+                data = rest + data
+                end = data.rfind(b"\n") + 1
+                data, rest = data[:end], data[end:]
+                if len(rest) > _MAX_LINE:
+                    raise ValueError(f"no line end in {len(rest)} bytes; this is no text table")
+                if data:
+                    yield line, data
+                    line += data.count(b"\n")
+            if rest:
+                yield line, rest + b"\n"
+    except (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        report.status = "partial" if n_bytes else "rejected"
+        report.error = f"{path}: line {line}: {reason}"
+
+
+def _fingerprint(path: Path, report: ReadReport) -> None:
+    if report.sha256:
+        return
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while data := file.read(_CHUNK):
+            digest.update(data)
+            report.size_bytes += len(data)
+    report.sha256 = digest.hexdigest()
+
+
+@njit(cache=True, nogil=True)
+def parse_v4(data, start, end):
+    """Number of a dotted quad in data[start:end], -1 if it is none."""
+    number, part, digits, dots = 0, 0, 0, 0
+    for i in range(start, end):
+        byte = data[i]
+        if 48 <= byte <= 57:
+            part = 10 * part + np.int64(byte) - 48
+            digits += 1
+            if digits > 3 or part > 255:
+                return -1
+        elif byte == 46:
+            if digits == 0 or dots == 3:
+                return -1
+            number = number * 256 + part
+            part, digits = 0, 0
+            dots += 1
+        else:
+            return -1
+    if dots != 3 or digits == 0:
+        return -1
+    return number * 256 + part
