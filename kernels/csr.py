@@ -232,8 +232,8 @@ def device_of(array: Any) -> Device:
 
 
 def to_host(array: Any) -> Any:
-    """The array as NumPy, copied only if it lies on a GPU; None stays None."""
-    return array.get() if array is not None and device_of(array) == "gpu" else array
+    """The array as NumPy, copied only if it lies on a GPU; lists and None stay what they are."""
+    return array.get() if hasattr(array, "get") else array
 
 
 def hash_arrays(*arrays: Any) -> str:

@@ -94,7 +94,7 @@ def _structure_fault(indptr, indices):
     if indptr[n_nodes] != n_arcs:
         return END, 0, 0, 0
     for u in range(n_nodes):
-        before = -1
+        before = np.int64(-1)
         for arc in range(indptr[u], indptr[u + 1]):
             v = np.int64(indices[arc])
             if v < 0 or v >= n_nodes:
@@ -122,14 +122,16 @@ def _structure_fault(indptr, indices):
 @njit([returns(4)(I64, I32, F32)], cache=True, nogil=True)
 def _weight_fault(indptr, indices, weights):
     """The structure is right already."""
+    for u in range(indptr.size - 1):
+        for arc in range(indptr[u], indptr[u + 1]):
+            if not np.isfinite(weights[arc]):
+                return W_FINITE, u, np.int64(indices[arc]), arc
+            if weights[arc] < 0:
+                return W_NEGATIVE, u, np.int64(indices[arc]), arc
     cursor = indptr[:-1].copy()
     for u in range(indptr.size - 1):
         for arc in range(indptr[u], indptr[u + 1]):
             v = np.int64(indices[arc])
-            if not np.isfinite(weights[arc]):
-                return W_FINITE, u, v, arc
-            if weights[arc] < 0:
-                return W_NEGATIVE, u, v, arc
             if weights[cursor[v]] != weights[arc]:
                 return W_ONE_WAY, u, v, arc
             cursor[v] += 1

@@ -58,12 +58,12 @@ def bfs(indptr, indices, source, target, level):
             for i in range(begin, end):
                 u = np.int64(queue[i])
                 for arc in range(indptr[u], indptr[u + 1]):
-                    v = np.uintp(indices[arc])
-                    if level[v] == UNREACHED:
-                        level[v] = depth
+                    head = np.uintp(indices[arc])
+                    if level[head] == UNREACHED:
+                        level[head] = depth
                         queue[tail] = indices[arc]
                         tail += 1
-                        frontier_arcs += indptr[v + np.uintp(1)] - indptr[v]
+                        frontier_arcs += indptr[head + np.uintp(1)] - indptr[head]
         open_arcs -= frontier_arcs
         begin, end = end, tail
     return depth if begin < end else depth - 1, end

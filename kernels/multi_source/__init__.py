@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kernels.breadth_first import bfs
-from kernels.csr import CSRGraph, Shard, to_host
+from kernels.csr import MAX_NODES, CSRGraph, Shard, to_host
 from kernels.errors import GraphError
 from kernels.types import N_FARTHEST, NODE, OFFSET
 
@@ -157,7 +157,7 @@ def msbfs_shard(shard: Shard, sources: Any, source_ptr: Any) -> ShardResult:
     call, each in the cache for all of its sources.
     """
     sources = _sources_of(sources)
-    source_ptr = np.ascontiguousarray(to_host(np.asarray(source_ptr)), OFFSET)
+    source_ptr = np.ascontiguousarray(np.asarray(to_host(source_ptr)), OFFSET)
     if source_ptr.shape != (shard.n_graphs + 1,):
         raise GraphError(
             f"source_ptr has shape {source_ptr.shape}; {shard.n_graphs} graphs need "
@@ -254,14 +254,14 @@ def _widened(graph: CSRGraph, sources: np.ndarray, narrow: np.ndarray, eccentric
 
 def _sources_of(sources: Any) -> np.ndarray:
     """(n_sources,) int64 on the host; GraphError if these are not integers."""
-    array = np.asarray(to_host(sources) if hasattr(sources, "get") else sources)
+    array = np.asarray(to_host(sources))
     if array.size == 0:
         return np.empty(0, NODE)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise GraphError(
             f"sources have shape {array.shape} and dtype {array.dtype}; give one row of integers"
         )
-    if array.max() > np.iinfo(NODE).max or array.min() < 0:
+    if array.max() >= MAX_NODES or array.min() < 0:
         worst = array.max() if array.min() >= 0 else array.min()
         raise GraphError(f"source {worst} is not a node; node ids are 0 to 2**31 - 2")
     return np.ascontiguousarray(array, NODE)

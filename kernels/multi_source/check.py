@@ -111,7 +111,8 @@ def check_source(
     """
     if level.dtype != LEVEL or (level.size and level.max() == np.iinfo(LEVEL).max):
         unreached = level == np.iinfo(level.dtype).max
-        level = np.where(unreached, UNREACHED, level).astype(LEVEL)
+        level = level.astype(LEVEL)
+        level[unreached] = UNREACHED
     check_levels(graph.indptr, graph.indices, source, level)
     counts = np.bincount(level + 1)[1:]  # unreached nodes fall into the first bin
     found = np.asarray(hop_counts)

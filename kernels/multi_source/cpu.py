@@ -26,8 +26,8 @@ ALL = np.uint64(0xFFFF_FFFF_FFFF_FFFF)
 ONE = np.uint64(1)
 LOW_BYTES = np.uint64(0x0101_0101_0101_0101)
 # Row b: the bits of byte b as eight bytes of 0 or 1, the lowest first.
-SPREAD = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
-SPREAD = np.ascontiguousarray(SPREAD).view(np.dtype("<u8")).astype(np.uint64).ravel()
+_BITS = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1, bitorder="little")
+SPREAD = np.ascontiguousarray(_BITS).view(np.dtype("<u8")).astype(np.uint64).ravel()
 
 
 @njit(cache=True, nogil=True)

@@ -1,0 +1,32 @@
+"""Hop distances and components by SciPy; shares no code with the kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components, shortest_path
+
+
+def _matrix(graph) -> csr_array:
+    n_nodes = graph.n_nodes
+    ones = np.ones(graph.n_arcs)
+    arcs = (ones, graph.indices.astype(np.int32), graph.indptr.astype(np.int32))
+    return csr_array(arcs, shape=(n_nodes, n_nodes))
+
+
+def bfs_levels(graph, sources) -> np.ndarray:
+    """(n_sources, n_nodes) int64, -1 where no path leads."""
+    if graph.n_nodes == 0 or len(sources) == 0:
+        return np.empty((len(sources), graph.n_nodes), np.int64)
+    hops = shortest_path(_matrix(graph), method="D", unweighted=True, indices=list(sources))
+    return np.where(np.isinf(hops), -1, hops).astype(np.int64)
+
+
+def smallest_of_component(graph) -> np.ndarray:
+    """(n_nodes,) int64: the smallest node that each node is joined to."""
+    if graph.n_nodes == 0:
+        return np.empty(0, np.int64)
+    n_components, label = connected_components(_matrix(graph), directed=False)
+    smallest = np.full(n_components, graph.n_nodes)
+    np.minimum.at(smallest, label, np.arange(graph.n_nodes))
+    return smallest[label]

@@ -1,0 +1,56 @@
+"""Every .cu file compiles for each architecture we support; needs NVRTC but no GPU."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+import kernels
+from kernels._cuda.loader import OPTIONS, source_of
+
+nvrtc = pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC (extra nvrtc) is not installed")
+CU_FILES = sorted(Path(kernels.__file__).parent.rglob("*.cu"))
+ARCHITECTURES = ("sm_75", "sm_80", "sm_90")
+
+
+def include_options() -> list[bytes]:
+    """Where CUDA's own headers lie, if their wheel is there."""
+    spec = importlib.util.find_spec("nvidia")
+    roots = [Path(root) for root in (spec.submodule_search_locations or [])] if spec else []
+    folders = [root / "cu13" / "include" / part for root in roots for part in ("", "cccl")]
+    return [b"-I" + bytes(folder) for folder in folders if folder.is_dir()]
+
+
+def compiler_log(source: str, name: str, architecture: str) -> str:
+    """Errors and warnings of the compiler; empty if there are none."""
+    error, program = nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), 0, [], [])
+    assert error == nvrtc.nvrtcResult.NVRTC_SUCCESS
+    options = [option.encode() for option in OPTIONS]
+    options += [f"-arch={architecture}".encode(), *include_options()]
+    nvrtc.nvrtcCompileProgram(program, len(options), options)
+    _, size = nvrtc.nvrtcGetProgramLogSize(program)
+    log = b" " * size
+    nvrtc.nvrtcGetProgramLog(program, log)
+    nvrtc.nvrtcDestroyProgram(program)
+    return log.decode().strip(" \0\n")
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("cu_file", CU_FILES, ids=lambda cu_file: cu_file.name)
+def test_compiles_without_a_warning(cu_file, architecture):
+    assert compiler_log(source_of(cu_file), cu_file.name, architecture) == ""
+
+
+def test_an_error_is_named_with_its_file_and_line():
+    cu_file = CU_FILES[0]
+    broken = source_of(cu_file) + "\nbroken"
+    log = compiler_log(broken, cu_file.name, "sm_80")
+    n_lines = len(cu_file.read_text().splitlines())
+    assert f"{cu_file.name}({n_lines + 2}): error" in log
+
+
+def test_every_algorithm_with_a_launcher_has_its_device_code():
+    launchers = Path(kernels.__file__).parent.glob("*/gpu.py")
+    assert [path.parent.name for path in CU_FILES] == sorted(p.parent.name for p in launchers)

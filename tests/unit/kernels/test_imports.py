@@ -1,0 +1,96 @@
+"""What imports what: GPUs are optional, and ``kernels`` is ours."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import kernels
+
+ROOT = Path(__file__).resolve().parents[3]
+
+WITHOUT_CUPY = """
+import importlib, pkgutil, sys
+sys.modules["cupy"] = None  # import raises ImportError
+names = ["{package}"]
+path = importlib.import_module("{package}").__path__
+names += [module.name for module in pkgutil.walk_packages(path, "{package}.")]
+skipped = [n for n in names if n.endswith(".gpu")]
+for name in names:
+    if name not in skipped:
+        importlib.import_module(name)
+print(len(names) - len(skipped), "imported,", len(skipped), "launchers")
+"""
+
+
+def run(code: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+def test_kernels_is_this_projects():
+    """Another package of this name exists on PyPI."""
+    assert Path(kernels.__file__).resolve() == ROOT / "kernels" / "__init__.py"
+
+
+@pytest.mark.parametrize("package", ["kernels", "pipeline"])
+def test_every_module_but_the_launchers_imports_without_cupy(package):
+    if package == "pipeline":
+        pytest.importorskip("orjson", reason="the pipeline's requirements are not installed")
+    done = run(WITHOUT_CUPY.format(package=package))
+    assert done.returncode == 0, done.stderr
+    assert "imported" in done.stdout
+
+
+def test_moving_to_a_gpu_without_cupy_is_a_device_error():
+    done = run(
+        "import sys; sys.modules['cupy'] = None\n"
+        "import numpy as np, kernels\n"
+        "graph = kernels.CSRGraph(np.array([0, 0]), np.array([], np.int32))\n"
+        "try: graph.to('gpu')\n"
+        "except kernels.DeviceError as error: print(error)\n"
+    )
+    assert done.stdout.startswith("no GPU can be used: CuPy is not installed"), done.stderr
+
+
+def test_importing_kernels_imports_neither_numba_nor_cupy():
+    done = run("import sys, kernels; print('numba' in sys.modules, 'cupy' in sys.modules)")
+    assert done.stdout.split() == ["False", "False"], done.stderr
+
+
+def test_compiling_for_cores_covers_every_module_with_kernels():
+    folder = ROOT / "kernels"
+    with_numba = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for path in folder.rglob("*.py")
+        if "@njit" in path.read_text()
+    }
+    from kernels.warm import COMPILED_MODULES
+
+    assert set(COMPILED_MODULES) == with_numba
+
+
+def test_kernels_on_cores_are_compiled_once_before_they_are_called():
+    """Every entry point has its signatures after compile_cpu(); a call adds none."""
+    done = run(
+        "import numpy as np, kernels\n"
+        "assert kernels.compile_cpu() > 0\n"
+        "from kernels.multi_source.cpu import sweep\n"
+        "from kernels.breadth_first.cpu import bfs\n"
+        "before = len(sweep.signatures), len(bfs.signatures)\n"
+        "graph = kernels.CSRGraph(np.array([0, 1, 2]), np.array([1, 0], np.int32))\n"
+        "kernels.msbfs(graph, [0] * 9); kernels.bfs(graph, 0)\n"
+        "print(before, before == (len(sweep.signatures), len(bfs.signatures)))\n"
+    )
+    assert done.stdout.strip() == "(1, 1) True", done.stderr
