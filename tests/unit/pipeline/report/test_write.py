@@ -21,9 +21,6 @@ from pipeline.report.plots import bin_counts, hop_histogram
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 
 HOSTILE = (
-    "\"'</script><img src=x onerror=alert(1)>&amp;\u202eevil\x00\x1b[31m\u2028"
-    "--><!--\u00e9\u4e2d"
-)
     "\"'</script><img src=x onerror=alert(1)>&amp;\u202eevil\x00\x1b[31m\u2028--><!--\u00e9\u4e2d"
 )
 
