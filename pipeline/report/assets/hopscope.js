@@ -223,7 +223,11 @@ const hopscope = (() => {
       update();
     });
     find.addEventListener("keydown", (event) => {
-      if (event.key === "ArrowDown" && rows.length) { event.preventDefault(); go(0); }
+      if (event.key === "ArrowDown" && rows.length) {
+        event.preventDefault();
+        event.stopPropagation(); // or the list would take it for a second step
+        go(0);
+      }
       if (event.key === "Enter" && rows.length) location.href = `as/${columns.asn[rows[0]]}.html`;
     });
     order.addEventListener("change", () => sortBy(order.value.replace(/^-/, ""), order.value.startsWith("-")));
