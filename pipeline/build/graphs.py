@@ -34,7 +34,8 @@ from pipeline.build.connectivity import count_components
 from pipeline.model.graphs import GraphSet
 from pipeline.model.topology import NO_ASN, IngressTable, Topology
 
-HASH_THREADS = 4  # sha256 releases the lock for all but the smallest graphs
+HASH_THREADS = 2  # sha256 releases the interpreter's lock for all but the smallest graphs
+HASH_ARCS = 1 << 20  # arcs that one thread hashes at a time
 
 
 def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
@@ -224,15 +225,20 @@ def _summed_degrees(degree: np.ndarray, node_ptr: np.ndarray) -> np.ndarray:
 def _graph_hashes(node_ptr, arc_ptr, degree, indices) -> list[str]:
     """``CSRGraph.graph_hash`` of each AS."""
 
-    def of(i: int) -> str:
-        own = degree[node_ptr[i] : node_ptr[i + 1]]
-        indptr = np.zeros(len(own) + 1, np.int64)
-        np.cumsum(own, out=indptr[1:])
-        return hash_arrays(indptr, indices[arc_ptr[i] : arc_ptr[i + 1]])
+    def of(first: int, last: int) -> list[str]:
+        hashes = []
+        for i in range(first, last):
+            own = degree[node_ptr[i] : node_ptr[i + 1]]
+            indptr = np.zeros(len(own) + 1, np.int64)
+            np.cumsum(own, out=indptr[1:])
+            hashes.append(hash_arrays(indptr, indices[arc_ptr[i] : arc_ptr[i + 1]]))
+        return hashes
 
-    n_ases = len(node_ptr) - 1
+    # Runs of ASes with about as many arcs each: a thread an AS would cost more than its hash.
+    ends = np.searchsorted(arc_ptr, np.arange(HASH_ARCS, arc_ptr[-1], HASH_ARCS))
+    bounds = np.unique(np.concatenate([[0], ends, [len(node_ptr) - 1]])).tolist()
     with ThreadPoolExecutor(HASH_THREADS) as pool:
-        return list(pool.map(of, range(n_ases), chunksize=256))
+        return [h for part in pool.map(of, bounds[:-1], bounds[1:]) for h in part]
 
 
 def _weights(topology: Topology) -> np.ndarray:
