@@ -39,7 +39,7 @@ log = logging.getLogger(__name__)
 CONNECT_S = 10.0  # seconds to reach a scheduler
 WORKERS_S = 30.0  # seconds to wait for its first worker
 PROBE_S = 60.0  # seconds for all workers to answer; importing numba on a busy machine takes 5
-DEATHS = 1  # a task may lose this many workers before Dask gives it back to us
+DEATHS = 0  # workers that Dask lets a task lose: none, we decide what is tried again
 
 
 @dataclass
@@ -147,12 +147,12 @@ def n_cores() -> int:
 
 def _quiet() -> None:
     """Distributed tells of each start and stop; a run of ours should not."""
-    for name in ("distributed", "distributed.nanny", "distributed.scheduler", "distributed.worker"):
-        logging.getLogger(name).setLevel(logging.ERROR)
-    # Closing with workers mid-task is told as an error; what matters reaches us as outcomes.
-    for name in ("distributed.comm", "distributed.core", "distributed.client", "bokeh"):
+    # Dead workers and lost results are told as errors; what matters reaches us as outcomes.
+    # These have levels of their own, set when distributed was imported.
+    for name in ("distributed", "distributed.client", "bokeh", "tornado", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    logging.getLogger("tornado.application").setLevel(logging.CRITICAL)
+    for name in ("nanny", "scheduler", "worker", "core", "comm", "batched"):
+        logging.getLogger(f"distributed.{name}").setLevel(logging.CRITICAL)
 
 
 @contextlib.contextmanager
@@ -198,12 +198,11 @@ def _start(config: AnalyzeConfig) -> Iterator[Client]:
     n_workers = config.workers or len(gpus) or n_cores()
     threads = str(max(1, n_cores() // n_workers))
     with contextlib.ExitStack() as stack:
-        # One task gives up after DEATHS + 1 dead workers; we try it again and then report it.
         stack.enter_context(
             dask.config.set(
                 {
                     "distributed.scheduler.allowed-failures": DEATHS,
-                    "distributed.logging": {"distributed": "error"},
+                    "logging": {"distributed": "critical"},
                     # A worker is one thread of ours; kernels may use its share of the cores.
                     "distributed.nanny.pre-spawn-environ.NUMBA_NUM_THREADS": threads,
                     "distributed.nanny.pre-spawn-environ.OMP_NUM_THREADS": threads,

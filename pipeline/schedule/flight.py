@@ -1,4 +1,9 @@
-"""Tasks in flight on a cluster: submit, wait, classify what comes back, try again."""
+"""Tasks in flight on a cluster: submit, wait, classify what comes back, try again.
+
+A worker that dies takes the tasks with it that wait there behind the one that killed it. So each
+of them is tried again in quarantine, one at a time: only a task that loses its worker twice while
+no other suspect is in flight has failed.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +12,7 @@ import logging
 import pickle
 import queue
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -22,6 +28,7 @@ from pipeline.schedule.watch import Limits, Watch, Watched
 log = logging.getLogger(__name__)
 
 THREAD_WINDOW = 2  # tasks in flight for each worker thread: one runs, one is on its way
+MAX_DEATHS = 2  # workers lost in quarantine
 GATHER_S = 120.0  # seconds to fetch small results that are ready; longer means a lost cluster
 
 Split = Callable[[Any], Sequence[Any]]
@@ -30,6 +37,10 @@ Split = Callable[[Any], Sequence[Any]]
 def no_split(task: Any) -> Sequence[Any]:
     """Nothing smaller exists."""
     return ()
+
+
+class WorkerDiedError(RetryableError):
+    """The worker of a task died, by the task's fault or another's."""
 
 
 @dataclass(frozen=True)
@@ -81,6 +92,8 @@ class _Entry:
     future: Future
     watched: Watched
     failed: tuple[Attempt, ...]
+    suspect: bool = False
+    deaths: int = 0  # workers it lost in quarantine
 
 
 @dataclass(eq=False)
@@ -95,6 +108,7 @@ class Flight:
     limits: Limits
     allowed: Callable[[Any], list[str] | None]
     _entries: dict[Any, _Entry] = field(default_factory=dict)
+    _suspects: deque[tuple] = field(default_factory=deque)  # arguments of submit
     _done: queue.SimpleQueue = field(default_factory=queue.SimpleQueue)
     _number: itertools.count = field(default_factory=itertools.count)
     _threads: dict[str, int] = field(default_factory=dict)
@@ -116,6 +130,7 @@ class Flight:
         """Cancel what is still in flight: the caller stopped, or was interrupted."""
         left = [entry.future for entry in self._entries.values()]
         self._entries.clear()
+        self._suspects.clear()
         if left and self.client.status == "running":
             self.client.cancel(left)
         for future in left:
@@ -123,7 +138,7 @@ class Flight:
 
     @property
     def n_in_flight(self) -> int:
-        return len(self._entries)
+        return len(self._entries) + len(self._suspects)
 
     def n_pinned(self, worker: str | None) -> int:
         """Tasks in flight that are bound to one worker; None: those that are bound to none."""
@@ -145,6 +160,8 @@ class Flight:
         number: int = 1,
         tries: int = 1,
         failed: tuple[Attempt, ...] = (),
+        suspect: bool = False,
+        deaths: int = 0,
     ) -> None:
         """Give one task to the cluster; ``pin`` is the only worker that may take it."""
         name = self.name(task)
@@ -156,7 +173,9 @@ class Flight:
             attempt, self.run, task, key=key, pure=False, retries=0, workers=workers
         )
         watched = Watched(name.rpartition("-")[0], pin)
-        self._entries[key] = _Entry(task, number, tries, submitted, future, watched, failed)
+        self._entries[key] = _Entry(
+            task, number, tries, submitted, future, watched, failed, suspect, deaths
+        )
         future.add_done_callback(lambda done: self._done.put(done.key))
 
     def finished(self) -> list[Outcome]:
@@ -164,7 +183,7 @@ class Flight:
 
         May be empty: what finished was tried again, or nothing did before the next look.
         """
-        keys = self._wait()
+        keys = self._wait() if self._entries else []
         entries = [(key, self._entries[key]) for key in keys if key in self._entries]
         outcomes = []
         for key, entry, answer in self._fetch(entries):
@@ -175,7 +194,12 @@ class Flight:
         if self._entries and now - self._looked_at >= self.limits.poll_s:
             self._looked_at = now
             outcomes += self._look(now)
+        self._try_a_suspect()
         return outcomes
+
+    def _try_a_suspect(self) -> None:
+        if self._suspects and not any(entry.suspect for entry in self._entries.values()):
+            self.submit(*self._suspects.popleft())
 
     def _wait(self) -> list[Any]:
         try:
@@ -215,7 +239,7 @@ class Flight:
             value = entry.future.result(timeout=GATHER_S)
         except KilledWorker as error:
             where = getattr(error.last_worker, "address", error.last_worker)
-            return RetryableError(
+            return WorkerDiedError(
                 f"{name}: the workers that ran it died, {where} last "
                 "(killed, or more memory needed than there is)"
             )
@@ -255,7 +279,14 @@ class Flight:
                 self.submit(part, entry.watched.pin, entry.number + 1, 1, failed)
                 failed = ()  # told once, with the first part
             return []
-        if isinstance(error, RetryableError) and entry.tries < self.max_attempts:
+        if isinstance(error, WorkerDiedError):
+            deaths = entry.deaths + entry.suspect
+            if deaths < MAX_DEATHS:
+                log.warning("attempt %d: %s; trying again, alone", entry.number, error)
+                again = (entry.task, None, entry.number + 1, entry.tries, failed, True, deaths)
+                self._suspects.append(again)
+                return []
+        elif isinstance(error, RetryableError) and entry.tries < self.max_attempts:
             log.warning("attempt %d: %s; trying again", entry.number, error)
             self.submit(entry.task, None, entry.number + 1, entry.tries + 1, failed)
             return []

@@ -1,0 +1,258 @@
+"""The whole measurement on real worker processes, against SciPy."""
+
+import contextlib
+import os
+import signal
+import socket
+import threading
+import time
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline.errors import PipelineError, UsageError
+from pipeline.schedule import measure, measuring
+from pipeline.schedule.cluster import open_cluster
+from pipeline.schedule.driver import drive
+from pipeline.schedule.watch import Limits
+from tests.integration.measured import LARGE, config_for, expected, make_snapshot, measured
+from tests.oracles.paths import bfs_levels
+
+# Distributed leaves sockets to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory):
+    return make_snapshot(tmp_path_factory.mktemp("store"))
+
+
+@pytest.fixture(scope="module")
+def wanted(snapshot):
+    return expected(snapshot)
+
+
+@pytest.fixture(scope="module")
+def cluster(snapshot, tmp_path_factory):
+    config = config_for(snapshot, tmp_path_factory.mktemp("out"), workers=2, device="cpu")
+    with open_cluster(config) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def there(cluster, snapshot, tmp_path):
+    """Options for a run on the cluster that is there."""
+    return lambda **options: config_for(snapshot, tmp_path, scheduler=cluster.address, **options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"pack": 1},
+        {"pack": 7},
+        {"schedule": "barrier"},
+        {"schedule": "striding", "pack": 20},
+        {"verify": True, "pack": 64},
+    ],
+    ids=str,
+)
+def test_every_pack_and_schedule_agrees_with_scipy(snapshot, wanted, there, options):
+    measurement = measure(snapshot, there(**options))
+    assert measurement.failed == {}
+    assert measured(snapshot, measurement) == wanted
+
+
+def test_auto_sends_small_ases_together_and_says_what_ran_where(snapshot, cluster, there):
+    told = []
+    measurement = measure(snapshot, there(), told.append)
+    tasks = measurement.tasks
+    assert "shard" in tasks["kind"]
+    n_sources = sum(tasks["n_sources"])
+    # AS10 and AS20 have one graph: 0, 2 and 5 are searched once.
+    assert n_sources == len(measurement.results.source) - 1
+    assert [told[-1].done, told[-1].total] == [n_sources, n_sources]
+    assert told[0].stage == "search"
+    assert set(tasks["worker"]) <= set(cluster.facts)
+    assert set(tasks["status"]) == {"ok"}
+    searched = {asn for asns in tasks["asns"] for asn in asns.tolist()}
+    assert searched == {10, 30, 40, 50, LARGE, 80}
+    row_60 = snapshot.row_of(60)
+    assert measurement.n_tasks[row_60] == 0
+    assert measurement.device[row_60] == ""
+    assert np.isnan(measurement.wall_s[row_60])
+    shares = measurement.busy_share
+    assert set(shares) == set(cluster.facts)
+    assert all(0 <= share <= 1 for share in shares.values())
+    assert measurement.cluster["n_workers"] == 2
+    assert measurement.cluster["dashboard"].startswith("http://127.0.0.1:")
+
+
+def test_one_as_alone(snapshot, there):
+    measurement = measure(snapshot, there(asns=(20,)))
+    assert measured(snapshot, measurement) == expected(snapshot, (20,))
+    assert measurement.rows.tolist() == [1]
+
+
+def test_nothing_to_search_needs_no_cluster(snapshot, tmp_path):
+    config = config_for(snapshot, tmp_path, asns=(60,), scheduler="tcp://127.0.0.1:1")
+    assert len(measure(snapshot, config).results.source) == 0
+
+
+@pytest.mark.parametrize("pack", [None, 40])
+def test_distances_are_the_hop_matrix_of_each_as(snapshot, there, pack):
+    config = there(distances=True, pack=pack)
+    measurement = measure(snapshot, config)
+    assert measurement.failed == {}
+    folder = config.out / snapshot.name / "distances"
+    ases = {asn for asn, *_ in expected(snapshot)}
+    assert sorted(path.name for path in folder.iterdir()) == sorted(f"{a}.parquet" for a in ases)
+    for asn in ases:
+        row = snapshot.row_of(asn)
+        first, last = np.searchsorted(measurement.results.row, [row, row + 1])
+        sources = measurement.results.source[first:last]
+        table = pq.read_table(folder / f"{asn}.parquet")
+        n_nodes = int(snapshot.n_nodes[row])
+        assert table["ingress"].to_pylist() == np.repeat(sources, n_nodes).tolist()
+        assert table["node"].to_pylist() == list(range(n_nodes)) * len(sources)
+        hops = np.array(table["hops"].fill_null(-1)).reshape(len(sources), n_nodes)
+        np.testing.assert_array_equal(hops, bfs_levels(snapshot.graph(row), sources))
+
+
+def test_a_worker_killed_in_the_middle_costs_nothing_but_time(snapshot, cluster, wanted, there):
+    pids = list(cluster.client.run(os.getpid).values())
+
+    def kill_one(progress):
+        if progress.done > 20 and pids:
+            os.kill(pids.pop(0), signal.SIGKILL)
+            pids.clear()
+
+    measurement = measure(snapshot, there(pack=1), kill_one)
+    assert pids == []
+    assert measurement.failed == {}
+    assert measured(snapshot, measurement) == wanted
+    cluster.client.wait_for_workers(2, timeout=30)
+
+
+def test_two_runs_at_once_on_one_scheduler(snapshot, wanted, there):
+    found = {}
+
+    def run(pack):
+        found[pack] = measured(snapshot, measure(snapshot, there(pack=pack)))
+
+    threads = [threading.Thread(target=run, args=(pack,)) for pack in (5, 6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=60)
+    assert found == {5: wanted, 6: wanted}
+
+
+def test_an_as_that_cannot_be_read_fails_and_the_rest_is_done(snapshot, there, monkeypatch):
+    def with_a_wrong_source(*args, **options):
+        made = plan_of(*args, **options)
+        made.sources[-1] = 10**6  # of AS80, the last graph
+        return made
+
+    plan_of = measuring.plan
+    monkeypatch.setattr(measuring, "plan", with_a_wrong_source)
+    measurement = measure(snapshot, there(pack=50))
+    row = snapshot.row_of(80)
+    assert list(measurement.failed) == [row]
+    assert "source 1000000" in measurement.failed[row]
+    assert measurement.tasks["status"].count("failed") == 1
+    good = [line for line in expected(snapshot) if line[0] != 80]
+    assert [line for line in measured(snapshot, measurement) if line[0] != 80] == good
+
+
+def die(task):
+    if task == 3:
+        os._exit(1)
+    return task
+
+
+def test_a_task_that_kills_its_worker_fails_alone(cluster):
+    tasks = iter(range(6))
+    limits = Limits(poll_s=0.5, lost_s=15)
+    outcomes = drive(
+        cluster.client,
+        die,
+        lambda: next(tasks, None),
+        name="poison",
+        limits=limits,
+    )
+    by_task = {outcome.task: outcome for outcome in outcomes}
+    assert sorted(by_task) == list(range(6))
+    assert isinstance(by_task[3].error, PipelineError)
+    assert "poison: the workers that ran it died" in str(by_task[3].error)
+    assert [by_task[task].result for task in (0, 1, 2, 4, 5)] == [0, 1, 2, 4, 5]
+    cluster.client.wait_for_workers(2, timeout=30)
+
+
+def sleep(task):
+    time.sleep(task)
+    return task
+
+
+def test_a_task_that_never_ends_names_its_worker(cluster):
+    tasks = iter([6, 0])
+    limits = Limits(poll_s=0.2, task_s=2)
+    outcomes = drive(cluster.client, sleep, lambda: next(tasks, None), name="long", limits=limits)
+    errors = {outcome.task: outcome.error for outcome in outcomes}
+    assert "long: no answer from worker tcp://127.0.0.1:" in str(errors[6])
+    assert errors[0] is None or "no answer" in str(errors[0])  # it may stand behind the other
+
+
+def test_own_cluster_of_one_worker_agrees_and_ends(snapshot, wanted, tmp_path):
+    with contextlib.closing(socket.socket()) as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        dashboard = f"127.0.0.1:{taken.getsockname()[1]}"  # taken: another is used, silently
+        config = config_for(snapshot, tmp_path, workers=1, device="cpu", dashboard=dashboard)
+        measurement = measure(snapshot, config)
+    assert measured(snapshot, measurement) == wanted
+    assert measurement.cluster["n_workers"] == 1
+    address = measurement.cluster["scheduler"].removeprefix("tcp://").split(":")
+    with contextlib.closing(socket.socket()) as probe:
+        assert probe.connect_ex((address[0], int(address[1]))) != 0
+
+
+def test_an_address_where_nobody_answers_is_named(snapshot, tmp_path, monkeypatch):
+    monkeypatch.setattr("pipeline.schedule.cluster.CONNECT_S", 1.0)
+    config = config_for(snapshot, tmp_path, scheduler="tcp://127.0.0.1:1")
+    with pytest.raises(UsageError, match=r"^--scheduler tcp://127.0.0.1:1: no Dask") as caught:
+        measure(snapshot, config)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_store_that_workers_do_not_see_is_named(cluster, snapshot, there, tmp_path):
+    with (
+        pytest.raises(UsageError, match=r"worker tcp://127.0.0.1:\d+ on .* does not see .*gone"),
+        open_cluster(there(), tmp_path / "gone"),
+    ):
+        pass
+
+
+def test_workers_with_other_kernels_are_named(cluster, there, monkeypatch):
+    ours = {"hopscope": "0.1.0", "python": "3.11", "kernels": "abc", "distributed": "x"}
+    theirs = cluster.facts[next(iter(cluster.facts))]["fingerprint"]
+    monkeypatch.setattr("pipeline.schedule.cluster.fingerprint", lambda: theirs | ours)
+    told = pytest.raises(UsageError, match=r"^worker tcp://.* has .*install the same hopscope")
+    with told, open_cluster(there()):
+        pass
+
+
+def test_gpu_without_a_gpu_says_so(snapshot, there, tmp_path, monkeypatch):
+    monkeypatch.setattr("pipeline.schedule.cluster.visible_gpus", list)
+    with pytest.raises(UsageError, match="no NVIDIA GPU"):
+        measure(snapshot, config_for(snapshot, tmp_path, device="gpu"))
+
+
+@pytest.mark.gpu
+def test_gpu_and_cores_agree_with_scipy(snapshot, wanted, tmp_path):
+    for options in ({"pack": 1}, {"pack": 7}, {}, {"device": "auto", "verify": True}):
+        config = config_for(snapshot, tmp_path, **({"device": "gpu"} | options))
+        measurement = measure(snapshot, config)
+        assert measured(snapshot, measurement) == wanted
+        assert "gpu" in measurement.tasks["device"]
