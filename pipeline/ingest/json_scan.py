@@ -26,7 +26,7 @@ _POWERS = 10.0 ** np.arange(16)  # each exact in a double
 _TRUE, _FALSE, _NULL = (np.frombuffer(word, np.uint8) for word in (b"true", b"false", b"null"))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def skip_space(data, pos, end, newlines):
     """Behind blanks and tabs, and line breaks where allowed; may be ``end``."""
     while pos < end:
@@ -37,7 +37,7 @@ def skip_space(data, pos, end, newlines):
     return pos
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def skip_string(data, pos, end):
     """Behind the closing quote of a plain ASCII string; ``pos`` is behind the opening one."""
     while pos < end:
@@ -88,7 +88,7 @@ def _skip_word(data, pos, end, word):
     return pos + len(word)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def to_value(data, pos, end, newlines):
     """From behind a key's closing quote over the colon to the first byte of its value."""
     pos = skip_space(data, pos, end, newlines)

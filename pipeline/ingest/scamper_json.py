@@ -216,11 +216,10 @@ class _Reader:
             if not window.final:
                 return None, None
             return pos, self._fault("cut short or broken: an element of the array has no end")
-        if behind == MORE:
+        is_cut = behind == MORE and data[pos] == ord("{") and window.final and limit == end
+        rest = data[behind:limit].tobytes().lstrip() if not in_array and behind != MORE else b""
+        if behind == MORE or rest[:1] not in (b"", b"{"):
             behind = limit
-            is_cut = data[pos] == ord("{") and window.final and limit == end
-        else:
-            is_cut = False
         line = data[pos:behind].tobytes()
         try:
             record = orjson.loads(line)

@@ -52,7 +52,7 @@ _ICMP_TYPE, _ICMP_CODE = map(_word, (b"icmp_type", b"icmp_code"))
 I_SEC, I_USEC, I_TTL, I_TYPE, I_CODE = range(5)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def _is(data, pos, length, word):
     if length != len(word):
         return False
@@ -366,7 +366,14 @@ def decode(data, pos, end, final, columns, memory):
             return NEED
         if pos < 0:
             return SLOW
-        if newlines:
+        if not newlines:
+            # What follows on the line must be nothing or another record, or all of it is odd.
+            behind = skip_space(data, pos, end, False)
+            if behind >= end and not final:
+                return NEED
+            if behind < end and data[behind] != 10 and data[behind] != _OPEN_OBJECT:
+                return SLOW
+        else:
             for at in range(first, pos):
                 if data[at] == 10:
                     memory[M_LINE] += 1

@@ -72,12 +72,12 @@ FLAG_TCP, FLAG_UDP = 0x20, 0x40  # the reply was no ICMP message
 M_POS, M_REASON, M_N_ADDRS, M_ADDR = range(4)
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def _u16(data, pos):
     return (np.int64(data[pos]) << 8) | np.int64(data[pos + 1])
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def _u32(data, pos):
     return (_u16(data, pos) << 16) | _u16(data, pos + 2)
 

@@ -131,6 +131,11 @@ class TraceReaderContract:
     broken_record: bytes
     broken_reason: str
 
+    @pytest.fixture(scope="class", autouse=True)
+    def _compiled(self) -> None:
+        """Kernels compile at their first call: not while a test watches the time."""
+        self.read_bytes(self.sample_bytes())
+
     @pytest.fixture
     def path(self) -> Path:
         return SAMPLES / self.sample
