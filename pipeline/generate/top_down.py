@@ -82,7 +82,7 @@ def _connect(node_ptr, as_near, as_far, degree, border_near, border_far):
 
 @njit(cache=True, nogil=True)
 def _smallest_non_leaf(node_ptr, which, degree):
-    best = np.int64(-1)
+    best = -1
     for node in range(node_ptr[which], node_ptr[which + 1]):
         if degree[node] > 1 and (best < 0 or degree[node] < degree[best]):
             best = node

@@ -1,0 +1,417 @@
+"""RIPE Atlas: what a reply means, any shape of file, and two parsers that agree on every record."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import orjson
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.ingest import atlas, atlas_scan
+from pipeline.ingest.atlas_record import BrokenError, OtherTypeError, parse_result
+from pipeline.ingest.columns import TraceColumns
+from pipeline.model.addresses import parse_addr
+from pipeline.model.reading import ReadReport
+from pipeline.model.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE
+from tests.contracts.trace_reader import Trace, TraceReaderContract, mutations, unpack
+from tests.real_data import real_data
+
+SAMPLES = Path(__file__).parents[4] / "data" / "samples" / "atlas"
+LINES = (SAMPLES / "results.jsonl").read_bytes().splitlines()
+
+FIRST = Trace(
+    "10.0.0.5",
+    "192.0.2.9",
+    1619118621.0,
+    [
+        (1, "10.0.0.1", 1.01, KIND_UNKNOWN),
+        (1, "10.0.0.1", 0.831, KIND_UNKNOWN),
+        (3, "198.51.100.7", 4.7, KIND_UNKNOWN),
+        (3, "198.51.100.8", 4.9, KIND_UNKNOWN),
+        (3, "198.51.100.7", 5.0, KIND_UNKNOWN),
+        (4, "192.0.2.9", 9.5, KIND_UNKNOWN),
+    ],
+)
+TRACES = [
+    FIRST,
+    Trace(
+        "2001:db8::2",
+        "2001:db8:ffff::1",
+        1446563590.0,
+        [(1, "2001:db8::1", 0.5, KIND_UNKNOWN), (1, "2001:db8::1", 0.25, KIND_UNREACHABLE)],
+    ),
+    Trace(
+        "10.0.0.5",
+        "192.0.2.9",
+        1619118700.0,
+        [
+            (1, "10.0.0.1", 2.5, KIND_UNKNOWN),
+            (2, "192.0.2.9", 7.25, KIND_OTHER),
+            (2, "198.51.100.7", None, KIND_UNKNOWN),
+        ],
+    ),
+    Trace("203.0.113.4", "::", 1446563591.0, []),
+    Trace("10.0.0.5", "192.0.2.9", 1619118701.0, []),
+]
+
+
+class TestAtlas(TraceReaderContract):
+    format = "atlas"
+    sample = "atlas/results.jsonl"
+    traces = TRACES
+    broken_record = LINES[0][:-40] + b"\n"
+    broken_reason = "not valid JSON"
+
+
+def read(data: bytes) -> tuple[list[Trace], ReadReport]:
+    report = ReadReport("x.json", "atlas")
+    batches = list(atlas.read(io.BytesIO(data), report))
+    return [trace for batch in batches for trace in unpack(batch)], report
+
+
+def one(**fields) -> tuple[Trace, ReadReport]:
+    record = {"type": "traceroute", "dst_addr": "192.0.2.9", "timestamp": 5, "prb_id": 1} | fields
+    traces, report = read(json.dumps(record).encode())
+    (trace,) = traces
+    return trace, report
+
+
+def hop(*replies: dict, hop: int = 1) -> dict:
+    return {"hop": hop, "result": list(replies)}
+
+
+def test_every_oddity_of_the_sample_is_counted():
+    _, report = read((SAMPLES / "results.jsonl").read_bytes())
+    assert report.notes == {
+        "unanswered probes": 6,
+        "probes that were not sent (error)": 1,
+        "late replies, left out": 1,
+        "duplicate replies, left out": 1,
+        "replies of kind unreachable (err)": 1,
+        "replies to a rewritten destination (edst)": 1,
+        "replies with ICMP extensions": 1,
+        "replies without a usable rtt": 1,
+        "hops with an error": 2,
+        "results without dst_addr": 1,
+        "results without hops": 1,
+        "unanswered hops": 1,
+    }
+
+
+SHAPES = {
+    "array": lambda lines: b"[" + b",".join(lines) + b"]",
+    "array, one a line": lambda lines: b"[" + b",\n".join(lines) + b"\n]\n",
+    "array, commas first": lambda lines: b"[\n" + b"\n,".join(lines) + b"\n]\n",
+    "pretty-printed array": lambda lines: json.dumps(
+        [json.loads(line) for line in lines], indent=2
+    ).encode(),
+    "pretty-printed, no array": lambda lines: b"\n".join(
+        orjson.dumps(orjson.loads(line), option=orjson.OPT_INDENT_2) for line in lines
+    ),
+    "arrays one after another": lambda lines: b"".join(b"[" + line + b"]" for line in lines),
+    "CRLF": lambda lines: b"\r\n".join(lines) + b"\r\n",
+    "no last newline": lambda lines: b"\n".join(lines),
+    "with a BOM": lambda lines: b"\xef\xbb\xbf" + b"\n".join(lines) + b"\n",
+    "keys sorted": lambda lines: b"\n".join(
+        json.dumps(json.loads(line), sort_keys=True).encode() for line in lines
+    ),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_shape_of_file_gives_the_same_traces(shape):
+    data = SHAPES[shape](LINES)
+    assert atlas.sniff(data[:65536])
+    traces, report = read(data)
+    assert traces == TRACES
+    assert not report.rejected
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("window", [1 << 10, 1 << 11])
+def test_records_may_end_anywhere_in_the_window_and_be_larger_than_it(shape, window, monkeypatch):
+    monkeypatch.setattr(atlas, "WINDOW_BYTES", window)
+    traces, report = read(SHAPES[shape](LINES * 3))
+    assert traces == TRACES * 3
+    assert not report.rejected
+
+
+FAULTS = {
+    "end lost": lambda line: line[:-30],
+    "start lost": lambda line: line[30:],
+    "brace lost": lambda line: line.replace(b'{"hop":3', b'"hop":3', 1),
+    "quote lost": lambda line: line.replace(b'"from"', b'"from', 1),
+    "no UTF-8": lambda line: line.replace(b"192.0.2.9", b"192.0.\xff.9", 1),
+    "garbage": lambda line: b"%$#\x00",
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("fault", FAULTS)
+@pytest.mark.parametrize("window", [1 << 10, 1 << 24])
+def test_a_broken_record_loses_only_itself_in_any_shape(shape, fault, window, monkeypatch):
+    monkeypatch.setattr(atlas, "WINDOW_BYTES", window)
+    if "pretty" in shape or shape == "keys sorted":
+        data = SHAPES[shape]([LINES[0], LINES[1], LINES[2]])
+        begin = data.index(b'"2001:db8:ffff::1"')
+        data = data[:begin] + b"2001" + data[begin + 5 :]  # its opening quote is lost
+    else:
+        data = SHAPES[shape]([LINES[0], FAULTS[fault](LINES[0]), LINES[2]])
+    traces, report = read(data)
+    assert traces == [TRACES[0], TRACES[2]]
+    assert sum(report.rejected.values()) in (1, 2)  # "start lost" has inner objects
+
+
+def test_a_broken_last_record_of_an_array_leaves_the_array_closed():
+    traces, report = read(b"[\n" + LINES[0] + b",\n" + LINES[1][:-9] + b"\n]\n")
+    assert traces == TRACES[:1]
+    assert report.rejected == {"not valid JSON": 1}
+
+
+def test_a_record_that_swallows_the_rest_of_the_file_is_the_only_one_lost():
+    # Its list is not closed, so that all records after it could belong to it.
+    swallower = b'{"fw":1,"result":[{"hop":1}'
+    data = b"[" + b",\n".join([LINES[0], swallower, LINES[2], LINES[3]]) + b"]"
+    traces, report = read(data)
+    assert traces == [TRACES[0], TRACES[2], TRACES[3]]
+    assert report.rejected == {"not valid JSON": 1}
+
+
+def test_a_record_longer_than_the_limit_is_rejected_and_not_kept(monkeypatch):
+    monkeypatch.setattr(atlas, "WINDOW_BYTES", 1 << 10)
+    monkeypatch.setattr(atlas, "MAX_RECORD_BYTES", 1 << 12)
+    long = LINES[0][:-1] + b',"note":"' + b"a" * 50_000 + b'"}'
+    traces, report = read(b"\n".join([LINES[0], long, LINES[2]]))
+    assert traces == [TRACES[0], TRACES[2]]
+    assert report.rejected == {"record too long": 1}
+
+
+def test_rejects_name_line_and_byte():
+    data = LINES[0] + b"\n" + LINES[1].replace(b"2001:db8::1", b"2001:db8::g") + b"\n"
+    _, report = read(data)
+    (reject,) = report.samples
+    assert reject.place == f"line 2, byte {len(LINES[0]) + 1}"
+    assert reject.reason == "not an address"
+    assert "2001:db8::g" in reject.detail
+
+
+def test_hops_out_of_order_are_sorted():
+    trace, report = one(result=[hop({"from": "10.0.0.2"}, hop=7), hop({"from": "10.0.0.1"}, hop=2)])
+    assert [reply[:2] for reply in trace.replies] == [(2, "10.0.0.1"), (7, "10.0.0.2")]
+    assert not report.rejected
+
+
+@pytest.mark.parametrize(
+    "text", ["::ffff:1.2.3.4", "1::", "::1", "::", "1:2:3:4:5:6:7::", "fe80::1%eth0", "1.2.3.4"]
+)
+def test_unusual_addresses_are_read(text):
+    trace, _ = one(result=[hop({"from": text, "rtt": 1})])
+    assert trace.replies[0][1] == {
+        "::ffff:1.2.3.4": "1.2.3.4",
+        "fe80::1%eth0": "fe80::1",
+        "1:2:3:4:5:6:7::": "1:2:3:4:5:6:7:0",
+    }.get(text, text)
+
+
+@pytest.mark.parametrize("rtt", [-1, 1e300, "5", None, True])
+def test_an_unusable_rtt_is_no_reason_to_lose_the_reply(rtt):
+    trace, report = one(result=[hop({"from": "10.0.0.1", "rtt": rtt})])
+    assert trace.replies == [(1, "10.0.0.1", None, KIND_UNKNOWN)]
+    assert report.notes["replies without a usable rtt"] == 1
+
+
+@pytest.mark.parametrize("timestamp", [-5, 0, 1e300, 4_102_444_800, "now", None, True])
+def test_a_nonsense_timestamp_is_unknown(timestamp):
+    trace, report = one(timestamp=timestamp, result=[])
+    assert trace.start_s == 0
+    assert report.newest_s == 0
+    assert report.notes["results without a usable timestamp"] == 1
+
+
+def test_a_result_without_type_is_taken_if_it_has_hops():
+    traces, report = read(
+        b'{"dst_addr":"192.0.2.9","result":[{"hop":1,"result":[{"from":"::1"}]}]}'
+    )
+    assert traces[0].replies == [(1, "::1", None, KIND_UNKNOWN)]
+    assert not report.rejected
+
+
+def test_other_measurements_are_skipped_by_type():
+    _, report = read(
+        b"\n".join([LINES[0], b'{"type":"ping","result":[]}', b'{"type":"dns"}', b'{"type":"dns"}'])
+    )
+    assert report.skipped == {"ping": 1, "dns": 2}
+    assert report.n_records == 1
+
+
+def test_keys_that_only_resemble_are_not_taken():
+    trace, _ = one(Timestamp=9, atimestamp=9, timestamq=9, dst_addd="10.0.0.1", result=[])
+    assert trace.start_s == 5
+    assert trace.dst == "192.0.2.9"
+
+
+@pytest.mark.parametrize(
+    ("name", "n_traces", "n_replies", "notes"),
+    [
+        ("traceroute/pantrace/atlas.jsonl", 14, 287, {"unanswered probes": 193}),
+        (
+            "traceroute/sagan/atlas_traceroute.jsonl",
+            21,
+            533,
+            {
+                "unanswered probes": 289,
+                "late replies, left out": 15,
+                "replies of kind unreachable (err)": 14,
+                "replies with ICMP extensions": 45,
+                "hops with an error": 2,
+                "results without dst_addr": 1,
+                "results without hops": 1,
+            },
+        ),
+        (
+            "labs/atlas/atlas_results.jsonl.gz",
+            1560,
+            35_954,
+            {"unanswered probes": 3247, "replies of kind unreachable (err)": 66},
+        ),
+    ],
+)
+def test_real_files_are_read_whole(name, n_traces, n_replies, notes):
+    path = real_data(name)
+    data = path.read_bytes()
+    data = gzip.decompress(data) if name.endswith(".gz") else data
+    traces, report = read(data)
+    assert len(traces) == report.n_records == n_traces
+    assert report.n_hops == n_replies
+    assert not report.rejected
+    assert not report.skipped
+    assert {k: n for k, n in report.notes.items() if k != "unanswered hops"} == notes
+    # The other parser, on every record.
+    for line, trace in zip(data.splitlines(), traces, strict=True):
+        result = parse_result(orjson.loads(line))
+        assert len(result.replies) == len(trace.replies)
+        for ours, (ttl, addr, rtt, kind) in zip(result.replies, trace.replies, strict=True):
+            assert (ours.ttl, ours.addr, ours.kind) == (ttl, parse_addr(addr), kind)
+            assert rtt == (None if math.isnan(ours.rtt_ms) else pytest.approx(ours.rtt_ms, 1e-5))
+        assert result.start_s == trace.start_s
+        assert result.dst == parse_addr(trace.dst)
+
+
+def scan_one(data: bytes) -> tuple[int, int, TraceColumns, list[int]]:
+    """Status, end and what the scanner made of the first record of ``data``."""
+    text = np.frombuffer(data + b"\n", np.uint8)
+    columns = TraceColumns(8, 200)
+    state, totals = np.zeros(3, np.int64), np.zeros(atlas_scan.N_NOTES, np.int64)
+    _, stop, status = atlas_scan.scan_records(
+        text, 0, len(text), state, totals, *columns.arrays[:-1]
+    )
+    columns.count[:2] = state[:2]
+    return status, stop, columns, totals.tolist()
+
+
+VALUES = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-300, 300)
+    | st.floats(-10, 1e10)
+    | st.sampled_from(["traceroute", "10.0.0.1", "2001:db8::1", "1.2.3.04", "::1.2.3.4", "", "*"])
+    | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3),
+    max_leaves=3,
+)
+REPLY = st.dictionaries(
+    st.sampled_from(
+        ["from", "from", "rtt", "x", "err", "late", "dup", "edst", "error", "icmpext", "flags"]
+    ),
+    VALUES,
+    max_size=4,
+)
+PLAIN = st.fixed_dictionaries(
+    {"from": st.sampled_from(["10.0.0.1", "2001:db8::1", "1:2::3"]), "rtt": st.floats(0, 1e9)},
+    optional={"err": VALUES, "icmpext": VALUES},
+)
+HOP = st.fixed_dictionaries(
+    {},
+    optional={"hop": st.integers(-1, 257) | VALUES, "result": st.lists(PLAIN | REPLY, max_size=3)},
+) | st.dictionaries(st.sampled_from(["hop", "result", "error"]), VALUES, max_size=3)
+RECORD = st.fixed_dictionaries(
+    {"type": st.just("traceroute") | VALUES, "result": st.lists(HOP, max_size=4) | VALUES},
+    optional={
+        "dst_addr": st.just("192.0.2.9") | VALUES,
+        "src_addr": VALUES,
+        "from": VALUES,
+        "timestamp": st.integers(0, 2**33) | VALUES,
+    },
+)
+
+
+def assert_parsers_agree(data: bytes) -> None:
+    """What the scanner takes, the Python parser takes alike; what it calls broken is no JSON."""
+    status, _, columns, totals = scan_one(data)
+    if status == atlas_scan.BROKEN:
+        with pytest.raises(orjson.JSONDecodeError):
+            orjson.loads(data)
+    if status != atlas_scan.EMPTY or columns.count[0] == 0:
+        return
+    # Several records may have been taken; a mutation can make two of one.
+    if columns.count[0] > 1:
+        return
+    text = data.strip(b" \t\r\n,[]")
+    result = parse_result(orjson.loads(text))
+    batch = columns.take()
+    assert batch is not None
+    assert [tuple(row) for row in batch.addr.tolist()] == [r.addr for r in result.replies]
+    assert batch.ttl.tolist() == [r.ttl for r in result.replies]
+    assert batch.kind.tolist() == [r.kind for r in result.replies]
+    want = np.array([r.rtt_ms for r in result.replies], np.float64)
+    assert np.allclose(batch.rtt_ms, want, rtol=1e-6, atol=1e-30, equal_nan=True)
+    assert tuple(batch.src_addr[0].tolist()) == result.src
+    assert tuple(batch.dst_addr[0].tolist()) == result.dst
+    assert batch.start_s[0] == pytest.approx(result.start_s)
+    assert totals == [result.notes[i] for i in range(atlas_scan.N_NOTES)]
+
+
+@settings(max_examples=80, deadline=None)
+@given(record=RECORD)
+def test_scanner_and_parser_agree_on_any_record(record):
+    data = orjson.dumps(record)
+    status, stop, *_ = scan_one(data)
+    assert status in (atlas_scan.EMPTY, atlas_scan.ODD)
+    assert stop >= len(data)
+    assert_parsers_agree(data)
+    try:
+        parse_result(record)
+    except (BrokenError, OtherTypeError):
+        assert status == atlas_scan.ODD
+
+
+@settings(max_examples=120, deadline=None)
+@given(data=st.sampled_from(LINES[:4]).flatmap(mutations))
+def test_scanner_and_parser_agree_on_mutated_records(data):
+    if data.lstrip()[:1] == b"{":
+        assert_parsers_agree(data)
+
+
+@settings(max_examples=100, deadline=None)
+@given(text=st.text("0123456789abcdefg:.%", max_size=20) | st.ip_addresses().map(str))
+def test_addresses_are_scanned_as_the_standard_library_reads_them(text):
+    out = np.zeros((1, 2), np.uint64)
+    data = np.frombuffer(text.encode() + b'"', np.uint8)
+    if atlas_scan.scan_addr(data, 0, len(text), out, 0):
+        assert tuple(out[0].tolist()) == parse_addr(text)
+
+
+@settings(max_examples=100, deadline=None)
+@given(address=st.ip_addresses())
+def test_every_usual_address_is_scanned_without_python(address):
+    out = np.zeros((1, 2), np.uint64)
+    text = str(address)
+    data = np.frombuffer(text.encode() + b'"', np.uint8)
+    assert atlas_scan.scan_addr(data, 0, len(text), out, 0) or ("." in text[1:] and ":" in text)
