@@ -16,9 +16,9 @@ from prefect.artifacts import (
     create_table_artifact,
 )
 
+from flows.pages import REPORTS_URL
+
 MAX_WARNINGS = 100  # lines; all of them stand in report.json
-# Where `flows.serve` shows the folder of reports; a browser follows no link from there to a file.
-REPORTS_URL = "HOPSCOPE_REPORTS_URL"
 
 logger = logging.getLogger(__name__)
 
@@ -44,12 +44,9 @@ def show_report(link: str, snapshot: str) -> None:
     _try(lambda: create_link_artifact(link, link_text=text, key="report", description=text))
 
 
-def show_dashboard(link: str | None, scheduler: str | None) -> None:
+def show_dashboard(link: str) -> None:
     """Link to the Dask dashboard of the run."""
-    if link:
-        words = f"[{link}]({link}) while the searches run; its rows name the AS."
-    else:
-        words = f"The dashboard of the scheduler at `{(scheduler or '').replace('`', '')}`."
+    words = f"[{link}]({link}) while the searches run; its rows name the AS."
     text = f"# Dask dashboard\n\n{words}\n"
     _try(lambda: create_markdown_artifact(text, key="dask-dashboard", description="Dask dashboard"))
 

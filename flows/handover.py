@@ -55,7 +55,7 @@ def read_measurement(path: Path) -> tuple[Measurement, float]:
         If the file is missing or is no measurement.
     """
     try:
-        with np.load(path, allow_pickle=False) as file:
+        with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             columns = {name: file[name] for name in file.files}
         rest = orjson.loads(columns["rest"].tobytes())
         tasks = {
@@ -76,5 +76,5 @@ def read_measurement(path: Path) -> tuple[Measurement, float]:
         )
     except FileNotFoundError:
         raise StoreError(f"{path}: no such measurement; run the measuring flow first") from None
-    except (OSError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
+    except (EOFError, OSError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
         raise StoreError(f"{path}: not a measurement, or cut short: {error}") from None

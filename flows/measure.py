@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import time
 import uuid
 from pathlib import Path
@@ -17,9 +16,10 @@ from flows.artifacts import show_dashboard
 from flows.handover import FOLDER, write_measurement
 from flows.options import configs
 from flows.outcome import EXPECTED, one_line, result_or_failure
+from flows.pages import DASHBOARD_LINK
 from flows.progress import progress_artifact
-from flows.server import free_port
 from pipeline.config import AnalyzeConfig
+from pipeline.model.progress import Progress, ProgressCallback
 
 
 def new_handover(config: AnalyzeConfig) -> Path:
@@ -35,24 +35,29 @@ def measure_stage(config: AnalyzeConfig, handover: Path) -> Path | State:
     """Search from every ingress and write what was found to ``handover``."""
     from pipeline import stages
 
-    logger = get_run_logger()
     started = time.time()
-    link = None
-    if config.scheduler is None:
-        host, _, port = config.dashboard.rpartition(":")
-        config = dataclasses.replace(config, dashboard=f"{host}:{free_port(int(port))}")
-        link = f"http://{config.dashboard}/status"
-        logger.info("Dask dashboard: %s", link)
-    else:
-        logger.info("Dask scheduler: %s", config.scheduler)
-    show_dashboard(link, config.scheduler)
     try:
         with progress_artifact("search-progress", "Searches") as progress:
-            measurement = stages.measure_stage(config, progress)
+            measurement = stages.measure_stage(config, _Dashboard(progress))
         write_measurement(handover, measurement, started)
     except EXPECTED as error:
         return Failed(message=one_line(error))
     return handover
+
+
+class _Dashboard:
+    """Passes progress on, and shows the link to the Dask dashboard as soon as one is told."""
+
+    def __init__(self, progress: ProgressCallback):
+        self._progress = progress
+        self._shown = False
+
+    def __call__(self, progress: Progress) -> None:
+        self._progress(progress)
+        if not self._shown and (link := DASHBOARD_LINK.search(progress.detail)):
+            self._shown = True
+            get_run_logger().info("Dask dashboard: %s", link.group())
+            show_dashboard(link.group())
 
 
 @flow(name="measure", persist_result=False)

@@ -1,0 +1,213 @@
+"""The reports of a folder over HTTP, on 127.0.0.1 only, behind a start page.
+
+Read-only: GET and HEAD. Nothing outside the folder is shown, no hidden file, no list of a folder;
+a request must name this machine as its host, so that no page of another site can read along.
+"""
+
+from __future__ import annotations
+
+import html
+import http.server
+import json
+import re
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from dataclasses import dataclass
+from http import HTTPStatus
+from pathlib import Path
+
+from flows.server import HOST
+
+REPORTS = "/reports/"
+# Tells flow runs where the folder of reports is served: a browser follows no link from a page
+# of Prefect to a file.
+REPORTS_URL = "HOPSCOPE_REPORTS_URL"
+# The page of a Dask dashboard, as distributed words it, in a line of text.
+DASHBOARD_LINK = re.compile(r"https?://[0-9A-Za-z.\[\]:-]+:\d+/status")
+API_TIMEOUT_S = 3.0
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>hopscope</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="refresh" content="15">
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ font: 16px/1.5 system-ui, sans-serif; }}
+body {{ max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }}
+h1 {{ font-size: 1.5rem; }} h2 {{ font-size: 1.1rem; margin-top: 2rem; }}
+table {{ border-collapse: collapse; width: 100%; }}
+td, th {{ text-align: left; padding: .35rem .5rem; border-bottom: 1px solid #8884; }}
+.newest {{ font-size: 1.2rem; }}
+</style></head><body>
+<h1>hopscope</h1>
+{newest}
+<h2>Now</h2>
+<ul>
+<li><a href="{prefect}">Prefect</a>: runs, schedule, logs;
+start one with <code>prefect deployment run nightly/nightly</code></li>
+{running}
+</ul>
+<h2>Reports</h2>
+{reports}
+</body></html>
+"""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A nightly run in progress; ``dashboard`` is empty until its searches begin."""
+
+    name: str
+    page: str
+    dashboard: str
+
+
+def snapshots_with_report(out: Path) -> list[tuple[str, float]]:
+    """Names of the snapshots with a report, the latest written first, and when (seconds)."""
+    if not out.is_dir():
+        return []
+    pages = [(folder.name, folder / "index.html") for folder in out.iterdir()]
+    written = [
+        (name, page.stat().st_mtime)
+        for name, page in pages
+        if not name.startswith(".") and page.is_file()
+    ]
+    return sorted(written, key=lambda row: (-row[1], row[0]))
+
+
+def runs_in_progress(api_url: str, ui_url: str) -> list[Run]:
+    """Nightly runs that a Prefect server says are running; none when it does not answer."""
+    try:
+        runs = _post(
+            f"{api_url}/flow_runs/filter",
+            {
+                "flow_runs": {"state": {"type": {"any_": ["RUNNING"]}}},
+                "flows": {"name": {"any_": ["nightly"]}},
+            },
+        )
+        ids = [run["id"] for run in runs]
+        wanted = {"key": {"any_": ["dask-dashboard"]}, "flow_run_id": {"any_": ids}}
+        artifacts = _post(f"{api_url}/artifacts/filter", {"artifacts": wanted}) if ids else []
+    except (OSError, ValueError, KeyError, TypeError):
+        return []
+    links = {
+        artifact["flow_run_id"]: match.group()
+        for artifact in artifacts
+        if (match := DASHBOARD_LINK.search(str(artifact.get("data"))))
+    }
+    return [
+        Run(run["name"], f"{ui_url}/runs/flow-run/{run['id']}", links.get(run["id"], ""))
+        for run in runs
+    ]
+
+
+def start_page(out: Path, ui_url: str, runs: list[Run]) -> str:
+    """HTML of the start page."""
+    snapshots = snapshots_with_report(out)
+    rows = "".join(
+        f'<tr><td><a href="{_href(name)}">{html.escape(name)}</a></td>'
+        f"<td>{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime(written))}</td></tr>"
+        for name, written in snapshots
+    )
+    running = "".join(
+        f'<li>Run <a href="{html.escape(run.page)}">{html.escape(run.name)}</a> is in progress'
+        + (f': <a href="{html.escape(run.dashboard)}">Dask dashboard</a>' if run.dashboard else "")
+        + "</li>"
+        for run in runs
+    )
+    newest = f'<p class="newest"><a href="{_href(snapshots[0][0])}">Newest report</a></p>'
+    return _PAGE.format(
+        newest=newest if snapshots else "",
+        prefect=html.escape(ui_url),
+        running=running or "<li>No run in progress</li>",
+        reports=f"<table><tr><th>Snapshot</th><th>Written</th></tr>{rows}</table>"
+        if snapshots
+        else f"<p>None yet in {html.escape(str(out))}.</p>",
+    )
+
+
+def _href(name: str) -> str:
+    return html.escape(f"{REPORTS}{urllib.parse.quote(name)}/index.html")
+
+
+def _post(url: str, body: dict) -> list[dict]:
+    request = urllib.request.Request(
+        url, json.dumps(body).encode(), {"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(request, timeout=API_TIMEOUT_S) as answer:
+        return json.load(answer)
+
+
+class ReportServer(http.server.ThreadingHTTPServer):
+    """Serves the start page at ``/`` and the folder of reports below ``/reports/``.
+
+    Raises
+    ------
+    OSError
+        If the port is taken.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, port: int, out: Path, ui_url: str, api_url: str):
+        super().__init__((HOST, port), _Handler)
+        self.out, self.ui_url, self.api_url = out, ui_url, api_url
+
+    @property
+    def url(self) -> str:
+        return f"http://{HOST}:{self.server_address[1]}"
+
+
+class _Handler(http.server.SimpleHTTPRequestHandler):
+    server: ReportServer
+    server_version = "hopscope"
+    sys_version = ""
+
+    def send_head(self):
+        """Answer with the start page, a file of a report, or an error."""
+        host = (self.headers.get("Host") or "").rpartition(":")[0]
+        if host not in (HOST, "localhost"):
+            self.send_error(HTTPStatus.MISDIRECTED_REQUEST, "ask for 127.0.0.1")
+            return None
+        path = urllib.parse.urlsplit(self.path).path
+        if path == "/":
+            return self._send_start_page()
+        if self._file(path) is None:
+            self.send_error(HTTPStatus.NOT_FOUND, "no such report")
+            return None
+        return super().send_head()
+
+    def translate_path(self, path: str) -> str:
+        found = self._file(urllib.parse.urlsplit(path).path)
+        return str(found) if found else "/nonexistent"
+
+    def end_headers(self) -> None:
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Cache-Control", "no-cache")
+        super().end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing: the terminal is for addresses and errors."""
+
+    def _file(self, path: str) -> Path | None:
+        """The file that a path below /reports/ means; None if there is none to show."""
+        if not path.startswith(REPORTS):
+            return None
+        parts = urllib.parse.unquote(path[len(REPORTS) :]).split("/")
+        if any(part.startswith(".") or "\0" in part for part in parts):
+            return None
+        out = self.server.out.resolve()
+        file = out.joinpath(*parts).resolve()
+        return file if file.is_relative_to(out) and file.is_file() else None
+
+    def _send_start_page(self):
+        runs = runs_in_progress(self.server.api_url, self.server.ui_url)
+        data = start_page(self.server.out, self.server.ui_url, runs).encode()
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(data)

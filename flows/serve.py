@@ -1,0 +1,221 @@
+"""Prefect server and worker, and the reports, all on 127.0.0.1: ``python -m flows.serve``.
+
+Everything that it starts ends with it, on SIGINT and on SIGTERM.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil  # type: ignore[import-untyped]
+
+import flows
+from flows.pages import REPORTS, REPORTS_URL, ReportServer
+from flows.server import HOST, prefect_server, stop_process
+from pipeline.cli.terminal import print_line, warn
+from pipeline.errors import UsageError
+
+ROOT = Path(flows.__file__).resolve().parents[1]
+POOL = "local"
+STOP_TIMEOUT_S = 15.0
+CLI_TIMEOUT_S = 180.0
+
+
+def main(arguments: list[str]) -> int:
+    """Serve until asked to stop; returns the exit status."""
+    options = _options(arguments)
+    asked_to_stop = threading.Event()
+    previous = {
+        number: signal.signal(number, lambda *_: _stop(asked_to_stop))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        return _serve(options, asked_to_stop)
+    except KeyboardInterrupt:
+        return 0
+    except UsageError as error:
+        warn(str(error))
+        return 2
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+
+
+def _stop(asked_to_stop: threading.Event) -> None:
+    """The first signal ends whatever is going on; further ones must not cut the clearing up."""
+    if not asked_to_stop.is_set():
+        asked_to_stop.set()
+        raise KeyboardInterrupt
+
+
+def _options(arguments: list[str]) -> argparse.Namespace:
+    environment = os.environ.get
+    parser = argparse.ArgumentParser(
+        prog="hopscope serve",
+        description="Prefect server and worker, and the reports, on 127.0.0.1. What the nightly "
+        "run reads comes from HOPSCOPE_INPUTS, HOPSCOPE_IP2AS and the other HOPSCOPE_* variables.",
+    )
+    parser.add_argument(
+        "--store", type=Path, default=environment("HOPSCOPE_STORE", "store"), help="[%(default)s]"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=environment("HOPSCOPE_OUT", "out"), help="[%(default)s]"
+    )
+    parser.add_argument(
+        "--port",
+        type=int,
+        default=environment("HOPSCOPE_SERVE_PORT", "8080"),
+        help="port of the reports [%(default)s]",
+    )
+    parser.add_argument(
+        "--prefect-port",
+        type=int,
+        default=environment("HOPSCOPE_SERVE_PREFECT_PORT", "4200"),
+        help="port of Prefect [%(default)s]",
+    )
+    return parser.parse_args(arguments)
+
+
+def _serve(options: argparse.Namespace, asked_to_stop: threading.Event) -> int:
+    # What the nightly run is given by its environment; its own folder is the repository's.
+    os.environ["HOPSCOPE_STORE"] = str(options.store.resolve())
+    os.environ["HOPSCOPE_OUT"] = str(options.out.resolve())
+    home = Path(os.environ["PREFECT_HOME"])
+    ui_url = f"http://{HOST}:{options.prefect_port}"
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_no_orphans())
+        _check_free(options.prefect_port, "--prefect-port")
+        reports = stack.enter_context(
+            _reports(options.port, options.out.resolve(), ui_url, f"{ui_url}/api")
+        )
+        print_line("Starting Prefect ...")
+        sys.stdout.flush()
+        server = stack.enter_context(
+            prefect_server(options.prefect_port, home / "server.log", ui=True, scheduler=True)
+        )
+        server.wait()
+        environment = os.environ | {
+            "PREFECT_API_URL": server.api_url,
+            REPORTS_URL: reports.url + REPORTS.rstrip("/"),
+        }
+        _prefect(["work-pool", "create", POOL, "--type", "process", "--overwrite"], environment)
+        _prefect(["deploy", "--all"], environment)
+        worker = stack.enter_context(_worker(environment, home / "worker.log"))
+        print_line(f"Reports:  {reports.url}/")
+        print_line(f"Prefect:  {ui_url}/")
+        print_line("Runs every night at 02:15 UTC. Now, in another shell:")
+        print_line(f"  PREFECT_API_URL={server.api_url} prefect deployment run nightly/nightly")
+        print_line(f"Logs are in {home}. Stop with Ctrl-C.")
+        sys.stdout.flush()
+        children = {"server": server.process, "worker": worker}
+        while not asked_to_stop.wait(1.0):
+            for name, process in children.items():
+                if process.poll() is not None:
+                    warn(
+                        f"the Prefect {name} ended with status {process.returncode}: "
+                        f"see {home / name}.log"
+                    )
+                    return 1
+    return 0
+
+
+def _check_free(port: int, option: str) -> None:
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((HOST, port))
+        except (OSError, OverflowError) as error:
+            raise UsageError(
+                f"port {port} cannot be used ({error}); give another by {option}"
+            ) from None
+
+
+@contextlib.contextmanager
+def _reports(port: int, out: Path, ui_url: str, api_url: str) -> Iterator[ReportServer]:
+    _check_free(port, "--port")
+    with ReportServer(port, out, ui_url, api_url) as server:
+        thread = threading.Thread(target=server.serve_forever, name="reports", daemon=True)
+        thread.start()
+        try:
+            yield server
+        finally:
+            server.shutdown()
+
+
+@contextlib.contextmanager
+def _no_orphans() -> Iterator[None]:
+    """End whatever is left below this process when all else has been stopped."""
+    started: set[psutil.Process] = set()
+    ended = threading.Event()
+
+    def look() -> None:
+        # A run's workers have another parent as soon as the run is gone: note them while it lives.
+        with contextlib.suppress(psutil.Error):
+            started.update(psutil.Process().children(recursive=True))
+
+    def keep_looking() -> None:
+        while not ended.wait(0.5):
+            look()
+            started.intersection_update({p for p in started if p.is_running()})
+
+    thread = threading.Thread(target=keep_looking, name="children", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
+        alive = [process for process in started if process.is_running()]
+        for process in alive:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        psutil.wait_procs(alive, STOP_TIMEOUT_S)
+
+
+@contextlib.contextmanager
+def _worker(environment: dict[str, str], log: Path) -> Iterator[subprocess.Popen]:
+    words = [sys.executable, "-m", "prefect", "worker", "start", "--pool", POOL]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [*words, "--type", "process", "--limit", "2"],
+            cwd=ROOT,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        yield process
+    finally:
+        stop_process(process, STOP_TIMEOUT_S)
+
+
+def _prefect(words: list[str], environment: dict[str, str]) -> None:
+    """Run one command of Prefect in the repository's root."""
+    done = subprocess.run(
+        [sys.executable, "-m", "prefect", "--no-prompt", *words],
+        cwd=ROOT,
+        env=environment,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=CLI_TIMEOUT_S,
+        check=False,
+    )
+    if done.returncode != 0:
+        said = " ".join((done.stderr or done.stdout).split())
+        raise UsageError(f"prefect {words[0]} {words[1]} failed: {said[-500:]}")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,88 @@
+"""What the measuring task writes, the reporting task reads back."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from flows.handover import read_measurement, write_measurement
+from pipeline.errors import StoreError
+from pipeline.model.measurement import Measurement
+from pipeline.model.tasks import SearchResults
+
+
+@pytest.fixture
+def measurement() -> Measurement:
+    results = SearchResults(
+        row=np.array([0, 0, 2]),
+        source=np.array([1, 4, 0], np.int32),
+        n_reached=np.array([5, 5, 1]),
+        eccentricity=np.array([1, 1, 0], np.int32),
+        hop_ptr=np.array([0, 2, 4, 5]),
+        hop_counts=np.array([1, 4, 1, 4, 1]),
+        farthest_ptr=np.array([0, 1, 2, 3]),
+        farthest=np.array([2, 3, 0], np.int32),
+    )
+    return Measurement(
+        rows=np.array([0, 1, 2]),
+        results=results,
+        failed={1: "worker lost\nthree times"},
+        n_tasks=np.array([1, 1, 1]),
+        n_retries=np.array([0, 2, 0]),
+        wall_s=np.array([0.5, 1.0, np.nan]),
+        device=["cpu", "", "cpu"],
+        tasks={
+            "task": ["bfs_AS1-0", "shard"],
+            "asns": [[1], [2, np.int64(3)]],
+            "started": np.array([1.5, np.nan]),
+            "worker": np.array(["tcp://a", "tcp://b"]),
+        },
+        cluster={"n_workers": 2, "dashboard": "http://127.0.0.1:8787/status"},
+        busy_share={"tcp://a": 0.75},
+    )
+
+
+def test_every_field_comes_back_as_it_was(tmp_path, measurement):
+    path = tmp_path / "below" / "m.npz"
+    write_measurement(path, measurement, 12.5)
+    back, started = read_measurement(path)
+    assert started == 12.5
+    for field in fields(SearchResults):
+        before, after = getattr(measurement.results, field.name), getattr(back.results, field.name)
+        np.testing.assert_array_equal(before, after)
+        assert before.dtype == after.dtype
+    for name in ("rows", "n_tasks", "n_retries", "wall_s"):
+        np.testing.assert_array_equal(getattr(measurement, name), getattr(back, name))
+    for name in ("failed", "device", "cluster", "busy_share"):
+        assert getattr(measurement, name) == getattr(back, name)
+    assert back.tasks["asns"] == [[1], [2, 3]]
+    assert list(back.tasks["worker"]) == ["tcp://a", "tcp://b"]
+    np.testing.assert_array_equal(back.tasks["started"], measurement.tasks["started"])
+
+
+def test_no_field_of_a_measurement_is_forgotten(tmp_path, measurement):
+    path = tmp_path / "m.npz"
+    write_measurement(path, measurement, 0.0)
+    back, _ = read_measurement(path)
+    empty = [
+        field.name
+        for field in fields(Measurement)
+        if not len(
+            vars(back)[field.name].row if field.name == "results" else vars(back)[field.name]
+        )
+    ]
+    assert empty == []
+
+
+def test_a_missing_or_broken_file_is_named(tmp_path, measurement):
+    path = tmp_path / "m.npz"
+    with pytest.raises(StoreError, match="no such measurement"):
+        read_measurement(path)
+    write_measurement(path, measurement, 0.0)
+    whole = path.read_bytes()
+    for broken in (b"", b"not a zip", whole[: len(whole) // 2]):
+        path.write_bytes(broken)
+        with pytest.raises(StoreError, match=r"m\.npz"):
+            read_measurement(path)
