@@ -1,0 +1,97 @@
+"""Readers: a file repeated to some number of traces, from stored bytes to columns, on one core.
+
+Command: python benchmarks/bench_ingest.py [--traces N] [FILE...]
+Writes benchmarks/results/ingest.json. FILE is any file of traces; without one, the measurements in
+data/samples/lab are taken, one of each format. A file is repeated by appending it to itself (gzip
+members one behind another), read once before the clock runs, and then ``--repeats`` times; rates
+are of the median. What is timed: opening, hashing, decompressing, decoding, counting; one thread.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import resource
+import statistics
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.record import record
+from pipeline.ingest import open_reader
+from pipeline.model.reading import ReadReport
+
+LAB = Path(__file__).resolve().parents[1] / "data" / "samples" / "lab"
+
+
+def read(path: Path) -> tuple[ReadReport, float]:
+    """Read a file to its end; what became of it, and seconds."""
+    report = ReadReport(str(path))
+    started = time.perf_counter()
+    for _ in open_reader(path, report)[1]:
+        pass
+    return report, time.perf_counter() - started
+
+
+def default_files() -> list[Path]:
+    """The largest sample of each ending, so that the demo's own data are measured."""
+    largest: dict[str, Path] = {}
+    for path in sorted(LAB.glob("*.*.*.gz"), key=lambda path: path.stat().st_size):
+        largest[path.suffixes[-2]] = path
+    return list(largest.values())
+
+
+def measure(path: Path, n_traces: int, n_repeats: int, folder: Path) -> dict[str, object]:
+    once, _ = read(path)
+    if once.n_records == 0:
+        raise SystemExit(f"{path}: holds no trace")
+    n_copies = -(-n_traces // once.n_records)
+    repeated = folder / path.name
+    stored = path.read_bytes()
+    with repeated.open("wb") as file:
+        for _ in range(n_copies):
+            file.write(stored)
+    report, _ = read(repeated)
+    if report.n_records != n_copies * once.n_records or report.rejected:
+        raise SystemExit(f"{path}: repeated {n_copies} times it gives {report.n_records} traces")
+    seconds = [read(repeated)[1] for _ in range(n_repeats)]
+    repeated.unlink()
+    wall_s = statistics.median(seconds)
+    return {
+        "format": report.format,
+        "file": path.name,
+        "n_copies": n_copies,
+        "n_traces": report.n_records,
+        "n_replies": report.n_hops,
+        "n_unanswered": report.notes["unanswered hops"],
+        "stored_bytes": report.size_bytes,
+        "wall_s": round(wall_s, 3),
+        "min_s": round(min(seconds), 3),
+        "max_s": round(max(seconds), 3),
+        "traces_per_s": round(report.n_records / wall_s),
+        "replies_per_s": round(report.n_hops / wall_s),
+        "hops_per_s": round((report.n_hops + report.notes["unanswered hops"]) / wall_s),
+        "peak_memory_mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Rate of each reader of traces, on one core.")
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
+    parser.add_argument("--traces", type=int, default=200_000, help="at least so many a file")
+    parser.add_argument("--repeats", type=int, default=3)
+    arguments = parser.parse_args()
+    os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
+    with tempfile.TemporaryDirectory() as folder:
+        rows = [
+            measure(path, arguments.traces, arguments.repeats, Path(folder))
+            for path in arguments.files or default_files()
+        ]
+    record("ingest", rows)
+
+
+if __name__ == "__main__":
+    main()
