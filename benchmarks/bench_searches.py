@@ -7,6 +7,7 @@ that lies on the device already, results included.
 
 from __future__ import annotations
 
+import functools
 import json
 import statistics
 import sys
@@ -16,8 +17,17 @@ from collections.abc import Callable
 import numpy as np
 from numba import njit
 
-from kernels import CSRGraph, Shard, bfs, bfs_queue, bfs_thread_per_node, components, msbfs
-from kernels import compile_cpu, msbfs_shard
+from kernels import (
+    CSRGraph,
+    Shard,
+    bfs,
+    bfs_queue,
+    bfs_thread_per_node,
+    compile_cpu,
+    components,
+    msbfs,
+    msbfs_shard,
+)
 from kernels.breadth_first.check import check_levels
 from kernels.multi_source.check import check_msbfs
 from kernels.types import NODE, OFFSET
@@ -26,16 +36,15 @@ N_SOURCES = 100
 
 
 @njit
-def attachment_ends(n_nodes: int, n_links: int, seed: int) -> np.ndarray:
+def attachment_ends(n_nodes: int, n_links: int, picks: np.ndarray) -> np.ndarray:
     """Ends of ``n_links`` edges from each new node to ends of random earlier edges.
 
     V. Batagelj, U. Brandes, "Efficient generation of large random networks", Phys. Rev. E 71, 2005.
     """
-    np.random.seed(seed)
     ends = np.empty(2 * n_nodes * n_links, np.int64)
     for edge in range(n_nodes * n_links):
         ends[2 * edge] = edge // n_links
-        ends[2 * edge + 1] = ends[np.random.randint(0, 2 * edge + 1)]
+        ends[2 * edge + 1] = ends[int(picks[edge] * (2 * edge + 1))]
     return ends
 
 
@@ -50,7 +59,8 @@ def csr_of(n_nodes: int, tails: np.ndarray, heads: np.ndarray) -> CSRGraph:
 
 def preferential_attachment(n_nodes: int, seed: int = 1) -> CSRGraph:
     """Two edges a node, node ids shuffled, as addresses shuffle routers."""
-    ends = np.random.default_rng(seed).permutation(n_nodes)[attachment_ends(n_nodes, 2, seed)]
+    rng = np.random.default_rng(seed)
+    ends = rng.permutation(n_nodes)[attachment_ends(n_nodes, 2, rng.random(2 * n_nodes))]
     return csr_of(n_nodes, ends[::2], ends[1::2])
 
 
@@ -82,8 +92,9 @@ def synced(call: Callable[[], object]) -> Callable[[], object]:
     return wait
 
 
-def report(graph_name: str, device: str, what: str, call: Callable[[], object]) -> None:
-    ms = median_ms(call if device == "cpu" else synced(call))
+def report(graph_name: str, device: str, what: str, call: Callable[..., object], *args) -> None:
+    bound = functools.partial(call, *args)
+    ms = median_ms(bound if device == "cpu" else synced(bound))
     row = {"graph": graph_name, "device": device, "what": what, "median_ms": round(ms, 3)}
     print(json.dumps(row), flush=True)
 
@@ -97,13 +108,13 @@ def bench_graph(name: str, graph: CSRGraph, devices: list[str]) -> None:
         for search in (bfs, baseline):
             level = search(here, source).level
             check_levels(graph.indptr, graph.indices, source, level)
-            report(name, device, search.__name__, lambda s=search: s(here, source))
+            report(name, device, search.__name__, search, here, source)
         check_msbfs(graph, sources[:5], msbfs(here, sources[:5], levels=True))
         for n in (1, 2, 4, 8, 64, N_SOURCES):
-            report(name, device, f"msbfs {n}", lambda n=n: msbfs(here, sources[:n]))
+            report(name, device, f"msbfs {n}", msbfs, here, sources[:n])
         if graph.n_nodes * N_SOURCES < 2e9:
-            report(name, device, "msbfs 100 levels", lambda: msbfs(here, sources, levels=True))
-        report(name, device, "components", lambda: components(here))
+            report(name, device, "msbfs 100 levels", msbfs, here, sources, True)
+        report(name, device, "components", components, here)
     if len(devices) == 2:
         ours, theirs = msbfs(graph, sources), msbfs(graph.to("gpu"), sources)
         for column in ("hop_counts", "eccentricity", "n_reached", "farthest"):
@@ -121,7 +132,7 @@ def bench_shard(devices: list[str], n_graphs: int = 10_000) -> None:
     name = f"shard {n_graphs} graphs {shard.n_nodes} nodes {len(sources)} sources"
     for device in devices:
         here = shard.to(device)
-        report(name, device, "msbfs_shard", lambda: msbfs_shard(here, sources, source_ptr))
+        report(name, device, "msbfs_shard", msbfs_shard, here, sources, source_ptr)
 
 
 def main() -> None:

@@ -14,21 +14,34 @@ from kernels.types import LEVEL, NODE, UNREACHED
 def bfs(indptr: Any, indices: Any, source: int, target: int) -> tuple[Any, int, int]:
     """Levels, eccentricity and nodes reached; target -1 means none."""
     with on_device_of(indptr):
-        expand = load_kernel(__file__, "bfs_expand")
-        n_nodes = indptr.size - 1
-        level = cp.full(n_nodes, UNREACHED, LEVEL)
-        queue = cp.empty(n_nodes, NODE)
-        tail = cp.ones(1, cp.int32)
-        level[source] = 0
-        queue[0] = source
-        begin, end, depth = 0, 1, 0
-        while begin < end and not (target >= 0 and int(level[target]) != UNREACHED):
-            depth += 1
-            numbers = (cp.int64(begin), cp.int64(end), cp.int32(depth))
-            grid = grid_for(end - begin)
-            expand((grid,), (BLOCK,), (indptr, indices, *numbers, level, queue, tail))
-            begin, end = end, int(tail[0])  # the one synchronisation of each level
-        return level, depth if begin < end else depth - 1, end
+        level, _, ends = _search(indptr, indices, source, target)
+        return level, len(ends) - 1, ends[-1]
+
+
+def bfs_in_order(indptr: Any, indices: Any, source: int) -> tuple[Any, Any, list[int]]:
+    """Levels, the reached nodes by level (in no order within one), and where each level ends."""
+    with on_device_of(indptr):
+        return _search(indptr, indices, source, -1)
+
+
+def _search(indptr: Any, indices: Any, source: int, target: int) -> tuple[Any, Any, list[int]]:
+    expand = load_kernel(__file__, "bfs_expand")
+    n_nodes = indptr.size - 1
+    level = cp.full(n_nodes, UNREACHED, LEVEL)
+    queue = cp.empty(n_nodes, NODE)
+    tail = cp.ones(1, cp.int32)
+    level[source] = 0
+    queue[0] = source
+    begin, ends = 0, [1]
+    while not (target >= 0 and int(level[target]) != UNREACHED):
+        numbers = (cp.int64(begin), cp.int64(ends[-1]), cp.int32(len(ends)))
+        grid = grid_for(ends[-1] - begin)
+        expand((grid,), (BLOCK,), (indptr, indices, *numbers, level, queue, tail))
+        begin, end = ends[-1], int(tail[0])  # the one synchronisation of each level
+        if begin == end:
+            break
+        ends.append(end)
+    return level, queue, ends
 
 
 def bfs_thread_per_node(indptr: Any, indices: Any, source: int) -> tuple[Any, int, int]:

@@ -13,13 +13,17 @@ import numpy as np
 from kernels.breadth_first import bfs
 from kernels.csr import MAX_NODES, CSRGraph, Shard, to_host
 from kernels.errors import GraphError
-from kernels.types import N_FARTHEST, NODE, OFFSET
-
-# Sources up to which single direction-optimising searches beat a sweep on a core: at 1 M nodes
-# 4 take 0.11 s, a sweep 0.19 s; 8 take 0.21 s, a sweep 0.22 s (benchmarks/bench_searches.py).
-MAX_SINGLE = 4
+from kernels.types import LEVEL, N_FARTHEST, NODE, OFFSET
 
 __all__ = ["MSBFSResult", "ShardResult", "msbfs", "msbfs_shard"]
+
+# On a core single searches beat a sweep from so few sources: at 1 M nodes 4 take 0.11 s, a sweep
+# 0.19 s; 8 take 0.21 s, a sweep 0.22 s (benchmarks/bench_searches.py).
+MAX_SINGLE = 4
+# ... and on long graphs, where the lanes of a node rarely meet on one level. Sweep over single
+# searches, by levels / lanes: 0.2 at 0.4, 0.6 at 1, 0.9 at 2.5, 1.8 at 4.4, 5 at 30 (grids of 2
+# to 5 dimensions and rings with shortcuts, 90,000 to 200,000 nodes, 16 and 100 sources).
+MAX_LEVELS_A_LANE = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,8 +101,10 @@ def msbfs(graph: CSRGraph, sources: Any, levels: bool = False) -> MSBFSResult:
     -----
     Without ``levels`` memory is about 70 bytes a node on a GPU and 56 on a core, however many
     sources. O(n_arcs * levels) work for 128 sources at worst, mostly far less [1]_: bit l of a
-    word is the l-th source. Without sources, or without nodes, the result has no rows. An
-    isolated source reaches itself alone. The result does not depend on the device.
+    word is the l-th source. A few sources, and on a core sources of long graphs, are searched
+    one after another instead: faster there, and the results are the same. Without sources, or
+    without nodes, the result has no rows. An isolated source reaches itself alone. The result
+    does not depend on the device.
 
     References
     ----------
@@ -115,7 +121,7 @@ def msbfs(graph: CSRGraph, sources: Any, levels: bool = False) -> MSBFSResult:
     sources = _sources_of(sources)
     _check_sources(sources, np.zeros(len(sources), np.int64), np.array([graph.n_nodes]), None)
     if graph.device == "cpu":
-        raw, level = _sweep_host(graph, sources, levels)
+        raw, level = _search_host(graph, sources, levels)
     else:
         from kernels.multi_source import gpu
 
@@ -198,32 +204,44 @@ def _sweep(indptr, indices, node_ptr, source_ptr, sources, level=None, level_str
     return hop_ptr, hop_counts, eccentricity, n_reached, farthest
 
 
-def _sweep_host(graph: CSRGraph, sources: np.ndarray, levels: bool):
-    """Outputs of ``_sweep``, and levels or None."""
+def _search_host(graph: CSRGraph, sources: np.ndarray, levels: bool):
+    """Outputs of ``_sweep``, and levels or None, by whichever way is faster."""
+    n_lanes = min(len(sources), 128)
+    if len(sources) and (
+        len(sources) <= MAX_SINGLE
+        or bfs(graph, sources[0]).eccentricity > MAX_LEVELS_A_LANE * n_lanes
+    ):
+        return _single_searches(graph, sources, levels)
+    return _sweep_graph(graph, sources, levels)
+
+
+def _sweep_graph(graph: CSRGraph, sources: np.ndarray, levels: bool):
+    """Outputs of ``_sweep``, and levels or None, by sweeps on a core."""
     node_ptr = np.array([0, graph.n_nodes], OFFSET)
     source_ptr = np.array([0, len(sources)], OFFSET)
     arrays = (graph.indptr, graph.indices, node_ptr, source_ptr, sources)
-    if not levels and len(sources) <= MAX_SINGLE:
-        return _single_searches(graph, sources), None
     if not levels:
         return _sweep(*arrays), None
     # A whole sweep writes both words of its last group, so the stride covers whole sweeps.
     stride = 16 * max(1, -(-len(sources) // 128))
     words = np.full(graph.n_nodes * stride, np.uint64(0xFFFF_FFFF_FFFF_FFFF))
     raw = _sweep(*arrays, words, stride)
-    narrow = words.view(np.uint8).reshape(graph.n_nodes, 8 * stride)[:, : len(sources)].T
+    level = words.view(np.uint8).reshape(graph.n_nodes, 8 * stride)[:, : len(sources)].T
     eccentricity = raw[2]
-    if not len(sources) or eccentricity.max() < 255:
-        return raw, narrow
-    return raw, _widened(graph, sources, narrow, eccentricity)
+    if len(sources) and eccentricity.max() >= 255:  # these were left out: search them alone
+        level = _in_dtype(level, _level_dtype(int(eccentricity.max())))
+        for i in np.flatnonzero(eccentricity >= 255):
+            level[i] = _in_dtype(bfs(graph, sources[i]).level, level.dtype)
+    return raw, level
 
 
-def _single_searches(graph: CSRGraph, sources: np.ndarray):
-    """Outputs of ``_sweep`` from one search after another."""
+def _single_searches(graph: CSRGraph, sources: np.ndarray, levels: bool):
+    """Outputs of ``_sweep``, and levels or None, from one search after another."""
     hop_counts = [np.empty(0, np.int64)]
     eccentricity = np.zeros(len(sources), np.int32)
     n_reached = np.zeros(len(sources), np.int64)
     farthest = np.full((len(sources), N_FARTHEST), -1, NODE)
+    level = np.empty((len(sources), graph.n_nodes), np.uint8) if levels else None
     for i, source in enumerate(sources):
         search = bfs(graph, source)
         # Unreached nodes (-1) fall into the first bin, which is dropped.
@@ -231,24 +249,28 @@ def _single_searches(graph: CSRGraph, sources: np.ndarray):
         eccentricity[i], n_reached[i] = search.eccentricity, search.n_reached
         last = np.flatnonzero(search.level == search.eccentricity)[:N_FARTHEST]
         farthest[i, : len(last)] = last
+        if level is not None:
+            level = _in_dtype(level, _level_dtype(int(eccentricity.max())))
+            level[i] = _in_dtype(search.level, level.dtype)
     hop_ptr = np.zeros(len(sources) + 1, np.int64)
     np.cumsum(eccentricity + 1, out=hop_ptr[1:])
-    return hop_ptr, np.concatenate(hop_counts), eccentricity, n_reached, farthest
+    return (hop_ptr, np.concatenate(hop_counts), eccentricity, n_reached, farthest), level
 
 
-def _widened(graph: CSRGraph, sources: np.ndarray, narrow: np.ndarray, eccentricity: np.ndarray):
-    """Levels in a wider dtype; sources whose levels uint8 cannot hold are searched again, alone:
-    on graphs that long a sweep has nothing to gain."""
-    dtype = np.dtype(np.uint16 if eccentricity.max() < 65535 else np.int32)
-    unreached = np.iinfo(dtype).max
-    level = np.empty(narrow.shape, dtype)
-    for i, source in enumerate(sources):
-        if eccentricity[i] < 255:
-            level[i] = narrow[i]
-            level[i][narrow[i] == 255] = unreached
-        else:
-            row = bfs(graph, source).level
-            level[i] = np.where(row < 0, unreached, row)
+def _level_dtype(eccentricity: int) -> np.dtype:
+    """The narrowest dtype of levels whose maximum is left for unreached nodes."""
+    return np.dtype(
+        np.uint8 if eccentricity < 255 else np.uint16 if eccentricity < 65535 else np.int32
+    )
+
+
+def _in_dtype(level: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Levels of ``bfs`` (-1 unreached) or of a narrower dtype (its maximum) in ``dtype``."""
+    if level.dtype == dtype != LEVEL:
+        return level
+    unreached = (level < 0) | (level == np.iinfo(level.dtype).max)
+    level = level.astype(dtype)
+    level[unreached] = np.iinfo(dtype).max
     return level
 
 
