@@ -1,0 +1,139 @@
+"""AS number to name: one JSON object, or lines of ``asn<TAB or |>name``; plain or compressed.
+
+JSON values are the name itself or an object with one of ``NAME_KEYS``. A number may be written with
+AS before it. Lines that are empty or begin with # are no names. Names are third-party text: they
+are kept as they are, but for control characters, which are removed, and blanks at the ends;
+whoever shows them must escape them. The last of several names of one AS counts.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from pipeline.errors import FormatError
+from pipeline.ingest.opening import InputStream, open_bytes
+from pipeline.model.reading import ReadReport
+
+NAME_KEYS = ("name", "asn_name", "as_name", "org", "org_name", "organization", "descr")
+MAX_FILE_BYTES = 1 << 29  # decompressed
+MAX_NAME = 500  # characters; longer ones are cut
+MAX_ASN = 2**32 - 1
+
+_ASN = re.compile(r"\s*(?:AS)?([0-9]{1,10})\s*\Z", re.IGNORECASE)
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+
+
+def read_as_names(path: Path, report: ReadReport) -> dict[int, str]:
+    """Read the names of ASes.
+
+    Parameters
+    ----------
+    path : Path
+        Plain, gzip, bzip2 or xz.
+    report : ReadReport
+        Filled. Lines of a compressed file that is cut short are used up to the cut:
+        ``status`` is ``partial`` then.
+
+    Raises
+    ------
+    FormatError
+        If the file cannot be opened, is empty, holds no name, or is JSON that is broken.
+    """
+    with open_bytes(path) as stream:
+        data, fault = _read_all(stream, path)
+        stream.finish()
+        report.sha256, report.size_bytes = stream.sha256, stream.size_bytes
+    text = data.removeprefix(b"\xef\xbb\xbf").lstrip()
+    if text.startswith(b"{"):
+        if fault is not None:
+            raise fault
+        entries = _json_entries(text, path)
+    else:
+        entries = _line_entries(data, fault is not None, report)
+    names: dict[int, str] = {}
+    for place, key, value in entries:
+        asn = _asn(key)
+        name = _name(value)
+        if asn is None:
+            report.reject(place, "not an AS number", key)
+        elif name is None:
+            report.reject(place, "no name", repr(value)[:60])
+        else:
+            if asn in names:
+                report.notes["ASes named again"] += 1
+            names[asn] = _clean(name, report)
+    report.n_records = len(names)
+    if fault is not None:
+        if not names:
+            raise fault
+        report.status, report.error = "partial", str(fault)
+    elif not names:
+        raise FormatError(path, "", "no AS name in it; it takes a JSON object or asn|name lines")
+    return names
+
+
+def _read_all(stream: InputStream, path: Path) -> tuple[bytes, FormatError | None]:
+    data = bytearray()
+    try:
+        while block := stream.read(1 << 20):
+            data += block
+            if len(data) > MAX_FILE_BYTES:
+                limit = f"more than {MAX_FILE_BYTES >> 20} MiB of AS names"
+                return bytes(data), FormatError(path, "", limit)
+    except FormatError as error:
+        return bytes(data), error
+    return bytes(data), None
+
+
+def _json_entries(text: bytes, path: Path) -> Iterator[tuple[str, str, Any]]:
+    try:
+        table = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        where = f"line {error.lineno}, column {error.colno}"
+        raise FormatError(path, where, f"not valid JSON: {error.msg}") from None
+    for key, value in table.items():
+        yield f"key {key[:20]}", key, value
+
+
+def _line_entries(
+    data: bytes, is_cut: bool, report: ReadReport
+) -> Iterator[tuple[str, str, str | None]]:
+    lines = data.removeprefix(b"\xef\xbb\xbf").split(b"\n")
+    if is_cut:
+        lines.pop()  # may have lost its end
+    for number, line in enumerate(lines, start=1):
+        text = line.decode("utf-8", "replace").rstrip("\r")
+        if not text.strip() or text.lstrip().startswith("#"):
+            continue
+        if "\ufffd" in text:
+            report.notes["names that were no UTF-8"] += 1
+        key, *rest = re.split(r"[\t|]", text, maxsplit=1)
+        yield f"line {number}", key, rest[0] if rest else None
+
+
+def _asn(text: str) -> int | None:
+    match = _ASN.match(text)
+    asn = int(match[1]) if match else MAX_ASN + 1
+    return asn if asn <= MAX_ASN else None
+
+
+def _name(value: Any) -> str | None:
+    if isinstance(value, dict):
+        found = (value[key] for key in NAME_KEYS if isinstance(value.get(key), str))
+        value = next(found, None)
+    return value if isinstance(value, str) and _CONTROL.sub("", value).strip() else None
+
+
+def _clean(name: str, report: ReadReport) -> str:
+    plain = _CONTROL.sub("", name)
+    if plain != name:
+        report.notes["names with control characters, removed"] += 1
+    plain = plain.strip()
+    if len(plain) > MAX_NAME:
+        report.notes[f"names cut to {MAX_NAME} characters"] += 1
+    return plain[:MAX_NAME]
