@@ -28,6 +28,7 @@ from typing import Any
 import dask
 from distributed import Client, LocalCluster
 
+from kernels.warm import compile_cpu
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
 from pipeline.model.tasks import Device
@@ -38,7 +39,6 @@ log = logging.getLogger(__name__)
 
 CONNECT_S = 10.0  # seconds to reach a scheduler
 WORKERS_S = 30.0  # seconds to wait for its first worker
-PROBE_S = 60.0  # seconds for all workers to answer; importing numba on a busy machine takes 5
 DEATHS = 0  # workers that Dask lets a task lose: none, we decide what is tried again
 
 
@@ -122,6 +122,8 @@ def open_cluster(config: AnalyzeConfig, snapshot: Path | None = None) -> Iterato
             client = stack.enter_context(_start(config))
         facts = _ask_workers(client, snapshot)
         _check_workers(facts, snapshot)
+        if config.scheduler is not None:
+            _compile_once_a_host(client, facts)
         gpu_workers = [worker for worker, fact in facts.items() if fact["gpu"]]
         if config.device == "gpu" and not gpu_workers:
             raise UsageError(
@@ -303,6 +305,15 @@ def _ask_workers(client: Client, snapshot: Path | None) -> dict[str, dict]:
     if not facts:
         raise UsageError("all workers left before the run began; start some and try again")
     return facts
+
+
+def _compile_once_a_host(client: Client, facts: dict[str, dict]) -> None:
+    """Workers of one host share numba's cache, which has no lock: one of them fills it first."""
+    first = list({fact["host"]: worker for worker, fact in facts.items()}.values())
+    answers = client.run(compile_cpu, workers=first, on_error="return")
+    for worker, answer in answers.items():
+        if isinstance(answer, BaseException):
+            raise UsageError(f"worker {worker} cannot compile the kernels: {answer}")
 
 
 def _check_workers(facts: dict[str, dict], snapshot: Path | None) -> None:

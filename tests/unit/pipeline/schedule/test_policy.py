@@ -1,0 +1,214 @@
+import numpy as np
+import pytest
+from dask.utils import key_split
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.schedule.policy import (
+    GPU_MIN_NODES,
+    LANES,
+    SHARD_ARCS,
+    SHARD_SOURCES,
+    TASK_S,
+    plan,
+    search_cost,
+    smaller,
+    task_name,
+)
+
+
+def plan_of(sizes, n_workers=2, hashes=None, **options):
+    """Plan of ASes 100, 101, ... with (routers, arcs, ingresses) each."""
+    n_nodes, n_arcs, n_sources = np.array(sizes, np.int64).reshape(-1, 3).T
+    n = len(n_nodes)
+    source_ptr = np.append(0, np.cumsum(n_sources)).astype(np.int64)
+    sources = [np.arange(k, dtype=np.int32) for k in n_sources.tolist()]
+    return plan(
+        np.arange(n),
+        np.arange(n) + 100,
+        n_nodes,
+        n_arcs,
+        hashes or [f"hash{i}" for i in range(n)],
+        source_ptr,
+        np.concatenate([np.empty(0, np.int32), *sources]),
+        n_workers=n_workers,
+        **options,
+    )
+
+
+def searched(tasks):
+    """Every (row, source) that the tasks search, once for each time."""
+    return [
+        (int(row), int(source))
+        for task in tasks
+        for i, row in enumerate(task.rows)
+        for source in task.sources[task.source_ptr[i] : task.source_ptr[i + 1]]
+    ]
+
+
+SMALL, MIDDLE, LARGE = (50, 200, 4), (100_000, 400_000, 100), (1_000_000, 4_000_000, 100)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "options", "kinds"),
+    [
+        # One search of a million routers takes longer than the task around it.
+        ([LARGE], {}, {"search": 100}),
+        # One of a hundred thousand does not: as many tasks as keep both workers busy.
+        ([MIDDLE], {}, {"pack": 2}),
+        ([MIDDLE], {"n_workers": 1}, {"pack": 1}),
+        # Hundreds of sources are several sweeps.
+        ([(100_000, 400_000, 500)], {"n_workers": 1}, {"pack": 4}),
+        ([SMALL] * 100, {}, {"shard": 1}),
+        # Beyond that as many as each are worth a task.
+        ([SMALL] * 1000, {}, {"shard": 4}),
+        ([SMALL, LARGE, SMALL], {}, {"shard": 1, "search": 100}),
+        ([SMALL], {}, {"pack": 1}),
+        ([(1, 0, 1)], {}, {"search": 1}),
+        ([SMALL, MIDDLE], {"pack": 1}, {"search": 104}),
+        ([SMALL, MIDDLE], {"pack": 7}, {"pack": 16}),
+        # A GPU is so fast that searches of a million routers are packed too.
+        ([LARGE], {"devices": ("gpu",)}, {"pack": 1}),
+        ([(50, 200, 0), (60, 240, 0)], {}, {}),
+        ([], {}, {}),
+    ],
+)
+def test_what_travels_together(sizes, options, kinds):
+    tasks = list(plan_of(sizes, **options))
+    found = [task.kind for task in tasks]
+    assert {kind: found.count(kind) for kind in set(found)} == kinds
+
+
+@pytest.mark.parametrize(
+    ("n_nodes", "devices", "device"),
+    [
+        (GPU_MIN_NODES - 1, ("cpu", "gpu"), "cpu"),
+        (GPU_MIN_NODES, ("cpu", "gpu"), "gpu"),
+        (GPU_MIN_NODES, ("cpu",), "cpu"),
+        (10, ("gpu",), "gpu"),
+    ],
+)
+def test_device_of_an_as(n_nodes, devices, device):
+    tasks = list(plan_of([(n_nodes, 4 * n_nodes, 3)], devices=devices))
+    assert {task.device for task in tasks} == {device}
+
+
+def test_small_ases_together_are_worth_a_gpu():
+    tasks = list(plan_of([SMALL] * 200, devices=("cpu", "gpu")))
+    assert [(task.kind, task.device) for task in tasks] == [("shard", "gpu")]
+
+
+sizes_of_ases = st.lists(
+    st.tuples(st.integers(1, 10**7), st.integers(0, 4 * 10**7), st.integers(0, 300)), max_size=12
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    sizes=sizes_of_ases,
+    n_workers=st.integers(1, 9),
+    pack=st.sampled_from([None, None, 1, 7, 200]),
+    devices=st.sampled_from([("cpu",), ("gpu",), ("cpu", "gpu")]),
+    data=st.data(),
+)
+def test_every_search_is_in_one_task_and_the_largest_come_first(
+    sizes, n_workers, pack, devices, data
+):
+    hashes = [f"hash{data.draw(st.integers(0, i))}" for i in range(len(sizes))]
+    # One hash is one graph: equal sizes but for the ingresses.
+    first = {h: sizes[hashes.index(h)] for h in hashes}
+    sizes = [(*first[h][:2], size[2]) for h, size in zip(hashes, sizes, strict=True)]
+    made = plan_of(sizes, n_workers, hashes, pack=pack, devices=devices)
+    tasks = list(made)
+    wanted = {
+        (hashes.index(h), source)
+        for h, size in zip(hashes, sizes, strict=True)
+        for source in range(size[2])
+    }
+    found = searched(tasks)
+    assert len(found) == len(set(found)) == made.n_sources
+    assert set(found) == wanted
+    assert made.owner.tolist() == [hashes.index(h) for h in hashes]
+    assert (np.diff(made.cost_s) <= 0).all()
+    for task in tasks:
+        assert (np.diff(task.rows) > 0).all()
+        assert task.source_ptr[0] == 0
+        assert task.source_ptr[-1] == task.n_sources > 0
+        assert task.n_sources <= (pack or max(LANES, SHARD_SOURCES))
+        assert (task.kind == "search") == (task.n_sources == 1)
+        assert (task.kind == "shard") == (len(task.rows) > 1)
+        assert task.device in devices
+        n_arcs = sum(sizes[row][1] for row in task.rows)
+        assert task.kind != "shard" or n_arcs <= 2 * SHARD_ARCS
+        alone = [
+            sum(h == hashes[row] and size[2] > 0 for h, size in zip(hashes, sizes, strict=True))
+            == 1
+            for row in task.rows
+        ]
+        complete = task.n_sources == sum(
+            max(size[2] for h, size in zip(hashes, sizes, strict=True) if h == hashes[row])
+            for row in task.rows
+        )
+        assert task.whole == (all(alone) and complete)
+
+
+def test_sharing_a_graph_searches_the_union_of_sources():
+    tasks = plan(
+        np.array([3, 8]),
+        np.array([10, 20]),
+        np.array([6, 6]),
+        np.array([10, 10]),
+        ["same", "same"],
+        np.array([0, 2, 4]),
+        np.array([4, 0, 4, 5], np.int32),
+        n_workers=1,
+    )
+    assert searched(tasks) == [(3, 0), (3, 4), (3, 5)]
+    assert tasks.owner.tolist() == [3, 3]
+    assert not tasks.task(0).whole
+
+
+def test_thousands_of_small_ases_make_few_tasks_that_balance():
+    rng = np.random.default_rng(1)
+    n_nodes = (rng.pareto(1, 47_000) * 3 + 1).astype(int).clip(1, 3000)
+    made = plan_of(list(zip(n_nodes, 3 * n_nodes, rng.integers(0, 6, 47_000), strict=True)), 4)
+    assert 4 <= made.n_tasks <= 400
+    assert made.cost_s.max() < 0.3  # seconds: no task holds the end of a run up
+
+
+@pytest.mark.parametrize("sizes", [[SMALL] * 5, [MIDDLE]])
+def test_smaller_tasks_search_the_same(sizes):
+    (task, *_) = list(plan_of(sizes, n_workers=1))
+    todo, leaves = [task], []
+    while todo:
+        halves = smaller(todo[0])
+        (todo if halves else leaves).extend(halves or [todo[0]])
+        todo.pop(0)
+    assert sorted(searched(leaves)) == sorted(searched([task]))
+    assert {leaf.kind for leaf in leaves} == {"search"}
+
+
+def test_the_smallest_task_falls_back_to_the_cpu_once():
+    (task,) = list(plan_of([(10, 20, 1)], devices=("gpu",)))
+    assert smaller(task) == []
+    (on_cpu,) = smaller(task, fall_back=True)
+    assert on_cpu.device == "cpu"
+    assert smaller(on_cpu, fall_back=True) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "asns", "name"),
+    [
+        ("search", [3356], "bfs_AS3356"),
+        ("pack", [3356], "msbfs_AS3356"),
+        ("shard", [1, 7, 99], "shard_AS1_AS99"),
+    ],
+)
+def test_dask_shows_names_whole(kind, asns, name):
+    assert task_name(kind, np.array(asns)) == name
+    assert key_split((f"{name}-0ab12cdef", 3, 1)) == name
+    assert key_split((f"{name}-0", 3, 1)) == name
+
+
+def test_a_search_is_worth_a_task_near_a_fifth_of_a_million_routers_on_a_core():
+    assert search_cost("cpu", 4 * 100_000) < TASK_S < search_cost("cpu", 4 * 400_000)
