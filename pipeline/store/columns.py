@@ -123,8 +123,8 @@ class ColumnFiles:
         """
         with _naming(self.paths[file]):
             bounds = self._footer(file)[1]
-            if len(stops) and stops[-1] > bounds[-1]:
-                raise ValueError(f"has {bounds[-1]} rows, row {stops[-1] - 1} is asked for")
+            if len(stops) and (starts.min() < 0 or stops.max() > bounds[-1]):
+                raise ValueError(f"has {bounds[-1]} rows, row {stops.max() - 1} is asked for")
             for start, stop in merged(starts, stops):
                 group = int(np.searchsorted(bounds, start, side="right")) - 1
                 while start < stop:

@@ -91,9 +91,12 @@ def read_manifest(folder: Path) -> dict:
         if not COLUMN_DTYPES.issuperset(manifest[key].values()):
             raise broken(path, f"has a column of unknown dtype in {key!r}")
     for name, entry in manifest["files"].items():
-        if not is_file(name) or not isinstance(entry, dict):
+        if not is_file(name):
             raise broken(path, f"names {name!r}, which cannot be a file of a snapshot")
-        check_size(folder / name, entry.get("size_bytes", 0))
+        numbers = {"size_bytes"} | ({"n_rows"} if name.endswith(".parquet") else set())
+        if not isinstance(entry, dict) or not all(isinstance(entry.get(n), int) for n in numbers):
+            raise broken(path, f"does not say how large {name} is")
+        check_size(folder / name, entry["size_bytes"])
     if missing := _expected_files(manifest["files"]) - set(manifest["files"]):
         raise broken(path, f"does not name {', '.join(sorted(missing))}")
     return manifest

@@ -308,8 +308,12 @@ class Snapshot:
     def _check_table(self, n_files: int) -> None:
         """Refuse offsets that would lead outside the files."""
         sound = (np.diff(self.asn) > 0).all() and ((self._file >= 0) & (self._file < n_files)).all()
-        for start, n in ((self._node_start, self.n_nodes), (self._arc_start, self.n_arcs)):
+        tables = (("nodes", self._node_start, self.n_nodes), ("arcs", self._arc_start, self.n_arcs))
+        for kind, start, n in tables:
+            names = [path.name for path in self._files[kind].paths]
+            n_rows = np.array([self.manifest["files"][name]["n_rows"] for name in names], np.int64)
             sound = sound and (start >= 0).all() and (n >= 0).all()
+            sound = sound and (start + n <= n_rows[self._file]).all()
         if not sound:
             raise broken(self.path / ASES, "is not sorted by asn, or points outside the files")
 

@@ -162,6 +162,18 @@ def test_a_manifest_that_forgets_its_files_is_refused(path):
             Snapshot.open_dir(path)
 
 
+def test_a_table_of_ases_that_points_outside_the_files_is_refused(path):
+    for name in ("nodes-000.parquet", "arcs-000.parquet"):
+        whole = (path / "manifest.json").read_bytes()
+        rewrite_manifest(path, lambda m, name=name: m["files"][name].update(n_rows=3))
+        with pytest.raises(StoreError, match=r"ases\.parquet: .* points outside the files"):
+            Snapshot.open_dir(path)
+        rewrite_manifest(path, lambda m, name=name: m["files"][name].pop("n_rows"))
+        with pytest.raises(StoreError, match=f"does not say how large {name} is"):
+            Snapshot.open_dir(path)
+        (path / "manifest.json").write_bytes(whole)
+
+
 def test_a_manifest_with_false_columns_is_refused(path):
     rewrite_manifest(path, lambda m: m["node_columns"].update(y="float64"))
     with pytest.raises(StoreError, match="nodes-000"):
