@@ -55,7 +55,10 @@ def detect_format(path: Path) -> str:
         If the file cannot be read, is empty, or belongs to no format or to more than one.
     """
     with open_bytes(path) as stream:
-        head = _read_head(stream)
+        return _match(path, _read_head(stream))
+
+
+def _match(path: Path, head: bytes) -> str:
     matches = [name for name, format in FORMATS.items() if format.load().sniff(head)]
     known = ", ".join(FORMATS)
     if not matches:
@@ -98,12 +101,35 @@ def open_reader(
         known = ", ".join(FORMATS)
         raise UsageError(f"unknown format {format!r}; --format takes one of: {known}")
     try:
-        report.format = format if format is not None else detect_format(path)
+        report.format = format if format is not None else _detect(path, report)
     except FormatError as error:
         report.status, report.error = "rejected", str(error)
         raise
     chosen = FORMATS[report.format]
     return chosen, _read(path, report, chosen)
+
+
+def warm_up() -> None:
+    """Compile the readers' kernels, or load them from numba's cache.
+
+    To be called once before several processes read: numba's cache has no lock, and each would
+    compile anew.
+    """
+    for format in FORMATS.values():
+        compile_kernels = getattr(format.load(), "compile_kernels", None)
+        if compile_kernels is not None:
+            compile_kernels()
+
+
+def _detect(path: Path, report: ReadReport) -> str:
+    """As detect_format; a file that is refused is hashed all the same."""
+    with open_bytes(path) as stream:
+        try:
+            return _match(path, _read_head(stream))
+        except FormatError:
+            stream.finish()
+            report.sha256, report.size_bytes = stream.sha256, stream.size_bytes
+            raise
 
 
 def _read(path: Path, report: ReadReport, format: Format) -> Iterator[TraceBatch | Topology]:

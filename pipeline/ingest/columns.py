@@ -125,7 +125,7 @@ class ByteWindow:
             grown = np.empty(2 * len(self.data), np.uint8)
             grown[:kept] = self.data
             self.data = grown
-        view = memoryview(self.data)
+        view = self.data.data
         while self.end < len(self.data) and not self.final:
             try:
                 n_read = self._stream.readinto(view[self.end :])  # type: ignore[attr-defined]

@@ -14,6 +14,7 @@ M-Lab's line of metadata are skipped and counted. Rules:
 
 from __future__ import annotations
 
+import io
 import math
 import re
 from collections.abc import Iterator
@@ -84,6 +85,14 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[TraceBatch]:
         After everything valid: the file is empty, cut short, or no scamper JSON.
     """
     return _Reader(stream, report).batches()
+
+
+def compile_kernels() -> None:
+    """Compile what reading needs, or load it from numba's cache."""
+    usual = b'{"type":"trace","dst":"192.0.2.1"}\n'
+    unusual = b'{"type":"trace","dst":"192.0.2.1","hops":[],"note":"\\n"}\n'
+    for _ in read(io.BytesIO(usual + unusual), ReadReport("none")):
+        pass
 
 
 class _Reader:
