@@ -10,12 +10,13 @@ import json
 import re
 from collections.abc import Iterable
 
-# C0 and C1 controls, and halves of surrogate pairs: invisible at best, unencodable at worst.
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
+# C0 and C1 controls and halves of surrogate pairs are invisible at best and unencodable at worst;
+# marks that turn the direction of what follows make a name read as another one.
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def printable(text: object) -> str:
-    """Text with what cannot be shown replaced by U+FFFD; direction marks are left to ``<bdi>``."""
+    """Text with what cannot be shown, or would deceive, replaced by U+FFFD."""
     return _UNPRINTABLE.sub("\ufffd", str(text))
 
 

@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from markupsafe import Markup
 
 from pipeline.report.escaping import printable, printables, script_json
-from pipeline.report.plots import bin_counts, hop_histogram, share_text
+from pipeline.report.plots import MAX_BARS, bin_counts, hop_histogram, share_text
 from pipeline.report.ragged import offset_in_row, offsets
 from pipeline.report.summarise import Summary
 
@@ -206,12 +206,14 @@ def as_pages(summary: Summary, run: RunFacts) -> Iterator[tuple[int, dict]]:
     """Number and template variables of each AS page, some thousand ASes in memory at a time."""
     shown, shown_ptr = _first_ingresses(summary)
     farthest, farthest_ptr = _farthest_ingresses(summary)
+    # Rows are binned as the drawing of their AS is, so that one can be laid over the other.
+    widths = -(-np.maximum(np.diff(summary.distributions.ptr) - 1, 1) // MAX_BARS)
+    row_widths = np.repeat(widths, np.diff(shown_ptr))
     for start in range(0, summary.ases.num_rows, _ASES_AT_ONCE):
         end = min(start + _ASES_AT_ONCE, summary.ases.num_rows)
         ases = summary.ases.slice(start, end - start).to_pydict()
-        rows = _ingress_rows(
-            summary.ingresses.take(pa.array(shown[shown_ptr[start] : shown_ptr[end]]))
-        )
+        here = slice(shown_ptr[start], shown_ptr[end])
+        rows = _ingress_rows(summary.ingresses.take(pa.array(shown[here])), row_widths[here])
         far = _farthest_rows(
             summary.ingresses.take(pa.array(farthest[farthest_ptr[start] : farthest_ptr[end]]))
         )
@@ -289,7 +291,7 @@ def _farthest_ingresses(summary: Summary) -> tuple[np.ndarray, np.ndarray]:
     return kept, offsets(np.minimum(n_found, MAX_FARTHEST))
 
 
-def _ingress_rows(table: pa.Table) -> list[tuple]:
+def _ingress_rows(table: pa.Table, widths: np.ndarray) -> list[tuple]:
     """What a page shows of each ingress: plain texts and numbers, in the order of the template."""
     neighbors = table["neighbor_asns"].combine_chunks()
     few = pc.list_slice(neighbors, 0, MAX_NEIGHBORS)
@@ -299,25 +301,25 @@ def _ingress_rows(table: pa.Table) -> list[tuple]:
         f"{text} +{n - MAX_NEIGHBORS}" if n > MAX_NEIGHBORS else text
         for text, n in zip(texts, lengths, strict=True)
     ]
-    hops, widths = _hop_texts(table["hop_counts"].combine_chunks())
+    hops = _hop_texts(table["hop_counts"].combine_chunks(), widths)
     columns = [
         table[name].to_pylist()
         for name in ("n_direct", "n_after_gap", "n_reached", "eccentricity", "mean_hops")
     ]
     addr, candidate = table["addr"].to_pylist(), table["candidate"].to_pylist()
-    return list(zip(addr, texts, *columns, candidate, hops, widths, strict=True))
+    return list(zip(addr, texts, *columns, candidate, hops, strict=True))
 
 
-def _hop_texts(hop_counts: pa.Array) -> tuple[list[str], list[int]]:
-    """Counts at 1, 2, 3 ... hops as text; where they are many, merged, with hops a bin (else 0)."""
-    lengths = pc.fill_null(pc.list_value_length(hop_counts), 0).to_numpy(zero_copy_only=False)
+def _hop_texts(hop_counts: pa.Array, widths: np.ndarray) -> list[str]:
+    """Counts at 1, 2, 3 ... hops as text; ``widths`` neighbouring ones are merged."""
     away = pc.list_slice(hop_counts, 1)
     texts = pc.fill_null(pc.binary_join(away.cast(pa.list_(pa.string())), " "), "").to_pylist()
-    widths = [0] * len(texts)
-    for i in np.flatnonzero(lengths > 65).tolist():
-        width, counts = bin_counts(np.array(hop_counts[i].as_py()[1:], np.int64), 64)
-        texts[i], widths[i] = " ".join(map(str, counts.tolist())), width
-    return texts, widths
+    for i in np.flatnonzero(widths > 1).tolist():
+        counts = np.array(away[i].as_py() or [], np.int64)
+        if len(counts):
+            merged = np.add.reduceat(counts, np.arange(0, len(counts), widths[i]))
+            texts[i] = " ".join(map(str, merged.tolist()))
+    return texts
 
 
 def _farthest_rows(table: pa.Table) -> list[tuple[str, str]]:
@@ -416,7 +418,7 @@ def _facts(
     totals = summary.totals
     bad = sum(entry["status"] != "ok" for entry in inputs)
     rejected = sum(entry["n_rejected"] or 0 for entry in inputs)
-    facts = [("inputs", f"{len(inputs):,} files" + (f", {bad:,} of them not whole" if bad else ""))]
+    facts = [("inputs", _number(len(inputs), "file") + (f", {bad:,} not whole" if bad else ""))]
     if counts.get("n_traces"):
         facts.append(("traces", f"{counts['n_traces']:,}"))
     facts.append(("broken records", f"{rejected:,} set aside" if rejected else "none"))
@@ -426,9 +428,11 @@ def _facts(
         facts.append(("borders", _BORDER_FACTS.get(borders, printable(borders) or "not recorded")))
     if counts.get("n_unmapped"):
         facts.append(("in no AS", f"{counts['n_unmapped']:,} {run.nouns} could not be mapped"))
-    facts.append(("searches", f"{totals['n_searches']:,} from {totals['n_ingresses']:,} ingresses"))
+    facts.append(
+        ("searches", f"{totals['n_searches']:,} from {_number(totals['n_ingresses'], 'ingress')}")
+    )
     if totals["n_without_ingress"]:
-        facts.append(("without ingress", f"{totals['n_without_ingress']:,} ASes"))
+        facts.append(("without ingress", _number(totals["n_without_ingress"], "AS")))
     if totals["n_failed"] or totals["n_partial"]:
         facts.append(
             ("not whole", f"{totals['n_failed']:,} failed, {totals['n_partial']:,} partial")
@@ -436,8 +440,9 @@ def _facts(
     if busy_share:
         shares = list(busy_share.values())
         mean = 100 * sum(shares) / len(shares)
-        workers = f"{len(shares)} worker{'s' if len(shares) != 1 else ''}"
-        facts.append(("computed by", f"{workers}, busy {mean:.0f} % of the time"))
+        facts.append(
+            ("computed by", f"{_number(len(shares), 'worker')}, busy {mean:.0f} % of the time")
+        )
     return facts
 
 
@@ -465,6 +470,12 @@ def _listed(texts: list[str | None], n_all: int) -> str:
     return f"{listed} and {n_all - len(texts):,} more" if n_all > len(texts) else listed
 
 
+def _number(n: int, noun: str) -> str:
+    """``1 file``, ``2 files``, ``3 ASes``, ``4 ingresses``."""
+    ending = "" if n == 1 else "es" if noun[-1] in "sS" else "s"
+    return f"{n:,} {noun}{ending}"
+
+
 def _share(count: int, total: int) -> str:
     """Share with its unit, for running text."""
     if not count or not total:
@@ -489,6 +500,7 @@ def _environment() -> jinja2.Environment:
         "f": lambda number: "\u2013" if number is None else f"{number:.2f}",
         "g": lambda number: "\u2013" if number is None else f"{number:.1f}".removesuffix(".0"),
         "figure": _figure,
+        "number": _number,
     }
     environment.filters.update(filters)
     return environment

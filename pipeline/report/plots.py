@@ -15,7 +15,7 @@ MAX_BARS = 40
 _HEIGHT = 176  # pixels
 _TOP, _FLOOR = 20, 148
 _MIN_SLOTS = 10  # few bars stay slim
-_FEW = 14  # bars whose labels all fit on a phone
+_FEW, _MANY = 14, 26  # bars whose labels all fit on a phone; every other of which does
 
 
 def bin_counts(counts: np.ndarray, max_bins: int = MAX_BARS) -> tuple[int, np.ndarray]:
@@ -63,12 +63,13 @@ def hop_histogram(pairs: np.ndarray) -> Markup:
         first = 1 + i * width
         height = round((_FLOOR - _TOP) * count / highest, 1)
         middle = f"{(i + 0.5) * slot:.4g}%"
-        odd = ' class="o"' if i % 2 and len(bars) > _FEW else ""
+        hide = _hidden(i, len(bars))
         parts.append(
             f'<rect x="{(i + 0.1) * slot:.4g}%" y="{_FLOOR - height:g}" '
             f'width="{0.8 * slot:.4g}%" height="{height:g}"/>'
-            f'<text x="{middle}" y="{_FLOOR - height - 5:g}"{odd}>{share_text(count, total)}</text>'
-            f'<text x="{middle}" y="{_FLOOR + 17}"{odd}>{first}</text>'
+            f'<text x="{middle}" y="{_FLOOR - height - 5:g}"{hide}>'
+            f"{share_text(count, total)}</text>"
+            f'<text x="{middle}" y="{_FLOOR + 17}"{hide}>{first}</text>'
         )
     what = "hop count" if width == 1 else f"range of {width} hop counts"
     label = f"Share of pairs at each {what}, per cent; 1 to {len(pairs) - 1} hops"
@@ -77,6 +78,15 @@ def hop_histogram(pairs: np.ndarray) -> Markup:
         f'data-width="{width}" data-slots="{n_slots}" data-highest="{highest / total:.6g}">'
         f'<line x1="0" x2="100%" y1="{_FLOOR}" y2="{_FLOOR}"/>{"".join(parts)}</svg>'
     )
+
+
+def _hidden(i: int, n_bars: int) -> str:
+    """Class of a label that gives way: ``w`` below some 800 pixels, ``o`` below some 480."""
+    if n_bars <= _FEW or i % 4 == 0:
+        return ""
+    if n_bars > _MANY:
+        return ' class="w"' if i % 2 else ' class="o"'
+    return ' class="o"' if i % 2 else ""
 
 
 def share_text(count: int, total: int) -> str:

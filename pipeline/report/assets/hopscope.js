@@ -260,8 +260,8 @@ const hopscope = (() => {
   }
 
   // ---- Pages of ASes ------------------------------------------------------------------------
-  function hopsOf(cell) {
-    return { width: +cell.dataset.w || 1, counts: cell.textContent.trim().split(/\s+/).filter(Boolean).map(Number) };
+  function hopsOf(cell, width) {
+    return { width, counts: cell.textContent.trim().split(/\s+/).filter(Boolean).map(Number) };
   }
 
   function spark(hops, most) {
@@ -285,7 +285,7 @@ const hopscope = (() => {
     chart.querySelectorAll(".one").forEach((old) => old.remove());
     const note = document.getElementById("overlay");
     const total = row ? hops.counts.reduce((sum, count) => sum + count, 0) : 0;
-    const both = total > 0 && +chart.dataset.width === hops.width;
+    const both = total > 0;
     chart.classList.toggle("two", both);
     if (!both) {
       note.textContent = "choose an ingress below to compare it";
@@ -314,7 +314,7 @@ const hopscope = (() => {
   function ingresses(table) {
     const body = table.tBodies[0];
     const rows = [...body.rows];
-    const hops = new Map(rows.map((row) => [row, hopsOf(row.cells[HOPS])]));
+    const hops = new Map(rows.map((row) => [row, hopsOf(row.cells[HOPS], +table.dataset.width)]));
     const most = Math.max(1, ...[...hops.values()].map((one) => one.counts.length));
     const chart = document.querySelector(".hist");
     let chosen = null;

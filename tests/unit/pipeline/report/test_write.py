@@ -279,4 +279,5 @@ def test_many_hop_counts_are_drawn_as_ranges():
 
 def test_what_no_page_can_show_is_replaced():
     assert printable("a\x00b\x1b\x7f\x9f\udcff\n") == "a\ufffdb\ufffd\ufffd\ufffd\ufffd\ufffd"
-    assert printable("\u00e9\u4e2d\u202e") == "\u00e9\u4e2d\u202e"
+    assert printable("\u202eevil\u2069") == "\ufffdevil\ufffd"  # would turn what follows
+    assert printable("\u00e9\u4e2d\u05d0") == "\u00e9\u4e2d\u05d0"
