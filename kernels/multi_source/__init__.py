@@ -99,7 +99,7 @@ def msbfs(graph: CSRGraph, sources: Any, levels: bool = False) -> MSBFSResult:
 
     Notes
     -----
-    Without ``levels`` memory is about 70 bytes a node on a GPU and 56 on a core, however many
+    Without ``levels`` memory is about 80 bytes a node on a GPU and 56 on a core, however many
     sources. O(n_arcs * levels) work for 128 sources at worst, mostly far less [1]_: bit l of a
     word is the l-th source. A few sources, and on a core sources of long graphs, are searched
     one after another instead: faster there, and the results are the same. Without sources, or
