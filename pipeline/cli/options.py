@@ -9,9 +9,7 @@ import typer
 
 Inputs = Annotated[
     list[Path],
-    typer.Argument(
-        metavar="INPUT", help="Files or folders of measurements.", show_default=False
-    ),
+    typer.Argument(metavar="INPUT", help="Files or folders of measurements.", show_default=False),
 ]
 Store = Annotated[
     Path,

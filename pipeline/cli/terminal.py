@@ -64,6 +64,7 @@ class ProgressDisplay:
         )
         self._rows: dict[str, Any] = {}
         self._last_line: dict[str, float] = {}
+        self._last_shown: dict[str, Progress] = {}
 
     def __enter__(self) -> ProgressDisplay:
         self._bars.start()
@@ -91,10 +92,13 @@ class ProgressDisplay:
                 detail=detail,
             )
             return
+        if self._last_shown.get(progress.stage) == progress:
+            return
         now = time.monotonic()
         ended = progress.total and progress.done >= progress.total
         if ended or now - self._last_line.get(progress.stage, -1e9) >= LINE_EVERY_S:
             self._last_line[progress.stage] = now
+            self._last_shown[progress.stage] = progress
             of = f" of {progress.total}" if progress.total else ""
             line = f"{title}: {progress.done}{of} {progress.unit} {detail}"
             sys.stderr.write(line.rstrip() + "\n")

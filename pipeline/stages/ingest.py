@@ -229,8 +229,21 @@ def _n_traces(reports: list[ReadReport]) -> int:
 
 def _input_row(report: ReadReport) -> dict:
     """What the manifest keeps of an input."""
-    row = {key: value for key, value in asdict(report).items() if key != "samples"}
-    return row | {"n_rejected": sum(report.rejected.values())}
+    return {
+        "path": report.path,
+        "format": report.format,
+        "status": report.status,
+        "error": report.error,
+        "sha256": report.sha256,
+        "size_bytes": report.size_bytes,
+        "n_records": report.n_records,
+        "n_hops": report.n_hops,
+        "n_rejected": sum(report.rejected.values()),
+        "skipped": dict(report.skipped),
+        "rejected": dict(report.rejected),
+        "notes": dict(report.notes),
+        "newest_s": report.newest_s,
+    }
 
 
 def _rejects(reports: list[ReadReport]) -> Iterator[dict]:

@@ -22,6 +22,9 @@ from pipeline.ingest import open_reader
 from pipeline.model.reading import ReadReport
 from pipeline.model.traces import TraceBatch
 
+# Input below which this process reads alone: a second one starts up for 2 to 3 s, in which this
+# one reads some 30 MB of compressed warts.
+SPREAD_BYTES = 32 << 20
 POLL_S = 0.3  # how often progress is asked for while processes read
 
 _traces_read: Any = None  # shared counter of this process's pool; set by _start_process
@@ -90,7 +93,7 @@ def read_all_traces(
     scratch : Path
         Folder for spool files.
     workers : int or None
-        Reading processes; None: one a core. One file, or one worker, is read in this process.
+        Reading processes; None: one a core, or none besides this one for a small input.
     on_progress : callable
         Called with (files done, traces read).
     """
@@ -98,7 +101,8 @@ def read_all_traces(
     for folder in folders:
         folder.mkdir()
     n_workers = min(len(files), workers or n_cores())
-    if n_workers <= 1:
+    size = sum(path.stat().st_size for path, _ in files if path.exists())
+    if n_workers <= 1 or (workers is None and size < SPREAD_BYTES):
         return _read_here(files, folders, on_progress)
     # Not fork: the caller may hold threads (a flow engine, a Dask client).
     context = multiprocessing.get_context("spawn")
