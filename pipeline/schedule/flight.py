@@ -19,6 +19,7 @@ from types import TracebackType
 from typing import Any
 
 from distributed import Client, Future, get_worker
+from distributed.client import ClosedClientError
 from distributed.scheduler import KilledWorker
 
 from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError
@@ -109,6 +110,7 @@ class Flight:
     allowed: Callable[[Any], list[str] | None]
     _entries: dict[Any, _Entry] = field(default_factory=dict)
     _suspects: deque[tuple] = field(default_factory=deque)  # arguments of submit
+    _stillborn: list[Outcome] = field(default_factory=list)  # not even submitted
     _done: queue.SimpleQueue = field(default_factory=queue.SimpleQueue)
     _number: itertools.count = field(default_factory=itertools.count)
     _threads: dict[str, int] = field(default_factory=dict)
@@ -116,6 +118,7 @@ class Flight:
     _looked_at: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
+        self._gone = False
         self._watch = Watch(self.limits)
 
     def __enter__(self) -> Flight:
@@ -131,14 +134,14 @@ class Flight:
         left = [entry.future for entry in self._entries.values()]
         self._entries.clear()
         self._suspects.clear()
-        if left and self.client.status == "running":
+        if left and not self._lost_client():
             self.client.cancel(left)
         for future in left:
             future.release()
 
     @property
     def n_in_flight(self) -> int:
-        return len(self._entries) + len(self._suspects)
+        return len(self._entries) + len(self._suspects) + len(self._stillborn)
 
     def n_pinned(self, worker: str | None) -> int:
         """Tasks in flight that are bound to one worker; None: those that are bound to none."""
@@ -164,14 +167,22 @@ class Flight:
         deaths: int = 0,
     ) -> None:
         """Give one task to the cluster; ``pin`` is the only worker that may take it."""
+        if self._lost_client():
+            lost = PipelineError(f"{self.name(task).rpartition('-')[0]}: the scheduler is gone")
+            self._stillborn.append(Outcome(task, number, time.time(), error=lost, failed=failed))
+            return
         name = self.name(task)
         key = (name, next(self._number), number)
         workers = [pin] if pin is not None else self.allowed(task)
         submitted = time.time()
         # retries=0: Dask would also repeat errors that no repetition can cure.
-        future = self.client.submit(
-            attempt, self.run, task, key=key, pure=False, retries=0, workers=workers
-        )
+        try:
+            future = self.client.submit(
+                attempt, self.run, task, key=key, pure=False, retries=0, workers=workers
+            )
+        except ClosedClientError:  # it was lost just now
+            self.submit(task, pin, number, tries, failed)
+            return
         watched = Watched(name.rpartition("-")[0], pin)
         self._entries[key] = _Entry(
             task, number, tries, submitted, future, watched, failed, suspect, deaths
@@ -183,9 +194,9 @@ class Flight:
 
         May be empty: what finished was tried again, or nothing did before the next look.
         """
-        keys = self._wait() if self._entries else []
+        keys = self._wait() if self._entries and not self._stillborn else []
         entries = [(key, self._entries[key]) for key in keys if key in self._entries]
-        outcomes = []
+        outcomes, self._stillborn = self._stillborn, []
         for key, entry, answer in self._fetch(entries):
             del self._entries[key]
             outcomes += self._settle(entry, answer)
@@ -200,6 +211,11 @@ class Flight:
     def _try_a_suspect(self) -> None:
         if self._suspects and not any(entry.suspect for entry in self._entries.values()):
             self.submit(*self._suspects.popleft())
+
+    def _lost_client(self) -> bool:
+        """Whether the scheduler has gone; a connection that was lost once stays lost for us."""
+        self._gone = self._gone or self.client.status != "running"
+        return self._gone
 
     def _wait(self) -> list[Any]:
         try:
@@ -248,8 +264,10 @@ class Flight:
         except BaseException as error:
             if isinstance(error, KeyboardInterrupt):
                 raise
+            if self._lost_client():
+                return PipelineError(f"{name}: the scheduler is gone")
             if entry.future.status == "cancelled":
-                return PipelineError(f"{name}: cancelled: the scheduler is gone, or was restarted")
+                return RetryableError(f"{name}: cancelled by somebody else on this scheduler")
             return PipelineError(f"{name}: {type(error).__name__}: {error}")
         return value
 
@@ -307,10 +325,10 @@ class Flight:
             info = self.client.scheduler_info(n_workers=-1)["workers"]
             processing = self.client.processing()
         except Exception as error:  # the scheduler does not answer
-            if self.client.status == "running":
+            if not self._lost_client():
                 log.debug("the scheduler did not answer: %s", error)
                 return []
-            lost = PipelineError(f"the scheduler is gone: {error}")
+            lost = PipelineError("the scheduler is gone")
             verdicts: dict[Any, PipelineError] = dict.fromkeys(self._entries, lost)
         else:
             self._threads = {worker: int(facts["nthreads"]) for worker, facts in info.items()}
@@ -321,7 +339,7 @@ class Flight:
         outcomes = []
         for key, verdict in verdicts.items():
             entry = self._entries.pop(key)
-            if self.client.status == "running":
+            if not self._lost_client():
                 self.client.cancel([entry.future])
             entry.future.release()
             outcomes += self._settle(entry, verdict)
@@ -331,6 +349,6 @@ class Flight:
         now = time.monotonic()
         if force or now - self._threads_at >= self.limits.poll_s:
             self._threads_at = now
-            if self.client.status == "running":
+            if not self._lost_client():
                 self._threads = dict(self.client.nthreads())
         return self._threads
