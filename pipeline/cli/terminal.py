@@ -106,12 +106,13 @@ class ProgressDisplay:
 
 
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table on stdout; the second column is text, all others are numbers."""
+    """Print a table on stdout: an AS number, text, then figures."""
     table = Table(title=title, title_justify="left", title_style="bold")
     for position, name in enumerate(header):
         table.add_column(name, justify="left" if position == 1 else "right", overflow="fold")
     for row in rows:
-        table.add_row(*(Text(_cell(value)) for value in row))
+        asn, *others = row
+        table.add_row(str(asn), *(Text(_cell(value)) for value in others))
     Console().print(table)
 
 
