@@ -1,7 +1,7 @@
 """The store: write 10,000 ASes, open them, fetch one among them, read all of them at once.
 
 Command: python benchmarks/bench_store.py [--ases N] [--links N] [--row-groups N,N...]
-Writes benchmarks/results/store_<machine>.json. AS sizes follow a Pareto law; every graph that is
+Writes benchmarks/results/store.json. AS sizes follow a Pareto law; every graph that is
 fetched is compared with its graph_hash before anything is timed. "warm": files in the page cache;
 each fetch decodes its row groups anew (the cache of decoded row groups is off, except in
 `neighbor_ms`, which fetches ASes in their order). "cold": the page cache is dropped for these
@@ -124,10 +124,9 @@ def main() -> None:
     build_graphs([made_up_topology(10, 100)])  # compile
     build_ms, graphs = timed(build_graphs, [topology])
     rows: list[dict] = [{"build_s": round(build_ms / 1e3, 2), "n_links": arguments.links}]
-    for row_group in map(int, arguments.row_groups.split(",")):
-        rows.append(measure(graphs, row_group, arguments.fetches))
-        print(rows[-1], flush=True)
-    record("store", rows)
+    row_groups = map(int, arguments.row_groups.split(","))
+    rows += [measure(graphs, row_group, arguments.fetches) for row_group in row_groups]
+    record("store", rows, load_average=os.getloadavg()[0])
 
 
 if __name__ == "__main__":

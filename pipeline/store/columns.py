@@ -166,7 +166,7 @@ class ColumnFiles:
                 column = found[name] = _as_numpy(table.column(name))
                 cache[file, group, name] = column
                 self._own.n_bytes += column.nbytes
-        while self._own.n_bytes > CACHE_BYTES and len(cache) > len(names):
+        while self._own.n_bytes > CACHE_BYTES:
             self._own.n_bytes -= cache.popitem(last=False)[1].nbytes
         return found
 

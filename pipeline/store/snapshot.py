@@ -40,8 +40,8 @@ class Snapshot:
 
     Notes
     -----
-    Opening reads the manifest and the table of ASes (10 ms for 50,000 ASes) and compares the sizes
-    of all files. It may be pickled (the folder is opened again) and read by any number of threads.
+    Opening reads the manifest and the table of ASes (70 ms for 47,000 ASes, hashes and names
+    only when asked for) and compares the sizes of all files. It may be pickled (the folder is opened again) and read by any number of threads.
     While it is open, a writer that replaces it leaves its files alone, if the file system has
     locks; ``close`` or losing the last reference ends that.
     """
