@@ -9,6 +9,7 @@ from prefect.cache_policies import NO_CACHE
 from prefect.states import Completed, Failed, State
 
 from flows.artifacts import show_warnings
+from flows.children import without_main_module
 from flows.options import configs
 from flows.outcome import EXPECTED, one_line, result_or_failure
 from flows.progress import progress_artifact
@@ -26,7 +27,7 @@ def ingest_stage(config: IngestConfig) -> IngestSummary | State:
     from pipeline import stages  # seconds of imports, not for whoever only deploys
 
     try:
-        with progress_artifact("ingest-progress", "Ingest") as progress:
+        with progress_artifact("ingest-progress", "Ingest") as progress, without_main_module():
             return stages.ingest(config, progress)
     except EXPECTED as error:
         return Failed(message=one_line(error))

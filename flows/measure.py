@@ -13,6 +13,7 @@ from prefect.logging import get_run_logger
 from prefect.states import Completed, Failed, State
 
 from flows.artifacts import show_dashboard
+from flows.children import without_main_module
 from flows.handover import FOLDER, write_measurement
 from flows.options import configs
 from flows.outcome import EXPECTED, one_line, result_or_failure
@@ -37,7 +38,7 @@ def measure_stage(config: AnalyzeConfig, handover: Path) -> Path | State:
 
     started = time.time()
     try:
-        with progress_artifact("search-progress", "Searches") as progress:
+        with progress_artifact("search-progress", "Searches") as progress, without_main_module():
             measurement = stages.measure_stage(config, _Dashboard(progress))
         write_measurement(handover, measurement, started)
     except EXPECTED as error:
