@@ -3,9 +3,9 @@
 Command: python benchmarks/bench_ingest.py [--traces N] [FILE...]
 Writes benchmarks/results/ingest.json. FILE is any file of traces; without one, the measurements in
 data/samples/lab are taken, one of each format. A file is repeated by appending it to itself (gzip
-members one behind another), read once before the clock runs, and then ``--repeats`` times. Rates are
-of the median of processor time, so that a busy machine does not change them; one thread does it
-all, pinned to one core. What is timed: opening, hashing, decompressing, decoding, counting.
+members one behind another), read once before the clock runs, and then ``--repeats`` times. Rates
+are of the median of processor time, so that a busy machine does not change them; one thread does
+it all, pinned to one core. What is timed: opening, hashing, decompressing, decoding, counting.
 """
 
 from __future__ import annotations
