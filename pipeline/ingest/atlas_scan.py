@@ -1,10 +1,10 @@
 """Compiled scanner of RIPE Atlas traceroute results: JSON bytes straight to columns.
 
-It follows the JSON grammar to the letter, so that it never takes what a JSON parser would refuse,
-and reads only plain values: ASCII strings without escapes, plain numbers, addresses in their usual
-form, hops by ascending number. A record with anything else is grammatical but *odd*: its bounds are
-returned and ``pipeline.ingest.atlas_record`` reads it by the same rules, written once more in
-Python. Tests compare the two on every real and every mutated record.
+It follows the JSON grammar to the letter, so that it never takes what the grammar refuses, and
+reads only plain values: ASCII strings without escapes, plain numbers, addresses in their usual
+form, hops by ascending number. A record with anything else is grammatical but *odd*: its bounds
+are returned and ``pipeline.ingest.atlas_record`` reads it by the same rules, written once more in
+Python. Tests compare the two on every real and on mutated records.
 
 Positions are int64 indexes of the byte window. Every scanning function returns the position after
 what it scanned and a status below.

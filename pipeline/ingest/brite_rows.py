@@ -18,6 +18,7 @@ from pipeline.model.reading import ReadReport
 
 BLOCK_BYTES = 8 << 20  # read at once
 MAX_LINE_BYTES = 1 << 20
+MAX_LENGTH = 3.0e38  # fits a float32
 MAX_TYPES = 250  # distinct words in the text columns of a section
 MAX_TYPE_BYTES = 32
 
@@ -237,7 +238,7 @@ def _number(field: bytes, kind: int) -> int | float | None:
         return None
     if not math.isfinite(value):
         return None
-    return value if kind == _FLOAT or value >= 0 else None
+    return value if kind == _FLOAT or 0 <= value <= MAX_LENGTH else None
 
 
 def read_rows(lines: Lines, table: RowTable, declared: int, report: ReadReport) -> None:
@@ -347,7 +348,7 @@ def _scan(
                 codes[n, slot] = found
             else:
                 value, status = scan_float(text, begin, i)
-                if status != PARSED or (kind == _LENGTH and value < 0):
+                if status != PARSED or (kind == _LENGTH and not 0 <= value <= MAX_LENGTH):
                     plain = False
                     break
                 floats[n, slot] = value

@@ -364,7 +364,8 @@ def assert_parsers_agree(data: bytes) -> None:
     if columns.count[0] > 1:
         return
     text = data.strip(b" \t\r\n,[]")
-    result = parse_result(orjson.loads(text))
+    # orjson refuses numbers beyond a float64, wherever they stand; the grammar does not.
+    result = parse_result(json.loads(text))
     batch = columns.take()
     assert batch is not None
     assert [tuple(row) for row in batch.addr.tolist()] == [r.addr for r in result.replies]
