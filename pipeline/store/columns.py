@@ -193,10 +193,13 @@ class ColumnFiles:
         return self._metadata[file]
 
 
-def read_table(path: Path) -> pa.Table:
-    """A small file whole; StoreError that names it if it is broken."""
-    with _naming(path):
-        return pq.read_table(path, page_checksum_verification=True)
+def read_table(path: Path, names: Sequence[str] | None = None) -> pa.Table:
+    """Some columns of a small file, or all; StoreError that names it if it is broken."""
+    with _naming(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
+        lacking = set(names or ()) - set(file.schema_arrow.names)
+        if lacking:
+            raise KeyError(f"it has no column {', '.join(sorted(lacking))}")
+        return file.read(columns=None if names is None else list(names))
 
 
 def merged(starts: np.ndarray, stops: np.ndarray) -> list[tuple[int, int]]:

@@ -9,7 +9,6 @@ import numpy as np
 import pyarrow as pa
 
 from kernels import CSRGraph, Shard
-from pipeline.model.graphs import NO_ID
 from pipeline.store.columns import ColumnFiles, read_table
 from pipeline.store.locks import HeldLock, hold_for_reading
 from pipeline.store.manifest import file_sha256, read_manifest
@@ -18,6 +17,21 @@ from pipeline.store.shard_ids import widen_ids
 from pipeline.store.tables import Ingresses, NodeTable
 
 MAX_SHARD_NODES = 2**31 - 1  # ids within a shard are int32
+# Columns of ases.parquet that every use of a snapshot needs; texts are read when asked for.
+NUMBERS = (
+    "asn",
+    "n_nodes",
+    "n_edges",
+    "n_arcs",
+    "n_components",
+    "largest_component",
+    "n_ingresses",
+    "n_candidates",
+    "n_unmapped",
+    "file",
+    "node_start",
+    "arc_start",
+)
 
 
 class Snapshot:
@@ -40,10 +54,10 @@ class Snapshot:
 
     Notes
     -----
-    Opening reads the manifest and the table of ASes (70 ms for 47,000 ASes, hashes and names
-    only when asked for) and compares the sizes of all files. It may be pickled (the folder is opened again) and read by any number of threads.
-    While it is open, a writer that replaces it leaves its files alone, if the file system has
-    locks; ``close`` or losing the last reference ends that.
+    Opening reads the manifest and the numbers of the table of ASes and compares the sizes of all
+    files. A snapshot may be pickled (the folder is opened again) and read by any number of
+    threads. While it is open, a writer that replaces it leaves its files alone, if the file
+    system has locks; ``close`` or losing the last reference ends that.
     """
 
     def __init__(self, path: Path, lock: HeldLock | None = None):
@@ -56,7 +70,7 @@ class Snapshot:
             kind: ColumnFiles([self.path / graph_file(kind, i) for i in range(n_files)])
             for kind in ("nodes", "arcs")
         }
-        self._table = read_table(self.path / ASES)
+        self._table = read_table(self.path / ASES, NUMBERS)
         self.asn = self._column("asn").astype(np.int64)
         self.n_nodes = self._column("n_nodes")
         self.n_arcs = self._column("n_arcs")
@@ -122,12 +136,12 @@ class Snapshot:
     @cached_property
     def as_name(self) -> list[str]:
         """Name of each AS, empty where none is known."""
-        return self._table.column("name").fill_null("").to_pylist()
+        return self._text("name").fill_null("").to_pylist()
 
     @cached_property
     def graph_hash(self) -> list[str]:
         """``CSRGraph.graph_hash`` of each AS; equal graphs have equal hashes."""
-        return self._table.column("graph_hash").to_pylist()
+        return self._text("graph_hash").to_pylist()
 
     def row_of(self, asn: int) -> int:
         """Row of an AS; KeyError if the snapshot does not have it."""
@@ -200,7 +214,7 @@ class Snapshot:
         out = self._node_arrays(int(self.n_nodes[row]), columns=True)
         if out:
             self._read("nodes", np.array([row]), self._node_start, self.n_nodes, out)
-        return _as_node_table(out)
+        return NodeTable.from_arrays(out)
 
     def lookup(self, rows: np.ndarray, nodes: np.ndarray, columns: bool = False) -> NodeTable:
         """What some nodes of many ASes stand for; each row group is read once.
@@ -241,7 +255,7 @@ class Snapshot:
             at = self._files["nodes"].take(int(number), own, out, at)
         back = np.empty(len(rows), np.int64)
         back[order] = np.arange(len(rows))
-        return _as_node_table({name: column[back] for name, column in out.items()})
+        return NodeTable.from_arrays({name: column[back] for name, column in out.items()})
 
     def arc_columns(self, row: int) -> dict[str, np.ndarray]:
         """Optional columns of the arcs of one AS, in the order of ``indices``."""
@@ -282,28 +296,20 @@ class Snapshot:
 
     @cached_property
     def _ingresses(self) -> Ingresses:
-        table = read_table(self.path / INGRESSES).combine_chunks()
-        neighbors = table.column("neighbor_asns").combine_chunks()
-        asn = table.column("asn").to_numpy()
-        row = np.searchsorted(self.asn, asn).astype(np.int64)
-        node = table.column("node").to_numpy()
-        if len(row) and (row[-1] >= self.n_ases or (node >= self.n_nodes[row]).any()):
+        found = Ingresses.from_table(read_table(self.path / INGRESSES), self.asn)
+        if len(found) and not (
+            (found.row < self.n_ases).all()
+            and (found.node >= 0).all()
+            and (found.node < self.n_nodes[found.row]).all()
+        ):
             raise broken(self.path / INGRESSES, "names an ingress that is no node")
-        return Ingresses(
-            row=row,
-            node=node,
-            neighbor_ptr=neighbors.offsets.to_numpy().astype(np.int64),
-            neighbor_asn=neighbors.values.to_numpy().astype(np.int64),
-            n_direct=table.column("n_direct").to_numpy(),
-            n_after_gap=table.column("n_after_gap").to_numpy(),
-            candidate=table.column("candidate").to_numpy(),
-        )
+        return found
+
+    def _text(self, name: str) -> pa.ChunkedArray:
+        return read_table(self.path / ASES, [name]).column(name)
 
     def _column(self, name: str) -> np.ndarray:
-        try:
-            return self._table.column(name).to_numpy()
-        except KeyError:
-            raise broken(self.path / ASES, f"has no column {name}") from None
+        return self._table.column(name).to_numpy()
 
     def _check_table(self, n_files: int) -> None:
         """Refuse offsets that would lead outside the files."""
@@ -379,18 +385,6 @@ class Snapshot:
         if self.manifest["has_id"]:
             out["id"] = np.empty(n, np.int64)
         return out
-
-
-def _as_node_table(arrays: dict[str, np.ndarray]) -> NodeTable:
-    """Addresses and ids that no node has are None, as for an AS whose input gives none."""
-    addr = None
-    if "addr_low" in arrays:
-        addr = np.stack([arrays.pop("addr_high"), arrays.pop("addr_low")], axis=1)
-        addr = addr if len(addr) == 0 or addr.any() else None
-    ids = arrays.pop("id", None)
-    if ids is not None and len(ids) and (ids == NO_ID).all():
-        ids = None
-    return NodeTable(addr, ids, arrays)
 
 
 def _dtype(name: str) -> np.dtype:

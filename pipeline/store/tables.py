@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 import numpy as np
+import pyarrow as pa
+
+from pipeline.model.graphs import NO_ID
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +27,22 @@ class NodeTable:
     addr: np.ndarray | None
     id: np.ndarray | None
     columns: dict[str, np.ndarray] = field(default_factory=dict)
+
+    @classmethod
+    def from_arrays(cls, arrays: dict[str, np.ndarray]) -> NodeTable:
+        """From columns of a nodes file.
+
+        Addresses and ids that none of the nodes has are None, as for an AS whose input gives none.
+        """
+        columns = dict(arrays)
+        addr = None
+        if "addr_low" in columns:
+            addr = np.stack([columns.pop("addr_high"), columns.pop("addr_low")], axis=1)
+            addr = addr if len(addr) == 0 or addr.any() else None
+        ids = columns.pop("id", None)
+        if ids is not None and len(ids) and (ids == NO_ID).all():
+            ids = None
+        return cls(addr, ids, columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +68,21 @@ class Ingresses:
     n_direct: np.ndarray
     n_after_gap: np.ndarray
     candidate: np.ndarray
+
+    @classmethod
+    def from_table(cls, table: pa.Table, asn: np.ndarray) -> Ingresses:
+        """From the ingresses file of a snapshot whose AS rows are ``asn``, ascending."""
+        table = table.combine_chunks()
+        neighbors = table.column("neighbor_asns").combine_chunks()
+        return cls(
+            row=np.searchsorted(asn, table.column("asn").to_numpy()).astype(np.int64),
+            node=table.column("node").to_numpy(),
+            neighbor_ptr=neighbors.offsets.to_numpy().astype(np.int64),
+            neighbor_asn=neighbors.values.to_numpy().astype(np.int64),
+            n_direct=table.column("n_direct").to_numpy(),
+            n_after_gap=table.column("n_after_gap").to_numpy(),
+            candidate=table.column("candidate").to_numpy(),
+        )
 
     def __len__(self) -> int:
         return len(self.row)

@@ -269,3 +269,12 @@ def test_errors_of_the_store_survive_pickling(path):
     with pytest.raises(StoreError) as caught:
         Snapshot.open_dir(path)
     assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+@pytest.mark.parametrize("node", [-1, 40])
+def test_an_ingress_that_is_no_node_is_refused(tmp_path, graphs, node):
+    ingress_node = graphs.ingress_node.copy()
+    ingress_node[0] = node
+    write(tmp_path, "bad", dataclasses.replace(graphs, ingress_node=ingress_node))
+    with pytest.raises(StoreError, match=r"ingresses\.parquet: names an ingress that is no node"):
+        open_snapshot(tmp_path).ingresses()
