@@ -15,6 +15,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import signal
 import socket
 import tempfile
 import time
@@ -22,6 +23,7 @@ import types
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
@@ -223,7 +225,7 @@ def _start(config: AnalyzeConfig) -> Iterator[Client]:
             "local_directory": scratch,
             "silence_logs": logging.ERROR,
         }
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), _no_interrupt_in_children():
             # Another run may have taken the port since we looked: any other will do.
             warnings.filterwarnings("ignore", message="Port .* is already in use")
             cluster = _start_cuda(gpus[:n_workers], options) if gpus else LocalCluster(**options)
@@ -231,6 +233,24 @@ def _start(config: AnalyzeConfig) -> Iterator[Client]:
         client = Client(cluster, set_as_default=False, timeout=CONNECT_S)
         stack.enter_context(contextlib.closing(client))
         yield client
+
+
+@contextlib.contextmanager
+def _no_interrupt_in_children() -> Iterator[None]:
+    """Ctrl-C goes to the whole terminal; let this process alone answer, which ends its workers.
+
+    A signal mask passes to threads and to what they start: the cluster's event loop, born in
+    here, keeps SIGINT blocked, and so do the workers that it starts now and later.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # started by the first child else, it unblocks SIGINT there
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _start_cuda(gpus: list[str], options: dict[str, Any]) -> Any:

@@ -4,8 +4,11 @@ import contextlib
 import os
 import signal
 import socket
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -256,3 +259,47 @@ def test_gpu_and_cores_agree_with_scipy(snapshot, wanted, tmp_path):
         measurement = measure(snapshot, config)
         assert measured(snapshot, measurement) == wanted
         assert "gpu" in measurement.tasks["device"]
+
+
+SCRIPT = """
+import sys, time
+from pathlib import Path
+from pipeline.schedule import measure
+from pipeline.store import open_snapshot
+from tests.integration.measured import config_for
+
+def slow(progress):
+    print("done", progress.done, flush=True)
+    time.sleep(0.1)
+
+if __name__ == "__main__":
+    snapshot = open_snapshot(Path(sys.argv[1]))
+    try:
+        measure(snapshot, config_for(snapshot, Path(sys.argv[2]), pack=1, device="cpu"), slow)
+    except KeyboardInterrupt:
+        print("interrupted")
+"""
+
+
+def test_ctrl_c_ends_workers_without_a_word(tmp_path):
+    """The terminal sends SIGINT to us and to every worker at once."""
+    make_snapshot(tmp_path / "store")
+    script = tmp_path / "script.py"
+    script.write_text(SCRIPT)
+    process = subprocess.Popen(
+        [sys.executable, str(script), str(tmp_path / "store"), str(tmp_path / "out")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+        start_new_session=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    for line in process.stdout:
+        if line.startswith("done 5"):
+            os.killpg(process.pid, signal.SIGINT)
+            break
+    said, complained = process.communicate(timeout=60)
+    assert said.splitlines()[-1] == "interrupted"
+    assert complained == ""
+    assert process.returncode == 0
