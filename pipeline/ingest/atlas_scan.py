@@ -15,15 +15,24 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pipeline.ingest.addr_text import scan_addr
+from pipeline.ingest.atlas_grammar import (
+    BAD,
+    MAX_DEPTH,
+    MORE,
+    OK,
+    key_word,
+    next_member,
+    read_key,
+    skip_blank,
+    skip_value,
+)
 from pipeline.ingest.digits import PARSED, scan_float, scan_int
 from pipeline.model.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE
 
-# What became of a scan.
-OK, MORE, BAD = 0, 1, 2  # more bytes are needed; this is no JSON
 # What ``scan_records`` stopped for.
 EMPTY, PARTIAL, BROKEN, STRAY, ODD = 0, 1, 2, 3, 4
 
-MAX_DEPTH = 256  # of nested values; a result has five
 NEWEST_S = 4_102_444_800.0  # 2100-01-01 UTC: later timestamps are nonsense
 
 # Places in the array of notes; their names are in ``atlas_record.NOTES``.
@@ -48,334 +57,19 @@ N_NOTES = 13
 S_TRACES, S_REPLIES, S_OPEN = 0, 1, 2
 
 
-def _word(key: str) -> np.uint64:
-    """The bytes of a key as the scanner packs them: beyond eight, folded over the first."""
-    word = 0
-    for byte in key.encode():
-        word = ((word << 8 | word >> 56) & 0xFFFF_FFFF_FFFF_FFFF) ^ byte
-    return np.uint64(word)
-
-
-_FROM, _RTT, _X, _ERR = _word("from"), _word("rtt"), _word("x"), _word("err")
-_LATE, _DUP, _EDST, _ERROR = _word("late"), _word("dup"), _word("edst"), _word("error")
-_ICMPEXT, _FLAGS, _HOP, _RESULT = _word("icmpext"), _word("flags"), _word("hop"), _word("result")
-_TYPE, _DST, _SRC = _word("type"), _word("dst_addr"), _word("src_addr")
-_TIMESTAMP = _word("timestamp")
+_FROM, _RTT, _X, _ERR = key_word("from"), key_word("rtt"), key_word("x"), key_word("err")
+_LATE, _DUP, _EDST, _ERROR = key_word("late"), key_word("dup"), key_word("edst"), key_word("error")
+_ICMPEXT, _FLAGS, _HOP, _RESULT = (
+    key_word("icmpext"),
+    key_word("flags"),
+    key_word("hop"),
+    key_word("result"),
+)
+_TYPE, _DST, _SRC = key_word("type"), key_word("dst_addr"), key_word("src_addr")
+_TIMESTAMP = key_word("timestamp")
 _TRACEROUTE = np.frombuffer(b"traceroute", np.uint8)
 
-_U8, _U16, _U48, _U56 = np.uint64(8), np.uint64(16), np.uint64(48), np.uint64(56)
 _ZERO = np.uint64(0)
-_V4_PREFIX = np.uint64(0xFFFF_0000_0000)
-
-
-@njit(cache=True, nogil=True)
-def _blank(text, i, n):
-    while i < n and (text[i] == 32 or text[i] == 10 or text[i] == 13 or text[i] == 9):
-        i += 1
-    return i
-
-
-@njit(cache=True, nogil=True)
-def _string(text, i, n, odd):
-    """A string that begins at the quote ``i``."""
-    i += 1
-    while i < n:
-        c = text[i]
-        if c == 34:
-            return i + 1, OK
-        if c < 32:
-            return i, BAD
-        if c == 92:
-            odd[0] = 1
-            i += 1
-            if i >= n:
-                return i, MORE
-            c = text[i]
-            if c == 117:  # u and four hexadecimal digits
-                for _ in range(4):
-                    i += 1
-                    if i >= n:
-                        return i, MORE
-                    if _hex(text[i]) < 0:
-                        return i, BAD
-            elif not (
-                c == 34
-                or c == 92
-                or c == 47
-                or c == 98
-                or c == 102
-                or c == 110
-                or c == 114
-                or c == 116
-            ):
-                return i, BAD
-        elif c >= 128:
-            odd[0] = 1  # UTF-8 is judged in Python
-        i += 1
-    return i, MORE
-
-
-@njit(cache=True, nogil=True)
-def _hex(c):
-    if 48 <= c <= 57:
-        return np.int64(c) - 48
-    if 97 <= c <= 102:
-        return np.int64(c) - 87
-    if 65 <= c <= 70:
-        return np.int64(c) - 55
-    return np.int64(-1)
-
-
-@njit(cache=True, nogil=True)
-def _digits(text, i, n):
-    while i < n and 48 <= text[i] <= 57:
-        i += 1
-    return i
-
-
-@njit(cache=True, nogil=True)
-def _number(text, i, n):
-    """A number by the grammar; one that reaches the end of the window may go on."""
-    if text[i] == 45:
-        i += 1
-        if i >= n:
-            return i, MORE
-    first = i
-    i = _digits(text, i, n)
-    if i >= n:
-        return i, MORE
-    if i == first or (text[first] == 48 and i - first > 1):
-        return i, BAD
-    if text[i] == 46:
-        first = i + 1
-        i = _digits(text, first, n)
-        if i >= n:
-            return i, MORE
-        if i == first:
-            return i, BAD
-    if text[i] == 101 or text[i] == 69:
-        i += 1
-        if i < n and (text[i] == 43 or text[i] == 45):
-            i += 1
-        first = i
-        i = _digits(text, i, n)
-        if i >= n:
-            return i, MORE
-        if i == first:
-            return i, BAD
-    return i, OK
-
-
-@njit(cache=True, nogil=True)
-def _literal(text, i, n):
-    """true, false or null."""
-    if text[i] == 116:
-        word = (116, 114, 117, 101, 0)
-        size = 4
-    elif text[i] == 102:
-        word = (102, 97, 108, 115, 101)
-        size = 5
-    elif text[i] == 110:
-        word = (110, 117, 108, 108, 0)
-        size = 4
-    else:
-        return i, BAD
-    for j in range(size):
-        if i + j >= n:
-            return i, MORE
-        if text[i + j] != word[j]:
-            return i, BAD
-    return i + size, OK
-
-
-@njit(cache=True, nogil=True)
-def _key(text, i, n, odd):
-    """A key and its colon: (start of the value, status, packed key, length)."""
-    word = _ZERO
-    if i >= n:
-        return i, MORE, word, 0
-    if text[i] != 34:
-        return i, BAD, word, 0
-    start = i + 1
-    i, status = _string(text, i, n, odd)
-    if status != OK:
-        return i, status, word, 0
-    for j in range(start, i - 1):
-        word = ((word << _U8) | (word >> _U56)) ^ np.uint64(text[j])
-    size = i - 1 - start
-    i = _blank(text, i, n)
-    if i >= n:
-        return i, MORE, word, size
-    if text[i] != 58:
-        return i, BAD, word, size
-    i = _blank(text, i + 1, n)
-    if i >= n:
-        return i, MORE, word, size
-    return i, OK, word, size
-
-
-@njit(cache=True, nogil=True)
-def _skip(text, i, n, stack, odd):
-    """Any value, however nested."""
-    depth = 0
-    while True:
-        i = _blank(text, i, n)
-        if i >= n:
-            return i, MORE
-        c = text[i]
-        closed = True
-        if c == 123 or c == 91:
-            if depth == MAX_DEPTH:
-                return i, BAD
-            stack[depth] = c
-            depth += 1
-            i = _blank(text, i + 1, n)
-            if i >= n:
-                return i, MORE
-            if text[i] == c + 2:  # { and }, [ and ] are two apart
-                depth -= 1
-                i += 1
-            else:
-                closed = False
-                if c == 123:
-                    i, status, _, _ = _key(text, i, n, odd)
-                    if status != OK:
-                        return i, status
-        else:
-            if c == 34:
-                i, status = _string(text, i, n, odd)
-            elif c == 45 or 48 <= c <= 57:
-                i, status = _number(text, i, n)
-            else:
-                i, status = _literal(text, i, n)
-            if status != OK:
-                return i, status
-        while closed:
-            if depth == 0:
-                return i, OK
-            i = _blank(text, i, n)
-            if i >= n:
-                return i, MORE
-            top = stack[depth - 1]
-            if text[i] == 44:
-                closed = False
-                i += 1
-                if top == 123:
-                    i, status, _, _ = _key(text, _blank(text, i, n), n, odd)
-                    if status != OK:
-                        return i, status
-            elif text[i] == top + 2:
-                depth -= 1
-                i += 1
-            else:
-                return i, BAD
-
-
-@njit(cache=True, nogil=True)
-def _next(text, i, n, close):
-    """After a member of an object or array: (position, status, whether it was closed)."""
-    i = _blank(text, i, n)
-    if i >= n:
-        return i, MORE, False
-    if text[i] == 44:
-        return _blank(text, i + 1, n), OK, False
-    if text[i] == close:
-        return i + 1, OK, True
-    return i, BAD, False
-
-
-@njit(cache=True, nogil=True)
-def _v4(text, start, stop, out, row):
-    value = _ZERO
-    groups = 0
-    i = start
-    while groups < 4:
-        first = i
-        group = np.int64(0)
-        while i < stop and 48 <= text[i] <= 57 and i - first < 3:
-            group = group * 10 + (np.int64(text[i]) - 48)
-            i += 1
-        if i == first or group > 255 or (i - first > 1 and text[first] == 48):
-            return False
-        value = (value << _U8) | np.uint64(group)
-        groups += 1
-        if groups < 4:
-            if i >= stop or text[i] != 46:
-                return False
-            i += 1
-    if i != stop:
-        return False
-    out[row, 0] = _ZERO
-    out[row, 1] = _V4_PREFIX | value
-    return True
-
-
-@njit(cache=True, nogil=True)
-def _v6(text, start, stop, out, row):
-    """Groups and ``::``; other forms (dotted tail, zone) are left to Python."""
-    high = low = head_high = head_low = _ZERO
-    groups = head = 0
-    gap = False
-    i = start
-    if stop - start < 2:
-        return False
-    if text[i] == 58:
-        if text[i + 1] != 58:
-            return False
-        gap = True
-        i += 2
-    while i < stop:
-        first = i
-        group = _ZERO
-        while i < stop and i - first < 4 and _hex(text[i]) >= 0:
-            group = (group << np.uint64(4)) | np.uint64(_hex(text[i]))
-            i += 1
-        if i == first:
-            return False
-        high = (high << _U16) | (low >> _U48)
-        low = (low << _U16) | group
-        groups += 1
-        if groups + head > 8:
-            return False
-        if i == stop:
-            break
-        if text[i] != 58:
-            return False
-        i += 1
-        if i == stop:
-            return False
-        if text[i] == 58:
-            if gap:
-                return False
-            gap = True
-            head, head_high, head_low = groups, high, low
-            groups = 0
-            high = low = _ZERO
-            i += 1
-    if not gap:
-        if groups != 8:
-            return False
-        out[row, 0] = high
-        out[row, 1] = low
-        return True
-    if groups + head > 7:
-        return False
-    # The head stands in the upper groups: shift it up by whole groups.
-    for _ in range(8 - head):
-        head_high = (head_high << _U16) | (head_low >> _U48)
-        head_low = head_low << _U16
-    out[row, 0] = head_high | high
-    out[row, 1] = head_low | low
-    return True
-
-
-@njit(cache=True, nogil=True)
-def scan_addr(text, start, stop, out, row):
-    """Write the address in ``text[start:stop]`` to ``out[row]``; False if it is no plain one."""
-    for i in range(start, min(start + 5, stop)):
-        if text[i] == 58:
-            return _v6(text, start, stop, out, row)
-    return _v4(text, start, stop, out, row)
 
 
 @njit(cache=True, nogil=True)
@@ -386,18 +80,18 @@ def _reply(text, i, n, k, addr, rtt_ms, kind, notes, stack, odd):
     has_x = has_error = has_late = has_dup = has_err = has_edst = has_ext = has_flags = False
     if text[i] != 123:
         odd[0] = 1
-        i, status = _skip(text, i, n, stack, odd)
+        i, status = skip_value(text, i, n, stack, odd)
         return i, status, 0
-    i = _blank(text, i + 1, n)
+    i = skip_blank(text, i + 1, n)
     if i < n and text[i] == 125:
         notes[N_NO_ADDR] += 1
         return i + 1, OK, 0
     while True:
-        i, status, key, size = _key(text, i, n, odd)
+        i, status, key, size = read_key(text, i, n, odd)
         if status != OK:
             return i, status, 0
         start = i
-        i, status = _skip(text, i, n, stack, odd)
+        i, status = skip_value(text, i, n, stack, odd)
         if status != OK:
             return i, status, 0
         if key == _FROM and size == 4:
@@ -425,7 +119,7 @@ def _reply(text, i, n, k, addr, rtt_ms, kind, notes, stack, odd):
             has_ext = True
         elif key == _FLAGS and size == 5:
             has_flags = True
-        i, status, closed = _next(text, i, n, 125)
+        i, status, closed = next_member(text, i, n, 125)
         if status != OK:
             return i, status, 0
         if closed:
@@ -463,9 +157,9 @@ def _replies(text, i, n, k, addr, rtt_ms, kind, notes, stack, odd):
     first = k
     if text[i] != 91:
         odd[0] = 1
-        i, status = _skip(text, i, n, stack, odd)
+        i, status = skip_value(text, i, n, stack, odd)
         return i, status, 0
-    i = _blank(text, i + 1, n)
+    i = skip_blank(text, i + 1, n)
     if i < n and text[i] == 93:
         return i + 1, OK, 0
     while True:
@@ -475,7 +169,7 @@ def _replies(text, i, n, k, addr, rtt_ms, kind, notes, stack, odd):
         k += rows
         if status != OK:
             return i, status, 0
-        i, status, closed = _next(text, i, n, 93)
+        i, status, closed = next_member(text, i, n, 93)
         if status != OK or closed:
             return i, status, k - first
 
@@ -488,13 +182,13 @@ def _hop(text, i, n, k, ttl, addr, rtt_ms, kind, notes, stack, odd):
     has_result = has_error = False
     if text[i] != 123:
         odd[0] = 1
-        i, status = _skip(text, i, n, stack, odd)
+        i, status = skip_value(text, i, n, stack, odd)
         return i, status, 0, number
-    i = _blank(text, i + 1, n)
+    i = skip_blank(text, i + 1, n)
     if i < n and text[i] == 125:
         return i + 1, OK, 0, number
     while True:
-        i, status, key, size = _key(text, i, n, odd)
+        i, status, key, size = read_key(text, i, n, odd)
         if status != OK:
             return i, status, 0, number
         if key == _RESULT and size == 6:
@@ -504,7 +198,7 @@ def _hop(text, i, n, k, ttl, addr, rtt_ms, kind, notes, stack, odd):
             i, status, rows = _replies(text, i, n, k, addr, rtt_ms, kind, notes, stack, odd)
         else:
             start = i
-            i, status = _skip(text, i, n, stack, odd)
+            i, status = skip_value(text, i, n, stack, odd)
             if status == OK and key == _HOP and size == 3:
                 number, known = scan_int(text, start, i)
                 if known != PARSED or number < 1 or number > 255:
@@ -513,7 +207,7 @@ def _hop(text, i, n, k, ttl, addr, rtt_ms, kind, notes, stack, odd):
                 has_error = True
         if status != OK:
             return i, status, 0, number
-        i, status, closed = _next(text, i, n, 125)
+        i, status, closed = next_member(text, i, n, 125)
         if status != OK:
             return i, status, 0, number
         if closed:
@@ -533,9 +227,9 @@ def _hops(text, i, n, k, ttl, addr, rtt_ms, kind, notes, stack, odd):
     last = np.int64(0)
     if text[i] != 91:
         odd[0] = 1
-        i, status = _skip(text, i, n, stack, odd)
+        i, status = skip_value(text, i, n, stack, odd)
         return i, status, 0
-    i = _blank(text, i + 1, n)
+    i = skip_blank(text, i + 1, n)
     if i < n and text[i] == 93:
         notes[N_NO_HOPS] += 1
         return i + 1, OK, 0
@@ -553,7 +247,7 @@ def _hops(text, i, n, k, ttl, addr, rtt_ms, kind, notes, stack, odd):
                 odd[0] = 1  # Python sorts
             last = number
         k += rows
-        i, status, closed = _next(text, i, n, 93)
+        i, status, closed = next_member(text, i, n, 93)
         if status != OK:
             return i, status, 0
         if closed:
@@ -569,12 +263,12 @@ def _record(text, i, n, t, k, src, dst, start_s, ttl, addr, rtt_ms, kind, notes,
     has_result = has_type = False
     dst_start = dst_stop = src_start = src_stop = from_start = from_stop = np.int64(0)
     time_start = time_stop = np.int64(0)
-    i = _blank(text, i + 1, n)
+    i = skip_blank(text, i + 1, n)
     if i < n and text[i] == 125:
         odd[0] = 1
         return i + 1, OK, 0
     while True:
-        i, status, key, size = _key(text, i, n, odd)
+        i, status, key, size = read_key(text, i, n, odd)
         if status != OK:
             return i, status, 0
         start = i
@@ -584,7 +278,7 @@ def _record(text, i, n, t, k, src, dst, start_s, ttl, addr, rtt_ms, kind, notes,
             has_result = True
             i, status, rows = _hops(text, i, n, k, ttl, addr, rtt_ms, kind, notes, stack, odd)
         else:
-            i, status = _skip(text, i, n, stack, odd)
+            i, status = skip_value(text, i, n, stack, odd)
         if status != OK:
             return i, status, 0
         plain = text[start] == 34
@@ -611,7 +305,7 @@ def _record(text, i, n, t, k, src, dst, start_s, ttl, addr, rtt_ms, kind, notes,
                 time_start, time_stop = start, i
             else:
                 odd[0] = 1
-        i, status, closed = _next(text, i, n, 125)
+        i, status, closed = next_member(text, i, n, 125)
         if status != OK:
             return i, status, 0
         if closed:

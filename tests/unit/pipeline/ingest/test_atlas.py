@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.ingest import atlas, atlas_scan
+from pipeline.ingest.addr_text import scan_addr
 from pipeline.ingest.atlas_record import BrokenError, OtherTypeError, parse_result
 from pipeline.ingest.columns import TraceColumns
 from pipeline.model.addresses import parse_addr
@@ -405,7 +406,7 @@ def test_scanner_and_parser_agree_on_mutated_records(data):
 def test_addresses_are_scanned_as_the_standard_library_reads_them(text):
     out = np.zeros((1, 2), np.uint64)
     data = np.frombuffer(text.encode() + b'"', np.uint8)
-    if atlas_scan.scan_addr(data, 0, len(text), out, 0):
+    if scan_addr(data, 0, len(text), out, 0):
         assert tuple(out[0].tolist()) == parse_addr(text)
 
 
@@ -415,4 +416,4 @@ def test_every_usual_address_is_scanned_without_python(address):
     out = np.zeros((1, 2), np.uint64)
     text = str(address)
     data = np.frombuffer(text.encode() + b'"', np.uint8)
-    assert atlas_scan.scan_addr(data, 0, len(text), out, 0) or ("." in text[1:] and ":" in text)
+    assert scan_addr(data, 0, len(text), out, 0) or ("." in text[1:] and ":" in text)
