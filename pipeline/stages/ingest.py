@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import shutil
-import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -23,7 +21,8 @@ from pipeline.model.reading import ReadReport
 from pipeline.model.topology import Topology
 from pipeline.stages.inputs import InputFile, InputFiles, find_inputs
 from pipeline.stages.reading import n_cores, read_all_traces
-from pipeline.store import write_snapshot
+from pipeline.stages.scratch import scratch_folder
+from pipeline.store import check_name, write_snapshot
 
 
 @dataclass(frozen=True)
@@ -67,12 +66,10 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
             f"{traces[0].path}: traces alone do not tell an AS; give --ip2as FILE (CAIDA pfx2as), "
             "or --asn N if all belong to one"
         )
-    config.store.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(prefix=".reading-", dir=config.store))
-    try:
+    if config.snapshot is not None:
+        check_name(config.snapshot)  # said before hours of reading, not after
+    with scratch_folder(config.store) as scratch:
         reports, topologies = _read(config, inputs, scratch, progress)
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
     if not any(report.n_records for report in reports if report.format in FORMATS):
         first = next((report.error for report in reports if report.error), "no record in any input")
         raise UsageError(f"nothing to ingest: {first}")
