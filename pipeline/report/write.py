@@ -28,7 +28,8 @@ from pipeline import __version__
 from pipeline.errors import UsageError
 from pipeline.model.measurement import Measurement
 from pipeline.report.escaping import printable
-from pipeline.report.html import describe_run, write_pages
+from pipeline.report.html import write_pages
+from pipeline.report.run_facts import describe_run
 from pipeline.report.summarise import Summary, summarise
 
 SCHEMA_VERSION = 1

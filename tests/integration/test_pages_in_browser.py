@@ -10,7 +10,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pipeline.report.html import COLUMNS, RunFacts, index_script, write_pages
+from pipeline.report.html import write_pages
+from pipeline.report.index_page import COLUMNS, index_script
+from pipeline.report.run_facts import RunFacts
 from pipeline.report.summarise import summarise
 from pipeline.report.write import write_reports
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
@@ -54,7 +56,9 @@ def small(tmp_path_factory):
 def large(tmp_path_factory):
     """Index of 50,000 ASes; the page of each is left out, but for one."""
     rng = np.random.default_rng(7)
-    one = MemorySnapshot({1: [(0, 1)]}, {1: 2}, [(1, 0, [2], 1, 0, False)])
+    one = MemorySnapshot(
+        {1: [(0, 1)]}, {1: 2}, [(1, 0, [2], 1, 0, False)], names={1: "so that names are shown"}
+    )
     summary = summarise(one, measured(one))
     columns = {
         "asn": np.arange(1, N_ASES + 1),

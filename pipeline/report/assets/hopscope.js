@@ -278,7 +278,7 @@ const hopscope = (() => {
   }
 
   const FLOOR = 148, TALL = 128; // pixels, as plots.py draws
-  const HOPS = 4, NEIGHBORS = 7; // columns of the table of ingresses
+  const HOPS = 4; // column of the table of ingresses that is drawn
 
   function overlay(chart, row, hops) {
     // One ingress over all of the AS: lines on the bars, both in shares of what is reached.
@@ -343,7 +343,7 @@ const hopscope = (() => {
       head.replaceChildren(button);
       button.addEventListener("click", () => {
         const now = head.getAttribute("aria-sort");
-        const words = i === 0 || i === NEIGHBORS;
+        const words = "words" in head.dataset;
         const down = now ? now === "ascending" : !words; // numbers: largest first
         for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
         head.setAttribute("aria-sort", down ? "descending" : "ascending");

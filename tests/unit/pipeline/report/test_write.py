@@ -15,8 +15,9 @@ import pytest
 
 from pipeline.errors import UsageError
 from pipeline.report import write, write_reports
+from pipeline.report.as_page import MAX_INGRESSES
 from pipeline.report.escaping import printable, script_json
-from pipeline.report.html import MAX_INGRESSES, MAX_WARNINGS
+from pipeline.report.index_page import MAX_WARNINGS
 from pipeline.report.plots import bin_counts, hop_histogram
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 
