@@ -8,7 +8,7 @@ never by a file's name.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -109,14 +109,14 @@ def open_reader(
     return chosen, _read(path, report, chosen)
 
 
-def warm_up() -> None:
-    """Compile the readers' kernels, or load them from numba's cache.
+def warm_up(formats: Iterable[str] = tuple(FORMATS)) -> None:
+    """Compile the kernels of some readers, or load them from numba's cache.
 
     To be called once before several processes read: numba's cache has no lock, and each would
     compile anew.
     """
-    for format in FORMATS.values():
-        compile_kernels = getattr(format.load(), "compile_kernels", None)
+    for name in formats:
+        compile_kernels = getattr(FORMATS[name].load(), "compile_kernels", None)
         if compile_kernels is not None:
             compile_kernels()
 

@@ -194,7 +194,10 @@ def _read_topology(file: InputFile, config: IngestConfig) -> tuple[ReadReport, T
         report.status, report.error = "rejected", f"{file.path}: {error.strerror or error}"
     if topology is None:
         return report, None
-    return report, declare(topology, asn=config.asn, ingresses=config.ingresses)
+    try:
+        return report, declare(topology, asn=config.asn, ingresses=config.ingresses)
+    except UsageError as error:
+        raise UsageError(f"{file.path}: {error}") from None
 
 
 def _read_names(config: IngestConfig) -> tuple[dict[int, str], list[ReadReport]]:

@@ -104,7 +104,9 @@ def read_all_traces(
     size = sum(path.stat().st_size for path, _ in files if path.exists())
     if n_workers <= 1 or (workers is None and size < SPREAD_BYTES):
         return _read_here(files, folders, on_progress)
-    warm_up()  # here, once: numba's cache has no lock, so processes must not compile side by side
+    warm_up(
+        {format for _, format in files}
+    )  # here, once: numba's cache has no lock, so processes must not compile side by side
     # Not fork: the caller may hold threads (a flow engine, a Dask client).
     context = multiprocessing.get_context("spawn")
     counter = context.Value("q", 0)

@@ -1,0 +1,132 @@
+"""Every command of the README is run here, in its order, in a copy of the working tree's layout."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.real_data import REPOSITORY
+
+README = REPOSITORY / "README.md"
+BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+TIMEOUT_S = 300
+
+# Commands that run until stopped, and what shows that they are up.
+SERVERS = {
+    "make serve": "http://127.0.0.1:4200/api/health",
+    ".venv/bin/dask scheduler": "tcp 127.0.0.1:8786",
+    ".venv/bin/dask worker": "",
+}
+# This very test is part of it; that the target runs pytest is looked up instead.
+RECURSIVE = "make test"
+
+
+def commands() -> list[str]:
+    lines = "\n".join(BLOCK.findall(README.read_text())).splitlines()
+    return [line for line in lines if line.strip() and not line.startswith("#")]
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory) -> Path:
+    """What a user sees after a clone and ``make``: links to the tree, outputs of its own."""
+    folder = tmp_path_factory.mktemp("readme")
+    for path in REPOSITORY.iterdir():
+        if path.name not in (".git", ".venv", "demo", "mystore", "reports", ".prefect"):
+            (folder / path.name).symlink_to(path)
+    # The interpreter that runs the tests, under the name that the README uses.
+    (folder / ".venv").symlink_to(sys.prefix)
+    return folder
+
+
+def wait_until_up(what: str, process: subprocess.Popen, log: Path) -> None:
+    deadline = time.monotonic() + 180
+    while time.monotonic() < deadline:
+        assert process.poll() is None, f"ended early:\n{log.read_text()[-2000:]}"
+        if what.startswith("http"):
+            try:
+                with urllib.request.urlopen(what, timeout=5) as answer:
+                    if answer.status == 200 and "deploy" not in what:
+                        return
+            except (urllib.error.URLError, OSError):
+                pass
+        elif what.startswith("tcp"):
+            import socket
+
+            host, port = what.removeprefix("tcp ").split(":")
+            with socket.socket() as probe:
+                if probe.connect_ex((host, int(port))) == 0:
+                    return
+        else:
+            return
+        time.sleep(0.5)
+    pytest.fail(f"{what} did not come up:\n{log.read_text()[-2000:]}")
+
+
+def test_each_command_of_the_readme_does_what_it_says(folder):
+    environment = dict(os.environ, VENV=".venv", PREFECT_HOME=str(folder / ".prefect"))
+    environment.pop("PREFECT_API_URL", None)
+    running: list[subprocess.Popen] = []
+    ran = []
+    try:
+        for number, command in enumerate(commands()):
+            words = shlex.split(command)
+            if words[0] == "export":
+                environment |= dict(word.split("=", 1) for word in words[1:])
+                continue
+            if command == RECURSIVE:
+                shown = subprocess.run(
+                    ["make", "-n", "test"],
+                    cwd=folder,
+                    env=environment,
+                    capture_output=True,
+                    text=True,
+                )
+                assert "-m pytest" in shown.stdout
+                ran.append(command)
+                continue
+            log = folder / f"command-{number}.log"
+            server = next((up for name, up in SERVERS.items() if command.startswith(name)), None)
+            with log.open("wb") as output:
+                process = subprocess.Popen(
+                    words,
+                    cwd=folder,
+                    env=environment,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    stdin=subprocess.DEVNULL,
+                    start_new_session=True,
+                )
+            if server is not None:
+                running.append(process)
+                wait_until_up(server, process, log)
+            else:
+                try:
+                    status = process.wait(TIMEOUT_S)
+                except subprocess.TimeoutExpired:
+                    os.killpg(process.pid, signal.SIGKILL)
+                    pytest.fail(f"{command}: no end in {TIMEOUT_S} s:\n{log.read_text()[-2000:]}")
+                assert status == 0, f"{command}: exit {status}:\n{log.read_text()[-4000:]}"
+                assert "Traceback" not in log.read_text(), f"{command}:\n{log.read_text()[-4000:]}"
+            ran.append(command)
+    finally:
+        for process in reversed(running):
+            process.send_signal(signal.SIGTERM)
+        for process in running:
+            try:
+                process.wait(60)
+            except subprocess.TimeoutExpired:
+                os.killpg(process.pid, signal.SIGKILL)
+    assert len(ran) >= 14
+    for name in ("demo/reports", "reports/lab", "reports/brite", "reports/today"):
+        assert list((folder / name).rglob("index.html")), f"{name} holds no report"
+    assert list((folder / "reports" / "brite" / "distances").glob("*.parquet"))
