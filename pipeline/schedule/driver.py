@@ -52,8 +52,8 @@ def drive(
         hands out one by one to free workers once it is larger than the cluster. Each call adds
         an id of its own, so that two runs on one scheduler never share a key.
     window : int or None
-        Tasks in flight. None: two for each worker thread, which hides the way to the scheduler
-        and back; it follows workers that join or leave.
+        Tasks in flight. None: two for each worker thread and at least 8, which hides the way to
+        the scheduler and back; it follows workers that join or leave.
     max_attempts : int
         Attempts of a task that raises RetryableError or whose worker dies; any other error is
         final at once.
@@ -74,7 +74,7 @@ def drive(
     flight = Flight(client, run, _run_name(name), max_attempts, smaller, limits, allowed)
     with flight:
         while True:
-            while flight.n_in_flight < (window or flight.n_threads() * THREAD_WINDOW):
+            while flight.n_in_flight < (window or flight.window()):
                 if (task := next_task()) is None:
                     break
                 flight.submit(task)

@@ -29,6 +29,7 @@ from pipeline.schedule.watch import Limits, Watch, Watched
 log = logging.getLogger(__name__)
 
 THREAD_WINDOW = 2  # tasks in flight for each worker thread: one runs, one is on its way
+MIN_WINDOW = 8  # with few workers, so that short tasks do not wait for the next submission
 MAX_DEATHS = 2  # workers lost in quarantine
 GATHER_S = 120.0  # seconds to fetch small results that are ready; longer means a lost cluster
 
@@ -150,6 +151,10 @@ class Flight:
     def n_threads(self) -> int:
         """Threads of all workers now, at least one; asked anew every few seconds."""
         return max(1, sum(self._refresh().values()))
+
+    def window(self) -> int:
+        """Tasks to keep in flight now."""
+        return max(MIN_WINDOW, THREAD_WINDOW * self.n_threads())
 
     def slots(self) -> list[str]:
         """One worker address for each thread, in a fixed order."""

@@ -6,8 +6,9 @@ Rules (``docs/scheduling.md`` gives the reasons and the measurements):
   of their rows.
 - ``pack=1``: one task an (AS, ingress). ``pack=K``: K ingresses of one AS a task.
 - ``pack=None`` (auto): one search a task where a search takes at least as long as the task around
-  it costs; else up to 128 searches of one AS a task, since they share one sweep; and ASes whose
-  searches all together cost less than a task travel with their neighbours as a shard.
+  it costs, unless sweeps end the AS ``SWEEP_GAIN`` times sooner; else up to 128 searches of one AS
+  a task, since they share one sweep; and ASes whose searches all together cost less than a task
+  travel with their neighbours as a shard.
 - The device of a task is the GPU from ``GPU_MIN_NODES`` routers on (all graphs of it together).
 - Largest first, so that the last tasks are small and every worker ends at about the same time.
 """
@@ -24,9 +25,11 @@ from pipeline.model.tasks import Device, SearchTask, TaskKind
 TASK_S = 5e-3  # seconds; one Dask task, end to end: 3 to 6 ms on two cores, 3 ms on a large host
 LANES = 128  # sources that one bit-parallel sweep carries: two 64-bit words a node
 MIN_LANES = 32  # a sweep of fewer sources costs nearly what one of 32 costs
-# The field reports GPUs ahead of one CPU core from about 4,000 routers on; below, launches
-# and levels cost more than the search. `hopscope doctor --calibrate` is to measure it here.
-GPU_MIN_NODES = 4_000
+SWEEP_GAIN = 2.0  # below it, single searches: they finish one by one and balance better
+# The field reports a GPU ahead of one core from about 4,000 routers on. Here, 100 searches of
+# 10,000 routers took 1.3 ms on a core and 1.5 ms on an H200, one search 0.16 and 0.47 ms
+# (benchmarks/results/searches_h200.jsonl); below a task's own cost neither matters.
+GPU_MIN_NODES = 10_000
 SHARD_ARCS = 4_000_000  # arcs; 16 MB of indices, a sweep of some 0.2 s on a core
 SHARD_SOURCES = 16_384  # results of a task stay a few MB
 SHARDS_A_WORKER = 4  # so that shards still balance; more only where each is worth a task
@@ -43,11 +46,12 @@ class Cost:
     sweep_arc_s: float
 
 
-# Orders of magnitude, from preferential-attachment graphs of 1 to 27 million arcs on one core of
-# a server, and one H200. They decide what travels together, never a result.
+# From preferential-attachment graphs of 10,000 to 6.8 million routers on one core of a server and
+# on one H200 (benchmarks/results/searches_h200.jsonl). They decide what travels together, never
+# a result; wrong by a factor of 2 they cost some idle time.
 COSTS: dict[str, Cost] = {
-    "cpu": Cost(search_s=20e-6, search_arc_s=6e-9, sweep_s=50e-6, sweep_arc_s=60e-9),
-    "gpu": Cost(search_s=2e-3, search_arc_s=0.2e-9, sweep_s=0.35e-3, sweep_arc_s=0.25e-9),
+    "cpu": Cost(search_s=20e-6, search_arc_s=7e-9, sweep_s=50e-6, sweep_arc_s=40e-9),
+    "gpu": Cost(search_s=0.45e-3, search_arc_s=0.15e-9, sweep_s=1.3e-3, sweep_arc_s=0.5e-9),
 }
 _KINDS: tuple[TaskKind, ...] = ("search", "pack", "shard")
 _DEVICES: tuple[Device, ...] = ("cpu", "gpu")
@@ -187,10 +191,10 @@ def plan(
     search_s = np.where(gpu, search_cost("gpu", arcs), search_cost("cpu", arcs))
     sweep_s = np.where(gpu, sweep_cost("gpu", arcs, LANES), sweep_cost("cpu", arcs, LANES))
     if pack is None:
-        alone = search_s >= TASK_S
+        alone, lanes = _alone(n_sources, search_s, sweep_s, n_workers)
         all_s = np.where(n_sources == 1, search_s, -(-n_sources // LANES) * sweep_s)
         small = ~alone & (all_s < TASK_S) & (arcs <= SHARD_ARCS)
-        per_task = np.where(alone, 1, _lanes(n_sources, sweep_s, n_workers))
+        per_task = np.where(alone, 1, lanes)
     else:
         small = np.zeros(len(first), bool)
         per_task = np.full(len(first), max(1, pack))
@@ -306,16 +310,24 @@ def _on_gpu(n_nodes: np.ndarray, devices: Sequence[Device]) -> np.ndarray:
     return n_nodes >= GPU_MIN_NODES
 
 
-def _lanes(n_sources: np.ndarray, sweep_s: np.ndarray, n_workers: int) -> np.ndarray:
-    """Sources a task of an AS carries: full sweeps of even size; fewer where one AS is so large
-    a share of the work that workers would stand idle."""
+def _alone(
+    n_sources: np.ndarray, search_s: np.ndarray, sweep_s: np.ndarray, n_workers: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Which ASes are searched one source a task, and how many a task carries in the others.
+
+    Full sweeps of even size; fewer lanes where one AS is so large a share of the work that
+    workers would stand idle.
+    """
     n_parts = -(-n_sources // LANES)
     total_s = float((n_parts * sweep_s).sum()) or 1.0
-    wanted = np.ceil(n_parts * sweep_s / total_s * n_workers).astype(np.int64)
+    # Workers that are this AS's by its share of the work.
+    own = np.maximum(1, np.ceil(n_parts * sweep_s / total_s * n_workers)).astype(np.int64)
     worth = (sweep_s / TASK_S).astype(np.int64)  # no part may cost less than its task
-    more = np.minimum.reduce([wanted, worth, n_sources // MIN_LANES])
-    n_parts = np.maximum(n_parts, more)
-    return -(-n_sources // np.maximum(n_parts, 1))
+    n_parts = np.maximum(n_parts, np.minimum.reduce([own, worth, n_sources // MIN_LANES]))
+    one_by_one_s = -(-n_sources // own) * (search_s + TASK_S)
+    swept_s = -(-n_parts // own) * (sweep_s + TASK_S)
+    alone = (search_s >= TASK_S) & (one_by_one_s < SWEEP_GAIN * swept_s)
+    return alone, -(-n_sources // np.maximum(n_parts, 1))
 
 
 def _shards(nodes, arcs, ptr, n_small, n_workers, devices):

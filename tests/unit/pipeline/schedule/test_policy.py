@@ -52,8 +52,12 @@ SMALL, MIDDLE, LARGE = (50, 200, 4), (100_000, 400_000, 100), (1_000_000, 4_000_
 @pytest.mark.parametrize(
     ("sizes", "options", "kinds"),
     [
-        # One search of a million routers takes longer than the task around it.
-        ([LARGE], {}, {"search": 100}),
+        # One search of a million routers takes longer than the task around it,
+        ([LARGE], {"n_workers": 16}, {"search": 100}),
+        ([(1_000_000, 4_000_000, 4)], {}, {"search": 4}),
+        # but two workers finish a hundred of them much sooner by sweeps.
+        ([LARGE], {}, {"pack": 2}),
+        ([LARGE] * 16, {"n_workers": 16}, {"pack": 16}),
         # One of a hundred thousand does not: as many tasks as keep both workers busy.
         ([MIDDLE], {}, {"pack": 2}),
         ([MIDDLE], {"n_workers": 1}, {"pack": 1}),
@@ -61,8 +65,8 @@ SMALL, MIDDLE, LARGE = (50, 200, 4), (100_000, 400_000, 100), (1_000_000, 4_000_
         ([(100_000, 400_000, 500)], {"n_workers": 1}, {"pack": 4}),
         ([SMALL] * 100, {}, {"shard": 1}),
         # Beyond that as many as each are worth a task.
-        ([SMALL] * 1000, {}, {"shard": 4}),
-        ([SMALL, LARGE, SMALL], {}, {"shard": 1, "search": 100}),
+        ([SMALL] * 1000, {}, {"shard": 3}),
+        ([SMALL, LARGE, SMALL], {"n_workers": 16}, {"shard": 1, "search": 100}),
         ([SMALL], {}, {"pack": 1}),
         ([(1, 0, 1)], {}, {"search": 1}),
         ([SMALL, MIDDLE], {"pack": 1}, {"search": 104}),
