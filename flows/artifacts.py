@@ -58,10 +58,10 @@ def show_warnings(warnings: Sequence[str], *, complete: bool) -> None:
     lines = [" ".join(line.replace("`", "'").split()) for line in warnings[:MAX_WARNINGS]]
     if len(warnings) > MAX_WARNINGS:
         lines.append(f"and {len(warnings) - MAX_WARNINGS} more: see report.json")
-    title = "Notes" if complete else "Something was left out"
+    key, title = ("notes", "Notes") if complete else ("warnings", "Something was left out")
     fenced = "\n".join(lines)
     text = f"# {title}\n\n```\n{fenced}\n```\n"
-    _try(lambda: create_markdown_artifact(text, key="warnings", description=title))
+    _try(lambda: create_markdown_artifact(text, key=key, description=title))
 
 
 def _cell(value: object) -> object:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import logging
+import re
 import threading
 from collections.abc import Iterator
 from typing import cast
@@ -12,11 +13,16 @@ from uuid import UUID
 
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
 
+from pipeline.cli.terminal import TITLES
 from pipeline.model.progress import Progress, ProgressCallback
 
 # Seconds between updates: an update costs a request of some 10 ms, a person looks now and then.
 UPDATE_EVERY_S = 1.5
 LAST_UPDATE_WAIT_S = 10.0
+# From and to which percent of its task a stage goes, roughly as its time does.
+SHARES = {"read": (0.0, 70.0), "infer": (70.0, 90.0), "build": (90.0, 95.0), "write": (95.0, 100.0)}
+# While it is not known how many traces there are, the detail says how many files are read.
+_OF_FILES = re.compile(r"(\d+) of (\d+) files")
 
 _listeners: list[ProgressCallback] = []
 
@@ -45,7 +51,7 @@ def progress_artifact(key: str, title: str) -> Iterator[ProgressCallback]:
     key : str
         Of the artifact; lower case letters, digits and dashes.
     title : str
-        First words of its description.
+        Its description until there is progress.
     """
     publisher = _Publisher(key, title)
     thread = threading.Thread(
@@ -87,11 +93,10 @@ class _Publisher:
             while not self.ended.wait(UPDATE_EVERY_S):
                 newest = self._newest
                 if newest is not None and newest != shown:
-                    self._publish(_percent(newest), f"{self.title}: {_words(newest)}")
+                    self._publish(_percent(newest), _words(newest))
                     shown = newest
             percent = 100.0 if self.complete else _percent(self._newest)
-            words = f": {_words(self._newest)}" if self._newest else ""
-            self._publish(percent, f"{self.title}{words}")
+            self._publish(percent, _words(self._newest) if self._newest else self.title)
         except Exception as error:  # whatever a server can do wrong, the stage goes on
             logger.warning("progress is not shown: %s", error)
 
@@ -105,13 +110,20 @@ class _Publisher:
 
 
 def _percent(progress: Progress | None) -> float:
-    if progress is None or progress.total <= 0:
+    """Percent of the whole task that a progress of one of its stages means."""
+    if progress is None:
         return 0.0
-    return min(100.0, 100.0 * progress.done / progress.total)
+    done, total = progress.done, progress.total
+    if total <= 0 and (files := _OF_FILES.match(progress.detail)):
+        done, total = int(files[1]), int(files[2])
+    first, last = SHARES.get(progress.stage, (0.0, 100.0))
+    share = min(1.0, done / total) if total > 0 else 0.0
+    return first + (last - first) * share
 
 
 def _words(progress: Progress) -> str:
+    title = TITLES.get(progress.stage, progress.stage)
     of = f" of {progress.total:,}" if progress.total else ""
     # The description is Markdown; file names in it must not be.
     detail = f" `{progress.detail.replace('`', '')}`" if progress.detail else ""
-    return f"{progress.stage} {progress.done:,}{of} {progress.unit}{detail}"
+    return f"{title}: {progress.done:,}{of} {progress.unit}{detail}"

@@ -75,6 +75,8 @@ def prefect_server(port: int, log: Path, *, ui: bool, scheduler: bool) -> Iterat
     words += ["--ui" if ui else "--no-ui"]
     words += ["--scheduler", "--late-runs"] if scheduler else ["--no-scheduler", "--no-late-runs"]
     environment = {k: v for k, v in os.environ.items() if k != "PREFECT_API_URL"}
+    # Pages ask the API of the default port if they are not told of ours.
+    environment["PREFECT_SERVER_UI_API_URL"] = f"http://{HOST}:{port}/api"
     with log.open("wb") as output:
         process = subprocess.Popen(
             words,

@@ -205,10 +205,10 @@ def test_run_page_in_a_browser_shows_the_artifacts(served, night, browser):
     page = browser.new_page(viewport={"width": 1440, "height": 1000})
     try:
         page.goto(f"{served.ui_url}/runs/flow-run/{night[1]['id']}")
-        page.get_by_text("Artifacts", exact=True).first.click()
-        page.get_by_text("Report of last-night").first.wait_for(timeout=30_000)
+        page.get_by_text("Artifacts", exact=True).last.click()
+        page.get_by_text("Report of last-night").last.wait_for(timeout=30_000)
         for key in ("dask-dashboard", "warnings", "search-progress"):
-            page.get_by_text(key).first.wait_for(timeout=30_000)
+            page.get_by_text(key, exact=True).last.wait_for(timeout=30_000)
     finally:
         page.close()
 

@@ -1,0 +1,86 @@
+"""Progress becomes a percent that only grows, and never costs a stage anything."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from flows import progress as module
+from flows.progress import listening, progress_artifact
+from pipeline.model.progress import Progress
+
+INGEST = [
+    Progress("read", 0, 0, "traces", "0 of 4 files"),
+    Progress("read", 900, 0, "traces", "3 of 4 files"),
+    Progress("infer", 0, 1, "topology"),
+    Progress("infer", 1, 1, "topology"),
+    Progress("build", 0, 1, "graphs"),
+    Progress("write", 0, 1, "snapshot"),
+    Progress("write", 1, 1, "snapshot"),
+]
+
+
+@pytest.fixture
+def published(monkeypatch):
+    """What would go to the server: (percent, description)."""
+    rows: list[tuple[float, str]] = []
+    monkeypatch.setattr(module, "UPDATE_EVERY_S", 0.01)
+    monkeypatch.setattr(
+        module,
+        "create_progress_artifact",
+        lambda percent, key, description: rows.append((percent, description)) or "id",
+    )
+    monkeypatch.setattr(
+        module,
+        "update_progress_artifact",
+        lambda artifact, percent, description: rows.append((percent, description)),
+    )
+    return rows
+
+
+def test_percent_of_ingest_only_grows_to_100(published):
+    seen = threading.Event()
+    with progress_artifact("ingest-progress", "Ingest") as callback:
+        for progress in INGEST:
+            callback(progress)
+            seen.wait(0.03)
+    percents = [percent for percent, _ in published]
+    assert percents == sorted(percents)
+    assert percents[0] == 0.0
+    assert percents[-1] == 100.0
+    assert 52.5 in percents  # three of four files read
+
+
+def test_stage_that_fails_does_not_show_100_percent(published):
+    def broken_stage() -> None:
+        with progress_artifact("k", "Searches") as callback:
+            callback(Progress("search", 1, 4, "ingresses"))
+            raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        broken_stage()
+    assert published[-1][0] == 25.0
+
+
+def test_server_that_fails_does_not_fail_the_stage(monkeypatch):
+    def fail(*_, **__):
+        raise ConnectionError("no server")
+
+    monkeypatch.setattr(module, "create_progress_artifact", fail)
+    with progress_artifact("k", "Searches") as callback:
+        callback(Progress("search", 1, 4, "ingresses"))
+
+
+def test_file_name_cannot_be_markup(published):
+    with progress_artifact("k", "Ingest") as callback:
+        callback(Progress("report", 1, 2, "pages", "`<img src=x>`"))
+    assert published[-1][1].endswith(" `<img src=x>`")
+
+
+def test_listeners_hear_every_progress(published):
+    heard: list[Progress] = []
+    with listening(heard.append), progress_artifact("k", "Ingest") as callback:
+        for progress in INGEST:
+            callback(progress)
+    assert heard == INGEST
