@@ -170,10 +170,10 @@ _BORDER_FACTS = {
 
 def _columns(run: RunFacts, ases: pa.Table) -> list[Column]:
     """Columns of the index; without a name in the run there is none for names."""
-    columns = [Column(c.key, c.label.replace("Routers", run.nouns), c.title) for c in COLUMNS]
+    routers = run.nouns[0].upper() + run.nouns[1:]
     named = ases["name"].null_count < ases.num_rows
     return [
-        Column(c.key, c.label[0].upper() + c.label[1:], c.title)
-        for c in columns
+        Column(c.key, c.label.replace("Routers", routers), c.title)
+        for c in COLUMNS
         if named or c.key != "name"
     ]
