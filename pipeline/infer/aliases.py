@@ -100,8 +100,10 @@ def _parse(data, node, addr, kind, offset):
     return n_addrs
 
 
-def _slow_line(line: str) -> list[tuple[int, int]]:
+def _slow_line(line: str, broken: bool) -> list[tuple[int, int]]:
     """Addresses of one line; ValueError with a fixed phrase if it is broken."""
+    if broken:
+        raise ValueError("not `node N1:  addr addr`")
     try:
         words = [parse_addr(text) for text in line.split(":", 1)[1].split()]
     except ValueError:
@@ -154,9 +156,7 @@ def read_aliases(path: Path, report: ReadReport) -> AliasTable:
         for i in np.flatnonzero((kind == _SLOW) | (kind == _BROKEN)).tolist():
             line = text[bounds[i] : bounds[i + 1]].decode("ascii", "replace").strip()
             try:
-                if kind[i] == _BROKEN:
-                    raise ValueError("not `node N1:  addr addr`")
-                words = _slow_line(line)
+                words = _slow_line(line, bool(kind[i] == _BROKEN))
             except ValueError as error:
                 report.reject(f"line {first_line + i}", str(error), line)
                 continue

@@ -86,3 +86,16 @@ def add_up(tables: Sequence[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray,
 def split_key(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The two numbers of each key, int64."""
     return keys >> 32, keys & 0xFFFF_FFFF
+
+
+@njit(cache=True, nogil=True)
+def _fill(slots, keys):
+    for key in keys:
+        slots[slot_of(slots, key)] = key
+
+
+def key_set(keys: np.ndarray) -> np.ndarray:
+    """Slots of a table that holds some keys; look them up with ``slot_of``."""
+    slots = np.full(1 << max(4, (2 * len(keys)).bit_length()), EMPTY, np.int64)
+    _fill(slots, keys)
+    return slots

@@ -5,9 +5,9 @@ The destination's own final reply is no router unless the destination also answe
 1. its address answered as a router somewhere (``cleaning``); or
 2. its router did, under another address, as a point-to-point link shows: the address and its
    mate (``mates``) both answered as destinations, neither is a vantage, and traces passed one of
-   the two routers on the way to the other. That is seen in the hop before: the trace to one end
-   ends ``p, end``, the trace to the other ``p, x, other end``, with x the reply of the router of
-   the first end (or x is that end itself).
+   the two routers on the way to the other. That is seen in the hops before: one trace ended
+   ``p, end``, another ``p, x, other end``, with x the reply of the router of the first end (or x
+   is that end itself): a *passage*.
 
 The second rule finds links that no trace crosses on its way to anywhere else, where router
 interfaces were traced to. A host right behind its gateway passes for a router by it if both were
@@ -23,52 +23,70 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pipeline.infer.cleaning import DESTINATION
+from pipeline.infer.counting import key_set, slot_of
 from pipeline.infer.links import DirectedLinks
-from pipeline.infer.mates import find_mates
 from pipeline.infer.merging import Answers
+from pipeline.infer.passes import Spools
+from pipeline.infer.spool import Traces
 
 
 @njit(cache=True, nogil=True)
-def _one_beyond_the_other(nearer, farther, near_ptr, near, mark):
-    """Whether some trace to ``farther`` passed the router of ``nearer`` just before."""
-    for i in range(near_ptr[nearer], near_ptr[nearer + 1]):
-        mark[near[i]] = nearer
-    for i in range(near_ptr[farther], near_ptr[farther + 1]):
-        x = near[i]
-        if x == nearer:
-            return True
-        for j in range(near_ptr[x], near_ptr[x + 1]):
-            if mark[near[j]] == nearer:
-                return True
-    return False
-
-
-@njit(cache=True, nogil=True)
-def _ends_of_links(candidate, mates, near_ptr, near):
-    n = len(candidate)
-    mark = np.full(n, -1, np.int64)
-    is_end = np.zeros(n, np.bool_)
-    for one in range(n):
-        other = mates[one]
-        if other < one or not (candidate[one] and candidate[other]):
+def _passages(hop_ptr, flags, ttl, ids, mates, linked, passed):
+    for trace in range(len(hop_ptr) - 1):
+        last = hop_ptr[trace + 1] - 1
+        if flags[trace] != DESTINATION or last - 1 < hop_ptr[trace]:
             continue
-        if _one_beyond_the_other(one, other, near_ptr, near, mark) or _one_beyond_the_other(
-            other, one, near_ptr, near, mark
-        ):
-            is_end[one] = is_end[other] = True
-    return is_end
+        far, near = np.int64(ids[last]), np.int64(ids[last - 1])
+        mate = mates[far]
+        if mate < 0 or ttl[last] != ttl[last - 1] + 1:
+            continue
+        if near != mate:
+            if last - 2 < hop_ptr[trace] or ttl[last - 1] != ttl[last - 2] + 1:
+                continue
+            key = (np.int64(ids[last - 2]) << 32) | mate
+            if linked[slot_of(linked, key)] != key:
+                continue
+        passed[far] = True
+
+
+def find_passages(spools: Spools, links: DirectedLinks, mates: np.ndarray) -> np.ndarray:
+    """Find destinations that traces reached through the router of their mate; one pass.
+
+    Parameters
+    ----------
+    spools : Spools
+    links : DirectedLinks
+        In the numbering of ``spools``.
+    mates : (n_addrs,) int64
+        As from ``find_mates``.
+
+    Returns
+    -------
+    (n_addrs,) bool
+    """
+    direct = links.n_router + links.n_destination > 0
+    wanted = direct & (mates[links.far] >= 0)
+    linked = key_set((links.near[wanted] << 32) | links.far[wanted])
+
+    def step(passed: np.ndarray, traces: Traces) -> None:
+        _passages(traces.hop_ptr, traces.flags, traces.ttl, traces.ids, mates, linked, passed)
+
+    return np.logical_or.reduce(spools.run(lambda: np.zeros(len(mates), np.bool_), step))
 
 
 def find_routers(
-    answers: Answers, links: DirectedLinks, targets_are_routers: bool = False
+    answers: Answers, mates: np.ndarray, passed: np.ndarray, targets_are_routers: bool = False
 ) -> np.ndarray:
     """Which addresses are interfaces of routers.
 
     Parameters
     ----------
     answers : Answers
-    links : DirectedLinks
-        In the numbering of ``answers``.
+    mates : (n_addrs,) int64
+        As from ``find_mates``.
+    passed : (n_addrs,) bool
+        As from ``find_passages``.
     targets_are_routers : bool
         Take every destination that answered and is no vantage for a router.
 
@@ -79,9 +97,8 @@ def find_routers(
     candidate = answers.is_target & ~answers.is_vantage
     if targets_are_routers:
         return answers.is_router | candidate
-    direct = links.n_router + links.n_destination > 0
-    order = np.argsort(links.far[direct], kind="stable")
-    near, far = links.near[direct][order], links.far[direct][order]
-    near_ptr = np.concatenate([[0], np.cumsum(np.bincount(far, minlength=len(candidate)))])
-    is_end = _ends_of_links(candidate, find_mates(answers.addrs), near_ptr, near)
+    far = np.flatnonzero(passed)
+    far = far[candidate[far] & candidate[mates[far]]]
+    is_end = np.zeros(len(candidate), bool)
+    is_end[far] = is_end[mates[far]] = True
     return answers.is_router | is_end

@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from pipeline.infer.counting import PairCounter, add_up, slot_of, split_key
+from pipeline.infer.counting import PairCounter, add_up, key_set, slot_of, split_key
 from pipeline.infer.links import DirectedLinks
 from pipeline.infer.passes import Spools
 from pipeline.infer.spool import Traces
@@ -94,7 +94,7 @@ def _join(parent, size, next_member, one, other):
 
 @njit(cache=True, nogil=True)
 def _join_all(order, side_ptr, sides, alias, barred, conflict_ptr, conflicts, suspect):
-    n = len(suspect)
+    n = len(alias)
     parent = np.arange(n)
     size = np.ones(n, np.int64)
     next_member = np.arange(n)
@@ -175,11 +175,10 @@ def _sides(links: DirectedLinks, mates: np.ndarray) -> tuple[np.ndarray, np.ndar
     n = len(mates)
     on_the_way = links.n_router > 0
     with_mate = np.flatnonzero(mates >= 0)
-    far = np.concatenate([links.far[on_the_way], with_mate])
-    near = np.concatenate([links.near[on_the_way], mates[with_mate]])
-    key = np.unique((far << 32) | near)
-    far, near = split_key(key)
-    return np.concatenate([[0], np.cumsum(np.bincount(far, minlength=n))]).astype(np.int64), near
+    owner = np.concatenate([links.far[on_the_way], with_mate])
+    side = np.concatenate([links.near[on_the_way], mates[with_mate]])
+    owner, side = split_key(np.unique((owner << 32) | side))
+    return np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=n))]).astype(np.int64), side
 
 
 def _watched_pairs(side_ptr: np.ndarray, sides: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -217,7 +216,7 @@ def group_interfaces(
     conflicts = _find_watched(spools, side_ptr, sides, pairs, n)
     suspect[owners[np.isin(pairs, conflicts)]] = True
     first_suspect = suspect.copy()
-    order = np.lexsort((np.arange(n), n_sides, mates < 0))
+    order = np.lexsort((n_sides, mates < 0))
     order = order[n_sides[order] > 0]
     barred = np.zeros(n, bool)
     for round_ in range(_ROUNDS + 1):
@@ -252,8 +251,7 @@ def _find_watched(
     """Which watched pairs stand in one trace, sorted."""
     if not len(pairs):
         return np.empty(0, np.int64)
-    keys = np.full(1 << (2 * len(pairs)).bit_length(), -1, np.int64)
-    _fill(keys, pairs)
+    keys = key_set(pairs)
     # Only addresses of one part can be a watched pair: a cheap look before the table.
     part = _parts(side_ptr, sides, n)
 
@@ -265,17 +263,11 @@ def _find_watched(
 
 
 @njit(cache=True, nogil=True)
-def _fill(keys, pairs):
-    for key in pairs:
-        keys[slot_of(keys, key)] = key
-
-
-@njit(cache=True, nogil=True)
 def _parts(side_ptr, sides, n):
     """Part of each address if all sides were joined; -1 for addresses that are no pair."""
     parent = np.arange(n)
     paired = np.zeros(n, np.uint8)
-    for b in range(n):
+    for b in range(len(side_ptr) - 1):
         for i in range(side_ptr[b] + 1, side_ptr[b + 1]):
             paired[sides[i]] = paired[sides[side_ptr[b]]] = 1
             one, other = _find(parent, sides[side_ptr[b]]), _find(parent, sides[i])

@@ -1,22 +1,26 @@
-"""Observations to a topology: links, weights, the AS of each router, ingresses."""
+"""Observations to a topology: routers, links, weights, the AS of each router, ingresses.
+
+Every result depends on the traces alone, not on their order, on the files that they stood in or
+on the number of workers: counts and medians do not care for order, and whatever is decided one
+after another is decided in the order of addresses.
+"""
 
 from __future__ import annotations
 
-import tempfile
 from collections import Counter
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass
 
 import numpy as np
 
 from pipeline.errors import UsageError
 from pipeline.infer.aliases import AliasTable
-from pipeline.infer.borders import elect
+from pipeline.infer.borders import adopt_unmapped, elect_owners
+from pipeline.infer.destinations import find_passages, find_routers
 from pipeline.infer.grouping import group_interfaces
-from pipeline.infer.destinations import find_routers
 from pipeline.infer.ingresses import find_ingresses
 from pipeline.infer.ip2as import PrefixTable
-from pipeline.infer.links import count_links, join_links
+from pipeline.infer.links import DirectedLinks, count_links, join_links
 from pipeline.infer.mates import find_mates
 from pipeline.infer.merging import merge_addresses
 from pipeline.infer.observing import Observation
@@ -25,13 +29,77 @@ from pipeline.infer.rtt import measure_links
 from pipeline.infer.special import is_special
 from pipeline.model.topology import NO_ASN, Topology
 
-DEBUG = {}
+
+@dataclass(frozen=True, eq=False)
+class _Routers:
+    """Nodes: alias sets, and every other interface by itself.
+
+    ``node_of`` (n_interfaces,) int64; ``first`` (n_nodes,) int64: smallest interface of each
+    node, ascending; ``alias`` (n_interfaces,) int64: ``first`` where an alias set says so, or -1.
+    """
+
+    node_of: np.ndarray
+    first: np.ndarray
+    alias: np.ndarray
 
 
-class Interfaces:
-    def __init__(s, a):
-        s.addrs = a
-        DEBUG["iface"] = s
+def _make_routers(addrs: np.ndarray, aliases: AliasTable | None) -> _Routers:
+    n = len(addrs)
+    if aliases is None:
+        every = np.arange(n)
+        return _Routers(every, every, np.full(n, -1, np.int64))
+    router = aliases.routers_of(addrs)
+    in_set = np.flatnonzero(router >= 0)
+    _, first_at, inverse = np.unique(router[in_set], return_index=True, return_inverse=True)
+    alias = np.full(n, -1, np.int64)
+    alias[in_set] = in_set[first_at][inverse]  # ids ascend, so the first is the smallest
+    representative = np.where(alias >= 0, alias, np.arange(n))
+    first, node_of = np.unique(representative, return_inverse=True)
+    return _Routers(node_of.astype(np.int64), first, alias)
+
+
+def _most_common(node_of: np.ndarray, asn: np.ndarray, n_nodes: int) -> np.ndarray:
+    """AS that most mapped interfaces of each node have; of equals the smallest number."""
+    mapped = np.flatnonzero(asn != NO_ASN)
+    order = mapped[np.lexsort((asn[mapped], node_of[mapped]))]
+    node, value = node_of[order], asn[order]
+    first = np.ones(len(order), bool)
+    first[1:] = (node[1:] != node[:-1]) | (value[1:] != value[:-1])
+    starts = np.flatnonzero(first)
+    votes = np.diff(starts, append=len(order))
+    best = np.lexsort((-value[starts], votes, node[starts]))  # the winner comes last
+    result = np.full(n_nodes, NO_ASN, np.int64)
+    result[node[starts][best]] = value[starts][best]
+    return result
+
+
+def _origins(
+    addrs: np.ndarray,
+    prefixes: PrefixTable | None,
+    asn: int | None,
+    special: np.ndarray,
+) -> np.ndarray:
+    if prefixes is not None:
+        origin = prefixes.lookup(addrs)
+    else:
+        origin = np.full(len(addrs), NO_ASN if asn is None else asn, np.int64)
+    origin[special] = NO_ASN
+    return origin
+
+
+def _restrict_mates(mates: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Mates among kept addresses, in their numbering."""
+    new_id = np.where(kept, np.cumsum(kept) - 1, -1)
+    return np.where(mates >= 0, new_id[np.maximum(mates, 0)], -1)[kept]
+
+
+def _observed(observations: Sequence[Observation]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for observation in observations:
+        counts["traces"] += observation.n_traces
+        counts["hops"] += observation.n_hops
+        counts.update(observation.counts)
+    return counts
 
 
 def infer_topology(
@@ -46,42 +114,120 @@ def infer_topology(
     workers: int = 1,
     targets_are_routers: bool = False,
 ) -> Topology:
-    answers = merge_addresses(observations)
-    links = count_links(Spools(observations, answers.addrs, workers))
-    is_router = find_routers(answers, links, targets_are_routers)
-    interfaces = Interfaces(answers.addrs[is_router])
-    n = len(interfaces.addrs)
-    links = links.restrict(is_router)
-    spools = Spools(observations, interfaces.addrs, workers)
-    special = is_special(interfaces.addrs, allow_special)
-    if prefixes is not None:
-        origin = prefixes.lookup(interfaces.addrs)
-    else:
-        origin = np.full(n, asn, np.int64)
-    origin[special] = NO_ASN
-    alias = np.full(n, -1, np.int64)
-    node_of = np.arange(n)
-    if borders == "elected":
-        mates = find_mates(interfaces.addrs)
-        groups = group_interfaces(spools, links, mates, alias)
-        got, dbg = elect(links, groups, mates, origin)
-        DEBUG.update(
-            dbg, groups=groups, mates=mates, origin=origin, links=links, interfaces=interfaces
+    """Infer routers, links, ASes and ingresses from observed traces.
+
+    Parameters
+    ----------
+    observations : sequence of Observation
+        Their scratch files must still be there. Their order does not matter.
+    prefixes : PrefixTable or None
+        Address space by AS. None: every public address belongs to ``asn``.
+    asn : int or None
+        Used without ``prefixes`` only.
+    aliases : AliasTable or None
+        Interfaces that are one router. None: each interface is a node.
+    allow_special : tuple of str
+        Special-purpose prefixes whose addresses count as public.
+    borders : str
+        ``"elected"`` (``pipeline.infer.borders``) or ``"prefix"``: the AS of an address is that
+        of its prefix, and unmapped addresses are in none.
+    bridge_gaps : bool
+        Join the two answers around unanswered hops; such links are marked ``bridged``.
+    workers : int
+        Threads that read the spools.
+    targets_are_routers : bool
+        Every destination that answered and is no vantage is a router, not only those that also
+        answered as one: for measurements that were aimed at routers.
+
+    Returns
+    -------
+    Topology
+        ``kind`` is ``"router"`` with aliases, else ``"interface"``. ``weight`` in ms.
+        ``link_columns``: ``n_traces`` int64, ``bridged`` bool.
+
+    Raises
+    ------
+    UsageError
+        Without ``prefixes`` and ``asn``; if ``allow_special`` holds what is no prefix; if
+        ``borders`` is neither of the two.
+    """
+    if prefixes is None and asn is None:
+        raise UsageError(
+            "traces name no AS; give prefix tables (--ip2as FILE) or one AS for all (--asn N)"
         )
+    if borders not in ("elected", "prefix"):
+        raise UsageError(f"borders {borders!r}: give elected or prefix")
+    answers = merge_addresses(observations)
+    every = Spools(observations, answers.addrs, workers)
+    all_links = count_links(every)
+    all_mates = find_mates(answers.addrs)
+    passed = find_passages(every, all_links, all_mates)
+    is_router = find_routers(answers, all_mates, passed, targets_are_routers)
+
+    addrs = answers.addrs[is_router]
+    links = all_links.restrict(is_router)
+    spools = Spools(observations, addrs, workers)
+    special = is_special(addrs, allow_special)
+    origin = _origins(addrs, prefixes, asn, special)
+    routers = _make_routers(addrs, aliases)
+    n_nodes = len(routers.first)
+    counts = _observed(observations)
+    counts["addresses"] = len(answers.addrs)
+    counts["destinations_left_out"] = int(np.count_nonzero(~is_router))
+    counts["destinations_taken_for_routers"] = int(np.count_nonzero(is_router & ~answers.is_router))
+    counts["special_addresses"] = int(np.count_nonzero(special))
+    counts["unrouted_addresses"] = int(np.count_nonzero((origin == NO_ASN) & ~special))
+    if borders == "elected":
+        owner = _elect(
+            spools, links, _restrict_mates(all_mates, is_router), routers, origin, counts
+        )
+        node_asn = _most_common(routers.node_of, owner, n_nodes)
+        n_unmapped = int(np.count_nonzero(node_asn == NO_ASN))
+        direct = links.n_router + links.n_destination > 0
+        node_asn = adopt_unmapped(
+            routers.node_of[links.near[direct]], routers.node_of[links.far[direct]], node_asn
+        )
+        counts["unmapped_adopted"] = n_unmapped - int(np.count_nonzero(node_asn == NO_ASN))
     else:
-        got = origin
-    node_links = join_links(links, node_of, bridge_gaps)
-    scratch = observations[0].spool.parent
-    weight, n_floored = measure_links(spools, node_links, node_of, scratch)
-    ing = find_ingresses(spools, node_of, got)
+        node_asn = _most_common(routers.node_of, origin, n_nodes)
+    counts["n_unmapped"] = int(np.count_nonzero(node_asn == NO_ASN))
+
+    node_links = join_links(links, routers.node_of, bridge_gaps)
+    scratch = observations[0].spool.parent if observations else None
+    weight, n_floored = measure_links(spools, node_links, routers.node_of, scratch)
+    ingresses = find_ingresses(spools, routers.node_of, node_asn)
+    counts["links"] = len(node_links.near)
+    counts["bridged_links"] = int(np.count_nonzero(node_links.bridged))
+    counts["links_within_a_router"] = node_links.n_within_node
+    counts["rtt_floored"] = n_floored
+    counts["links_without_rtt"] = int(np.count_nonzero(np.isnan(weight)))
+    counts["ingresses"] = int(np.count_nonzero(~ingresses.candidate))
+    counts["ingress_candidates"] = int(np.count_nonzero(ingresses.candidate))
     return Topology(
-        got,
+        node_asn,
         node_links.near,
         node_links.far,
-        node_addr=interfaces.addrs,
+        node_addr=addrs[routers.first],
         weight=weight,
         weight_unit="ms",
-        link_columns=dict(n_traces=node_links.n_traces, bridged=node_links.bridged),
-        ingresses=ing,
-        kind="interface",
+        link_columns={"n_traces": node_links.n_traces, "bridged": node_links.bridged},
+        ingresses=ingresses,
+        kind="interface" if aliases is None else "router",
+        counts=dict(counts),
     )
+
+
+def _elect(
+    spools: Spools,
+    links: DirectedLinks,
+    mates: np.ndarray,
+    routers: _Routers,
+    origin: np.ndarray,
+    counts: Counter[str],
+) -> np.ndarray:
+    groups = group_interfaces(spools, links, mates, routers.alias)
+    owner = elect_owners(links, groups, mates, origin)
+    counts["elected_otherwise"] = int(np.count_nonzero(owner != origin))
+    counts["suspect_addresses"] = int(np.count_nonzero(groups.suspect))
+    counts["alias_conflicts"] = groups.n_conflicts
+    return owner

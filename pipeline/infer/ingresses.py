@@ -9,8 +9,9 @@ into X when the last mapped hop before it is in another AS Y:
   *candidate*.
 
 The first answer of a trace is never an entry: what came before it was not seen. Nor is a hop
-before which every answer is unmapped. The destination's own final reply counts if its address
-is a router (``cleaning``). A trace that leaves X and comes back enters it twice.
+before which every answer is unmapped. Nor is the destination's own final reply: it comes from
+the address that was asked for, whichever interface the packet came in by, so it does not say
+where X begins. A trace that leaves X and comes back enters it twice.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pipeline.infer.cleaning import DESTINATION
 from pipeline.infer.counting import PairCounter, add_up, slot_of, split_key
 from pipeline.infer.passes import Spools
 from pipeline.infer.spool import Traces
@@ -25,14 +27,13 @@ from pipeline.model.topology import NO_ASN, IngressTable
 
 
 @njit(cache=True, nogil=True)
-def _entries(hop_ptr, ttl, ids, node_of, as_of, keys, counts):
+def _entries(hop_ptr, flags, ttl, ids, node_of, as_of, keys, counts):
     """Count entries by (node, AS row of the neighbour): direct, after a gap."""
     n_new = 0
     for trace in range(len(hop_ptr) - 1):
-        last_as, last_ttl = np.int64(-1), -1
-        for row in range(hop_ptr[trace], hop_ptr[trace + 1]):
-            if ids[row] < 0:
-                continue
+        last_as, last_ttl = np.int64(-1), np.int64(-1)
+        end = hop_ptr[trace + 1] - (1 if flags[trace] == DESTINATION else 0)
+        for row in range(hop_ptr[trace], end):
             node = node_of[ids[row]]
             here = as_of[node]
             if here < 0:
@@ -66,7 +67,14 @@ def find_ingresses(spools: Spools, node_of: np.ndarray, node_asn: np.ndarray) ->
     def step(table: PairCounter, traces: Traces) -> None:
         table.reserve(len(traces.ids))
         table.n_used += _entries(
-            traces.hop_ptr, traces.ttl, traces.ids, node_of, as_of, table.keys, table.counts
+            traces.hop_ptr,
+            traces.flags,
+            traces.ttl,
+            traces.ids,
+            node_of,
+            as_of,
+            table.keys,
+            table.counts,
         )
 
     tables = spools.run(lambda: PairCounter(2), step)

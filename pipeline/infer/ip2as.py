@@ -150,14 +150,15 @@ def _parse(data, prefix, length, origin, kind, offset):
             while tab1 < stop and data[tab1] != 9 and data[tab1] != 32:
                 tab1 += 1
             tab2 = min(tab1 + 1, stop)
-            n_bits = 0
+            n_bits = np.int64(0)
             while tab2 < stop and 48 <= data[tab2] <= 57 and tab2 - tab1 < 4:
                 n_bits = 10 * n_bits + np.int64(data[tab2]) - 48
                 tab2 += 1
             number = parse_v4(data, at, tab1)
             well = number >= 0 and tab1 + 1 < tab2 < stop and (data[tab2] == 9 or data[tab2] == 32)
             if well and 0 < n_bits <= 32 and number & ((1 << (32 - n_bits)) - 1) == 0:
-                best, value, digits, first_origin = -1, 0, 0, True
+                best, value = np.int64(-1), np.int64(0)
+                digits, first_origin = 0, True
                 state = _PLAIN
                 for i in range(tab2 + 1, stop + 1):
                     byte = data[i] if i < stop else np.uint8(95)  # as if ended by "_"
@@ -172,7 +173,7 @@ def _parse(data, prefix, length, origin, kind, offset):
                         elif i < stop:
                             state = max(state, _MULTI_ORIGIN)
                             first_origin = False
-                        value, digits = 0, 0
+                        value, digits = np.int64(0), 0
                     else:
                         state = _SLOW
                         break

@@ -13,6 +13,7 @@ samples are added up: what stays in memory is distinct values of its links.
 
 from __future__ import annotations
 
+import itertools
 import tempfile
 import threading
 from pathlib import Path
@@ -114,7 +115,7 @@ class _Buckets:
     def add(self, samples: np.ndarray) -> None:
         samples = np.sort(samples)
         cuts = [0, *np.searchsorted(samples, self._bounds).tolist(), len(samples)]
-        for i, (start, end) in enumerate(zip(cuts, cuts[1:], strict=False)):
+        for i, (start, end) in enumerate(itertools.pairwise(cuts)):
             if end > start:
                 with self._locks[i]:
                     self._files[i].write(samples[start:end].data)
@@ -147,7 +148,7 @@ def _merge(
 
 
 def measure_links(
-    spools: Spools, links: NodeLinks, node_of: np.ndarray, scratch: Path
+    spools: Spools, links: NodeLinks, node_of: np.ndarray, scratch: Path | None
 ) -> tuple[np.ndarray, int]:
     """Median half RTT difference of each link; one pass over the spools.
 
@@ -156,8 +157,8 @@ def measure_links(
     spools : Spools
     links : NodeLinks
     node_of : (n_interfaces,) int64
-    scratch : Path
-        Folder for samples, 8 bytes each; nothing is left there.
+    scratch : Path or None
+        Folder for samples, 8 bytes each; nothing is left there. None: the system's.
 
     Returns
     -------

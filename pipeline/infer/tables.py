@@ -9,7 +9,7 @@ import lzma
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import Any
 
 import numpy as np
 from numba import njit
@@ -18,7 +18,19 @@ from pipeline.model.reading import ReadReport
 
 _CHUNK = 1 << 22
 _MAX_LINE = 1 << 24  # an unbroken line longer than this is no table
-_MAGIC = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
+_OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
+
+
+class _NoTextError(ValueError):
+    """The bytes are no table of lines."""
+
+
+def _cut(data: bytes) -> tuple[bytes, bytes]:
+    """Whole lines, and the begun line after them."""
+    end = data.rfind(b"\n") + 1
+    if len(data) - end > _MAX_LINE:
+        raise _NoTextError(f"no line end in {len(data) - end} bytes; this is no text table")
+    return data[:end], data[end:]
 
 
 def read_chunks(path: Path, report: ReadReport) -> Iterator[tuple[int, bytes]]:
@@ -35,21 +47,17 @@ def read_chunks(path: Path, report: ReadReport) -> Iterator[tuple[int, bytes]]:
     try:
         _fingerprint(path, report)
         with path.open("rb") as head:
-            opener = _MAGIC.get(head.read(2))
-        with cast(BinaryIO, opener(path, "rb") if opener else path.open("rb")) as stream:
+            opener = _OPENERS.get(head.read(2))
+        with (opener or open)(path, "rb") as stream:
             while data := stream.read(_CHUNK):
                 n_bytes += len(data)
-                data = rest + data
-                end = data.rfind(b"\n") + 1
-                data, rest = data[:end], data[end:]
-                if len(rest) > _MAX_LINE:
-                    raise ValueError(f"no line end in {len(rest)} bytes; this is no text table")
+                data, rest = _cut(rest + data)
                 if data:
                     yield line, data
                     line += data.count(b"\n")
             if rest:
                 yield line, rest + b"\n"
-    except (OSError, EOFError, zlib.error, lzma.LZMAError, ValueError) as error:
+    except (OSError, EOFError, zlib.error, lzma.LZMAError, _NoTextError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         report.status = "partial" if n_bytes else "rejected"
         report.error = f"{path}: line {line}: {reason}"
@@ -69,22 +77,23 @@ def _fingerprint(path: Path, report: ReadReport) -> None:
 @njit(cache=True, nogil=True)
 def parse_v4(data, start, end):
     """Number of a dotted quad in data[start:end], -1 if it is none."""
-    number, part, digits, dots = 0, 0, 0, 0
+    number, part = np.int64(0), np.int64(0)
+    digits, dots = 0, 0
     for i in range(start, end):
         byte = data[i]
         if 48 <= byte <= 57:
             part = 10 * part + np.int64(byte) - 48
             digits += 1
             if digits > 3 or part > 255:
-                return -1
+                return np.int64(-1)
         elif byte == 46:
             if digits == 0 or dots == 3:
-                return -1
+                return np.int64(-1)
             number = number * 256 + part
-            part, digits = 0, 0
+            part, digits = np.int64(0), 0
             dots += 1
         else:
-            return -1
+            return np.int64(-1)
     if dots != 3 or digits == 0:
-        return -1
+        return np.int64(-1)
     return number * 256 + part
