@@ -14,6 +14,7 @@ from pipeline.model.measurement import Measurement
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.report import ReportSummary, write_reports
 from pipeline.schedule import measure
+from pipeline.stages.warnings import input_warnings
 from pipeline.store import Snapshot, open_snapshot
 
 METRICS = ("hops",)
@@ -78,16 +79,16 @@ def report_stage(
     snapshot = open_for(config)
     progress(Progress("report", 0, len(measurement.rows), "ASes"))
     failed = {int(snapshot.asn[row]): reason for row, reason in measurement.failed.items()}
-    warnings = [f"AS{asn}: {reason}" for asn, reason in failed.items()]
+    measured = [f"AS{asn}: {reason}" for asn, reason in failed.items()]
     n_no_ingress = int(np.count_nonzero(snapshot.n_ingresses[measurement.rows] == 0))
     if n_no_ingress:
-        warnings.append(f"{n_no_ingress} ASes have no ingress: nothing was searched in them")
+        measured.append(f"{n_no_ingress} ASes have no ingress: nothing was searched in them")
     report = write_reports(
         snapshot,
         measurement,
         config.out,
         options=_options(config),
-        warnings=warnings,
+        warnings=input_warnings(snapshot.manifest["inputs"]) + measured,
         started=started,
     )
     progress(Progress("report", len(measurement.rows), len(measurement.rows), "ASes"))
@@ -100,7 +101,7 @@ def report_stage(
         failed=failed,
         busy_share=measurement.busy_share,
         cluster=measurement.cluster,
-        warnings=warnings,
+        warnings=measured,
         wall_s=time.time() - started,
     )
 

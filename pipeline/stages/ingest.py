@@ -22,6 +22,7 @@ from pipeline.model.topology import Topology
 from pipeline.stages.inputs import InputFile, InputFiles, find_inputs
 from pipeline.stages.reading import n_cores, read_all_traces
 from pipeline.stages.scratch import scratch_folder
+from pipeline.stages.warnings import input_warnings
 from pipeline.store import check_name, write_snapshot
 
 
@@ -267,11 +268,7 @@ def _options(config: IngestConfig) -> dict:
 
 def _warnings(reports: list[ReadReport], inputs: InputFiles, n_ases: int) -> list[str]:
     """One line for each thing a user should know before trusting the numbers."""
-    lines = [f"{report.status} file: {report.error}" for report in reports if report.status != "ok"]
-    for report in reports:
-        if n := sum(report.rejected.values()):
-            reasons = ", ".join(f"{reason} ({count})" for reason, count in report.rejected.items())
-            lines.append(f"{report.path}: {n} broken records set aside: {reasons}")
+    lines = input_warnings(_input_row(report) for report in reports)
     if inputs.left_alone:
         names = ", ".join(path.name for path in inputs.left_alone[:5])
         more = f" and {len(inputs.left_alone) - 5} more" if len(inputs.left_alone) > 5 else ""
