@@ -12,7 +12,9 @@ its own.
 from __future__ import annotations
 
 import argparse
+import json
 import statistics
+import sys
 import tempfile
 import time
 from collections.abc import Iterator
@@ -133,7 +135,11 @@ def main() -> None:
     arguments = parser.parse_args()
     compile_cpu()
     with tempfile.TemporaryDirectory() as scratch:
-        record(arguments.subject, list(rows_of(arguments, Path(scratch))))
+        rows = []
+        for row in rows_of(arguments, Path(scratch)):
+            print(json.dumps(row), file=sys.stderr, flush=True)
+            rows.append(row)
+        record(arguments.subject, rows)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -254,11 +254,13 @@ def test_gpu_without_a_gpu_says_so(snapshot, there, tmp_path, monkeypatch):
 
 @pytest.mark.gpu
 def test_gpu_and_cores_agree_with_scipy(snapshot, wanted, tmp_path):
-    for options in ({"pack": 1}, {"pack": 7}, {}, {"device": "auto", "verify": True}):
-        config = config_for(snapshot, tmp_path, **({"device": "gpu"} | options))
-        measurement = measure(snapshot, config)
-        assert measured(snapshot, measurement) == wanted
-        assert "gpu" in measurement.tasks["device"]
+    with open_cluster(config_for(snapshot, tmp_path, device="gpu")) as cluster:
+        for options in ({"pack": 1}, {"pack": 7, "verify": True}, {}):
+            there = config_for(snapshot, tmp_path, scheduler=cluster.address, **options)
+            measurement = measure(snapshot, replace(there, device="gpu"))
+            assert measured(snapshot, measurement) == wanted
+            assert set(measurement.tasks["device"]) == {"gpu"}
+            assert measured(snapshot, measure(snapshot, replace(there, device="cpu"))) == wanted
 
 
 SCRIPT = """
@@ -291,7 +293,7 @@ def test_ctrl_c_ends_workers_without_a_word(tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=os.environ | {"PYTHONPATH": str(Path(__file__).parents[2])},
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
         start_new_session=True,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )

@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from pathlib import Path
 
 import pytest
 
@@ -16,7 +15,6 @@ from pipeline.errors import UsageError
 from pipeline.schedule import cluster, measure
 from tests.integration.measured import config_for, expected, make_snapshot, measured
 
-ROOT = Path(__file__).parents[2]
 START_S = 60  # seconds; a busy machine takes 10
 
 # Distributed leaves sockets to the garbage collector.
@@ -27,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 def dask(*arguments, cwd):
     """A ``dask`` command in the background; yields the process and its log."""
     log = cwd / f"{arguments[0]}-{time.monotonic_ns()}.log"
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     with log.open("w") as stream:
         process = subprocess.Popen(
             [sys.executable, "-m", "dask", *arguments],
