@@ -17,8 +17,8 @@ from flows.children import without_main_module
 from flows.handover import FOLDER, write_measurement
 from flows.options import configs
 from flows.outcome import EXPECTED, one_line, result_or_failure
-from flows.pages import DASHBOARD_LINK
 from flows.progress import progress_artifact
+from flows.runs import DASHBOARD_LINK
 from pipeline.config import AnalyzeConfig
 from pipeline.model.progress import Progress, ProgressCallback
 

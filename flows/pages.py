@@ -8,25 +8,18 @@ from __future__ import annotations
 
 import html
 import http.server
-import json
-import re
 import time
-import urllib.error
 import urllib.parse
-import urllib.request
-from dataclasses import dataclass
 from http import HTTPStatus
 from pathlib import Path
 
+from flows.runs import Run, runs_in_progress
 from flows.server import HOST
 
 REPORTS = "/reports/"
 # Tells flow runs where the folder of reports is served: a browser follows no link from a page
 # of Prefect to a file.
 REPORTS_URL = "HOPSCOPE_REPORTS_URL"
-# The page of a Dask dashboard, as distributed words it, in a line of text.
-DASHBOARD_LINK = re.compile(r"https?://[0-9A-Za-z.\[\]:-]+:\d+/status")
-API_TIMEOUT_S = 3.0
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>hopscope</title>
@@ -55,15 +48,6 @@ start one with <code>prefect deployment run nightly/nightly</code></li>
 """
 
 
-@dataclass(frozen=True)
-class Run:
-    """A nightly run in progress; ``dashboard`` is empty until its searches begin."""
-
-    name: str
-    page: str
-    dashboard: str
-
-
 def snapshots_with_report(out: Path) -> list[tuple[str, float]]:
     """Names of the snapshots with a report, the latest written first, and when (seconds)."""
     if not out.is_dir():
@@ -75,32 +59,6 @@ def snapshots_with_report(out: Path) -> list[tuple[str, float]]:
         if not name.startswith(".") and page.is_file()
     ]
     return sorted(written, key=lambda row: (-row[1], row[0]))
-
-
-def runs_in_progress(api_url: str, ui_url: str) -> list[Run]:
-    """Nightly runs that a Prefect server says are running; none when it does not answer."""
-    try:
-        runs = _post(
-            f"{api_url}/flow_runs/filter",
-            {
-                "flow_runs": {"state": {"type": {"any_": ["RUNNING"]}}},
-                "flows": {"name": {"any_": ["nightly"]}},
-            },
-        )
-        ids = [run["id"] for run in runs]
-        wanted = {"key": {"any_": ["dask-dashboard"]}, "flow_run_id": {"any_": ids}}
-        artifacts = _post(f"{api_url}/artifacts/filter", {"artifacts": wanted}) if ids else []
-    except (OSError, ValueError, KeyError, TypeError):
-        return []
-    links = {
-        artifact["flow_run_id"]: match.group()
-        for artifact in artifacts
-        if (match := DASHBOARD_LINK.search(str(artifact.get("data"))))
-    }
-    return [
-        Run(run["name"], f"{ui_url}/runs/flow-run/{run['id']}", links.get(run["id"], ""))
-        for run in runs
-    ]
 
 
 def start_page(out: Path, ui_url: str, runs: list[Run]) -> str:
@@ -130,14 +88,6 @@ def start_page(out: Path, ui_url: str, runs: list[Run]) -> str:
 
 def _href(name: str) -> str:
     return html.escape(f"{REPORTS}{urllib.parse.quote(name)}/index.html")
-
-
-def _post(url: str, body: dict) -> list[dict]:
-    request = urllib.request.Request(
-        url, json.dumps(body).encode(), {"Content-Type": "application/json"}
-    )
-    with urllib.request.urlopen(request, timeout=API_TIMEOUT_S) as answer:
-        return json.load(answer)
 
 
 class ReportServer(http.server.ThreadingHTTPServer):

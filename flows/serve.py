@@ -20,6 +20,7 @@ import psutil  # type: ignore[import-untyped]
 
 import flows
 from flows.pages import REPORTS, REPORTS_URL, ReportServer
+from flows.runs import end_lost_runs
 from flows.server import HOST, prefect_server, stop_process
 from pipeline.cli.terminal import print_line, warn
 from pipeline.errors import UsageError
@@ -27,6 +28,7 @@ from pipeline.errors import UsageError
 ROOT = Path(flows.__file__).resolve().parents[1]
 POOL = "local"
 STOP_TIMEOUT_S = 15.0
+LOOK_EVERY_S = 0.5
 CLI_TIMEOUT_S = 180.0
 
 
@@ -92,7 +94,6 @@ def _serve(options: argparse.Namespace, asked_to_stop: threading.Event) -> int:
     home = Path(os.environ["PREFECT_HOME"])
     ui_url = f"http://{HOST}:{options.prefect_port}"
     with contextlib.ExitStack() as stack:
-        stack.enter_context(_no_orphans())
         _check_free(options.prefect_port, "--prefect-port")
         reports = stack.enter_context(
             _reports(options.port, options.out.resolve(), ui_url, f"{ui_url}/api")
@@ -103,6 +104,9 @@ def _serve(options: argparse.Namespace, asked_to_stop: threading.Event) -> int:
             prefect_server(options.prefect_port, home / "server.log", ui=True, scheduler=True)
         )
         server.wait()
+        # Runs of a worker that is gone would hold the place of the next run for ever.
+        end_lost_runs(server.api_url)
+        stack.callback(end_lost_runs, server.api_url)
         environment = os.environ | {
             "PREFECT_API_URL": server.api_url,
             REPORTS_URL: reports.url + REPORTS.rstrip("/"),
@@ -152,36 +156,6 @@ def _reports(port: int, out: Path, ui_url: str, api_url: str) -> Iterator[Report
 
 
 @contextlib.contextmanager
-def _no_orphans() -> Iterator[None]:
-    """End whatever is left below this process when all else has been stopped."""
-    started: set[psutil.Process] = set()
-    ended = threading.Event()
-
-    def look() -> None:
-        # A run's workers have another parent as soon as the run is gone: note them while it lives.
-        with contextlib.suppress(psutil.Error):
-            started.update(psutil.Process().children(recursive=True))
-
-    def keep_looking() -> None:
-        while not ended.wait(0.5):
-            look()
-            started.intersection_update({p for p in started if p.is_running()})
-
-    thread = threading.Thread(target=keep_looking, name="children", daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        ended.set()
-        thread.join()
-        alive = [process for process in started if process.is_running()]
-        for process in alive:
-            with contextlib.suppress(psutil.Error):
-                process.kill()
-        psutil.wait_procs(alive, STOP_TIMEOUT_S)
-
-
-@contextlib.contextmanager
 def _worker(environment: dict[str, str], log: Path) -> Iterator[subprocess.Popen]:
     words = [sys.executable, "-m", "prefect", "worker", "start", "--pool", POOL]
     with log.open("wb") as output:
@@ -194,10 +168,40 @@ def _worker(environment: dict[str, str], log: Path) -> Iterator[subprocess.Popen
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+    with _no_orphans(process.pid):
+        try:
+            yield process
+        finally:
+            stop_process(process, STOP_TIMEOUT_S)
+
+
+@contextlib.contextmanager
+def _no_orphans(pid: int) -> Iterator[None]:
+    """At the end, end whatever a process started, directly or not, and left behind."""
+    parent = psutil.Process(pid)
+    below: set[psutil.Process] = set()
+    ended = threading.Event()
+
+    def look() -> None:
+        # Flow runs have sessions of their own, and their workers another parent once they are
+        # gone: note all of them while they live.
+        while not ended.wait(LOOK_EVERY_S):
+            with contextlib.suppress(psutil.Error):
+                below.update(parent.children(recursive=True))
+            below.difference_update([process for process in below if not process.is_running()])
+
+    thread = threading.Thread(target=look, name="children", daemon=True)
+    thread.start()
     try:
-        yield process
+        yield
     finally:
-        stop_process(process, STOP_TIMEOUT_S)
+        ended.set()
+        thread.join()
+        left = [process for process in below if process.is_running()]
+        for process in left:
+            with contextlib.suppress(psutil.Error):
+                process.kill()
+        psutil.wait_procs(left, STOP_TIMEOUT_S)
 
 
 def _prefect(words: list[str], environment: dict[str, str]) -> None:

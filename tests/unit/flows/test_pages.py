@@ -7,7 +7,8 @@ import threading
 
 import pytest
 
-from flows.pages import ReportServer, Run, start_page
+from flows.pages import ReportServer, start_page
+from flows.runs import Run
 
 
 @pytest.fixture
