@@ -1,0 +1,202 @@
+"""Ten million traces to a snapshot on two cores: time, and memory as it grows with traces.
+
+Command: python benchmarks/bench_ten_million.py [--traces N,N,...] [--workers 2] [--files 20]
+Writes benchmarks/results/ten_million.json, a row for each number of traces. The traces are those of
+``synthetic_traces`` (gzipped warts); writing them is not timed. What is timed is ``ingest``, in a
+process of its own that is held to ``--workers`` cores: imports, reading, election, graphs, store.
+Kernels were compiled before, by ingesting a few traces.
+
+Memory is the largest sum, sampled every 0.2 s, of the proportional set sizes (Pss: pages that
+several processes share count once) of that process and all its children. Pages of spool files that
+the system keeps in its own cache are not part of it; how large these files got is given apart.
+Each row has passed a check: as many traces and replies as were written, nothing rejected.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from benchmarks.record import record
+from benchmarks.synthetic_traces import Written, write_traces
+
+SAMPLE_S = 0.2
+
+
+def ingest_here(folder: Path, store: Path, borders: str, workers: int) -> dict[str, Any]:
+    """Ingest the files of a folder in this process; seconds of each stage, and what came out."""
+    started = time.perf_counter()
+    from pipeline.config import IngestConfig
+    from pipeline.model.progress import Progress
+    from pipeline.stages import ingest
+
+    began = {"import": started}
+
+    def progress(now: Progress) -> None:
+        began.setdefault(now.stage, time.perf_counter())
+
+    config = IngestConfig(
+        inputs=tuple(sorted(folder.glob("*.warts.gz"))),
+        store=store,
+        ip2as=(folder / "prefixes.pfx2as",),
+        borders=borders,  # type: ignore[arg-type]
+        workers=workers,
+    )
+    began["prepare"] = time.perf_counter()
+    summary = ingest(config, progress)
+    ends = [*list(began.values())[1:], time.perf_counter()]
+    failed = [report.error for report in summary.reports if report.status != "ok"]
+    if failed:
+        raise SystemExit(f"not read to its end: {failed[0]}")
+    if any(report.rejected for report in summary.reports):
+        raise SystemExit("traces were rejected")
+    return {
+        "stage_s": {
+            name: round(end - start, 2)
+            for (name, start), end in zip(began.items(), ends, strict=True)
+        },
+        "n_traces": summary.n_traces,
+        "n_replies": sum(r.n_hops for r in summary.reports if r.format == "warts"),
+        "n_nodes": summary.n_nodes,
+        "n_edges": summary.n_edges,
+        "n_ases": summary.n_ases,
+        "n_ingresses": summary.n_ingresses,
+    }
+
+
+def tree(root: int) -> list[int]:
+    """A process and all its descendants."""
+    children = defaultdict(list)
+    for entry in os.listdir("/proc"):
+        if entry.isdigit():
+            try:
+                stat = Path(f"/proc/{entry}/stat").read_text()
+            except OSError:
+                continue
+            children[int(stat.rpartition(")")[2].split()[1])].append(int(entry))
+    found = [root]
+    for pid in found:
+        found += children[pid]
+    return found
+
+
+def memory_kib(pids: list[int]) -> tuple[int, int]:
+    """Sum of proportional and of resident set sizes."""
+    pss = rss = 0
+    for pid in pids:
+        try:
+            lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        except OSError:  # it has just ended
+            continue
+        for line in lines:
+            if line.startswith("Pss:"):
+                pss += int(line.split()[1])
+            elif line.startswith("Rss:"):
+                rss += int(line.split()[1])
+    return pss, rss
+
+
+def stored_bytes(folder: Path) -> int:
+    """Bytes of the files below a folder that changes meanwhile."""
+    total = 0
+    for where, _, names in os.walk(folder):
+        for name in names:
+            try:
+                total += os.stat(os.path.join(where, name)).st_size
+            except OSError:
+                continue
+    return total
+
+
+def watch(command: list[str], store: Path) -> tuple[str, dict[str, float]]:
+    """Run a command to its end; what it printed, its wall time and its peaks."""
+    started = time.perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        peaks = {"peak_pss_mib": 0.0, "peak_rss_mib": 0.0, "peak_scratch_mib": 0.0}
+        peak_at = 0.0
+        while process.poll() is None:
+            pss, rss = memory_kib(tree(process.pid))
+            now = (pss / 1024, rss / 1024, stored_bytes(store) / 2**20)
+            if now[0] > peaks["peak_pss_mib"]:
+                peak_at = time.perf_counter() - started
+            for name, value in zip(peaks, now, strict=True):
+                peaks[name] = max(peaks[name], value)
+            time.sleep(SAMPLE_S)
+        wall_s = time.perf_counter() - started
+        assert process.stdout is not None  # PIPE was given
+        text = process.stdout.read()
+    if process.returncode != 0:
+        raise SystemExit(f"ingest ended with {process.returncode}")
+    rounded = {name: round(value) for name, value in peaks.items()}
+    return text, {"wall_s": round(wall_s, 1), **rounded, "peak_at_s": round(peak_at, 1)}
+
+
+def measure(folder: Path, written: Written, borders: str, workers: int) -> dict[str, Any]:
+    """Ingest a written measurement in a fresh process."""
+    with tempfile.TemporaryDirectory(dir=folder) as store:
+        command = [sys.executable, __file__, "--ingest", str(folder), store, borders, str(workers)]
+        text, measured = watch(command, Path(store))
+    result = json.loads(text.splitlines()[-1])
+    if (result["n_traces"], result["n_replies"]) != (written.n_traces, written.n_replies):
+        raise SystemExit(
+            f"written were {written.n_traces} traces, {written.n_replies} replies; "
+            f"read {result['n_traces']} and {result['n_replies']}"
+        )
+    return {
+        "n_traces": written.n_traces,
+        "n_replies": written.n_replies,
+        "n_files": len(written.paths),
+        "stored_mib": round(written.n_stored / 2**20),
+        "borders": borders,
+        "workers": workers,
+        **measured,
+        "traces_per_s": round(written.n_traces / measured["wall_s"]),
+        **{name: value for name, value in result.items() if name not in ("n_traces", "n_replies")},
+    }
+
+
+def main() -> None:
+    if sys.argv[1:2] == ["--ingest"]:
+        folder, store, borders, workers = sys.argv[2:]
+        cores = sorted(os.sched_getaffinity(0))[: int(workers)]
+        os.sched_setaffinity(0, cores)
+        print(json.dumps(ingest_here(Path(folder), Path(store), borders, int(workers))))
+        return
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--traces", default="1000000,10000000", help="numbers of traces")
+    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--files", type=int, default=20)
+    parser.add_argument("--ases", type=int, default=300)
+    parser.add_argument("--routers", type=int, default=1000, help="of each AS")
+    parser.add_argument("--borders", choices=("elected", "prefix"), default="elected")
+    parser.add_argument("--folder", type=Path, help="where to write traces (4 GB for 10 million)")
+    parser.add_argument("--name", default="ten_million", help="of the file of results")
+    arguments = parser.parse_args()
+    rows = []
+    size = {"n_ases": arguments.ases, "routers_per_as": arguments.routers}
+    with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
+        few = write_traces(Path(folder), 2_000, 2, n_ases=10, routers_per_as=100, processes=1)
+        measure(Path(folder), few, arguments.borders, arguments.workers)
+    for n_traces in map(int, arguments.traces.split(",")):
+        with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
+            started = time.perf_counter()
+            written = write_traces(Path(folder), n_traces, arguments.files, **size)
+            write_s = round(time.perf_counter() - started, 1)
+            print(f"{n_traces} traces written in {write_s} s", file=sys.stderr, flush=True)
+            row = measure(Path(folder), written, arguments.borders, arguments.workers)
+            rows.append(row | {"write_s": write_s})
+    record(arguments.name, rows, **size)
+
+
+if __name__ == "__main__":
+    main()
