@@ -6,17 +6,20 @@ it, deploys from prefect.yaml and runs a worker, as ``make serve`` does.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
@@ -41,7 +44,7 @@ class Served:
     ui_url: str
     reports_url: str
 
-    def post(self, path: str, body: dict) -> list[dict]:
+    def post(self, path: str, body: dict) -> Any:
         request = urllib.request.Request(
             f"{self.ui_url}/api{path}",
             json.dumps(body).encode(),
@@ -280,16 +283,34 @@ def test_embedded_run_with_nothing_to_do_ends_with_one_line(tmp_path, words, say
 
 
 # Last in the file: it stops what the others use.
-def test_sigterm_stops_the_server_the_worker_and_all_below_them(served):
+def test_sigterm_in_the_middle_of_a_run_leaves_no_process_and_no_place_held(served):
+    topology = served.out.parent / "large.brite"
+    words = [sys.executable, "-m", "pipeline.cli", "generate", "top-down", "--routers", "200000"]
+    subprocess.run([*words, "--out", topology], check=True, cwd=ROOT, capture_output=True)
+    deployment = served.post("/deployments/filter", {})[0]
+    run = served.post(
+        f"/deployments/{deployment['id']}/create_flow_run",
+        {"parameters": {"inputs": [str(topology)]}, "state": {"type": "SCHEDULED"}},
+    )
+    end = time.monotonic() + RUN_S
+    while "ingest-progress" not in served.artifacts(run):
+        assert time.monotonic() < end
+        time.sleep(0.1)
     children = psutil.Process(served.process.pid).children(recursive=True)
-    names = " ".join(" ".join(child.cmdline()) for child in children)
-    assert "server start" in names
-    assert "worker start" in names
+    commands = "\n".join(" ".join(child.cmdline()) for child in children)
+    for part in ("server start", "worker start", "prefect.engine"):
+        assert part in commands
+
     served.process.send_signal(signal.SIGTERM)
     assert served.process.wait(60) == 0
     _, alive = psutil.wait_procs(children, timeout=5)
     assert alive == []
     for url in (served.ui_url, served.reports_url):
-        port = int(url.rpartition(":")[2])
         with socket.socket() as probe:
-            assert probe.connect_ex((HOST, port)) != 0
+            assert probe.connect_ex((HOST, int(url.rpartition(":")[2]))) != 0
+    # A run that stays "running" would have every later night cancelled.
+    database = Path(served.environment["PREFECT_HOME"]) / "prefect.db"
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        states = dict(connection.execute("select name, state_type from flow_run"))
+    assert states[run["name"]] == "CRASHED"
+    assert "RUNNING" not in states.values()
