@@ -9,8 +9,6 @@ import signal
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 from pathlib import Path
 
 import pytest
@@ -21,11 +19,11 @@ README = REPOSITORY / "README.md"
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TIMEOUT_S = 300
 
-# Commands that run until stopped, and what shows that they are up.
+# Commands that run until stopped, and what they say when they are up.
 SERVERS = {
-    "make serve": "http://127.0.0.1:4200/api/health",
-    ".venv/bin/dask scheduler": "tcp 127.0.0.1:8786",
-    ".venv/bin/dask worker": "",
+    "make serve": "Stop with Ctrl-C",
+    ".venv/bin/dask scheduler": "Scheduler at:",
+    ".venv/bin/dask worker": "Registered to:",
 }
 # This very test is part of it; that the target runs pytest is looked up instead.
 RECURSIVE = "make test"
@@ -48,28 +46,16 @@ def folder(tmp_path_factory) -> Path:
     return folder
 
 
-def wait_until_up(what: str, process: subprocess.Popen, log: Path) -> None:
-    deadline = time.monotonic() + 180
+def wait_until_up(shown: str, process: subprocess.Popen, log: Path) -> None:
+    """Wait until a server has said in its output that it is ready."""
+    deadline = time.monotonic() + TIMEOUT_S
     while time.monotonic() < deadline:
-        assert process.poll() is None, f"ended early:\n{log.read_text()[-2000:]}"
-        if what.startswith("http"):
-            try:
-                with urllib.request.urlopen(what, timeout=5) as answer:
-                    if answer.status == 200 and "deploy" not in what:
-                        return
-            except (urllib.error.URLError, OSError):
-                pass
-        elif what.startswith("tcp"):
-            import socket
-
-            host, port = what.removeprefix("tcp ").split(":")
-            with socket.socket() as probe:
-                if probe.connect_ex((host, int(port))) == 0:
-                    return
-        else:
+        text = log.read_text(errors="replace")
+        assert process.poll() is None, f"ended early:\n{text[-2000:]}"
+        if shown in text:
             return
         time.sleep(0.5)
-    pytest.fail(f"{what} did not come up:\n{log.read_text()[-2000:]}")
+    pytest.fail(f"{shown!r} was not said in {TIMEOUT_S} s:\n{log.read_text()[-2000:]}")
 
 
 def test_each_command_of_the_readme_does_what_it_says(folder):
