@@ -52,7 +52,7 @@ def drive(
         hands out one by one to free workers once it is larger than the cluster. Each call adds
         an id of its own, so that two runs on one scheduler never share a key.
     window : int or None
-        Tasks in flight. None: two for each worker thread and at least 8, which hides the way to
+        Tasks in flight. None: two for each worker thread and at least 16, which hides the way to
         the scheduler and back; it follows workers that join or leave.
     max_attempts : int
         Attempts of a task that raises RetryableError or whose worker dies; any other error is

@@ -52,9 +52,10 @@ def run_search(task: SearchTask) -> SearchResults:
 
 
 def _search(task: SearchTask) -> SearchResults:
-    if task.kind == "search" and task.device == "cpu":
+    if task.kind == "search":
         graph = resident_graph(task.snapshot, int(task.rows[0]), task.device)
-        return _one_search(graph, int(task.rows[0]), int(task.sources[0]))
+        one = _one_search if task.device == "cpu" else _one_search_there
+        return one(graph, int(task.rows[0]), int(task.sources[0]))
     if len(task.rows) == 1:
         # As a shard of one graph: hop counts come back ragged, so that long graphs stay small.
         shard = _as_shard(resident_graph(task.snapshot, int(task.rows[0]), task.device))
@@ -85,6 +86,22 @@ def _one_search(graph: CSRGraph, row: int, source: int) -> SearchResults:
         eccentricity=np.array([found.eccentricity], np.int32),
         hop_ptr=np.array([0, len(hop_counts)], np.int64),
         hop_counts=hop_counts,
+        farthest_ptr=np.array([0, len(farthest)], np.int64),
+        farthest=farthest,
+    )
+
+
+def _one_search_there(graph: CSRGraph, row: int, source: int) -> SearchResults:
+    """On a GPU levels stay there; ``msbfs`` of one source brings back what we need of them."""
+    found = msbfs(graph, np.array([source]))
+    farthest = found.farthest[0][found.farthest[0] >= 0]
+    return SearchResults(
+        row=np.array([row], np.int64),
+        source=np.array([source], np.int32),
+        n_reached=found.n_reached,
+        eccentricity=found.eccentricity,
+        hop_ptr=np.array([0, found.hop_counts.shape[1]], np.int64),
+        hop_counts=found.hop_counts[0],
         farthest_ptr=np.array([0, len(farthest)], np.int64),
         farthest=farthest,
     )
