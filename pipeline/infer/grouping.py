@@ -11,10 +11,15 @@ is seen before b is then several routers. Such an address gives itself away when
 2. Two sides of b in one trace: b is *suspect* and joins nothing. All pairs of up to
    ``_ALL_PAIRS`` sides are watched; of more sides each is watched against the next few by
    address, so that facts stay linear in links.
-3. The sides of all other b are joined, those with a seen mate first, then with the fewest sides.
-   A join that would put two addresses of one trace together is refused, and its b is suspect.
+3. The sides of all other b are joined pair by pair: first pairs that several b vouch for, of
+   these first pairs in one AS by prefix. A join that would put two addresses of one trace
+   together is refused. So is one that a single b vouches for, between groups of two or more that
+   have no AS in common: a router that answers by its way out looks just so.
 4. Joins chain; so all traces are searched for two addresses of one group, what is found is
    added to the known conflicts, and step 3 is done again, at most ``_ROUNDS`` times.
+5. An address whose sides are not in one group in the end is suspect too. Of a suspect address
+   only the mate, if seen, is trusted to be at the other end of its link: that holds whichever
+   way packets came in.
 
 Alias sets given by the user are joined before all else.
 """
@@ -30,9 +35,11 @@ from pipeline.infer.counting import PairCounter, add_up, key_set, slot_of, split
 from pipeline.infer.links import DirectedLinks
 from pipeline.infer.passes import Spools
 from pipeline.infer.spool import Traces
+from pipeline.model.topology import NO_ASN
 
 _ALL_PAIRS = 9  # sides of an address up to which all pairs are watched
 _ROUNDS = 3
+_VOUCHERS = 2  # addresses that must agree before groups without a common AS are joined
 # A group larger than this that holds a conflict is dissolved instead of recording its conflicts
 # pair by pair: memory stays linear in addresses.
 _MAX_GROUP = 256
@@ -49,8 +56,7 @@ class Groups:
     suspect : (n_interfaces,) bool
         Addresses that are not the one by which packets come in.
     near_side : (n_interfaces,) int64
-        A side of each address, whose group is the router at the other end; -1 where there is
-        none or the address is suspect.
+        An address of the router at the other end of each address's link; -1 where none is known.
     n_conflicts : int
         Pairs of addresses that a link rule would join and a trace keeps apart.
     """
@@ -93,7 +99,24 @@ def _join(parent, size, next_member, one, other):
 
 
 @njit(cache=True, nogil=True)
-def _join_all(order, side_ptr, sides, alias, barred, conflict_ptr, conflicts, suspect):
+def _share_an_as(next_member, one, other, origin):
+    """Whether two groups have addresses of one AS; an unmapped one could be of any."""
+    x = one
+    while True:
+        y = other
+        while True:
+            if origin[x] == origin[y] or origin[x] == NO_ASN or origin[y] == NO_ASN:
+                return True
+            y = next_member[y]
+            if y == other:
+                break
+        x = next_member[x]
+        if x == one:
+            return False
+
+
+@njit(cache=True, nogil=True)
+def _join_all(pairs, support, alias, barred, conflict_ptr, conflicts, origin):
     n = len(alias)
     parent = np.arange(n)
     size = np.ones(n, np.int64)
@@ -103,19 +126,17 @@ def _join_all(order, side_ptr, sides, alias, barred, conflict_ptr, conflicts, su
             one, other = _find(parent, alias[x]), _find(parent, x)
             if one != other:
                 _join(parent, size, next_member, one, other)
-    for b in order:
-        if suspect[b]:
+    for i in range(len(pairs)):
+        pair = pairs[i]
+        x, y = pair >> 32, pair & 0xFFFFFFFF
+        one, other = _find(parent, x), _find(parent, y)
+        if one == other or barred[x] or barred[y]:
             continue
-        for i in range(side_ptr[b] + 1, side_ptr[b + 1]):
-            one, other = _find(parent, sides[side_ptr[b]]), _find(parent, sides[i])
-            if one == other:
-                continue
-            if barred[sides[side_ptr[b]]] or barred[sides[i]]:
-                continue
-            small, large = (one, other) if size[one] <= size[other] else (other, one)
-            if _refuses(parent, next_member, small, large, conflict_ptr, conflicts):
-                suspect[b] = True
-                break
+        small, large = (one, other) if size[one] <= size[other] else (other, one)
+        alone = support[i] < _VOUCHERS and size[small] > 1
+        if alone and not _share_an_as(next_member, small, large, origin):
+            continue
+        if not _refuses(parent, next_member, small, large, conflict_ptr, conflicts):
             _join(parent, size, next_member, one, other)
     for x in range(n):
         parent[x] = _find(parent, x)
@@ -195,7 +216,11 @@ def _watched_pairs(side_ptr: np.ndarray, sides: np.ndarray) -> tuple[np.ndarray,
 
 
 def group_interfaces(
-    spools: Spools, links: DirectedLinks, mates: np.ndarray, alias: np.ndarray
+    spools: Spools,
+    links: DirectedLinks,
+    mates: np.ndarray,
+    alias: np.ndarray,
+    origin: np.ndarray,
 ) -> Groups:
     """Group interfaces by router; some passes over the spools.
 
@@ -207,6 +232,8 @@ def group_interfaces(
         As from ``find_mates``.
     alias : (n_interfaces,) int64
         Smallest interface of the alias set that each interface is in; -1 for none.
+    origin : (n_interfaces,) int64
+        AS of each address by prefix; ``NO_ASN`` where unmapped.
     """
     n = len(mates)
     side_ptr, sides = _sides(links, mates)
@@ -215,14 +242,15 @@ def group_interfaces(
     pairs, owners = _watched_pairs(side_ptr, sides)
     conflicts = _find_watched(spools, side_ptr, sides, pairs, n)
     suspect[owners[np.isin(pairs, conflicts)]] = True
-    first_suspect = suspect.copy()
-    order = np.lexsort((n_sides, mates < 0))
-    order = order[n_sides[order] > 0]
+    keys, support = np.unique(pairs[~suspect[owners]], return_counts=True)
+    mixed = origin[keys >> 32] != origin[keys & 0xFFFFFFFF]
+    by_support = np.lexsort((keys, mixed, -support))
+    in_order, support = keys[by_support], support[by_support]
     barred = np.zeros(n, bool)
+    owner = np.repeat(np.arange(n), n_sides)
     for round_ in range(_ROUNDS + 1):
-        suspect = first_suspect.copy()
         ptr, partners = _both_ways(conflicts, n)
-        group = _join_all(order, side_ptr, sides, alias, barred, ptr, partners, suspect)
+        group = _join_all(in_order, support, alias, barred, ptr, partners, origin)
         if round_ == _ROUNDS:
             break
         found, broken = _find_in_groups(spools, group)
@@ -231,7 +259,11 @@ def group_interfaces(
         conflicts = np.union1d(conflicts, found)
         if len(conflicts) == known and not broken.any():
             break
-    near_side = np.full(n, -1, np.int64)
+    least, most = np.full(n, n), np.full(n, -1)
+    np.minimum.at(least, owner, group[sides])
+    np.maximum.at(most, owner, group[sides])
+    suspect |= least < most
+    near_side = np.where(suspect, mates, -1)
     has_side = (n_sides > 0) & ~suspect
     near_side[has_side] = sides[side_ptr[:-1][has_side]]
     return Groups(group, suspect, near_side, len(conflicts))

@@ -225,7 +225,7 @@ def _elect(
     origin: np.ndarray,
     counts: Counter[str],
 ) -> np.ndarray:
-    groups = group_interfaces(spools, links, mates, routers.alias)
+    groups = group_interfaces(spools, links, mates, routers.alias, origin)
     owner = elect_owners(links, groups, mates, origin)
     counts["elected_otherwise"] = int(np.count_nonzero(owner != origin))
     counts["suspect_addresses"] = int(np.count_nonzero(groups.suspect))

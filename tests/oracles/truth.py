@@ -1,0 +1,311 @@
+"""What inference finds in a laboratory network, against the truth about that network.
+
+    python -m tests.oracles.truth LAB_DIR...
+
+A laboratory is a folder of measurements with ``ground_truth.json`` and ``lab.pfx2as*`` beside them.
+Files that are the same measurement in two formats (``x.warts.gz``, ``x.json.gz``) are read once.
+
+Figures, each against the truth:
+
+- links: pairs of routers that the measured topology joins, of all pairs that are joined. A link to
+  a host counts neither way. A pair that is not joined in truth is false.
+- router-to-AS: of all mapped nodes that are interfaces of known routers, those in the right AS.
+- ingresses: precision is the share of ingress nodes (candidates are not counted) that sit on a
+  border router of the AS they are in. Found are distinct border routers so named; the oracle is
+  how many the same traces show when the owner of every address is known.
+- hops: over all pairs of an ingress (of a border router rightly named) and a node that it reaches
+  within its AS, measured hops against breadth-first search in the true network of that AS.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import json
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import shortest_path
+
+from pipeline.errors import FormatError
+from pipeline.infer import (
+    AliasTable,
+    Observation,
+    Observer,
+    PrefixTable,
+    infer_topology,
+    read_pfx2as,
+)
+from pipeline.infer.ingresses import find_ingresses
+from pipeline.infer.merging import merge_addresses
+from pipeline.infer.passes import Spools
+from pipeline.ingest import FORMATS, open_reader
+from pipeline.model.addresses import format_addrs, parse_addrs, sort_addrs
+from pipeline.model.reading import ReadReport
+from pipeline.model.topology import NO_ASN, Topology
+
+# Laboratories use ranges that are set apart for documentation and benchmarks.
+LAB_RANGES = ("198.18.0.0/15", "2001:db8::/32")
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A network as it was built."""
+
+    asn_of: dict[str, int]  # of routers
+    router_of: dict[str, str]  # address -> router
+    links: frozenset[frozenset[str]]  # between routers
+    border_routers: frozenset[str]
+
+
+def _text(addr: str) -> str:
+    return str(ipaddress.ip_address(addr))
+
+
+def load_truth(folder: Path) -> Truth:
+    """Read ``ground_truth.json`` of a laboratory, in either of the two spellings of its links."""
+    data = json.loads((folder / "ground_truth.json").read_text())
+    hosts = data.get("hosts", {})
+    router_of: dict[str, str] = {}
+    links = set()
+    for link in data["links"]:
+        one, other = ("u", "v") if "u" in link else ("a", "b")
+        for end in (one, other):
+            for suffix in ("_addr", "_addr6"):
+                if end + suffix in link and link[end] not in hosts:
+                    router_of[_text(link[end + suffix])] = link[end]
+        if link[one] not in hosts and link[other] not in hosts:
+            links.add(frozenset((link[one], link[other])))
+    for key in ("loopback", "loopback6"):
+        router_of.update({_text(addr): router for router, addr in data.get(key, {}).items()})
+    router_of.update(
+        {_text(host["gw_addr"]): host["gw"] for host in hosts.values() if "gw_addr" in host}
+    )
+    return Truth(
+        {router: asn for router, asn in data["asn_of"].items() if router not in hosts},
+        router_of,
+        frozenset(links),
+        frozenset(router for routers in data["border_routers"].values() for router in routers),
+    )
+
+
+def observe_lab(folder: Path, scratch: Path) -> list[Observation]:
+    """Read every measurement of a laboratory, one observation a file."""
+    observations, seen = [], set()
+    for path in sorted(folder.iterdir(), key=lambda path: (".warts" not in path.name, path.name)):
+        report = ReadReport(str(path))
+        stem = path.name.split(".warts")[0].split(".json")[0]
+        try:
+            form, batches = open_reader(path, report)
+        except FormatError:
+            continue  # the truth, the prefix table, another tool's output
+        if form is not FORMATS.get(report.format, form) or form.yields != "traces" or stem in seen:
+            continue
+        seen.add(stem)
+        observer = Observer(scratch)
+        for batch in batches:
+            observer.add(batch)
+        observations.append(observer.close())
+    return observations
+
+
+def load_prefixes(folder: Path) -> PrefixTable:
+    """The prefix tables of a laboratory."""
+    paths = sorted(folder.glob("lab.pfx2as*"))
+    return read_pfx2as(paths, [ReadReport(str(path)) for path in paths])
+
+
+def true_aliases(truth: Truth) -> AliasTable:
+    """Alias sets as a perfect alias resolution would give them."""
+    addrs = parse_addrs(truth.router_of)
+    numbers = {router: i for i, router in enumerate(truth.asn_of)}
+    router = np.array([numbers[r] for r in truth.router_of.values()], np.int64)
+    order = sort_addrs(addrs)
+    return AliasTable(addrs[order], router[order])
+
+
+@dataclass(frozen=True)
+class Score:
+    """Figures of one topology; see the module."""
+
+    links_found: int
+    links_false: int
+    links_true: int
+    mapped_right: int
+    mapped: int
+    ingresses_right: int
+    ingresses: int
+    borders_found: int
+    borders_shown: int
+    borders_true: int
+    hop_pairs: int
+    hops_equal: int
+    hops_excess: float
+
+    @property
+    def link_recall(self) -> float:
+        return self.links_found / max(1, self.links_true)
+
+    @property
+    def link_precision(self) -> float:
+        return self.links_found / max(1, self.links_found + self.links_false)
+
+    @property
+    def asn_precision(self) -> float:
+        return self.mapped_right / max(1, self.mapped)
+
+    @property
+    def ingress_precision(self) -> float:
+        return self.ingresses_right / max(1, self.ingresses)
+
+    @property
+    def hops_equal_share(self) -> float:
+        return self.hops_equal / max(1, self.hop_pairs)
+
+
+def _names(topology: Topology, truth: Truth) -> list[str | None]:
+    assert topology.node_addr is not None
+    return [truth.router_of.get(addr) for addr in format_addrs(topology.node_addr)]
+
+
+def _borders_shown(truth: Truth, observations: Sequence[Observation]) -> int:
+    """Border routers that the traces show if the owner of every address is known."""
+    addrs = merge_addresses(observations).addrs
+    names = [truth.router_of.get(addr) for addr in format_addrs(addrs)]
+    owner = np.array([NO_ASN if n is None else truth.asn_of[n] for n in names], np.int64)
+    table = find_ingresses(Spools(observations, addrs, 1), np.arange(len(addrs)), owner)
+    return len({names[node] for node in table.node[~table.candidate].tolist()})
+
+
+def _true_hops(truth: Truth, source: str) -> dict[str, int]:
+    """Hops from a router to all of its AS, inside that AS, by plain breadth-first search."""
+    near: dict[str, list[str]] = {}
+    for link in truth.links:
+        one, other = tuple(link)
+        if truth.asn_of[one] == truth.asn_of[other]:
+            near.setdefault(one, []).append(other)
+            near.setdefault(other, []).append(one)
+    hops, queue = {source: 0}, [source]
+    for router in queue:
+        for other in near.get(router, ()):
+            if other not in hops:
+                hops[other] = hops[router] + 1
+                queue.append(other)
+    return hops
+
+
+def _compare_hops(
+    topology: Topology, names: list[str | None], truth: Truth
+) -> tuple[int, int, float]:
+    """Pairs compared, pairs with equal hops, mean measured minus true hops."""
+    inside = topology.node_asn[topology.near] == topology.node_asn[topology.far]
+    inside &= topology.node_asn[topology.near] != NO_ASN
+    near, far = topology.near[inside], topology.far[inside]
+    n = topology.n_nodes
+    graph = csr_array((np.ones(len(near)), (near, far)), shape=(n, n))
+    table = topology.ingresses
+    sources = [
+        node
+        for node in table.node[~table.candidate].tolist()
+        if names[node] is not None and truth.asn_of[names[node]] == topology.node_asn[node]
+    ]
+    if not sources or not len(near):
+        return 0, 0, 0.0
+    measured = shortest_path(graph, directed=False, unweighted=True, indices=sources)
+    pairs = equal = 0
+    excess = 0.0
+    for source, hops in zip(sources, measured, strict=True):
+        true = _true_hops(truth, names[source])
+        for node in np.flatnonzero(np.isfinite(hops)).tolist():
+            if node != source and names[node] in true:
+                difference = hops[node] - true[names[node]]
+                pairs += 1
+                equal += difference == 0
+                excess += difference
+    return pairs, equal, excess / max(1, pairs)
+
+
+def score(topology: Topology, truth: Truth, observations: Sequence[Observation]) -> Score:
+    """Compare a topology of interfaces with the truth."""
+    names = _names(topology, truth)
+    joined = {
+        frozenset((names[a], names[b]))
+        for a, b in zip(topology.near.tolist(), topology.far.tolist(), strict=True)
+        if names[a] is not None and names[b] is not None and names[a] != names[b]
+    }
+    known = [i for i, name in enumerate(names) if name and topology.node_asn[i] != NO_ASN]
+    right = [i for i in known if truth.asn_of[names[i]] == topology.node_asn[i]]
+    table = topology.ingresses
+    direct = table.node[~table.candidate].tolist()
+    right_set = set(right)
+    good = [node for node in direct if node in right_set and names[node] in truth.border_routers]
+    pairs, equal, excess = _compare_hops(topology, names, truth)
+    return Score(
+        links_found=len(joined & truth.links),
+        links_false=len(joined - truth.links),
+        links_true=len(truth.links),
+        mapped_right=len(right),
+        mapped=len(known),
+        ingresses_right=len(good),
+        ingresses=len(direct),
+        borders_found=len({names[node] for node in good}),
+        borders_shown=_borders_shown(truth, observations),
+        borders_true=len(truth.border_routers),
+        hop_pairs=pairs,
+        hops_equal=equal,
+        hops_excess=excess,
+    )
+
+
+def score_lab(folder: Path, scratch: Path, *, true_alias_sets: bool = False, **options) -> Score:
+    """Read, infer and compare one laboratory; ``options`` go to ``infer_topology``."""
+    truth = load_truth(folder)
+    observations = observe_lab(folder, scratch)
+    topology = infer_topology(
+        observations,
+        prefixes=load_prefixes(folder),
+        allow_special=LAB_RANGES,
+        aliases=true_aliases(truth) if true_alias_sets else None,
+        **options,
+    )
+    return score(topology, truth, observations)
+
+
+_WAYS: dict[str, dict] = {
+    "elected": {},
+    "by prefix alone": {"borders": "prefix"},
+    "elected, targets are routers": {"targets_are_routers": True},
+    "elected, true aliases": {"true_alias_sets": True},
+}
+
+
+def format_score(way: str, s: Score) -> str:
+    """One line of the table."""
+    return (
+        f"{way:28s} | {s.links_found:4d} of {s.links_true:4d}, {s.links_false} false"
+        f" | {s.asn_precision:.4f}"
+        f" | {s.ingresses:4d}, {s.ingress_precision:.3f}"
+        f" | {s.borders_found:3d} of {s.borders_shown:3d} ({s.borders_true})"
+        f" | {s.hops_equal_share:.3f}, {s.hops_excess:+.2f}"
+    )
+
+
+def main(folders: Sequence[str]) -> None:
+    """Print a table for each laboratory."""
+    for name in folders:
+        print(f"\n{name}")  # noqa: T201
+        print(  # noqa: T201
+            f"{'rules':28s} | links, false         | AS right | ingresses, precision"
+            " | border routers of those shown (all) | hops equal, mean excess"
+        )
+        for way, options in _WAYS.items():
+            with tempfile.TemporaryDirectory() as scratch:
+                print(format_score(way, score_lab(Path(name), Path(scratch), **options)))  # noqa: T201
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

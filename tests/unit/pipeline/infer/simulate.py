@@ -1,0 +1,307 @@
+"""A network of our own, and what traceroute would say of it: no namespaces, no files.
+
+Random ASes, routers and links; routes by fewest AS hops, then nearest egress; equal-cost paths by
+a hash of the destination. Routers answer with the address that packets came in by, or with the
+one that answers go out by, or not at all, or sometimes. What is drawn, and how links are
+numbered, is all told by ``Plan``, so that rules can be tried on networks that they were not
+made on.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections import deque
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pipeline.model.addresses import V4_PREFIX
+from pipeline.model.traces import KIND_ECHO_REPLY, KIND_TIME_EXCEEDED, TraceBatch
+
+BASE = int(ipaddress.ip_address("20.0.0.0"))  # public space
+AS_BITS = 14  # each AS has a /18
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a network looks like; shares are of all routers."""
+
+    seed: int = 0
+    n_ases: int = 12
+    routers_per_as: int = 14
+    links_per_router: int = 2  # that each new router of an AS brings
+    links_per_as: int = 2  # inter-AS links that each new AS brings
+    numbered: str = "min"  # whose addresses an inter-AS link has: min, max, random, larger
+    slash31: bool = False
+    silent: float = 0.05
+    limited: float = 0.10  # answer half of the time
+    outgoing: float = 0.20  # answer with the address toward the prober
+    n_vantages: int = 12
+    target_share: float = 1.0  # of all addresses, that each vantage traces to
+
+
+@dataclass
+class Network:
+    """Truth: routers, links and addresses, as numbers."""
+
+    plan: Plan
+    asn: list[int] = field(default_factory=list)
+    neighbors: list[list[int]] = field(default_factory=list)
+    addr: dict[tuple[int, int], int] = field(default_factory=dict)  # (router, neighbour) -> addr
+    owner: dict[int, int] = field(default_factory=dict)  # addr -> router
+    loopback: list[int] = field(default_factory=list)
+    gateways: list[tuple[int, int]] = field(default_factory=list)  # (router, host address)
+    silent: set[int] = field(default_factory=set)
+    limited: set[int] = field(default_factory=set)
+    outgoing: set[int] = field(default_factory=set)
+
+    @property
+    def links(self) -> set[tuple[int, int]]:
+        return {(u, v) for u, near in enumerate(self.neighbors) for v in near if u < v}
+
+    @property
+    def border_routers(self) -> set[int]:
+        return {
+            u
+            for u, near in enumerate(self.neighbors)
+            if any(self.asn[v] != self.asn[u] for v in near)
+        }
+
+
+def _attach(rng: np.random.Generator, n: int, m: int) -> list[tuple[int, int]]:
+    """Preferential attachment: edges of a graph of n nodes, m by each new one."""
+    edges, ends = [], [0]
+    for new in range(1, n):
+        chosen: set[int] = set()
+        while len(chosen) < min(m, new):
+            chosen.add(int(ends[rng.integers(len(ends))]))
+        for old in sorted(chosen):
+            edges.append((old, new))
+            ends += [old, new]
+    return edges
+
+
+def make_network(plan: Plan) -> Network:
+    """Draw a network by its plan."""
+    rng = np.random.default_rng(plan.seed)
+    net = Network(plan)
+    sizes = rng.integers(
+        max(2, plan.routers_per_as // 2), plan.routers_per_as * 3 // 2 + 1, plan.n_ases
+    )
+    members: list[list[int]] = []
+    for a, size in enumerate(sizes.tolist()):
+        first = len(net.asn)
+        members.append(list(range(first, first + size)))
+        net.asn += [100 + a] * size
+        net.neighbors += [[] for _ in range(size)]
+    edges = []
+    for a, group in enumerate(members):
+        edges += [(group[u], group[v]) for u, v in _attach(rng, len(group), plan.links_per_router)]
+    taken = set(edges)
+    for one, other in _attach(rng, plan.n_ases, plan.links_per_as):
+        for _ in range(int(rng.integers(1, 3))):  # one or two places where two ASes meet
+            u, v = int(rng.choice(members[one])), int(rng.choice(members[other]))
+            if (u, v) not in taken:
+                taken.add((u, v))
+                edges.append((u, v))
+    used = [0] * plan.n_ases
+    step = 2 if plan.slash31 else 4
+    for i in rng.permutation(len(edges)).tolist():
+        u, v = edges[i]
+        a, b = net.asn[u] - 100, net.asn[v] - 100
+        numbered = {
+            "min": min(a, b),
+            "max": max(a, b),
+            "random": a if rng.random() < 0.5 else b,
+            "larger": a if (sizes[a], -a) > (sizes[b], -b) else b,
+        }[plan.numbered]
+        at = BASE + (numbered << AS_BITS) + used[numbered]
+        used[numbered] += step
+        first, second = (at, at + 1) if plan.slash31 else (at + 1, at + 2)
+        if rng.random() < 0.5:
+            first, second = second, first
+        for x, y, address in ((u, v, first), (v, u, second)):
+            net.addr[x, y] = address
+            net.owner[address] = x
+            net.neighbors[x].append(y)
+    for u, asn in enumerate(net.asn):
+        address = BASE + ((asn - 100) << AS_BITS) + (3 << (AS_BITS - 2)) + u - members[asn - 100][0]
+        net.loopback.append(address)
+        net.owner[address] = u
+    for a in rng.permutation(plan.n_ases)[: plan.n_vantages].tolist():
+        gateway = int(rng.choice(members[a]))
+        at = BASE + (a << AS_BITS) + (15 << (AS_BITS - 4))
+        net.owner[at + 1] = gateway
+        net.gateways.append((gateway, at + 2))
+    order = rng.permutation(len(net.asn)).tolist()
+    cut = [round(len(order) * share) for share in (plan.silent, plan.limited)]
+    net.silent = set(order[: cut[0]])
+    net.limited = set(order[cut[0] : cut[0] + cut[1]])
+    net.outgoing = set(rng.permutation(len(net.asn))[: round(len(order) * plan.outgoing)].tolist())
+    return net
+
+
+class _Routes:
+    """Next hop of every router toward every router, by way of the AS that announces an address."""
+
+    def __init__(self, net: Network) -> None:
+        self.net = net
+        self._inside: dict[tuple[int, int], dict[int, int]] = {}
+        self._egress: dict[tuple[int, int], tuple[dict[int, int], dict[int, int]]] = {}
+        as_neighbors: dict[int, set[int]] = {asn: set() for asn in net.asn}
+        for u, v in net.links:
+            if net.asn[u] != net.asn[v]:
+                as_neighbors[net.asn[u]].add(net.asn[v])
+                as_neighbors[net.asn[v]].add(net.asn[u])
+        self._next_as: dict[tuple[int, int], int] = {}
+        for target in as_neighbors:
+            hops = {target: 0}
+            queue = deque([target])
+            while queue:
+                x = queue.popleft()
+                for y in sorted(as_neighbors[x]):
+                    if y not in hops:
+                        hops[y] = hops[x] + 1
+                        queue.append(y)
+            for asn, near in as_neighbors.items():
+                if asn != target and asn in hops:
+                    best = [y for y in near if hops.get(y, 1 << 30) == hops[asn] - 1]
+                    self._next_as[asn, target] = min(best)
+
+    def _distances(self, sources: tuple[int, ...], asn: int) -> dict[int, int]:
+        net = self.net
+        hops = dict.fromkeys(sources, 0)
+        queue = deque(sources)
+        while queue:
+            x = queue.popleft()
+            for y in net.neighbors[x]:
+                if y not in hops and net.asn[y] == asn:
+                    hops[y] = hops[x] + 1
+                    queue.append(y)
+        return hops
+
+    def next_hop(self, here: int, owners: tuple[int, ...], asn: int, flow: int) -> int | None:
+        """Router after ``here`` toward an address that ``asn`` announces, one of ``owners``."""
+        net = self.net
+        if net.asn[here] == asn:
+            key = (owners[0], owners[-1])
+            if key not in self._inside:
+                own = tuple(o for o in owners if net.asn[o] == asn)
+                self._inside[key] = self._distances(own, asn)
+            hops = self._inside[key]
+        else:
+            toward = self._next_as.get((net.asn[here], asn))
+            if toward is None:
+                return None
+            pair = (net.asn[here], toward)
+            if pair not in self._egress:
+                ways = {
+                    u: min(v for v in net.neighbors[u] if net.asn[v] == toward)
+                    for u, other in enumerate(net.asn)
+                    if other == pair[0] and any(net.asn[v] == toward for v in net.neighbors[u])
+                }
+                self._egress[pair] = (self._distances(tuple(ways), pair[0]), ways)
+            hops, ways = self._egress[pair]
+            if here in ways:
+                return ways[here]
+        if here not in hops:
+            return None
+        best = [
+            v
+            for v in net.neighbors[here]
+            if net.asn[v] == net.asn[here] and hops.get(v, 1 << 30) == hops[here] - 1
+        ]
+        return best[flow * 2654435761 % 4294967291 % len(best)] if best else None
+
+
+def measure(net: Network) -> TraceBatch:
+    """Traceroutes from every vantage to its share of all addresses, ICMP, one reply a hop."""
+    plan = net.plan
+    rng = np.random.default_rng(plan.seed + 1)
+    routes = _Routes(net)
+    hosts = dict((address, gateway) for gateway, address in net.gateways)
+    ends = {address: (u, v) for (u, v), address in net.addr.items()}
+    targets = sorted(set(ends) | set(net.loopback) | set(hosts))
+    announced = {t: 100 + ((t - BASE) >> AS_BITS) for t in targets}
+    back: dict[tuple[int, int], int] = {}
+
+    def answer_from(router: int, came_from: int | None, gateway: int, host: int) -> int:
+        if router not in net.outgoing and came_from is not None:
+            return net.addr[router, came_from]
+        if router == gateway:
+            return host - 1
+        if (router, host) not in back:
+            way = routes.next_hop(router, (gateway,), net.asn[gateway], host)
+            back[router, host] = net.loopback[router] if way is None else net.addr[router, way]
+        return back[router, host]
+
+    source, dst, ptr, ttl, addr, rtt, kind = [], [], [0], [], [], [], []
+    for gateway, host in net.gateways:
+        for target in targets:
+            if target == host or rng.random() >= plan.target_share:
+                continue
+            owners = (hosts[target],) if target in hosts else ends.get(target, ())[:2]
+            if target in hosts:
+                local = -1  # the router hands on to the host
+            elif target in ends:
+                local = ends[target][0]
+            else:
+                local = net.owner[target]
+                owners = (local,)
+            here, came_from = gateway, None
+            for hop in range(1, 31):
+                if here == local:
+                    ttl.append(hop)
+                    addr.append(target)
+                    kind.append(KIND_ECHO_REPLY)
+                    break
+                answers = here not in net.silent
+                if here in net.limited:
+                    answers &= bool(rng.random() < 0.5)
+                if answers:
+                    ttl.append(hop)
+                    addr.append(
+                        answer_from(here, came_from, gateway, host)
+                        if came_from is not None or here in net.outgoing
+                        else host - 1
+                    )
+                    kind.append(KIND_TIME_EXCEEDED)
+                if target in hosts and here == hosts[target]:
+                    ttl.append(hop + 1)
+                    addr.append(target)
+                    kind.append(KIND_ECHO_REPLY)
+                    break
+                if here in owners:  # the other end of a connected link
+                    onward = local
+                else:
+                    onward = routes.next_hop(here, owners, announced[target], target)
+                if onward is None:
+                    break
+                here, came_from = onward, here
+            source.append(host)
+            dst.append(target)
+            ptr.append(len(ttl))
+    rtt_ms = np.asarray(ttl, np.float32) + rng.random(len(ttl), np.float32)
+    return TraceBatch(
+        _column(source),
+        _column(dst),
+        np.zeros(len(dst)),
+        np.array(ptr, np.int64),
+        np.array(ttl, np.uint8),
+        _column(addr),
+        rtt_ms,
+        np.array(kind, np.uint8),
+    )
+
+
+def _column(numbers: list[int]) -> np.ndarray:
+    low = np.array(numbers, np.uint64) | V4_PREFIX
+    return np.column_stack([np.zeros(len(low), np.uint64), low])
+
+
+def pfx2as_lines(net: Network) -> str:
+    """The prefix table of a network, as a CAIDA file has it."""
+    return "".join(
+        f"{ipaddress.ip_address(BASE + (a << AS_BITS))}\t{32 - AS_BITS}\t{100 + a}\n"
+        for a in range(net.plan.n_ases)
+    )
