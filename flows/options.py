@@ -12,7 +12,7 @@ import inspect
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated, Any
 
 import typer
 from typer.exceptions import TyperException
@@ -122,7 +122,7 @@ def configs(parameters: Mapping[str, Any]) -> tuple[IngestConfig, AnalyzeConfig]
     if given is None:
         raise UsageError("help is no parameter of a flow run")
     try:
-        return _ingest_config(given), _analyze_config(given)
+        return o.ingest_config(given), o.analyze_config(given)
     except TyperException as error:
         raise UsageError(_one_line(error)) from None
 
@@ -160,38 +160,3 @@ def _arguments(parameters: Mapping[str, Any]) -> list[str]:
             for item in value if isinstance(value, list | tuple) else [value]:
                 words += [f"{flag}={item}"]
     return [*words, "--", *map(str, inputs)] if inputs else words
-
-
-def _ingest_config(given: Mapping[str, Any]) -> IngestConfig:
-    return IngestConfig(
-        inputs=tuple(given["inputs"]),
-        store=given["store"],
-        snapshot=given["snapshot"],
-        format=given["format"],
-        ip2as=tuple(given["ip2as"] or ()),
-        as_names=given["as_names"],
-        aliases=given["aliases"],
-        allow_special=tuple(given["allow_special"] or ()),
-        borders=cast(Any, o.choice(given["borders"], ("elected", "prefix"), "--borders")),
-        bridge_gaps=given["bridge_gaps"],
-        asn=given["asn"],
-        ingresses=given["ingresses"],
-        workers=given["workers"],
-    )
-
-
-def _analyze_config(given: Mapping[str, Any]) -> AnalyzeConfig:
-    schedules = ("free", "striding", "barrier")
-    return AnalyzeConfig(
-        store=given["store"],
-        out=given["out"],
-        snapshot=given["snapshot"],
-        metrics=tuple(part for part in given["metrics"].split(",") if part),
-        device=cast(Any, o.choice(given["device"], ("auto", "cpu", "gpu"), "--device")),
-        pack=o.pack_size(given["pack"]),
-        schedule=cast(Any, o.choice(given["schedule"], schedules, "--schedule")),
-        workers=given["workers"],
-        scheduler=given["scheduler"],
-        distances=given["distances"],
-        verify=given["verify"],
-    )

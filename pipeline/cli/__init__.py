@@ -9,7 +9,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
-from typing import Annotated, Any, cast
+from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
@@ -73,7 +73,7 @@ def ingest(
     as_json: o.AsJson = False,
 ) -> None:
     """Read files or folders into a snapshot of the store."""
-    config = _ingest_config(locals())
+    config = o.ingest_config(locals())
     summary = _ingest(config)
     if as_json:
         print_json(ingest_facts(summary))
@@ -87,7 +87,7 @@ def analyze(
     store: o.Store,
     out: o.Out,
     snapshot: o.SnapshotName = None,
-    asn: o.Asns = "",
+    asns: o.Asns = "",
     metrics: o.Metrics = "hops",
     device: o.DeviceChoice = "auto",
     pack: o.Pack = "auto",
@@ -99,7 +99,7 @@ def analyze(
     as_json: o.AsJson = False,
 ) -> None:
     """Search from every ingress of a snapshot and write the reports."""
-    summary = _analyze(_analyze_config(locals()))
+    summary = _analyze(o.analyze_config(locals()))
     if as_json:
         print_json(analyze_facts(summary))
     else:
@@ -134,10 +134,10 @@ def run(
 ) -> None:
     """Ingest, then analyze."""
     given = locals()
-    ingest_config = _ingest_config(given)
-    _analyze_config(given | {"asn": ""})  # a wrong option is said before hours of reading
+    ingest_config = o.ingest_config(given)
+    o.analyze_config(given)  # a wrong option is said before hours of reading
     ingested = _ingest(ingest_config)
-    summary = _analyze(_analyze_config(given | {"asn": "", "snapshot": ingested.snapshot}))
+    summary = _analyze(o.analyze_config(given | {"snapshot": ingested.snapshot}))
     if as_json:
         print_json(ingest_facts(ingested) | analyze_facts(summary))
     else:
@@ -194,43 +194,6 @@ def doctor(
 def serve(context: typer.Context) -> None:
     """Start Prefect and serve reports on 127.0.0.1."""
     raise typer.Exit(subprocess.call([sys.executable, "-m", "flows.serve", *context.args]))
-
-
-def _ingest_config(given: dict[str, Any]) -> IngestConfig:
-    return IngestConfig(
-        inputs=tuple(given["inputs"]),
-        store=given["store"],
-        snapshot=given["snapshot"],
-        format=given["format"],
-        ip2as=tuple(given["ip2as"] or ()),
-        as_names=given["as_names"],
-        aliases=given["aliases"],
-        allow_special=tuple(given["allow_special"] or ()),
-        borders=cast(Any, o.choice(given["borders"], ("elected", "prefix"), "--borders")),
-        bridge_gaps=given["bridge_gaps"],
-        asn=given["asn"],
-        ingresses=given["ingresses"],
-        workers=given["workers"],
-    )
-
-
-def _analyze_config(given: dict[str, Any]) -> AnalyzeConfig:
-    return AnalyzeConfig(
-        store=given["store"],
-        out=given["out"],
-        snapshot=given["snapshot"],
-        asns=o.numbers(given["asn"], "--asn"),
-        metrics=tuple(part for part in given["metrics"].split(",") if part),
-        device=cast(Any, o.choice(given["device"], ("auto", "cpu", "gpu"), "--device")),
-        pack=o.pack_size(given["pack"]),
-        schedule=cast(
-            Any, o.choice(given["schedule"], ("free", "striding", "barrier"), "--schedule")
-        ),
-        workers=given["workers"],
-        scheduler=given["scheduler"],
-        distances=given["distances"],
-        verify=given["verify"],
-    )
 
 
 def _ingest(config: IngestConfig):

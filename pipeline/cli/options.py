@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, cast
 
 import typer
+
+from pipeline.config import AnalyzeConfig, IngestConfig
 
 Inputs = Annotated[
     list[Path],
@@ -226,3 +229,41 @@ def pack_size(text: str) -> int | None:
     if not text.isdigit() or int(text) < 1:
         raise typer.BadParameter(f"--pack takes auto or a number from 1, not {text!r}")
     return int(text)
+
+
+def ingest_config(given: Mapping[str, Any]) -> IngestConfig:
+    """Config of the stage from options by name; raises typer.BadParameter for a wrong one."""
+    return IngestConfig(
+        inputs=tuple(given["inputs"]),
+        store=given["store"],
+        snapshot=given["snapshot"],
+        format=given["format"],
+        ip2as=tuple(given["ip2as"] or ()),
+        as_names=given["as_names"],
+        aliases=given["aliases"],
+        allow_special=tuple(given["allow_special"] or ()),
+        borders=cast(Any, choice(given["borders"], ("elected", "prefix"), "--borders")),
+        bridge_gaps=given["bridge_gaps"],
+        asn=given["asn"],
+        ingresses=given["ingresses"],
+        workers=given["workers"],
+    )
+
+
+def analyze_config(given: Mapping[str, Any]) -> AnalyzeConfig:
+    """Config of the stage from options by name; raises typer.BadParameter for a wrong one."""
+    schedules = ("free", "striding", "barrier")
+    return AnalyzeConfig(
+        store=given["store"],
+        out=given["out"],
+        snapshot=given["snapshot"],
+        asns=numbers(given.get("asns", ""), "--asn"),
+        metrics=tuple(part for part in given["metrics"].split(",") if part),
+        device=cast(Any, choice(given["device"], ("auto", "cpu", "gpu"), "--device")),
+        pack=pack_size(given["pack"]),
+        schedule=cast(Any, choice(given["schedule"], schedules, "--schedule")),
+        workers=given["workers"],
+        scheduler=given["scheduler"],
+        distances=given["distances"],
+        verify=given["verify"],
+    )

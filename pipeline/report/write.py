@@ -25,6 +25,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline import __version__
+from pipeline.collect.schema import TASKS
 from pipeline.errors import UsageError
 from pipeline.model.measurement import Measurement
 from pipeline.report.escaping import printable
@@ -37,23 +38,6 @@ SCHEMA_VERSION = 1
 N_TABLE = 10  # ASes in the terminal's table
 
 TABLE_COLUMNS = ("asn", "name", "routers", "links", "ingresses", "mean", "max", "unreached")
-
-TASK_SCHEMA = pa.schema(
-    [
-        ("task", pa.string()),
-        ("kind", pa.string()),
-        ("asns", pa.list_(pa.int64())),
-        ("n_ases", pa.int64()),
-        ("n_sources", pa.int64()),
-        ("worker", pa.string()),
-        ("device", pa.string()),
-        ("submitted", pa.float64()),
-        ("started", pa.float64()),
-        ("ended", pa.float64()),
-        ("attempt", pa.int32()),
-        ("status", pa.string()),
-    ]
-)
 
 _PACKAGES = ("numpy", "numba", "pyarrow", "dask", "distributed", "cupy-cuda13x", "dask-cuda")
 
@@ -226,9 +210,9 @@ def task_table(tasks: dict) -> pa.Table:
         pa.array(tasks[field.name], field.type)
         if field.name in tasks
         else pa.nulls(n_tasks, field.type)
-        for field in TASK_SCHEMA
+        for field in TASKS
     ]
-    return pa.table(columns, schema=TASK_SCHEMA)
+    return pa.table(columns, schema=TASKS)
 
 
 def _table(summary: Summary) -> list[tuple]:

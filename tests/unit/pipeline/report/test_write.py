@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from pipeline.collect.schema import TASKS
 from pipeline.errors import UsageError
 from pipeline.report import write, write_reports
 from pipeline.report.as_page import MAX_INGRESSES
@@ -87,7 +88,7 @@ def test_tasks_keep_their_columns_and_their_schema_without_any(tmp_path):
         {name: next(iter(column)) for name, column in tasks.items()}
     ]
     summary = report(snapshot, tmp_path)
-    assert pq.read_table(summary.files["tasks"]).schema.equals(write.TASK_SCHEMA)
+    assert pq.read_table(summary.files["tasks"]).schema.equals(TASKS)
 
 
 def test_report_json_is_strict_and_says_what_the_figures_rest_on(tmp_path):
