@@ -21,6 +21,9 @@ is seen before b is then several routers. Such an address gives itself away when
    only the mate, if seen, is trusted to be at the other end of its link: that holds whichever
    way packets came in.
 
+Unmapped addresses take no part: a private one stands in many networks at once, and one of an
+exchange point has many routers at its other end.
+
 Alias sets given by the user are joined before all else.
 """
 
@@ -100,12 +103,12 @@ def _join(parent, size, next_member, one, other):
 
 @njit(cache=True, nogil=True)
 def _share_an_as(next_member, one, other, origin):
-    """Whether two groups have addresses of one AS; an unmapped one could be of any."""
+    """Whether two groups have addresses of one AS."""
     x = one
     while True:
         y = other
         while True:
-            if origin[x] == origin[y] or origin[x] == NO_ASN or origin[y] == NO_ASN:
+            if origin[x] == origin[y]:
                 return True
             y = next_member[y]
             if y == other:
@@ -191,13 +194,17 @@ def _group_conflicts(hop_ptr, ids, group, large, broken, keys, counts, room):
     return n_new, len(hop_ptr) - 1
 
 
-def _sides(links: DirectedLinks, mates: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _sides(
+    links: DirectedLinks, mates: np.ndarray, mapped: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """Sides of each interface as (side_ptr, sides), ascending within an interface."""
     n = len(mates)
     on_the_way = links.n_router > 0
     with_mate = np.flatnonzero(mates >= 0)
     owner = np.concatenate([links.far[on_the_way], with_mate])
     side = np.concatenate([links.near[on_the_way], mates[with_mate]])
+    known = mapped[owner] & mapped[side]
+    owner, side = owner[known], side[known]
     owner, side = split_key(np.unique((owner << 32) | side))
     return np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=n))]).astype(np.int64), side
 
@@ -236,7 +243,7 @@ def group_interfaces(
         AS of each address by prefix; ``NO_ASN`` where unmapped.
     """
     n = len(mates)
-    side_ptr, sides = _sides(links, mates)
+    side_ptr, sides = _sides(links, mates, origin != NO_ASN)
     n_sides = np.diff(side_ptr)
     suspect = np.zeros(n, bool)
     pairs, owners = _watched_pairs(side_ptr, sides)
