@@ -95,7 +95,7 @@ def make_network(plan: Plan) -> Network:
         net.asn += [100 + a] * size
         net.neighbors += [[] for _ in range(size)]
     edges = []
-    for a, group in enumerate(members):
+    for group in members:
         edges += [(group[u], group[v]) for u, v in _attach(rng, len(group), plan.links_per_router)]
     taken = set(edges)
     for one, other in _attach(rng, plan.n_ases, plan.links_per_as):
@@ -219,7 +219,7 @@ def measure(net: Network) -> TraceBatch:
     plan = net.plan
     rng = np.random.default_rng(plan.seed + 1)
     routes = _Routes(net)
-    hosts = dict((address, gateway) for gateway, address in net.gateways)
+    hosts = {address: gateway for gateway, address in net.gateways}
     ends = {address: (u, v) for (u, v), address in net.addr.items()}
     targets = sorted(set(ends) | set(net.loopback) | set(hosts))
     announced = {t: 100 + ((t - BASE) >> AS_BITS) for t in targets}
@@ -235,7 +235,7 @@ def measure(net: Network) -> TraceBatch:
             back[router, host] = net.loopback[router] if way is None else net.addr[router, way]
         return back[router, host]
 
-    source, dst, ptr, ttl, addr, rtt, kind = [], [], [0], [], [], [], []
+    source, dst, ptr, ttl, addr, kind = [], [], [0], [], [], []
     for gateway, host in net.gateways:
         for target in targets:
             if target == host or rng.random() >= plan.target_share:

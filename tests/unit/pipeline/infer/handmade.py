@@ -1,0 +1,116 @@
+"""Traces written by hand: one line of text a trace.
+
+``"20.0.0.1 * 20.0.0.3/5.5 20.0.0.9! > 20.0.0.9"``: hops from TTL 1 on, ``*`` unanswered, ``/`` an
+RTT in ms (by default 10 times the TTL), several probes at one TTL joined by ``,``; after ``>`` the
+destination. Replies are time-exceeded; a trailing ``!`` makes it the destination's answer (echo
+reply), ``?`` one of unknown kind, ``^`` an unreachable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from pipeline.infer import Observation, Observer, PrefixTable, infer_topology, read_pfx2as
+from pipeline.model.addresses import format_addrs, parse_addr, parse_addrs
+from pipeline.model.reading import ReadReport
+from pipeline.model.topology import Topology
+from pipeline.model.traces import (
+    KIND_ECHO_REPLY,
+    KIND_TIME_EXCEEDED,
+    KIND_UNKNOWN,
+    KIND_UNREACHABLE,
+    TraceBatch,
+)
+
+_KINDS = {"!": KIND_ECHO_REPLY, "?": KIND_UNKNOWN, "^": KIND_UNREACHABLE}
+VANTAGE = "20.9.9.9"
+
+# AS 1 has 20.1.0.0/16, AS 2 has 20.2.0.0/16, ...; 20.0.0.0/16 is routed by nobody.
+PREFIXES = "".join(f"20.{asn}.0.0\t16\t{asn}\n" for asn in range(1, 9))
+
+
+def traces(*lines: str, source: str = VANTAGE) -> TraceBatch:
+    """A batch of the traces that some lines describe."""
+    ttl, addr, rtt, kind, ptr, dst = [], [], [], [], [0], []
+    for line in lines:
+        hops, _, target = line.partition(">")
+        for at, hop in enumerate(hops.split(), start=1):
+            for probe in hop.split(","):
+                if probe == "*":
+                    continue
+                kind.append(_KINDS.get(probe[-1], KIND_TIME_EXCEEDED))
+                name, _, rtt_ms = probe.rstrip("!?^").partition("/")
+                ttl.append(at)
+                addr.append(parse_addr(name))
+                rtt.append(float(rtt_ms) if rtt_ms else 10.0 * at)
+        ptr.append(len(ttl))
+        dst.append(target.strip() or "20.8.8.8")
+    return TraceBatch(
+        parse_addrs([source] * len(lines)),
+        parse_addrs(dst),
+        np.zeros(len(lines)),
+        np.array(ptr, np.int64),
+        np.array(ttl, np.uint8),
+        np.array(addr, np.uint64).reshape(len(addr), 2),
+        np.array(rtt, np.float32),
+        np.array(kind, np.uint8),
+    )
+
+
+def observe(scratch: Path, *batches: TraceBatch) -> Observation:
+    """All batches as one observation."""
+    observer = Observer(scratch)
+    for batch in batches:
+        observer.add(batch)
+    return observer.close()
+
+
+def prefix_table(folder: Path, text: str = PREFIXES) -> PrefixTable:
+    """A prefix table from the text of a pfx2as file."""
+    path = folder / "test.pfx2as"
+    path.write_text(text)
+    return read_pfx2as([path], [ReadReport(str(path))])
+
+
+def infer(scratch: Path, *lines: str, **options) -> Topology:
+    """Topology of some lines, by prefix alone unless told otherwise."""
+    options.setdefault("borders", "prefix")
+    if "asn" not in options:
+        options.setdefault("prefixes", prefix_table(scratch))
+    return infer_topology([observe(scratch, traces(*lines))], **options)
+
+
+def links_of(topology: Topology) -> dict[tuple[str, str], int]:
+    """Traces of each link by its two addresses, the smaller first."""
+    names = nodes_of(topology)
+    count = topology.link_columns["n_traces"].tolist()
+    pairs = zip(topology.near.tolist(), topology.far.tolist(), count, strict=True)
+    return {(names[a], names[b]): n for a, b, n in pairs}
+
+
+def nodes_of(topology: Topology) -> list[str]:
+    """Addresses of the nodes."""
+    assert topology.node_addr is not None
+    return format_addrs(topology.node_addr)
+
+
+def asn_of(topology: Topology) -> dict[str, int]:
+    """AS of each node by its address."""
+    return dict(zip(nodes_of(topology), topology.node_asn.tolist(), strict=True))
+
+
+def ingresses_of(topology: Topology) -> dict[str, tuple[Sequence[int], int, int, bool]]:
+    """(neighbour ASes, n_direct, n_after_gap, candidate) of each ingress by its address."""
+    names, table = nodes_of(topology), topology.ingresses
+    return {
+        names[node]: (
+            table.neighbor_asn[table.neighbor_ptr[i] : table.neighbor_ptr[i + 1]].tolist(),
+            int(table.n_direct[i]),
+            int(table.n_after_gap[i]),
+            bool(table.candidate[i]),
+        )
+        for i, node in enumerate(table.node.tolist())
+    }
