@@ -1,0 +1,168 @@
+"""Mates, groups and the election: on small examples, and on simulated networks.
+
+The networks are drawn, numbered and measured by ``simulate``; none is a laboratory.
+"""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from pipeline.infer import infer_topology, read_pfx2as
+from pipeline.infer.borders import adopt_unmapped
+from pipeline.infer.mates import find_mates
+from pipeline.model.addresses import format_addrs, parse_addrs
+from pipeline.model.reading import ReadReport
+from tests.unit.pipeline.infer.handmade import asn_of, infer, ingresses_of, observe
+from tests.unit.pipeline.infer.simulate import Plan, make_network, measure, pfx2as_lines
+
+
+def mates(*addrs):
+    table = parse_addrs(sorted(addrs, key=lambda a: tuple(parse_addrs([a])[0])))
+    names = format_addrs(table)
+    return {
+        name: names[mate]
+        for name, mate in zip(names, find_mates(table).tolist(), strict=True)
+        if mate >= 0
+    }
+
+
+def test_the_two_hosts_of_a_slash_30_are_mates():
+    found = mates("20.1.0.1", "20.1.0.2", "20.1.0.5", "2600::1", "2600::2")
+    assert found == {
+        "20.1.0.1": "20.1.0.2",
+        "20.1.0.2": "20.1.0.1",
+        "2600::1": "2600::2",
+        "2600::2": "2600::1",
+    }
+
+
+def test_an_outer_address_makes_its_four_two_slash_31():
+    found = mates("20.1.0.0", "20.1.0.1", "20.1.0.2", "20.1.0.3", "20.1.0.6", "20.1.0.7")
+    assert found["20.1.0.1"] == "20.1.0.0"
+    assert found["20.1.0.2"] == "20.1.0.3"
+    assert found["20.1.0.6"] == "20.1.0.7"
+
+
+def test_in_a_neighbourhood_of_slash_31_an_unseen_mate_is_not_guessed():
+    assert mates("20.1.0.1", "20.1.0.2", "20.1.0.4", "20.1.0.7") == {}
+    assert mates("20.1.0.1", "20.1.0.2", "20.1.1.4", "20.1.1.7") != {}
+
+
+def test_an_unmapped_node_is_adopted_only_where_both_sides_agree():
+    near = np.array([0, 1, 2, 3, 1, 4])
+    far = np.array([1, 2, 3, 4, 5, 1])
+    asn = np.array([7, -1, 7, -1, 8, 7])
+    assert adopt_unmapped(near, far, asn).tolist() == [7, -1, 7, -1, 8, 7]
+    asn[4] = 7
+    assert adopt_unmapped(near, far, asn).tolist() == [7, 7, 7, 7, 7, 7]
+
+
+# AS 1 numbers its links to AS 2 from its own space: 20.1.9.1 - 20.1.9.2 is one.
+BORDER = "20.1.9.2"  # on AS 2's border router, which also has 20.2.0.5 and 20.2.0.9
+LINES = [
+    "20.1.0.1 20.1.0.5 20.1.9.2 20.2.0.14 20.2.0.22",
+    "20.1.0.1 20.1.0.5 20.1.9.2 20.2.0.18 20.2.0.26",
+    "20.2.0.34 20.2.0.5 20.2.0.18 20.2.0.26",
+    "20.2.0.38 20.2.0.9 20.2.0.14 20.2.0.22",
+    "20.2.0.34 20.2.0.5 20.1.9.1 20.1.0.6",
+    "20.2.0.38 20.2.0.9 20.1.9.1 20.1.0.6",
+]
+
+
+def test_a_border_router_that_answers_with_its_neighbours_address_is_found(tmp_path):
+    by_prefix = infer(tmp_path, *LINES)
+    assert asn_of(by_prefix)[BORDER] == 1
+    assert {"20.2.0.14", "20.2.0.18"} <= set(ingresses_of(by_prefix))
+    elected = infer(tmp_path, *LINES, borders="elected")
+    assert asn_of(elected)[BORDER] == 2
+    assert ingresses_of(elected) == {BORDER: ([1], 2, 0, False), "20.1.9.1": ([2], 2, 0, False)}
+    assert elected.counts["elected_otherwise"] == 1
+
+
+def test_an_address_seen_after_several_routers_of_one_trace_joins_none_of_them(tmp_path):
+    # 20.3.0.1 answers by its way out: before it come routers of AS 1 and of AS 2, and one trace
+    # shows that these are two.
+    lines = [
+        *LINES,
+        "20.1.0.5 20.3.0.1",
+        "20.2.0.14 20.3.0.1",
+        "20.1.0.5 20.1.9.2 20.2.0.14 20.4.0.1",
+    ]
+    topology = infer(tmp_path, *lines, borders="elected")
+    assert topology.counts["suspect_addresses"] >= 1
+    found = asn_of(topology)
+    assert (found["20.1.0.5"], found["20.2.0.14"], found[BORDER]) == (1, 2, 2)
+
+
+PLANS = [
+    Plan(seed=seed, n_ases=n_ases, routers_per_as=size, numbered=numbered, slash31=slash31, **more)
+    for seed, n_ases, size, slash31, more in (
+        (1, 12, 12, False, {}),
+        (2, 10, 18, True, {"n_vantages": 8}),
+        (3, 16, 8, True, {"links_per_as": 3, "target_share": 0.7}),
+        (4, 10, 15, False, {"outgoing": 0.4, "silent": 0.1, "limited": 0.2}),
+    )
+    for numbered in ("min", "max", "larger", "random")
+]
+
+
+def compare(tmp_path, plan, **options):
+    """Counts of one network: what was inferred and what of it is right."""
+    network = make_network(plan)
+    path = tmp_path / "table"
+    path.write_text(pfx2as_lines(network))
+    table = read_pfx2as([path], [ReadReport(str(path))])
+    topology = infer_topology([observe(tmp_path, measure(network))], prefixes=table, **options)
+    low = (topology.node_addr[:, 1] & np.uint64(0xFFFFFFFF)).tolist()
+    owner = [network.owner.get(addr, -1) for addr in low]
+    right = [o >= 0 and topology.node_asn[i] == network.asn[o] for i, o in enumerate(owner)]
+    direct = topology.ingresses.node[~topology.ingresses.candidate].tolist()
+    borders = network.border_routers
+    good = [node for node in direct if right[node] and owner[node] in borders]
+    joined = {
+        (min(owner[a], owner[b]), max(owner[a], owner[b]))
+        for a, b in zip(topology.near.tolist(), topology.far.tolist(), strict=True)
+    }
+    return Counter(
+        nodes=sum(o >= 0 for o in owner),
+        right=sum(right),
+        ingresses=len(direct),
+        good=len(good),
+        borders=len({owner[node] for node in good}),
+        links=len(joined),
+        false_links=len(joined - network.links),
+        true_links=len(network.links),
+    )
+
+
+@pytest.fixture(scope="module")
+def totals(tmp_path_factory):
+    """Sums over all plans, elected and by prefix."""
+    folder = tmp_path_factory.mktemp("networks")
+    both = {}
+    for borders in ("elected", "prefix"):
+        total: Counter[str] = Counter()
+        for plan in PLANS:
+            total.update(compare(folder, plan, borders=borders))
+        both[borders] = total
+    return both
+
+
+def test_simulated_networks_give_no_false_link_and_most_true_ones(totals):
+    found = totals["elected"]
+    assert found["false_links"] == 0
+    assert found["links"] / found["true_links"] > 0.9
+
+
+def test_elected_ingresses_of_simulated_networks_are_right(totals):
+    found, plain = totals["elected"], totals["prefix"]
+    assert found["good"] / found["ingresses"] > 0.95
+    assert plain["good"] / plain["ingresses"] < 0.6
+    assert found["borders"] > 1.2 * plain["borders"]
+
+
+def test_elected_ases_of_simulated_routers_are_right(totals):
+    found, plain = totals["elected"], totals["prefix"]
+    assert found["right"] / found["nodes"] > 0.98
+    assert plain["right"] / plain["nodes"] < found["right"] / found["nodes"] - 0.01
