@@ -60,21 +60,20 @@ def ingested(
 
 def content(snapshot: Snapshot) -> dict[str, bytes]:
     """Every array of a snapshot, by name."""
-    arrays: dict[str, np.ndarray] = {
-        "asn": snapshot.asn,
-        "graph_hash": np.array(snapshot.graph_hash),
-    }
-    entries = snapshot.ingresses()
-    arrays |= {f"ingresses.{name}": column for name, column in vars(entries).items()}
+    arrays = {"asn": snapshot.asn, "graph_hash": np.array(snapshot.graph_hash)}
+    arrays |= {f"ingresses.{name}": column for name, column in vars(snapshot.ingresses()).items()}
     for row in range(len(snapshot.asn)):
-        graph, nodes = snapshot.graph(row), snapshot.nodes(row)
-        arrays |= {
-            f"{row}.indptr": graph.indptr,
-            f"{row}.indices": graph.indices,
-            f"{row}.weights": graph.weights,
-            f"{row}.addr": nodes.addr,
-        }
-        arrays |= {f"{row}.{name}": column for name, column in nodes.columns.items()}
+        graph, nodes = snapshot.graph(row, weights=True), snapshot.nodes(row)
+        assert graph.weights is not None
+        assert nodes.addr is not None
+        arrays[f"{row}.indptr"] = graph.indptr
+        arrays[f"{row}.indices"] = graph.indices
+        arrays[f"{row}.weights"] = graph.weights
+        arrays[f"{row}.addr"] = nodes.addr
+        columns = nodes.columns | snapshot.arc_columns(row)
+        arrays |= {f"{row}.{name}": column for name, column in columns.items()}
+    borders = snapshot.borders()
+    arrays |= {f"borders.{name}": borders[name].to_numpy() for name in borders.column_names}
     return {name: np.asarray(array).tobytes() for name, array in arrays.items()}
 
 
