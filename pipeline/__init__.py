@@ -1,3 +1,7 @@
 """From measurements to per-AS reports; only ``pipeline.schedule`` knows Dask."""
 
+from pipeline.compiled import use_compile_cache
+
 __version__ = "0.1.0"
+
+use_compile_cache()

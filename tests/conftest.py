@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+import pipeline  # noqa: F401  first of all: says where numba keeps what it compiles
+
 
 def _gpu_count() -> int:
     try:

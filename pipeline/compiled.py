@@ -1,0 +1,60 @@
+"""Where numba keeps what it compiles: a folder for each state of the compiled sources.
+
+numba's cache looks at the file of a function alone. A compiled function that calls one of another
+module keeps the old callee when only that module changes: after an update it would silently
+compute by yesterday's rules. So the cache folder bears a digest of every source that compiles
+anything, and a state once compiled is found again, from whichever checkout.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import shutil
+import time
+from pathlib import Path
+
+_ROOT = Path(__file__).resolve().parents[1]
+_KEEP_S = 14 * 86400  # folders of other states go when unused for two weeks
+
+
+def use_compile_cache() -> Path | None:
+    """Point numba at the folder of these sources; to be called before numba is imported.
+
+    Returns
+    -------
+    Path or None
+        None where NUMBA_CACHE_DIR is set already, or no folder can be made: numba then keeps its
+        default.
+    """
+    if os.environ.get("NUMBA_CACHE_DIR"):
+        return None
+    home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
+    folder = Path(home) / "hopscope" / f"numba-{_digest()}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        os.utime(folder)
+    except OSError:  # no home, or one that cannot be written
+        return None
+    os.environ["NUMBA_CACHE_DIR"] = str(folder)
+    _forget_old(folder)
+    return folder
+
+
+def _digest() -> str:
+    """Sixteen hex digits of all sources of ours that hold compiled functions."""
+    sha = hashlib.sha256()
+    for package in ("kernels", "pipeline"):
+        for path in sorted((_ROOT / package).rglob("*.py")):
+            source = path.read_bytes()
+            if b"njit" in source:
+                sha.update(str(path.relative_to(_ROOT)).encode() + b"\0" + source + b"\0")
+    return sha.hexdigest()[:16]
+
+
+def _forget_old(current: Path) -> None:
+    for other in current.parent.glob("numba-*"):
+        with contextlib.suppress(OSError):
+            if other != current and time.time() - other.stat().st_mtime > _KEEP_S:
+                shutil.rmtree(other, ignore_errors=True)

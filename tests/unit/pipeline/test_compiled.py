@@ -1,0 +1,53 @@
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from pipeline import compiled
+
+REPOSITORY = Path(compiled.__file__).resolve().parents[1]
+
+
+def test_numba_is_pointed_at_a_folder_of_these_sources(tmp_path):
+    environment = {key: value for key, value in os.environ.items() if key != "NUMBA_CACHE_DIR"}
+    environment["XDG_CACHE_HOME"] = str(tmp_path)
+    code = "import pipeline, numba; print(numba.config.CACHE_DIR)"
+    command = [sys.executable, "-c", code]
+    answer = subprocess.run(
+        command, env=environment, cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    folder = Path(answer.stdout.strip())
+    assert folder.parent == tmp_path / "hopscope"
+    assert folder.is_dir()
+
+
+def test_a_change_in_any_compiled_source_is_another_folder(tmp_path, monkeypatch):
+    for name in ("kernels/a.py", "pipeline/b.py", "pipeline/plain.py"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("from numba import njit\n" if "plain" not in name else "\n")
+    monkeypatch.setattr(compiled, "_ROOT", tmp_path)
+    before = compiled._digest()
+    (tmp_path / "pipeline/plain.py").write_text("x = 1\n")
+    assert compiled._digest() == before
+    (tmp_path / "kernels/a.py").write_text("from numba import njit  # changed\n")
+    assert compiled._digest() != before
+
+
+def test_a_folder_given_by_the_user_stays(monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "/given")
+    assert compiled.use_compile_cache() is None
+    assert os.environ["NUMBA_CACHE_DIR"] == "/given"
+
+
+def test_folders_of_other_sources_go_when_long_unused(tmp_path, monkeypatch):
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    old, recent = tmp_path / "hopscope" / "numba-old", tmp_path / "hopscope" / "numba-recent"
+    for folder in (old, recent):
+        folder.mkdir(parents=True)
+    os.utime(old, (time.time() - 30 * 86400,) * 2)
+    current = compiled.use_compile_cache()
+    assert sorted(path.name for path in (tmp_path / "hopscope").iterdir()) == sorted(
+        [current.name, "numba-recent"]
+    )
