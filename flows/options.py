@@ -46,6 +46,7 @@ def _given(
     allow_special: o.AllowSpecial = None,
     borders: o.Borders = "elected",
     bridge_gaps: o.BridgeGaps = False,
+    targets_are_routers: o.TargetsAreRouters = False,
     asn: o.Asn = None,
     ingresses: o.Ingresses = None,
     metrics: o.Metrics = "hops",

@@ -25,6 +25,7 @@ class IngestConfig:
     allow_special: tuple[str, ...] = ()  # special-purpose prefixes that count as public here
     borders: Borders = "elected"
     bridge_gaps: bool = False
+    targets_are_routers: bool = False  # the measurement was aimed at routers, not at hosts
     asn: int | None = None  # AS of inputs that name none
     ingresses: int | None = None  # routers to draw as ingresses of a topology without any
     workers: int | None = None  # reading processes; None: one a core

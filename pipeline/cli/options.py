@@ -99,6 +99,15 @@ BridgeGaps = Annotated[
         help="Link across unanswered hops too.",
     ),
 ]
+TargetsAreRouters = Annotated[
+    bool,
+    typer.Option(
+        "--targets-are-routers",
+        envvar="HOPSCOPE_TARGETS_ARE_ROUTERS",
+        show_envvar=False,
+        help="Destinations that answer are routers, not hosts.",
+    ),
+]
 Asn = Annotated[
     int | None,
     typer.Option(
@@ -244,6 +253,7 @@ def ingest_config(given: Mapping[str, Any]) -> IngestConfig:
         allow_special=tuple(given["allow_special"] or ()),
         borders=cast(Any, choice(given["borders"], ("elected", "prefix"), "--borders")),
         bridge_gaps=given["bridge_gaps"],
+        targets_are_routers=given["targets_are_routers"],
         asn=given["asn"],
         ingresses=given["ingresses"],
         workers=given["workers"],

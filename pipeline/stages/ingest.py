@@ -162,6 +162,7 @@ def _infer(
         allow_special=config.allow_special,
         borders=config.borders,
         bridge_gaps=config.bridge_gaps,
+        targets_are_routers=config.targets_are_routers,
         workers=config.workers or n_cores(),
     )
     progress(Progress("infer", 1, 1, "topology", f"{topology.n_nodes} {topology.kind}s"))
