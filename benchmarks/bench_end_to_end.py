@@ -35,14 +35,14 @@ def run_once(store: Path, out: Path, device: str, workers: int, pack: int | None
     if summary.failed:
         raise RuntimeError(f"searches failed: {summary.failed}")
     tasks = pq.read_table(summary.out / "tasks.parquet")
-    start = min(tasks["submitted"].to_pylist())
-    end = max(tasks["ended"].to_pylist())
+    started_s, ended_s = tasks["started"].to_pylist(), tasks["ended"].to_pylist()
+    start, end = min(tasks["submitted"].to_pylist()), max(ended_s)
     return {
         "wall_s": wall_s,
         "search_s": end - start,
         "n_tasks": tasks.num_rows,
         "task_s_median": statistics.median(
-            e - s for s, e in zip(tasks["started"].to_pylist(), tasks["ended"].to_pylist(), strict=True)
+            stop - begin for begin, stop in zip(started_s, ended_s, strict=True)
         ),
         "n_searches": summary.n_searches,
         "busy_share": summary.busy_share,
