@@ -136,9 +136,11 @@ def _join_all(pairs, support, alias, barred, conflict_ptr, conflicts, origin):
         if one == other or barred[x] or barred[y]:
             continue
         small, large = (one, other) if size[one] <= size[other] else (other, one)
-        alone = support[i] < _VOUCHERS and size[small] > 1
-        if alone and not _share_an_as(next_member, small, large, origin):
-            continue
+        if support[i] < _VOUCHERS and size[small] > 1:
+            if size[small] * size[large] > _MAX_GROUP**2:
+                continue
+            if not _share_an_as(next_member, small, large, origin):
+                continue
         if not _refuses(parent, next_member, small, large, conflict_ptr, conflicts):
             _join(parent, size, next_member, one, other)
     for x in range(n):

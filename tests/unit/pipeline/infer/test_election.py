@@ -10,10 +10,21 @@ import pytest
 
 from pipeline.infer import infer_topology, read_pfx2as
 from pipeline.infer.borders import adopt_unmapped
+from pipeline.infer.grouping import group_interfaces
+from pipeline.infer.links import count_links
 from pipeline.infer.mates import find_mates
+from pipeline.infer.merging import merge_addresses
+from pipeline.infer.passes import Spools
 from pipeline.model.addresses import format_addrs, parse_addrs
 from pipeline.model.reading import ReadReport
-from tests.unit.pipeline.infer.handmade import asn_of, infer, ingresses_of, observe
+from tests.unit.pipeline.infer.handmade import (
+    asn_of,
+    infer,
+    ingresses_of,
+    observe,
+    prefix_table,
+    traces,
+)
 from tests.unit.pipeline.infer.simulate import Plan, make_network, measure, pfx2as_lines
 
 
@@ -93,6 +104,77 @@ def test_an_address_seen_after_several_routers_of_one_trace_joins_none_of_them(t
     assert topology.counts["suspect_addresses"] >= 1
     found = asn_of(topology)
     assert (found["20.1.0.5"], found["20.2.0.14"], found[BORDER]) == (1, 2, 2)
+
+
+def groups_of(tmp_path, *lines):
+    """Addresses by group (those with more than one), and the suspect addresses."""
+    seen = [observe(tmp_path, traces(*lines))]
+    addrs = merge_addresses(seen).addrs
+    spools = Spools(seen, addrs, 1)
+    n = len(addrs)
+    origin = prefix_table(tmp_path).lookup(addrs)
+    found = group_interfaces(spools, count_links(spools), find_mates(addrs), np.full(n, -1), origin)
+    names = format_addrs(addrs)
+    groups: dict[int, list[str]] = {}
+    for name, group in zip(names, found.group.tolist(), strict=True):
+        groups.setdefault(group, []).append(name)
+    suspects = [name for name, is_suspect in zip(names, found.suspect, strict=True) if is_suspect]
+    return sorted(group for group in groups.values() if len(group) > 1), suspects
+
+
+ONE, TWO, THREE, FAR = "20.1.0.101", "20.1.0.105", "20.1.0.109", "20.1.0.114"
+
+
+def test_addresses_before_one_address_and_its_mate_are_one_router(tmp_path):
+    found, suspects = groups_of(tmp_path, f"{ONE} {FAR}", f"{TWO} {FAR}", "20.1.0.113")
+    assert found == [[ONE, TWO, "20.1.0.113"]]
+    assert suspects == []
+
+
+def test_an_address_with_two_sides_in_one_trace_joins_not_even_a_third(tmp_path):
+    lines = [f"{ONE} {FAR}", f"{TWO} {FAR}", f"{THREE} {FAR}"]
+    assert groups_of(tmp_path, *lines)[0] == [[ONE, TWO, THREE]]
+    found, suspects = groups_of(tmp_path, *lines, f"{ONE} * {TWO}")
+    assert found == []
+    assert suspects == [FAR]
+
+
+def test_joins_that_chain_into_a_conflict_are_refused(tmp_path):
+    # ONE-TWO by one address, TWO-THREE by another; ONE and THREE stand in one trace.
+    lines = [f"{ONE} {FAR}", f"{TWO} {FAR}", f"{TWO} 20.1.0.118", f"{THREE} 20.1.0.118"]
+    assert groups_of(tmp_path, *lines)[0] == [[ONE, TWO, THREE]]
+    found, suspects = groups_of(tmp_path, *lines, f"{THREE} * {ONE}")
+    assert found == [[ONE, TWO]]
+    assert suspects == ["20.1.0.118"]
+
+
+def test_a_destinations_own_reply_vouches_for_nothing(tmp_path):
+    found, _ = groups_of(tmp_path, f"{ONE} {FAR}! > {FAR}", f"{TWO} {FAR}! > {FAR}")
+    assert found == []
+
+
+def test_unmapped_addresses_are_in_no_group_and_make_none(tmp_path):
+    private = "10.0.0.2"
+    lines = [
+        f"{ONE} {private} {FAR}",
+        f"{TWO} {private}",
+        f"{private} 20.1.0.118",
+        f"{THREE} {FAR}",
+    ]
+    assert groups_of(tmp_path, *lines)[0] == []
+
+
+def test_one_address_alone_does_not_join_groups_of_different_ases(tmp_path):
+    other = [addr.replace("20.1.", "20.2.") for addr in (ONE, TWO)]
+    apart = [
+        *(f"{addr} 20.1.0.118" for addr in (ONE, TWO)),
+        *(f"{addr} 20.2.0.118" for addr in other),
+        *(f"{addr} {FAR}" for addr in (ONE, *other)),
+    ]
+    assert groups_of(tmp_path, *apart)[0] == [[ONE, TWO], other]
+    # A second address that says the same is believed.
+    again = [*apart, f"{ONE} 20.1.0.126", f"{other[0]} 20.1.0.126"]
+    assert groups_of(tmp_path, *again)[0] == [[ONE, TWO, *other]]
 
 
 PLANS = [

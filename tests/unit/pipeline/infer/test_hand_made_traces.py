@@ -44,6 +44,7 @@ def test_a_repeated_address_makes_no_link_and_the_next_one_starts_at_its_end(tmp
     topology = infer(tmp_path, f"{A}/1 {B}/2 {B}/4 {C}/10")
     assert links_of(topology) == {(A, B): 1, (B, C): 1}
     assert topology.weight.tolist() == [0.5, 3.0]
+    assert topology.counts["links_within_a_router"] == 0
 
 
 def test_a_loop_gives_no_link_from_where_it_closes(tmp_path):
