@@ -39,6 +39,7 @@ def ingest_here(folder: Path, store: Path, borders: str, workers: int) -> dict[s
     from pipeline.config import IngestConfig
     from pipeline.model.progress import Progress
     from pipeline.stages import ingest
+    from pipeline.store import open_snapshot
 
     began = {"import": started}
 
@@ -60,6 +61,7 @@ def ingest_here(folder: Path, store: Path, borders: str, workers: int) -> dict[s
         raise SystemExit(f"not read to its end: {failed[0]}")
     if any(report.rejected for report in summary.reports):
         raise SystemExit("traces were rejected")
+    counts = open_snapshot(store).manifest["counts"]
     return {
         "stage_s": {
             name: round(end - start, 2)
@@ -67,6 +69,8 @@ def ingest_here(folder: Path, store: Path, borders: str, workers: int) -> dict[s
         },
         "n_traces": summary.n_traces,
         "n_replies": sum(r.n_hops for r in summary.reports if r.format == "warts"),
+        "n_addresses": counts["addresses"],
+        "n_links": counts["links"],
         "n_nodes": summary.n_nodes,
         "n_edges": summary.n_edges,
         "n_ases": summary.n_ases,
@@ -179,7 +183,9 @@ def main() -> None:
     parser.add_argument("--ases", type=int, default=300)
     parser.add_argument("--routers", type=int, default=1000, help="of each AS")
     parser.add_argument("--borders", choices=("elected", "prefix"), default="elected")
-    parser.add_argument("--folder", type=Path, help="where to write traces (4 GB for 10 million)")
+    parser.add_argument(
+        "--folder", type=Path, help="where to write traces (10 million: 4 GB, scratch included)"
+    )
     parser.add_argument("--name", default="ten_million", help="of the file of results")
     arguments = parser.parse_args()
     rows = []
