@@ -1,8 +1,9 @@
 """End to end, from the store to the finished report: searches from N ingresses of one large AS.
 
 Command: python benchmarks/bench_end_to_end.py [--routers N] [--ingresses K] [--name RESULT]
-[--runs "DEVICE WORKERS PACK,..."]. Each run is the whole `analyze`: cluster start, searches, collection, Parquet and pages; `search_s` is the part from the first submission to the
-last end of a task.
+[--runs "DEVICE WORKERS PACK,..."]. Each run is the whole `analyze`: cluster start, searches,
+collection, Parquet and pages; `search_s` is the part from the first submission to the last end
+of a task.
 """
 
 from __future__ import annotations

@@ -137,3 +137,22 @@ class Observer:
             self._n_hops,
             dict(self._counts),
         )
+
+
+def compile_kernels() -> None:
+    """Compile what observing needs, or load it from numba's cache."""
+    addrs = np.array([[0, 0xFFFF_C000_0201]], np.uint64)  # 192.0.2.1
+    batch = TraceBatch(
+        src_addr=np.zeros((1, 2), np.uint64),
+        dst_addr=addrs,
+        start_s=np.zeros(1),
+        reply_ptr=np.array([0, 1], np.int64),
+        ttl=np.ones(1, np.uint8),
+        addr=addrs,
+        rtt_ms=np.ones(1, np.float32),
+        kind=np.zeros(1, np.uint8),
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        observer = Observer(Path(folder))
+        observer.add(batch)
+        observer.close()

@@ -14,6 +14,7 @@ from pipeline.config import IngestConfig
 from pipeline.errors import FormatError, UsageError
 from pipeline.infer import Observation, PrefixTable, infer_topology, read_aliases, read_pfx2as
 from pipeline.infer.declared import declare
+from pipeline.infer.special import parse_prefix
 from pipeline.ingest import FORMATS, open_reader
 from pipeline.ingest.as_names import read_as_names
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
@@ -67,8 +68,11 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
             f"{traces[0].path}: traces alone do not tell an AS; give --ip2as FILE (CAIDA pfx2as), "
             "or --asn N if all belong to one"
         )
+    # What is wrong with options is said before hours of reading, not after.
+    for prefix in config.allow_special:
+        parse_prefix(prefix)
     if config.snapshot is not None:
-        check_name(config.snapshot)  # said before hours of reading, not after
+        check_name(config.snapshot)
     with scratch_folder(config.store) as scratch:
         reports, topologies = _read(config, inputs, scratch, progress)
     if not any(report.n_records for report in reports if report.format in FORMATS):

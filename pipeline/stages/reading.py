@@ -18,6 +18,7 @@ from typing import Any
 
 from pipeline.errors import FormatError
 from pipeline.infer import Observation, Observer
+from pipeline.infer.observing import compile_kernels
 from pipeline.ingest import open_reader, warm_up
 from pipeline.model.reading import ReadReport
 from pipeline.model.traces import TraceBatch
@@ -104,9 +105,9 @@ def read_all_traces(
     size = sum(path.stat().st_size for path, _ in files if path.exists())
     if n_workers <= 1 or (workers is None and size < SPREAD_BYTES):
         return _read_here(files, folders, on_progress)
-    warm_up(
-        {format for _, format in files}
-    )  # here, once: numba's cache has no lock, so processes must not compile side by side
+    # Once, here: numba's cache has no lock, so processes must not compile side by side.
+    warm_up({format for _, format in files})
+    compile_kernels()
     # Not fork: the caller may hold threads (a flow engine, a Dask client).
     context = multiprocessing.get_context("spawn")
     counter = context.Value("q", 0)
