@@ -15,10 +15,20 @@ from types import ModuleType
 from typing import Literal
 
 from pipeline.errors import FormatError, PipelineError, UsageError
-from pipeline.ingest.opening import InputStream, open_bytes
+from pipeline.ingest.opening import InputStream, hash_file, open_bytes
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import Topology
 from pipeline.model.traces import TraceBatch
+
+__all__ = [
+    "FORMATS",
+    "HEAD_BYTES",
+    "Format",
+    "detect_format",
+    "hash_file",
+    "open_reader",
+    "warm_up",
+]
 
 HEAD_BYTES = 1 << 16  # decompressed bytes that a format is told by
 
@@ -94,8 +104,9 @@ def open_reader(
     UsageError
         If ``format`` is not a known name.
     FormatError
-        At once: the file cannot be opened, is empty or of no known format. From the iterator,
-        after everything valid: the file is cut short, damaged, or not what it claims.
+        At once: the file cannot be opened, is a pipe or device, is empty or of no known format.
+        From the iterator, after everything valid: the file is cut short, damaged, or not what it
+        claims.
     """
     if format is not None and format not in FORMATS:
         known = ", ".join(FORMATS)

@@ -11,12 +11,14 @@ import bz2
 import hashlib
 import io
 import lzma
+import stat
 import zlib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from pipeline.errors import FormatError
+from pipeline.model.reading import ReadReport
 
 RAW_CHUNK = 1 << 18  # compressed bytes read at once
 CHUNK = 1 << 20  # decompressed bytes produced at once
@@ -41,9 +43,13 @@ def open_bytes(path: Path) -> InputStream:
     Raises
     ------
     FormatError
-        If the file cannot be opened or is empty.
+        If the file cannot be opened, is none (a pipe, a device), or is empty.
     """
     try:
+        # Asked before opening: opening a pipe waits for its writer, and its bytes come but once.
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            raise FormatError(path, "", "is a pipe or device, not a file; give a regular file")
         file = path.open("rb", buffering=0)
     except OSError as error:
         raise FormatError(path, "", f"cannot be opened: {error.strerror or error}") from None
@@ -52,6 +58,25 @@ def open_bytes(path: Path) -> InputStream:
     except BaseException:
         file.close()
         raise
+
+
+def hash_file(path: Path, report: ReadReport) -> None:
+    """Fill ``report.sha256`` and ``report.size_bytes`` from the bytes of a file as stored.
+
+    For a file that was refused before it was read to its end. Both stay as they are where the file
+    is no regular file or cannot be read.
+    """
+    sha256, size_bytes = hashlib.sha256(), 0
+    try:
+        if not stat.S_ISREG(path.stat().st_mode):
+            return
+        with path.open("rb", buffering=0) as file:
+            while raw := file.read(CHUNK):
+                sha256.update(raw)
+                size_bytes += len(raw)
+    except OSError:
+        return
+    report.sha256, report.size_bytes = sha256.hexdigest(), size_bytes
 
 
 class InputStream(io.RawIOBase):

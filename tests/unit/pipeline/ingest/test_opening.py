@@ -4,6 +4,7 @@ import bz2
 import gzip
 import hashlib
 import lzma
+import os
 import pickle
 import tracemalloc
 import zlib
@@ -11,7 +12,10 @@ import zlib
 import pytest
 
 from pipeline.errors import FormatError
+from pipeline.ingest import detect_format, hash_file, open_reader
+from pipeline.ingest.as_names import read_as_names
 from pipeline.ingest.opening import CHUNK, open_bytes
+from pipeline.model.reading import ReadReport
 
 DATA = b"".join(b"line %d of some text\n" % i for i in range(200_000))
 COMPRESS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
@@ -128,3 +132,52 @@ def test_a_file_that_swells_a_thousandfold_is_streamed(tmp_path):
         tracemalloc.stop()
     assert total == 256 << 20
     assert peak < 8 * CHUNK
+
+
+def test_a_pipe_or_device_is_refused_before_it_is_opened(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (pipe, type(pipe)(os.devnull)):
+        report = ReadReport(str(path))
+        for read in (
+            lambda path=path: open_bytes(path),
+            lambda path=path: detect_format(path),
+            lambda path=path, report=report: open_reader(path, report),
+            lambda path=path, report=report: list(open_reader(path, report, "atlas")[1]),
+            lambda path=path, report=report: read_as_names(path, report),
+        ):
+            with pytest.raises(FormatError) as raised:
+                read()
+            reason = "is a pipe or device, not a file; give a regular file"
+            assert str(raised.value) == f"{path}: {reason}"
+        assert report.status == "rejected"
+
+
+def test_a_refused_file_is_hashed_as_stored(tmp_path):
+    path = write(tmp_path, gzip.compress(DATA))
+    report = ReadReport(str(path))
+    hash_file(path, report)
+    assert report.size_bytes == path.stat().st_size
+    assert report.sha256 == hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_hashing_a_file_holds_little_of_it(tmp_path):
+    path = tmp_path / "large"
+    with path.open("wb") as file:
+        file.truncate(50 * CHUNK)
+    report = ReadReport(str(path))
+    tracemalloc.start()
+    hash_file(path, report)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert report.size_bytes == 50 * CHUNK
+    assert peak < 4 * CHUNK
+
+
+def test_what_is_no_file_is_not_hashed(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for path in (tmp_path / "absent", tmp_path, pipe):
+        report = ReadReport(str(path))
+        hash_file(path, report)
+        assert (report.sha256, report.size_bytes) == ("", 0)
