@@ -150,7 +150,7 @@ def node_of(graph: CSRGraph, node: int, role: str) -> int:
     """``node`` as an int; GraphError, naming its role, if it is not a node of the graph."""
     try:
         number = node.__index__()
-    except AttributeError:
+    except (AttributeError, TypeError):
         raise GraphError(f"{role} {node!r} is not a node; give an integer") from None
     if not 0 <= number < graph.n_nodes:
         raise GraphError(f"{role} {number} is not a node; the graph has {graph.n_nodes} nodes")

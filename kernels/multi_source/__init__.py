@@ -250,7 +250,9 @@ def _single_searches(graph: CSRGraph, sources: np.ndarray, levels: bool):
         last = np.flatnonzero(search.level == search.eccentricity)[:N_FARTHEST]
         farthest[i, : len(last)] = last
         if level is not None:
-            level = _in_dtype(level, _level_dtype(int(eccentricity.max())))
+            dtype = _level_dtype(int(eccentricity.max()))
+            if level.dtype != dtype:  # once a width, not once a source
+                level = _in_dtype(level, dtype)
             level[i] = _in_dtype(search.level, level.dtype)
     hop_ptr = np.zeros(len(sources) + 1, np.int64)
     np.cumsum(eccentricity + 1, out=hop_ptr[1:])

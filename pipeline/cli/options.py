@@ -235,7 +235,7 @@ def pack_size(text: str) -> int | None:
     """``auto`` (None) or a number of ingresses."""
     if text == "auto":
         return None
-    if not text.isdigit() or int(text) < 1:
+    if not text.isdecimal() or int(text) < 1:
         raise typer.BadParameter(f"--pack takes auto or a number from 1, not {text!r}")
     return int(text)
 

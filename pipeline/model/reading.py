@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
 # Rejected records written out for each file and reason; the rest are counted (CONTRACT.md).
 MAX_SAMPLES = 1000
+# Types of skipped records told apart in one file: their names may be a file's own text.
+MAX_SKIPPED_TYPES = 50
+OTHER_TYPE = "other type"
 
 FileStatus = Literal["ok", "partial", "rejected"]
+
+
+def printable_path(path: object) -> str:
+    """A path as text that any file or page can hold; bytes that are no UTF-8 become ``\\xff``."""
+    return os.fsencode(str(path)).decode("utf-8", "backslashreplace")
 
 
 @dataclass(frozen=True)
@@ -43,6 +52,12 @@ class ReadReport:
     sha256: str = ""
     size_bytes: int = 0
     newest_s: float = 0.0  # start of the newest record, seconds since 1970 UTC; 0 unknown
+
+    def skip(self, kind: str, count: int = 1) -> None:
+        """Count records of a type that is not ours; beyond ``MAX_SKIPPED_TYPES`` under one name."""
+        if kind not in self.skipped and len(self.skipped) >= MAX_SKIPPED_TYPES:
+            kind = OTHER_TYPE
+        self.skipped[kind] += count
 
     def reject(self, place: str, reason: str, detail: str = "", count: int = 1) -> None:
         """Count broken records of one reason; the first ``MAX_SAMPLES`` are kept for the log."""

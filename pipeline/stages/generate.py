@@ -12,7 +12,7 @@ from pipeline.build import build_graphs
 from pipeline.errors import UsageError
 from pipeline.generate import generate, write_brite
 from pipeline.infer.declared import declare
-from pipeline.store import write_snapshot
+from pipeline.store import check_name, write_snapshot
 
 
 @dataclass(frozen=True)
@@ -42,6 +42,8 @@ def generate_topology(config: GenerateConfig) -> str:
     started = time.time()
     if (config.out is None) == (config.store is None):
         raise UsageError("give either --out FILE.brite or --store DIR")
+    if config.snapshot is not None:
+        check_name(config.snapshot)
     topology = generate(
         config.model,
         n_routers=config.routers,

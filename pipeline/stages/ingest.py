@@ -15,16 +15,15 @@ from pipeline.errors import FormatError, UsageError
 from pipeline.infer import Observation, PrefixTable, infer_topology, read_aliases, read_pfx2as
 from pipeline.infer.declared import declare
 from pipeline.infer.special import parse_prefix
-from pipeline.ingest import FORMATS, open_reader
+from pipeline.ingest import FORMATS, hash_file, open_reader
 from pipeline.ingest.as_names import read_as_names
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
-from pipeline.model.reading import ReadReport
+from pipeline.model.reading import ReadReport, printable_path
 from pipeline.model.topology import Topology
 from pipeline.stages.inputs import InputFile, InputFiles, find_inputs
 from pipeline.stages.reading import n_cores, read_all_traces
-from pipeline.stages.scratch import scratch_folder
 from pipeline.stages.warnings import input_warnings
-from pipeline.store import check_name, write_snapshot
+from pipeline.store import check_name, scratch_folder, write_snapshot
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
         If the store cannot be written.
     """
     started = time.time()
-    inputs = find_inputs(config.inputs, config.format)
+    inputs = find_inputs(config.inputs, config.format, config.store)
     traces = [f for f in inputs.files if f.format and FORMATS[f.format].yields == "traces"]
     if traces and not config.ip2as and config.asn is None:
         raise UsageError(
@@ -75,7 +74,7 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
         check_name(config.snapshot)
     with scratch_folder(config.store) as scratch:
         reports, topologies = _read(config, inputs, scratch, progress)
-    if not any(report.n_records for report in reports if report.format in FORMATS):
+    if not topologies:
         first = next((report.error for report in reports if report.error), "no record in any input")
         raise UsageError(f"nothing to ingest: {first}")
     progress(Progress("build", 0, 1, "graphs"))
@@ -117,25 +116,26 @@ def _read(
     config: IngestConfig, inputs: InputFiles, scratch: Path, progress: ProgressCallback
 ) -> tuple[list[ReadReport], list[Topology]]:
     """Read every input; reports come in the order of the inputs, tables after them."""
-    prefixes, table_reports = _read_prefixes(config)
+    traces = [f for f in inputs.files if f.format and FORMATS[f.format].yields == "traces"]
+    prefixes, table_reports = _read_prefixes(config, needed=bool(traces))
     aliases = None
     if config.aliases:
-        report = ReadReport(str(config.aliases), "itdk-nodes")
+        report = ReadReport(printable_path(config.aliases), "itdk-nodes")
         aliases = read_aliases(config.aliases, report)
         table_reports.append(report)
-    traces = [f for f in inputs.files if f.format and FORMATS[f.format].yields == "traces"]
+        if report.status == "rejected":
+            aliases = None  # nothing was merged, and the report must not say otherwise
 
     def on_traces(n_files: int, n_traces: int) -> None:
-        detail = f"{n_files} of {len(traces)} files"
-        progress(Progress("read", n_traces, 0, "traces", detail))
+        progress(Progress("read", n_files, len(traces), "files", f"{n_traces:,} traces"))
 
     read = read_all_traces([(f.path, f.format) for f in traces], scratch, config.workers, on_traces)
-    by_path = {r.report.path: r.report for r in read}
+    report_of = {f.path: r.report for f, r in zip(traces, read, strict=True)}
     topologies: list[Topology] = []
     reports: list[ReadReport] = []
     for file in inputs.files:
-        if str(file.path) in by_path:
-            reports.append(by_path[str(file.path)])
+        if file.path in report_of:
+            reports.append(report_of[file.path])
             continue
         report, topology = _read_topology(file, config)
         reports.append(report)
@@ -173,20 +173,23 @@ def _infer(
     return topology
 
 
-def _read_prefixes(config: IngestConfig) -> tuple[PrefixTable | None, list[ReadReport]]:
+def _read_prefixes(
+    config: IngestConfig, needed: bool
+) -> tuple[PrefixTable | None, list[ReadReport]]:
     if not config.ip2as:
         return None, []
-    reports = [ReadReport(str(path), "pfx2as") for path in config.ip2as]
+    reports = [ReadReport(printable_path(path), "pfx2as") for path in config.ip2as]
     prefixes = read_pfx2as(config.ip2as, reports)
-    if all(report.status == "rejected" for report in reports):
+    if needed and all(report.status == "rejected" for report in reports):
         raise UsageError(f"{reports[0].error}; --ip2as takes CAIDA pfx2as files")
     return prefixes, reports
 
 
 def _read_topology(file: InputFile, config: IngestConfig) -> tuple[ReadReport, Topology | None]:
-    report = ReadReport(str(file.path), file.format)
+    report = ReadReport(printable_path(file.path), file.format)
     if file.error is not None:
-        report.status, report.error = "rejected", str(file.error)
+        report.status, report.error = "rejected", printable_path(file.error)
+        hash_file(file.path, report)
         return report, None
     topology: Topology | None = None
     try:
@@ -195,21 +198,22 @@ def _read_topology(file: InputFile, config: IngestConfig) -> tuple[ReadReport, T
             topology = read
     except FormatError as error:
         report.status = "rejected" if topology is None else "partial"
-        report.error = str(error)
+        report.error = printable_path(error)
     except OSError as error:
-        report.status, report.error = "rejected", f"{file.path}: {error.strerror or error}"
+        report.status, report.error = "rejected", f"{report.path}: {error.strerror or error}"
     if topology is None:
         return report, None
     try:
         return report, declare(topology, asn=config.asn, ingresses=config.ingresses)
-    except UsageError as error:
-        raise UsageError(f"{file.path}: {error}") from None
+    except UsageError as error:  # no AS in the file, and none given: the other files go on
+        report.status, report.error = "rejected", f"{report.path}: {error}"
+        return report, None
 
 
 def _read_names(config: IngestConfig) -> tuple[dict[int, str], list[ReadReport]]:
     if config.as_names is None:
         return {}, []
-    report = ReadReport(str(config.as_names), "as-names")
+    report = ReadReport(printable_path(config.as_names), "as-names")
     try:
         return read_as_names(config.as_names, report), [report]
     except FormatError as error:
@@ -262,12 +266,13 @@ def _rejects(reports: list[ReadReport]) -> Iterator[dict]:
 
 def _options(config: IngestConfig) -> dict:
     options = {
-        key: [str(v) for v in value] if isinstance(value, tuple) else value
+        key: [printable_path(v) for v in value] if isinstance(value, tuple) else value
         for key, value in asdict(config).items()
         if key not in ("store", "workers")
     }
     return {
-        key: str(value) if isinstance(value, Path) else value for key, value in options.items()
+        key: printable_path(value) if isinstance(value, Path) else value
+        for key, value in options.items()
     } | {"hopscope": __version__}
 
 
@@ -275,7 +280,7 @@ def _warnings(reports: list[ReadReport], inputs: InputFiles, n_ases: int) -> lis
     """One line for each thing a user should know before trusting the numbers."""
     lines = input_warnings(_input_row(report) for report in reports)
     if inputs.left_alone:
-        names = ", ".join(path.name for path in inputs.left_alone[:5])
+        names = ", ".join(printable_path(path.name) for path in inputs.left_alone[:5])
         more = f" and {len(inputs.left_alone) - 5} more" if len(inputs.left_alone) > 5 else ""
         lines.append(f"no measurement, left alone: {names}{more}")
     if n_ases == 0:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ from typing import Any
 from pipeline.errors import FormatError
 from pipeline.infer import Observation, Observer
 from pipeline.infer.observing import compile_kernels
-from pipeline.ingest import open_reader, warm_up
-from pipeline.model.reading import ReadReport
+from pipeline.ingest import hash_file, open_reader, warm_up
+from pipeline.model.reading import ReadReport, printable_path
 from pipeline.model.traces import TraceBatch
 
 # Input below which this process reads alone: a second one starts up for 2 to 3 s, in which this
@@ -63,21 +63,26 @@ def read_traces(
     A file that turns out broken keeps what was read before; its report says ``partial``, or
     ``rejected`` if that is nothing.
     """
-    report = ReadReport(str(path), format)
+    report = ReadReport(printable_path(path), format)
     observer = Observer(scratch)
+    for batch in _batches(path, format, report):
+        observer.add(batch)  # outside: a full scratch disk is no fault of this file
+        count(batch.n_traces)
+    return ReadFile(report, observer.close())
+
+
+def _batches(path: Path, format: str, report: ReadReport) -> Iterator[TraceBatch]:
+    """Batches of one file; what ends them early is written into the report."""
     try:
-        _, batches = open_reader(path, report, format)
-        for batch in batches:
+        for batch in open_reader(path, report, format)[1]:
             assert isinstance(batch, TraceBatch)  # FORMATS says that this format yields them
-            observer.add(batch)
-            count(batch.n_traces)
+            yield batch
     except FormatError as error:
         report.status = "partial" if report.n_records else "rejected"
-        report.error = str(error)
+        report.error = printable_path(error)
     except OSError as error:
         report.status = "partial" if report.n_records else "rejected"
-        report.error = f"{path}: cannot be read: {error.strerror or error}"
-    return ReadFile(report, observer.close())
+        report.error = f"{report.path}: cannot be read: {error.strerror or error}"
 
 
 def read_all_traces(
@@ -138,8 +143,10 @@ def read_all_traces(
         folders[i].mkdir()
         if read_side_by_side([i], 1):
             path, format = files[i]
-            reason = f"{path}: the process that read it died twice; is there enough memory?"
-            report = ReadReport(str(path), format, status="rejected", error=reason)
+            name = printable_path(path)
+            reason = f"{name}: the process that read it died twice; is there enough memory?"
+            report = ReadReport(name, format, status="rejected", error=reason)
+            hash_file(path, report)
             read[i] = ReadFile(report, None)
     return [read[i] for i in range(len(files))]
 

@@ -1,0 +1,155 @@
+"""Which files of which inputs are read, and what becomes of those that cannot be."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline.cli import options
+from pipeline.config import IngestConfig
+from pipeline.errors import UsageError
+from pipeline.stages.ingest import ingest
+from pipeline.stages.inputs import find_inputs
+from pipeline.store import open_snapshot
+from tests.real_data import REPOSITORY
+
+SAMPLES = REPOSITORY / "data" / "samples"
+ATLAS = SAMPLES / "atlas" / "results.jsonl"
+BRITE_WITHOUT_AS = b"""Topology: ( 2 Nodes, 1 Edges )
+Model (1 - RTWaxman):  2 100 100 1  2  0.15 0.2 1 1 10.0 1024.0
+
+Nodes: ( 2 )
+0\t1\t1\t1\t1\t-1\tRT_NODE
+1\t2\t2\t1\t1\t-1\tRT_NODE
+
+Edges: ( 1 )
+0\t0\t1\t1.4\t0.1\t10\t-1\t-1\tE_RT\tU
+"""
+
+
+@pytest.fixture
+def prefixes(tmp_path) -> Path:
+    path = tmp_path / "prefixes"
+    path.write_text("198.51.100.0\t24\t64500\n203.0.113.0\t24\t64501\n")
+    return path
+
+
+def config(tmp_path: Path, *inputs: Path, **more) -> IngestConfig:
+    return IngestConfig(inputs=inputs, store=tmp_path / "store", **more)
+
+
+def statuses(summary) -> dict[str, str]:
+    return {Path(report.path).name: report.status for report in summary.reports}
+
+
+def test_a_store_and_a_report_inside_the_inputs_are_no_inputs(tmp_path, prefixes):
+    folder = tmp_path / "in"
+    (folder / "reports" / "today").mkdir(parents=True)
+    shutil.copy(ATLAS, folder / "a.jsonl")
+    (folder / "reports" / "today" / "report.json").write_text("{}")
+    (folder / "reports" / "today" / "rejects.jsonl").write_text("")
+    inside = IngestConfig(inputs=(folder,), store=folder / "store", ip2as=(prefixes,))
+    ingest(inside)
+    again = ingest(inside)
+    assert again.complete
+    assert statuses(again) == {"a.jsonl": "ok", "prefixes": "ok"}
+
+
+def test_a_forced_format_leaves_what_is_no_measurement_in_a_folder_alone(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    shutil.copy(ATLAS, folder / "a.jsonl")
+    (folder / "README").write_text("about these files\n")
+    (folder / "cut.warts").write_text("not warts\n")
+    found = find_inputs([folder], "atlas", tmp_path / "store")
+    assert [(file.path.name, file.format) for file in found.files] == [
+        ("a.jsonl", "atlas"),
+        ("cut.warts", "atlas"),  # it claims to be a measurement, so it is tried
+    ]
+    assert [path.name for path in found.left_alone] == ["README"]
+
+
+def test_an_unknown_format_is_said_at_once(tmp_path):
+    with pytest.raises(UsageError, match=r"unknown format 'wart'; --format takes one of: warts"):
+        find_inputs([ATLAS], "wart", tmp_path)
+
+
+def test_a_link_to_a_file_is_read_and_the_same_file_only_once(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "b.jsonl").symlink_to(ATLAS)
+    (folder / "a.jsonl").symlink_to(ATLAS)
+    found = find_inputs([folder, ATLAS], None, tmp_path / "store")
+    assert [file.path.name for file in found.files] == ["a.jsonl"]
+
+
+def test_a_name_that_is_no_utf8_is_read_and_written_with_its_bytes_escaped(tmp_path, prefixes):
+    name = os.fsdecode(os.fsencode(tmp_path) + b"/bad\xff.jsonl")
+    shutil.copy(ATLAS, name)
+    summary = ingest(config(tmp_path, Path(name), ip2as=(prefixes,)))
+    assert summary.complete
+    assert summary.reports[0].path.endswith("bad\\xff.jsonl")
+    manifest = open_snapshot(tmp_path / "store").manifest
+    assert manifest["inputs"][0]["path"].endswith("bad\\xff.jsonl")
+
+
+def test_a_pipe_is_refused_by_name_and_the_rest_is_done(tmp_path, prefixes):
+    os.mkfifo(tmp_path / "pipe")
+    summary = ingest(config(tmp_path, tmp_path / "pipe", ATLAS, ip2as=(prefixes,)))
+    assert not summary.complete
+    assert statuses(summary)["pipe"] == "rejected"
+    assert "pipe or device" in summary.reports[0].error
+    assert summary.n_traces > 0
+
+
+def test_a_refused_file_has_its_digest_too(tmp_path, prefixes):
+    (tmp_path / "junk.jsonl").write_bytes(b"hello\n")
+    summary = ingest(config(tmp_path, tmp_path / "junk.jsonl", ATLAS, ip2as=(prefixes,)))
+    junk = open_snapshot(tmp_path / "store").manifest["inputs"][0]
+    assert junk["status"] == "rejected"
+    assert junk["size_bytes"] == 6
+    assert junk["sha256"] == "5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03"
+    assert not summary.complete
+
+
+def test_a_topology_without_an_as_is_named_and_the_rest_is_done(tmp_path, prefixes):
+    (tmp_path / "no_as.brite").write_bytes(BRITE_WITHOUT_AS)
+    summary = ingest(config(tmp_path, tmp_path / "no_as.brite", ATLAS, ip2as=(prefixes,)))
+    assert statuses(summary)["no_as.brite"] == "rejected"
+    assert "--asn" in summary.reports[0].error
+    assert summary.n_traces > 0
+    with pytest.raises(UsageError, match="--asn"):
+        ingest(config(tmp_path, tmp_path / "no_as.brite"))
+
+
+def test_an_alias_file_that_cannot_be_used_makes_no_routers(tmp_path, prefixes):
+    (tmp_path / "nodes").write_text("rubbish\n")
+    given = config(tmp_path, ATLAS, ip2as=(prefixes,), aliases=tmp_path / "nodes")
+    summary = ingest(given)
+    assert not summary.complete
+    assert open_snapshot(tmp_path / "store").kind == "interface"
+
+
+def test_two_topologies_with_one_as_are_refused(tmp_path):
+    for name in ("a.brite", "b.brite"):
+        (tmp_path / name).write_bytes(BRITE_WITHOUT_AS)
+    with pytest.raises(UsageError, match="64500"):
+        ingest(config(tmp_path, tmp_path / "a.brite", tmp_path / "b.brite", asn=64500))
+
+
+def test_the_name_of_a_snapshot_is_the_day_of_its_newest_record(tmp_path, prefixes):
+    summary = ingest(config(tmp_path, ATLAS, ip2as=(prefixes,)))
+    newest = max(report.newest_s for report in summary.reports)
+    assert newest > 0
+    assert summary.snapshot == "2021-04-22"
+    table = pq.read_table(summary.path / "ases.parquet")
+    assert table.num_rows == summary.n_ases
+
+
+def test_an_exotic_digit_is_no_pack_size():
+    with pytest.raises(Exception, match="--pack takes auto or a number"):
+        options.pack_size("²")
