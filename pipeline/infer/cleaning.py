@@ -9,10 +9,11 @@ A hop is one address at one TTL. For each trace, in the order of TTLs:
    answers for the host behind it): both hops stand, but no link joins them
    (``repeated_addresses``). The link to what follows starts at the last of them.
 3. **An address seen again later**: a loop. The trace ends before that hop (``loops``).
-4. **The destination's own final reply**: marked, not dropped. The address is a router only if it
-   also answered as one somewhere in the whole data: with time-exceeded, on a trace to another
-   destination, or before the end of a trace to itself (``destinations`` has the rest of this
-   rule). ``destination_replies`` counts them.
+4. **The destination's own final reply**: marked, not dropped. While nothing else answers, it is
+   that one reply however often and after whatever gap it comes (``repeated_addresses``). The
+   address is a router only if it also answered as one somewhere in the whole data: with
+   time-exceeded, on a trace to another destination, or before the end of a trace to itself
+   (``destinations`` has the rest of this rule). ``destination_replies`` counts them.
 
 Nothing is known here of ASes, of other traces, or of the order of files.
 """
@@ -110,7 +111,12 @@ def clean_traces(
             )
             if not alone:
                 counts[0] += 1
-            if n_out > first and out_id[n_out - 1] == hop and this_ttl == out_ttl[n_out - 1] + 1:
+            # Repeats of the destination write no hop, so its TTL stays that of the first.
+            if (
+                n_out > first
+                and out_id[n_out - 1] == hop
+                and (last_is_destination or this_ttl == out_ttl[n_out - 1] + 1)
+            ):
                 counts[1] += 1
                 if last_is_destination:  # it went on answering: still one final reply
                     last_exceeded = last_exceeded or exceeded

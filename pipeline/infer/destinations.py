@@ -7,7 +7,8 @@ The destination's own final reply is no router unless the destination also answe
    mate (``mates``) both answered as destinations, neither is a vantage, and traces passed one of
    the two routers on the way to the other. That is seen in the hops before: one trace ended
    ``p, end``, another ``p, x, other end``, with x the reply of the router of the first end (or x
-   is that end itself): a *passage*.
+   is that end itself): a *passage*; or
+3. another interface of its alias set is a router's by 1 or 2. A vantage is no router for that.
 
 The second rule finds links that no trace crosses on its way to anywhere else, where router
 interfaces were traced to. A host right behind its gateway passes for a router by it if both were
@@ -23,6 +24,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pipeline.infer.aliases import AliasTable
 from pipeline.infer.cleaning import DESTINATION
 from pipeline.infer.counting import key_set, slot_of
 from pipeline.infer.links import DirectedLinks
@@ -76,7 +78,11 @@ def find_passages(spools: Spools, links: DirectedLinks, mates: np.ndarray) -> np
 
 
 def find_routers(
-    answers: Answers, mates: np.ndarray, passed: np.ndarray, targets_are_routers: bool = False
+    answers: Answers,
+    mates: np.ndarray,
+    passed: np.ndarray,
+    targets_are_routers: bool = False,
+    aliases: AliasTable | None = None,
 ) -> np.ndarray:
     """Which addresses are interfaces of routers.
 
@@ -89,6 +95,8 @@ def find_routers(
         As from ``find_passages``.
     targets_are_routers : bool
         Take every destination that answered and is no vantage for a router.
+    aliases : AliasTable or None
+        Interfaces that are one router: if one of them is a router's, so are all but vantages.
 
     Returns
     -------
@@ -96,9 +104,18 @@ def find_routers(
     """
     candidate = answers.is_target & ~answers.is_vantage
     if targets_are_routers:
-        return answers.is_router | candidate
+        return _spread(answers.is_router | candidate, answers, aliases)
     far = np.flatnonzero(passed)
     far = far[candidate[far] & candidate[mates[far]]]
     is_end = np.zeros(len(candidate), bool)
     is_end[far] = is_end[mates[far]] = True
-    return answers.is_router | is_end
+    return _spread(answers.is_router | is_end, answers, aliases)
+
+
+def _spread(is_router: np.ndarray, answers: Answers, aliases: AliasTable | None) -> np.ndarray:
+    """Give what is known of one interface to its alias set; vantages stay what they are."""
+    if aliases is None:
+        return is_router
+    alias_set = aliases.routers_of(answers.addrs)
+    known = np.unique(alias_set[is_router & (alias_set >= 0)])
+    return is_router | (np.isin(alias_set, known) & ~answers.is_vantage)

@@ -162,7 +162,7 @@ def infer_topology(
     all_links = count_links(every)
     all_mates = find_mates(answers.addrs)
     passed = find_passages(every, all_links, all_mates)
-    is_router = find_routers(answers, all_mates, passed, targets_are_routers)
+    is_router = find_routers(answers, all_mates, passed, targets_are_routers, aliases)
 
     addrs = answers.addrs[is_router]
     links = all_links.restrict(is_router)

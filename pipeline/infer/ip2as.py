@@ -13,7 +13,8 @@ A line of a pfx2as file is ``prefix TAB length TAB origin`` [1]_. What an origin
 A prefix that is listed twice with different origins takes the smaller one, so that the order of
 files does not matter (``notes["listed again with another origin"]``). AS 0 marks space that must
 not be announced; a default route would give every unrouted address an AS: both are rejected, and
-so is a prefix with bits set beyond its length.
+so are a prefix with bits set beyond its length and an IPv6 prefix that overlaps ::ffff:0:0/96,
+where IPv4 is kept: it would route all IPv4.
 
 An address takes the AS of the longest prefix that holds it, none if none does. Prefixes become
 disjoint intervals once; a column is then looked up by binary search, IPv4 and IPv6 in one table.
@@ -39,6 +40,7 @@ from pipeline.model.addresses import V4_PREFIX
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import NO_ASN
 
+_MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
 _MAX_ASN = 2**32 - 1
 _PLAIN, _MULTI_ORIGIN, _AS_SET, _SLOW, _IGNORED = 0, 1, 2, 3, 4
 
@@ -214,6 +216,8 @@ def _slow_line(line: str) -> tuple[tuple[int, int], tuple[int, int], int, int]:
         network = ipaddress.ip_network((addr, int(fields[1])))
     except ValueError:
         raise ValueError("bits set beyond the prefix length") from None
+    if isinstance(network, ipaddress.IPv6Network) and network.overlaps(_MAPPED):
+        raise ValueError("covers IPv4-mapped space")
     try:
         origin, kind = _choose_origin(fields[2])
     except ValueError:

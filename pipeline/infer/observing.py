@@ -15,7 +15,7 @@ import numpy as np
 
 from pipeline.infer.cleaning import COUNTS, clean_traces
 from pipeline.infer.interning import AddressTable
-from pipeline.infer.spool import Block, SpoolWriter
+from pipeline.infer.spool import Block, SpoolWriter, scratch_faults
 from pipeline.model.traces import TraceBatch
 
 # Replies cleaned at a time; a larger batch is cut, so that its hops fit one block of a spool.
@@ -61,10 +61,16 @@ class Observer:
     scratch : Path
         An existing folder for spool files. They are the caller's to delete, after
         ``infer_topology``.
+
+    Raises
+    ------
+    StoreError
+        By any method, if scratch files cannot be written; nothing can be added after that.
     """
 
     def __init__(self, scratch: Path) -> None:
-        self._folder = Path(tempfile.mkdtemp(prefix="observed-", dir=scratch))
+        with scratch_faults(scratch):
+            self._folder = Path(tempfile.mkdtemp(prefix="observed-", dir=scratch))
         self._writer = SpoolWriter(self._folder / "traces.spool")
         self._table = AddressTable()
         self._vantages = AddressTable()
@@ -123,9 +129,10 @@ class Observer:
         self._writer.close()
         addrs, roles = self._folder / "addrs.npy", self._folder / "roles.npy"
         vantages = self._folder / "vantages.npy"
-        np.save(addrs, self._table.addrs)
-        np.save(roles, self._role[: len(self._table)])
-        np.save(vantages, self._vantages.addrs)
+        with scratch_faults(self._folder):
+            np.save(addrs, self._table.addrs)
+            np.save(roles, self._role[: len(self._table)])
+            np.save(vantages, self._vantages.addrs)
         return Observation(
             self._writer.path,
             addrs,

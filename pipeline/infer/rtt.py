@@ -13,6 +13,7 @@ samples are added up: what stays in memory is distinct values of its links.
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import tempfile
 import threading
@@ -24,7 +25,7 @@ from numba import njit
 from pipeline.infer.counting import slot_of
 from pipeline.infer.links import NodeLinks
 from pipeline.infer.passes import Spools
-from pipeline.infer.spool import Traces
+from pipeline.infer.spool import Traces, scratch_faults
 
 FLOOR_MS = 0.01  # a link of 1 km; keeps weights positive for weighted paths
 STEP_MS = 0.0005  # half of the microsecond that formats give
@@ -104,13 +105,23 @@ def _runs(samples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 class _Buckets:
-    """Samples on disk, by runs of links."""
+    """Samples on disk, by runs of links; a context manager that closes its files."""
 
     def __init__(self, folder: Path, bounds: np.ndarray) -> None:
         self._bounds = bounds << np.uint64(32)  # first sample value of each bucket but the first
         n_buckets = len(bounds) + 1
-        self._files = [(folder / f"{i}.samples").open("w+b") for i in range(n_buckets)]
         self._locks = [threading.Lock() for _ in range(n_buckets)]
+        with contextlib.ExitStack() as stack:  # closes those that are open if one cannot be
+            self._files = [
+                stack.enter_context((folder / f"{i}.samples").open("w+b")) for i in range(n_buckets)
+            ]
+            self._open = stack.pop_all()
+
+    def __enter__(self) -> _Buckets:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
 
     def add(self, samples: np.ndarray) -> None:
         samples = np.sort(samples)
@@ -122,14 +133,13 @@ class _Buckets:
 
     def medians(self, median: np.ndarray) -> None:
         for file in self._files:
-            with file:
-                file.seek(0)
-                distinct = np.empty(0, np.uint64)
-                counts = np.empty(0, np.int64)
-                while piece := file.read(8 * _BUCKET_SAMPLES):
-                    more, n_more = _runs(np.sort(np.frombuffer(piece, np.uint64)))
-                    distinct, counts = _merge(distinct, counts, more, n_more)
-                _medians(distinct, counts, median)
+            file.seek(0)
+            distinct = np.empty(0, np.uint64)
+            counts = np.empty(0, np.int64)
+            while piece := file.read(8 * _BUCKET_SAMPLES):
+                more, n_more = _runs(np.sort(np.frombuffer(piece, np.uint64)))
+                distinct, counts = _merge(distinct, counts, more, n_more)
+            _medians(distinct, counts, median)
 
 
 def _merge(
@@ -165,6 +175,11 @@ def measure_links(
     weight_ms : (n_links,) float32
         NaN where no trace gave an RTT at both ends.
     n_floored : int
+
+    Raises
+    ------
+    StoreError
+        If samples cannot be written.
     """
     n_links = len(links.near)
     median = np.full(n_links, np.nan)
@@ -178,8 +193,11 @@ def measure_links(
         n_buckets = min(_MAX_BUCKETS, int(expected[-1]) // _BUCKET_SAMPLES + 1)
         goals = expected[-1] * np.arange(1, n_buckets) // n_buckets
         bounds = np.unique(np.searchsorted(expected, goals)).astype(np.uint64)
-        with tempfile.TemporaryDirectory(prefix="samples-", dir=scratch) as folder:
-            buckets = _Buckets(Path(folder), bounds)
+        with (
+            scratch_faults(scratch or Path(tempfile.gettempdir())),
+            tempfile.TemporaryDirectory(prefix="samples-", dir=scratch) as folder,
+            _Buckets(Path(folder), bounds) as buckets,
+        ):
 
             def step(out: np.ndarray, traces: Traces) -> None:
                 if len(traces.ids) > len(out):

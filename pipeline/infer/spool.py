@@ -3,18 +3,48 @@
 A spool is a run of blocks; a block holds some traces as five flat columns, one after another:
 hops of each trace (uint8), flags of each trace (uint8), TTL of each hop (uint8), address number
 (int32), RTT in ms (float32). It is scratch: written and read by the same run, never kept.
+
+A fault of the scratch disk is a ``StoreError``, never an ``OSError``: it must not be taken for a
+fault of the input. A writer that failed once refuses everything, since what it holds is unknown.
 """
 
 from __future__ import annotations
 
+import contextlib
+import errno
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
+from pipeline.errors import StoreError
+
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # Hops a block is cut at: 2.3 MB, small beside the tables, large beside a call.
 BLOCK_HOPS = 1 << 18
+
+
+@contextlib.contextmanager
+def scratch_faults(folder: Path) -> Iterator[None]:
+    """Errors of the disk are those of the scratch folder.
+
+    Raises
+    ------
+    StoreError
+        In place of an OSError: the folder, the reason and what to do.
+    """
+    try:
+        yield
+    except OSError as error:
+        reason = error.strerror or str(error)
+        fault = "scratch files cannot be written or read"
+        remedy = "check the folder and its disk"
+        if error.errno in _FULL:
+            fault = "no room for scratch files"
+            remedy = "free space or use a larger disk"
+        raise StoreError(f"{folder}: {fault}: {reason}; {remedy}") from error
 
 
 @dataclass(frozen=True)
@@ -47,12 +77,23 @@ class Traces:
 
 
 class SpoolWriter:
-    """Collects cleaned traces and writes them block by block."""
+    """Collects cleaned traces and writes them block by block.
+
+    Every method raises ``StoreError`` if the disk is at fault, and so does every later call.
+
+    Attributes
+    ----------
+    path : Path
+    blocks : list of Block
+        Those that were written whole.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.blocks: list[Block] = []
-        self._file: BinaryIO = path.open("wb")
+        with scratch_faults(path.parent):
+            self._file: BinaryIO = path.open("wb")
+        self._fault = ""
         self._pending: list[tuple[np.ndarray, ...]] = []
         self._n_hops = 0
 
@@ -65,6 +106,7 @@ class SpoolWriter:
         rtt_ms: np.ndarray,
     ) -> None:
         """Append traces; arrays are kept until their block is written, and must not change."""
+        self._refuse_after_a_fault()
         self._pending.append((hop_count, flags, ttl, ids, rtt_ms))
         self._n_hops += len(ttl)
         if self._n_hops >= BLOCK_HOPS:
@@ -72,16 +114,36 @@ class SpoolWriter:
 
     def close(self) -> None:
         """Write what is left."""
+        self._refuse_after_a_fault()
         if self._pending:
             self._flush()
-        self._file.close()
+        with self._fails_once():
+            self._file.close()  # writes the last bytes
 
     def _flush(self) -> None:
         columns = [np.concatenate(parts) for parts in zip(*self._pending, strict=True)]
-        self.blocks.append(Block(self._file.tell(), len(columns[0]), len(columns[2])))
-        for column in columns:
-            self._file.write(column.data)
+        with self._fails_once():
+            offset = self._file.tell()
+            for column in columns:
+                self._file.write(column.data)
+        self.blocks.append(Block(offset, len(columns[0]), len(columns[2])))
         self._pending, self._n_hops = [], 0
+
+    @contextlib.contextmanager
+    def _fails_once(self) -> Iterator[None]:
+        try:
+            with scratch_faults(self.path.parent):
+                yield
+        except StoreError as error:
+            self._fault = str(error)
+            self._pending, self._n_hops = [], 0
+            with contextlib.suppress(OSError):  # the same fault, met again by its buffer
+                self._file.close()
+            raise
+
+    def _refuse_after_a_fault(self) -> None:
+        if self._fault:
+            raise StoreError(self._fault)
 
 
 def read_block(path: Path, block: Block) -> Traces:

@@ -6,6 +6,7 @@ import bz2
 import gzip
 import hashlib
 import lzma
+import stat
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,7 +38,8 @@ def read_chunks(path: Path, report: ReadReport) -> Iterator[tuple[int, bytes]]:
     """Whole lines of a text file, some megabytes at a time.
 
     What goes wrong is written to the report (status ``partial`` or ``rejected`` and why) and
-    ends the file; what was readable before has been yielded.
+    ends the file; what was readable before has been yielded. A pipe or device is refused: the
+    file is read twice, once for its sha256.
 
     Yields
     ------
@@ -45,6 +47,11 @@ def read_chunks(path: Path, report: ReadReport) -> Iterator[tuple[int, bytes]]:
     """
     line, rest, n_bytes = 1, b"", 0
     try:
+        mode = path.stat().st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            report.status = "rejected"
+            report.error = f"{path}: is a pipe or device; give a file"
+            return
         _fingerprint(path, report)
         with path.open("rb") as head:
             opener = _OPENERS.get(head.read(2))

@@ -8,6 +8,7 @@ from pipeline.infer import infer_topology, read_aliases
 from pipeline.model.addresses import format_addrs, parse_addrs
 from pipeline.model.reading import ReadReport
 from tests.unit.pipeline.infer.handmade import (
+    VANTAGE,
     asn_of,
     infer,
     ingresses_of,
@@ -123,6 +124,36 @@ def test_the_election_gives_an_alias_set_one_as(tmp_path):
         [seen], prefixes=prefix_table(tmp_path), aliases=table, borders="elected"
     )
     assert asn_of(topology) == {A: 1, B: 1, D: 1}
+
+
+def test_a_destination_is_a_router_if_another_interface_of_its_router_answered_as_one(tmp_path):
+    table, _ = read(tmp_path, f"node N1:  {C} {D}\n")
+    lines = [f"{A} {B} {D}! > {D}", f"{X} {C} {A}"]
+    topology = infer(tmp_path, *lines, aliases=table)
+    assert links_of(topology) == {(A, C): 1, (B, C): 1, (C, X): 1, (A, B): 1}
+    assert topology.counts["destinations_left_out"] == 0
+    assert topology.counts["destinations_taken_for_routers"] == 1
+
+
+def test_a_router_whose_interfaces_all_answered_as_destinations_only_is_left_out(tmp_path):
+    table, _ = read(tmp_path, f"node N1:  {C} {D}\n")
+    topology = infer(tmp_path, f"{A} {B} {D}! > {D}", f"{A} {B} {C}! > {C}", aliases=table)
+    assert links_of(topology) == {(A, B): 2}
+
+
+def test_a_vantage_is_no_router_by_its_alias_set(tmp_path):
+    table, _ = read(tmp_path, f"node N1:  {C} {VANTAGE}\n")
+    lines = [f"{A} {B} {VANTAGE}! > {VANTAGE}", f"{X} {C} {A}"]
+    topology = infer(tmp_path, *lines, aliases=table)
+    assert VANTAGE not in nodes_of(topology)
+    assert (B, C) not in links_of(topology)
+
+
+def test_a_pipe_is_refused_since_it_cannot_be_read_again(piped):
+    report = ReadReport("x")
+    assert len(read_aliases(piped(f"node N1:  {A} {B}\n"), report).addrs) == 0
+    assert report.status == "rejected"
+    assert "is a pipe or device; give a file" in report.error
 
 
 def test_routers_of_an_empty_table_are_unknown(tmp_path):

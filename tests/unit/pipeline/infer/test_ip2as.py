@@ -41,12 +41,18 @@ def test_the_longest_prefix_wins_and_gaps_belong_to_nobody(tmp_path):
 
 def test_both_families_in_one_table_to_the_ends_of_the_space(tmp_path):
     text = (
-        "0.0.0.0\t1\t1\n128.0.0.0\t1\t2\n2600::\t16\t3\nffff::\t16\t4\n::\t64\t5\n2600::1\t128\t6\n"
+        "0.0.0.0\t1\t1\n128.0.0.0\t1\t2\n2600::\t16\t3\nffff::\t16\t4\n::\t96\t5\n2600::1\t128\t6\n"
     )
     table, _ = read(tmp_path, text)
     last = ":".join(["ffff"] * 8)
     addrs = f"0.0.0.0 127.255.255.255 255.255.255.255 2600::1 2600::2 2601:: {last} ::1 0:0:0:1::"
     assert lookup(table, *addrs.split()) == [1, 1, 2, 6, 3, -1, 4, 5, -1]
+
+
+def test_an_ipv6_prefix_never_routes_ipv4(tmp_path):
+    table, _ = read(tmp_path, "::\t1\t64500\n::ffff:0:0\t96\t64501\n20.1.0.0\t16\t1\n")
+    assert table.n_prefixes == 1
+    assert lookup(table, "20.1.0.1", "20.2.0.1", "2600::1") == [1, -1, -1]
 
 
 def test_multi_origins_take_the_first_and_sets_the_smallest(tmp_path):
@@ -80,6 +86,10 @@ def test_the_same_prefix_with_another_origin_takes_the_smaller_in_either_order(t
         ("2600::1\t64\t1", "bits set beyond the prefix length"),
         ("0.0.0.0\t0\t1", "a default route"),
         ("::\t0\t1", "a default route"),
+        ("::\t1\t1", "covers IPv4-mapped space"),
+        ("::\t64\t1", "covers IPv4-mapped space"),
+        ("::ffff:0:0\t96\t1", "covers IPv4-mapped space"),
+        ("::ffff:20.2.0.0\t112\t1", "covers IPv4-mapped space"),
         ("20.1.0.0\t16\t0", "origin is no AS number"),
         ("20.1.0.0\t16\t4294967296", "origin is no AS number"),
         ("20.1.0.0\t16\t1_", "origin is no AS number"),
@@ -122,6 +132,13 @@ def test_what_is_no_table_is_rejected_by_name_without_an_exception(tmp_path, con
     assert "junk" in report.error
 
 
+def test_a_pipe_is_refused_since_it_cannot_be_read_again(piped):
+    report = ReadReport("x")
+    assert read_pfx2as([piped("20.1.0.0\t16\t1\n")], [report]).n_prefixes == 0
+    assert report.status == "rejected"
+    assert "is a pipe or device; give a file" in report.error
+
+
 def test_a_missing_table_is_rejected_by_name(tmp_path):
     report = ReadReport("x")
     assert read_pfx2as([tmp_path / "nowhere"], [report]).n_prefixes == 0
@@ -143,7 +160,10 @@ def _network(family, number, bits):
 @settings(max_examples=120, deadline=None)
 @given(st.lists(st.one_of(_NESTED, _NESTED, _V4, _V6), min_size=1, max_size=25), st.data())
 def test_lookup_agrees_with_brute_force(tmp_path_factory, prefixes, data):
-    networks = list({_network(*p) for p in prefixes})
+    # IPv4 is kept in this range: an IPv6 prefix that overlaps it is rejected.
+    mapped = ipaddress.ip_network("::ffff:0:0/96")
+    distinct = {_network(*p) for p in prefixes}
+    networks = [n for n in distinct if n.version == 4 or not n.overlaps(mapped)]
     text = "".join(f"{n.network_address}\t{n.prefixlen}\t{i + 1}\n" for i, n in enumerate(networks))
     table, _ = read(tmp_path_factory.mktemp("t"), text)
     addrs = []
@@ -156,10 +176,7 @@ def test_lookup_agrees_with_brute_force(tmp_path_factory, prefixes, data):
             if 0 <= number < 2**network.max_prefixlen
         ]
     addrs.append(ipaddress.IPv4Address(data.draw(st.integers(0, 2**32 - 1))))
-    # An IPv6 prefix may cover the range that IPv4 is kept in; no file lists such.
-    mapped = ipaddress.ip_network("::ffff:0:0/96")
-    if any(n.version == 6 and n.overlaps(mapped) for n in networks):
-        addrs = [a for a in addrs if a.version == 6 and a not in mapped]
+    addrs = [a for a in addrs if a.version == 4 or a not in mapped]
     expected = []
     for addr in addrs:
         holding = [

@@ -105,6 +105,42 @@ def test_a_destination_that_goes_on_answering_gives_one_final_reply(tmp_path):
     assert roles[B] == 2
 
 
+@pytest.mark.parametrize(
+    ("line", "repeats"),
+    [
+        (f"{A} {B} {D}! {D}! {D}! > {D}", 2),
+        (f"{A} {B} {D}! * {D}! > {D}", 1),
+        (f"{A} {B} {D}! {D}! * * {D}! {D}! > {D}", 3),
+    ],
+)
+def test_a_destination_that_answers_often_or_after_a_gap_is_no_loop(tmp_path, line, repeats):
+    hops, flags, _, roles, counts = cleaned(tmp_path, line)
+    assert hops == [[(1, A), (2, B), (3, D)]]
+    assert flags == [DESTINATION]
+    assert roles[D] == 2
+    assert counts["loops"] == 0
+    assert counts["repeated_addresses"] == repeats
+    assert counts["destination_replies"] == 1
+
+
+def test_a_destination_that_answered_after_a_gap_as_a_router_is_one(tmp_path):
+    _, _, _, roles, _ = cleaned(tmp_path, f"{A} {D}! * {D} > {D}")
+    assert roles[D] == 3
+
+
+def test_another_answer_after_the_destination_shows_a_loop_again(tmp_path):
+    hops, _, _, roles, counts = cleaned(tmp_path, f"{A} {D}! {D}! {C} {D}! > {D}")
+    assert [name for _, name in hops[0]] == [A, D, C]
+    assert counts["loops"] == 1
+    assert roles[D] == 1
+
+
+def test_a_router_that_repeats_three_times_stays_three_times(tmp_path):
+    hops, _, _, _, counts = cleaned(tmp_path, f"{A} {B} {B} {B} {C}")
+    assert hops == [[(1, A), (2, B), (3, B), (4, B), (5, C)]]
+    assert (counts["repeated_addresses"], counts["loops"]) == (2, 0)
+
+
 def test_an_address_that_was_outvoted_has_no_role(tmp_path):
     _, _, _, roles, _ = cleaned(tmp_path, f"{A} {B},{C},{C}")
     assert roles[B] == 0
