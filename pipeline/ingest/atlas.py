@@ -21,6 +21,7 @@ What a result means
     - ``dst_addr`` missing (the name did not resolve): zeros. ``src_addr`` missing: ``from``, the
       probe's public address.
     - ``result`` missing or empty, or no hop with a number: a trace without replies.
+    - ``timestamp`` missing or 0: unknown; of another kind, negative or beyond 2100: unknown, noted.
     - Another ``type`` is skipped and counted; no ``type`` is taken where the hops are there.
     - A hop number outside 1 to 255, an address that is none, or a list that is none spoil a record.
 Each of these is counted in ``report.notes`` or ``report.rejected``.
@@ -252,7 +253,7 @@ class _Reader:
             self._report.reject(self._place(start), reason, detail)
             return
         except OtherTypeError as error:
-            self._report.skipped[error.args[0]] += 1
+            self._report.skip(error.args[0])
             return
         columns = self._columns
         t, k = int(columns.count[N_TRACES]), int(columns.count[N_REPLIES])

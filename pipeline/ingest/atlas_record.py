@@ -20,7 +20,6 @@ from pipeline.ingest.atlas_scan import (
     N_NOT_SENT,
     N_NOTES,
     N_UNANSWERED,
-    NEWEST_S,
 )
 from pipeline.model.addresses import parse_addr
 from pipeline.model.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE
@@ -38,7 +37,7 @@ NOTES = {
     N_HOP_ERROR: "hops with an error",
     N_NO_DST: "results without dst_addr",
     N_NO_HOPS: "results without hops",
-    N_NO_TIME: "results without a usable timestamp",
+    N_NO_TIME: "results without a timestamp",
 }
 assert len(NOTES) == N_NOTES
 
@@ -95,9 +94,9 @@ def parse_result(record: Any) -> Result:
     dst = _addr(record.get("dst_addr"))
     if not record.get("dst_addr"):
         notes[N_NO_DST] += 1
-    start_s = _number(record.get("timestamp"))
-    if not 0.0 < start_s < NEWEST_S:
-        start_s = 0.0
+    timestamp = record.get("timestamp")
+    start_s = 0.0 if timestamp is None else _number(timestamp)  # ``count_batch`` judges it
+    if start_s == 0.0:
         notes[N_NO_TIME] += 1
     replies: list[Reply] = []
     n_numbered = 0

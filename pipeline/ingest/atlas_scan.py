@@ -33,8 +33,6 @@ from pipeline.model.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE
 # What ``scan_records`` stopped for.
 EMPTY, PARTIAL, BROKEN, STRAY, ODD = 0, 1, 2, 3, 4
 
-NEWEST_S = 4_102_444_800.0  # 2100-01-01 UTC: later timestamps are nonsense
-
 # Places in the array of notes; their names are in ``atlas_record.NOTES``.
 (
     N_UNANSWERED,
@@ -325,14 +323,13 @@ def _record(text, i, n, t, k, src, dst, start_s, ttl, addr, rtt_ms, kind, notes,
     elif not scan_addr(text, dst_start, dst_stop, dst, t):
         odd[0] = 1
     start_s[t] = 0.0
-    known = 1
     if time_start < time_stop:
         seconds, known = scan_float(text, time_start, time_stop)
-        if known == PARSED and 0.0 < seconds < NEWEST_S:
+        if known == PARSED:
             start_s[t] = seconds
-    if start_s[t] == 0.0:
-        if time_start < time_stop and known != PARSED:
+        else:
             odd[0] = 1
+    if start_s[t] == 0.0:
         notes[N_NO_TIME] += 1
     return i, OK, rows
 

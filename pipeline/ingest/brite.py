@@ -9,7 +9,8 @@ is any run of columns between blanks:
                                                              AS-from AS-to type direction
 
 What is done with it
-    - Node ids may start anywhere; nodes come out sorted by id, edges in file order.
+    - Node ids may start anywhere from 0 on; nodes come out sorted by id, edges in file order. A
+      negative id is rejected: -1 stands for a node without one.
     - AS -1 is no AS. A node's own AS counts; edges that say another are noted.
     - A file of AS_* nodes only is AS-level (``kind="as"``).
     - Edge types do not decide anything: Java labels the seed edges of a router-level file E_AS.
@@ -184,6 +185,8 @@ def _usable_nodes(nodes: RowTable, report: ReadReport) -> RowTable:
     for name in ("indegree", "outdegree"):
         wide |= np.abs(nodes.ints(name)) >= 2**31
     nodes = _without(nodes, wide, "number out of range", report, lambda row: "AS or degree")
+    given = nodes.ints("id")
+    nodes = _without(nodes, given < 0, "negative node id", report, lambda row: f"node {given[row]}")
     ids = nodes.ints("id")
     order = np.argsort(ids, kind="stable")
     again = np.zeros(len(ids), bool)

@@ -6,6 +6,7 @@ Kernels never allocate: a reader gives them ``TraceColumns`` large enough for wh
 
 from __future__ import annotations
 
+import time
 from typing import BinaryIO
 
 import numpy as np
@@ -14,18 +15,34 @@ from pipeline.errors import FormatError
 from pipeline.model.reading import ReadReport
 from pipeline.model.traces import TraceBatch
 
+NEWEST_START_S = 4_102_444_800.0  # 2100-01-01 UTC: later start times are nonsense
+CLOCK_LEAD_S = 2 * 86_400.0  # how far a clock may run ahead of ours and still be believed
+
 N_TRACES, N_REPLIES, N_NO_ADDR, N_BAD_RTT = range(4)  # places in ``TraceColumns.count``
 
 
 def count_batch(batch: TraceBatch, report: ReadReport) -> None:
-    """Add a batch to what the report counts.
+    """Add a batch to what the report counts, once its start times are usable.
+
+    Start times that are negative, not finite or beyond ``NEWEST_START_S`` become 0 (unknown) in the
+    batch and are noted: no damaged time costs a trace. Those later than ``CLOCK_LEAD_S`` from now
+    stay but are noted, and do not count for ``newest_s``, which names snapshots: one wrong clock
+    must not.
 
     ``n_hops`` counts replies; the note ``unanswered hops`` those TTLs before the last reply of
     their trace that nobody answered (after it, the format alone does not say what was probed).
     """
     report.n_records += batch.n_traces
     report.n_hops += batch.n_replies
-    report.newest_s = max(report.newest_s, float(batch.start_s.max(initial=0.0)))
+    start_s = batch.start_s
+    unusable = ~((start_s >= 0.0) & (start_s < NEWEST_START_S))  # NaN is neither
+    if n_unusable := int(unusable.sum()):
+        start_s[unusable] = 0.0
+        report.notes["unusable start time"] += n_unusable
+    believed = start_s <= time.time() + CLOCK_LEAD_S
+    if n_ahead := batch.n_traces - int(believed.sum()):
+        report.notes["start time in the future"] += n_ahead
+    report.newest_s = max(report.newest_s, float(start_s.max(initial=0.0, where=believed)))
     answered = np.flatnonzero(np.diff(batch.reply_ptr) > 0)
     last = batch.reply_ptr[answered + 1] - 1
     first_of_ttl = np.ones(batch.n_replies, bool)

@@ -6,6 +6,8 @@ M-Lab's line of metadata are skipped and counted. Rules:
 - A hop whose address is ``*`` or empty is no reply. A hop without ``icmp_type`` is KIND_OTHER: so
   are answers of TCP and UDP printed.
 - A round-trip time that is negative or beyond 10^9 ms is dropped and noted; its hop stays.
+- A ``start`` that is no ``sec`` and ``usec``, is negative or beyond 2100 is unknown and noted; its
+  trace stays.
 - M-Lab's archived form, one object with the trace under ``Trace``, is read as that trace.
 - Records may follow one another on a line, as when a file without a last line break was appended.
 - A broken line is rejected alone. In an array, a broken element is rejected alone as long as its
@@ -251,7 +253,7 @@ class _Reader:
             if kind == "trace":
                 self._take_trace(record)
             else:
-                self.report.skipped[kind] += 1
+                self.report.skip(kind)
         except _BrokenRecord as broken:
             self.report.reject(self._place, broken.reason, broken.detail)
 
@@ -317,13 +319,15 @@ def _address(value: Any) -> tuple[int, int]:
 
 
 def _start(value: Any) -> float:
+    """Seconds; NaN for what is none. ``count_batch`` judges them, as in all readers."""
     if value is None:
         return 0.0
     if not isinstance(value, dict):
-        raise _BrokenRecord("start is no object of sec and usec", type(value).__name__)
-    reason = "start is no object of sec and usec"
-    sec = _number(value.get("sec"), 0, 0xFFFF_FFFF, reason)
-    return sec + _number(value.get("usec"), 0, 0xFFFF_FFFF, reason) / 1e6
+        return math.nan
+    sec, usec = value.get("sec", math.nan), value.get("usec", math.nan)
+    if type(sec) not in (int, float) or type(usec) not in (int, float):
+        return math.nan
+    return sec + usec / 1e6
 
 
 def _reply(hop: Any) -> tuple[int, tuple[int, int], float | None, int] | None:

@@ -7,6 +7,7 @@ data/samples/warts/. Rules:
 - A reply of TCP or UDP is KIND_OTHER; one whose ICMP type is not recorded is KIND_UNKNOWN.
 - A record that cannot be decoded is rejected; reading goes on where its length says, or, when that
   leads to no record, at the next place where a record begins and leads to another.
+- A start beyond 2100 is unknown and noted.
 - A wrong length of a trace that is whole otherwise costs nothing but itself: the trace is kept.
 """
 
@@ -133,7 +134,7 @@ class _Reader:
             count_batch(batch, self.report)
         for kind in np.flatnonzero(self.n_skipped).tolist():
             name = TYPE_NAMES.get(kind, f"type {kind}")
-            self.report.skipped[name] += int(self.n_skipped[kind])
+            self.report.skip(name, int(self.n_skipped[kind]))
         self.n_skipped[:] = 0
         return batch
 

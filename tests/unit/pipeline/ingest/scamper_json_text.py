@@ -69,14 +69,6 @@ BROKEN = {
         trace(f"""[{hop(addr='":1::"')}]"""),
         trace(f"[{hop(addr='{}')}]"),
     ],
-    "start is no object of sec and usec": [
-        trace(start="5"),
-        trace(start="{}"),
-        trace(start='{"sec":-1, "usec":0}'),
-        trace(start='{"sec":5.5, "usec":0}'),
-        trace(start='{"sec":99999999999, "usec":0}'),
-        trace(start='{"sec":"5", "usec":0}'),
-    ],
     "hops are no list": [trace("{}"), trace('"many"'), trace("0")],
     "hop is no object": [trace("[null]"), trace("[[]]"), trace(f"[{hop()}, 3]")],
     "TTL is no number from 1 to 255": [

@@ -19,7 +19,7 @@ from pipeline.ingest.addr_text import scan_addr
 from pipeline.ingest.atlas_record import BrokenError, OtherTypeError, parse_result
 from pipeline.ingest.columns import TraceColumns
 from pipeline.model.addresses import parse_addr
-from pipeline.model.reading import ReadReport
+from pipeline.model.reading import MAX_SKIPPED_TYPES, OTHER_TYPE, ReadReport
 from pipeline.model.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE
 from tests.contracts.trace_reader import Trace, TraceReaderContract, mutations, unpack
 from tests.real_data import real_data
@@ -228,12 +228,20 @@ def test_an_unusable_rtt_is_no_reason_to_lose_the_reply(rtt):
     assert report.notes["replies without a usable rtt"] == 1
 
 
-@pytest.mark.parametrize("timestamp", [-5, 0, 1e300, 4_102_444_800, "now", None, True])
-def test_a_nonsense_timestamp_is_unknown(timestamp):
+@pytest.mark.parametrize("timestamp", [-5, 1e300, 10**30, 4_102_444_800, "now", [5], True])
+def test_an_unusable_timestamp_costs_no_result(timestamp):
     trace, report = one(timestamp=timestamp, result=[])
     assert trace.start_s == 0
     assert report.newest_s == 0
-    assert report.notes["results without a usable timestamp"] == 1
+    assert report.notes == {"results without hops": 1, "unusable start time": 1}
+
+
+@pytest.mark.parametrize("timestamp", [0, 0.0, None])
+def test_a_result_without_timestamp_is_noted(timestamp):
+    trace, report = one(timestamp=timestamp, result=[])
+    assert trace.start_s == 0
+    assert report.newest_s == 0
+    assert report.notes == {"results without hops": 1, "results without a timestamp": 1}
 
 
 def test_a_result_without_type_is_taken_if_it_has_hops():
@@ -250,6 +258,16 @@ def test_other_measurements_are_skipped_by_type():
     )
     assert report.skipped == {"ping": 1, "dns": 2}
     assert report.n_records == 1
+
+
+def test_however_many_types_a_file_names_few_are_told_apart():
+    types = [f"type {i % 200}" for i in range(1000)]
+    lines = [b'{"type":"%s"}' % kind.encode() for kind in types]
+    _, report = read(LINES[0] + b"\n" + b"\n".join(lines))
+    assert len(report.skipped) == MAX_SKIPPED_TYPES + 1
+    assert report.skipped["type 49"] == 5
+    assert report.skipped[OTHER_TYPE] == 150 * 5
+    assert report.skipped.total() == 1000
 
 
 def test_keys_that_only_resemble_are_not_taken():

@@ -161,6 +161,25 @@ def test_rejects_name_the_line():
     assert ("line 16", "edge to an unknown node", "edge 2 to 3") in places
 
 
+def test_a_negative_node_id_is_rejected_by_line_with_its_edges():
+    text = (SAMPLES / "topdown_java.brite").read_bytes()
+    lines = text.split(b"\n")
+    rows = [i for i, line in enumerate(lines) if b"\tRT_" in line]
+    old = lines[rows[0]].split(b"\t")[0]
+    for node_id in (b"-1", b"-7"):
+        changed = list(lines)
+        changed[rows[0]] = node_id + lines[rows[0]][len(old) :]
+        whole, _, _ = read(text)
+        topology, report, error = read(b"\n".join(changed))
+        assert error is None
+        assert topology.n_nodes == whole.n_nodes - 1
+        assert (topology.node_id >= 0).all()
+        place = (f"line {rows[0] + 1}", "negative node id", f"node {int(node_id)}")
+        assert place in [(r.place, r.reason, r.detail) for r in report.samples]
+        assert report.rejected["negative node id"] == 1
+        assert report.rejected["edge to an unknown node"] >= 1
+
+
 def test_an_edge_that_names_another_as_than_its_nodes_is_noted_and_the_node_counts():
     text = (
         (SAMPLES / "topdown_java.brite").read_text().replace("10.0\t1\t1\tE_RT", "10.0\t1\t7\tE_RT")

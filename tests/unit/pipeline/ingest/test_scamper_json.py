@@ -186,6 +186,38 @@ def test_a_round_trip_time_out_of_range_is_noted():
     assert report.notes["round-trip times out of range"] == 2
 
 
+@pytest.mark.parametrize(
+    "start",
+    [
+        "5",
+        "{}",
+        '{"sec":5}',
+        '{"sec":"5", "usec":0}',
+        '{"sec":true, "usec":0}',
+        '{"sec":-5, "usec":0}',
+        '{"sec":-0.5, "usec":0}',
+        '{"sec":1e18, "usec":0}',
+        '{"sec":4102444800, "usec":0}',
+        '{"sec":4294967295, "usec":0}',
+        '{"sec":4294967296, "usec":0}',
+        '{"sec":99999999999999999999999, "usec":0}',
+        '{"sec":5, "usec":1e300}',
+    ],
+)
+def test_an_unusable_start_time_costs_no_trace(start):
+    traces, report = read_bytes(trace(f"[{hop()}]") + trace(f"[{hop()}]", start=start))
+    assert traces == [ONE_HOP, ONE_HOP._replace(start_s=0.0)]
+    assert report.notes["unusable start time"] == 1
+    assert report.newest_s == ONE_HOP.start_s
+    assert not report.rejected
+
+
+def test_a_start_with_a_fraction_in_its_seconds_is_read():
+    traces, report = read_bytes(trace("[]", start='{"sec":5.5, "usec":250000}'))
+    assert [each.start_s for each in traces] == [5.75]
+    assert not report.notes["unusable start time"]
+
+
 LINE = trace(
     f"""[{hop()}, {hop(probe_ttl="2", addr='"2001:db8::7"', icmp_type="3", rtt="12.345")}]""",
     stop_reason='"GAPLIMIT"',

@@ -122,6 +122,17 @@ def test_mapped_ipv4_addresses_of_16_bytes_are_ipv4():
         Trace("192.0.2.1", "198.51.100.1", 0.0, [(7, "203.0.113.7", 0.001, KIND_TIME_EXCEEDED)])
     ]
     assert report.newest_s == 0
+    assert "unusable start time" not in report.notes
+
+
+@pytest.mark.parametrize("start", [(4_102_444_800, 0), (0xFFFF_FFFF, 0xFFFF_FFFF)])
+def test_an_unusable_start_time_costs_no_trace_and_names_no_snapshot(start):
+    data = wb.trace("192.0.2.1", "198.51.100.1", start, 4, [])
+    traces, report = read_bytes(wb.FOURTH + data)
+    assert [each.start_s for each in traces] == [1_700_000_004.000005, 0.0]
+    assert report.newest_s == 1_700_000_004.000005
+    assert report.notes["unusable start time"] == 1
+    assert not report.rejected
 
 
 @pytest.mark.parametrize(
