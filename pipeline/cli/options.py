@@ -231,11 +231,19 @@ def numbers(text: str, option: str) -> tuple[int, ...]:
         raise typer.BadParameter(f"{option} takes numbers like 3356,1299, not {text!r}") from None
 
 
+def metric_names(text: str) -> tuple[str, ...]:
+    """``NAME,NAME,...``, at least one."""
+    names = tuple(part.strip() for part in text.split(",") if part.strip())
+    if not names:
+        raise typer.BadParameter("--metrics takes names like hops, at least one")
+    return names
+
+
 def pack_size(text: str) -> int | None:
     """``auto`` (None) or a number of ingresses."""
     if text == "auto":
         return None
-    if not text.isdecimal() or int(text) < 1:
+    if not (text.isascii() and text.isdecimal()) or not 1 <= int(text) < 2**31:
         raise typer.BadParameter(f"--pack takes auto or a number from 1, not {text!r}")
     return int(text)
 
@@ -268,7 +276,7 @@ def analyze_config(given: Mapping[str, Any]) -> AnalyzeConfig:
         out=given["out"],
         snapshot=given["snapshot"],
         asns=numbers(given.get("asns", ""), "--asn"),
-        metrics=tuple(part for part in given["metrics"].split(",") if part),
+        metrics=metric_names(given["metrics"]),
         device=cast(Any, choice(given["device"], ("auto", "cpu", "gpu"), "--device")),
         pack=pack_size(given["pack"]),
         schedule=cast(Any, choice(given["schedule"], schedules, "--schedule")),

@@ -26,7 +26,7 @@ from rich.text import Text
 from pipeline.model.progress import Progress
 
 LINE_EVERY_S = 2.0  # where stderr is no terminal, a line of progress at most this often
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 TITLES = {
     "read": "Reading",

@@ -87,7 +87,7 @@ def find_inputs(inputs: Iterable[Path], format: str | None, store: Path) -> Inpu
     Raises
     ------
     UsageError
-        If an input does not exist, the format is unknown, or there is no file at all.
+        If the format is unknown, or there is no file at all.
     """
     if format is not None and format not in FORMATS:
         raise UsageError(f"unknown format {format!r}; --format takes one of: {', '.join(FORMATS)}")
@@ -95,7 +95,9 @@ def find_inputs(inputs: Iterable[Path], format: str | None, store: Path) -> Inpu
     left_alone: list[Path] = []
     for given in inputs:
         if not given.exists():
-            raise UsageError(f"{given}: no such file or folder; give files or folders that exist")
+            missing = FormatError(given, "", "no such file or folder; give one that exists")
+            files[given.absolute()] = InputFile(given, error=missing)
+            continue
         in_folder = given.is_dir()
         for path in _walk(given, store) if in_folder else [given]:
             key = path.resolve()

@@ -81,7 +81,10 @@ def open_snapshot(store: Path, name: str | None = None) -> Snapshot:
     """
     store = Path(store)
     if name is None:
-        names = snapshot_names(store)
+        try:
+            names = snapshot_names(store)
+        except StoreError as error:  # which one is the newest cannot be told
+            raise StoreError(f"{error}; or give --snapshot NAME of another one") from None
         if not names:
             raise StoreError(
                 f"{store}: no snapshot here; `hopscope ingest INPUT... --store {store}` makes one"

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+import typer
 
 from pipeline.cli import options
 from pipeline.config import IngestConfig
@@ -150,6 +151,21 @@ def test_the_name_of_a_snapshot_is_the_day_of_its_newest_record(tmp_path, prefix
     assert table.num_rows == summary.n_ases
 
 
-def test_an_exotic_digit_is_no_pack_size():
-    with pytest.raises(Exception, match="--pack takes auto or a number"):
-        options.pack_size("²")
+def test_an_input_that_is_not_there_is_named_and_the_rest_is_done(tmp_path, prefixes):
+    summary = ingest(config(tmp_path, tmp_path / "gone", ATLAS, ip2as=(prefixes,)))
+    assert statuses(summary)["gone"] == "rejected"
+    assert "no such file" in summary.reports[0].error
+    assert summary.n_traces > 0
+    with pytest.raises(UsageError, match="gone: no such file or folder"):
+        ingest(config(tmp_path, tmp_path / "gone", ip2as=(prefixes,)))
+
+
+@pytest.mark.parametrize("text", ["²", "0", "-1", "1.5", "", "9" * 21])
+def test_what_is_no_number_of_ingresses_is_no_pack_size(text):
+    with pytest.raises(typer.BadParameter, match="--pack takes auto or a number"):
+        options.pack_size(text)
+
+
+def test_no_metric_at_all_is_refused():
+    with pytest.raises(typer.BadParameter, match="at least one"):
+        options.metric_names(" ,")
