@@ -6,15 +6,17 @@ in a way that does not depend on which thread saw which block.
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
 
 from pipeline.infer.merging import find_addrs
 from pipeline.infer.observing import Observation
-from pipeline.infer.spool import Traces, read_block
+from pipeline.infer.spool import Traces, read_block, scratch_faults
 
 State = TypeVar("State")
 
@@ -29,25 +31,43 @@ class Spools:
         An id is a position here; -1 stands for an address that is not here.
     workers : int
         Threads that read and count.
+
+    Raises
+    ------
+    StoreError
+        If scratch files cannot be written or read: numberings go beside the spools, 4 bytes an
+        address, and are deleted with them.
     """
 
     def __init__(
         self, observations: Sequence[Observation], addrs: np.ndarray, workers: int
     ) -> None:
         self._observations = [o for o in observations if o.n_traces]
-        self._addrs = addrs
         self.workers = max(1, workers)
+        # Found once, not in every pass: on disk, so that memory does not grow with files.
+        self._numberings: list[Path] = []
+        for observation in self._observations:
+            folder = observation.addrs.parent
+            with (
+                scratch_faults(folder),
+                tempfile.NamedTemporaryFile(
+                    prefix="numbering-", suffix=".npy", dir=folder, delete=False
+                ) as file,
+            ):
+                np.save(file, find_addrs(addrs, np.load(observation.addrs)))
+            self._numberings.append(Path(file.name))
 
     def _blocks(self, worker: int) -> Iterator[Traces]:
         """Every ``workers``-th block, so that one large spool is shared too."""
         at = 0
-        for observation in self._observations:
+        for observation, path in zip(self._observations, self._numberings, strict=True):
             numbering: np.ndarray | None = None
             for block in observation.blocks:
                 if at % self.workers == worker:
-                    if numbering is None:
-                        numbering = find_addrs(self._addrs, np.load(observation.addrs))
-                    traces = read_block(observation.spool, block)
+                    with scratch_faults(path.parent):
+                        if numbering is None:
+                            numbering = np.load(path)
+                        traces = read_block(observation.spool, block)
                     ids = numbering[traces.ids] if block.n_hops else traces.ids
                     yield Traces(traces.hop_ptr, traces.flags, traces.ttl, ids, traces.rtt_ms)
                 at += 1

@@ -126,6 +126,13 @@ def test_a_full_disk_during_inference_is_an_error_of_scratch(tmp_path, monkeypat
     assert all(file.closed for file in opened)
 
 
+def test_a_spool_that_is_gone_during_inference_is_an_error_of_scratch(tmp_path):
+    seen = observe(tmp_path, traces(f"{A} {B} {C}"))
+    seen.spool.unlink()
+    with pytest.raises(StoreError, match=f"{seen.spool.parent}: scratch files cannot be"):
+        infer_topology([seen], prefixes=prefix_table(tmp_path), borders="prefix")
+
+
 def test_sample_files_are_closed_when_a_pass_raises(tmp_path, monkeypatch):
     seen = observe(tmp_path, traces(f"{A} {B} {C}"))
     opened = []
