@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import logging
 import os
+import urllib.parse
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -16,7 +17,7 @@ from prefect.artifacts import (
     create_table_artifact,
 )
 
-from flows.pages import REPORTS_URL
+from flows.pages import REPORTS_FOLDER, REPORTS_URL
 
 MAX_WARNINGS = 100  # lines; all of them stand in report.json
 
@@ -31,11 +32,12 @@ def show_ases(columns: Sequence[str], rows: Sequence[Sequence[object]], n_ases: 
 
 
 def report_link(index: Path, out: Path) -> str:
-    """Where a browser finds a page of the folder of reports."""
-    served = os.environ.get(REPORTS_URL)
-    if served:
-        return f"{served.rstrip('/')}/{index.resolve().relative_to(out.resolve()).as_posix()}"
-    return index.resolve().as_uri()
+    """Where a browser finds a page of the folder of reports; a file if that is not served."""
+    url, folder = os.environ.get(REPORTS_URL), os.environ.get(REPORTS_FOLDER)
+    page, out = index.resolve(), out.resolve()
+    if url and folder and Path(folder).resolve() == out and page.is_relative_to(out):
+        return f"{url.rstrip('/')}/{urllib.parse.quote(page.relative_to(out).as_posix())}"
+    return page.as_uri()
 
 
 def show_report(link: str, snapshot: str) -> None:

@@ -10,6 +10,7 @@ be done it ends Failed, with one line that says what to give.
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import importlib
 import logging
@@ -19,7 +20,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from prefect import flow
+from prefect.client.orchestration import get_client
 from prefect.events.worker import EventsWorker
+from prefect.exceptions import TerminationSignal
 from prefect.logging.handlers import APILogWorker, PrefectConsoleHandler
 from prefect.settings import PREFECT_API_URL, temporary_settings
 from prefect.states import Completed, Failed, State
@@ -32,8 +35,10 @@ from flows.outcome import EXPECTED, one_line, result_or_failure
 from flows.progress import listening
 from flows.report import report_stage
 from flows.server import free_port, prefect_server
+from flows.stopping import stop_on_signals
 from pipeline.cli.summaries import print_analyze, print_ingest, print_warnings
 from pipeline.cli.terminal import ProgressDisplay, warn
+from pipeline.errors import UsageError
 
 if TYPE_CHECKING:
     from pipeline.stages import AnalyzeSummary, IngestSummary
@@ -109,20 +114,21 @@ def nightly(
 def main(arguments: list[str]) -> int:
     """Run the flow here and print what ``hopscope run`` prints; returns the exit status."""
     _quiet_terminal()
-    try:
-        given = parse(arguments)
-        if given is None:
-            return 0
-        parameters = parameters_of(given)
-        configs(parameters)  # a wrong option is said before a server is started
-        run = _run if PREFECT_API_URL.value() else _run_on_own_server
-        state = run(parameters)
-    except EXPECTED as error:
-        warn(one_line(error))
-        return 2
-    except KeyboardInterrupt:
-        warn("stopped")
-        return 130
+    with stop_on_signals() as stopping:
+        try:
+            given = parse(arguments)
+            if given is None:
+                return 0
+            parameters = parameters_of(given)
+            configs(parameters)  # a wrong option is said before a server is started
+            run = _run_on_named_server if PREFECT_API_URL.value() else _run_on_own_server
+            state = run(parameters)
+        except (KeyboardInterrupt, TerminationSignal):
+            _last_words("stopped")
+            return stopping.exit_status
+        except EXPECTED as error:
+            _last_words(one_line(error))
+            return stopping.exit_status if stopping.asked.is_set() else 2
     if not state.is_completed():
         warn(state.message or f"the flow run ended {state.name}")
         return 2
@@ -131,6 +137,11 @@ def main(arguments: list[str]) -> int:
     print_ingest(summary.ingested)
     print_analyze(summary.analyzed)
     return 0 if summary.complete else 1
+
+
+def _last_words(text: str) -> None:
+    with contextlib.suppress(OSError):  # a terminal that is closed
+        warn(text)
 
 
 def _quiet_terminal() -> None:
@@ -143,6 +154,18 @@ def _quiet_terminal() -> None:
 def _run(parameters: dict[str, Any]) -> State:
     with ProgressDisplay() as display, listening(display):
         return nightly(**parameters, return_state=True)
+
+
+def _run_on_named_server(parameters: dict[str, Any]) -> State:
+    with get_client(sync_client=True) as client:
+        error = client.api_healthcheck()
+    if error is not None:
+        raise UsageError(
+            f"the Prefect server at PREFECT_API_URL={PREFECT_API_URL.value()} does not answer "
+            f"({' '.join(str(error).split())}): start it, or unset the variable for a run on a "
+            "server of its own"
+        )
+    return _run(parameters)
 
 
 def _run_on_own_server(parameters: dict[str, Any]) -> State:

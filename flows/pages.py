@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import html
 import http.server
+import sys
 import time
 import urllib.parse
 from http import HTTPStatus
@@ -17,9 +18,10 @@ from flows.runs import Run, runs_in_progress
 from flows.server import HOST
 
 REPORTS = "/reports/"
-# Tells flow runs where the folder of reports is served: a browser follows no link from a page
+# Tell flow runs which folder of reports is served, and where: a browser follows no link from a page
 # of Prefect to a file.
 REPORTS_URL = "HOPSCOPE_REPORTS_URL"
+REPORTS_FOLDER = "HOPSCOPE_REPORTS_FOLDER"
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><title>hopscope</title>
@@ -109,6 +111,11 @@ class ReportServer(http.server.ThreadingHTTPServer):
     def url(self) -> str:
         return f"http://{HOST}:{self.server_address[1]}"
 
+    def handle_error(self, request, client_address) -> None:
+        """Say nothing of a browser that hangs up."""
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)
+
 
 class _Handler(http.server.SimpleHTTPRequestHandler):
     server: ReportServer
@@ -148,9 +155,12 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         parts = urllib.parse.unquote(path[len(REPORTS) :]).split("/")
         if any(part.startswith(".") or "\0" in part for part in parts):
             return None
-        out = self.server.out.resolve()
-        file = out.joinpath(*parts).resolve()
-        return file if file.is_relative_to(out) and file.is_file() else None
+        try:
+            out = self.server.out.resolve()
+            file = out.joinpath(*parts).resolve()
+            return file if file.is_relative_to(out) and file.is_file() else None
+        except (OSError, RuntimeError, ValueError):  # too long a name, a loop of links, no text
+            return None
 
     def _send_start_page(self):
         runs = runs_in_progress(self.server.api_url, self.server.ui_url)

@@ -1,6 +1,6 @@
 """Prefect server and worker, and the reports, all on 127.0.0.1: ``python -m flows.serve``.
 
-Everything that it starts ends with it, on SIGINT and on SIGTERM.
+Everything that it starts ends with it, on SIGINT, SIGTERM and SIGHUP.
 """
 
 from __future__ import annotations
@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -19,9 +18,11 @@ from pathlib import Path
 import psutil  # type: ignore[import-untyped]
 
 import flows
-from flows.pages import REPORTS, REPORTS_URL, ReportServer
+from flows.pages import REPORTS, REPORTS_FOLDER, REPORTS_URL, ReportServer
 from flows.runs import end_lost_runs
 from flows.server import HOST, prefect_server, stop_process
+from flows.stopping import stop_on_signals
+from flows.tied import tied
 from pipeline.cli.terminal import print_line, warn
 from pipeline.errors import UsageError
 
@@ -35,28 +36,14 @@ CLI_TIMEOUT_S = 180.0
 def main(arguments: list[str]) -> int:
     """Serve until asked to stop; returns the exit status."""
     options = _options(arguments)
-    asked_to_stop = threading.Event()
-    previous = {
-        number: signal.signal(number, lambda *_: _stop(asked_to_stop))
-        for number in (signal.SIGINT, signal.SIGTERM)
-    }
-    try:
-        return _serve(options, asked_to_stop)
-    except KeyboardInterrupt:
-        return 0
-    except UsageError as error:
-        warn(str(error))
-        return 2
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
-
-
-def _stop(asked_to_stop: threading.Event) -> None:
-    """The first signal ends whatever is going on; further ones must not cut the clearing up."""
-    if not asked_to_stop.is_set():
-        asked_to_stop.set()
-        raise KeyboardInterrupt
+    with stop_on_signals() as stopping:
+        try:
+            return _serve(options, stopping.asked)
+        except KeyboardInterrupt:
+            return 0
+        except UsageError as error:
+            warn(str(error))
+            return 2
 
 
 def _options(arguments: list[str]) -> argparse.Namespace:
@@ -88,6 +75,11 @@ def _options(arguments: list[str]) -> argparse.Namespace:
 
 
 def _serve(options: argparse.Namespace, asked_to_stop: threading.Event) -> int:
+    if not (ROOT / "prefect.yaml").is_file():
+        raise UsageError(
+            f"serve runs from a checkout of the repository: {ROOT} has no prefect.yaml, which says "
+            "what runs every night"
+        )
     # What the nightly run is given by its environment; its own folder is the repository's.
     os.environ["HOPSCOPE_STORE"] = str(options.store.resolve())
     os.environ["HOPSCOPE_OUT"] = str(options.out.resolve())
@@ -110,6 +102,7 @@ def _serve(options: argparse.Namespace, asked_to_stop: threading.Event) -> int:
         environment = os.environ | {
             "PREFECT_API_URL": server.api_url,
             REPORTS_URL: reports.url + REPORTS.rstrip("/"),
+            REPORTS_FOLDER: str(reports.out),
         }
         _prefect(["work-pool", "create", POOL, "--type", "process", "--overwrite"], environment)
         _prefect(["deploy", "--all"], environment)
@@ -160,7 +153,7 @@ def _worker(environment: dict[str, str], log: Path) -> Iterator[subprocess.Popen
     words = [sys.executable, "-m", "prefect", "worker", "start", "--pool", POOL]
     with log.open("wb") as output:
         process = subprocess.Popen(
-            [*words, "--type", "process", "--limit", "2"],
+            tied([*words, "--type", "process", "--limit", "2"]),
             cwd=ROOT,
             env=environment,
             stdin=subprocess.DEVNULL,

@@ -14,11 +14,17 @@ import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 
+from flows.tied import tied
 from pipeline.errors import UsageError
 
 HOST = "127.0.0.1"
 START_TIMEOUT_S = 180.0  # 6 s on an idle machine, 20 s the first time, more on a busy one
 STOP_TIMEOUT_S = 10.0
+
+
+def origins(port: int) -> tuple[str, ...]:
+    """What a browser calls the pages of a port of this machine."""
+    return tuple(f"http://{name}:{port}" for name in (HOST, "localhost"))
 
 
 def free_port(preferred: int = 0) -> int:
@@ -51,7 +57,9 @@ def stop_process(process: subprocess.Popen, timeout_s: float = STOP_TIMEOUT_S) -
 
 @contextlib.contextmanager
 def prefect_server(port: int, log: Path, *, ui: bool, scheduler: bool) -> Iterator[PrefectServer]:
-    """Run a Prefect server on 127.0.0.1 and stop it on every exit.
+    """Run a Prefect server on 127.0.0.1, for this machine only, and stop it on every exit.
+
+    Call it from the main thread: the server ends with the thread that started it.
 
     Parameters
     ----------
@@ -70,16 +78,20 @@ def prefect_server(port: int, log: Path, *, ui: bool, scheduler: bool) -> Iterat
         Call its ``wait`` before the first request.
     """
     log.parent.mkdir(parents=True, exist_ok=True)
-    words = [sys.executable, "-m", "prefect", "server", "start", "--host", HOST]
-    words += ["--port", str(port), "--log-level", "ERROR"]
-    words += ["--ui" if ui else "--no-ui"]
-    words += ["--scheduler", "--late-runs"] if scheduler else ["--no-scheduler", "--no-late-runs"]
     environment = {k: v for k, v in os.environ.items() if k != "PREFECT_API_URL"}
-    # Pages ask the API of the default port if they are not told of ours.
-    environment["PREFECT_SERVER_UI_API_URL"] = f"http://{HOST}:{port}/api"
+    environment |= {
+        "PREFECT_SERVER_LOGGING_LEVEL": "ERROR",
+        "PREFECT_SERVER_UI_ENABLED": str(ui),
+        "PREFECT_SERVER_SERVICES_SCHEDULER_ENABLED": str(scheduler),
+        "PREFECT_SERVER_SERVICES_LATE_RUNS_ENABLED": str(scheduler),
+        # Pages ask the API of the default port if they are not told of ours.
+        "PREFECT_SERVER_UI_API_URL": f"http://{HOST}:{port}/api",
+        # By default pages of every site may read the answers.
+        "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": ",".join(origins(port)),
+    }
     with log.open("wb") as output:
         process = subprocess.Popen(
-            words,
+            tied([sys.executable, "-m", "flows.local_server", str(port)]),
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,

@@ -16,6 +16,7 @@ import sqlite3
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from dataclasses import dataclass
 from pathlib import Path
@@ -223,6 +224,29 @@ def test_run_without_inputs_fails_with_one_line_that_says_what_to_give(served):
     assert "\n" not in run["state"]["message"]
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "rebind.example"},
+        {"Origin": "https://evil.example"},
+        {"Origin": "https://evil.example", "Content-Type": "text/plain"},
+    ],
+)
+def test_web_site_cannot_start_a_run_through_the_browser(served, headers):
+    deployment = served.post("/deployments/filter", {})[0]["id"]
+    url = f"{served.ui_url}/api/deployments/{deployment}/create_flow_run"
+    before = served.post("/flow_runs/count", {})
+    for method, body in (("POST", b"{}"), ("OPTIONS", None)):
+        asked = {"Content-Type": "application/json", "Access-Control-Request-Method": "POST"}
+        request = urllib.request.Request(url, body, asked | headers, method=method)
+        with pytest.raises(urllib.error.HTTPError) as caught, urllib.request.urlopen(request):
+            pass
+        with caught.value as answer:
+            assert answer.code == 403
+            assert "access-control-allow-origin" not in answer.headers
+    assert served.post("/flow_runs/count", {}) == before
+
+
 def test_taken_port_is_named_and_nothing_is_left_running(tmp_path):
     with socket.socket() as taken:
         taken.bind((HOST, 0))
@@ -264,6 +288,60 @@ def test_embedded_run_needs_nothing_started_and_says_what_was_left_out(tmp_path)
         assert noise not in done.stderr
 
 
+@pytest.mark.parametrize("module", ["flows.nightly", "flows.serve"])
+def test_sigterm_leaves_no_process(tmp_path, module):
+    words = ["--port", str(free_port()), "--prefect-port", str(free_port())]
+    if module == "flows.nightly":
+        topology = tmp_path / "large.brite"
+        generate = ["-m", "pipeline.cli", "generate", "top-down", "--routers", "100000"]
+        subprocess.run([sys.executable, *generate, "--out", topology], check=True, cwd=ROOT)
+        words = [str(topology), "--store", "store", "--out", "out", "--workers", "1"]
+    log = tmp_path / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", module, *words],
+            env=clean_environment(tmp_path / "prefect"),
+            cwd=tmp_path,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        busy = "Searching" if module == "flows.nightly" else "Starting Prefect"
+        end = time.monotonic() + START_S
+        children: list[psutil.Process] = []
+        while busy not in log.read_text() or not children:
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < end, log.read_text()
+            time.sleep(0.1)
+            children = psutil.Process(process.pid).children(recursive=True)
+        assert any("flows.local_server" in child.cmdline() for child in children)
+        process.terminate()
+        status = process.wait(60)
+        _, alive = psutil.wait_procs(children, timeout=5)
+    finally:
+        stop_process(process)
+    assert alive == []
+    assert status == (143 if module == "flows.nightly" else 0), log.read_text()
+    assert "Traceback" not in log.read_text()
+
+
+def test_server_that_does_not_answer_is_named_in_one_line(tmp_path):
+    environment = clean_environment(tmp_path) | {"PREFECT_API_URL": "http://127.0.0.1:9/api"}
+    done = subprocess.run(
+        [sys.executable, "-m", "flows.nightly", str(LAB), "--store", "s", "--out", "o"],
+        env=environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert "PREFECT_API_URL=http://127.0.0.1:9/api" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
 @pytest.mark.parametrize(
     ("words", "says"), [([], "inputs"), (["nowhere", "--store", "s"], "--out")]
 )
@@ -283,7 +361,7 @@ def test_embedded_run_with_nothing_to_do_ends_with_one_line(tmp_path, words, say
 
 
 # Last in the file: it stops what the others use.
-def test_sigterm_in_the_middle_of_a_run_leaves_no_process_and_no_place_held(served):
+def test_closed_terminal_in_the_middle_of_a_run_leaves_no_process_and_no_place_held(served):
     topology = served.out.parent / "large.brite"
     words = [sys.executable, "-m", "pipeline.cli", "generate", "top-down", "--routers", "200000"]
     subprocess.run([*words, "--out", topology], check=True, cwd=ROOT, capture_output=True)
@@ -298,10 +376,10 @@ def test_sigterm_in_the_middle_of_a_run_leaves_no_process_and_no_place_held(serv
         time.sleep(0.1)
     children = psutil.Process(served.process.pid).children(recursive=True)
     commands = "\n".join(" ".join(child.cmdline()) for child in children)
-    for part in ("server start", "worker start", "prefect.engine"):
+    for part in ("flows.local_server", "worker start", "prefect.engine"):
         assert part in commands
 
-    served.process.send_signal(signal.SIGTERM)
+    served.process.send_signal(signal.SIGHUP)
     assert served.process.wait(60) == 0
     _, alive = psutil.wait_procs(children, timeout=5)
     assert alive == []

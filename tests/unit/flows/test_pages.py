@@ -20,6 +20,7 @@ def out(tmp_path):
     (out / "empty").mkdir()
     (tmp_path / "secret").write_text("secret")
     (out / "2026-11-21" / "link").symlink_to(tmp_path / "secret")
+    (out / "loop").symlink_to(out / "loop")
     return out
 
 
@@ -27,7 +28,7 @@ def out(tmp_path):
 def server(out):
     # Nothing listens on port 9: Prefect does not answer, the pages must.
     with ReportServer(0, out, "http://127.0.0.1:9", "http://127.0.0.1:9/api") as server:
-        thread = threading.Thread(target=server.serve_forever)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         yield server
         server.shutdown()
@@ -76,6 +77,9 @@ def test_the_start_page_lists_reports_and_links_to_prefect(server):
         "/reports/2026-11-21/",
         "/reports/",
         "/reports/%00",
+        f"/reports/{'a' * 300}/index.html",
+        f"/reports/{'a/' * 3000}index.html",
+        "/reports/loop/index.html",
         "/secret",
         "//secret",
     ],
@@ -84,6 +88,19 @@ def test_nothing_outside_hidden_or_listed_is_shown(server, path):
     status, text = get(server, path)
     assert status == 404
     assert "secret" not in text.replace(path, "")
+
+
+def test_browser_that_hangs_up_is_nothing_to_speak_of(server, capsys):
+    def fail_with(error: Exception) -> str:
+        try:
+            raise error
+        except type(error):
+            server.handle_error(None, ("127.0.0.1", 1))
+        return capsys.readouterr().err
+
+    for error in (BrokenPipeError(), ConnectionResetError(), TimeoutError()):
+        assert fail_with(error) == ""
+    assert "a fault" in fail_with(KeyError("a fault"))
 
 
 def test_another_site_cannot_read_along(server):
