@@ -122,6 +122,7 @@ def configs(parameters: Mapping[str, Any]) -> tuple[IngestConfig, AnalyzeConfig]
     given = parse(_arguments(parameters))
     if given is None:
         raise UsageError("help is no parameter of a flow run")
+    given |= dict.fromkeys(_switched_off(parameters), False)
     try:
         return o.ingest_config(given), o.analyze_config(given)
     except TyperException as error:
@@ -145,15 +146,30 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, Path) else value
 
 
+def _all(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters and further options, by name, as one."""
+    options = dict(parameters)
+    options.update(options.pop("options", None) or {})
+    return {name.replace("-", "_"): value for name, value in options.items()}
+
+
+def _switched_off(parameters: Mapping[str, Any]) -> list[str]:
+    """Switches that are given as false: the command line has no word that wins over a variable."""
+    return [
+        name
+        for name, value in _all(parameters).items()
+        if value is False and DEFAULTS.get(name) is False
+    ]
+
+
 def _arguments(parameters: Mapping[str, Any]) -> list[str]:
     """Parameters as words of a command line; inputs behind ``--``, so that none is an option."""
-    options = dict(parameters)
+    options = _all(parameters)
     inputs = options.pop("inputs", None) or ()
-    options.update(options.pop("options", None) or {})
     words: list[str] = []
     for name, value in options.items():
         flag = "--" + name.replace("_", "-")
-        if value is None or value is False:
+        if value is None or (value is False and DEFAULTS.get(name) is False):
             continue
         if value is True:
             words.append(flag)

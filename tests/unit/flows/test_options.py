@@ -47,6 +47,16 @@ def test_any_option_of_the_command_line_can_be_given():
     assert analyze.pack == 4
 
 
+def test_false_wins_over_a_variable_that_switches_on(monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_BRIDGE_GAPS", "1")
+    monkeypatch.setenv("HOPSCOPE_VERIFY", "1")
+    given = {"inputs": ["x"], "store": "s", "out": "o"}
+    ingest, analyze = configs(given)
+    assert (ingest.bridge_gaps, analyze.verify) == (True, True)
+    ingest, analyze = configs(given | {"options": {"bridge-gaps": False, "verify": False}})
+    assert (ingest.bridge_gaps, analyze.verify) == (False, False)
+
+
 def test_an_input_that_looks_like_an_option_is_a_file():
     ingest, _ = configs({"inputs": ["--help", "-x"], "store": "s", "out": "o"})
     assert ingest.inputs == (Path("--help"), Path("-x"))
@@ -58,7 +68,9 @@ def test_an_input_that_looks_like_an_option_is_a_file():
         ({"store": "s", "out": "o"}, "HOPSCOPE_INPUTS"),
         ({"inputs": ["x"], "out": "o"}, "--store"),
         ({"inputs": ["x"], "store": "s", "out": "o", "options": {"colour": "red"}}, "--colour"),
+        ({"inputs": ["x"], "store": "s", "out": "o", "options": {"colour": False}}, "--colour"),
         ({"inputs": ["x"], "store": "s", "out": "o", "options": {"pack": "many"}}, "many"),
+        ({"inputs": ["x"], "store": "s", "out": "o", "options": {"pack": False}}, "False"),
     ],
 )
 def test_what_is_missing_or_wrong_is_said_in_one_line(parameters, says):
