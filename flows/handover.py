@@ -6,6 +6,7 @@ One .npz without pickled objects: the columns, and the rest as JSON.
 
 from __future__ import annotations
 
+import contextlib
 import zipfile
 from dataclasses import fields
 from pathlib import Path
@@ -19,9 +20,19 @@ from pipeline.model.measurement import Measurement
 from pipeline.model.tasks import SearchResults
 
 FOLDER = ".measured"  # below the folder of reports
+# What a run that was killed left behind; a report that failed can be made again until then.
+KEEP_S = 24 * 3600.0
 _RESULT_COLUMNS = [field.name for field in fields(SearchResults)]
 _COLUMNS = ["rows", "n_tasks", "n_retries", "wall_s"]
 _OBJECTS = ["device", "cluster", "busy_share"]
+
+
+def remove_old(folder: Path, now: float) -> None:
+    """Remove files of hand-over that nobody came for in a day; ``now`` in seconds since 1970."""
+    for path in folder.glob("*.npz"):
+        with contextlib.suppress(OSError):  # another run removes them too
+            if now - path.stat().st_mtime > KEEP_S:
+                path.unlink()
 
 
 def write_measurement(path: Path, measurement: Measurement, started: float) -> None:

@@ -14,7 +14,7 @@ from prefect.states import Completed, Failed, State
 
 from flows.artifacts import show_dashboard
 from flows.children import without_main_module
-from flows.handover import FOLDER, write_measurement
+from flows.handover import FOLDER, remove_old, write_measurement
 from flows.options import configs
 from flows.outcome import EXPECTED, one_line, result_or_failure
 from flows.progress import progress_artifact
@@ -37,6 +37,7 @@ def measure_stage(config: AnalyzeConfig, handover: Path) -> Path | State:
     from pipeline import stages
 
     started = time.time()
+    remove_old(handover.parent, started)
     try:
         with progress_artifact("search-progress", "Searches") as progress, without_main_module():
             measurement = stages.measure_stage(config, _Dashboard(progress))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import contextvars
 import logging
-import re
 import threading
 from collections.abc import Iterator
 from typing import cast
@@ -21,8 +20,6 @@ UPDATE_EVERY_S = 1.5
 LAST_UPDATE_WAIT_S = 10.0
 # From and to which percent of its task a stage goes, roughly as its time does.
 SHARES = {"read": (0.0, 70.0), "infer": (70.0, 90.0), "build": (90.0, 95.0), "write": (95.0, 100.0)}
-# While it is not known how many traces there are, the detail says how many files are read.
-_OF_FILES = re.compile(r"(\d+) of (\d+) files")
 
 _listeners: list[ProgressCallback] = []
 
@@ -113,11 +110,8 @@ def _percent(progress: Progress | None) -> float:
     """Percent of the whole task that a progress of one of its stages means."""
     if progress is None:
         return 0.0
-    done, total = progress.done, progress.total
-    if total <= 0 and (files := _OF_FILES.match(progress.detail)):
-        done, total = int(files[1]), int(files[2])
     first, last = SHARES.get(progress.stage, (0.0, 100.0))
-    share = min(1.0, done / total) if total > 0 else 0.0
+    share = min(1.0, progress.done / progress.total) if progress.total > 0 else 0.0
     return first + (last - first) * share
 
 

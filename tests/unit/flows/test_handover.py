@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import fields
 
 import numpy as np
 import pytest
 
-from flows.handover import read_measurement, write_measurement
+from flows.handover import KEEP_S, read_measurement, remove_old, write_measurement
 from pipeline.errors import StoreError
 from pipeline.model.measurement import Measurement
 from pipeline.model.tasks import SearchResults
@@ -74,6 +75,16 @@ def test_no_field_of_a_measurement_is_forgotten(tmp_path, measurement):
         )
     ]
     assert empty == []
+
+
+def test_what_nobody_came_for_in_a_day_is_removed(tmp_path):
+    now = 1.8e9
+    for name, age_s in (("old.npz", KEEP_S + 1), ("new.npz", KEEP_S - 1), ("old.txt", 2 * KEEP_S)):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (now - age_s, now - age_s))
+    remove_old(tmp_path, now)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new.npz", "old.txt"]
+    remove_old(tmp_path / "nowhere", now)
 
 
 def test_a_missing_or_broken_file_is_named(tmp_path, measurement):

@@ -11,8 +11,8 @@ from flows.progress import listening, progress_artifact
 from pipeline.model.progress import Progress
 
 INGEST = [
-    Progress("read", 0, 0, "traces", "0 of 4 files"),
-    Progress("read", 900, 0, "traces", "3 of 4 files"),
+    Progress("read", 0, 4, "files", "0 traces"),
+    Progress("read", 3, 4, "files", "900 traces"),
     Progress("infer", 0, 1, "topology"),
     Progress("infer", 1, 1, "topology"),
     Progress("build", 0, 1, "graphs"),
