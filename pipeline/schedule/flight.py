@@ -24,6 +24,7 @@ from distributed.scheduler import KilledWorker
 
 from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError
 from pipeline.model.tasks import Attempt, Outcome, TaskRun
+from pipeline.schedule.connection import GONE, Connection
 from pipeline.schedule.watch import Limits, Watch, Watched
 
 log = logging.getLogger(__name__)
@@ -31,7 +32,7 @@ log = logging.getLogger(__name__)
 THREAD_WINDOW = 2  # tasks in flight for each worker thread: one runs, one is on its way
 MIN_WINDOW = 16  # tasks; 1.5 ms a task without work where 8 in flight give 2.1 ms, 4 give 2.7
 MAX_DEATHS = 2  # workers lost in quarantine
-GATHER_S = 120.0  # seconds to fetch small results that are ready; longer means a lost cluster
+REASON_S = 10.0  # seconds to learn an error that this process has been told already
 
 Split = Callable[[Any], Sequence[Any]]
 
@@ -96,6 +97,8 @@ class _Entry:
     failed: tuple[Attempt, ...]
     suspect: bool = False
     deaths: int = 0  # workers it lost in quarantine
+    queue: int = 0  # of the caller's
+    fetching: bool = False  # it has ended, its result is on its way
 
 
 @dataclass(eq=False)
@@ -112,14 +115,11 @@ class Flight:
     _entries: dict[Any, _Entry] = field(default_factory=dict)
     _suspects: deque[tuple] = field(default_factory=deque)  # arguments of submit
     _stillborn: list[Outcome] = field(default_factory=list)  # not even submitted
-    _done: queue.SimpleQueue = field(default_factory=queue.SimpleQueue)
     _number: itertools.count = field(default_factory=itertools.count)
-    _threads: dict[str, int] = field(default_factory=dict)
-    _threads_at: float = float("-inf")
     _looked_at: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
-        self._gone = False
+        self._there = Connection(self.client, self.limits)
         self._watch = Watch(self.limits)
 
     def __enter__(self) -> Flight:
@@ -135,30 +135,33 @@ class Flight:
         left = [entry.future for entry in self._entries.values()]
         self._entries.clear()
         self._suspects.clear()
-        if left and not self._lost_client():
-            self.client.cancel(left)
-        for future in left:
-            future.release()
+        self._there.cancel(left)
 
     @property
     def n_in_flight(self) -> int:
         return len(self._entries) + len(self._suspects) + len(self._stillborn)
 
+    def n_queued(self, queue: int) -> int:
+        """Tasks in flight that came from one of the caller's queues."""
+        return sum(entry.queue == queue for entry in self._entries.values())
+
     def n_pinned(self, worker: str | None) -> int:
         """Tasks in flight that are bound to one worker; None: those that are bound to none."""
         return sum(entry.watched.pin == worker for entry in self._entries.values())
 
-    def n_threads(self) -> int:
-        """Threads of all workers now, at least one; asked anew every few seconds."""
-        return max(1, sum(self._refresh().values()))
-
-    def window(self) -> int:
-        """Tasks to keep in flight now."""
-        return max(MIN_WINDOW, THREAD_WINDOW * self.n_threads())
+    def window(self, task: Any = None) -> int:
+        """Tasks to keep in flight now; with a task: of those that the same workers may run."""
+        self._there.look()
+        threads = self._there.threads
+        allowed = self.allowed(task) if task is not None else None
+        workers = threads if allowed is None else allowed
+        n_threads = max(1, sum(threads.get(worker, 0) for worker in workers))
+        return max(MIN_WINDOW, THREAD_WINDOW * n_threads)
 
     def slots(self) -> list[str]:
         """One worker address for each thread, in a fixed order."""
-        workers = sorted(self._refresh(force=True).items())
+        self._there.look(force=True)
+        workers = sorted(self._there.threads.items())
         return [worker for worker, n_threads in workers for _ in range(n_threads)]
 
     def submit(
@@ -170,15 +173,16 @@ class Flight:
         failed: tuple[Attempt, ...] = (),
         suspect: bool = False,
         deaths: int = 0,
+        queue: int = 0,
     ) -> None:
         """Give one task to the cluster; ``pin`` is the only worker that may take it."""
-        if self._lost_client():
-            lost = PipelineError(f"{self.name(task).rpartition('-')[0]}: the scheduler is gone")
+        if self._there.lost:
+            lost = PipelineError(f"{self.name(task).rpartition('-')[0]}: {self._there.gone}")
             self._stillborn.append(Outcome(task, number, time.time(), error=lost, failed=failed))
             return
         name = self.name(task)
         key = (name, next(self._number), number)
-        workers = [pin] if pin is not None else self.allowed(task)
+        workers = [pin] if pin is not None else self._able(task)
         submitted = time.time()
         # retries=0: Dask would also repeat errors that no repetition can cure.
         try:
@@ -186,30 +190,39 @@ class Flight:
                 attempt, self.run, task, key=key, pure=False, retries=0, workers=workers
             )
         except ClosedClientError:  # it was lost just now
+            self._there.gone = self._there.gone or GONE
             self.submit(task, pin, number, tries, failed)
             return
         watched = Watched(name.rpartition("-")[0], pin)
         self._entries[key] = _Entry(
-            task, number, tries, submitted, future, watched, failed, suspect, deaths
+            task, number, tries, submitted, future, watched, failed, suspect, deaths, queue
         )
-        future.add_done_callback(lambda done: self._done.put(done.key))
+        done = self._there.done
+        future.add_done_callback(lambda ended: done.put((ended.key, None)))
+
+    def _able(self, task: Any) -> list[str] | None:
+        """Workers that may run a task and give signs of life; None: any."""
+        allowed = self.allowed(task)
+        if not (silent := self._there.silent):
+            return allowed
+        workers = list(self._there.threads) if allowed is None else allowed
+        return [worker for worker in workers if worker not in silent] or allowed
 
     def finished(self) -> list[Outcome]:
         """Wait until something has finished; outcomes of what has, in order of completion.
 
         May be empty: what finished was tried again, or nothing did before the next look.
         """
-        keys = self._wait() if self._entries and not self._stillborn else []
-        entries = [(key, self._entries[key]) for key in keys if key in self._entries]
+        told = self._wait() if self._entries and not self._stillborn else []
         outcomes, self._stillborn = self._stillborn, []
-        for key, entry, answer in self._fetch(entries):
-            del self._entries[key]
+        for key, answer in self._answers(told):
+            entry = self._entries.pop(key)
             outcomes += self._settle(entry, answer)
             entry.future.release()
         now = time.monotonic()
         if self._entries and now - self._looked_at >= self.limits.poll_s:
-            self._looked_at = now
-            outcomes += self._look(now)
+            outcomes += self._look()
+            self._looked_at = time.monotonic()
         self._try_a_suspect()
         return outcomes
 
@@ -217,64 +230,56 @@ class Flight:
         if self._suspects and not any(entry.suspect for entry in self._entries.values()):
             self.submit(*self._suspects.popleft())
 
-    def _lost_client(self) -> bool:
-        """Whether the scheduler has gone; a connection that was lost once stays lost for us."""
-        self._gone = self._gone or self.client.status != "running"
-        return self._gone
-
-    def _wait(self) -> list[Any]:
+    def _wait(self) -> list[tuple[Any, Any]]:
+        done = self._there.done
         try:
-            keys = [self._done.get(timeout=self.limits.poll_s)]
+            told = [done.get(timeout=self.limits.poll_s)]
         except queue.Empty:
             return []
         while True:
             try:
-                keys.append(self._done.get_nowait())
+                told.append(done.get_nowait())
             except queue.Empty:
-                return keys
+                return told
 
-    def _fetch(
-        self, entries: list[tuple[Any, _Entry]]
-    ) -> list[tuple[Any, _Entry, Attempted | BaseException]]:
-        """Results of futures that are done, or why there is none."""
-        ready = [entry.future for _, entry in entries if entry.future.status == "finished"]
-        values: dict[Any, Attempted] = {}
-        if ready:
-            try:
-                fetched = self.client.gather(ready)
-                values = {f.key: value for f, value in zip(ready, fetched, strict=True)}
-            except Exception as error:  # a worker died with a result: look at each alone
-                log.debug("results could not be fetched together: %s", error)
-        answers: list[tuple[Any, _Entry, Attempted | BaseException]] = []
-        for key, entry in entries:
-            if key in values:
-                answers.append((key, entry, values[key]))
+    def _answers(self, told: list[tuple[Any, Any]]) -> list[tuple[Any, Attempted | BaseException]]:
+        """What has come back; what has only ended is fetched, and comes back later."""
+        answers: list[tuple[Any, Attempted | BaseException]] = []
+        ready = []
+        for key, answer in told:
+            if (entry := self._entries.get(key)) is None:
+                continue  # it was given up meanwhile
+            if answer is not None:
+                answers.append((key, answer))
+            elif entry.future.status == "finished":
+                entry.fetching = True
+                ready.append(entry.future)
             else:
-                answers.append((key, entry, self._reason(entry)))
+                answers.append((key, self._reason(entry)))
+        if ready:
+            self._there.fetch(ready)
         return answers
 
-    def _reason(self, entry: _Entry) -> Attempted | BaseException:
-        """Result or error of one future that could not be fetched with others."""
+    def _reason(self, entry: _Entry) -> BaseException:
+        """Why a future that has ended has no result."""
         name = entry.watched.name
+        if self._there.lost:
+            return PipelineError(f"{name}: {self._there.gone}")
+        if entry.future.status == "cancelled":
+            return RetryableError(f"{name}: cancelled by somebody else on this scheduler")
+        if entry.future.status != "error":
+            return RetryableError(f"{name}: its result was lost with its worker")
         try:
-            value = entry.future.result(timeout=GATHER_S)
-        except KilledWorker as error:
+            error = entry.future.exception(timeout=REASON_S)
+        except Exception as raised:
+            error = raised
+        if isinstance(error, KilledWorker):
             where = getattr(error.last_worker, "address", error.last_worker)
             return WorkerDiedError(
                 f"{name}: the workers that ran it died, {where} last "
                 "(killed, or more memory needed than there is)"
             )
-        except TimeoutError:
-            return RetryableError(f"{name}: its result could not be fetched in {GATHER_S:.0f} s")
-        except BaseException as error:
-            if isinstance(error, KeyboardInterrupt):
-                raise
-            if self._lost_client():
-                return PipelineError(f"{name}: the scheduler is gone")
-            if entry.future.status == "cancelled":
-                return RetryableError(f"{name}: cancelled by somebody else on this scheduler")
-            return PipelineError(f"{name}: {type(error).__name__}: {error}")
-        return value
+        return PipelineError(f"{name}: {type(error).__name__}: {error}")
 
     def _settle(self, entry: _Entry, answer: Attempted | BaseException) -> list[Outcome]:
         """An outcome, or another attempt."""
@@ -299,19 +304,21 @@ class Flight:
         if isinstance(error, OutOfMemoryError) and (parts := self.smaller(entry.task)):
             log.warning("%s; running it as %d smaller tasks", error, len(parts))
             for part in parts:
-                self.submit(part, entry.watched.pin, entry.number + 1, 1, failed)
+                again = (part, entry.watched.pin, entry.number + 1, 1, failed)
+                self.submit(*again, queue=entry.queue)
                 failed = ()  # told once, with the first part
             return []
         if isinstance(error, WorkerDiedError):
             deaths = entry.deaths + entry.suspect
             if deaths < MAX_DEATHS:
                 log.warning("attempt %d: %s; trying again, alone", entry.number, error)
-                again = (entry.task, None, entry.number + 1, entry.tries, failed, True, deaths)
-                self._suspects.append(again)
+                suspect = (entry.task, None, entry.number + 1, entry.tries, failed, True, deaths)
+                self._suspects.append((*suspect, entry.queue))
                 return []
         elif isinstance(error, RetryableError) and entry.tries < self.max_attempts:
             log.warning("attempt %d: %s; trying again", entry.number, error)
-            self.submit(entry.task, None, entry.number + 1, entry.tries + 1, failed)
+            again = (entry.task, None, entry.number + 1, entry.tries + 1, failed)
+            self.submit(*again, queue=entry.queue)
             return []
         return [
             Outcome(
@@ -324,36 +331,18 @@ class Flight:
             )
         ]
 
-    def _look(self, now: float) -> list[Outcome]:
+    def _look(self) -> list[Outcome]:
         """Ask the scheduler about what has not come back."""
-        try:
-            info = self.client.scheduler_info(n_workers=-1)["workers"]
-            processing = self.client.processing()
-        except Exception as error:  # the scheduler does not answer
-            if not self._lost_client():
-                log.debug("the scheduler did not answer: %s", error)
-                return []
-            lost = PipelineError("the scheduler is gone")
-            verdicts: dict[Any, PipelineError] = dict.fromkeys(self._entries, lost)
-        else:
-            self._threads = {worker: int(facts["nthreads"]) for worker, facts in info.items()}
-            self._threads_at = now
-            watched = {key: entry.watched for key, entry in self._entries.items()}
-            status = {worker: str(facts.get("status", "running")) for worker, facts in info.items()}
-            verdicts = self._watch.look(watched, status, processing, now)
-        outcomes = []
-        for key, verdict in verdicts.items():
-            entry = self._entries.pop(key)
-            if not self._lost_client():
-                self.client.cancel([entry.future])
-            entry.future.release()
-            outcomes += self._settle(entry, verdict)
-        return outcomes
-
-    def _refresh(self, force: bool = False) -> dict[str, int]:
-        now = time.monotonic()
-        if force or now - self._threads_at >= self.limits.poll_s:
-            self._threads_at = now
-            if not self._lost_client():
-                self._threads = dict(self.client.nthreads())
-        return self._threads
+        there = self._there
+        there.look(force=True)
+        verdicts: dict[Any, PipelineError] = {}
+        if there.lost:
+            verdicts = dict.fromkeys(self._entries, PipelineError(there.gone))
+        elif there.answers:
+            # What has ended is with no worker, and fetching has a limit of its own.
+            watched = {key: e.watched for key, e in self._entries.items() if not e.fetching}
+            now = time.monotonic()
+            verdicts = self._watch.look(watched, there.status, there.processing, now)
+        given_up = [(self._entries.pop(key), verdict) for key, verdict in verdicts.items()]
+        there.cancel([entry.future for entry, _ in given_up])
+        return [outcome for entry, verdict in given_up for outcome in self._settle(entry, verdict)]

@@ -6,6 +6,8 @@ flight is looked at every few seconds, by these rules:
 
 - no worker at all for ``no_worker_s``: everything fails, nothing is tried again;
 - the task is with a worker that has been paused for ``paused_s``: tried again;
+- the task is with a worker that has given no sign of life for ``silent_s``, or whose results
+  could not be fetched in ``fetch_s``: tried again, elsewhere while that lasts;
 - the task is bound to a worker that is gone: tried again, unbound;
 - the task is with no worker for ``lost_s`` while some worker is free: tried again;
 - the task is with a worker that has finished nothing for ``task_s``: fails, naming the worker.
@@ -29,6 +31,9 @@ class Limits:
     paused_s: float = 60.0
     lost_s: float = 30.0
     task_s: float = 3600.0  # 128 searches of 7 million routers take a core some 2 s
+    answer_s: float = 20.0  # a scheduler answers in ms; a busy one in seconds
+    fetch_s: float = 30.0  # a result is a few MB at most
+    silent_s: float = 120.0  # between two heartbeats of a worker, every 1 to 5 s else
 
 
 @dataclass
@@ -67,7 +72,7 @@ class Watch:
         ----------
         tasks : mapping of key to Watched
             In flight; ``worker`` and ``since`` are brought up to date.
-        workers : mapping of address to status ("running", "paused", ...)
+        workers : mapping of address to status ("running", "paused", "silent", ...)
         processing : mapping of address to the keys it was given
         now : float
 
@@ -110,6 +115,10 @@ class Watch:
                     f"{task.name}: no worker took it in {limits.lost_s:.0f} s though one is free"
                 )
             return None
+        if workers.get(task.worker) == "silent":
+            return RetryableError(
+                f"{task.name}: worker {task.worker} gives no sign of life (stopped, or cut off)"
+            )
         if task.worker in self.paused_since:
             paused_s = now - max(self.paused_since[task.worker], task.since)
             if paused_s >= limits.paused_s:

@@ -62,8 +62,9 @@ def scheduler(cwd):
 
 
 @contextlib.contextmanager
-def worker(address, cwd):
+def worker(address, cwd, *options):
     arguments = ("worker", address, "--host", "127.0.0.1", "--nthreads", "1", "--no-dashboard")
+    arguments += options
     with dask(*arguments, "--local-directory", str(cwd), cwd=cwd) as (process, log):
         wait_for(log, r"Registered to:")
         yield process
