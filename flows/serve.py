@@ -83,6 +83,10 @@ def _serve(options: argparse.Namespace, asked_to_stop: threading.Event) -> int:
     # What the nightly run is given by its environment; its own folder is the repository's.
     os.environ["HOPSCOPE_STORE"] = str(options.store.resolve())
     os.environ["HOPSCOPE_OUT"] = str(options.out.resolve())
+    for name in ("HOPSCOPE_INPUTS", "HOPSCOPE_IP2AS", "HOPSCOPE_AS_NAMES", "HOPSCOPE_ALIASES"):
+        if paths := os.environ.get(name):
+            whole = [str(Path(path).resolve()) for path in paths.split(os.pathsep) if path]
+            os.environ[name] = os.pathsep.join(whole)
     home = Path(os.environ["PREFECT_HOME"])
     ui_url = f"http://{HOST}:{options.prefect_port}"
     with contextlib.ExitStack() as stack:

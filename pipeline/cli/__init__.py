@@ -6,7 +6,7 @@
 
 from __future__ import annotations
 
-import subprocess
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -195,7 +195,8 @@ def doctor(
 )
 def serve(context: typer.Context) -> None:
     """Start Prefect and serve reports on 127.0.0.1."""
-    raise typer.Exit(subprocess.call([sys.executable, "-m", "flows.serve", *context.args]))
+    # In place of this process: a signal to it must reach what clears up.
+    os.execv(sys.executable, [sys.executable, "-m", "flows.serve", *context.args])
 
 
 def _ingest(config: IngestConfig):

@@ -45,6 +45,10 @@ class Served:
     ui_url: str
     reports_url: str
 
+    @property
+    def home(self) -> Path:
+        return Path(self.environment["PREFECT_HOME"])
+
     def post(self, path: str, body: dict) -> Any:
         request = urllib.request.Request(
             f"{self.ui_url}/api{path}",
@@ -78,6 +82,9 @@ class Served:
         return {row["key"]: row for row in rows if row["key"]}
 
 
+SCHEDULED = {"state": {"type": {"any_": ["SCHEDULED"]}}}
+
+
 def clean_environment(home: Path) -> dict[str, str]:
     """Ours, without what a developer has set for Prefect or hopscope."""
     kept = {
@@ -94,6 +101,8 @@ def served(tmp_path_factory):
     out = folder / "out"
     reports, prefect = free_port(), free_port()
     environment = clean_environment(folder / "prefect")
+    # A relative input, as a user would give it: runs start in another folder.
+    environment["HOPSCOPE_IP2AS"] = os.path.relpath(LAB / "lab.pfx2as", folder)
     words = ["-m", "flows.serve", "--out", str(out), "--store", str(folder / "store")]
     words += ["--port", str(reports), "--prefect-port", str(prefect)]
     log = folder / "serve.log"
@@ -130,7 +139,6 @@ def night(served):
     (folder / "cut.warts.gz").write_bytes(whole[: len(whole) // 2])
     return served.run(
         inputs=[str(folder)],
-        ip2as=[str(LAB / "lab.pfx2as")],
         snapshot="last-night",
         options={
             "allow_special": ["198.18.0.0/15"],
@@ -152,6 +160,16 @@ def test_deployment_of_prefect_yaml_runs_every_night_once_at_a_time(served):
     assert (schedule["cron"], schedule["timezone"]) == ("15 2 * * *", "UTC")
     assert deployment["global_concurrency_limit"]["limit"] == 1
     assert deployment["concurrency_options"]["collision_strategy"] == "CANCEL_NEW"
+
+
+def test_the_next_nights_are_scheduled_and_the_server_has_no_fault(served, night):
+    end = time.monotonic() + 90
+    while not (runs := served.post("/flow_runs/filter", {"flow_runs": SCHEDULED})):
+        assert time.monotonic() < end, (served.home / "server.log").read_text()[-3000:]
+        time.sleep(1)
+    assert {run["auto_scheduled"] for run in runs} == {True}
+    assert {run["expected_start_time"][11:16] for run in runs} == {"02:15"}
+    assert "ERROR" not in (served.home / "server.log").read_text()
 
 
 def test_watched_run_ends_completed_and_its_report_is_there(served, night):
