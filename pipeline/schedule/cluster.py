@@ -12,16 +12,17 @@ Our own clusters listen on 127.0.0.1 only and end with the run.
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import logging
 import os
+import re
 import signal
 import socket
 import tempfile
 import time
-import types
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from multiprocessing import resource_tracker
 from pathlib import Path
@@ -30,12 +31,21 @@ from typing import Any
 import dask
 from distributed import Client, LocalCluster
 
-from kernels.warm import compile_cpu
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
 from pipeline.model.tasks import Device
-from pipeline.schedule.fingerprint import MUST_AGREE, fingerprint
+from pipeline.schedule.connection import ask
+from pipeline.schedule.fingerprint import fingerprint
 from pipeline.schedule.gpus import visible_gpus
+from pipeline.schedule.workers import (
+    ANSWER_S,
+    ask_scheduler,
+    ask_worker,
+    ask_workers,
+    check_workers,
+    compile_once_a_host,
+    path_text,
+)
 
 log = logging.getLogger(__name__)
 
@@ -57,6 +67,10 @@ class Cluster:
         What tasks may use.
     own : bool
         Started by us, and ended by us.
+    snapshot : Path or None
+        What every worker must see.
+    refused : dict of worker address to str
+        Workers that came during the run and get no task, and why.
     """
 
     client: Client
@@ -65,22 +79,58 @@ class Cluster:
     own: bool
     address: str = ""
     dashboard: str = ""
-    gpu_workers: list[str] = field(default_factory=list)
+    snapshot: Path | None = None
+    refused: dict[str, str] = field(default_factory=dict)
+    _asked: set[str] = field(default_factory=set)
 
     @property
-    def alive(self) -> bool:
-        """Whether the scheduler is still there."""
-        return self.client.status == "running"
+    def gpu_workers(self) -> list[str]:
+        return [worker for worker, facts in self.facts.items() if facts["gpu"]]
 
-    @property
-    def n_threads(self) -> int:
-        return max(1, sum(self.client.nthreads().values()))
+    def n_threads(self) -> dict[str, int]:
+        """Threads of each worker; none where the scheduler is gone or does not answer."""
+        if self.client.status != "running":
+            return {}
+        try:
+            return dict(ask(self.client, lambda: self.client.scheduler.ncores(), ANSWER_S))
+        except Exception as error:
+            log.debug("the scheduler did not answer: %s", error)
+            return {}
 
-    def allowed(self, task: Any) -> list[str] | None:
-        """Workers that may run a task: those with a GPU, where only some have one."""
-        if task.device == "gpu" and len(self.gpu_workers) < len(self.facts):
-            return self.gpu_workers
-        return None
+    def allowed(self, task: Any, workers: Iterable[str]) -> list[str] | None:
+        """Of the workers there now, those that may run a task; None: any.
+
+        Those with a GPU, where only some have one; and none that came during the run until it
+        has shown that it is like the others. Our own are.
+        """
+        if self.own:
+            return None
+        workers = list(workers)
+        self._meet([worker for worker in workers if worker not in self.facts])
+        known = [worker for worker in workers if worker in self.facts]
+        if task.device == "gpu":
+            known = [worker for worker in known if self.facts[worker]["gpu"]]
+            # None is left: wait for one of those that were there.
+            known = known or self.gpu_workers
+        return known if known and set(known) != set(workers) else None
+
+    def _meet(self, strangers: list[str]) -> None:
+        """Ask workers that came during the run what they are; the answer changes ``facts``."""
+        for worker in strangers:
+            if worker not in self._asked:
+                self._asked.add(worker)
+                loop = self.client.loop.asyncio_loop
+                asyncio.run_coroutine_threadsafe(self._meet_one(worker), loop)
+
+    async def _meet_one(self, worker: str) -> None:
+        try:
+            facts = await ask_worker(self.client, worker, path_text(self.snapshot))
+            check_workers({worker: facts}, self.snapshot)
+        except Exception as error:
+            self.refused[worker] = str(error)
+            log.warning("%s; it gets no task", error)
+            return
+        self.facts = self.facts | {worker: facts}
 
     def describe(self) -> dict:
         """For report.json: who searched, with what."""
@@ -122,11 +172,11 @@ def open_cluster(config: AnalyzeConfig, snapshot: Path | None = None) -> Iterato
             _await_workers(client, config.scheduler)
         else:
             client = stack.enter_context(_start(config))
-        facts = _ask_workers(client, snapshot)
-        _check_workers(facts, snapshot)
+        facts = ask_workers(client, snapshot)
+        check_workers(facts, snapshot)
         if config.scheduler is not None:
-            _compile_once_a_host(client, facts)
-        gpu_workers = [worker for worker, fact in facts.items() if fact["gpu"]]
+            compile_once_a_host(client, facts)
+        gpu_workers = any(fact["gpu"] for fact in facts.values())
         if config.device == "gpu" and not gpu_workers:
             raise UsageError(
                 f"--device gpu: no worker of {config.scheduler or 'this machine'} has a GPU that "
@@ -140,7 +190,7 @@ def open_cluster(config: AnalyzeConfig, snapshot: Path | None = None) -> Iterato
             own=config.scheduler is None,
             address=client.scheduler.address,
             dashboard=client.dashboard_link or "",
-            gpu_workers=gpu_workers,
+            snapshot=snapshot,
         )
 
 
@@ -159,8 +209,22 @@ def _quiet() -> None:
         logging.getLogger(f"distributed.{name}").setLevel(logging.CRITICAL)
 
 
+_ADDRESS = re.compile(r"(?:(?:tcp|tls|ucx)://)?(?:\[[0-9A-Fa-f:.%\w]+\]|[^\s/:\[\]@?#]+):(\d{1,5})")
+
+
+def _check_address(address: str) -> None:
+    """Refuse what is no address before Dask tries it, which takes long and leaves threads."""
+    found = _ADDRESS.fullmatch(address)
+    if found is None or not 0 < int(found[1]) < 65536:
+        raise UsageError(
+            f"--scheduler {address!r}: give tcp://HOST:PORT (or tls://, ucx://), "
+            "for example tcp://127.0.0.1:8786"
+        )
+
+
 @contextlib.contextmanager
 def _connect(address: str) -> Iterator[Client]:
+    _check_address(address)
     try:
         client = Client(address, timeout=CONNECT_S, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
@@ -178,7 +242,7 @@ def _connect(address: str) -> Iterator[Client]:
 
 def _await_workers(client: Client, address: str) -> None:
     deadline = time.monotonic() + WORKERS_S
-    while not client.nthreads():
+    while not ask_scheduler(client, lambda: client.scheduler.ncores(), ANSWER_S):
         if time.monotonic() > deadline:
             raise UsageError(
                 f"--scheduler {address}: it has no worker, and none came within "
@@ -278,82 +342,3 @@ def _free_address(address: str) -> str:
         except (ValueError, OverflowError):
             raise UsageError(f"dashboard {address}: give HOST:PORT") from None
     return f"{host}:{port}"
-
-
-def _probe(snapshot: str | None) -> dict:
-    """What a worker says of itself; imports everything itself, see ``_by_value``."""
-    import os
-    import socket
-
-    facts: dict = {"host": socket.gethostname(), "pid": os.getpid(), "gpu": "", "error": ""}
-    try:
-        from pipeline.schedule.fingerprint import fingerprint
-
-        facts["fingerprint"] = fingerprint()
-    except Exception as error:
-        facts["error"] = f"{type(error).__name__}: {error}"
-        return facts
-    try:
-        import cupy
-
-        if cupy.cuda.is_available():
-            properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.runtime.getDevice())
-            facts["gpu"] = properties["name"].decode()
-    except Exception:  # no CuPy, or a driver that is too old: no GPU for us
-        facts["gpu"] = ""
-    facts["sees_snapshot"] = snapshot is None or os.path.isdir(snapshot)
-    return facts
-
-
-def _by_value(function: Any) -> types.FunctionType:
-    """A copy that is pickled by value: it must run where our package is missing or older."""
-    copy = types.FunctionType(function.__code__, {"__builtins__": __builtins__}, "probe")
-    copy.__module__ = "__main__"
-    copy.__qualname__ = "probe_of_hopscope"
-    return copy
-
-
-def _ask_workers(client: Client, snapshot: Path | None) -> dict[str, dict]:
-    path = str(Path(snapshot).resolve()) if snapshot is not None else None
-    asked = client.run(_by_value(_probe), path, on_error="return")
-    facts: dict[str, dict] = {}
-    for worker, answer in asked.items():
-        if isinstance(answer, dict):
-            facts[worker] = answer
-        else:
-            raise UsageError(f"worker {worker} does not answer: {answer}")
-    if not facts:
-        raise UsageError("all workers left before the run began; start some and try again")
-    return facts
-
-
-def _compile_once_a_host(client: Client, facts: dict[str, dict]) -> None:
-    """Workers of one host share numba's cache, which has no lock: one of them fills it first."""
-    first = list({fact["host"]: worker for worker, fact in facts.items()}.values())
-    answers = client.run(compile_cpu, workers=first, on_error="return")
-    for worker, answer in answers.items():
-        if isinstance(answer, BaseException):
-            raise UsageError(f"worker {worker} cannot compile the kernels: {answer}")
-
-
-def _check_workers(facts: dict[str, dict], snapshot: Path | None) -> None:
-    ours = fingerprint()
-    for worker, fact in sorted(facts.items()):
-        where = f"worker {worker} on {fact['host']}"
-        if fact["error"]:
-            raise UsageError(
-                f"{where} cannot import hopscope ({fact['error']}); "
-                f"install hopscope {ours['hopscope']} there, in the worker's environment"
-            )
-        theirs = fact["fingerprint"]
-        for name in MUST_AGREE:
-            if theirs.get(name) != ours[name]:
-                raise UsageError(
-                    f"{where} has {name} {theirs.get(name)}, this process has {ours[name]}; "
-                    "install the same hopscope, with the same packages, on both"
-                )
-        if not fact["sees_snapshot"]:
-            raise UsageError(
-                f"{where} does not see {snapshot}; the store must lie where all workers reach it "
-                "by the same path"
-            )

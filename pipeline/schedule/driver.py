@@ -10,13 +10,13 @@ import logging
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from typing import Any
 
 from distributed import Client
 
 from pipeline.model.tasks import Outcome
-from pipeline.schedule.flight import THREAD_WINDOW, Flight, Split, no_split
+from pipeline.schedule.flight import THREAD_WINDOW, Allowed, Flight, Split, no_split, on_any
 from pipeline.schedule.watch import Limits
 
 log = logging.getLogger(__name__)
@@ -36,7 +36,8 @@ def drive(
     max_attempts: int = 3,
     smaller: Split = no_split,
     limits: Limits = Limits(),  # noqa: B008
-    allowed: Callable[[Any], list[str] | None] = lambda task: None,
+    allowed: Allowed = on_any,
+    beside: Sequence[NextTask] = (),
 ) -> Generator[Outcome, None, None]:
     """Run tasks until ``next_task`` returns None with nothing in flight.
 
@@ -62,8 +63,11 @@ def drive(
         smaller exists, it is tried again like any other.
     limits : Limits
         When to stop waiting.
-    allowed : callable from a task to worker addresses or None
+    allowed : callable from a task and the workers that are there to worker addresses or None
         Workers that a task must run on (those with a GPU, say); None: any.
+    beside : sequence of callables like ``next_task``
+        Further queues, each with a window of its own, from the workers that may run its next
+        task: so tasks for some workers never stand in front of tasks for others.
 
     Yields
     ------
@@ -73,11 +77,19 @@ def drive(
     """
     flight = Flight(client, run, _run_name(name), max_attempts, smaller, limits, allowed)
     with flight:
+        queues = [next_task, *beside]
+        upcoming: list[Any | None] = [None] * len(queues)
         while True:
-            while flight.n_in_flight < (window or flight.window()):
-                if (task := next_task()) is None:
-                    break
-                flight.submit(task)
+            for i, next_of_queue in enumerate(queues):
+                while True:
+                    if upcoming[i] is None:
+                        upcoming[i] = next_of_queue()
+                    if upcoming[i] is None:
+                        break
+                    if flight.n_queued(i) >= (window or flight.window(upcoming[i])):
+                        break
+                    task, upcoming[i] = upcoming[i], None
+                    flight.submit(task, queue=i)
             if not flight.n_in_flight:
                 return
             yield from flight.finished()
@@ -93,7 +105,7 @@ def drive_barrier(
     max_attempts: int = 3,
     smaller: Split = no_split,
     limits: Limits = Limits(),  # noqa: B008
-    allowed: Callable[[Any], list[str] | None] = lambda task: None,
+    allowed: Allowed = on_any,
 ) -> Generator[Outcome, None, None]:
     """One task for each worker thread, wait for all of them, then the next batch.
 
@@ -125,7 +137,7 @@ def drive_striding(
     max_attempts: int = 3,
     smaller: Split = no_split,
     limits: Limits = Limits(),  # noqa: B008
-    allowed: Callable[[Any], list[str] | None] = lambda task: None,
+    allowed: Allowed = on_any,
 ) -> Generator[Outcome, None, None]:
     """A fixed share for each worker: task i goes to worker i mod n, even if another is free.
 

@@ -13,7 +13,7 @@ import pickle
 import queue
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
@@ -35,6 +35,11 @@ MAX_DEATHS = 2  # workers lost in quarantine
 REASON_S = 10.0  # seconds to learn an error that this process has been told already
 
 Split = Callable[[Any], Sequence[Any]]
+Allowed = Callable[[Any, Iterable[str]], list[str] | None]  # of a task and the workers there
+
+
+def on_any(task: Any, workers: Iterable[str]) -> None:
+    """Every worker may run the task."""
 
 
 def no_split(task: Any) -> Sequence[Any]:
@@ -111,7 +116,7 @@ class Flight:
     max_attempts: int
     smaller: Split
     limits: Limits
-    allowed: Callable[[Any], list[str] | None]
+    allowed: Allowed
     _entries: dict[Any, _Entry] = field(default_factory=dict)
     _suspects: deque[tuple] = field(default_factory=deque)  # arguments of submit
     _stillborn: list[Outcome] = field(default_factory=list)  # not even submitted
@@ -143,7 +148,9 @@ class Flight:
 
     def n_queued(self, queue: int) -> int:
         """Tasks in flight that came from one of the caller's queues."""
-        return sum(entry.queue == queue for entry in self._entries.values())
+        n_suspects = sum(arguments[-1] == queue for arguments in self._suspects)
+        n_running = sum(entry.queue == queue for entry in self._entries.values())
+        return n_running + n_suspects + len(self._stillborn)
 
     def n_pinned(self, worker: str | None) -> int:
         """Tasks in flight that are bound to one worker; None: those that are bound to none."""
@@ -153,7 +160,7 @@ class Flight:
         """Tasks to keep in flight now; with a task: of those that the same workers may run."""
         self._there.look()
         threads = self._there.threads
-        allowed = self.allowed(task) if task is not None else None
+        allowed = self.allowed(task, threads) if task is not None else None
         workers = threads if allowed is None else allowed
         n_threads = max(1, sum(threads.get(worker, 0) for worker in workers))
         return max(MIN_WINDOW, THREAD_WINDOW * n_threads)
@@ -202,7 +209,8 @@ class Flight:
 
     def _able(self, task: Any) -> list[str] | None:
         """Workers that may run a task and give signs of life; None: any."""
-        allowed = self.allowed(task)
+        self._there.look()
+        allowed = self.allowed(task, self._there.threads)
         if not (silent := self._there.silent):
             return allowed
         workers = list(self._there.threads) if allowed is None else allowed

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import shutil
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -71,7 +72,7 @@ def measure(
             [snapshot.graph_hash[row] for row in rows.tolist()],
             source_ptr,
             sources,
-            n_workers=cluster.n_threads,
+            n_workers=max(1, sum(cluster.n_threads().values())),
             devices=cluster.devices,
             pack=config.pack,
             snapshot=str(Path(snapshot.path).resolve()),
@@ -79,7 +80,7 @@ def measure(
             verify=config.verify,
         )
         _search(cluster, tasks, config, collector, progress)
-        n_threads = dict(cluster.client.nthreads()) if cluster.alive else {}
+        n_threads = cluster.n_threads()
         measurement = collector.finish(
             rows,
             tasks.owner,
@@ -114,17 +115,23 @@ def _search(
     collector: Collector,
     progress: ProgressCallback,
 ) -> None:
-    todo = iter(tasks)
+    todo = [iter(tasks)]
+    beside: dict[str, Any] = {}
+    if config.schedule == "free" and len(cluster.gpu_workers) < len(cluster.facts):
+        # Where only some workers have a GPU, its tasks may not stand in front of the others'.
+        todo = [tasks.on(device) for device in cluster.devices]
+        beside = {"beside": [_next_of(queue) for queue in todo[1:]]}
     fall_back = config.device == "auto"
     limits = Limits(task_s=max(Limits.task_s, 100 * float(tasks.cost_s.max(initial=0))))
     outcomes = SCHEDULES[config.schedule](
         cluster.client,
         run_search,
-        lambda: next(todo, None),
+        _next_of(todo[0]),
         name=_name_of,
         smaller=lambda task: smaller(task, fall_back),
         limits=limits,
         allowed=cluster.allowed,
+        **beside,
     )
     n_sources = tasks.n_sources
     where = f"{len(cluster.facts)} workers"
@@ -141,6 +148,10 @@ def _search(
                 progress(Progress("search", collector.n_sources, n_sources, "ingresses", detail))
     detail = f"{collector.n_done} tasks on {where}"
     progress(Progress("search", collector.n_sources, n_sources, "ingresses", detail))
+
+
+def _next_of(tasks: Iterator[Any]) -> Callable[[], Any | None]:
+    return lambda: next(tasks, None)
 
 
 def _name_of(task: Any) -> str:

@@ -126,6 +126,11 @@ class Plan:
     def __iter__(self) -> Iterator[SearchTask]:
         return (self.task(i) for i in range(self.n_tasks))
 
+    def on(self, device: Device) -> Iterator[SearchTask]:
+        """Tasks for one device, in the order of all."""
+        at = np.flatnonzero(self.device == _DEVICES.index(device))
+        return (self.task(i) for i in at.tolist())
+
 
 def task_name(kind: TaskKind, asn: np.ndarray) -> str:
     """Name that dashboards show whole: no hyphen, since Dask cuts names at hyphens."""

@@ -12,11 +12,11 @@ import numpy as np
 from kernels import CSRGraph, KernelError, Shard, bfs, msbfs
 from kernels.breadth_first.check import check_levels
 from kernels.csr import mover, to_host
-from kernels.errors import CheckError, DeviceMemoryError
+from kernels.errors import CheckError, DeviceError, DeviceMemoryError
 from kernels.multi_source import msbfs_shard
 from kernels.types import N_FARTHEST
 from pipeline.collect.distances import join_distances, write_distances
-from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError
+from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError, StoreError
 from pipeline.model.tasks import SearchResults, SearchTask
 from pipeline.schedule.resident import resident, resident_graph, resident_shard, snapshot_at
 
@@ -31,7 +31,8 @@ def run_search(task: SearchTask) -> SearchResults:
     OutOfMemoryError
         The device had too little memory; a smaller task may fit.
     RetryableError
-        The snapshot or the distances could not be read or written just now.
+        The snapshot or the distances could not be read or written just now, or not here; the
+        device is missing on this worker or cannot run the kernels.
     StoreError, PipelineError
         The snapshot is broken; a search failed, or its certificate refuses it.
     """
@@ -42,6 +43,12 @@ def run_search(task: SearchTask) -> SearchResults:
     except (DeviceMemoryError, MemoryError) as error:
         resident(task.device).drop_all()
         raise OutOfMemoryError(f"{task.name}: {error}") from None
+    except DeviceError as error:  # of this worker; another may have what is missing here
+        raise RetryableError(f"{task.name}: {error}") from None
+    except StoreError as error:
+        if Path(task.snapshot).is_dir():
+            raise
+        raise RetryableError(f"{task.name}: this worker does not see it: {error}") from None
     except CheckError as error:
         raise PipelineError(f"{task.name}: wrong result on {task.device}: {error}") from None
     except KernelError as error:

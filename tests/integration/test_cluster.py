@@ -229,6 +229,28 @@ def test_an_address_where_nobody_answers_is_named(snapshot, tmp_path, monkeypatc
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "address",
+    [
+        "localhost",
+        "",
+        "tcp://",
+        "http://127.0.0.1:8786",
+        "tcp://[::1",
+        "inproc://x",
+        "tcp://127.0.0.1:99999",
+        "tcp://127.0.0.1:0",
+        "tcp:// :1",
+    ],
+)
+def test_what_is_no_address_is_refused_at_once(snapshot, tmp_path, address):
+    started = time.monotonic()
+    with pytest.raises(UsageError, match=r"^--scheduler .*: give tcp://HOST:PORT") as caught:
+        measure(snapshot, config_for(snapshot, tmp_path, scheduler=address))
+    assert time.monotonic() - started < 5
+    assert "\n" not in str(caught.value)
+
+
 def test_a_store_that_workers_do_not_see_is_named(cluster, snapshot, there, tmp_path):
     with (
         pytest.raises(UsageError, match=r"worker tcp://127.0.0.1:\d+ on .* does not see .*gone"),
@@ -240,7 +262,7 @@ def test_a_store_that_workers_do_not_see_is_named(cluster, snapshot, there, tmp_
 def test_workers_with_other_kernels_are_named(cluster, there, monkeypatch):
     ours = {"hopscope": "0.1.0", "python": "3.11", "kernels": "abc", "distributed": "x"}
     theirs = cluster.facts[next(iter(cluster.facts))]["fingerprint"]
-    monkeypatch.setattr("pipeline.schedule.cluster.fingerprint", lambda: theirs | ours)
+    monkeypatch.setattr("pipeline.schedule.workers.fingerprint", lambda: theirs | ours)
     told = pytest.raises(UsageError, match=r"^worker tcp://.* has .*install the same hopscope")
     with told, open_cluster(there()):
         pass

@@ -204,3 +204,30 @@ def test_no_future_is_kept(client):
 
 def _n_known(dask_scheduler):
     return len(dask_scheduler.tasks)
+
+
+def test_a_queue_of_others_does_not_stand_in_front(client):
+    """Long tasks for one worker fill their own window; the other worker's tasks all run."""
+    first, other = sorted(client.scheduler_info()["workers"])
+    long = feed([("long", i) for i in range(20)])
+    short = feed([("short", i) for i in range(40)])
+    outcomes = drive(
+        client,
+        nap,
+        long,
+        name="mixed",
+        beside=[short],
+        window=2,
+        allowed=lambda task, workers: [first if task[0] == "long" else other],
+    )
+    order = [(outcome.task, outcome.run.worker) for outcome in outcomes]
+    assert {(task[0], worker) for task, worker in order} == {("long", first), ("short", other)}
+    assert len(order) == 60
+    ends = [i for i, (task, _) in enumerate(order) if task == ("short", 39)]
+    n_long_before = sum(task[0] == "long" for task, _ in order[: ends[0]])
+    assert n_long_before < 15
+
+
+def nap(task):
+    time.sleep(0.1 if task[0] == "long" else 0.005)
+    return task

@@ -1,0 +1,136 @@
+"""What workers of a cluster say of themselves, and whether they may search for us."""
+
+from __future__ import annotations
+
+import asyncio
+import types
+from pathlib import Path
+from typing import Any
+
+from distributed import Client
+
+from kernels.warm import compile_cpu
+from pipeline.errors import UsageError
+from pipeline.schedule.connection import ask
+from pipeline.schedule.fingerprint import MUST_AGREE, fingerprint
+
+ANSWER_S = 20.0  # seconds for a scheduler to answer
+PROBE_S = 60.0  # seconds for a worker to say what it is; it imports CuPy first
+COMPILE_S = 900.0  # seconds for a worker to compile the kernels
+
+
+def _probe(snapshot: str | None) -> dict:
+    """What a worker says of itself; imports everything itself, see ``_by_value``."""
+    import os
+    import socket
+
+    facts: dict = {"host": socket.gethostname(), "pid": os.getpid(), "gpu": "", "error": ""}
+    try:
+        from pipeline.schedule.fingerprint import fingerprint
+
+        facts["fingerprint"] = fingerprint()
+    except Exception as error:
+        facts["error"] = f"{type(error).__name__}: {error}"
+        return facts
+    try:
+        import cupy
+
+        if cupy.cuda.is_available():
+            properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.runtime.getDevice())
+            facts["gpu"] = properties["name"].decode()
+    except Exception:  # no CuPy, or a driver that is too old: no GPU for us
+        facts["gpu"] = ""
+    facts["sees_snapshot"] = snapshot is None or os.path.isdir(snapshot)
+    return facts
+
+
+def _by_value(function: Any) -> types.FunctionType:
+    """A copy that is pickled by value: it must run where our package is missing or older."""
+    copy = types.FunctionType(function.__code__, {"__builtins__": __builtins__}, "probe")
+    copy.__module__ = "__main__"
+    copy.__qualname__ = "probe_of_hopscope"
+    return copy
+
+
+def ask_scheduler(client: Client, call: Any, timeout_s: float) -> Any:
+    """Its answer; UsageError if it gives none."""
+    try:
+        return ask(client, call, timeout_s)
+    except (TimeoutError, OSError):
+        raise UsageError(
+            f"the scheduler at {client.scheduler.address} does not answer "
+            f"(within {timeout_s:.0f} s); look whether it still runs, or start another"
+        ) from None
+
+
+def path_text(snapshot: Path | None) -> str | None:
+    """The folder as every worker is to find it."""
+    return str(Path(snapshot).resolve()) if snapshot is not None else None
+
+
+async def ask_worker(client: Client, worker: str, path: str | None) -> dict:
+    """What one worker says of itself."""
+    asked = client._run(_by_value(_probe), path, workers=[worker], on_error="return")
+    try:
+        answer = (await asyncio.wait_for(asked, PROBE_S)).get(worker)
+    except TimeoutError:
+        answer = f"nothing within {PROBE_S:.0f} s"
+    if not isinstance(answer, dict):
+        raise UsageError(f"worker {worker} does not answer: {answer}")
+    return answer
+
+
+def ask_workers(client: Client, snapshot: Path | None) -> dict[str, dict]:
+    """What every worker says of itself; UsageError names one that does not answer."""
+    path = path_text(snapshot)
+
+    async def ask_all() -> dict[str, Any]:
+        workers = sorted(await client.scheduler.ncores())
+        asked = (ask_worker(client, worker, path) for worker in workers)
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+        return dict(zip(workers, answers, strict=True))
+
+    facts = ask_scheduler(client, ask_all, PROBE_S + ANSWER_S)
+    for worker, answer in facts.items():
+        if isinstance(answer, UsageError):
+            raise answer
+        if isinstance(answer, BaseException):
+            raise UsageError(f"worker {worker} does not answer: {answer}")
+    if not facts:
+        raise UsageError("all workers left before the run began; start some and try again")
+    return facts
+
+
+def compile_once_a_host(client: Client, facts: dict[str, dict]) -> None:
+    """Workers of one host share numba's cache, which has no lock: one of them fills it first."""
+    first = list({fact["host"]: worker for worker, fact in facts.items()}.values())
+    answers = ask_scheduler(
+        client, lambda: client._run(compile_cpu, workers=first, on_error="return"), COMPILE_S
+    )
+    for worker, answer in answers.items():
+        if isinstance(answer, BaseException):
+            raise UsageError(f"worker {worker} cannot compile the kernels: {answer}")
+
+
+def check_workers(facts: dict[str, dict], snapshot: Path | None) -> None:
+    """UsageError that names a worker which differs from us or does not see the snapshot."""
+    ours = fingerprint()
+    for worker, fact in sorted(facts.items()):
+        where = f"worker {worker} on {fact['host']}"
+        if fact["error"]:
+            raise UsageError(
+                f"{where} cannot import hopscope ({fact['error']}); "
+                f"install hopscope {ours['hopscope']} there, in the worker's environment"
+            )
+        theirs = fact["fingerprint"]
+        for name in MUST_AGREE:
+            if theirs.get(name) != ours[name]:
+                raise UsageError(
+                    f"{where} has {name} {theirs.get(name)}, this process has {ours[name]}; "
+                    "install the same hopscope, with the same packages, on both"
+                )
+        if not fact["sees_snapshot"]:
+            raise UsageError(
+                f"{where} does not see {snapshot}; the store must lie where all workers reach it "
+                "by the same path"
+            )
