@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -20,7 +21,8 @@ import pyarrow.parquet as pq
 
 from pipeline.collect.schema import DISTANCES
 
-GROUP_ROWS = 8 << 20  # rows of a row group; about 6 MB on disk for a router-level graph
+# Rows of a row group; about 6 MB on disk for a router-level graph, 14 bytes a row while written.
+GROUP_ROWS = 8 << 20
 _OPTIONS = {
     "compression": "zstd",
     "use_dictionary": ["ingress", "hops"],
@@ -39,7 +41,8 @@ def write_distances(path: Path, blocks: Iterable[tuple[np.ndarray, np.ndarray]])
         sources (n,) int32; level (n, n_nodes) of an unsigned or signed integer dtype, in hops;
         the dtype's maximum, or -1, where no path leads.
     """
-    _write(path, (_table(sources, level) for sources, level in blocks))
+    # No generator expression: its frame would keep a table while the next one is made.
+    _write(path, chain.from_iterable(_tables(*block) for block in blocks))
 
 
 def join_distances(path: Path, parts: Iterable[Path], sources: np.ndarray | None = None) -> None:
@@ -80,7 +83,19 @@ def _first_source(file: pq.ParquetFile) -> int:
     return -1 if statistics is None else int(statistics.min)
 
 
-def _table(sources: np.ndarray, level: np.ndarray) -> pa.Table:
+def _tables(sources: np.ndarray, level: np.ndarray) -> Iterator[pa.Table]:
+    """A block as row groups: what is wider than a level is there for one group at a time."""
+    n_sources, n_nodes = level.shape
+    step = max(1, GROUP_ROWS // max(1, n_nodes))
+    for at in range(0, n_sources, step):
+        # A source of more nodes than a group holds is cut.
+        for first in range(0, max(1, n_nodes), GROUP_ROWS):
+            part = level[at : at + step, first : first + GROUP_ROWS]
+            yield _table(sources[at : at + step], part, first)
+
+
+def _table(sources: np.ndarray, level: np.ndarray, first: int) -> pa.Table:
+    """Rows of some sources and of nodes from ``first`` on."""
     n_sources, n_nodes = level.shape
     level = np.ascontiguousarray(level)
     unreached = level < 0
@@ -91,7 +106,7 @@ def _table(sources: np.ndarray, level: np.ndarray) -> pa.Table:
     return pa.table(
         [
             pa.array(np.repeat(sources.astype(np.int32), n_nodes)),
-            pa.array(np.tile(np.arange(n_nodes, dtype=np.int32), n_sources)),
+            pa.array(np.tile(np.arange(first, first + n_nodes, dtype=np.int32), n_sources)),
             pa.array(level.astype(np.int32).ravel(), mask=unreached.ravel()),
         ],
         schema=DISTANCES,
@@ -106,6 +121,7 @@ def _write(path: Path, tables: Iterable[pa.Table]) -> None:
         with pq.ParquetWriter(aside, DISTANCES, **_OPTIONS) as writer:
             for table in tables:
                 writer.write_table(table, row_group_size=GROUP_ROWS)
+                del table  # before the next one is made
         os.replace(aside, path)
     finally:
         aside.unlink(missing_ok=True)

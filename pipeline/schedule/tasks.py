@@ -13,9 +13,10 @@ from kernels import CSRGraph, KernelError, Shard, bfs, msbfs
 from kernels.breadth_first.check import check_levels
 from kernels.csr import mover, to_host
 from kernels.errors import CheckError, DeviceError, DeviceMemoryError
-from kernels.multi_source import msbfs_shard
+from kernels.multi_source import MAX_LEVELS_A_LANE, MAX_SINGLE, msbfs_shard
 from kernels.types import N_FARTHEST
 from pipeline.collect.distances import join_distances, write_distances
+from pipeline.collect.ragged import join_ptrs
 from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError, StoreError
 from pipeline.model.tasks import SearchResults, SearchTask
 from pipeline.schedule.resident import resident, resident_graph, resident_shard, snapshot_at
@@ -64,8 +65,12 @@ def _search(task: SearchTask) -> SearchResults:
         one = _one_search if task.device == "cpu" else _one_search_there
         return one(graph, int(task.rows[0]), int(task.sources[0]))
     if len(task.rows) == 1:
+        graph = resident_graph(task.snapshot, int(task.rows[0]), task.device)
+        if task.device == "cpu" and _is_long(graph, task.sources):
+            ones = [_one_search(graph, int(task.rows[0]), s) for s in task.sources.tolist()]
+            return _joined(ones)
         # As a shard of one graph: hop counts come back ragged, so that long graphs stay small.
-        shard = _as_shard(resident_graph(task.snapshot, int(task.rows[0]), task.device))
+        shard = _as_shard(graph)
     else:
         shard = resident_shard(task.snapshot, task.rows, task.device)
     found = msbfs_shard(shard, task.sources, task.source_ptr)
@@ -95,6 +100,27 @@ def _one_search(graph: CSRGraph, row: int, source: int) -> SearchResults:
         hop_counts=hop_counts,
         farthest_ptr=np.array([0, len(farthest)], np.int64),
         farthest=farthest,
+    )
+
+
+def _is_long(graph: CSRGraph, sources: np.ndarray) -> bool:
+    """Whether single searches beat a sweep on a core, by the rule of ``msbfs``."""
+    if len(sources) <= MAX_SINGLE:
+        return True
+    n_lanes = min(len(sources), 128)
+    return bool(bfs(graph, int(sources[0])).eccentricity > MAX_LEVELS_A_LANE * n_lanes)
+
+
+def _joined(parts: list[SearchResults]) -> SearchResults:
+    """Results of several searches, end to end."""
+    columns = {
+        name: np.concatenate([getattr(part, name) for part in parts])
+        for name in ("row", "source", "n_reached", "eccentricity", "hop_counts", "farthest")
+    }
+    return SearchResults(
+        hop_ptr=join_ptrs([part.hop_ptr for part in parts]),
+        farthest_ptr=join_ptrs([part.farthest_ptr for part in parts]),
+        **columns,
     )
 
 

@@ -1,7 +1,10 @@
+import tracemalloc
+
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from pipeline.collect import distances
 from pipeline.collect.distances import join_distances, write_distances
 
 
@@ -41,3 +44,23 @@ def test_a_write_that_fails_leaves_nothing(tmp_path):
     with pytest.raises(OSError, match="disk full"):
         write_distances(tmp_path / "1.parquet", blocks())
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("group_rows", [1, 3, 4, 9, 1000])
+def test_rows_are_the_same_in_groups_of_any_size(tmp_path, monkeypatch, group_rows):
+    monkeypatch.setattr(distances, "GROUP_ROWS", group_rows)
+    level = np.asfortranarray(np.arange(20, dtype=np.uint8).reshape(5, 4))
+    write_distances(tmp_path / "1.parquet", [(np.arange(5, dtype=np.int32), level)])
+    assert read(tmp_path / "1.parquet") == [(s, n, 4 * s + n) for s in range(5) for n in range(4)]
+    join_distances(tmp_path / "2.parquet", [tmp_path / "1.parquet"])
+    assert read(tmp_path / "2.parquet") == read(tmp_path / "1.parquet")
+
+
+def test_writing_holds_one_group_and_not_the_whole_block_in_columns(tmp_path, monkeypatch):
+    monkeypatch.setattr(distances, "GROUP_ROWS", 1 << 18)
+    level = np.zeros((64, 1 << 17), np.uint8)  # 8 MiB of levels, 112 MiB as columns
+    tracemalloc.start()
+    write_distances(tmp_path / "1.parquet", [(np.arange(64, dtype=np.int32), level)])
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20 * (1 << 18)

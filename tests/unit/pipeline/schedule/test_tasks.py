@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from kernels.errors import DeviceMemoryError
+from kernels.errors import DeviceError, DeviceMemoryError
 from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError
 from pipeline.model.tasks import SearchTask
 from pipeline.schedule import tasks
@@ -78,6 +78,36 @@ def test_a_long_path_stays_small(snapshot, monkeypatch):
     results = run_search(one(snapshot, "pack", 0, list(range(100))))
     assert results.eccentricity[0] == 4999
     assert len(results.hop_counts) == results.hop_ptr[-1] < 100 * 5001
+
+
+def test_a_long_graph_is_searched_node_by_node_with_the_same_results(snapshot, monkeypatch):
+    from tests.shapes import path
+
+    monkeypatch.setattr(tasks, "resident_graph", lambda *args: path(2000))
+    task = one(snapshot, "pack", 0, [5, 0, 1999, 700, 701, 1000])
+
+    def sweep(*args):
+        raise AssertionError("a long graph was swept")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(tasks, "msbfs_shard", sweep)
+        single = run_search(task)
+    monkeypatch.setattr(tasks, "_is_long", lambda *args: False)
+    swept = run_search(task)
+    for name, column in vars(swept).items():
+        np.testing.assert_array_equal(getattr(single, name), column, err_msg=name)
+        assert getattr(single, name).dtype == column.dtype
+
+
+def test_what_is_missing_on_one_worker_is_tried_on_another(snapshot, shard, monkeypatch):
+    def fail(*args):
+        raise DeviceError("no GPU here")
+
+    monkeypatch.setattr(tasks, "msbfs_shard", fail)
+    with pytest.raises(RetryableError, match="shard_AS10_AS40: no GPU here"):
+        run_search(shard)
+    with pytest.raises(RetryableError, match="does not see it"):
+        run_search(replace(shard, snapshot="/nowhere/at/all"))
 
 
 def test_verify_refuses_a_wrong_result(snapshot, shard, monkeypatch):
