@@ -24,7 +24,7 @@ FOLDER = ".measured"  # below the folder of reports
 KEEP_S = 24 * 3600.0
 _RESULT_COLUMNS = [field.name for field in fields(SearchResults)]
 _COLUMNS = ["rows", "n_tasks", "n_retries", "wall_s"]
-_OBJECTS = ["device", "cluster", "busy_share"]
+_OBJECTS = ["device", "cluster", "busy_share", "distances_dir"]
 
 
 def remove_old(folder: Path, now: float) -> None:

@@ -32,6 +32,8 @@ class Measurement:
         Workers, devices, dashboard link, schedule, pack: for report.json.
     busy_share : dict of str to float
         Worker -> share of the wall time between first submission and last end that it computed.
+    distances_dir : str
+        Folder of this run's hop matrices, a file an AS, for the report to take in; "" if none.
     """
 
     rows: np.ndarray
@@ -44,3 +46,4 @@ class Measurement:
     tasks: dict
     cluster: dict = field(default_factory=dict)
     busy_share: dict[str, float] = field(default_factory=dict)
+    distances_dir: str = ""

@@ -2,8 +2,8 @@
 
 Everything is written into a folder beside the final one, and that takes its place in one step:
 by exchanging the two names where the system can (Linux), else by two renames with a moment
-between them. Whoever looks sees the old report or the new one. What workers wrote into the final
-folder during this run (``distances/``, ``nodes/``) moves along.
+between them. Whoever looks sees the old report or the new one. What workers wrote beside the
+final folder during this run (hop matrices) becomes ``distances/`` in the same step.
 """
 
 from __future__ import annotations
@@ -40,9 +40,6 @@ N_TABLE = 10  # ASes in the terminal's table
 TABLE_COLUMNS = ("asn", "name", "routers", "links", "ingresses", "mean", "max", "unreached")
 
 _PACKAGES = ("numpy", "numba", "pyarrow", "dask", "distributed", "cupy-cuda13x", "dask-cuda")
-
-# Folders that workers fill during a run, and the option that asks for each.
-_FROM_WORKERS = {"distances": "distances", "nodes": "nodes"}
 
 
 @dataclass(frozen=True)
@@ -116,8 +113,12 @@ def write_reports(
             summary, n_pages = _write_all(
                 snapshot, measurement, aside, options, warnings, (started, begun)
             )
-            _take_along(final, aside, options, summary.ases["asn"].to_pylist())
+            made = Path(measurement.distances_dir) if measurement.distances_dir else None
+            if made is not None and made.is_dir():
+                _take_in(made, aside / "distances", summary.ases["asn"].to_pylist())
             _swap(aside, final)
+            if made is not None:
+                shutil.rmtree(made, ignore_errors=True)
         finally:
             shutil.rmtree(aside, ignore_errors=True)
     except OSError as error:
@@ -275,19 +276,16 @@ def _is_running(process: int) -> bool:
     return True
 
 
-def _take_along(final: Path, aside: Path, options: dict, asns: list[int]) -> None:
-    """Link what workers wrote during this run into the new folder; the old one keeps it too."""
-    for folder, option in _FROM_WORKERS.items():
-        if not options.get(option) or not (final / folder).is_dir():
-            continue
-        (aside / folder).mkdir()
-        for asn in asns:
-            path = final / folder / f"{asn:d}.parquet"
-            if path.exists():
-                try:
-                    os.link(path, aside / folder / path.name)
-                except OSError:  # a file system without hard links
-                    shutil.copyfile(path, aside / folder / path.name)
+def _take_in(made: Path, folder: Path, asns: list[int]) -> None:
+    """Link the hop matrices of this run into the new report; they go once it is in place."""
+    folder.mkdir()
+    for asn in asns:
+        path = made / f"{asn:d}.parquet"
+        if path.exists():
+            try:
+                os.link(path, folder / path.name)
+            except OSError:  # a file system without hard links
+                shutil.copyfile(path, folder / path.name)
 
 
 def _swap(aside: Path, final: Path) -> None:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
+import socket
 import time
+import uuid
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +29,7 @@ from pipeline.schedule.watch import Limits
 from pipeline.store import Snapshot
 
 PROGRESS_S = 0.1  # at most this often
+KEEP_S = 24 * 3600.0  # the report may be made by another process, later
 
 
 def measure(
@@ -37,7 +42,8 @@ def measure(
     snapshot : Snapshot
     config : AnalyzeConfig
         ``asns``, ``device``, ``pack``, ``schedule``, ``workers``, ``scheduler``, ``distances``
-        (written to ``out/<snapshot>/distances``), ``verify``, ``dashboard``.
+        (written beside ``out/<snapshot>``, which the
+        report takes in), ``verify``, ``dashboard``.
     progress : callable or None
         Called with Progress at most ten times a second, from this thread.
 
@@ -63,7 +69,7 @@ def measure(
     distances_dir = _distances_dir(snapshot, config)
     if config.scheduler is None:
         compile_cpu()  # once, not in every worker at the same moment
-    with open_cluster(config, snapshot.path) as cluster:
+    with _removed_on_error(distances_dir), open_cluster(config, snapshot.path) as cluster:
         tasks = plan(
             rows,
             snapshot.asn[rows],
@@ -91,6 +97,7 @@ def measure(
         )
         if distances_dir is not None:
             _join_distances(cluster, distances_dir, snapshot, measurement, tasks.owner)
+            measurement = replace(measurement, distances_dir=str(distances_dir))
     return measurement
 
 
@@ -176,13 +183,45 @@ def _counts(tasks: Plan) -> dict:
 def _distances_dir(snapshot: Snapshot, config: AnalyzeConfig) -> Path | None:
     if not config.distances:
         return None
-    folder = (config.out / snapshot.name / "distances").resolve()
+    # Beside the report that may be there: it stays whole until this run's takes its place.
+    run = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
+    folder = (config.out / f".{snapshot.name}.distances-{run}").resolve()
     try:
-        shutil.rmtree(parts_folder(folder), ignore_errors=True)  # of a run that was killed
+        _remove_leftovers(folder, run)
         parts_folder(folder).mkdir(parents=True)
     except OSError as error:
         raise UsageError(f"--out {config.out}: cannot be written: {error.strerror}") from None
     return folder
+
+
+@contextlib.contextmanager
+def _removed_on_error(folder: Path | None) -> Iterator[None]:
+    """A run that ends before its report leaves no matrices."""
+    try:
+        yield
+    except BaseException:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+
+
+def _remove_leftovers(folder: Path, run: str) -> None:
+    """What runs of this host left that were killed; their process id tells."""
+    if not folder.parent.is_dir():
+        return
+    host = run.rsplit("-", 2)[0]
+    prefix = folder.name.removesuffix(run) + host + "-"
+    for path in folder.parent.iterdir():
+        process = path.name.removeprefix(prefix).split("-")[0]
+        if not path.name.startswith(prefix) or not process.isdigit():
+            continue
+        try:
+            if time.time() - path.stat().st_mtime > KEEP_S:
+                os.kill(int(process), 0)
+        except ProcessLookupError:
+            shutil.rmtree(path, ignore_errors=True)
+        except OSError:  # somebody else's, at work
+            continue
 
 
 def _join_distances(

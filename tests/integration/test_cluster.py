@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -108,7 +109,9 @@ def test_distances_are_the_hop_matrix_of_each_as(snapshot, there, pack):
     config = there(distances=True, pack=pack)
     measurement = measure(snapshot, config)
     assert measurement.failed == {}
-    folder = config.out / snapshot.name / "distances"
+    folder = Path(measurement.distances_dir)
+    assert folder.parent == config.out.resolve()
+    assert not (config.out / snapshot.name).exists()  # nothing is published before the report
     ases = {asn for asn, *_ in expected(snapshot)}
     assert sorted(path.name for path in folder.iterdir()) == sorted(f"{a}.parquet" for a in ases)
     for asn in ases:
@@ -121,6 +124,19 @@ def test_distances_are_the_hop_matrix_of_each_as(snapshot, there, pack):
         assert table["node"].to_pylist() == list(range(n_nodes)) * len(sources)
         hops = np.array(table["hops"].fill_null(-1)).reshape(len(sources), n_nodes)
         np.testing.assert_array_equal(hops, bfs_levels(snapshot.graph(row), sources))
+
+
+def test_matrices_of_a_killed_run_go_after_a_day_and_others_stay(snapshot, tmp_path):
+    config = config_for(snapshot, tmp_path, distances=True)
+    prefix = f".{snapshot.name}.distances-{socket.gethostname()}"
+    dead, fresh = tmp_path / f"{prefix}-4194999-a", tmp_path / f"{prefix}-4194999-b"
+    alive = tmp_path / f"{prefix}-{os.getpid()}-c"
+    for folder in (dead, fresh, alive):
+        folder.mkdir()
+    for folder in (dead, alive):
+        os.utime(folder, (0, 0))
+    measuring._distances_dir(snapshot, config)
+    assert [folder.exists() for folder in (dead, fresh, alive)] == [False, True, True]
 
 
 def test_a_worker_killed_in_the_middle_costs_nothing_but_time(snapshot, cluster, wanted, there):
@@ -225,7 +241,8 @@ def test_an_address_where_nobody_answers_is_named(snapshot, tmp_path, monkeypatc
     monkeypatch.setattr("pipeline.schedule.cluster.CONNECT_S", 1.0)
     config = config_for(snapshot, tmp_path, scheduler="tcp://127.0.0.1:1")
     with pytest.raises(UsageError, match=r"^--scheduler tcp://127.0.0.1:1: no Dask") as caught:
-        measure(snapshot, config)
+        measure(snapshot, replace(config, distances=True))
+    assert not list(tmp_path.glob(".*distances*"))
     assert "\n" not in str(caught.value)
 
 

@@ -42,6 +42,7 @@ def measurement() -> Measurement:
         },
         cluster={"n_workers": 2, "dashboard": "http://127.0.0.1:8787/status"},
         busy_share={"tcp://a": 0.75},
+        distances_dir="/reports/.brite.distances-1",
     )
 
 
@@ -56,7 +57,7 @@ def test_every_field_comes_back_as_it_was(tmp_path, measurement):
         assert before.dtype == after.dtype
     for name in ("rows", "n_tasks", "n_retries", "wall_s"):
         np.testing.assert_array_equal(getattr(measurement, name), getattr(back, name))
-    for name in ("failed", "device", "cluster", "busy_share"):
+    for name in ("failed", "device", "cluster", "busy_share", "distances_dir"):
         assert getattr(measurement, name) == getattr(back, name)
     assert back.tasks["asns"] == [[1], [2, 3]]
     assert list(back.tasks["worker"]) == ["tcp://a", "tcp://b"]

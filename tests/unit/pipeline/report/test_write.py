@@ -7,6 +7,7 @@ import json
 import os
 import re
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -173,13 +174,38 @@ def test_leftovers_of_a_killed_run_go_and_those_of_a_run_at_work_stay(tmp_path):
 
 
 @pytest.mark.parametrize("asked", [True, False])
-def test_matrices_of_this_run_move_along_and_those_of_earlier_runs_do_not(tmp_path, asked):
-    folder = tmp_path / "2026-11-21" / "distances"
-    folder.mkdir(parents=True)
+def test_matrices_of_this_run_come_with_its_report_and_those_of_earlier_runs_go(tmp_path, asked):
+    final = tmp_path / "2026-11-21" / "distances"
+    final.mkdir(parents=True)
+    (final / "10.parquet").write_bytes(b"old")
+    made = tmp_path / ".2026-11-21.distances-1"
+    made.mkdir()
     for asn in (10, 99):  # 99 is in no run of this snapshot
-        (folder / f"{asn}.parquet").write_bytes(b"x")
-    report(small(), tmp_path, options={"distances": asked})
-    assert [p.name for p in folder.glob("*")] == (["10.parquet"] if asked else [])
+        (made / f"{asn}.parquet").write_bytes(b"new")
+    snapshot = small()
+    measurement = replace(measured(snapshot), distances_dir=str(made) if asked else "")
+    report(snapshot, tmp_path, measurement)
+    found = {path.name: path.read_bytes() for path in final.glob("*")}
+    assert found == ({"10.parquet": b"new"} if asked else {})
+    assert made.exists() is not asked
+
+
+def test_a_report_that_fails_leaves_the_matrices_of_the_old_one(tmp_path, monkeypatch):
+    final = tmp_path / "2026-11-21" / "distances"
+    final.mkdir(parents=True)
+    (final / "10.parquet").write_bytes(b"old")
+    made = tmp_path / ".2026-11-21.distances-1"
+    made.mkdir()
+    (made / "10.parquet").write_bytes(b"new")
+
+    def fail(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(write, "_swap", fail)
+    snapshot = small()
+    with pytest.raises(UsageError, match="No space left"):
+        report(snapshot, tmp_path, replace(measured(snapshot), distances_dir=str(made)))
+    assert (final / "10.parquet").read_bytes() == b"old"
 
 
 def test_a_folder_that_cannot_be_written_is_named(tmp_path):
