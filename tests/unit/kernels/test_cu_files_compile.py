@@ -31,7 +31,9 @@ def compiler_log(source: str, name: str, architecture: str) -> str:
     options += [f"-arch={architecture}".encode(), *include_options()]
     nvrtc.nvrtcCompileProgram(program, len(options), options)
     _, size = nvrtc.nvrtcGetProgramLogSize(program)
-    log = b" " * size
+    # NVRTC writes into these bytes. They must be nobody else's: an empty log has size 1, and
+    # Python shares all bytes objects of one byte.
+    log = bytes(size + 64)
     nvrtc.nvrtcGetProgramLog(program, log)
     nvrtc.nvrtcDestroyProgram(program)
     return log.decode().strip(" \0\n")
