@@ -109,7 +109,6 @@ class _Reader:
         self._first_key = b""  # of the file's first record
         self._next_record: re.Pattern[bytes] | None = None  # what is looked for, after a fault
         self._cut: FormatError | None = None
-        self._n_rejected_bytes = 0
 
     def batches(self) -> Iterator[TraceBatch]:
         window, report = self._window, self._report
