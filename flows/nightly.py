@@ -31,7 +31,12 @@ from flows.artifacts import show_warnings
 from flows.ingest import ingest_stage
 from flows.measure import measure_stage, new_handover
 from flows.options import configs, parameters_of, parse
-from flows.outcome import EXPECTED, one_line, result_or_failure
+from flows.outcome import (
+    EXPECTED,
+    log_failed_states_in_one_line,
+    one_line,
+    result_or_failure,
+)
 from flows.progress import listening
 from flows.report import report_stage
 from flows.server import free_port, prefect_server
@@ -60,6 +65,9 @@ class NightlySummary:
     @property
     def warnings(self) -> list[str]:
         return [*self.ingested.warnings, *self.analyzed.warnings]
+
+
+log_failed_states_in_one_line()
 
 
 @flow(name="nightly", persist_result=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from prefect.exceptions import FailedRun
@@ -32,3 +33,29 @@ def result_or_failure(state: State) -> tuple[Any, State | None]:
         return state.result(), None
     except FailedRun as error:
         return None, Failed(message=str(error))
+
+
+class FailedStateFilter(logging.Filter):
+    """Lets Prefect log a Failed state that a flow or task returned as its one line.
+
+    Its engines take such a state for an exception and log a traceback of their own code, which
+    tells whoever gave a wrong input nothing.
+    """
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        if not isinstance(record.exc_info, tuple):
+            return True
+        error = record.exc_info[1]
+        if isinstance(error, FailedRun):
+            record.msg, record.args = str(error), ()
+        if error is None or isinstance(error, FailedRun):
+            record.exc_info = None
+        return True
+
+
+def log_failed_states_in_one_line() -> None:
+    """Apply the filter to the loggers of Prefect's engines; a second time does nothing."""
+    for name in ("prefect.engine", "prefect.flow_runs", "prefect.task_runs"):
+        logger = logging.getLogger(name)
+        if not any(isinstance(known, FailedStateFilter) for known in logger.filters):
+            logger.addFilter(FailedStateFilter())

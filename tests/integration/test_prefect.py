@@ -240,6 +240,9 @@ def test_run_without_inputs_fails_with_one_line_that_says_what_to_give(served):
     assert (status, run["state"]["type"]) == (1, "FAILED")
     assert "HOPSCOPE_INPUTS" in run["state"]["message"]
     assert "\n" not in run["state"]["message"]
+    logs = served.post("/logs/filter", {"logs": {"flow_run_id": {"any_": [run["id"]]}}})
+    assert logs
+    assert not [log["message"] for log in logs if "Traceback" in log["message"]]
 
 
 @pytest.mark.parametrize(
