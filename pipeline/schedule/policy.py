@@ -9,7 +9,8 @@ Rules (``docs/scheduling.md`` gives the reasons and the measurements):
   it costs, unless sweeps end the AS ``SWEEP_GAIN`` times sooner; else up to 128 searches of one AS
   a task, since they share one sweep; and ASes whose searches all together cost less than a task
   travel with their neighbours as a shard.
-- The device of a task is the GPU from ``GPU_MIN_NODES`` routers on (all graphs of it together).
+- A task goes to the GPU where all searches of its graphs, and the way there, end sooner than on a
+  core, by ``Costs``.
 - Largest first, so that the last tasks are small and every worker ends at about the same time.
 """
 
@@ -21,40 +22,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pipeline.model.tasks import Device, SearchTask, TaskKind
+from pipeline.schedule.costs import DEFAULTS, DEVICES, LANES, Costs
 
-TASK_S = 5e-3  # seconds; one Dask task, end to end: 3 to 6 ms on two cores, 3 ms on a large host
-LANES = 128  # sources that one bit-parallel sweep carries: two 64-bit words a node
 MIN_LANES = 32  # a sweep of fewer sources costs nearly what one of 32 costs
 SWEEP_GAIN = 2.0  # below it, single searches: they finish one by one and balance better
-# The field reports a GPU ahead of one core from about 4,000 routers on. Here, 100 searches of
-# 10,000 routers took 1.3 ms on a core and 1.5 ms on an H200, one search 0.16 and 0.47 ms
-# (benchmarks/results/searches_h200.jsonl); below a task's own cost neither matters.
-GPU_MIN_NODES = 10_000
 SHARD_ARCS = 4_000_000  # arcs; 16 MB of indices, a sweep of some 0.2 s on a core
 SHARD_SOURCES = 16_384  # results of a task stay a few MB
 SHARDS_A_WORKER = 4  # so that shards still balance; more only where each is worth a task
-SHARD_S = 20 * TASK_S  # seconds; beyond it the task's own cost is under 5 %
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What a search and a sweep of 128 lanes take: seconds, and seconds an arc."""
-
-    search_s: float
-    search_arc_s: float
-    sweep_s: float
-    sweep_arc_s: float
-
-
-# From preferential-attachment graphs of 10,000 to 6.8 million routers on one core of a server and
-# on one H200 (benchmarks/results/searches_h200.jsonl). They decide what travels together, never
-# a result; wrong by a factor of 2 they cost some idle time.
-COSTS: dict[str, Cost] = {
-    "cpu": Cost(search_s=20e-6, search_arc_s=7e-9, sweep_s=50e-6, sweep_arc_s=40e-9),
-    "gpu": Cost(search_s=0.45e-3, search_arc_s=0.15e-9, sweep_s=1.3e-3, sweep_arc_s=0.5e-9),
-}
+SHARD_TASKS = 20  # a shard worth this many tasks: beyond it the task's own cost is under 5 %
 _KINDS: tuple[TaskKind, ...] = ("search", "pack", "shard")
-_DEVICES: tuple[Device, ...] = ("cpu", "gpu")
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,7 +92,7 @@ class Plan:
             rows=self.row[graphs].copy(),
             source_ptr=np.clip(ptr, first, last) - first,
             sources=self.sources[first:last].copy(),
-            device=_DEVICES[self.device[i]],
+            device=DEVICES[self.device[i]],
             name=task_name(kind, self.asn[graphs]),
             distances_dir=self.distances_dir,
             verify=self.verify,
@@ -128,7 +104,7 @@ class Plan:
 
     def on(self, device: Device) -> Iterator[SearchTask]:
         """Tasks for one device, in the order of all."""
-        at = np.flatnonzero(self.device == _DEVICES.index(device))
+        at = np.flatnonzero(self.device == DEVICES.index(device))
         return (self.task(i) for i in at.tolist())
 
 
@@ -137,19 +113,6 @@ def task_name(kind: TaskKind, asn: np.ndarray) -> str:
     if kind == "shard":
         return f"shard_AS{int(asn[0])}_AS{int(asn[-1])}"
     return f"{'bfs' if kind == 'search' else 'msbfs'}_AS{int(asn[0])}"
-
-
-def search_cost(device: str, n_arcs: np.ndarray | int) -> np.ndarray:
-    """Seconds that one search takes, about."""
-    cost = COSTS[device]
-    return cost.search_s + cost.search_arc_s * np.asarray(n_arcs, float)
-
-
-def sweep_cost(device: str, n_arcs: np.ndarray | int, n_sources: np.ndarray | int) -> np.ndarray:
-    """Seconds that ``n_sources`` searches take as sweeps, about."""
-    cost = COSTS[device]
-    n_sweeps = -(-np.asarray(n_sources) // LANES)
-    return n_sweeps * (cost.sweep_s + cost.sweep_arc_s * np.asarray(n_arcs, float))
 
 
 def plan(
@@ -164,6 +127,7 @@ def plan(
     n_workers: int,
     devices: Sequence[Device] = ("cpu",),
     pack: int | None = None,
+    costs: Costs = DEFAULTS,
     snapshot: str = "",
     distances_dir: str = "",
     verify: bool = False,
@@ -183,6 +147,8 @@ def plan(
         What may be used: ("cpu",), ("gpu",) or both.
     pack : int or None
         Ingresses of one AS a task carries; None: auto.
+    costs : Costs
+        What searches and tasks take on this machine.
 
     Returns
     -------
@@ -191,14 +157,13 @@ def plan(
     graphs = _merge(rows, np.asarray(graph_hash, dtype=object), source_ptr, sources)
     first, sharers, ptr, merged, owner = graphs
     nodes, arcs = np.asarray(n_nodes)[first], np.asarray(n_arcs)[first]
-    gpu = _on_gpu(nodes, devices)
     n_sources = np.diff(ptr)
-    search_s = np.where(gpu, search_cost("gpu", arcs), search_cost("cpu", arcs))
-    sweep_s = np.where(gpu, sweep_cost("gpu", arcs, LANES), sweep_cost("cpu", arcs, LANES))
+    gpu = _on_gpu(costs.gpu_wins(nodes, arcs, n_sources, pack), devices)
+    search_s, sweep_s = costs.search(gpu, arcs), costs.sweep(gpu, arcs)
     if pack is None:
-        alone, lanes = _alone(n_sources, search_s, sweep_s, n_workers)
+        alone, lanes = _alone(n_sources, search_s, sweep_s, n_workers, costs.task_s)
         all_s = np.where(n_sources == 1, search_s, -(-n_sources // LANES) * sweep_s)
-        small = ~alone & (all_s < TASK_S) & (arcs <= SHARD_ARCS)
+        small = ~alone & (all_s < costs.task_s) & (arcs <= SHARD_ARCS)
         per_task = np.where(alone, 1, lanes)
     else:
         small = np.zeros(len(first), bool)
@@ -210,8 +175,8 @@ def plan(
     gpu, search_s, per_task = gpu[order], search_s[order], per_task[order]
     n_small = int(small.sum())
     parts = [
-        _shards(nodes, arcs, ptr, n_small, n_workers, devices),
-        _parts(ptr, n_small, per_task, gpu, search_s, arcs),
+        _shards(nodes, arcs, ptr, n_small, n_workers, devices, costs, gpu),
+        _parts(ptr, n_small, per_task, gpu, search_s, arcs, costs),
     ]
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
     kind, on_gpu, graph_start, graph_stop, source_start, source_stop, cost_s = columns
@@ -307,16 +272,19 @@ def _reorder(
     return values[take], new_ptr
 
 
-def _on_gpu(n_nodes: np.ndarray, devices: Sequence[Device]) -> np.ndarray:
-    if "gpu" not in devices:
-        return np.zeros(len(n_nodes), bool)
-    if "cpu" not in devices:
-        return np.ones(len(n_nodes), bool)
-    return n_nodes >= GPU_MIN_NODES
+def _on_gpu(wins: np.ndarray, devices: Sequence[Device]) -> np.ndarray:
+    """Where the GPU wins, as far as there is a choice."""
+    if len(set(devices)) > 1:
+        return wins
+    return np.full(len(wins), "gpu" in devices)
 
 
 def _alone(
-    n_sources: np.ndarray, search_s: np.ndarray, sweep_s: np.ndarray, n_workers: int
+    n_sources: np.ndarray,
+    search_s: np.ndarray,
+    sweep_s: np.ndarray,
+    n_workers: int,
+    task_s: float,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Which ASes are searched one source a task, and how many a task carries in the others.
 
@@ -327,23 +295,31 @@ def _alone(
     total_s = float((n_parts * sweep_s).sum()) or 1.0
     # Workers that are this AS's by its share of the work.
     own = np.maximum(1, np.ceil(n_parts * sweep_s / total_s * n_workers)).astype(np.int64)
-    worth = (sweep_s / TASK_S).astype(np.int64)  # no part may cost less than its task
+    worth = (sweep_s / task_s).astype(np.int64)  # no part may cost less than its task
     n_parts = np.maximum(n_parts, np.minimum.reduce([own, worth, n_sources // MIN_LANES]))
-    one_by_one_s = -(-n_sources // own) * (search_s + TASK_S)
-    swept_s = -(-n_parts // own) * (sweep_s + TASK_S)
-    alone = (search_s >= TASK_S) & (one_by_one_s < SWEEP_GAIN * swept_s)
+    one_by_one_s = -(-n_sources // own) * (search_s + task_s)
+    swept_s = -(-n_parts // own) * (sweep_s + task_s)
+    alone = (search_s >= task_s) & (one_by_one_s < SWEEP_GAIN * swept_s)
     return alone, -(-n_sources // np.maximum(n_parts, 1))
 
 
-def _shards(nodes, arcs, ptr, n_small, n_workers, devices):
+def _shards(nodes, arcs, ptr, n_small, n_workers, devices, costs, gpu):
     """Runs of small graphs, cut by estimated time, arcs and sources."""
     nodes, arcs, n_sources = nodes[:n_small], arcs[:n_small], np.diff(ptr[: n_small + 1])
     if n_small == 0:
         return (*(np.empty(0, np.int64) for _ in range(6)), np.empty(0))
-    device = "gpu" if _on_gpu(np.array([nodes.sum()]), devices)[0] else "cpu"
-    # Within a shard an AS costs its arcs for each sweep it takes part in; no fixed cost.
-    cost = COSTS[device].sweep_arc_s * (arcs + 64) * -(-n_sources // LANES)
-    target_s = float(np.clip(cost.sum() / (SHARDS_A_WORKER * n_workers), TASK_S, SHARD_S))
+    # Within a shard an AS costs its arcs for each sweep it takes part in; no fixed cost on a core,
+    # the sweep's own, once for all of them, on a GPU.
+    n_sweeps = -(-n_sources // LANES)
+    swept_arcs = (arcs + 64) * n_sweeps
+    there = costs.gpu.sweep_arc_s * swept_arcs
+    here = costs.cpu.sweep_arc_s * swept_arcs
+    way = costs.transfer(nodes, arcs)
+    all_there = costs.gpu.sweep_s * n_sweeps.max() + float((there + way).sum())
+    device_of_all = _on_gpu(np.array([all_there < here.sum()]), devices)[0]
+    cost = there if device_of_all else here
+    longest_s = SHARD_TASKS * costs.task_s
+    target_s = float(np.clip(cost.sum() / (SHARDS_A_WORKER * n_workers), costs.task_s, longest_s))
     cut = np.zeros(n_small, bool)
     cut[0] = True
     for amount, limit in ((cost, target_s), (arcs, SHARD_ARCS), (n_sources, SHARD_SOURCES)):
@@ -351,13 +327,17 @@ def _shards(nodes, arcs, ptr, n_small, n_workers, devices):
         cut[1:] |= before[1:] != before[:-1]
     start = np.flatnonzero(cut)
     stop = np.append(start[1:], n_small)
-    on_gpu = _on_gpu(np.add.reduceat(nodes, start), devices)
+    fixed_s = costs.gpu.sweep_s * np.maximum.reduceat(n_sweeps, start)
+    there_s = fixed_s + np.add.reduceat(there, start)
+    here_s = np.add.reduceat(here, start)
+    on_gpu = _on_gpu(there_s + np.add.reduceat(way, start) < here_s, devices)
+    on_gpu = np.where(stop - start == 1, gpu[start], on_gpu)  # it is no shard
     kind = np.where(stop - start > 1, 2, np.where(n_sources[start] > 1, 1, 0))
-    cost_s = np.add.reduceat(cost, start)
+    cost_s = np.where(on_gpu, there_s, here_s)
     return kind, on_gpu.astype(np.int64), start, stop, ptr[start], ptr[stop], cost_s
 
 
-def _parts(ptr, n_small, per_task, gpu, search_s, arcs):
+def _parts(ptr, n_small, per_task, gpu, search_s, arcs, costs):
     """Searches and packs of the graphs that are no part of a shard."""
     graph = np.arange(n_small, len(ptr) - 1)
     n_sources, per_task = np.diff(ptr)[graph], per_task[graph]
@@ -368,11 +348,7 @@ def _parts(ptr, n_small, per_task, gpu, search_s, arcs):
     stop = np.minimum(start + np.repeat(per_task, n_parts), ptr[graph + 1])
     size = stop - start
     on_gpu = gpu[graph]
-    packed = np.where(
-        on_gpu,
-        sweep_cost("gpu", arcs[graph], size),
-        sweep_cost("cpu", arcs[graph], size),
-    )
+    packed = costs.sweep(on_gpu, arcs[graph], size)
     cost_s = np.where(size == 1, search_s[graph], packed)
     kind = np.where(size == 1, 0, 1)
     return kind, on_gpu.astype(np.int64), graph, graph + 1, start, stop, cost_s

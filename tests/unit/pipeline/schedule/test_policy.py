@@ -1,20 +1,13 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from dask.utils import key_split
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.schedule.policy import (
-    GPU_MIN_NODES,
-    LANES,
-    SHARD_ARCS,
-    SHARD_SOURCES,
-    TASK_S,
-    plan,
-    search_cost,
-    smaller,
-    task_name,
-)
+from pipeline.schedule.costs import DEFAULTS, LANES, Cost, Costs
+from pipeline.schedule.policy import SHARD_ARCS, SHARD_SOURCES, plan, smaller, task_name
 
 
 def plan_of(sizes, n_workers=2, hashes=None, **options):
@@ -83,18 +76,86 @@ def test_what_travels_together(sizes, options, kinds):
     assert {kind: found.count(kind) for kind in set(found)} == kinds
 
 
+# A search takes a core 1 us an arc, the GPU 1 ms; a sweep 10 us and 2 ms; the way there is free.
+PLANTED = Costs(
+    cpu=Cost(search_s=0, search_arc_s=1e-6, sweep_s=0, sweep_arc_s=10e-6),
+    gpu=Cost(search_s=1e-3, search_arc_s=0, sweep_s=2e-3, sweep_arc_s=0),
+    transfer_byte_s=0,
+    task_s=1e-3,
+    source="planted",
+)
+# ... and here it takes 50 ms a million arcs: 200,000 bytes of nodes, 4 million of arcs.
+DEAR_WAY = replace(PLANTED, transfer_byte_s=50e-3 / 4.2e6)
+
+
 @pytest.mark.parametrize(
-    ("n_nodes", "devices", "device"),
+    ("n_arcs", "n_sources", "pack", "costs", "device"),
     [
-        (GPU_MIN_NODES - 1, ("cpu", "gpu"), "cpu"),
-        (GPU_MIN_NODES, ("cpu", "gpu"), "gpu"),
-        (GPU_MIN_NODES, ("cpu",), "cpu"),
-        (10, ("gpu",), "gpu"),
+        (999, 1, None, PLANTED, "cpu"),
+        (1001, 1, None, PLANTED, "gpu"),
+        # Ten searches cost a core 10 us an arc, like a sweep; the GPU sweeps in 2 ms.
+        (199, 10, None, PLANTED, "cpu"),
+        (201, 10, None, PLANTED, "gpu"),
+        # A hundred are one sweep on both; one by one the crossing is that of one search.
+        (199, 100, None, PLANTED, "cpu"),
+        (201, 100, None, PLANTED, "gpu"),
+        (999, 100, 1, PLANTED, "cpu"),
+        (1001, 100, 1, PLANTED, "gpu"),
+        # 200 are two sweeps on either device.
+        (199, 200, None, PLANTED, "cpu"),
+        (201, 200, None, PLANTED, "gpu"),
+        # The way there costs 50 ns an arc: nothing for many searches, a twentieth for one.
+        (1051, 1, None, DEAR_WAY, "cpu"),
+        (1055, 1, None, DEAR_WAY, "gpu"),
+        (1005, 100, 1, DEAR_WAY, "gpu"),
     ],
 )
-def test_device_of_an_as(n_nodes, devices, device):
-    tasks = list(plan_of([(n_nodes, 4 * n_nodes, 3)], devices=devices))
+def test_a_task_goes_where_it_ends_sooner_the_way_there_included(
+    n_arcs, n_sources, pack, costs, device
+):
+    sizes = [(n_arcs // 40, n_arcs, n_sources)]
+    tasks = list(plan_of(sizes, devices=("cpu", "gpu"), pack=pack, costs=costs))
     assert {task.device for task in tasks} == {device}
+
+
+@pytest.mark.parametrize("device", ["cpu", "gpu"])
+@pytest.mark.parametrize("n_nodes", [10, 1_000_000])
+def test_the_device_that_is_asked_for_is_used(device, n_nodes):
+    tasks = list(plan_of([(n_nodes, 4 * n_nodes, 3)], devices=(device,)))
+    assert {task.device for task in tasks} == {device}
+
+
+@pytest.mark.parametrize(
+    ("sizes", "task_s", "kinds"),
+    [
+        # Searches of 4 ms, a sweep of 40 ms: worth a task each where a task costs 1 ms,
+        ([(1000, 4000, 8)], 1e-3, {"search": 8}),
+        # but not where it costs 5 ms.
+        ([(1000, 4000, 8)], 5e-3, {"pack": 1}),
+        # Six ASes of 2 ms make tasks of their own, or travel together.
+        ([(50, 200, 20)] * 6, 1e-3, {"pack": 6}),
+        ([(50, 200, 20)] * 6, 5e-3, {"shard": 3}),
+    ],
+)
+def test_what_a_task_costs_decides_what_travels_together(sizes, task_s, kinds):
+    costs = replace(PLANTED, task_s=task_s)
+    found = [task.kind for task in plan_of(sizes, costs=costs)]
+    assert {kind: found.count(kind) for kind in set(found)} == kinds
+
+
+@pytest.mark.parametrize(
+    ("n_ases", "device"),
+    # A sweep over the shard takes the GPU 2 ms; a core 10 us an arc, and 64 arcs more an AS.
+    [(2, "cpu"), (3, "gpu")],
+)
+def test_a_shard_goes_to_the_gpu_from_where_it_wins(n_ases, device):
+    (task,) = plan_of(
+        [(5, 20, 100)] * n_ases,
+        n_workers=1,
+        devices=("cpu", "gpu"),
+        costs=replace(PLANTED, task_s=1.0),
+    )
+    assert (task.kind, task.device) == ("shard", device)
 
 
 def test_small_ases_together_are_worth_a_gpu():
@@ -215,4 +276,5 @@ def test_dask_shows_names_whole(kind, asns, name):
 
 
 def test_a_search_is_worth_a_task_near_a_fifth_of_a_million_routers_on_a_core():
-    assert search_cost("cpu", 4 * 100_000) < TASK_S < search_cost("cpu", 4 * 400_000)
+    search = DEFAULTS.cpu.search
+    assert search(4 * 100_000) < DEFAULTS.task_s < search(4 * 400_000)

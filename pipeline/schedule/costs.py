@@ -1,0 +1,133 @@
+"""What searches, transfers and tasks cost, as the policy sees it. Pure: numpy and model only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.model.tasks import Device
+
+LANES = 128  # sources that one bit-parallel sweep carries: two 64-bit words a node
+_NODE_BYTES, _ARC_BYTES = 8, 4  # of indptr and indices
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a search and a sweep of up to 128 lanes take on one device: seconds, seconds an arc."""
+
+    search_s: float
+    search_arc_s: float
+    sweep_s: float
+    sweep_arc_s: float
+
+    def search(self, n_arcs: np.ndarray | int) -> np.ndarray:
+        """Seconds that one search takes, about."""
+        return self.search_s + self.search_arc_s * np.asarray(n_arcs, float)
+
+    def sweep(self, n_arcs: np.ndarray | int, n_sources: np.ndarray | int = LANES) -> np.ndarray:
+        """Seconds that ``n_sources`` searches take as sweeps, about."""
+        n_sweeps = -(-np.asarray(n_sources) // LANES)
+        return n_sweeps * (self.sweep_s + self.sweep_arc_s * np.asarray(n_arcs, float))
+
+    def cheapest(
+        self, n_arcs: np.ndarray | int, n_sources: np.ndarray | int, pack: int | None = None
+    ) -> np.ndarray:
+        """Seconds that ``n_sources`` searches take, one by one or as sweeps of up to ``pack``."""
+        n_sources = np.asarray(n_sources)
+        one_by_one_s = n_sources * self.search(n_arcs)
+        if pack == 1:
+            return one_by_one_s
+        lanes = min(pack or LANES, LANES)
+        return np.minimum(one_by_one_s, -(-n_sources // lanes) * self.sweep(n_arcs))
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What decides which searches travel together and where they run; never a result.
+
+    Attributes
+    ----------
+    cpu, gpu : Cost
+        On one core; on one GPU, the graph there already, results on the host.
+    transfer_byte_s : float
+        Seconds that a byte takes from host memory to the GPU.
+    task_s : float
+        Seconds that one Dask task takes end to end without any work in it.
+    source : str
+        Where these figures come from, for people: the defaults, or the calibration of a date.
+    """
+
+    cpu: Cost
+    gpu: Cost
+    transfer_byte_s: float
+    task_s: float
+    source: str
+
+    def of(self, device: str) -> Cost:
+        """Of ``cpu`` or ``gpu``."""
+        return self.gpu if device == "gpu" else self.cpu
+
+    def search(self, on_gpu: np.ndarray, n_arcs: np.ndarray) -> np.ndarray:
+        """Seconds of one search of each graph, about."""
+        return np.where(on_gpu, self.gpu.search(n_arcs), self.cpu.search(n_arcs))
+
+    def sweep(
+        self, on_gpu: np.ndarray, n_arcs: np.ndarray, n_sources: np.ndarray | int = LANES
+    ) -> np.ndarray:
+        """Seconds of the sweeps of each graph, about."""
+        there, here = self.gpu.sweep(n_arcs, n_sources), self.cpu.sweep(n_arcs, n_sources)
+        return np.where(on_gpu, there, here)
+
+    def transfer(self, n_nodes: np.ndarray | float, n_arcs: np.ndarray | float) -> np.ndarray:
+        """Seconds that graphs take from host memory to the GPU, about."""
+        n_bytes = _NODE_BYTES * np.asarray(n_nodes, float) + _ARC_BYTES * np.asarray(n_arcs, float)
+        return self.transfer_byte_s * n_bytes
+
+    def gpu_wins(
+        self,
+        n_nodes: np.ndarray | int,
+        n_arcs: np.ndarray | int,
+        n_sources: np.ndarray | int,
+        pack: int | None = None,
+    ) -> np.ndarray:
+        """Whether the GPU, with the way there, ends all searches of a graph before a core."""
+        there = self.transfer(n_nodes, n_arcs) + self.gpu.cheapest(n_arcs, n_sources, pack)
+        return there < self.cpu.cheapest(n_arcs, n_sources, pack)
+
+    def crossing(self, n_sources: int, arcs_a_node: float = 4.0) -> float:
+        """Nodes from which the GPU wins ``n_sources`` searches; inf where it never does.
+
+        Parameters
+        ----------
+        n_sources : int
+            1: single searches are compared, else sweeps.
+        arcs_a_node : float
+            4: preferential attachment with two links a node.
+        """
+
+        def line(cost: Cost) -> tuple[float, float]:
+            if n_sources == 1:
+                return cost.search_s, cost.search_arc_s * arcs_a_node
+            n_sweeps = -(-n_sources // LANES)
+            return n_sweeps * cost.sweep_s, n_sweeps * cost.sweep_arc_s * arcs_a_node
+
+        (here_s, here_node_s), (there_s, there_node_s) = line(self.cpu), line(self.gpu)
+        there_node_s += float(self.transfer(1, arcs_a_node))
+        if there_s <= here_s:
+            return 0.0 if there_node_s <= here_node_s else float("inf")
+        gained_s = here_node_s - there_node_s
+        return (there_s - here_s) / gained_s if gained_s > 0 else float("inf")
+
+
+# Searches: preferential attachment, 10,000 to 6.8 million routers, one core of a server and one
+# H200 (benchmarks/results/searches_h200.jsonl). Wrong by a factor of 2 they cost some idle time.
+DEFAULTS = Costs(
+    cpu=Cost(search_s=20e-6, search_arc_s=7e-9, sweep_s=50e-6, sweep_arc_s=40e-9),
+    gpu=Cost(search_s=0.45e-3, search_arc_s=0.15e-9, sweep_s=1.3e-3, sweep_arc_s=0.5e-9),
+    transfer_byte_s=0.1e-9,  # assumed: pageable memory over PCIe 5
+    task_s=5e-3,  # 3 to 6 ms on two cores, 3 ms on a large host
+    source="defaults, measured on one core of a server and one H200",
+)
+
+DEVICES: tuple[Device, ...] = ("cpu", "gpu")
