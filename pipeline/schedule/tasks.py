@@ -60,23 +60,42 @@ def run_search(task: SearchTask) -> SearchResults:
 
 
 def _search(task: SearchTask) -> SearchResults:
-    if task.kind == "search":
-        graph = resident_graph(task.snapshot, int(task.rows[0]), task.device)
-        one = _one_search if task.device == "cpu" else _one_search_there
-        return one(graph, int(task.rows[0]), int(task.sources[0]))
     if len(task.rows) == 1:
-        graph = resident_graph(task.snapshot, int(task.rows[0]), task.device)
-        if task.device == "cpu" and _is_long(graph, task.sources):
-            ones = [_one_search(graph, int(task.rows[0]), s) for s in task.sources.tolist()]
-            return _joined(ones)
-        # As a shard of one graph: hop counts come back ragged, so that long graphs stay small.
-        shard = _as_shard(graph)
-    else:
-        shard = resident_shard(task.snapshot, task.rows, task.device)
-    found = msbfs_shard(shard, task.sources, task.source_ptr)
+        row = int(task.rows[0])
+        graph = resident_graph(task.snapshot, row, task.device)
+        return search_graph(graph, row, task.sources)
+    shard = resident_shard(task.snapshot, task.rows, task.device)
+    return _sweep(shard, task.rows, task.sources, task.source_ptr)
+
+
+def search_graph(graph: CSRGraph, row: int, sources: np.ndarray) -> SearchResults:
+    """All that a search or a pack computes, its graph at hand: what calibration measures.
+
+    Parameters
+    ----------
+    graph : CSRGraph
+        Runs on ``graph.device``.
+    row : int
+        Under which AS row the results are told.
+    sources : (n_sources,) int32
+    """
+    if len(sources) == 1:
+        one = _one_search if graph.device == "cpu" else _one_search_there
+        return one(graph, row, int(sources[0]))
+    if graph.device == "cpu" and _is_long(graph, sources):
+        return _joined([_one_search(graph, row, source) for source in sources.tolist()])
+    # As a shard of one graph: hop counts come back ragged, so that long graphs stay small.
+    source_ptr = np.array([0, len(sources)], np.int64)
+    return _sweep(_as_shard(graph), np.array([row], np.int64), sources, source_ptr)
+
+
+def _sweep(
+    shard: Shard, rows: np.ndarray, sources: np.ndarray, source_ptr: np.ndarray
+) -> SearchResults:
+    found = msbfs_shard(shard, sources, source_ptr)
     return SearchResults(
-        row=np.repeat(task.rows, np.diff(task.source_ptr)),
-        source=task.sources,
+        row=np.repeat(rows, np.diff(source_ptr)),
+        source=sources,
         n_reached=found.n_reached,
         eccentricity=found.eccentricity,
         hop_ptr=found.hop_ptr,
