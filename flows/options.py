@@ -57,6 +57,7 @@ def _given(
     scheduler: o.Scheduler = None,
     distances: o.Distances = False,
     verify: o.Verify = False,
+    pages: o.Pages = True,
 ) -> dict[str, Any]:
     """Ingest, measure and report as the nightly Prefect flow; starts a server of its own."""
     return dict(locals())
@@ -173,6 +174,8 @@ def _arguments(parameters: Mapping[str, Any]) -> list[str]:
             continue
         if value is True:
             words.append(flag)
+        elif value is False and DEFAULTS.get(name) is True:
+            words.append(flag.replace("--", "--no-", 1))
         else:
             for item in value if isinstance(value, list | tuple) else [value]:
                 words += [f"{flag}={item}"]

@@ -47,4 +47,5 @@ class AnalyzeConfig:
     scheduler: str | None = None  # address of a Dask cluster that exists
     distances: bool = False  # write the full hop matrix of each AS
     verify: bool = False  # check every search by its certificate
+    pages: bool = True  # HTML; False: tables and report.json only
     dashboard: str = "127.0.0.1:8787"  # where our own cluster's dashboard binds

@@ -97,6 +97,7 @@ def analyze(
     scheduler: o.Scheduler = None,
     distances: o.Distances = False,
     verify: o.Verify = False,
+    pages: o.Pages = True,
     as_json: o.AsJson = False,
 ) -> None:
     """Search from every ingress of a snapshot and write the reports."""
@@ -132,6 +133,7 @@ def run(
     scheduler: o.Scheduler = None,
     distances: o.Distances = False,
     verify: o.Verify = False,
+    pages: o.Pages = True,
     as_json: o.AsJson = False,
 ) -> None:
     """Ingest, then analyze."""

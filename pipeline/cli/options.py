@@ -211,6 +211,15 @@ Verify = Annotated[
         help="Check each search by certificate.",
     ),
 ]
+Pages = Annotated[
+    bool,
+    typer.Option(
+        envvar="HOPSCOPE_PAGES",
+        show_envvar=False,
+        show_default=False,
+        help="HTML pages, or tables alone [pages].",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
 
 
@@ -284,4 +293,5 @@ def analyze_config(given: Mapping[str, Any]) -> AnalyzeConfig:
         scheduler=given["scheduler"],
         distances=given["distances"],
         verify=given["verify"],
+        pages=given["pages"],
     )

@@ -10,6 +10,7 @@ import pyarrow.compute as pc
 
 from pipeline.model.addresses import V4_PREFIX, format_addr, is_v4
 from pipeline.model.graphs import NO_ID
+from pipeline.store import NodeTable
 
 _OCTETS = pa.array([str(octet) for octet in range(256)])
 
@@ -67,12 +68,16 @@ def node_texts(snapshot, rows: np.ndarray, nodes: np.ndarray) -> pa.Array:
     key = (rows.astype(np.int64) << 32) | nodes.astype(np.int64)
     distinct, where = np.unique(key, return_inverse=True)
     table = snapshot.lookup(distinct >> 32, distinct & 0xFFFF_FFFF)
-    addr = np.zeros((len(distinct), 2), np.uint64) if table.addr is None else table.addr
-    texts = addr_texts(addr)
+    return _texts_of(table, len(distinct)).take(pa.array(where))
+
+
+def _texts_of(table: NodeTable, n: int) -> pa.Array:
+    """Texts of the n rows of a table."""
+    if table.addr is not None and (has_addr := table.addr.any(axis=1)).all():
+        return addr_texts(table.addr)
+    number = np.full(n, NO_ID) if table.id is None else table.id
+    texts = pc.cast(pa.array(number, pa.int64(), mask=number == NO_ID), pa.string())
+    if table.addr is None:
+        return texts
     # No router answers from ::, so zeros mean that a node of a mixed snapshot has no address.
-    has_addr = addr.any(axis=1)
-    if not has_addr.all():
-        number = np.full(len(distinct), NO_ID) if table.id is None else table.id
-        ids = pc.cast(pa.array(number, pa.int64(), mask=number == NO_ID), pa.string())
-        texts = pc.if_else(pa.array(has_addr), texts, ids)
-    return texts.take(pa.array(where))
+    return pc.replace_with_mask(texts, pa.array(has_addr), addr_texts(table.addr[has_addr]))

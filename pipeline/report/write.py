@@ -49,7 +49,7 @@ class ReportSummary:
     Attributes
     ----------
     path : Path
-        Folder of the report; ``index`` is its first page.
+        Folder of the report; ``index`` is its first page, or report.json where it has no pages.
     files : dict of str to Path
         ``ases``, ``ingresses``, ``tasks``, ``rejects``, ``report``.
     totals : dict
@@ -80,6 +80,7 @@ def write_reports(
     options: dict,
     warnings: list[str],
     started: float,
+    pages: bool = True,
 ) -> ReportSummary:
     """Write everything under ``out/<snapshot>/``; a report that is there is replaced.
 
@@ -96,6 +97,8 @@ def write_reports(
         One line each; shown on the index.
     started : float
         Start of the run, seconds since 1970 UTC.
+    pages : bool
+        Write the HTML pages too.
 
     Raises
     ------
@@ -111,7 +114,7 @@ def write_reports(
         aside.mkdir()
         try:
             summary, n_pages = _write_all(
-                snapshot, measurement, aside, options, warnings, (started, begun)
+                snapshot, measurement, aside, options, warnings, (started, begun), pages
             )
             made = Path(measurement.distances_dir) if measurement.distances_dir else None
             if made is not None and made.is_dir():
@@ -135,7 +138,7 @@ def write_reports(
     }
     return ReportSummary(
         path=final,
-        index=final / "index.html",
+        index=final / ("index.html" if pages else names["report"]),
         files={key: final / name for key, name in names.items()},
         totals=summary.totals,
         table=_table(summary),
@@ -152,6 +155,7 @@ def _write_all(
     options: dict,
     warnings: list[str],
     times: tuple[float, float],
+    pages: bool,
 ) -> tuple[Summary, int]:
     started, begun = times
     summary = summarise(snapshot, measurement)
@@ -163,15 +167,16 @@ def _write_all(
         shutil.copyfile(rejects, folder / "rejects.jsonl")
     else:
         (folder / "rejects.jsonl").touch()
-    run = describe_run(snapshot, summary, version=__version__, written=begun)
-    n_pages = write_pages(
-        summary,
-        run,
-        folder,
-        manifest=snapshot.manifest,
-        warnings=warnings,
-        busy_share=measurement.busy_share,
-    )
+    n_pages = 0
+    if pages:
+        n_pages = write_pages(
+            summary,
+            describe_run(snapshot, summary, version=__version__, written=begun),
+            folder,
+            manifest=snapshot.manifest,
+            warnings=warnings,
+            busy_share=measurement.busy_share,
+        )
     manifest = snapshot.manifest
     ended = time.time()
     report = {

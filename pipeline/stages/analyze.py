@@ -90,6 +90,7 @@ def report_stage(
         options=_options(config),
         warnings=input_warnings(snapshot.manifest["inputs"]) + measured,
         started=started,
+        pages=config.pages,
     )
     progress(Progress("report", len(measurement.rows), len(measurement.rows), "ASes"))
     return AnalyzeSummary(

@@ -57,6 +57,15 @@ def test_false_wins_over_a_variable_that_switches_on(monkeypatch):
     assert (ingest.bridge_gaps, analyze.verify) == (False, False)
 
 
+def test_what_is_on_by_default_can_be_switched_off(monkeypatch):
+    given = {"inputs": ["x"], "store": "s", "out": "o"}
+    assert configs(given)[1].pages
+    assert not configs(given | {"options": {"pages": False}})[1].pages
+    monkeypatch.setenv("HOPSCOPE_PAGES", "0")
+    assert not configs(given)[1].pages
+    assert configs(given | {"options": {"pages": True}})[1].pages
+
+
 def test_an_input_that_looks_like_an_option_is_a_file():
     ingest, _ = configs({"inputs": ["--help", "-x"], "store": "s", "out": "o"})
     assert ingest.inputs == (Path("--help"), Path("-x"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import networkx as nx
 import numpy as np
 import pyarrow as pa
@@ -9,10 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.model.addresses import format_addrs
+from pipeline.model.addresses import format_addrs, parse_addrs
+from pipeline.model.graphs import NO_ID
 from pipeline.report import reach
-from pipeline.report.node_names import addr_texts
+from pipeline.report.node_names import addr_texts, node_texts
 from pipeline.report.summarise import summarise
+from pipeline.store import NodeTable
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 
 # AS 10: a path 0-1-2-3 with a branch 1-4, entered at 0 and 3; 2 is only a candidate.
@@ -122,6 +126,16 @@ def test_routers_of_inputs_without_addresses_bear_their_ids():
     snapshot = MemorySnapshot({7: [(0, 1)]}, {7: 2}, [(7, 1, [], 0, 0, False)])
     row = summarise(snapshot, measured(snapshot)).ingresses.to_pylist()[0]
     assert (row["addr"], row["farthest_addrs"], row["neighbor_asns"]) == ("1001", ["1000"], [])
+
+
+def test_nodes_of_a_mixed_snapshot_bear_an_address_or_an_id_or_nothing():
+    addr = parse_addrs(["192.0.2.7", "::", "2001:db8::1", "::"])
+    table = NodeTable(addr, np.array([1, 22, 3, NO_ID]))
+    snapshot = SimpleNamespace(
+        lookup=lambda rows, nodes: NodeTable(table.addr[nodes], table.id[nodes])
+    )
+    texts = node_texts(snapshot, np.zeros(5, np.int64), np.array([3, 2, 1, 0, 1]))
+    assert texts.to_pylist() == [None, "2001:db8::1", "22", "192.0.2.7", "22"]
 
 
 def test_a_lone_ingress_reaches_itself_and_has_no_mean():

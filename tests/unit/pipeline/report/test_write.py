@@ -114,6 +114,22 @@ def test_report_json_is_strict_and_says_what_the_figures_rest_on(tmp_path):
     assert document["versions"]["hopscope"]
 
 
+def test_without_pages_there_are_tables_alone(tmp_path):
+    with_pages = report(small(), tmp_path / "pages")
+    tables = report(small(), tmp_path / "tables", pages=False)
+    assert sorted(p.name for p in tables.path.iterdir()) == [
+        "ases.parquet",
+        "ingresses.parquet",
+        "rejects.jsonl",
+        "report.json",
+        "tasks.parquet",
+    ]
+    assert tables.index == tables.path / "report.json"
+    assert tables.n_pages == 0
+    for name in ("ases.parquet", "ingresses.parquet"):
+        assert pq.read_table(tables.path / name).equals(pq.read_table(with_pages.path / name))
+
+
 def test_a_report_that_is_there_is_replaced_and_its_pages_go(tmp_path):
     first = report(small(), tmp_path)
     (first.path / "as" / "99.html").write_text("old")
