@@ -1,155 +1,303 @@
-"""Times of single and many-source searches on preferential-attachment graphs; a line a row.
+"""Searches of one AS, of a long graph and of many ASes, beside other programs.
 
-``python -m benchmarks.bench_searches [N_NODES ...]``: the host always, a GPU where there is one.
-Every timed search is verified first. The graph is built before; times are medians, on a graph
-that lies on the device already, results included.
+Command: python benchmarks/bench_searches.py [--nodes N,N] [--grid SIDE] [--shard GRAPHS]
+[--sources N,N] [--device cpu,gpu] [--no-peers] [--subject RESULT]
+
+The host, and a GPU where there is one. Each row is the wall time of a call on arrays that lie on
+the device already, results included, the device idle before and after. Every search is verified
+before it is timed: ours by certificates, others by the same levels as ours. A single search is
+timed from one source after another. Where a program has no call for many sources, its searches run
+one after another, as many as fit ``--budget`` seconds (``n_timed``), scaled to all. Bytes are by
+``benchmarks/bytes_moved.py``. A call that would take over ``--longest`` seconds is left out, and
+says so.
 """
 
 from __future__ import annotations
 
-import functools
+import argparse
 import json
-import statistics
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import numba
 import numpy as np
-from numba import njit
 
-from kernels import (
-    CSRGraph,
-    Shard,
-    bfs,
-    bfs_queue,
-    bfs_thread_per_node,
-    compile_cpu,
-    components,
-    msbfs,
-    msbfs_shard,
-)
-from kernels.breadth_first.check import check_levels
-from kernels.multi_source.check import check_msbfs
-from kernels.types import NODE, OFFSET
+from benchmarks.bytes_moved import bfs_bytes, copy_gb_per_s, shard_bytes, sweep_bytes
+from benchmarks.graphs import attachment, cut_grid, many_ases
+from benchmarks.peers import open_peers, smallest_labels
+from benchmarks.record import record
+from benchmarks.timing import BUDGET_S, Timing, time_calls, waiter
+from kernels import CSRGraph, MSBFSResult, bfs, compile_cpu, components, msbfs, msbfs_shard
+from kernels.breadth_first.check import check_levels, check_parents
+from kernels.connected.check import check_components
+from kernels.csr import Device, to_host
+from kernels.multi_source.check import check_msbfs, check_shard
 
-N_SOURCES = 100
-
-
-@njit
-def attachment_ends(n_nodes: int, n_links: int, picks: np.ndarray) -> np.ndarray:
-    """Ends of ``n_links`` edges from each new node to ends of random earlier edges.
-
-    V. Batagelj, U. Brandes, "Efficient generation of large random networks", Phys. Rev. E 71, 2005.
-    """
-    ends = np.empty(2 * n_nodes * n_links, np.int64)
-    for edge in range(n_nodes * n_links):
-        ends[2 * edge] = edge // n_links
-        ends[2 * edge + 1] = ends[int(picks[edge] * (2 * edge + 1))]
-    return ends
+NODES = (10_000, 100_000, 1_000_000, 6_800_000)
+SOURCES = (1, 8, 32, 64, 100, 128, 256, 1000, 2000)
+MANY = 100  # sources of the searches that are compared
+N_CERTIFIED = 3  # sources of each sweep; the others must agree with the sweeps before it
+OURS = "hopscope"
+Row = dict[str, Any]
 
 
-def csr_of(n_nodes: int, tails: np.ndarray, heads: np.ndarray) -> CSRGraph:
-    keep = tails != heads
-    tails, heads = tails[keep], heads[keep]
-    keys = np.unique(np.concatenate([tails * n_nodes + heads, heads * n_nodes + tails]))
-    indptr = np.zeros(n_nodes + 1, OFFSET)
-    np.cumsum(np.bincount(keys // n_nodes, minlength=n_nodes), out=indptr[1:])
-    return CSRGraph(indptr, (keys % n_nodes).astype(NODE), trusted=True)
+class Bench:
+    """The rows of one run: what is timed, and for how long."""
+
+    def __init__(self, arguments: argparse.Namespace):
+        self.rows: list[Row] = []
+        self.budget_s: float = arguments.budget
+        self.longest_s: float = arguments.longest
+        self.sources: list[int] = sorted(arguments.sources)
+        self.peers: bool = arguments.peers
+        self.first_of_graph: dict[str, MSBFSResult] = {}
+
+    def add(self, **row: Any) -> None:
+        self.rows.append(row)
+        print(json.dumps(row), file=sys.stderr, flush=True)
+
+    def timed(self, row: Row, device: Device, call: Any, each: Any = ((),), **more: Any) -> Timing:
+        timing = time_calls(call, each, wait=waiter(device), budget_s=self.budget_s)
+        self.add(**row, **timing.columns(), **more)
+        return timing
+
+    def graph(self, name: str, graph: CSRGraph, devices: list[Device]) -> None:
+        """Every search of a graph on the host, on each device."""
+        rng = np.random.default_rng(0)
+        sources = rng.integers(0, graph.n_nodes, max([*self.sources, MANY]))
+        for device in devices:
+            here = graph.to(device)
+            row = {
+                "graph": name,
+                "n_nodes": graph.n_nodes,
+                "n_arcs": graph.n_arcs,
+                "device": device,
+                "by": OURS,
+                "threads": numba.get_num_threads() if device == "cpu" else 0,
+            }
+            self._single(row, graph, here, sources)
+            self._many(row, graph, here, sources)
+            found = components(here)
+            check_components(graph.indptr, graph.indices, found.component)
+            self.timed(row | {"what": "components"}, device, components, [(here,)])
+            if self.peers:
+                self._peers(row, graph, here, sources)
+
+    def _single(self, row: Row, graph: CSRGraph, here: CSRGraph, sources: np.ndarray) -> None:
+        for parents in (False, True):
+            for source in sources[:N_CERTIFIED].tolist():
+                found = bfs(here, source, parents=parents)
+                check_levels(graph.indptr, graph.indices, source, found.level)
+                if parents:
+                    arrays = (graph.indptr, graph.indices, source, found.level, found.parent)
+                    check_parents(*arrays)
+            what = "bfs parents" if parents else "bfs"
+            each = [(here, int(source), None, parents) for source in sources[:MANY]]
+            more = bfs_bytes(here, parents) | {"n_sources": 1}
+            self.timed(row | {"what": what}, here.device, bfs, each, **more)
+
+    def _many(self, row: Row, graph: CSRGraph, here: CSRGraph, sources: np.ndarray) -> None:
+        last: tuple[float, int] | None = None  # seconds of the call before, its sources
+        most: MSBFSResult | None = None
+        for n in self.sources:
+            sweep = row | {"what": "msbfs", "n_sources": n}
+            if (
+                last
+                and (expected_s := last[0] * -(-n // 128) / -(-last[1] // 128)) > self.longest_s
+            ):
+                self.add(**sweep, note=f"left out: some {expected_s:.0f} s a call")
+                continue
+            started = time.perf_counter()
+            found = msbfs(here, sources[:n])
+            last = time.perf_counter() - started, n
+            self._verify(graph, sources, found, most)
+            most = found
+            more = sweep_bytes(here, n, found.hop_counts.shape[1])
+            self.timed(sweep, here.device, msbfs, [(here, sources[:n])], **more)
+        if most is None:
+            return
+        first = self.first_of_graph.setdefault(row["graph"], most)
+        _same(first, most)  # the other device's
+        if graph.n_nodes * MANY < 2e9 and MANY in self.sources:
+            found = msbfs(here, sources[:MANY], levels=True)
+            self._verify(graph, sources, found, most)
+            more = sweep_bytes(here, MANY, found.hop_counts.shape[1], found.level.dtype.itemsize)
+            del found
+            each = [(here, sources[:MANY], True)]
+            sweep = row | {"what": "msbfs levels", "n_sources": MANY}
+            self.timed(sweep, here.device, msbfs, each, **more)
+
+    @staticmethod
+    def _verify(
+        graph: CSRGraph, sources: np.ndarray, found: MSBFSResult, before: MSBFSResult | None
+    ) -> None:
+        """The last rows by certificate, the others by what the sweep before it found."""
+        stop = len(found.eccentricity)
+        last = slice(max(0, stop - N_CERTIFIED), stop)
+        rows = MSBFSResult(
+            found.hop_counts[last],
+            found.eccentricity[last],
+            found.n_reached[last],
+            found.farthest[last],
+            None if found.level is None else to_host(found.level[last]),
+        )
+        check_msbfs(graph, sources[last], rows)
+        if before is not None:
+            _same(before, found)
+
+    def _peers(self, row: Row, graph: CSRGraph, here: CSRGraph, sources: np.ndarray) -> None:
+        for name, make, why in open_peers(here.device):
+            single = row | {"what": "bfs", "n_sources": 1, "by": name, "threads": 0}
+            if make is None:
+                self.add(**single, note=why)
+                continue
+            try:
+                self._peer(single, make(here), graph, here, sources)
+            except Exception as error:  # another program's failure must not end ours
+                self.add(**single, note=f"failed: {type(error).__name__}: {error}")
+
+    def _peer(
+        self, single: Row, peer: Any, graph: CSRGraph, here: CSRGraph, sources: np.ndarray
+    ) -> None:
+        for source in sources[:2].tolist():
+            levels = peer.levels_of(peer.bfs(source), source)
+            _check_equal(levels, bfs(graph, source).level, f"{peer.name}: levels differ")
+        single = single | {"threads": peer.threads}
+        each = [(int(source),) for source in sources[:MANY]]
+        timing = self.timed(single, here.device, peer.bfs, each)
+        many = single | {"what": "msbfs levels", "n_sources": MANY}
+        times_s = timing.times_s[:MANY]
+        self.add(
+            **many,
+            median_ms=float(f"{1e3 * sum(times_s) * MANY / len(times_s):.4g}"),
+            n_timed=len(times_s),
+            repeats=1,
+        )
+        if hasattr(peer, "bfs_many"):
+            n = int(min(MANY, 2e9 // (peer.bytes_a_source * graph.n_nodes)))
+            n = max(1, min(n, int(10 * self.budget_s / (1e-3 * timing.median_ms))))
+            started = time.perf_counter()
+            answer = peer.bfs_many(sources[:n])
+            wall_ms = 1e3 * (time.perf_counter() - started)
+            found = peer.levels_of_many(answer, sources[:n])[0]
+            _check_equal(found, bfs(graph, int(sources[0])).level, f"{peer.name}: levels differ")
+            self.add(
+                **many | {"by": f"{peer.name}, many at once", "threads": peer.many_threads},
+                median_ms=float(f"{wall_ms * MANY / n:.4g}"),
+                n_timed=n,
+                repeats=1,
+            )
+        if hasattr(peer, "components"):
+            labels = smallest_labels(peer.components_of(peer.components()))
+            ours = components(graph).component
+            _check_equal(labels, ours, f"{peer.name}: components differ")
+            what = {"what": "components", "n_sources": 0}
+            self.timed(single | what, here.device, peer.components)
+
+    def shard(self, n_graphs: int, devices: list[Device]) -> None:
+        """Many ASes in one call."""
+        shard, sources, source_ptr = many_ases(n_graphs)
+        n_nodes, n_sources = np.diff(shard.node_ptr), np.diff(source_ptr)
+        n_arcs = np.diff(shard.indptr[shard.node_ptr])
+        for device in devices:
+            here = shard.to(device)
+            found = msbfs_shard(here, sources, source_ptr)
+            check_shard(shard, sources, source_ptr, found)
+            row = {
+                "graph": f"shard of {n_graphs} graphs",
+                "n_nodes": shard.n_nodes,
+                "n_arcs": shard.n_arcs,
+                "device": device,
+                "by": OURS,
+                "threads": numba.get_num_threads() if device == "cpu" else 0,
+                "what": "msbfs_shard",
+                "n_sources": len(sources),
+            }
+            n_levels = int(found.eccentricity.max()) + 1
+            more = shard_bytes(device, n_nodes, n_arcs, n_sources, n_levels)
+            self.timed(row, device, msbfs_shard, [(here, sources, source_ptr)], **more)
 
 
-def preferential_attachment(n_nodes: int, seed: int = 1) -> CSRGraph:
-    """Two edges a node, node ids shuffled, as addresses shuffle routers."""
-    rng = np.random.default_rng(seed)
-    ends = rng.permutation(n_nodes)[attachment_ends(n_nodes, 2, rng.random(2 * n_nodes))]
-    return csr_of(n_nodes, ends[::2], ends[1::2])
+def _same(first: MSBFSResult, second: MSBFSResult) -> None:
+    """Raise unless two results agree in the sources that both have."""
+    n = min(len(first.eccentricity), len(second.eccentricity))
+    n_levels = min(first.hop_counts.shape[1], second.hop_counts.shape[1])
+    for result in (first, second):
+        if result.hop_counts[:n, n_levels:].any():
+            raise AssertionError("sweeps differ in hop_counts")
+    _check_equal(first.hop_counts[:n, :n_levels], second.hop_counts[:n, :n_levels], "hop_counts")
+    for column in ("eccentricity", "n_reached", "farthest"):
+        _check_equal(getattr(first, column)[:n], getattr(second, column)[:n], column)
 
 
-def grid(side: int) -> CSRGraph:
-    node = np.arange(side * side).reshape(side, side)
-    tails = np.concatenate([node[:, :-1].ravel(), node[:-1].ravel()])
-    heads = np.concatenate([node[:, 1:].ravel(), node[1:].ravel()])
-    return csr_of(side * side, tails, heads)
+def _check_equal(found: np.ndarray, expected: np.ndarray, message: str) -> None:
+    if not np.array_equal(found, expected):
+        raise AssertionError(message)
 
 
-def median_ms(call: Callable[[], object], budget_s: float = 2.0, most: int = 21) -> float:
-    """Median time of some calls, at least 3, until the budget is spent; one more to warm up."""
-    call()
-    times: list[float] = []
-    while len(times) < 3 or (sum(times) < budget_s and len(times) < most):
+def compile_times(devices: list[Device]) -> Iterator[Row]:
+    """Seconds that a process pays once: compiled code made, or loaded from where it is kept."""
+    yield {"what": "compile", "device": "cpu", "wall_s": round(compile_cpu(), 3)}
+    if "gpu" in devices:
         started = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - started)
-    return 1e3 * statistics.median(times)
+        small = attachment(1000).to("gpu")
+        for call in (lambda: bfs(small, 0, parents=True), lambda: msbfs(small, np.arange(200))):
+            call()
+        msbfs(small, np.arange(200), levels=True)
+        components(small)
+        waiter("gpu")()
+        yield {
+            "what": "compile",
+            "device": "gpu",
+            "wall_s": round(time.perf_counter() - started, 3),
+        }
 
 
-def synced(call: Callable[[], object]) -> Callable[[], object]:
-    def wait() -> None:
-        import cupy
-
-        call()
-        cupy.cuda.Device().synchronize()
-
-    return wait
-
-
-def report(graph_name: str, device: str, what: str, call: Callable[..., object], *args) -> None:
-    bound = functools.partial(call, *args)
-    ms = median_ms(bound if device == "cpu" else synced(bound))
-    row = {"graph": graph_name, "device": device, "what": what, "median_ms": round(ms, 3)}
-    print(json.dumps(row), flush=True)
-
-
-def bench_graph(name: str, graph: CSRGraph, devices: list[str]) -> None:
-    sources = np.random.default_rng(0).integers(0, graph.n_nodes, N_SOURCES)
-    source = int(sources[0])
-    for device in devices:
-        here = graph.to(device)
-        baseline = bfs_queue if device == "cpu" else bfs_thread_per_node
-        for search in (bfs, baseline):
-            level = search(here, source).level
-            check_levels(graph.indptr, graph.indices, source, level)
-            report(name, device, search.__name__, search, here, source)
-        check_msbfs(graph, sources[:5], msbfs(here, sources[:5], levels=True))
-        for n in (1, 2, 4, 8, 64, N_SOURCES):
-            report(name, device, f"msbfs {n}", msbfs, here, sources[:n])
-        if graph.n_nodes * N_SOURCES < 2e9:
-            report(name, device, "msbfs 100 levels", msbfs, here, sources, True)
-        report(name, device, "components", components, here)
-    if len(devices) == 2:
-        ours, theirs = msbfs(graph, sources), msbfs(graph.to("gpu"), sources)
-        for column in ("hop_counts", "eccentricity", "n_reached", "farthest"):
-            if not np.array_equal(getattr(ours, column), getattr(theirs, column)):
-                raise AssertionError(f"{name}: {column} differ between devices")
-
-
-def bench_shard(devices: list[str], n_graphs: int = 10_000) -> None:
-    rng = np.random.default_rng(7)
-    sizes = np.minimum((20 * rng.pareto(1.2, n_graphs) + 2).astype(int), 20_000)
-    shard = Shard.from_graphs([preferential_attachment(int(n), seed=int(n)) for n in sizes])
-    n_sources = np.minimum(rng.integers(1, 8, n_graphs) * (1 + sizes // 500), 100)
-    source_ptr = np.concatenate([[0], np.cumsum(n_sources)])
-    sources = (rng.random(source_ptr[-1]) * np.repeat(sizes, n_sources)).astype(int)
-    name = f"shard {n_graphs} graphs {shard.n_nodes} nodes {len(sources)} sources"
-    for device in devices:
-        here = shard.to(device)
-        report(name, device, "msbfs_shard", msbfs_shard, here, sources, source_ptr)
-
-
-def main() -> None:
-    sizes = [int(text) for text in sys.argv[1:]] or [10_000, 1_000_000]
-    devices = ["cpu"]
+def devices_here() -> list[Device]:
+    """``cpu``, and ``gpu`` where CuPy finds one."""
     try:
         import cupy
 
-        devices += ["gpu"] if cupy.cuda.is_available() else []
+        return ["cpu", "gpu"] if cupy.cuda.is_available() else ["cpu"]
     except ImportError:
-        pass
-    print(json.dumps({"compile_cpu_s": round(compile_cpu(), 2), "devices": devices}))
-    for n_nodes in sizes:
-        graph = preferential_attachment(n_nodes)
-        bench_graph(f"attachment {n_nodes}", graph, devices)
-    bench_graph("grid 300 x 300", grid(300), devices)
-    bench_shard(devices)
+        return ["cpu"]
+
+
+def main() -> None:
+    def numbers(text: str) -> list[int]:
+        return [int(part) for part in text.split(",") if part]
+
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--nodes", type=numbers, default=list(NODES), help="sizes of the ASes")
+    parser.add_argument("--grid", type=int, default=1000, help="side of the cut grid; 0: none")
+    parser.add_argument("--shard", type=int, default=10_000, help="ASes of the shard; 0: none")
+    parser.add_argument("--sources", type=numbers, default=list(SOURCES))
+    parser.add_argument(
+        "--device", type=lambda text: text.split(","), default=devices_here(), help="cpu,gpu"
+    )
+    parser.add_argument("--no-peers", dest="peers", action="store_false")
+    parser.add_argument("--budget", type=float, default=BUDGET_S, help="seconds a row")
+    parser.add_argument("--longest", type=float, default=10.0, help="seconds a call")
+    parser.add_argument("--subject", default="searches", help="name of the file of results")
+    arguments = parser.parse_args()
+    devices = arguments.device
+    bench = Bench(arguments)
+    for row in compile_times(devices):
+        bench.add(**row)
+    for device in devices:
+        bench.add(what="copy", device=device, gb_per_s=round(copy_gb_per_s(device), 1))
+    for n_nodes in arguments.nodes:
+        bench.graph(f"attachment {n_nodes}", attachment(n_nodes), devices)
+    if arguments.grid:
+        bench.graph(f"cut grid {arguments.grid}", cut_grid(arguments.grid), devices)
+    if arguments.shard:
+        bench.shard(arguments.shard, devices)
+    record(arguments.subject, bench.rows)
 
 
 if __name__ == "__main__":

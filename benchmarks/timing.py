@@ -1,0 +1,99 @@
+"""Wall time of calls: repeated until a budget is spent, then median, least and 95th percentile."""
+
+from __future__ import annotations
+
+import gc
+import itertools
+import statistics
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+AT_LEAST, AT_MOST = 5, 101  # calls
+BUDGET_S = 1.0
+LONG_S = 10.0  # of calls longer than this three suffice
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of each call, in their order."""
+
+    times_s: tuple[float, ...]
+
+    @property
+    def median_ms(self) -> float:
+        return 1e3 * statistics.median(self.times_s)
+
+    def columns(self) -> dict[str, float | int]:
+        """median_ms, min_ms, p95_ms and repeats, as a row of results has them."""
+        return {
+            "median_ms": _short(self.median_ms),
+            "min_ms": _short(1e3 * min(self.times_s)),
+            "p95_ms": _short(1e3 * float(np.percentile(self.times_s, 95))),
+            "repeats": len(self.times_s),
+        }
+
+
+def time_calls(
+    call: Callable[..., Any],
+    arguments: Iterable[tuple[Any, ...]] = ((),),
+    *,
+    wait: Callable[[], Any] = lambda: None,
+    budget_s: float = BUDGET_S,
+    at_least: int = AT_LEAST,
+    at_most: int = AT_MOST,
+) -> Timing:
+    """Time a call again and again.
+
+    Parameters
+    ----------
+    call
+        What is timed. Results are freed after the clock has stopped.
+    arguments
+        Of each call in turn, and from the start again: searches from other sources, for instance.
+    wait
+        Waits until a device is idle: called before the clock starts, and again before it stops.
+    budget_s : float
+        Seconds; enough once the calls have taken so long in all.
+    at_least, at_most : int
+        Calls; at least 3 where each takes LONG_S or longer.
+
+    Notes
+    -----
+    Nothing is thrown away: warm up before. The garbage collector rests meanwhile, as in timeit.
+    """
+    times: list[float] = []
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        for given in itertools.cycle(arguments):
+            wait()
+            started = time.perf_counter()
+            result = call(*given)
+            wait()
+            times.append(time.perf_counter() - started)
+            del result
+            needed = min(at_least, 3) if statistics.median(times) >= LONG_S else at_least
+            if len(times) >= at_most or (len(times) >= needed and sum(times) >= budget_s):
+                break
+    finally:
+        if collects:
+            gc.enable()
+    return Timing(tuple(times))
+
+
+def waiter(device: str) -> Callable[[], Any]:
+    """What waits for a device (``cpu`` or ``gpu``) to be idle; nothing to wait for on the host."""
+    if device == "cpu":
+        return lambda: None
+    import cupy
+
+    return cupy.cuda.Device().synchronize
+
+
+def _short(ms: float) -> float:
+    """Four digits: more are noise."""
+    return float(f"{ms:.4g}")
