@@ -5,19 +5,32 @@ graph starts from m + 1 nodes all linked to one another (fewer where it has fewe
 neighbour is drawn in constant time from the list of all link ends, where a node of degree d stands
 d times (Batagelj, Brandes: Efficient generation of large random networks, 2005); BRITE's own search
 through all nodes is quadratic.
+
+No list is kept: what stands at a position of it follows from the seed and the position, so threads
+share out the nodes and the result is the same on any number of them (Sanders, Schulz: Scalable
+generation of scale-free graphs, Information Processing Letters 116, 2016). Departure from both: a
+node that drew one neighbour twice draws again, by further words of its own. The list keeps the
+first draw, or all that follows would depend on every such repair; so the probabilities are those of
+the degrees that count a link drawn twice as two. That touches a few hubs of the first nodes.
 """
 
 from __future__ import annotations
+
+import itertools
 
 import numpy as np
 from numba import njit
 
 from pipeline.errors import UsageError
 from pipeline.generate.plane import with_geometry
-from pipeline.generate.random_words import draw_below, start_stream
+from pipeline.generate.random_words import below, stream_start, word_at
+from pipeline.generate.threads import call_each
 from pipeline.model.topology import NO_ASN, Topology
 
 MAX_LINKS = 2**31 - 1  # of all graphs together: link ends are drawn by 32 random bits
+
+_NODES_AT_ONCE = 1 << 17  # that a thread attaches at a time: a few milliseconds
+_NEXT_TRY = 1 << 32  # words of a link's further draws are so far apart; links are fewer
 
 
 def generate_barabasi_albert(
@@ -51,8 +64,8 @@ def generate_barabasi_albert(
     return with_geometry(
         node_asn=np.full(n_routers, NO_ASN if asn is None else asn, np.int64),
         node_ptr=node_ptr,
-        near=near,
-        far=far,
+        near=near.astype(np.int64),
+        far=far.astype(np.int64),
         first_node_id=0,
         first_edge_id=0,
         seed=seed,
@@ -79,8 +92,10 @@ def n_links(n_nodes: np.ndarray, m: int) -> np.ndarray:
     return n_first * (n_first - 1) // 2 + (n_nodes - n_first) * m
 
 
-def attach_all(node_ptr: np.ndarray, m: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Links of graphs that lie side by side.
+def attach_all(
+    node_ptr: np.ndarray, m: int, seed: int, *, n_threads: int | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Links of graphs that lie side by side; the same on any number of threads.
 
     Parameters
     ----------
@@ -88,49 +103,100 @@ def attach_all(node_ptr: np.ndarray, m: int, seed: int) -> tuple[np.ndarray, np.
         Nodes of graph i are node_ptr[i] .. node_ptr[i + 1] - 1.
     m, seed : int
         Graph i uses a random stream of its own, keyed by (seed, i).
+    n_threads : int or None
+        None: a thread a core.
 
     Returns
     -------
-    near, far : (n_links,) int64
-        Graph after graph; near is the newer node. No loops, no duplicates, each graph connected.
+    near, far : (n_links,) int32
+        Graph after graph; near is the newer node, ascending. No loops, no duplicates, each graph
+        connected.
     """
     sizes = np.diff(node_ptr)
     m = min(m, int(sizes.max(initial=1)))  # beyond that, all nodes are linked to one another
-    per_graph = n_links(sizes, m)
-    link_ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(per_graph)])
-    ends = np.empty(2 * int(link_ptr[-1]), np.int64)
-    _attach(node_ptr, link_ptr, np.int64(m), np.uint64(seed), ends)
-    return ends[0::2].copy(), ends[1::2].copy()
+    link_ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(n_links(sizes, m))])
+    near, far = np.empty(int(link_ptr[-1]), np.int32), np.empty(int(link_ptr[-1]), np.int32)
+    cuts = np.append(np.arange(0, node_ptr[-1], _NODES_AT_ONCE), node_ptr[-1]).tolist()
+    given = (node_ptr, link_ptr, np.int64(m), np.uint64(seed), core_ends(m), near, far)
+    call_each(_attach_nodes, [(*part, *given) for part in itertools.pairwise(cuts)], n_threads)
+    return near, far
+
+
+def core_ends(m: int) -> np.ndarray:
+    """Ends of the links of m + 1 nodes all linked to one another, newer end first; int32.
+
+    Those of fewer nodes are a part of it, from its beginning.
+    """
+    newer, older = np.tril_indices(m + 1, -1)
+    return np.stack([newer, older], axis=1).astype(np.int32).ravel()
 
 
 @njit(cache=True, nogil=True)
-def _attach(node_ptr, link_ptr, m, seed, ends):
-    """Fill ``ends`` with the ends of each link; neighbours are drawn from what is there so far."""
-    state = np.empty(1, np.uint64)
-    chosen = np.empty(m, np.int64)
-    for graph in range(len(node_ptr) - 1):
-        start_stream(state, seed, np.uint64(graph))
-        first, stop = node_ptr[graph], node_ptr[graph + 1]
-        begin = 2 * link_ptr[graph]
-        k = begin
-        core = min(stop, first + m + 1)
-        for a in range(first, core):
-            for b in range(first, a):
-                ends[k] = a
-                ends[k + 1] = b
-                k += 2
-        for node in range(core, stop):
-            n_chosen = 0
-            while n_chosen < m:
-                other = ends[begin + draw_below(state, k - begin)]
-                again = False
-                for j in range(n_chosen):
-                    if chosen[j] == other:
-                        again = True
-                if not again:
-                    chosen[n_chosen] = other
-                    n_chosen += 1
-            for j in range(m):
-                ends[k] = node
-                ends[k + 1] = chosen[j]
-                k += 2
+def _attach_nodes(first, stop, node_ptr, link_ptr, m, seed, core, near, far):
+    """Links that nodes first .. stop - 1 bring, whichever graphs they are of."""
+    graph = np.searchsorted(node_ptr, first, side="right") - 1
+    while first < stop:
+        base, end = node_ptr[graph], min(stop, node_ptr[graph + 1])
+        links = slice(link_ptr[graph], link_ptr[graph + 1])
+        start = stream_start(seed, np.uint64(graph))
+        n_nodes = node_ptr[graph + 1] - base
+        attach(first - base, end - base, n_nodes, m, start, core, base, near[links], far[links])
+        first = end
+        graph += 1
+
+
+@njit(cache=True, nogil=True)
+def attach(first, stop, n_nodes, m, start, core, base, near, far):
+    """Write the links that nodes first .. stop - 1 of one graph bring.
+
+    Parameters
+    ----------
+    first, stop, n_nodes, m : int64
+        Of the graph's own nodes, 0 .. n_nodes - 1.
+    start : uint64
+        Start of the graph's stream.
+    core : (m * (m + 1),) int32
+        ``core_ends(m)``.
+    base : int64
+        Added to each node written.
+    near, far : (n_links,) int32
+        Of this graph.
+    """
+    n_core = min(n_nodes, m + 1)
+    core_links = n_core * (n_core - 1) // 2
+    for node in range(first, min(stop, n_core)):
+        for link in range(node * (node - 1) // 2, node * (node + 1) // 2):
+            near[link] = base + node
+            far[link] = base + core[2 * link + 1]
+    for node in range(max(first, n_core), stop):
+        own = core_links + (node - n_core) * m
+        for link in range(own, own + m):
+            number = link
+            other = _end_at(below(word_at(start, number), 2 * own), m, n_core, start, core)
+            j = own
+            while j < link:
+                if far[j] == base + other:
+                    number += _NEXT_TRY
+                    other = _end_at(below(word_at(start, number), 2 * own), m, n_core, start, core)
+                    j = own
+                else:
+                    j += 1
+            near[link] = base + node
+            far[link] = base + other
+
+
+@njit(cache=True, nogil=True)
+def _end_at(position, m, n_core, start, core):
+    """Node at a position of the list of link ends as first drawn: new at 2i, its choice at 2i + 1.
+
+    A choice is again a position in the list before its node came, so it is followed from draw to
+    draw, two in the mean, until it meets an end that is known.
+    """
+    core_links = n_core * (n_core - 1) // 2
+    while position >= 2 * core_links:
+        link = position >> 1
+        newer = (link - core_links) // m
+        if position & 1 == 0:
+            return n_core + newer
+        position = below(word_at(start, link), 2 * (core_links + newer * m))
+    return np.int64(core[position])

@@ -1,7 +1,8 @@
 """Random 64-bit words inside compiled code: the same on every machine and in every version.
 
 SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014). A
-stream is one uint64 in an array of length 1; streams of different keys are independent.
+stream is one uint64 in an array of length 1; streams of different keys are independent. Any word
+of a stream can be had by its number as well, so that threads need not take turns.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ _GOLDEN = np.uint64(0x9E37_79B9_7F4A_7C15)
 _MIX1 = np.uint64(0xBF58_476D_1CE4_E5B9)
 _MIX2 = np.uint64(0x94D0_49BB_1331_11EB)
 _S27, _S30, _S31, _S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
-_S11 = np.uint64(11)
+_S11, _ONE = np.uint64(11), np.uint64(1)
 
 
 @njit(cache=True, nogil=True)
@@ -25,9 +26,21 @@ def mix(word):
 
 
 @njit(cache=True, nogil=True)
+def stream_start(seed, key):
+    """State at the start of the stream of (seed, key), all uint64."""
+    return mix(mix(seed + _GOLDEN) ^ (key + _GOLDEN))
+
+
+@njit(cache=True, nogil=True)
 def start_stream(state, seed, key):
     """Start the stream of (seed, key), both uint64."""
-    state[0] = mix(mix(seed + _GOLDEN) ^ (key + _GOLDEN))
+    state[0] = stream_start(seed, key)
+
+
+@njit(cache=True, nogil=True)
+def word_at(start, number):
+    """Word ``number`` (int64, from 0) of the stream that starts at ``start``; uint64."""
+    return mix(start + (np.uint64(number) + _ONE) * _GOLDEN)
 
 
 @njit(cache=True, nogil=True)
@@ -38,12 +51,18 @@ def draw(state):
 
 
 @njit(cache=True, nogil=True)
-def draw_below(state, bound):
-    """Next whole number in 0 .. bound - 1 as int64; bound is int64 in 1 .. 2**32.
+def below(word, bound):
+    """A word as a whole number in 0 .. bound - 1, int64; bound is int64 in 1 .. 2**32.
 
     The upper half of the word times the bound: its bias is below bound / 2**32.
     """
-    return np.int64(((draw(state) >> _S32) * np.uint64(bound)) >> _S32)
+    return np.int64(((word >> _S32) * np.uint64(bound)) >> _S32)
+
+
+@njit(cache=True, nogil=True)
+def draw_below(state, bound):
+    """Next whole number in 0 .. bound - 1 as int64; bound is int64 in 1 .. 2**32."""
+    return below(draw(state), bound)
 
 
 @njit(cache=True, nogil=True)

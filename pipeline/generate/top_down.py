@@ -64,8 +64,8 @@ def generate_top_down(n_ases: int, n_routers: int, *, m: int = 2, seed: int = 1)
     return with_geometry(
         node_asn=np.repeat(np.arange(FIRST_ASN, FIRST_ASN + n_ases, dtype=np.int64), sizes),
         node_ptr=node_ptr,
-        near=np.concatenate([near, border_near]),
-        far=np.concatenate([far, border_far]),
+        near=np.concatenate([near, border_near]).astype(np.int64),
+        far=np.concatenate([far, border_far]).astype(np.int64),
         first_node_id=n_ases,
         first_edge_id=len(as_near),
         seed=seed,

@@ -1,0 +1,130 @@
+"""How large the ASes of a synthetic Internet are, and how many ingresses each has.
+
+Sizes are the evenly spaced quantiles of a Pareto law bounded on both sides, whose exponent is the
+one that makes them sum up to the number of routers asked for. So the smallest, the largest and the
+sum come out exactly, whatever the seed. Ingresses grow as a power of the size.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pipeline.errors import UsageError
+
+SMALLEST = 20  # routers; default of the smallest AS
+LARGEST_SHARE = 0.136  # of all routers; default of the largest AS: 6.8 million of 50
+MAX_INGRESSES = 2000  # default of the largest AS
+
+# The exponent is found in steps of 1e-9: coarse enough that another machine's pow, off by a bit or
+# two, finds the same one, and sizes that do not straddle a whole number.
+_EXPONENT_STEPS = 10**9
+_EXPONENT_RANGE = 12  # beyond it nearly all are as the smallest, or as the largest; no overflow
+_WHOLE = 1e-6  # a quantile so little below a whole number is that number
+
+
+def as_sizes(
+    n_ases: int, n_routers: int, *, smallest: int = SMALLEST, largest: int | None = None
+) -> np.ndarray:
+    """Routers of each AS, largest first.
+
+    Parameters
+    ----------
+    n_ases : int
+        2 or more.
+    n_routers : int
+        Their sum.
+    smallest : int
+        Routers of the smallest AS, 1 or more.
+    largest : int or None
+        Routers of the largest AS; None: LARGEST_SHARE of all, or what else comes nearest.
+
+    Returns
+    -------
+    (n_ases,) int64
+        Descending; sums up to ``n_routers``, first is ``largest``, last is ``smallest``.
+
+    Raises
+    ------
+    UsageError
+        If no sizes between these two have this sum.
+
+    Examples
+    --------
+    >>> as_sizes(5, 1000, smallest=20, largest=500).tolist()
+    [500, 274, 140, 66, 20]
+    """
+    if n_ases < 2:
+        raise UsageError(f"{n_ases} ASes: an Internet has 2 or more")
+    if smallest < 1:
+        raise UsageError(f"{smallest} routers in the smallest AS: give 1 or more")
+    least_largest = -(-(n_routers - smallest) // (n_ases - 1))  # all others as large as the largest
+    most_largest = n_routers - (n_ases - 1) * smallest
+    if most_largest < smallest:
+        raise UsageError(
+            f"{n_routers} routers are too few for {n_ases} ASes of {smallest} or more: "
+            f"give {n_ases * smallest} routers, or a smaller smallest AS"
+        )
+    if largest is None:
+        largest = min(max(round(LARGEST_SHARE * n_routers), least_largest), most_largest)
+    if not least_largest <= largest <= most_largest:
+        raise UsageError(
+            f"{largest} routers in the largest of {n_ases} ASes, {smallest} in the smallest, do "
+            f"not make {n_routers}: give {least_largest} to {most_largest} in the largest"
+        )
+    sizes = np.floor(_solve(n_ases, n_routers, smallest, largest) + _WHOLE).astype(np.int64)
+    sizes[0], sizes[-1] = largest, smallest
+    _spread(sizes, n_routers - int(sizes.sum()))
+    return sizes
+
+
+def n_ingresses(sizes: np.ndarray, most: int = MAX_INGRESSES) -> np.ndarray:
+    """Ingresses of ASes of these sizes: 1 for the smallest, ``most`` for the largest.
+
+    Parameters
+    ----------
+    sizes : (n_ases,) int64
+        Routers of each AS, in any order.
+    most : int
+
+    Returns
+    -------
+    (n_ases,) int64
+        In between as a power of the size; never more than the AS has routers.
+    """
+    smallest, largest = int(sizes.min()), int(sizes.max())
+    if smallest == largest:
+        return np.minimum(sizes, most)
+    power = np.log(most) / np.log(largest / smallest)
+    return np.minimum(np.rint((sizes / smallest) ** power).astype(np.int64), sizes)
+
+
+def _solve(n_ases: int, n_routers: int, smallest: int, largest: int) -> np.ndarray:
+    """Quantiles, descending, of the law whose sum comes nearest from above."""
+    ranks = np.arange(n_ases) / (n_ases - 1)
+    low, high = -_EXPONENT_RANGE * _EXPONENT_STEPS, _EXPONENT_RANGE * _EXPONENT_STEPS
+    while high - low > 1:  # the sum falls as the exponent rises
+        middle = (low + high) // 2
+        if _quantiles(ranks, middle / _EXPONENT_STEPS, smallest, largest).sum() >= n_routers:
+            low = middle
+        else:
+            high = middle
+    return _quantiles(ranks, low / _EXPONENT_STEPS, smallest, largest)
+
+
+def _quantiles(ranks: np.ndarray, exponent: float, smallest: int, largest: int) -> np.ndarray:
+    """Sizes that a share ``ranks`` of all ASes exceeds."""
+    log_ratio = np.log(largest / smallest)
+    if exponent == 0:
+        return largest * np.exp(-ranks * log_ratio)
+    return largest * np.exp(-np.log1p(ranks * np.expm1(exponent * log_ratio)) / exponent)
+
+
+def _spread(sizes: np.ndarray, missing: int) -> None:
+    """Share what rounding left over out to the ASes between the ends, evenly, in place."""
+    while missing:
+        room = sizes[0] - sizes[1:-1] if missing > 0 else sizes[1:-1] - sizes[-1]
+        some = np.flatnonzero(room)[: abs(missing)]
+        step = np.minimum(room[some], max(1, abs(missing) // max(1, len(some))))
+        sizes[1 + some] += np.sign(missing) * step
+        missing -= int(np.sign(missing) * step.sum())
+    sizes[::-1].sort()

@@ -1,0 +1,40 @@
+"""Plain threads over compiled code that releases the interpreter's lock.
+
+numba's own parallel loops are left alone: their layers count threads process-wide, and the
+default one aborts when two threads enter it at once.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+
+
+def n_cores() -> int:
+    """Cores that this process may use."""
+    return len(os.sched_getaffinity(0))
+
+
+def call_each(
+    function: Callable[..., object], parts: Iterable[tuple], n_threads: int | None = None
+) -> None:
+    """Call ``function(*part)`` for each part, started in their order on ``n_threads`` threads.
+
+    Parameters
+    ----------
+    function : callable
+        Must not care which other parts are done.
+    parts : iterable of tuples
+    n_threads : int or None
+        None: a thread a core.
+    """
+    parts = list(parts)
+    n_threads = min(n_threads or n_cores(), len(parts))
+    if n_threads <= 1:
+        for part in parts:
+            function(*part)
+        return
+    with ThreadPoolExecutor(n_threads) as pool:
+        for done in [pool.submit(function, *part) for part in parts]:
+            done.result()
