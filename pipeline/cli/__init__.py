@@ -18,8 +18,10 @@ from pipeline import __version__
 from pipeline.cli import options as o
 from pipeline.cli.summaries import (
     analyze_facts,
+    calibration_facts,
     ingest_facts,
     print_analyze,
+    print_calibration,
     print_ingest,
     print_json,
     print_warnings,
@@ -177,17 +179,28 @@ def doctor(
     store: Annotated[
         Path | None, typer.Option(envvar="HOPSCOPE_STORE", help="Store to check to the last byte.")
     ] = None,
+    calibrate: Annotated[
+        bool,
+        typer.Option("--calibrate", help="Measure what searches and tasks cost; analyze uses it."),
+    ] = False,
     as_json: o.AsJson = False,
 ) -> None:
-    """Say what this machine has and whether a store is whole."""
-    from pipeline.stages.doctor import examine
+    """Say what this machine has, what searches cost on it, and whether a store is whole."""
+    from pipeline.stages.doctor import examine, measure_machine
 
     findings = examine(store)
-    if as_json:
-        print_json({"findings": [vars(finding) for finding in findings]})
-    else:
+    facts: dict = {"findings": [vars(finding) for finding in findings]}
+    if not as_json:
         for finding in findings:
             print_line(f"{'ok  ' if finding.ok else 'BAD '} {finding.subject}: {finding.text}")
+    if calibrate:
+        with ProgressDisplay() as progress:
+            calibration, path = measure_machine(progress)
+        if not as_json:
+            print_calibration(calibration, path)
+        facts["calibration"] = calibration_facts(calibration, path)
+    if as_json:
+        print_json(facts)
     raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)
 
 

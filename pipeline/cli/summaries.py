@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import orjson
@@ -10,6 +12,7 @@ import orjson
 from pipeline.cli.terminal import print_line, print_table, warn
 
 if TYPE_CHECKING:
+    from pipeline.schedule.calibrate import Calibration
     from pipeline.stages import AnalyzeSummary, IngestSummary
 
 MAX_WARNINGS = 20  # lines; all of them stand in report.json
@@ -75,6 +78,51 @@ def print_analyze(summary: AnalyzeSummary) -> None:
         print_line(f"Busy share by worker: {shares}")
     print_line(f"{summary.n_searches:,} searches in {summary.wall_s:.1f} s")
     print_line(f"Report: {summary.index}")
+
+
+def calibration_facts(calibration: Calibration, path: Path) -> dict:
+    return {
+        "date": calibration.date,
+        "file": str(path),
+        "devices": list(calibration.devices),
+        "costs": asdict(calibration.costs),
+        "crossing_routers": _crossings(calibration),
+        "samples": [asdict(sample) for sample in calibration.samples],
+        "calibrate_s": round(calibration.wall_s, 3),
+    }
+
+
+def _crossings(calibration: Calibration) -> dict[str, int | None]:
+    """Routers from which the GPU wins one search and a hundred; None: never, or no GPU."""
+    found = {}
+    for n_searches in (1, 100):
+        n_nodes = calibration.costs.crossing(n_searches)
+        known = "gpu" in calibration.devices and n_nodes != float("inf")
+        found[str(n_searches)] = round(n_nodes) if known else None
+    return found
+
+
+def print_calibration(calibration: Calibration, path: Path) -> None:
+    sizes = sorted({(s.n_nodes, s.n_arcs) for s in calibration.samples if s.n_nodes})
+    ms: dict[tuple[int, str, str], str] = {
+        (s.n_nodes, s.what, s.device): f"{1e3 * s.seconds:.3f}" for s in calibration.samples
+    }
+    whats = {"search": "one search", "sweep": "128 searches", "transfer": "host to GPU"}
+    rows = [
+        (n_nodes, text, n_arcs, *(ms.get((n_nodes, what, device)) for device in ("cpu", "gpu")))
+        for n_nodes, n_arcs in sizes
+        for what, text in whats.items()
+        if "gpu" in calibration.devices or what != "transfer"
+    ]
+    print_table("Costs on this machine", ("Routers", "What", "Arcs", "Core ms", "GPU ms"), rows)
+    print_line(f"A task without work: {1e3 * calibration.costs.task_s:.2f} ms")
+    if "gpu" not in calibration.devices:
+        print_line("No GPU: searches run on cores")
+    else:
+        for n_searches, n_nodes in _crossings(calibration).items():
+            where = "never wins" if n_nodes is None else f"wins from {n_nodes:,} routers on"
+            print_line(f"{n_searches} searches of an AS: the GPU, the way there included, {where}")
+    print_line(f"Kept in {path}; runs use it ({calibration.wall_s:.0f} s)")
 
 
 def print_json(facts: dict) -> None:

@@ -35,6 +35,7 @@ TITLES = {
     "write": "Writing snapshot",
     "search": "Searching from ingresses",
     "report": "Writing report",
+    "calibrate": "Calibrating",
 }
 
 

@@ -51,3 +51,50 @@ def _from_nvidia_smi() -> list[str]:
     except (OSError, subprocess.TimeoutExpired):
         return []
     return done.stdout.split() if done.returncode == 0 else []
+
+
+def gpu_models() -> list[str]:
+    """Models of the GPUs that a process started here could use, each once, sorted."""
+    wanted = visible_gpus()
+    models = _models()
+    return sorted({models.get(name, name) for name in wanted})
+
+
+def _models() -> dict[str, str]:
+    """Model by index and by UUID."""
+    try:
+        import pynvml
+    except ImportError:
+        return _models_from_nvidia_smi()
+    try:
+        pynvml.nvmlInit()
+    except pynvml.NVMLError:  # no driver
+        return {}
+    models = {}
+    try:
+        for i in range(pynvml.nvmlDeviceGetCount()):
+            handle = pynvml.nvmlDeviceGetHandleByIndex(i)
+            model = _text(pynvml.nvmlDeviceGetName(handle))
+            models[str(i)] = models[_text(pynvml.nvmlDeviceGetUUID(handle))] = model
+    except pynvml.NVMLError:  # one that fell off the bus: what is known so far will do
+        pass
+    finally:
+        pynvml.nvmlShutdown()
+    return models
+
+
+def _text(name: str | bytes) -> str:
+    return name.decode() if isinstance(name, bytes) else name
+
+
+def _models_from_nvidia_smi() -> dict[str, str]:
+    command = ["nvidia-smi", "--query-gpu=index,uuid,name", "--format=csv,noheader"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return {}
+    models: dict[str, str] = {}
+    for line in done.stdout.splitlines() if done.returncode == 0 else []:
+        index, uuid, model = (part.strip() for part in line.split(",", 2))
+        models[index] = models[uuid] = model
+    return models

@@ -9,7 +9,7 @@ import socket
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +21,9 @@ from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
 from pipeline.model.measurement import Measurement
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
+from pipeline.schedule.calibration_file import load as load_costs
 from pipeline.schedule.cluster import Cluster, open_cluster
+from pipeline.schedule.costs import Costs
 from pipeline.schedule.driver import SCHEDULES, drive
 from pipeline.schedule.policy import Plan, plan, smaller
 from pipeline.schedule.tasks import JoinTask, parts_folder, run_join, run_search
@@ -67,6 +69,7 @@ def measure(
     if not len(sources):
         return collector.finish(rows, rows, source_ptr, sources, cluster=_asked(config))
     distances_dir = _distances_dir(snapshot, config)
+    costs = _costs(config)
     if config.scheduler is None:
         compile_cpu()  # once, not in every worker at the same moment
     with _removed_on_error(distances_dir), open_cluster(config, snapshot.path) as cluster:
@@ -81,6 +84,7 @@ def measure(
             n_workers=max(1, sum(cluster.n_threads().values())),
             devices=cluster.devices,
             pack=config.pack,
+            costs=costs,
             snapshot=str(Path(snapshot.path).resolve()),
             distances_dir=str(distances_dir) if distances_dir else "",
             verify=config.verify,
@@ -92,7 +96,7 @@ def measure(
             tasks.owner,
             source_ptr,
             sources,
-            cluster=cluster.describe() | _asked(config) | _counts(tasks),
+            cluster=cluster.describe() | _asked(config) | _counts(tasks) | {"costs": asdict(costs)},
             n_threads=n_threads,
         )
         if distances_dir is not None:
@@ -163,6 +167,14 @@ def _next_of(tasks: Iterator[Any]) -> Callable[[], Any | None]:
 
 def _name_of(task: Any) -> str:
     return task.name
+
+
+def _costs(config: AnalyzeConfig) -> Costs:
+    """This machine's, for a cluster of others too: what is of a GPU there may be of another."""
+    costs = load_costs()
+    if config.scheduler is None:
+        return costs
+    return replace(costs, source=f"{costs.source}, of the client's machine, not of its workers'")
 
 
 def _asked(config: AnalyzeConfig) -> dict:

@@ -1,4 +1,4 @@
-"""What this machine has, what works, and whether a store is whole."""
+"""What this machine has, what works, what it costs, and whether a store is whole."""
 
 from __future__ import annotations
 
@@ -14,6 +14,9 @@ from pathlib import Path
 from kernels.warm import compile_cpu
 from pipeline import __version__
 from pipeline.errors import StoreError
+from pipeline.model.progress import ProgressCallback, no_progress
+from pipeline.schedule.calibrate import Calibration, calibrate
+from pipeline.schedule.calibration_file import save
 from pipeline.stages.reading import n_cores
 from pipeline.store import check_store
 
@@ -97,3 +100,17 @@ def examine(store: Path | None) -> list[Finding]:
         _kernels(),
     ]
     return findings + (list(_snapshots(store)) if store is not None else [])
+
+
+def measure_machine(progress: ProgressCallback = no_progress) -> tuple[Calibration, Path]:
+    """Measure what searches and tasks cost here, and keep it for runs to come.
+
+    Raises
+    ------
+    UsageError
+        If the result cannot be kept.
+    PipelineError
+        If a measurement failed.
+    """
+    calibration = calibrate(progress)
+    return calibration, save(calibration)
