@@ -21,7 +21,9 @@ import itertools
 import numpy as np
 from numba import njit
 
+from kernels import CSRGraph
 from pipeline.errors import UsageError
+from pipeline.generate.csr import csr_from_links, shuffled_ids
 from pipeline.generate.plane import with_geometry
 from pipeline.generate.random_words import below, stream_start, word_at
 from pipeline.generate.threads import call_each
@@ -72,6 +74,50 @@ def generate_barabasi_albert(
     )
 
 
+def barabasi_albert_graph(
+    n_nodes: int,
+    *,
+    m: int = 2,
+    seed: int = 1,
+    shuffled: bool = False,
+    n_threads: int | None = None,
+) -> CSRGraph:
+    """The graph of ``generate_barabasi_albert`` without anything else, straight to its arrays.
+
+    Parameters
+    ----------
+    n_nodes : int
+    m : int
+        Links that a new node brings.
+    seed : int
+        0 to 2**64 - 1.
+    shuffled : bool
+        Give the nodes ids in random order, as routers sorted by address have. Otherwise ids are
+        in the order in which nodes came, so small ids have many neighbours.
+    n_threads : int or None
+        None: a thread a core. The result is the same on any number.
+
+    Returns
+    -------
+    CSRGraph
+        On the host; connected.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of range.
+
+    Examples
+    --------
+    >>> barabasi_albert_graph(10_000)
+    CSRGraph(10000 nodes, 19997 edges, cpu)
+    """
+    check_numbers(n_nodes, m, seed)
+    near, far = attach_all(np.array([0, n_nodes], np.int64), m, seed, n_threads=n_threads)
+    ids = shuffled_ids(n_nodes, seed) if shuffled else None
+    return csr_from_links(n_nodes, near, far, ids=ids, n_threads=n_threads)
+
+
 def check_numbers(n_routers: int, m: int, seed: int) -> None:
     """Raise UsageError unless a model can work with these."""
     if n_routers < 1:
@@ -93,7 +139,7 @@ def n_links(n_nodes: np.ndarray, m: int) -> np.ndarray:
 
 
 def attach_all(
-    node_ptr: np.ndarray, m: int, seed: int, *, n_threads: int | None = None
+    node_ptr: np.ndarray, m: int, seed: int, *, first: int = 0, n_threads: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Links of graphs that lie side by side; the same on any number of threads.
 
@@ -102,7 +148,9 @@ def attach_all(
     node_ptr : (n_graphs + 1,) int64
         Nodes of graph i are node_ptr[i] .. node_ptr[i + 1] - 1.
     m, seed : int
-        Graph i uses a random stream of its own, keyed by (seed, i).
+        Graph i uses a random stream of its own, keyed by (seed, first + i).
+    first : int
+        Number of the first graph.
     n_threads : int or None
         None: a thread a core.
 
@@ -117,7 +165,16 @@ def attach_all(
     link_ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(n_links(sizes, m))])
     near, far = np.empty(int(link_ptr[-1]), np.int32), np.empty(int(link_ptr[-1]), np.int32)
     cuts = np.append(np.arange(0, node_ptr[-1], _NODES_AT_ONCE), node_ptr[-1]).tolist()
-    given = (node_ptr, link_ptr, np.int64(m), np.uint64(seed), core_ends(m), near, far)
+    given = (
+        node_ptr,
+        link_ptr,
+        np.int64(m),
+        np.uint64(seed),
+        np.uint64(first),
+        core_ends(m),
+        near,
+        far,
+    )
     call_each(_attach_nodes, [(*part, *given) for part in itertools.pairwise(cuts)], n_threads)
     return near, far
 
@@ -132,13 +189,13 @@ def core_ends(m: int) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def _attach_nodes(first, stop, node_ptr, link_ptr, m, seed, core, near, far):
+def _attach_nodes(first, stop, node_ptr, link_ptr, m, seed, first_graph, core, near, far):
     """Links that nodes first .. stop - 1 bring, whichever graphs they are of."""
     graph = np.searchsorted(node_ptr, first, side="right") - 1
     while first < stop:
         base, end = node_ptr[graph], min(stop, node_ptr[graph + 1])
         links = slice(link_ptr[graph], link_ptr[graph + 1])
-        start = stream_start(seed, np.uint64(graph))
+        start = stream_start(seed, first_graph + np.uint64(graph))
         n_nodes = node_ptr[graph + 1] - base
         attach(first - base, end - base, n_nodes, m, start, core, base, near[links], far[links])
         first = end

@@ -1,4 +1,8 @@
-"""Links to the sorted rows of a CSR graph: a counting sort, shared out to threads by row."""
+"""Links to the sorted rows of a CSR graph, on several threads.
+
+Both ends of each link are first filed by bucket of rows, then each bucket is sorted by itself: it
+fits into a core's cache, where a counting sort straight into all rows would miss it with each link.
+"""
 
 from __future__ import annotations
 
@@ -12,15 +16,19 @@ from pipeline.generate.random_words import draw_below, start_stream
 from pipeline.generate.threads import call_each, n_cores
 
 SHUFFLE_KEY = np.uint64(1 << 42)  # streams apart from those that draw links, keyed by graph
+ONE_BUCKET = 31  # as ``shift``: all rows
 
+# Rows of a bucket are 2 to this power: 13 to 16 tried by benchmarks/bench_generate.py's graphs, 15
+# is the best or as good on two cores, with 27 M arcs in order and shuffled.
+_BUCKET_SHIFT = 15
 _SHORT_ROW = 32  # arcs; longer rows are sorted by numba's quicksort
-_SMALL = 1 << 16  # links that are not worth a second thread
+_FEW_LINKS = 1 << 16  # not worth a second thread
 
 
-def shuffled_ids(n_nodes: int, seed: int) -> np.ndarray:
+def shuffled_ids(n_nodes: int, seed: int, graph: int = 0) -> np.ndarray:
     """New ids of nodes in random order: (n_nodes,) int32, each of 0 .. n_nodes - 1 once."""
     ids = np.empty(n_nodes, np.int32)
-    shuffle(ids, np.uint64(seed), SHUFFLE_KEY)
+    shuffle(ids, np.uint64(seed), SHUFFLE_KEY + np.uint64(graph))
     return ids
 
 
@@ -46,33 +54,47 @@ def csr_from_links(
     Returns
     -------
     CSRGraph
-        On the host; the same on any number of threads.
+        On the host; the same on any number of threads. Nodes without links stay.
 
     Notes
     -----
-    Every thread reads all links and files those of its own rows: no thread waits for another, and
-    nothing is kept beside the result but a position a row (8 bytes).
+    Peak memory beside the links is 24 bytes a link (8 of them the result's) and 8 a node.
     """
-    ids = np.empty(0, np.int32) if ids is None else ids
-    n_threads = n_threads or (n_cores() if len(near) > _SMALL else 1)
-    degree = np.zeros(n_nodes, np.int32)
-    even = np.linspace(0, n_nodes, n_threads + 1).astype(np.int64).tolist()
-    call_each(
-        count_ends,
-        [(near, far, ids, *rows, degree) for rows in itertools.pairwise(even)],
-        n_threads,
-    )
-    indptr = np.zeros(n_nodes + 1, np.int64)
-    np.cumsum(degree, out=indptr[1:])
+    indptr = np.empty(n_nodes + 1, np.int64)
     indices = np.empty(2 * len(near), np.int32)
-    shares = np.linspace(0, len(indices), n_threads + 1)[1:-1]
-    bounds = [0, *np.searchsorted(indptr, shares).tolist(), n_nodes]
-    call_each(
-        file_ends,
-        [(near, far, ids, *rows, indptr, indices) for rows in itertools.pairwise(bounds)],
-        n_threads,
-    )
+    file_links(near, far, ids, indptr, indices, n_threads)
     return CSRGraph(indptr, indices, trusted=True)
+
+
+def file_links(
+    near: np.ndarray,
+    far: np.ndarray,
+    ids: np.ndarray | None,
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    n_threads: int | None = None,
+) -> None:
+    """``csr_from_links`` into arrays that are there: (n_nodes + 1,) int64, (2 n_links,) int32."""
+    n_nodes, n_arcs = len(indptr) - 1, len(indices)
+    indptr[n_nodes] = n_arcs
+    if n_nodes == 0:
+        return
+    ids = np.empty(0, np.int32) if ids is None else ids
+    n_threads = n_threads or (n_cores() if len(near) > _FEW_LINKS else 1)
+    n_buckets = ((n_nodes - 1) >> _BUCKET_SHIFT) + 1
+    cuts = np.linspace(0, len(near), n_threads + 1).astype(np.int64).tolist()
+    shares = [(near[a:b], far[a:b], ids, _BUCKET_SHIFT) for a, b in itertools.pairwise(cuts)]
+    counts = np.zeros((n_threads, n_buckets), np.int64)
+    call_each(_count_by_bucket, [(*s, c) for s, c in zip(shares, counts, strict=True)], n_threads)
+    # Bucket after bucket, and in each the share of one thread after that of another.
+    at = (np.cumsum(counts.T.ravel()) - counts.T.ravel()).reshape(n_buckets, n_threads).T.copy()
+    bucket_ptr = np.append(at[0], n_arcs)
+    row, head = np.empty(n_arcs, np.int32), np.empty(n_arcs, np.int32)
+    call_each(
+        split_by_bucket, [(*s, a, row, head) for s, a in zip(shares, at, strict=True)], n_threads
+    )
+    given = (bucket_ptr, row, head, indptr, indices)
+    call_each(_fill_bucket, [(bucket, *given) for bucket in range(n_buckets)], n_threads)
 
 
 @njit(cache=True, nogil=True)
@@ -87,36 +109,58 @@ def shuffle(ids, seed, key):
 
 
 @njit(cache=True, nogil=True)
-def count_ends(near, far, ids, first, stop, degree):
-    """Add the links of rows first .. stop - 1 to ``degree``, which is zero there on entry."""
+def _count_by_bucket(near, far, ids, shift, counts):
+    """Add the ends of links in each bucket to ``counts``."""
     named = len(ids) > 0
     for i in range(len(near)):
         a, b = near[i], far[i]
         if named:
             a, b = ids[a], ids[b]
-        if first <= a < stop:
-            degree[a] += 1
-        if first <= b < stop:
-            degree[b] += 1
+        counts[a >> shift] += 1
+        counts[b >> shift] += 1
 
 
 @njit(cache=True, nogil=True)
-def file_ends(near, far, ids, first, stop, indptr, indices):
-    """Write the sorted rows first .. stop - 1."""
+def split_by_bucket(near, far, ids, shift, at, row, head):
+    """File both arcs of each link at ``at[bucket]`` of ``row`` and ``head``, which moves on."""
     named = len(ids) > 0
-    cursor = indptr[first:stop].copy()
     for i in range(len(near)):
         a, b = near[i], far[i]
         if named:
             a, b = ids[a], ids[b]
-        if first <= a < stop:
-            indices[cursor[a - first]] = b
-            cursor[a - first] += 1
-        if first <= b < stop:
-            indices[cursor[b - first]] = a
-            cursor[b - first] += 1
-    for row in range(first, stop):
-        _sort_row(indices[indptr[row] : indptr[row + 1]])
+        k = at[a >> shift]
+        row[k], head[k] = a, b
+        at[a >> shift] = k + 1
+        k = at[b >> shift]
+        row[k], head[k] = b, a
+        at[b >> shift] = k + 1
+
+
+@njit(cache=True, nogil=True)
+def _fill_bucket(bucket, bucket_ptr, row, head, indptr, indices):
+    first = bucket << _BUCKET_SHIFT
+    stop = min(len(indptr) - 1, first + (1 << _BUCKET_SHIFT))
+    cursor = np.empty(stop - first, np.int64)
+    fill_rows(first, bucket_ptr[bucket], bucket_ptr[bucket + 1], row, head, cursor, indptr, indices)
+
+
+@njit(cache=True, nogil=True)
+def fill_rows(first, arc, stop_arc, row, head, cursor, indptr, indices):
+    """Sort arcs arc .. stop_arc - 1 into the rows from ``first`` on, as many as ``cursor`` has."""
+    cursor[:] = 0
+    for k in range(arc, stop_arc):
+        cursor[row[k] - first] += 1
+    at = arc
+    for i in range(len(cursor)):
+        indptr[first + i] = at
+        at += cursor[i]
+        cursor[i] = indptr[first + i]
+    for k in range(arc, stop_arc):
+        i = row[k] - first
+        indices[cursor[i]] = head[k]
+        cursor[i] += 1
+    for i in range(len(cursor)):
+        _sort_row(indices[indptr[first + i] : cursor[i]])
 
 
 @njit(cache=True, nogil=True)

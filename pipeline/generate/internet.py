@@ -12,7 +12,8 @@ link. Every ingress so has a link, some have many.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -20,8 +21,22 @@ from numba import njit
 
 from kernels import hash_arrays
 from pipeline.errors import UsageError
-from pipeline.generate.barabasi_albert import attach, check_numbers, core_ends, n_links
-from pipeline.generate.csr import SHUFFLE_KEY, count_ends, file_ends, shuffle
+from pipeline.generate.barabasi_albert import (
+    attach,
+    attach_all,
+    check_numbers,
+    core_ends,
+    n_links,
+)
+from pipeline.generate.csr import (
+    ONE_BUCKET,
+    SHUFFLE_KEY,
+    file_links,
+    fill_rows,
+    shuffle,
+    shuffled_ids,
+    split_by_bucket,
+)
 from pipeline.generate.plane import with_geometry
 from pipeline.generate.random_words import draw_below, start_stream, stream_start
 from pipeline.generate.size_law import MAX_INGRESSES, SMALLEST, as_sizes, n_ingresses
@@ -31,7 +46,7 @@ from pipeline.model.topology import Topology
 
 FIRST_ASN = 1
 
-_BLOCK_NODES = 1 << 19  # of ASes that a thread makes at a time; a larger AS is a block of its own
+_BLOCK_NODES = 1 << 17  # of ASes that a thread makes at a time; a larger AS is made by all threads
 # Streams apart from those that draw links inside ASes (keyed by AS) and from one another.
 _INGRESS_KEY = np.uint64(1 << 43)  # plus the AS
 _BETWEEN_KEY = np.uint64(1 << 44)
@@ -92,7 +107,7 @@ def generate_internet(
     m = min(m, int(sizes.max()))
     node_ptr = _summed(sizes)
     arc_ptr = _summed(2 * n_links(sizes, m))
-    degree = np.zeros(n_routers, np.int32)
+    degree = np.empty(n_routers, np.int32)
     indices = np.empty(int(arc_ptr[-1]), np.int32)
     hashes = _make_all(node_ptr, arc_ptr, m, seed, degree, indices, n_threads)
     return GraphSet(
@@ -155,51 +170,77 @@ def _make_all(
     indices: np.ndarray,
     n_threads: int | None,
 ) -> list[str]:
-    """Fill ``degree`` (zero on entry) and ``indices``; the ``graph_hash`` of each AS."""
+    """Fill ``degree`` and ``indices``; the ``graph_hash`` of each AS."""
     core = core_ends(m)
     hashes: list[str] = [""] * (len(node_ptr) - 1)
 
-    def make(first: int, last: int) -> None:
+    def hash_one(i: int, indptr: np.ndarray) -> None:
+        hashes[i] = hash_arrays(indptr, indices[arc_ptr[i] : arc_ptr[i + 1]])
+
+    def make_some(first: int, last: int) -> None:
         _make_ases(first, last, node_ptr, arc_ptr, m, np.uint64(seed), core, degree, indices)
         for i in range(first, last):
-            indptr = _summed(degree[node_ptr[i] : node_ptr[i + 1]])
-            hashes[i] = hash_arrays(indptr, indices[arc_ptr[i] : arc_ptr[i + 1]])
+            hash_one(i, _summed(degree[node_ptr[i] : node_ptr[i + 1]]))
 
-    # The largest first, or the last thread would be left alone with it.
-    blocks = sorted(_blocks(node_ptr), key=lambda b: node_ptr[b[0]] - node_ptr[b[1]])
-    call_each(make, blocks, n_threads)
+    def make_one(i: int) -> np.ndarray:
+        n_nodes = int(node_ptr[i + 1] - node_ptr[i])
+        near, far = attach_all(np.array([0, n_nodes]), m, seed, first=i, n_threads=n_threads)
+        indptr = np.empty(n_nodes + 1, np.int64)
+        ids = shuffled_ids(n_nodes, seed, i)
+        own = indices[arc_ptr[i] : arc_ptr[i + 1]]
+        file_links(near, far, ids, indptr, own, n_threads)
+        np.subtract(
+            indptr[1:], indptr[:-1], out=degree[node_ptr[i] : node_ptr[i + 1]], casting="unsafe"
+        )
+        return indptr
+
+    # One thread hashes a large AS while all make the next.
+    with ThreadPoolExecutor(1) as hashing:
+        blocks, large = _blocks(node_ptr)
+        hashed = [hashing.submit(hash_one, i, make_one(i)) for i in large]
+        call_each(make_some, blocks, n_threads)
+        for done in hashed:
+            done.result()
     return hashes
 
 
-def _blocks(node_ptr: np.ndarray) -> Iterator[tuple[int, int]]:
-    """AS rows in runs of up to _BLOCK_NODES nodes."""
-    first, n_ases = 0, len(node_ptr) - 1
-    while first < n_ases:
-        last = int(np.searchsorted(node_ptr, node_ptr[first] + _BLOCK_NODES, side="right")) - 1
-        yield first, max(last, first + 1)
-        first = max(last, first + 1)
+def _blocks(node_ptr: np.ndarray) -> tuple[list[tuple[int, int]], list[int]]:
+    """AS rows in runs that a thread makes at a time, and those that all make together."""
+    large = np.flatnonzero(np.diff(node_ptr) > _BLOCK_NODES)
+    blocks = []
+    for first, stop in itertools.pairwise([-1, *large.tolist(), len(node_ptr) - 1]):
+        first += 1
+        while first < stop:
+            end = np.searchsorted(node_ptr, node_ptr[first] + _BLOCK_NODES, side="right") - 1
+            blocks.append((first, min(int(end), stop)))
+            first = blocks[-1][1]
+    return blocks, large.tolist()
 
 
 @njit(cache=True, nogil=True)
 def _make_ases(first, last, node_ptr, arc_ptr, m, seed, core, degree, indices):
     """Graphs of AS rows first .. last - 1: their links, then shuffled, then filed by row."""
-    most_nodes, most_links = 0, 0
+    most_nodes, most_arcs = 0, 0
     for i in range(first, last):
         most_nodes = max(most_nodes, node_ptr[i + 1] - node_ptr[i])
-        most_links = max(most_links, (arc_ptr[i + 1] - arc_ptr[i]) // 2)
-    all_near, all_far = np.empty(most_links, np.int32), np.empty(most_links, np.int32)
-    all_ids, all_indptr = np.empty(most_nodes, np.int32), np.zeros(most_nodes + 1, np.int64)
+        most_arcs = max(most_arcs, arc_ptr[i + 1] - arc_ptr[i])
+    links = np.empty((2, most_arcs // 2), np.int32)
+    arcs = np.empty((2, most_arcs), np.int32)
+    all_ids, all_cursors = np.empty(most_nodes, np.int32), np.empty(most_nodes, np.int64)
+    all_indptr, at = np.empty(most_nodes, np.int64), np.empty(1, np.int64)
     for i in range(first, last):
-        n, links = node_ptr[i + 1] - node_ptr[i], (arc_ptr[i + 1] - arc_ptr[i]) // 2
-        near, far, ids, indptr = all_near[:links], all_far[:links], all_ids[:n], all_indptr[: n + 1]
-        own = degree[node_ptr[i] : node_ptr[i + 1]]
-        key = np.uint64(i)
-        attach(0, n, n, m, stream_start(seed, key), core, 0, near, far)
-        shuffle(ids, seed, SHUFFLE_KEY + key)
-        count_ends(near, far, ids, 0, n, own)
+        n, n_arcs = node_ptr[i + 1] - node_ptr[i], arc_ptr[i + 1] - arc_ptr[i]
+        near, far = links[0, : n_arcs // 2], links[1, : n_arcs // 2]
+        row, head = arcs[0, :n_arcs], arcs[1, :n_arcs]
+        ids, cursor, indptr = all_ids[:n], all_cursors[:n], all_indptr[:n]
+        attach(0, n, n, m, stream_start(seed, np.uint64(i)), core, 0, near, far)
+        shuffle(ids, seed, SHUFFLE_KEY + np.uint64(i))
+        at[0] = 0
+        split_by_bucket(near, far, ids, ONE_BUCKET, at, row, head)
+        own = indices[arc_ptr[i] : arc_ptr[i + 1]]
+        fill_rows(0, 0, n_arcs, row, head, cursor, indptr, own)
         for node in range(n):
-            indptr[node + 1] = indptr[node] + own[node]
-        file_ends(near, far, ids, 0, n, indptr, indices[arc_ptr[i] : arc_ptr[i + 1]])
+            degree[node_ptr[i] + node] = cursor[node] - indptr[node]
 
 
 def _borders(sizes: np.ndarray, n_each: np.ndarray, seed: int) -> dict[str, Any]:
