@@ -30,7 +30,7 @@ import numpy as np
 from benchmarks.bytes_moved import bfs_bytes, copy_gb_per_s, shard_bytes, sweep_bytes
 from benchmarks.graphs import attachment, cut_grid, many_ases
 from benchmarks.peers import open_peers, smallest_labels
-from benchmarks.record import record
+from benchmarks.record import RESULTS, record
 from benchmarks.timing import BUDGET_S, Timing, time_calls, waiter
 from kernels import CSRGraph, MSBFSResult, bfs, compile_cpu, components, msbfs, msbfs_shard
 from kernels.breadth_first.check import check_levels, check_parents
@@ -284,6 +284,7 @@ def main() -> None:
     parser.add_argument("--budget", type=float, default=BUDGET_S, help="seconds a row")
     parser.add_argument("--longest", type=float, default=10.0, help="seconds a call")
     parser.add_argument("--subject", default="searches", help="name of the file of results")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of that file")
     arguments = parser.parse_args()
     devices = arguments.device
     bench = Bench(arguments)
@@ -297,7 +298,7 @@ def main() -> None:
         bench.graph(f"cut grid {arguments.grid}", cut_grid(arguments.grid), devices)
     if arguments.shard:
         bench.shard(arguments.shard, devices)
-    record(arguments.subject, bench.rows)
+    record(arguments.subject, bench.rows, arguments.results)
 
 
 if __name__ == "__main__":

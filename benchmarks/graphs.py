@@ -9,24 +9,23 @@ from __future__ import annotations
 import numpy as np
 
 from kernels import CSRGraph, Shard
-from kernels.types import NODE, OFFSET
 from pipeline.generate.barabasi_albert import attach_all
+from pipeline.generate.csr import csr_from_links, shuffled_ids
 
 
 def attachment(n_nodes: int, seed: int = 1) -> CSRGraph:
     """One AS of preferential attachment, two links a router."""
-    order = np.random.default_rng(seed).permutation(n_nodes)
     near, far = attach_all(np.array([0, n_nodes]), 2, seed)
-    return csr_of(n_nodes, order[near], order[far])
+    return csr_from_links(n_nodes, near, far, ids=shuffled_ids(n_nodes, seed))
 
 
 def cut_grid(side: int, seed: int = 1) -> CSRGraph:
     """A grid of side x side nodes without a tenth of its links: a long graph."""
-    node = np.arange(side * side).reshape(side, side)
+    node = np.arange(side * side, dtype=np.int32).reshape(side, side)
     tails = np.concatenate([node[:, :-1].ravel(), node[:-1].ravel()])
     heads = np.concatenate([node[:, 1:].ravel(), node[1:].ravel()])
     keep = np.random.default_rng(seed).random(len(tails)) >= 0.1
-    return csr_of(side * side, tails[keep], heads[keep])
+    return csr_from_links(side * side, tails[keep], heads[keep])
 
 
 def many_ases(n_graphs: int, seed: int = 7) -> tuple[Shard, np.ndarray, np.ndarray]:
@@ -42,17 +41,8 @@ def many_ases(n_graphs: int, seed: int = 7) -> tuple[Shard, np.ndarray, np.ndarr
     sizes = np.minimum((20 * rng.pareto(1.2, n_graphs) + 2).astype(np.int64), 20_000)
     node_ptr = np.append(0, np.cumsum(sizes))
     near, far = attach_all(node_ptr, 2, seed)
-    graph = csr_of(int(node_ptr[-1]), near, far)
+    graph = csr_from_links(int(node_ptr[-1]), near, far)
     n_sources = np.minimum(rng.integers(1, 8, n_graphs) * (1 + sizes // 500), 100)
     source_ptr = np.append(0, np.cumsum(n_sources))
     sources = (rng.random(source_ptr[-1]) * np.repeat(sizes, n_sources)).astype(np.int64)
     return Shard(graph.indptr, graph.indices, node_ptr, trusted=True), sources, source_ptr
-
-
-def csr_of(n_nodes: int, tails: np.ndarray, heads: np.ndarray) -> CSRGraph:
-    """The graph of some links; none is a loop, none there twice."""
-    keys = np.concatenate([tails * n_nodes + heads, heads * n_nodes + tails])
-    keys.sort()
-    indptr = np.zeros(n_nodes + 1, OFFSET)
-    np.cumsum(np.bincount(keys // n_nodes, minlength=n_nodes), out=indptr[1:])
-    return CSRGraph(indptr, (keys % n_nodes).astype(NODE), trusted=True)

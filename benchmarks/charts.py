@@ -1,0 +1,188 @@
+"""Charts as SVG files that need no library: lines on logarithmic axes, and spans on one.
+
+Sizes are pixels of a drawing WIDTH wide; a page scales it. The background is white, so that a dark
+page does not swallow the text.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+WIDTH = 860
+_LEFT, _TOP = 64, 56  # of the plotting area of lines
+_LEGEND = 250  # right of it
+_HEIGHT = 430
+_BOTTOM = 52
+_ROW = 21  # of spans
+COLORS = (
+    "#0b57d0",
+    "#d9480f",
+    "#2b8a3e",
+    "#9c36b5",
+    "#c2255c",
+    "#0c8599",
+    "#7a5c00",
+    "#495057",
+    "#5f3dc4",
+    "#a61e4d",
+)
+_INK, _PALE = "#212529", "#dee2e6"
+_MARKS = ("circle", "square", "diamond", "triangle")
+
+
+@dataclass(frozen=True)
+class Line:
+    """A named curve: points (x, y), both above 0."""
+
+    name: str
+    points: Sequence[tuple[float, float]]
+    is_ours: bool = False  # drawn bold
+
+
+@dataclass(frozen=True)
+class Span:
+    """A measured value, and the two between which a model puts it (or the value alone)."""
+
+    name: str
+    value: float
+    low: float | None = None
+    high: float | None = None
+    is_ours: bool = False
+
+
+def line_chart(title: str, x_name: str, y_name: str, lines: Sequence[Line]) -> str:
+    """Curves on two logarithmic axes, with a legend in the order of their last values."""
+    lines = sorted(lines, key=lambda line: -line.points[-1][1])
+    xs = [x for line in lines for x, _ in line.points]
+    ys = [y for line in lines for _, y in line.points]
+    right, floor = WIDTH - _LEGEND, _HEIGHT - _BOTTOM
+    x_axis = _Axis(min(xs), max(xs), _LEFT, right)
+    y_axis = _Axis(min(ys), max(ys), floor, _TOP, decades=True)
+    parts = [_text(_LEFT, 18, title, weight="bold"), _text(_LEFT, 40, y_name)]
+    for tick in y_axis.ticks():
+        y = y_axis(tick)
+        parts.append(f'<path d="M{_LEFT} {y:.1f}H{right}" stroke="{_PALE}"/>')
+        parts.append(_text(_LEFT - 8, y + 4, _number(tick), anchor="end"))
+    for tick in sorted(set(xs)) if len(set(xs)) <= 9 else x_axis.ticks():
+        x = x_axis(tick)
+        parts.append(f'<path d="M{x:.1f} {floor}v5" stroke="{_INK}"/>')
+        parts.append(_text(x, floor + 19, _number(tick), anchor="middle"))
+    parts.append(f'<path d="M{_LEFT} {floor}H{right}" stroke="{_INK}"/>')
+    parts.append(_text((_LEFT + right) / 2, floor + 41, x_name, anchor="middle"))
+    for i, line in enumerate(lines):
+        color = COLORS[i % len(COLORS)]
+        mark = _MARKS[i % len(_MARKS)]
+        places = [(x_axis(x), y_axis(y)) for x, y in sorted(line.points)]
+        path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
+        width = 3 if line.is_ours else 1.5
+        parts.append(f'<path d="M{path}" fill="none" stroke="{color}" stroke-width="{width}"/>')
+        parts += [_mark(mark, x, y, color) for x, y in places]
+        y = _TOP + 8 + 23 * i
+        parts.append(
+            f'<path d="M{right + 18} {y - 4}h22" stroke="{color}" stroke-width="{width}"/>'
+        )
+        parts.append(_mark(mark, right + 29, y - 4, color))
+        weight = "bold" if line.is_ours else "normal"
+        parts.append(_text(right + 47, y, line.name, weight=weight))
+    return _svg(title, max(_HEIGHT, _TOP + 23 * len(lines) + 12), parts)
+
+
+def span_chart(title: str, x_name: str, groups: Sequence[tuple[str, Sequence[Span]]]) -> str:
+    """A dot a value on one logarithmic axis, grouped, with what a model expects as a bar."""
+    spans = [span for _, members in groups for span in members]
+    known = [v for s in spans for v in (s.value, s.low, s.high) if v is not None]
+    left, right = 270, WIDTH - 78
+    axis = _Axis(min(known), max(known), left, right, decades=True)
+    floor = _TOP + sum(_ROW * (len(members) + 1.4) for _, members in groups)
+    parts = [_text(20, 18, title, weight="bold"), _text(left, 40, x_name)]
+    for tick in axis.ticks():
+        x = axis(tick)
+        parts.append(f'<path d="M{x:.1f} {_TOP}V{floor:.1f}" stroke="{_PALE}"/>')
+        parts.append(_text(x, floor + 17, _number(tick), anchor="middle"))
+    y = float(_TOP)
+    for heading, members in groups:
+        y += _ROW
+        parts.append(_text(20, y, heading, weight="bold"))
+        for span in members:
+            y += _ROW
+            color = COLORS[0] if span.is_ours else COLORS[7]
+            parts.append(_text(left - 12, y, span.name, anchor="end"))
+            x = axis(span.value)
+            if span.low is not None and span.high is not None:
+                low, high = axis(span.low), axis(span.high)
+                parts.append(
+                    f'<rect x="{low:.1f}" y="{y - 9:.1f}" width="{high - low:.1f}" height="10" '
+                    f'fill="#a5d8ff" rx="3"/>'
+                )
+            else:
+                parts.append(
+                    f'<path d="M{left} {y - 4:.1f}H{x:.1f}" stroke="{color}" stroke-width="2"/>'
+                )
+            parts.append(_mark("circle", x, y - 4, color))
+            parts.append(_text(right + 12, y, _number(span.value), color=color))
+        y += 0.4 * _ROW
+    return _svg(title, round(floor + 30), parts)
+
+
+class _Axis:
+    """Place of a value on a logarithmic axis from pixel ``start`` to pixel ``stop``."""
+
+    def __init__(
+        self, least: float, most: float, start: float, stop: float, *, decades: bool = False
+    ):
+        low, high = math.log10(least), math.log10(most)
+        if decades:
+            low, high = math.floor(low + 1e-9), math.ceil(high - 1e-9)
+        margin = 0 if decades else 0.03 * max(high - low, 1)
+        self.low, self.high = low - margin, high + margin
+        if self.low == self.high:
+            self.high += 1
+        self.start, self.stop = start, stop
+
+    def __call__(self, value: float) -> float:
+        share = (math.log10(value) - self.low) / (self.high - self.low)
+        return self.start + share * (self.stop - self.start)
+
+    def ticks(self) -> list[float]:
+        first, last = math.ceil(self.low - 1e-9), math.floor(self.high + 1e-9)
+        return [10.0**exponent for exponent in range(first, last + 1)]
+
+
+def _number(value: float) -> str:
+    """Short, as people write it: 0.013, 1.5, 340, 10 k, 6.8 M."""
+    for size, unit in ((1e9, " G"), (1e6, " M"), (1e4, " k")):
+        if value >= size:
+            return f"{value / (1e3 if unit == ' k' else size):.3g}{unit}"
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _text(
+    x: float, y: float, text: str, *, anchor: str = "start", weight: str = "normal", color=_INK
+) -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" font-weight="{weight}" '
+        f'fill="{color}">{escape(text)}</text>'
+    )
+
+
+def _mark(kind: str, x: float, y: float, color: str) -> str:
+    shapes = {
+        "circle": f'<circle cx="{x:.1f}" cy="{y:.1f}" r="4"',
+        "square": f'<rect x="{x - 4:.1f}" y="{y - 4:.1f}" width="8" height="8"',
+        "diamond": f'<path d="M{x:.1f} {y - 5:.1f}l5 5l-5 5l-5 -5z"',
+        "triangle": f'<path d="M{x:.1f} {y - 5:.1f}l5 9h-10z"',
+    }
+    return f'{shapes[kind]} fill="{color}"/>'
+
+
+def _svg(title: str, height: int, parts: Sequence[str]) -> str:
+    body = "\n".join(parts)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{WIDTH}" height="{height}" '
+        f'viewBox="0 0 {WIDTH} {height}" role="img" font-family="system-ui, sans-serif" '
+        f'font-size="13">\n<title>{escape(title)}</title>\n'
+        f'<rect width="100%" height="100%" fill="white"/>\n{body}\n</svg>\n'
+    )
