@@ -24,11 +24,11 @@ import numpy as np
 
 from kernels import CSRGraph
 from kernels.warm import compile_cpu
-from pipeline.build import build_graphs
 from pipeline.collect.collector import empty_results
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import PipelineError
-from pipeline.generate.barabasi_albert import generate_barabasi_albert
+from pipeline.generate.barabasi_albert import attach_all, check_numbers
+from pipeline.generate.csr import csr_from_links, shuffled_ids
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.tasks import Device, SearchResults, SearchTask
 from pipeline.schedule.cluster import Cluster, open_cluster
@@ -39,6 +39,7 @@ from pipeline.schedule.tasks import search_graph
 SIZES = (1_000, 10_000, 100_000, 1_000_000)  # routers; the crossing lies among them
 SAMPLE_S = 0.4  # seconds of repeats a figure, at least MIN_REPEATS
 MIN_REPEATS, MAX_REPEATS = 3, 25
+SEED = 1
 N_EMPTY = 600  # tasks without work, 1 to 5 ms each
 LEAST_S = 1e-12  # no cost is nought: a plan divides by some
 
@@ -173,10 +174,10 @@ def _search_next(graph: CSRGraph, sources: Iterator[np.ndarray]) -> None:
 
 
 def _graph(n_nodes: int) -> CSRGraph:
-    topology = generate_barabasi_albert(n_nodes, m=2, seed=1, asn=1)
-    graphs = build_graphs([topology])
-    indptr = np.concatenate([[0], np.cumsum(graphs.degree, dtype=np.int64)])
-    return CSRGraph(indptr, graphs.indices, trusted=True)
+    """Nodes in random order, as addresses shuffle routers; by age hubs would lie side by side."""
+    check_numbers(n_nodes, 2, SEED)
+    near, far = attach_all(np.array([0, n_nodes]), 2, SEED)
+    return csr_from_links(n_nodes, near, far, ids=shuffled_ids(n_nodes, SEED))
 
 
 def _move(graph: CSRGraph) -> None:
