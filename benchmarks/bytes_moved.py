@@ -5,9 +5,10 @@ Two counts bracket the truth, both from shapes alone, whatever the code does:
 * ``least``: each pass over the graph reads ``indptr`` and ``indices`` once, and what is asked for
   is written once. In a sweep that is a bit a node and source, written and read back, and a byte
   each where levels are asked for. A pass serves LANES sources.
-* ``most``: nothing is saved and nothing is found in a cache: on *every* level all of ``indptr`` and
-  ``indices`` and three words a node (seen, frontier, next frontier), and for each arc a sector of
-  memory to look at its head. A single search looks at each arc once in all.
+* ``most``: nothing is saved and nothing is found in a cache. Each time a node is newly reached by
+  some source of a pass, all its arcs are read, a sector of memory for the head of each, and three
+  words (seen, frontier, next frontier). That happens at most once a level, and at most once a
+  source. A single search looks at each arc once in all.
 
 Real code skips arcs (a search from below stops at the first neighbour found) and finds hubs in
 caches, so it lies below ``most`` and may even fall below ``least`` in a single search.
@@ -93,11 +94,11 @@ def shard_bytes(
     passes = -(-n_sources // LANES)
     csr = _csr_bytes(n_nodes, n_arcs)
     levels = n_nodes * n_sources * level_bytes
-    word = np.minimum(n_sources, LANES) / 8
-    each_level = csr + n_arcs * SECTOR[device] + 3 * n_nodes * word
+    lanes = np.minimum(n_sources, LANES)
+    each_time = csr + n_arcs * SECTOR[device] + 3 * n_nodes * lanes / 8
     return {
         "least_bytes": int((passes * csr + 2 * n_nodes * n_sources / 8 + levels).sum()),
-        "most_bytes": int((passes * n_levels * each_level + levels).sum()),
+        "most_bytes": int((passes * np.minimum(n_levels, lanes) * each_time + levels).sum()),
     }
 
 

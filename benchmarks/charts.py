@@ -11,35 +11,37 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from html import escape
 
-WIDTH = 860
+WIDTH = 920
 _LEFT, _TOP = 64, 56  # of the plotting area of lines
-_LEGEND = 250  # right of it
+_LEGEND = 296  # right of it
 _HEIGHT = 430
 _BOTTOM = 52
 _ROW = 21  # of spans
 COLORS = (
     "#0b57d0",
-    "#d9480f",
-    "#2b8a3e",
-    "#9c36b5",
-    "#c2255c",
     "#0c8599",
+    "#d9480f",
+    "#9c36b5",
+    "#2b8a3e",
+    "#74b816",
+    "#868e96",
+    "#c2255c",
     "#7a5c00",
-    "#495057",
-    "#5f3dc4",
-    "#a61e4d",
+    "#212529",
 )
-_INK, _PALE = "#212529", "#dee2e6"
+_INK, _GRAY, _PALE = "#212529", "#5c636a", "#dee2e6"
 _MARKS = ("circle", "square", "diamond", "triangle")
 
 
 @dataclass(frozen=True)
 class Line:
-    """A named curve: points (x, y), both above 0."""
+    """A named curve: points (x, y), both above 0, in the color of that number."""
 
     name: str
     points: Sequence[tuple[float, float]]
+    color: int
     is_ours: bool = False  # drawn bold
+    dashed: bool = False
 
 
 @dataclass(frozen=True)
@@ -66,27 +68,30 @@ def line_chart(title: str, x_name: str, y_name: str, lines: Sequence[Line]) -> s
         y = y_axis(tick)
         parts.append(f'<path d="M{_LEFT} {y:.1f}H{right}" stroke="{_PALE}"/>')
         parts.append(_text(_LEFT - 8, y + 4, _number(tick), anchor="end"))
-    for tick in sorted(set(xs)) if len(set(xs)) <= 9 else x_axis.ticks():
+    free = 0.0  # where the next number may begin
+    for tick in sorted(set(xs)):
         x = x_axis(tick)
         parts.append(f'<path d="M{x:.1f} {floor}v5" stroke="{_INK}"/>')
-        parts.append(_text(x, floor + 19, _number(tick), anchor="middle"))
+        half = 4 * len(_number(tick))
+        if x - half >= free:
+            parts.append(_text(x, floor + 19, _number(tick), anchor="middle"))
+            free = x + half + 4
     parts.append(f'<path d="M{_LEFT} {floor}H{right}" stroke="{_INK}"/>')
     parts.append(_text((_LEFT + right) / 2, floor + 41, x_name, anchor="middle"))
     for i, line in enumerate(lines):
-        color = COLORS[i % len(COLORS)]
+        color = COLORS[line.color % len(COLORS)]
         mark = _MARKS[i % len(_MARKS)]
+        dash = ' stroke-dasharray="7 4"' if line.dashed else ""
         places = [(x_axis(x), y_axis(y)) for x, y in sorted(line.points)]
         path = "L".join(f"{x:.1f} {y:.1f}" for x, y in places)
-        width = 3 if line.is_ours else 1.5
-        parts.append(f'<path d="M{path}" fill="none" stroke="{color}" stroke-width="{width}"/>')
+        stroke = f'stroke="{color}" stroke-width="{3 if line.is_ours else 1.5}"{dash}'
+        parts.append(f'<path d="M{path}" fill="none" {stroke}/>')
         parts += [_mark(mark, x, y, color) for x, y in places]
         y = _TOP + 8 + 23 * i
-        parts.append(
-            f'<path d="M{right + 18} {y - 4}h22" stroke="{color}" stroke-width="{width}"/>'
-        )
-        parts.append(_mark(mark, right + 29, y - 4, color))
+        parts.append(f'<path d="M{right + 18} {y - 4}h26" {stroke}/>')
+        parts.append(_mark(mark, right + 31, y - 4, color))
         weight = "bold" if line.is_ours else "normal"
-        parts.append(_text(right + 47, y, line.name, weight=weight))
+        parts.append(_text(right + 51, y, line.name, weight=weight))
     return _svg(title, max(_HEIGHT, _TOP + 23 * len(lines) + 12), parts)
 
 
@@ -94,7 +99,7 @@ def span_chart(title: str, x_name: str, groups: Sequence[tuple[str, Sequence[Spa
     """A dot a value on one logarithmic axis, grouped, with what a model expects as a bar."""
     spans = [span for _, members in groups for span in members]
     known = [v for s in spans for v in (s.value, s.low, s.high) if v is not None]
-    left, right = 270, WIDTH - 78
+    left, right = 260, WIDTH - 78
     axis = _Axis(min(known), max(known), left, right, decades=True)
     floor = _TOP + sum(_ROW * (len(members) + 1.4) for _, members in groups)
     parts = [_text(20, 18, title, weight="bold"), _text(left, 40, x_name)]
@@ -108,7 +113,7 @@ def span_chart(title: str, x_name: str, groups: Sequence[tuple[str, Sequence[Spa
         parts.append(_text(20, y, heading, weight="bold"))
         for span in members:
             y += _ROW
-            color = COLORS[0] if span.is_ours else COLORS[7]
+            color = COLORS[0] if span.is_ours else _GRAY
             parts.append(_text(left - 12, y, span.name, anchor="end"))
             x = axis(span.value)
             if span.low is not None and span.high is not None:
@@ -152,11 +157,10 @@ class _Axis:
 
 
 def _number(value: float) -> str:
-    """Short, as people write it: 0.013, 1.5, 340, 10 k, 6.8 M."""
-    for size, unit in ((1e9, " G"), (1e6, " M"), (1e4, " k")):
-        if value >= size:
-            return f"{value / (1e3 if unit == ' k' else size):.3g}{unit}"
-    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+    """Three digits: 0.013, 1.5, 340, 10,000, 6.8 M."""
+    if value >= 1e6:
+        return f"{value / 1e6:.3g} M"
+    return f"{float(f'{value:.3g}'):,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def _text(

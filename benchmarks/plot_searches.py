@@ -26,6 +26,17 @@ OURS = "hopscope"
 MANY = 100  # sources that programs are compared on
 COMPARED = (("bfs", 1), ("msbfs", MANY), ("msbfs levels", MANY))
 LARGEST = ("msbfs", 2000)
+COLOR = {  # of a line; the rest is gray
+    ("hopscope", "gpu"): 0,
+    ("hopscope", "cpu"): 1,
+    ("SciPy", "cpu"): 2,
+    ("igraph", "cpu"): 3,
+    ("NetworKit", "cpu"): 4,
+    ("NetworKit, many at once", "cpu"): 5,
+    ("thread a node", "gpu"): 7,
+    ("two kernels", "gpu"): 8,
+    ("cuGraph", "gpu"): 9,
+}
 KINDS = ("bfs", "bfs parents", "msbfs", "msbfs levels", "components")
 Row = dict[str, Any]
 
@@ -48,7 +59,23 @@ def load(results: Path) -> list[Row]:
             names = ("graph", "device", "by", "what", "n_sources")
             key = (more["machine"], *(row.get(name) for name in names))
             newest[key] = about | row | more
-    return list(newest.values())
+    rows = list(newest.values())
+    name_places(rows)
+    return rows
+
+
+def name_places(rows: Iterable[Row]) -> None:
+    """Give each row its ``place``, as short as tells machines apart: ``H200``, ``2 cores``."""
+    machines = {row["machine"] for row in rows}
+    short_names = {machine: short_name(machine) for machine in machines}
+    for row in rows:
+        name = short_names[row["machine"]]
+        is_unique = list(short_names.values()).count(name) == 1
+        row["place"] = name if is_unique else row["machine"]
+
+
+def short_name(machine: str) -> str:
+    return machine.partition(",")[0].replace("NVIDIA ", "")
 
 
 def machine_name(machine: Row, device: str) -> str:
@@ -80,18 +107,15 @@ def curves(rows: list[Row], what: dict[str, str]) -> list[Line]:
     found: dict[tuple, list[tuple[float, float]]] = {}
     for row in sizes(rows):
         if row["what"] in what:
-            key = (row["by"], row["machine"], row["device"], row["what"])
+            key = (row["by"], row["device"], row["place"], row["what"])
             found.setdefault(key, []).append((row["n_nodes"], row["median_ms"]))
     lines = []
-    for (by, machine, _, kind), points in found.items():
-        name = f"{by}{what[kind] if by == OURS else ''}, {machine}"
-        lines.append(Line(shorter(name), sorted(points), by == OURS))
+    for (by, device, place, kind), points in found.items():
+        name = f"{by}{what[kind] if by == OURS else ''}, {place}"
+        dashed = by == OURS and kind != next(iter(what))
+        color = COLOR.get((by, device), 6)
+        lines.append(Line(name, sorted(points), color, by == OURS, dashed))
     return lines
-
-
-def shorter(name: str) -> str:
-    """Machines' names without what every reader knows."""
-    return name.replace("NVIDIA ", "").replace("(R)", "").replace(" Processor", "")
 
 
 def plots(rows: list[Row]) -> Iterator[tuple[str, str]]:
@@ -126,10 +150,11 @@ def plots(rows: list[Row]) -> Iterator[tuple[str, str]]:
 def by_sources(ours: list[Row]) -> Iterator[Line]:
     """A line a graph and machine, over the number of sources."""
     rows = where(ours, what="msbfs")
-    for machine, graph in dict.fromkeys((row["machine"], row["graph"]) for row in rows):
-        own = where(rows, machine=machine, graph=graph)
+    places = dict.fromkeys((row["place"], row["graph"]) for row in rows)
+    for color, (place, graph) in enumerate(places):
+        own = where(rows, place=place, graph=graph)
         points = [(row["n_sources"], row["median_ms"]) for row in own]
-        yield Line(shorter(f"{graph_name(own[0])}, {machine}"), sorted(points))
+        yield Line(f"{graph_name(own[0])}, {place}", sorted(points), color)
 
 
 def bounds(ours: list[Row]) -> Iterator[tuple[str, list[Span]]]:
@@ -137,7 +162,7 @@ def bounds(ours: list[Row]) -> Iterator[tuple[str, list[Span]]]:
     for what, n_sources in COMPARED:
         spans = [
             Span(
-                shorter(f"{graph_name(row)}, {row['machine']}"),
+                f"{graph_name(row)}, {row['place']}",
                 row["median_ms"],
                 row["least_bytes"] / row["rate"] / 1e6,
                 row["most_bytes"] / row["rate"] / 1e6,
@@ -155,7 +180,7 @@ def long_graph(rows: list[Row]) -> Iterator[tuple[str, list[Span]]]:
     for what, n_sources in COMPARED:
         spans = [
             Span(
-                shorter(f"{row['by']}, {row['machine']}"),
+                f"{row['by']}, {row['place']}",
                 row["median_ms"],
                 is_ours=row["by"] == OURS,
             )
@@ -175,11 +200,12 @@ def graph_name(row: Row) -> str:
 
 def kind_name(what: str, n_sources: int | None) -> str:
     """What was searched, in a reader's words."""
+    ingresses = "1 ingress" if n_sources == 1 else f"{n_sources or 0:,} ingresses"
     return {
         "bfs": "one search, levels",
         "bfs parents": "one search, levels and parents",
-        "msbfs": f"{n_sources} ingresses, hop counts",
-        "msbfs levels": f"{n_sources} ingresses, levels",
+        "msbfs": f"{ingresses}, hop counts",
+        "msbfs levels": f"{ingresses}, levels",
         "components": "components",
         "msbfs_shard": "many ASes in one call",
     }[what]
