@@ -7,10 +7,12 @@ ifeq ($(strip $(VENV)),)
 RUN :=
 READY :=
 READY_DEV :=
+READY_BENCH :=
 else
 RUN := $(VENV)/bin/
 READY := $(VENV)/.ready-$(if $(HAS_GPU),gpu,cpu)
 READY_DEV := $(VENV)/.ready-dev$(if $(HAS_GPU),-gpu,)
+READY_BENCH := $(VENV)/.ready-bench
 endif
 PY := $(RUN)python3
 HOPSCOPE := $(PY) -m pipeline.cli
@@ -28,7 +30,7 @@ help:
 	@echo "make test      run every test (GPU tests are skipped, with a reason, without a GPU)"
 	@echo "make test-gpu  run the tests on a GPU machine; red without a GPU"
 	@echo "make lint      ruff, mypy and the import arrows"
-	@echo "make bench     run every benchmark; results go to benchmarks/results/"
+	@echo "make bench     run every benchmark; results go to benchmarks/results/, plots to docs/"
 	@echo "make serve     Prefect server and worker, reports, Dask dashboard, on 127.0.0.1"
 
 $(VENV)/bin/python3:
@@ -53,6 +55,12 @@ $(VENV)/.ready-dev-gpu: locks/gpu.txt pyproject.toml | $(VENV)/bin/python3
 	$(call install,locks/gpu.txt,$@)
 	@touch $(VENV)/.ready-gpu
 
+# Without the other programs the benchmarks still run, and say that they are not installed.
+$(VENV)/.ready-bench: locks/bench.txt $(READY_DEV)
+	$(VENV)/bin/python3 -m pip install -q --disable-pip-version-check --only-binary igraph,networkit \
+	  -r locks/bench.txt || echo "igraph and NetworKit cannot be installed here"
+	@touch $@
+
 setup: $(READY)
 
 # The nightly flow itself, on Prefect's embedded server: a measured lab network and a BRITE topology.
@@ -65,8 +73,9 @@ demo: $(READY)
 serve: $(READY)
 	$(PY) -m flows.serve
 
-bench: $(READY_DEV)
+bench: $(READY_BENCH)
 	@for program in benchmarks/bench_*.py; do echo "== $$program"; $(PY) $$program || exit 1; done
+	$(PY) benchmarks/plot_searches.py
 
 clean:
 	rm -rf demo .prefect
@@ -87,4 +96,5 @@ lint: $(READY_DEV)
 lock:
 	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra build --no-emit-index-url --no-header -o locks/cpu.txt
 	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra build --extra dev -c locks/cpu.txt --no-emit-index-url --no-header -o locks/dev.txt
+	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra build --extra dev --extra bench -c locks/dev.txt --no-emit-index-url --no-header -o locks/bench.txt
 	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra build --extra dev --extra gpu -c locks/dev.txt --no-emit-index-url --no-header -o locks/gpu.txt
