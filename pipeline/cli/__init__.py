@@ -154,23 +154,56 @@ def run(
 
 @app.command()
 def generate(
-    model: Annotated[str, typer.Argument(help="top-down or ba (Barabasi-Albert).")],
-    routers: Annotated[int, typer.Option(help="Routers in all.", min=1)],
-    ases: Annotated[int, typer.Option(help="ASes (top-down).", min=1)] = 50,
-    links: Annotated[int, typer.Option(help="Links that a new router brings (m).", min=1)] = 2,
-    seed: Annotated[int, typer.Option(help="The same seed, the same bytes.", min=0)] = 1,
-    out: Annotated[Path | None, typer.Option(help="BRITE file to write.")] = None,
+    model: Annotated[
+        str,
+        typer.Argument(help="ba (Barabasi-Albert), top-down, grid, or internet (ba --internet)."),
+    ],
+    routers: Annotated[int, typer.Option(metavar="N", help="Routers in all.", min=1)],
+    ases: Annotated[int, typer.Option(metavar="N", help="ASes (top-down, internet).", min=1)] = 50,
+    links: Annotated[
+        int, typer.Option(metavar="M", help="Links that a new router brings.", min=1)
+    ] = 2,
+    seed: Annotated[
+        int, typer.Option(metavar="N", help="The same seed, the same bytes.", min=0)
+    ] = 1,
+    internet: Annotated[
+        bool, typer.Option("--internet", help="Many ASes of very different sizes (ba).")
+    ] = False,
+    min_routers: Annotated[
+        int, typer.Option(metavar="N", help="Of the smallest AS (internet).", min=1)
+    ] = 20,
+    max_routers: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Of the largest AS (internet) [13.6 % of all].", min=1),
+    ] = None,
+    max_ingresses: Annotated[
+        int, typer.Option(metavar="N", help="Most of an AS (internet).", min=1)
+    ] = 2000,
+    rows: Annotated[
+        int | None, typer.Option(metavar="N", help="Rows of a grid [nearly a square].", min=1)
+    ] = None,
+    cut: Annotated[
+        float, typer.Option(metavar="SHARE", help="Links of a grid to cut.", min=0, max=1)
+    ] = 0.1,
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="BRITE file to write.")] = None,
     store: Annotated[
-        Path | None, typer.Option(envvar="HOPSCOPE_STORE", help="Store to write a snapshot to.")
+        Path | None,
+        typer.Option(
+            envvar="HOPSCOPE_STORE",
+            show_envvar=False,
+            metavar="DIR",
+            help="Store to write a snapshot to.",
+        ),
     ] = None,
     snapshot: o.SnapshotName = None,
     asn: o.Asn = None,
     ingresses: o.Ingresses = None,
 ) -> None:
-    """Make a synthetic topology."""
+    """Make a synthetic topology: a BRITE file (--out) or a snapshot (--store)."""
+    given = locals()
     from pipeline.stages.generate import GenerateConfig, generate_topology
 
-    config = GenerateConfig(model, routers, ases, links, seed, out, store, snapshot, asn, ingresses)
+    config = GenerateConfig(**given)
     print_line(generate_topology(config))
 
 

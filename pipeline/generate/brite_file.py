@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections import deque
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import BinaryIO
 
@@ -12,9 +14,10 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from pipeline.errors import UsageError
+from pipeline.generate.threads import n_cores
 from pipeline.model.topology import Topology
 
-_ROWS_AT_ONCE = 1 << 18  # turned into text at a time
+_ROWS_AT_ONCE = 1 << 16  # turned into text at a time
 
 
 def write_brite(topology: Topology, path: Path) -> None:
@@ -123,8 +126,23 @@ def _whole(column: np.ndarray) -> np.ndarray:
 
 
 def _write_rows(columns: list[np.ndarray], file: BinaryIO) -> None:
+    """Rows as text in their order; parts of them are turned into text by several threads."""
+    n_threads = n_cores()
+    waiting: deque[Future[pa.Buffer]] = deque()
+    with ThreadPoolExecutor(n_threads) as pool:
+        for start in range(0, len(columns[0]), _ROWS_AT_ONCE):
+            if len(waiting) > n_threads:  # or text piles up where the disk is slower
+                file.write(waiting.popleft().result())
+            waiting.append(pool.submit(_text, columns, start))
+        for part in waiting:
+            file.write(part.result())
+
+
+def _text(columns: list[np.ndarray], start: int) -> pa.Buffer:
+    """Some rows from ``start`` on, tab-separated."""
     options = pacsv.WriteOptions(include_header=False, delimiter="\t", quoting_style="none")
     names = [str(i) for i in range(len(columns))]
-    for start in range(0, len(columns[0]), _ROWS_AT_ONCE):
-        part = [pa.array(column[start : start + _ROWS_AT_ONCE]) for column in columns]
-        pacsv.write_csv(pa.table(part, names=names), file, write_options=options)
+    part = [pa.array(column[start : start + _ROWS_AT_ONCE]) for column in columns]
+    stream = pa.BufferOutputStream()
+    pacsv.write_csv(pa.table(part, names=names), stream, write_options=options)
+    return stream.getvalue()

@@ -77,7 +77,7 @@ def generate_internet(
     smallest, largest : int, int or None
         Routers of the smallest and of the largest AS; see ``as_sizes``.
     max_ingresses : int
-        Ingresses of the largest AS; see ``n_ingresses``.
+        The most ingresses that an AS has; see ``n_ingresses``.
     n_threads : int or None
         None: a thread a core. The result is the same on any number.
 
@@ -99,7 +99,7 @@ def generate_internet(
     """
     check_numbers(n_routers, m, seed)
     if max_ingresses < 1:
-        raise UsageError(f"{max_ingresses} ingresses in the largest AS: give 1 or more")
+        raise UsageError(f"at most {max_ingresses} ingresses an AS: give 1 or more")
     sizes = as_sizes(n_ases, n_routers, smallest=smallest, largest=largest)
     order = np.empty(n_ases, np.int32)
     shuffle(order, np.uint64(seed), _ORDER_KEY)
@@ -119,7 +119,7 @@ def generate_internet(
         graph_hash=hashes,
         component_count=np.ones(n_ases, np.int64),
         largest_component=sizes.copy(),
-        **_borders(sizes, n_ingresses(sizes, max_ingresses), seed),
+        **_borders(sizes, n_ingresses(sizes, smallest=smallest, most=max_ingresses), seed),
         node_id=np.arange(n_routers, dtype=np.int64),
     )
 

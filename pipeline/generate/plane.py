@@ -35,6 +35,7 @@ def with_geometry(
     first_node_id: int,
     first_edge_id: int,
     seed: int,
+    places: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Topology:
     """A router-level topology with every column that a BRITE file has.
 
@@ -47,11 +48,15 @@ def with_geometry(
     first_node_id, first_edge_id : int
         Ids of the first node and edge; the others follow.
     seed : int
+    places : two (n_nodes,) float64, or None
+        x and y of each node; None: random ones.
     """
     n_nodes, n_edges = len(node_asn), len(near)
-    side = plane_side(int(np.diff(node_ptr).max(initial=0)))
-    x, y = np.empty(n_nodes), np.empty(n_nodes)
-    _place(node_ptr, np.int64(side), np.uint64(seed), x, y)
+    if places is None:
+        side = plane_side(int(np.diff(node_ptr).max(initial=0)))
+        places = np.empty(n_nodes), np.empty(n_nodes)
+        _place(node_ptr, np.int64(side), np.uint64(seed), *places)
+    x, y = places
     # Squares of whole numbers and IEEE square roots: exact alike on every machine.
     length = np.sqrt((x[near] - x[far]) ** 2 + (y[near] - y[far]) ** 2).astype(np.float32)
     bandwidth = np.empty(n_edges)

@@ -13,7 +13,8 @@ from pipeline.errors import UsageError
 
 SMALLEST = 20  # routers; default of the smallest AS
 LARGEST_SHARE = 0.136  # of all routers; default of the largest AS: 6.8 million of 50
-MAX_INGRESSES = 2000  # default of the largest AS
+INGRESS_POWER = 0.6  # of the size: 2,000 ingresses for 6.8 million routers, 100 for 43,000
+MAX_INGRESSES = 2000  # default of the most that an AS has
 
 # The exponent is found in steps of 1e-9: coarse enough that another machine's pow, off by a bit or
 # two, finds the same one, and sizes that do not straddle a whole number.
@@ -51,7 +52,7 @@ def as_sizes(
     Examples
     --------
     >>> as_sizes(5, 1000, smallest=20, largest=500).tolist()
-    [500, 274, 140, 66, 20]
+    [500, 280, 140, 60, 20]
     """
     if n_ases < 2:
         raise UsageError(f"{n_ases} ASes: an Internet has 2 or more")
@@ -77,25 +78,29 @@ def as_sizes(
     return sizes
 
 
-def n_ingresses(sizes: np.ndarray, most: int = MAX_INGRESSES) -> np.ndarray:
-    """Ingresses of ASes of these sizes: 1 for the smallest, ``most`` for the largest.
+def n_ingresses(sizes: np.ndarray, *, smallest: int, most: int = MAX_INGRESSES) -> np.ndarray:
+    """Ingresses of ASes of these sizes: 1 for the smallest, more for larger ones.
 
     Parameters
     ----------
     sizes : (n_ases,) int64
         Routers of each AS, in any order.
+    smallest : int
+        Routers of an AS with one ingress; INGRESS_POWER says how they grow from there.
     most : int
+        No AS has more; nor has any more than routers.
 
     Returns
     -------
     (n_ases,) int64
-        In between as a power of the size; never more than the AS has routers.
+
+    Examples
+    --------
+    >>> n_ingresses(np.array([20, 200, 20_000, 6_800_000]), smallest=20).tolist()
+    [1, 4, 63, 2000]
     """
-    smallest, largest = int(sizes.min()), int(sizes.max())
-    if smallest == largest:
-        return np.minimum(sizes, most)
-    power = np.log(most) / np.log(largest / smallest)
-    return np.minimum(np.rint((sizes / smallest) ** power).astype(np.int64), sizes)
+    grown = np.rint((sizes / smallest) ** INGRESS_POWER).astype(np.int64)
+    return np.clip(grown, 1, np.minimum(sizes, most))
 
 
 def _solve(n_ases: int, n_routers: int, smallest: int, largest: int) -> np.ndarray:
@@ -116,7 +121,9 @@ def _quantiles(ranks: np.ndarray, exponent: float, smallest: int, largest: int) 
     log_ratio = np.log(largest / smallest)
     if exponent == 0:
         return largest * np.exp(-ranks * log_ratio)
-    return largest * np.exp(-np.log1p(ranks * np.expm1(exponent * log_ratio)) / exponent)
+    with np.errstate(divide="ignore"):  # at the last rank, where a steep law rounds to size 0
+        sizes = largest * np.exp(-np.log1p(ranks * np.expm1(exponent * log_ratio)) / exponent)
+    return np.maximum(sizes, smallest)
 
 
 def _spread(sizes: np.ndarray, missing: int) -> None:

@@ -10,14 +10,18 @@ from pathlib import Path
 from pipeline import __version__
 from pipeline.build import build_graphs
 from pipeline.errors import UsageError
-from pipeline.generate import generate, write_brite
+from pipeline.generate import Parameters, generate, generate_graphs, write_brite
+from pipeline.generate.size_law import MAX_INGRESSES, SMALLEST
 from pipeline.infer.declared import declare
 from pipeline.store import check_name, write_snapshot
 
 
 @dataclass(frozen=True)
 class GenerateConfig:
-    """What to make and where to put it; exactly one of ``out`` and ``store``."""
+    """What to make and where to put it; exactly one of ``out`` and ``store``.
+
+    Numbers are those of ``Parameters``; ``internet`` puts many ASes of the model side by side.
+    """
 
     model: str
     routers: int
@@ -29,6 +33,12 @@ class GenerateConfig:
     snapshot: str | None = None
     asn: int | None = None
     ingresses: int | None = None
+    internet: bool = False
+    min_routers: int = SMALLEST
+    max_routers: int | None = None
+    max_ingresses: int = MAX_INGRESSES
+    rows: int | None = None
+    cut: float = 0.1
 
 
 def generate_topology(config: GenerateConfig) -> str:
@@ -44,21 +54,22 @@ def generate_topology(config: GenerateConfig) -> str:
         raise UsageError("give either --out FILE.brite or --store DIR")
     if config.snapshot is not None:
         check_name(config.snapshot)
-    topology = generate(
-        config.model,
-        n_routers=config.routers,
-        n_ases=config.ases,
-        m=config.links,
-        seed=config.seed,
-    )
-    made = f"{topology.n_nodes:,} routers, {topology.n_links:,} links"
+    model, given = _model(config), _parameters(config)
+    graphs = generate_graphs(model, given) if config.store is not None else None
+    if graphs is not None:
+        n_nodes, n_links = len(graphs.degree), len(graphs.indices) // 2 + len(graphs.border_near)
+    else:
+        topology = generate(model, given)
+        n_nodes, n_links = topology.n_nodes, topology.n_links
+    made = f"{n_nodes:,} routers, {n_links:,} links"
     if config.out is not None:
         config.out.parent.mkdir(parents=True, exist_ok=True)
         write_brite(topology, config.out)
         return f"{made} -> {config.out} ({time.time() - started:.1f} s)"
     assert config.store is not None
-    declared = declare(topology, asn=config.asn, ingresses=config.ingresses)
-    graphs = build_graphs([declared])
+    if graphs is None:
+        declared = declare(topology, asn=config.asn, ingresses=config.ingresses)
+        graphs = build_graphs([declared])
     today = datetime.datetime.fromtimestamp(started, datetime.UTC).strftime("%Y-%m-%d")
     name = config.snapshot or today
     options = {
@@ -76,3 +87,26 @@ def generate_topology(config: GenerateConfig) -> str:
         rejects=[],
     )
     return f"{made} -> snapshot {name} in {config.store} ({time.time() - started:.1f} s)"
+
+
+def _model(config: GenerateConfig) -> str:
+    """Key of MODELS; the routers of an Internet's ASes are joined as in ``ba``, the one so far."""
+    if not config.internet or config.model == "internet":
+        return config.model
+    if config.model != "ba":
+        raise UsageError(f"--internet takes the model ba, not {config.model!r}")
+    return "internet"
+
+
+def _parameters(config: GenerateConfig) -> Parameters:
+    return Parameters(
+        n_routers=config.routers,
+        n_ases=config.ases,
+        m=config.links,
+        seed=config.seed,
+        smallest=config.min_routers,
+        largest=config.max_routers,
+        max_ingresses=config.max_ingresses,
+        n_rows=config.rows,
+        cut=config.cut,
+    )

@@ -15,6 +15,8 @@ from scipy.sparse.csgraph import connected_components
 from pipeline.errors import UsageError
 from pipeline.generate import (
     MODELS,
+    Parameters,
+    brite_file,
     generate,
     generate_barabasi_albert,
     generate_top_down,
@@ -69,33 +71,51 @@ def read_back(path) -> Topology:
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_same_seed_gives_the_same_topology_and_another_seed_another(model):
-    first = generate(model, n_routers=500, n_ases=7, seed=3)
-    again = generate(model, n_routers=500, n_ases=7, seed=3)
-    other = generate(model, n_routers=500, n_ases=7, seed=4)
+    first, again, other = (
+        generate(model, Parameters(n_routers=500, n_ases=7, seed=seed)) for seed in (3, 3, 4)
+    )
     assert_same(first, again)
     assert not np.array_equal(first.far, other.far)
-    assert not np.array_equal(first.node_columns["x"], other.node_columns["x"])
+    assert not np.array_equal(
+        first.link_columns["bandwidth"][:100], other.link_columns["bandwidth"][:100]
+    )
 
 
 @pytest.mark.parametrize(
     ("model", "digest"),
-    [("top-down", "37359ccfc3a5a21c"), ("ba", "83bf83ddee525a68")],
-    ids=["top-down", "ba"],
+    [
+        ("top-down", "a88d8d6a3ebfde5a"),
+        ("ba", "224391cf9fb79300"),
+        ("grid", "4373bafc33e39f85"),
+        ("internet", "3d72fc42f1c3fd01"),
+    ],
 )
 def test_the_bytes_are_the_same_on_every_machine_and_in_every_version(model, digest, tmp_path):
     path = tmp_path / "a.brite"
-    write_brite(generate(model, n_routers=60, n_ases=4, m=2, seed=11), path)
+    write_brite(generate(model, Parameters(n_routers=90, n_ases=4, seed=11)), path)
     assert hashlib.sha256(path.read_bytes()).hexdigest()[:16] == digest
 
 
 @pytest.mark.parametrize("model", MODELS)
 def test_the_file_is_read_back_unchanged(model, tmp_path):
-    topology = generate(model, n_routers=5003, n_ases=20, seed=5)
+    topology = generate(model, Parameters(n_routers=5010, n_ases=20, seed=5))
     path = tmp_path / "a.brite"
     write_brite(topology, path)
     assert brite.sniff(path.read_bytes()[:65536])
     assert_same(read_back(path), topology)
     assert os.listdir(tmp_path) == ["a.brite"]
+
+
+def test_text_of_many_parts_is_in_order_on_any_number_of_threads(tmp_path, monkeypatch):
+    topology = generate("ba", Parameters(n_routers=3000))
+    whole = tmp_path / "whole"
+    write_brite(topology, whole)
+    monkeypatch.setattr(brite_file, "_ROWS_AT_ONCE", 100)
+    for n_threads in (1, 2, 3):
+        monkeypatch.setattr(brite_file, "n_cores", lambda n=n_threads: n)
+        path = tmp_path / str(n_threads)
+        write_brite(topology, path)
+        assert path.read_bytes() == whole.read_bytes()
 
 
 @settings(max_examples=40, deadline=None)
@@ -150,19 +170,6 @@ def test_ids_go_on_where_those_of_the_as_level_ended_as_in_brite():
     assert topology.node_asn[[0, -1]].tolist() == [1, 10]
 
 
-@pytest.mark.parametrize("m", [1, 2, 4])
-def test_degrees_follow_the_law_of_preferential_attachment(m):
-    # Bollobas et al. 2001: P(degree = k) = 2m(m+1) / (k(k+1)(k+2)), so P(>= k) = m(m+1)/(k(k+1)).
-    n = 200_000
-    degree = degrees(generate_barabasi_albert(n, m=m, seed=9))
-    for k in (m, m + 1, m + 2, 2 * m + 3, 10 * m, 40 * m):
-        expected = m * (m + 1) / (k * (k + 1))
-        # Four standard deviations of a binomial, twice over: degrees depend on one another.
-        slack = 8 * np.sqrt(expected * (1 - expected) / n)
-        assert (degree >= k).mean() == pytest.approx(expected, abs=slack + 1e-9)
-    assert degree.max() > 100 * m
-
-
 def test_ases_differ_from_one_another_inside():
     topology = generate_top_down(3, 300, m=2, seed=1)
     asn = topology.node_asn
@@ -197,20 +204,31 @@ def test_an_asn_may_be_given_to_a_graph_without_ases():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("model", "given", "message"),
     [
-        ({"model": "waxman", "n_routers": 5}, "unknown model 'waxman'; give one of: top-down, ba"),
-        ({"model": "ba", "n_routers": 0}, "0 routers"),
-        ({"model": "ba", "n_routers": 5, "m": 0}, "0 links"),
-        ({"model": "ba", "n_routers": 5, "seed": -1}, "seed -1"),
-        ({"model": "ba", "n_routers": 2**31, "m": 2}, "more than 2147483647 links"),
-        ({"model": "top-down", "n_routers": 5, "n_ases": 6}, "each AS needs one"),
-        ({"model": "top-down", "n_routers": 5, "n_ases": 0}, "0 ASes"),
+        ("waxman", {}, "unknown model 'waxman'; give one of: top-down, ba, grid, internet"),
+        ("ba", {"n_routers": 0}, "0 routers"),
+        ("ba", {"m": 0}, "0 links"),
+        ("ba", {"seed": -1}, "seed -1"),
+        ("ba", {"n_routers": 2**31}, "more than 2147483647 links"),
+        ("top-down", {"n_ases": 6}, "each AS needs one"),
+        ("top-down", {"n_ases": 0}, "0 ASes"),
+        ("grid", {"n_rows": 2}, "5 routers do not fill 2 rows"),
+        ("grid", {"n_rows": 0}, "5 routers do not fill 0 rows"),
+        ("grid", {"n_routers": 0}, "a grid of 1 x 0 routers"),
+        ("grid", {"n_routers": 2**31}, "more than 2147483647"),
+        ("grid", {"cut": 1.5}, "share of 1.5"),
+        ("grid", {"seed": 2**64}, "seed 18446744073709551616"),
+        ("internet", {"n_ases": 1}, "1 ASes: an Internet has 2 or more"),
+        ("internet", {"n_ases": 2}, "5 routers are too few for 2 ASes of 20 or more: give 40"),
+        ("internet", {"n_ases": 2, "smallest": 0}, "0 routers in the smallest AS"),
+        ("internet", {"n_ases": 2, "smallest": 1, "largest": 5}, "give 4 to 4 in the largest"),
+        ("internet", {"n_ases": 2, "max_ingresses": 0}, "at most 0 ingresses"),
     ],
 )
-def test_numbers_out_of_range_are_refused(arguments, message):
+def test_numbers_out_of_range_are_refused(model, given, message):
     with pytest.raises(UsageError, match=message):
-        generate(**arguments)
+        generate(model, Parameters(**({"n_routers": 5} | given)))
 
 
 def test_a_topology_with_ids_only_is_written_with_what_brite_writes_for_unknown(tmp_path):

@@ -1,0 +1,124 @@
+"""A grid of routers with some of its links cut: a graph as long as real ones are short.
+
+Router (row, column) has the id row * n_columns + column and is linked to the next one in its row
+and in its column. Exactly the share of links asked for is cut, each set of so many links equally
+likely. All routers stay, so the graph may fall apart: with a tenth of the links cut, a few routers
+in ten thousand stand alone and nearly all others hang together; from half of them on it is dust
+(the threshold of bond percolation on this lattice: Kesten, 1980).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from kernels import CSRGraph
+from pipeline.errors import UsageError
+from pipeline.generate.barabasi_albert import MAX_LINKS
+from pipeline.generate.csr import csr_from_links
+from pipeline.generate.plane import with_geometry
+from pipeline.generate.random_words import draw_below, start_stream
+from pipeline.model.topology import NO_ASN, Topology
+
+_CUT_KEY = np.uint64(1 << 45)  # a stream apart from those of places and bandwidths
+
+
+def generate_grid(
+    n_rows: int, n_columns: int, *, cut: float = 0.1, seed: int = 1, asn: int | None = None
+) -> Topology:
+    """A grid as a router-level topology; a router lies where its row and column cross.
+
+    Parameters
+    ----------
+    n_rows, n_columns : int
+    cut : float
+        Share of links that are left out, 0 to 1.
+    seed : int
+        0 to 2**64 - 1.
+    asn : int or None
+        AS of all routers; None: of no AS.
+
+    Returns
+    -------
+    Topology
+        Node ids 0 .. n_rows * n_columns - 1; links are 1 long.
+
+    Raises
+    ------
+    UsageError
+        If a number is out of range.
+    """
+    near, far = _links(n_rows, n_columns, cut, seed)
+    n_nodes = n_rows * n_columns
+    node = np.arange(n_nodes)
+    return with_geometry(
+        node_asn=np.full(n_nodes, NO_ASN if asn is None else asn, np.int64),
+        node_ptr=np.array([0, n_nodes], np.int64),
+        near=near.astype(np.int64),
+        far=far.astype(np.int64),
+        first_node_id=0,
+        first_edge_id=0,
+        seed=seed,
+        places=((node % n_columns).astype(np.float64), (node // n_columns).astype(np.float64)),
+    )
+
+
+def grid_graph(
+    n_rows: int,
+    n_columns: int,
+    *,
+    cut: float = 0.1,
+    seed: int = 1,
+    n_threads: int | None = None,
+) -> CSRGraph:
+    """The graph of ``generate_grid`` without anything else, straight to its arrays.
+
+    Examples
+    --------
+    >>> grid_graph(3, 4, cut=0.0)
+    CSRGraph(12 nodes, 17 edges, cpu)
+    """
+    near, far = _links(n_rows, n_columns, cut, seed)
+    return csr_from_links(n_rows * n_columns, near, far, n_threads=n_threads)
+
+
+def _links(n_rows: int, n_columns: int, cut: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Links that are left, (n_links,) int32 each: near < far, in ascending order."""
+    if n_rows < 1 or n_columns < 1:
+        raise UsageError(f"a grid of {n_rows} x {n_columns} routers: give 1 or more of each")
+    if not 0 <= cut <= 1:
+        raise UsageError(f"a share of {cut} of the links to cut: give 0 to 1")
+    if not 0 <= seed < 2**64:
+        raise UsageError(f"seed {seed}: give a whole number from 0 to {2**64 - 1}")
+    n_links = n_rows * (n_columns - 1) + (n_rows - 1) * n_columns
+    if max(n_links, n_rows * n_columns) > MAX_LINKS:
+        raise UsageError(
+            f"a grid of {n_rows} x {n_columns} routers has {n_links} links, more than {MAX_LINKS}"
+        )
+    n_cut = round(cut * n_links)
+    near, far = np.empty(n_links - n_cut, np.int32), np.empty(n_links - n_cut, np.int32)
+    _keep(np.int64(n_rows), np.int64(n_columns), np.int64(n_cut), np.uint64(seed), near, far)
+    return near, far
+
+
+@njit(cache=True, nogil=True)
+def _keep(n_rows, n_columns, n_cut, seed, near, far):
+    """Write the links that are not cut: Knuth's selection sampling (TAOCP 2, 3.4.2, S)."""
+    state = np.empty(1, np.uint64)
+    start_stream(state, seed, _CUT_KEY)
+    left = len(near) + n_cut
+    n_kept = 0
+    for node in range(n_rows * n_columns):
+        for is_down in range(2):
+            if is_down == 1:
+                there, other = node < (n_rows - 1) * n_columns, node + n_columns
+            else:
+                there, other = (node + 1) % n_columns != 0, node + 1
+            if not there:
+                continue
+            if draw_below(state, left) >= n_cut:
+                near[n_kept], far[n_kept] = node, other
+                n_kept += 1
+            else:
+                n_cut -= 1
+            left -= 1

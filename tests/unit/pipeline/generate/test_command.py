@@ -1,0 +1,94 @@
+"""The command: every model to a file and to a store, and from the file to the same store."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pipeline.cli import main
+from pipeline.store import Snapshot, open_snapshot
+
+
+def run(*words: object) -> int:
+    with pytest.raises(SystemExit) as stopped:
+        main([str(word) for word in words])
+    return stopped.value.code
+
+
+def assert_same_graphs(one: Snapshot, other: Snapshot) -> None:
+    assert np.array_equal(one.asn, other.asn)
+    assert one.graph_hash == other.graph_hash
+    mine, its = one.ingresses(), other.ingresses()
+    for name in ("row", "node", "neighbor_ptr", "neighbor_asn"):
+        assert np.array_equal(getattr(mine, name), getattr(its, name)), name
+    keys = ["near_asn", "near", "far_asn", "far"]
+    assert one.borders().select(keys).equals(other.borders().select(keys))
+    for row in range(one.n_ases):
+        assert np.array_equal(one.nodes(row).id, other.nodes(row).id)
+
+
+@pytest.mark.parametrize(
+    ("words", "more"),
+    [
+        (["internet", "--routers", 3000, "--ases", 20, "--seed", 4], []),
+        (["top-down", "--routers", 500, "--ases", 5], []),
+        (["ba", "--routers", 500, "--links", 3], ["--asn", 64500, "--ingresses", 7]),
+        (["grid", "--routers", 600, "--rows", 20], ["--asn", 64500, "--ingresses", 7]),
+    ],
+    ids=lambda words: words[0] if words else "",
+)
+def test_a_topology_is_the_same_by_way_of_its_file(words, more, tmp_path, capsys):
+    path, store = tmp_path / "folder" / "a.brite", tmp_path / "store"
+    assert run("generate", *words, "--out", path) == 0
+    assert f"-> {path}" in capsys.readouterr().out
+    assert run("generate", *words, *more, "--store", store, "--snapshot", "direct") == 0
+    assert f"snapshot direct in {store}" in capsys.readouterr().out
+    assert run("ingest", path, *more, "--store", store, "--snapshot", "by-file") == 0
+    direct, by_file = open_snapshot(store, "direct"), open_snapshot(store, "by-file")
+    direct.verify()
+    assert_same_graphs(direct, by_file)
+    for row in range(direct.n_ases):
+        direct.graph(row, check=True)
+
+
+def test_the_option_internet_and_the_model_are_one(tmp_path, capsys):
+    for name, words in (("model", ["internet"]), ("option", ["ba", "--internet"])):
+        words += ["--routers", 900, "--ases", 9, "--max-routers", 300, "--min-routers", 30]
+        assert (
+            run("generate", *words, "--max-ingresses", 2, "--store", tmp_path, "--snapshot", name)
+            == 0
+        )
+    model, option = open_snapshot(tmp_path, "model"), open_snapshot(tmp_path, "option")
+    assert_same_graphs(model, option)
+    assert (model.n_nodes.min(), model.n_nodes.max(), model.n_nodes.sum()) == (30, 300, 900)
+    assert model.n_ingresses.tolist() == np.minimum(model.n_ingresses, 2).tolist()
+    assert "900 routers" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["top-down", "--internet", "--routers", 99],
+            "--internet takes the model ba, not 'top-down'",
+        ),
+        (["internet", "--routers", 99], "99 routers are too few for 50 ASes"),
+        (["grid", "--routers", 10, "--rows", 3], "10 routers do not fill 3 rows of a grid"),
+        (["waxman", "--routers", 10], "unknown model 'waxman'"),
+        (["ba"], "Missing option '--routers'"),
+    ],
+)
+def test_what_cannot_be_made_is_said_in_one_line_and_nothing_is_written(
+    words, message, tmp_path, capsys
+):
+    assert run("generate", *words, "--out", tmp_path / "a.brite") == 2
+    said = capsys.readouterr().err.strip()
+    assert message in said
+    assert len(said.splitlines()) == 1
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("places", [[], ["--out", "a", "--store", "b"]])
+def test_one_place_to_write_to_must_be_given(places, capsys):
+    assert run("generate", "ba", "--routers", 5, *places) == 2
+    assert "give either --out FILE.brite or --store DIR" in capsys.readouterr().err
