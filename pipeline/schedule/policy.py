@@ -8,7 +8,7 @@ Rules (``docs/scheduling.md`` gives the reasons and the measurements):
 - ``pack=None`` (auto): one search a task where a search takes at least as long as the task around
   it costs, unless sweeps end the AS ``SWEEP_GAIN`` times sooner; else up to 128 searches of one AS
   a task, since they share one sweep; and ASes whose searches all together cost less than a task
-  travel with their neighbours as a shard.
+  travel with their neighbours as a shard, on a GPU all that cost less than a shard's share.
 - A task goes to the GPU where all searches of its graphs, and the way there, end sooner than on a
   core, by ``Costs``.
 - Largest first, so that the last tasks are small and every worker ends at about the same time.
@@ -26,8 +26,11 @@ from pipeline.schedule.costs import DEFAULTS, DEVICES, LANES, Costs
 
 MIN_LANES = 32  # a sweep of fewer sources costs nearly what one of 32 costs
 SWEEP_GAIN = 2.0  # below it, single searches: they finish one by one and balance better
-SHARD_ARCS = 4_000_000  # arcs; 16 MB of indices, a sweep of some 0.2 s on a core
-SHARD_SOURCES = 16_384  # results of a task stay a few MB
+# Of shards on a core: 16 MB of indices, a sweep of some 0.2 s; results of a few MB. On a GPU the
+# ASes of a shard are swept together: 64 million arcs are 0.5 GB of host memory while they are read,
+# and their results some 30 MB.
+SHARD_ARCS = {"cpu": 4_000_000, "gpu": 64_000_000}
+SHARD_SOURCES = {"cpu": 16_384, "gpu": 262_144}
 SHARDS_A_WORKER = 4  # so that shards still balance; more only where each is worth a task
 SHARD_TASKS = 20  # a shard worth this many tasks: beyond it the task's own cost is under 5 %
 _KINDS: tuple[TaskKind, ...] = ("search", "pack", "shard")
@@ -154,7 +157,7 @@ def plan(
     -------
     Plan
     """
-    graphs = _merge(rows, np.asarray(graph_hash, dtype=object), source_ptr, sources)
+    graphs = _merge(rows, graph_hash, source_ptr, sources)
     first, sharers, ptr, merged, owner = graphs
     nodes, arcs = np.asarray(n_nodes)[first], np.asarray(n_arcs)[first]
     n_sources = np.diff(ptr)
@@ -163,19 +166,25 @@ def plan(
     if pack is None:
         alone, lanes = _alone(n_sources, search_s, sweep_s, n_workers, costs.task_s)
         all_s = np.where(n_sources == 1, search_s, -(-n_sources // LANES) * sweep_s)
-        small = ~alone & (all_s < costs.task_s) & (arcs <= SHARD_ARCS)
+        # On a GPU sweeps of small graphs cost their launch: it pays to share even dearer ones.
+        worth_s = np.where(gpu, _shard_s(all_s[gpu], n_workers, costs), costs.task_s)
+        most = np.where(gpu, SHARD_ARCS["gpu"], SHARD_ARCS["cpu"])
+        small = ~alone & (all_s < worth_s) & (arcs <= most)
         per_task = np.where(alone, 1, lanes)
     else:
         small = np.zeros(len(first), bool)
         per_task = np.full(len(first), max(1, pack))
-    # Small graphs first, so that a shard is one run of graphs and one run of sources.
-    order = np.argsort(~small, kind="stable")
+    # Small graphs first, so that a shard is one run of graphs and one run of sources. On a GPU
+    # those of about as many sweeps together: a sweep costs its shard, not only those that need it.
+    rounds = _rounds(n_sources) if "gpu" in devices else np.zeros(len(first), np.int64)
+    order = np.lexsort((np.where(small, rounds, 0), ~small))
+    rounds = rounds[order]
     first, sharers, nodes, arcs = first[order], sharers[order], nodes[order], arcs[order]
     merged, ptr = _reorder(merged, ptr, order)
     gpu, search_s, per_task = gpu[order], search_s[order], per_task[order]
     n_small = int(small.sum())
     parts = [
-        _shards(nodes, arcs, ptr, n_small, n_workers, devices, costs, gpu),
+        _shards(nodes, arcs, ptr, rounds[:n_small], n_workers, devices, costs, gpu),
         _parts(ptr, n_small, per_task, gpu, search_s, arcs, costs),
     ]
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
@@ -242,15 +251,15 @@ def smaller(task: SearchTask, fall_back: bool = False) -> list[SearchTask]:
 
 
 def _merge(
-    rows: np.ndarray, graph_hash: np.ndarray, source_ptr: np.ndarray, sources: np.ndarray
+    rows: np.ndarray, graph_hash: Sequence[str], source_ptr: np.ndarray, sources: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """One graph a hash: position of its first row, rows that share it, union of their sources."""
     rows = np.asarray(rows, np.int64)
     if len(rows) == 0:
         none = np.empty(0, np.int64)
         return none, none, np.zeros(1, np.int64), np.empty(0, np.int32), none
-    _, first, which = np.unique(graph_hash.astype(str), return_index=True, return_inverse=True)
-    owner_position = first[which]
+    first_with: dict[str, int] = {}
+    owner_position = np.array([first_with.setdefault(h, i) for i, h in enumerate(graph_hash)])
     graph_of = np.repeat(owner_position, np.diff(source_ptr))
     # Positions and node ids are below 2**31 each: one int64 sorts by both.
     key = np.unique((graph_of.astype(np.int64) << 32) | np.asarray(sources, np.int64))
@@ -303,8 +312,20 @@ def _alone(
     return alone, -(-n_sources // np.maximum(n_parts, 1))
 
 
-def _shards(nodes, arcs, ptr, n_small, n_workers, devices, costs, gpu):
-    """Runs of small graphs, cut by estimated time, arcs and sources."""
+def _rounds(n_sources: np.ndarray) -> np.ndarray:
+    """0 for one sweep, 1 for two, 2 for up to four, 3 for up to eight, ..."""
+    return np.ceil(np.log2(np.maximum(-(-n_sources // LANES), 1))).astype(np.int64)
+
+
+def _shard_s(all_s: np.ndarray, n_workers: int, costs: Costs) -> float:
+    """Seconds that a shard should take where all ASes together take ``all_s``."""
+    even_s = all_s.sum() / (SHARDS_A_WORKER * n_workers)
+    return float(np.clip(even_s, costs.task_s, SHARD_TASKS * costs.task_s))
+
+
+def _shards(nodes, arcs, ptr, rounds, n_workers, devices, costs, gpu):
+    """Runs of small graphs of as many rounds each, cut by estimated time, arcs and sources."""
+    n_small = len(rounds)
     nodes, arcs, n_sources = nodes[:n_small], arcs[:n_small], np.diff(ptr[: n_small + 1])
     if n_small == 0:
         return (*(np.empty(0, np.int64) for _ in range(6)), np.empty(0))
@@ -318,11 +339,12 @@ def _shards(nodes, arcs, ptr, n_small, n_workers, devices, costs, gpu):
     all_there = costs.gpu.sweep_s * n_sweeps.max() + float((there + way).sum())
     device_of_all = _on_gpu(np.array([all_there < here.sum()]), devices)[0]
     cost = there if device_of_all else here
-    longest_s = SHARD_TASKS * costs.task_s
-    target_s = float(np.clip(cost.sum() / (SHARDS_A_WORKER * n_workers), costs.task_s, longest_s))
-    cut = np.zeros(n_small, bool)
-    cut[0] = True
-    for amount, limit in ((cost, target_s), (arcs, SHARD_ARCS), (n_sources, SHARD_SOURCES)):
+    target_s = _shard_s(cost, n_workers, costs)
+    most_arcs, most_sources = (
+        most[DEVICES[int(device_of_all)]] for most in (SHARD_ARCS, SHARD_SOURCES)
+    )
+    cut = np.append(True, np.diff(rounds) > 0)
+    for amount, limit in ((cost, target_s), (arcs, most_arcs), (n_sources, most_sources)):
         before = (np.cumsum(amount) - amount) // limit
         cut[1:] |= before[1:] != before[:-1]
     start = np.flatnonzero(cut)

@@ -199,12 +199,14 @@ def test_every_search_is_in_one_task_and_the_largest_come_first(
         assert (np.diff(task.rows) > 0).all()
         assert task.source_ptr[0] == 0
         assert task.source_ptr[-1] == task.n_sources > 0
-        assert task.n_sources <= (pack or max(LANES, SHARD_SOURCES))
+        most = max(LANES, *(SHARD_SOURCES[device] for device in devices))
+        assert task.n_sources <= (pack or most)
         assert (task.kind == "search") == (task.n_sources == 1)
         assert (task.kind == "shard") == (len(task.rows) > 1)
         assert task.device in devices
         n_arcs = sum(sizes[row][1] for row in task.rows)
-        assert task.kind != "shard" or n_arcs <= 2 * SHARD_ARCS
+        most = max(SHARD_ARCS[device] for device in devices)
+        assert task.kind != "shard" or n_arcs <= 2 * most
         alone = [
             sum(h == hashes[row] and size[2] > 0 for h, size in zip(hashes, sizes, strict=True))
             == 1
@@ -215,6 +217,24 @@ def test_every_search_is_in_one_task_and_the_largest_come_first(
             for row in task.rows
         )
         assert task.whole == (all(alone) and complete)
+
+
+def test_on_a_gpu_large_ases_share_sweeps_with_those_of_about_as_many():
+    few, many = (50_000, 200_000, 100), (300_000, 1_200_000, 500)
+    huge = (6_000_000, 24_000_000, 900)
+    sizes = [few] * 300 + [many] * 40 + [huge]
+    tasks = list(plan_of(sizes, n_workers=1, devices=("cpu", "gpu")))
+    assert {task.device for task in tasks} == {"gpu"}
+    shards = [task for task in tasks if task.kind == "shard"]
+    assert sum(len(task.rows) for task in shards) == 340
+    for task in shards:
+        assert len(set(np.diff(task.source_ptr).tolist())) == 1
+    # The largest is worth tasks of its own, a sweep each.
+    assert [(task.kind, task.rows.tolist()) for task in tasks if task.kind != "shard"] == [
+        ("pack", [340])
+    ] * 8
+    # Cores gain nothing from it: there each is searched alone.
+    assert {task.kind for task in plan_of(sizes, n_workers=1)} == {"pack"}
 
 
 def test_sharing_a_graph_searches_the_union_of_sources():
