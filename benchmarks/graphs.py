@@ -9,23 +9,19 @@ from __future__ import annotations
 import numpy as np
 
 from kernels import CSRGraph, Shard
-from pipeline.generate.barabasi_albert import attach_all
-from pipeline.generate.csr import csr_from_links, shuffled_ids
+from pipeline.generate.barabasi_albert import attach_all, barabasi_albert_graph
+from pipeline.generate.csr import csr_from_links
+from pipeline.generate.grid import grid_graph
 
 
 def attachment(n_nodes: int, seed: int = 1) -> CSRGraph:
     """One AS of preferential attachment, two links a router."""
-    near, far = attach_all(np.array([0, n_nodes]), 2, seed)
-    return csr_from_links(n_nodes, near, far, ids=shuffled_ids(n_nodes, seed))
+    return barabasi_albert_graph(n_nodes, m=2, seed=seed, shuffled=True)
 
 
 def cut_grid(side: int, seed: int = 1) -> CSRGraph:
     """A grid of side x side nodes without a tenth of its links: a long graph."""
-    node = np.arange(side * side, dtype=np.int32).reshape(side, side)
-    tails = np.concatenate([node[:, :-1].ravel(), node[:-1].ravel()])
-    heads = np.concatenate([node[:, 1:].ravel(), node[1:].ravel()])
-    keep = np.random.default_rng(seed).random(len(tails)) >= 0.1
-    return csr_from_links(side * side, tails[keep], heads[keep])
+    return grid_graph(side, side, cut=0.1, seed=seed)
 
 
 def many_ases(n_graphs: int, seed: int = 7) -> tuple[Shard, np.ndarray, np.ndarray]:

@@ -3,8 +3,8 @@
 Command: python benchmarks/plot_searches.py [--results FOLDER] [--docs FOLDER]
 
 Reads every ``searches*.json`` that ``bench_searches.py`` wrote, writes ``images/searches_*.svg``
-below docs, and puts tables between the two marks in ``benchmarks.md``. Where two files tell the
-same of one machine, the newer one counts.
+below docs, and puts pictures and tables between the marks in ``benchmarks.md``. Where two files
+tell the same of one machine, the newer one counts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from benchmarks.charts import Line, Span, line_chart, span_chart
 from benchmarks.record import REPOSITORY, RESULTS
 
-BEGIN, END = "<!-- searches: begin -->", "<!-- searches: end -->"
+# Pictures of each part of the page; the part "figures" holds the tables.
+PICTURES = {
+    "many": ("searches_many",),
+    "single": ("searches_single",),
+    "sources": ("searches_sources_gpu", "searches_sources_cpu"),
+    "long": ("searches_long",),
+    "bounds": ("searches_bounds_gpu", "searches_bounds_cpu"),
+}
 OURS = "hopscope"
 MANY = 100  # sources that programs are compared on
 COMPARED = (("bfs", 1), ("msbfs", MANY), ("msbfs levels", MANY))
@@ -37,6 +44,7 @@ COLOR = {  # of a line; the rest is gray
     ("two kernels", "gpu"): 8,
     ("cuGraph", "gpu"): 9,
 }
+MANY_LINES = {"msbfs": ", hop counts", "msbfs levels": ", levels"}
 KINDS = ("bfs", "bfs parents", "msbfs", "msbfs levels", "components")
 Row = dict[str, Any]
 
@@ -118,33 +126,32 @@ def curves(rows: list[Row], what: dict[str, str]) -> list[Line]:
     return lines
 
 
-def plots(rows: list[Row]) -> Iterator[tuple[str, str]]:
-    """(file name, SVG) of each plot that there are rows for."""
+def plots(rows: list[Row]) -> Iterator[tuple[str, str, str]]:
+    """(file name, title, SVG) of each plot that there are rows for."""
     routers = "routers of the AS (preferential attachment, two links a router)"
-    many = where(rows, n_sources=MANY)
-    lines = curves(many, {"msbfs": ", hop counts", "msbfs levels": ", levels"})
+    lines = curves(where(rows, n_sources=MANY), MANY_LINES)
     if lines:
         title = f"Searches from {MANY} ingresses of one AS"
-        yield "searches_many.svg", line_chart(title, routers, "ms", lines)
+        yield "searches_many.svg", title, line_chart(title, routers, "ms", lines)
     lines = curves(where(rows, n_sources=1), {"bfs": ""})
     if lines:
         title = "One search, levels of all routers"
-        yield "searches_single.svg", line_chart(title, routers, "ms", lines)
+        yield "searches_single.svg", title, line_chart(title, routers, "ms", lines)
     for device in ("cpu", "gpu"):
         ours = where(rows, device=device, by=OURS)
         lines = list(by_sources(ours))
         if lines:
             title = f"Hop counts by the number of ingresses, {device.upper()}"
             chart = line_chart(title, "ingresses", "ms", lines)
-            yield f"searches_sources_{device}.svg", chart
+            yield f"searches_sources_{device}.svg", title, chart
         groups = list(bounds(ours))
         if groups:
             title = f"Measured, and what the bytes take at the rate of a copy, {device.upper()}"
-            yield f"searches_bounds_{device}.svg", span_chart(title, "ms", groups)
+            yield f"searches_bounds_{device}.svg", title, span_chart(title, "ms", groups)
     groups = list(long_graph(rows))
     if groups:
         title = "A long graph: a grid without a tenth of its links"
-        yield "searches_long.svg", span_chart(title, "ms", groups)
+        yield "searches_long.svg", title, span_chart(title, "ms", groups)
 
 
 def by_sources(ours: list[Row]) -> Iterator[Line]:
@@ -291,14 +298,24 @@ def short(value: float) -> str:
     return f"{value:.3g}"
 
 
-def write_page(page: Path, rows: list[Row]) -> None:
-    """Put the tables between the two marks of a page."""
-    before, begin, rest = page.read_text().partition(BEGIN)
-    _, end, after = rest.partition(END)
-    if not begin or not end:
-        raise ValueError(f"{page} lacks the lines {BEGIN} and {END}")
-    text = "\n".join(tables(rows))
-    page.write_text(f"{before}{BEGIN}\n\n{text}\n{END}{after}")
+def write_page(page: Path, rows: list[Row], drawn: dict[str, str]) -> None:
+    """Fill the parts of a page; drawn: file names of the pictures, and their titles."""
+    text = page.read_text()
+    for part, names in PICTURES.items():
+        pictures = [f"{name}.svg" for name in names if f"{name}.svg" in drawn]
+        lines = "\n\n".join(f"![{drawn[name]}](images/{name})" for name in pictures)
+        text = fill(text, part, lines)
+    page.write_text(fill(text, "figures", "\n".join(tables(rows))))
+
+
+def fill(text: str, part: str, content: str) -> str:
+    """The text with ``content`` between the two marks of a part."""
+    begin, end = f"<!-- made: {part} -->", f"<!-- end: {part} -->"
+    before, found, rest = text.partition(begin)
+    _, closed, after = rest.partition(end)
+    if not found or not closed:
+        raise ValueError(f"the page lacks {begin} or {end}")
+    return f"{before}{begin}\n{content.strip()}\n{end}{after}"
 
 
 def main() -> None:
@@ -309,10 +326,14 @@ def main() -> None:
     rows = load(arguments.results)
     images = arguments.docs / "images"
     images.mkdir(parents=True, exist_ok=True)
-    for name, svg in plots(rows):
+    for old in images.glob("searches_*.svg"):
+        old.unlink()
+    drawn = {}
+    for name, title, svg in plots(rows):
         (images / name).write_text(svg)
+        drawn[name] = title
         print(images / name)
-    write_page(arguments.docs / "benchmarks.md", rows)
+    write_page(arguments.docs / "benchmarks.md", rows, drawn)
 
 
 if __name__ == "__main__":
