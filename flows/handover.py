@@ -22,7 +22,7 @@ from pipeline.model.tasks import SearchResults
 FOLDER = ".measured"  # below the folder of reports
 # What a run that was killed left behind; a report that failed can be made again until then.
 KEEP_S = 24 * 3600.0
-_RESULT_COLUMNS = [field.name for field in fields(SearchResults)]
+_RESULT_COLUMNS = [field.name for field in fields(SearchResults) if field.name != "read_s"]
 _COLUMNS = ["rows", "n_tasks", "n_retries", "wall_s"]
 _OBJECTS = ["device", "cluster", "busy_share", "distances_dir"]
 

@@ -100,9 +100,10 @@ class Collector:
         task: SearchTask = outcome.task
         self.n_done += 1
         for attempt in outcome.failed:
-            self._note(task, attempt.number, attempt.submitted, attempt.run, "retried")
+            self._note(task, attempt.number, attempt.submitted, attempt.run, "retried", None)
         run, status = outcome.run, "failed" if outcome.error else "ok"
-        self._note(task, outcome.attempts, outcome.submitted, run, status)
+        read_s = None if outcome.error else outcome.result.read_s
+        self._note(task, outcome.attempts, outcome.submitted, run, status, read_s)
         self._runs.append(
             (
                 task.rows,
@@ -127,7 +128,13 @@ class Collector:
             self._pieces[:half] = [concat_results(self._pieces[:half])]
 
     def _note(
-        self, task: SearchTask, number: int, submitted: float, run: TaskRun | None, status: str
+        self,
+        task: SearchTask,
+        number: int,
+        submitted: float,
+        run: TaskRun | None,
+        status: str,
+        read_s: float | None,
     ) -> None:
         columns = self._tasks
         columns["task"].append(task.name)
@@ -140,6 +147,7 @@ class Collector:
         columns["submitted"].append(submitted)
         columns["started"].append(run.started if run else None)
         columns["ended"].append(run.ended if run else None)
+        columns["read_s"].append(read_s)
         columns["attempt"].append(number)
         columns["status"].append(status)
 

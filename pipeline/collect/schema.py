@@ -18,6 +18,7 @@ TASKS = pa.schema(
         pa.field("submitted", pa.float64(), nullable=False),
         pa.field("started", pa.float64()),
         pa.field("ended", pa.float64()),
+        pa.field("read_s", pa.float64()),  # of these, until its graphs were there; null: unknown
         pa.field("attempt", pa.int32(), nullable=False),  # 1, 2, ...
         pa.field("status", pa.string(), nullable=False),  # ok, retried, failed
     ]

@@ -58,6 +58,8 @@ class SearchResults:
         hop_counts[hop_ptr[i] + h]: nodes at h hops of source i; h = 0 is the source itself.
     farthest_ptr : (n_sources + 1,) int64; farthest : int32
         Up to 10 smallest node ids of the last level.
+    read_s : float
+        Seconds that the task which made these waited for its graphs to be where it searches.
     """
 
     row: np.ndarray
@@ -68,6 +70,7 @@ class SearchResults:
     hop_counts: np.ndarray
     farthest_ptr: np.ndarray
     farthest: np.ndarray
+    read_s: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -60,12 +61,17 @@ def run_search(task: SearchTask) -> SearchResults:
 
 
 def _search(task: SearchTask) -> SearchResults:
+    started = time.perf_counter()
     if len(task.rows) == 1:
         row = int(task.rows[0])
         graph = resident_graph(task.snapshot, row, task.device)
-        return search_graph(graph, row, task.sources)
-    shard = resident_shard(task.snapshot, task.rows, task.device)
-    return _sweep(shard, task.rows, task.sources, task.source_ptr)
+        read_s = time.perf_counter() - started
+        results = search_graph(graph, row, task.sources)
+    else:
+        shard = resident_shard(task.snapshot, task.rows, task.device)
+        read_s = time.perf_counter() - started
+        results = _sweep(shard, task.rows, task.sources, task.source_ptr)
+    return replace(results, read_s=read_s)
 
 
 def search_graph(graph: CSRGraph, row: int, sources: np.ndarray) -> SearchResults:
@@ -132,7 +138,7 @@ def _is_long(graph: CSRGraph, sources: np.ndarray) -> bool:
 
 def _joined(parts: list[SearchResults]) -> SearchResults:
     """Results of several searches, end to end."""
-    columns = {
+    columns: dict[str, Any] = {
         name: np.concatenate([getattr(part, name) for part in parts])
         for name in ("row", "source", "n_reached", "eccentricity", "hop_counts", "farthest")
     }

@@ -52,6 +52,8 @@ def test_every_field_comes_back_as_it_was(tmp_path, measurement):
     back, started = read_measurement(path)
     assert started == 12.5
     for field in fields(SearchResults):
+        if field.name == "read_s":  # of a task, and tasks have it as a column
+            continue
         before, after = getattr(measurement.results, field.name), getattr(back.results, field.name)
         np.testing.assert_array_equal(before, after)
         assert before.dtype == after.dtype

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 from itertools import chain
 
 import numpy as np
@@ -48,6 +49,8 @@ def outcome_of(pairs, error=None, run=None, failed=(), kind="pack", submitted=1.
         name=f"msbfs_AS{ASN[rows[0]]}",
     )
     result = None if error else results_of(pairs)
+    if result is not None and run is not None:
+        result = replace(result, read_s=(run.ended - run.started) / 4)
     return Outcome(task, 1 + len(failed), submitted, result, run, error, failed)
 
 
@@ -140,6 +143,7 @@ def test_tasks_table_and_busy_share():
     assert list(tasks) == TASKS.names
     assert tasks["status"] == ["retried", "ok", "ok", "ok"]
     assert tasks["attempt"] == [1, 2, 1, 1]
+    assert tasks["read_s"] == [None, 1.0, 0.625, 1.625]
     assert tasks["worker"] == [None, "a", "b", "b"]
     assert [asns.tolist() for asns in tasks["asns"]] == [[10], [10], [20], [30, 40]]
     assert measurement.busy_share == pytest.approx({"a": 0.4, "b": 0.45, "c": 0.0})

@@ -81,6 +81,7 @@ def test_tasks_keep_their_columns_and_their_schema_without_any(tmp_path):
         "submitted": [1.0],
         "started": [2.0],
         "ended": [3.5],
+        "read_s": [0.5],
         "attempt": [1],
         "status": ["ok"],
     }
