@@ -1,0 +1,186 @@
+"""Synthetic topologies: seconds and memory to arrays, to a BRITE file and to a store.
+
+Command: python benchmarks/bench_generate.py [--routers N] [--internet-routers N] [--ases N]
+Writes benchmarks/results/generate_<cores>_cores.json. Each subject runs in a process of its own:
+`first_s` is its first call, which compiles where nothing is cached yet, `wall_s` the median of the
+`n_runs` after it (of one where it is long), `peak_rss_mib` the process's. Before anything is timed,
+graphs of 400,000 routers are made on 1, 2 and 3 threads, validated and compared by their hash.
+`copy_s` is what writing as many bytes and an fsync cost, beside the file's `write_s`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import numpy as np
+
+from benchmarks.record import record
+from pipeline.generate import (
+    barabasi_albert_graph,
+    generate_barabasi_albert,
+    generate_internet,
+    grid_graph,
+    write_brite,
+)
+from pipeline.store import write_snapshot
+
+
+def timed(call: Callable[[], Any], n_runs: int = 3) -> tuple[float, Any]:
+    """Median seconds of some calls, and what the last returned."""
+    took, result = [], None
+    for _ in range(n_runs):
+        result = None  # or two results would be held at a time
+        started = time.perf_counter()
+        result = call()
+        took.append(time.perf_counter() - started)
+    return round(statistics.median(took), 3), result
+
+
+def graph_row(make: Callable[..., Any], small: dict, large: dict) -> dict:
+    """Time one graph; ``small`` is what is made first of all."""
+    first_s, _ = timed(lambda: make(**small), 1)
+    wall_s, graph = timed(lambda: make(**large))
+    return {
+        "first_s": first_s,
+        "wall_s": wall_s,
+        "n_runs": 3,
+        "n_nodes": graph.n_nodes,
+        "n_edges": graph.n_edges,
+        "graph_hash": graph.graph_hash()[:16],
+    }
+
+
+def attached(n_routers: int, n_threads: int, shuffled: bool) -> dict:
+    """Barabasi-Albert, straight to CSR."""
+    given = {"shuffled": shuffled, "n_threads": n_threads}
+    row = graph_row(
+        barabasi_albert_graph, given | {"n_nodes": 1000}, given | {"n_nodes": n_routers}
+    )
+    return {"subject": "ba_csr", **given, **row}
+
+
+def cut_grid(side: int) -> dict:
+    """A square grid with a tenth of its links cut, to CSR."""
+    small, large = ({"n_rows": n, "n_columns": n} for n in (10, side))
+    return {"subject": "grid_csr", "cut": 0.1, **graph_row(grid_graph, small, large)}
+
+
+def brite_file(n_routers: int, folder: str) -> dict:
+    """Barabasi-Albert with places, lengths, delays and bandwidths, to a BRITE file."""
+    path = Path(folder) / "a.brite"
+    write_brite(generate_barabasi_albert(1000), path)
+    generate_s, topology = timed(lambda: generate_barabasi_albert(n_routers), 1)
+    write_s, _ = timed(lambda: write_brite(topology, path), 1)
+    size = path.stat().st_size
+    path.unlink()
+    return {
+        "subject": "ba_brite",
+        "wall_s": round(generate_s + write_s, 3),
+        "n_runs": 1,
+        "generate_s": generate_s,
+        "write_s": write_s,
+        "copy_s": timed(lambda: write_zeros(path, size), 1)[0],
+        "n_nodes": topology.n_nodes,
+        "n_edges": topology.n_links,
+        "size_mb": round(size / 1e6, 1),
+    }
+
+
+def internet(n_ases: int, n_routers: int, folder: str) -> dict:
+    """An Internet to a store."""
+    nothing: dict = {"as_names": {}, "inputs": [], "options": {}, "counts": {}, "rejects": []}
+    generate_internet(50, 5000)
+    generate_s, graphs = timed(lambda: generate_internet(n_ases, n_routers), 1)
+    write_s, path = timed(lambda: write_snapshot(Path(folder), "a", graphs, **nothing), 1)
+    sizes, n_each = np.diff(graphs.node_ptr), np.diff(graphs.ingress_ptr)
+    return {
+        "subject": "internet_store",
+        "wall_s": round(generate_s + write_s, 3),
+        "n_runs": 1,
+        "generate_s": generate_s,
+        "write_s": write_s,
+        "n_ases": n_ases,
+        "n_nodes": n_routers,
+        "n_edges": len(graphs.indices) // 2 + len(graphs.border_near),
+        "n_border_links": len(graphs.border_near),
+        "largest": sizes.max(),
+        "smallest": sizes.min(),
+        "n_ingresses": len(graphs.ingress_node),
+        "most_ingresses": n_each.max(),
+        "mean_ingresses_of_larger": round(n_each[sizes >= 6500].mean(), 1),
+        "size_mb": round(sum(file.stat().st_size for file in path.iterdir()) / 1e6, 1),
+    }
+
+
+def write_zeros(path: Path, size: int) -> None:
+    """A file of that size, on disk."""
+    block = bytes(1 << 20)
+    with path.open("wb") as file:
+        for _ in range(size >> 20):
+            file.write(block)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def with_memory(subject: Callable[..., dict], *given: Any) -> dict:
+    """What a subject reports, with the peak memory of this process."""
+    row = subject(*given)
+    # Not getrusage: its peak is handed on from the process that started this one.
+    status = Path("/proc/self/status").read_text().split()
+    return row | {"peak_rss_mib": int(status[status.index("VmHWM:") + 1]) // 1024}
+
+
+def check() -> None:
+    """Make the same on 1, 2 and 3 threads, or stop."""
+    for shuffled in (False, True):
+        made = [
+            barabasi_albert_graph(400_000, shuffled=shuffled, n_threads=n_threads)
+            for n_threads in (1, 2, 3)
+        ]
+        made[0].validate()
+        assert len({graph.graph_hash() for graph in made}) == 1
+    graph = grid_graph(1000, 1000)
+    graph.validate()
+    hashes = [generate_internet(50, 400_000, n_threads=n).graph_hash for n in (1, 2, 3)]
+    assert hashes[0] == hashes[1] == hashes[2]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--routers", type=int, default=6_800_000)
+    parser.add_argument("--internet-routers", type=int, default=50_000_000)
+    parser.add_argument("--ases", type=int, default=47_000)
+    arguments = parser.parse_args()
+    check()
+    n_cores = len(os.sched_getaffinity(0))
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        multiprocessing.get_context("spawn").Pool(1, maxtasksperchild=1) as pool,
+    ):
+        subjects: list[tuple] = [
+            (attached, arguments.routers, n_threads, shuffled)
+            for shuffled in (False, True)
+            for n_threads in sorted({1, n_cores})
+        ]
+        subjects += [
+            (cut_grid, 1000),
+            (brite_file, arguments.routers, folder),
+            (internet, arguments.ases, arguments.internet_routers, folder),
+        ]
+        rows = [pool.apply(with_memory, subject) for subject in subjects]
+    record(f"generate_{n_cores}_cores", rows, load_average=os.getloadavg()[0])
+
+
+if __name__ == "__main__":
+    main()
