@@ -1,0 +1,92 @@
+"""The Internet benchmark: where it says time went, and one small run of all of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+
+from benchmarks.bench_internet import levels, phases, seconds_in
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+
+
+@pytest.mark.parametrize(
+    ("intervals", "seconds"),
+    [
+        ([(0, 2)], 2),
+        ([(0, 2), (1, 3)], 3),
+        ([(0, 9), (1, 2), (3, 4)], 9),
+        ([(5, 6), (0, 2), (2, 3)], 4),
+    ],
+)
+def test_seconds_that_intervals_cover(intervals, seconds):
+    starts, ends = np.array(intervals, float).T
+    assert seconds_in(starts, ends) == seconds
+
+
+class Sampled:
+    """Memory of a run that began at 100 s."""
+
+    measure = "pss"
+
+    def peak(self, until=None):
+        return (103.0, [2**30, 2**29, 10]) if until else (120.0, [2**31])
+
+
+def test_parts_of_a_run_add_up_to_its_wall_time():
+    told = {
+        "measured": 110.0,
+        "written": 114.0,
+        "pages": 124.0,
+        "cluster": {"n_workers": 2},
+        "tasks": {
+            "kind": ["pack", "shard", "pack"],
+            "device": ["gpu", "cpu", "cpu"],
+            "started": [103.0, 104.0, 107.0],
+            "ended": [106.0, 105.0, 109.0],
+            "read_s": [1.0, 0.5, 0.0],
+        },
+    }
+    row = phases(100.0, 125.0, told, Sampled())
+    parts = [row[name] for name in ("start_s", "search_s", "collect_s", "write_s", "end_s")]
+    assert parts == [3.0, 6.0, 1.0, 4.0, 1.0]
+    assert row["wall_s"] == sum(parts)
+    assert row["outside_s"] == 15.0 - 5.0 - 4.0  # workers computed 103-106 and 107-109
+    assert row["outside_share"] == 0.4
+    assert (row["worker_read_s"], row["worker_search_s"]) == (1.5, 4.5)
+    assert row["worker_idle_share"] == 0.5
+    assert (row["n_shard_tasks"], row["n_gpu_tasks"]) == (1, 1)
+    assert row["peak_gib"] == 1.5
+    assert row["pages_s"] == 6.0  # the tables are written a second time with them
+
+
+def test_levels_of_the_oracle_are_hops():
+    arcs = [(0, 1), (1, 0), (1, 2), (2, 1), (3, 4), (4, 3)]
+    rows, columns = np.array(arcs).T
+    matrix = csr_array((np.ones(len(arcs), np.int32), (rows, columns)), shape=(6, 6))
+    assert levels(matrix, 0).tolist() == [0, 1, 2, -1, -1, -1]
+
+
+def test_a_small_internet_is_analyzed_verified_and_written_down(tmp_path):
+    command = [sys.executable, "benchmarks/bench_internet.py", "--ases=20", "--routers=3000"]
+    command += ["--device=cpu", f"--results={tmp_path}", "--name=small", f"--folder={tmp_path}"]
+    environment = {n: v for n, v in os.environ.items() if not n.startswith("HOPSCOPE_")}
+    done = subprocess.run(
+        command, cwd=REPOSITORY, env=environment, capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    (row,) = json.loads((tmp_path / "small.json").read_text())["rows"]
+    assert (row["n_ases"], row["n_routers"]) == (20, 3000)
+    assert len(row["verified_asns"]) == 8
+    assert row["peak_gib"] > 0.05
+    parts = ("start_s", "search_s", "collect_s", "write_s", "end_s")
+    assert sum(row[part] for part in parts) == pytest.approx(row["wall_s"], abs=0.01)
+    assert row["pages_mb"] > 0
+    assert [path.name for path in tmp_path.iterdir()] == ["small.json"]  # scratch is gone
