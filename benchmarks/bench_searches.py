@@ -1,7 +1,7 @@
 """Searches of one AS, of a long graph and of many ASes, beside other programs.
 
 Command: python benchmarks/bench_searches.py [--nodes N,N] [--grid SIDE] [--shard GRAPHS]
-[--sources N,N] [--device cpu,gpu] [--no-peers] [--subject RESULT]
+[--sources N,N] [--device cpu,gpu] [--programs NAME,NAME] [--subject RESULT]
 
 The host, and a GPU where there is one. Each row is the wall time of a call on arrays that lie on
 the device already, results included, the device idle before and after. Every search is verified
@@ -41,7 +41,7 @@ from kernels.multi_source.check import check_msbfs, check_shard
 NODES = (10_000, 100_000, 1_000_000, 6_800_000)
 SOURCES = (1, 8, 32, 64, 100, 128, 256, 1000, 2000)
 MANY = 100  # sources of the searches that are compared
-N_CERTIFIED = 3  # sources of each sweep; the others must agree with the sweeps before it
+N_CERTIFIED = 2  # sources of each sweep; the others must agree with the sweeps before it
 OURS = "hopscope"
 Row = dict[str, Any]
 
@@ -54,7 +54,7 @@ class Bench:
         self.budget_s: float = arguments.budget
         self.longest_s: float = arguments.longest
         self.sources: list[int] = sorted(arguments.sources)
-        self.peers: bool = arguments.peers
+        self.programs: list[str] = arguments.programs
         self.first_of_graph: dict[str, MSBFSResult] = {}
 
     def add(self, **row: Any) -> None:
@@ -65,6 +65,9 @@ class Bench:
         timing = time_calls(call, each, wait=waiter(device), budget_s=self.budget_s)
         self.add(**row, **timing.columns(), **more)
         return timing
+
+    def is_wanted(self, program: str) -> bool:
+        return not self.programs or program in self.programs
 
     def graph(self, name: str, graph: CSRGraph, devices: list[Device]) -> None:
         """Every search of a graph on the host, on each device."""
@@ -80,13 +83,13 @@ class Bench:
                 "by": OURS,
                 "threads": numba.get_num_threads() if device == "cpu" else 0,
             }
-            self._single(row, graph, here, sources)
-            self._many(row, graph, here, sources)
-            found = components(here)
-            check_components(graph.indptr, graph.indices, found.component)
-            self.timed(row | {"what": "components"}, device, components, [(here,)])
-            if self.peers:
-                self._peers(row, graph, here, sources)
+            if self.is_wanted(OURS):
+                self._single(row, graph, here, sources)
+                self._many(row, graph, here, sources)
+                found = components(here)
+                check_components(graph.indptr, graph.indices, found.component)
+                self.timed(row | {"what": "components"}, device, components, [(here,)])
+            self._peers(row, graph, here, sources)
 
     def _single(self, row: Row, graph: CSRGraph, here: CSRGraph, sources: np.ndarray) -> None:
         for parents in (False, True):
@@ -152,6 +155,8 @@ class Bench:
 
     def _peers(self, row: Row, graph: CSRGraph, here: CSRGraph, sources: np.ndarray) -> None:
         for name, make, why in open_peers(here.device):
+            if not self.is_wanted(name):
+                continue
             single = row | {"what": "bfs", "n_sources": 1, "by": name, "threads": 0}
             if make is None:
                 self.add(**single, note=why)
@@ -166,7 +171,7 @@ class Bench:
     ) -> None:
         for source in sources[:2].tolist():
             levels = peer.levels_of(peer.bfs(source), source)
-            _check_equal(levels, bfs(graph, source).level, f"{peer.name}: levels differ")
+            _check_equal(levels, bfs(graph, source).level, "levels differ")
         single = single | {"threads": peer.threads}
         each = [(int(source),) for source in sources[:MANY]]
         timing = self.timed(single, here.device, peer.bfs, each)
@@ -180,14 +185,15 @@ class Bench:
         )
         if hasattr(peer, "bfs_many"):
             n = int(min(MANY, 2e9 // (peer.bytes_a_source * graph.n_nodes)))
-            n = max(1, min(n, int(10 * self.budget_s / (1e-3 * timing.median_ms))))
+            n = min(n, max(peer.many_threads, int(10 * self.budget_s / (1e-3 * timing.median_ms))))
+            n = max(1, n)
             started = time.perf_counter()
             answer = peer.bfs_many(sources[:n])
             wall_ms = 1e3 * (time.perf_counter() - started)
             found = peer.levels_of_many(answer, sources[:n])[0]
-            _check_equal(found, bfs(graph, int(sources[0])).level, f"{peer.name}: levels differ")
+            _check_equal(found, bfs(graph, int(sources[0])).level, "levels differ")
             self.add(
-                **many | {"by": f"{peer.name}, many at once", "threads": peer.many_threads},
+                **many | {"by": f"{single['by']}, many at once", "threads": peer.many_threads},
                 median_ms=float(f"{wall_ms * MANY / n:.4g}"),
                 n_timed=n,
                 repeats=1,
@@ -195,7 +201,7 @@ class Bench:
         if hasattr(peer, "components"):
             labels = smallest_labels(peer.components_of(peer.components()))
             ours = components(graph).component
-            _check_equal(labels, ours, f"{peer.name}: components differ")
+            _check_equal(labels, ours, "components differ")
             what = {"what": "components", "n_sources": 0}
             self.timed(single | what, here.device, peer.components)
 
@@ -244,6 +250,7 @@ def compile_times(devices: list[Device]) -> Iterator[Row]:
     """Seconds that a process pays once: compiled code made, or loaded from where it is kept."""
     yield {"what": "compile", "device": "cpu", "wall_s": round(compile_cpu(), 3)}
     if "gpu" in devices:
+        waiter("gpu")()  # the driver's own start is no compilation
         started = time.perf_counter()
         small = attachment(1000).to("gpu")
         for call in (lambda: bfs(small, 0, parents=True), lambda: msbfs(small, np.arange(200))):
@@ -280,7 +287,12 @@ def main() -> None:
     parser.add_argument(
         "--device", type=lambda text: text.split(","), default=devices_here(), help="cpu,gpu"
     )
-    parser.add_argument("--no-peers", dest="peers", action="store_false")
+    parser.add_argument(
+        "--programs",
+        type=lambda text: text.split(","),
+        default=[],
+        help=f"of {OURS}, SciPy, igraph, ... only these",
+    )
     parser.add_argument("--budget", type=float, default=BUDGET_S, help="seconds a row")
     parser.add_argument("--longest", type=float, default=10.0, help="seconds a call")
     parser.add_argument("--subject", default="searches", help="name of the file of results")
@@ -296,7 +308,7 @@ def main() -> None:
         bench.graph(f"attachment {n_nodes}", attachment(n_nodes), devices)
     if arguments.grid:
         bench.graph(f"cut grid {arguments.grid}", cut_grid(arguments.grid), devices)
-    if arguments.shard:
+    if arguments.shard and bench.is_wanted(OURS):
         bench.shard(arguments.shard, devices)
     record(arguments.subject, bench.rows, arguments.results)
 

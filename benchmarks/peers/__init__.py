@@ -14,30 +14,24 @@ import numpy as np
 
 from kernels import CSRGraph
 
-# Module and class, by the device that they run on.
-PEERS: dict[str, list[tuple[str, str]]] = {
+# Name in the rows, module and class, by the device that they run on.
+PEERS: dict[str, list[tuple[str, str, str]]] = {
     "cpu": [
-        ("benchmarks.peers.baselines", "PlainQueue"),
-        ("benchmarks.peers.scipy_peer", "SciPy"),
-        ("benchmarks.peers.igraph_peer", "Igraph"),
-        ("benchmarks.peers.networkit_peer", "NetworKit"),
+        ("plain queue", "benchmarks.peers.baselines", "PlainQueue"),
+        ("SciPy", "benchmarks.peers.scipy_peer", "SciPy"),
+        ("igraph", "benchmarks.peers.igraph_peer", "Igraph"),
+        ("NetworKit", "benchmarks.peers.networkit_peer", "NetworKit"),
     ],
     "gpu": [
-        ("benchmarks.peers.baselines", "ThreadPerNode"),
-        ("benchmarks.peers.baselines", "TwoKernels"),
-        ("benchmarks.peers.cugraph_peer", "CuGraph"),
+        ("thread a node", "benchmarks.peers.baselines", "ThreadPerNode"),
+        ("two kernels", "benchmarks.peers.baselines", "TwoKernels"),
+        ("cuGraph", "benchmarks.peers.cugraph_peer", "CuGraph"),
     ],
 }
 
 
 class Peer(Protocol):
-    """A graph in another program's hands.
-
-    Attributes
-    ----------
-    name : str
-    threads : int
-        That a single search uses; 0 on a GPU.
+    """A graph in another program's hands; ``threads`` that a single search uses, 0 on a GPU.
 
     Notes
     -----
@@ -46,7 +40,6 @@ class Peer(Protocol):
     ``levels_of_many(answer, sources)``, and then ``many_threads`` and ``bytes_a_source``.
     """
 
-    name: str
     threads: int
 
     def __init__(self, graph: CSRGraph) -> None:
@@ -61,14 +54,14 @@ class Peer(Protocol):
 
 def open_peers(device: str) -> Iterator[tuple[str, Callable[[CSRGraph], Peer] | None, str]]:
     """Yield (name, class or None, why it is not there) of each peer of a device."""
-    for module, name in PEERS[device]:
+    for name, module, kind in PEERS[device]:
         try:
-            found = getattr(importlib.import_module(module), name)
+            found = getattr(importlib.import_module(module), kind)
             found.check()
         except ImportError as error:
             yield name, None, f"not installed ({error})"
         else:
-            yield found.name, found, ""
+            yield name, found, ""
 
 
 def smallest_labels(labels: Any) -> np.ndarray:

@@ -33,16 +33,16 @@ class _Baseline:
 class PlainQueue(_Baseline):
     """The textbook queue on one core."""
 
-    name, function, threads = "plain queue", "bfs_queue", 1
+    function, threads = "bfs_queue", 1
 
 
 class ThreadPerNode(_Baseline):
     """A GPU thread a node, every node looked at on every level (Harish, Narayanan 2007)."""
 
-    name, function = "thread a node", "bfs_thread_per_node"
+    function = "bfs_thread_per_node"
 
 
 class TwoKernels(_Baseline):
     """Two kernels and a read-back a level: the original of the eight-GPU system."""
 
-    name, function = "two kernels", "bfs_two_kernel"
+    function = "bfs_two_kernel"

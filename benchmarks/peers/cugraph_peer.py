@@ -14,7 +14,6 @@ from kernels import CSRGraph
 
 
 class CuGraph:
-    name = "cuGraph"
     threads = 0
 
     def __init__(self, graph: CSRGraph):

@@ -11,7 +11,6 @@ from kernels import CSRGraph
 
 
 class Igraph:
-    name = "igraph"
     threads = 1
 
     def __init__(self, graph: CSRGraph):

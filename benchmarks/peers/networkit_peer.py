@@ -12,7 +12,6 @@ from kernels import CSRGraph
 
 
 class NetworKit:
-    name = "NetworKit"
     threads = 1
     bytes_a_source = 16  # a node: float64, held by the algorithm and again by the array
 

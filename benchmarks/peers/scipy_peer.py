@@ -11,7 +11,6 @@ from kernels import CSRGraph
 
 
 class SciPy:
-    name = "SciPy"
     threads = 1
 
     def __init__(self, graph: CSRGraph):

@@ -59,6 +59,11 @@ def test_each_peer_is_timed_or_says_why_not(monkeypatch, tmp_path):
             assert ("median_ms" in row) != ("note" in row)
 
 
+def test_only_the_programs_that_are_asked_for(monkeypatch, tmp_path):
+    rows = run(monkeypatch, tmp_path, "--device", "cpu", "--programs", "SciPy", "--shard", "0")
+    assert {row["by"] for row in rows if "by" in row} == {"SciPy"}
+
+
 def test_scipy_is_there_and_its_100_sources_say_how_many_were_timed(monkeypatch, tmp_path):
     rows = run(monkeypatch, tmp_path, "--device", "cpu")
     many = [row for row in rows if row.get("by") == "SciPy" and row.get("n_sources") == 100]
@@ -78,7 +83,7 @@ def test_a_wrong_search_of_ours_ends_the_run_before_it_is_timed(monkeypatch, tmp
 
 
 class WrongPeer:
-    name, threads = "wrong", 1
+    threads = 1
 
     def __init__(self, graph):
         self.graph = graph
@@ -98,16 +103,16 @@ def test_a_peer_with_other_levels_is_not_timed_and_the_others_are(monkeypatch, t
     module = types.ModuleType("wrong_peer")
     module.WrongPeer = WrongPeer
     monkeypatch.setitem(sys.modules, "wrong_peer", module)
-    known = {**peers.PEERS, "cpu": [("wrong_peer", "WrongPeer"), *peers.PEERS["cpu"]]}
+    known = {**peers.PEERS, "cpu": [("wrong", "wrong_peer", "WrongPeer"), *peers.PEERS["cpu"]]}
     monkeypatch.setattr(peers, "PEERS", known)
     rows = run(monkeypatch, tmp_path, "--device", "cpu", "--grid", "0")
     wrong = [row for row in rows if row.get("by") == "wrong"]
-    assert [row["note"] for row in wrong] == ["failed: AssertionError: wrong: levels differ"]
+    assert [row["note"] for row in wrong] == ["failed: AssertionError: levels differ"]
     assert [row for row in rows if row.get("by") == "plain queue" and "median_ms" in row]
 
 
 def test_a_call_that_would_take_too_long_is_left_out_and_says_so(monkeypatch, tmp_path):
-    rows = run(monkeypatch, tmp_path, "--device", "cpu", "--no-peers", "--longest", "0")
+    rows = run(monkeypatch, tmp_path, "--device", "cpu", "--programs", "hopscope", "--longest", "0")
     assert [row["note"] for row in rows if row.get("n_sources") == 200] == [
         "left out: some 0 s a call"
     ] * 2
