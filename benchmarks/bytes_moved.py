@@ -33,12 +33,13 @@ COPY_BYTES = {"cpu": 1 << 28, "gpu": 1 << 30}
 def copy_gb_per_s(device: str, n_bytes: int | None = None) -> float:
     """Rate of a large copy within a device's memory, bytes read plus bytes written, GB/s.
 
-    On the host every core that this process may use copies its part.
+    The fastest of several: it stands for what the memory can do. On the host every core that this
+    process may use copies its part.
     """
     size = n_bytes or COPY_BYTES[device]
     copy = _host_copy(size) if device == "cpu" else _device_copy(size)
     copy()
-    return 2 * size / 1e6 / time_calls(copy, wait=waiter(device), budget_s=0.3).median_ms
+    return 2 * size / 1e9 / min(time_calls(copy, wait=waiter(device), budget_s=0.5).times_s)
 
 
 def _host_copy(n_bytes: int) -> Callable[[], object]:
