@@ -13,10 +13,8 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
-import statistics
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -26,6 +24,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 
 from benchmarks.record import record
+from benchmarks.timing import time_calls
 from pipeline.generate import (
     barabasi_albert_graph,
     generate_barabasi_albert,
@@ -38,13 +37,8 @@ from pipeline.store import write_snapshot
 
 def timed(call: Callable[[], Any], n_runs: int = 3) -> tuple[float, Any]:
     """Median seconds of some calls, and what the last returned."""
-    took, result = [], None
-    for _ in range(n_runs):
-        result = None  # or two results would be held at a time
-        started = time.perf_counter()
-        result = call()
-        took.append(time.perf_counter() - started)
-    return round(statistics.median(took), 3), result
+    timing = time_calls(call, budget_s=0, at_least=n_runs, at_most=n_runs)
+    return round(timing.median_ms / 1e3, 3), timing.last
 
 
 def graph_row(make: Callable[..., Any], small: dict, large: dict) -> dict:

@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,11 +26,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numba
 import numpy as np
 
-from benchmarks.bytes_moved import bfs_bytes, copy_gb_per_s, shard_bytes, sweep_bytes
+from benchmarks.bytes_moved import LANES, bfs_bytes, copy_gb_per_s, shard_bytes, sweep_bytes
 from benchmarks.graphs import attachment, cut_grid, many_ases
 from benchmarks.peers import open_peers, smallest_labels
 from benchmarks.record import RESULTS, record
-from benchmarks.timing import BUDGET_S, Timing, time_calls, waiter
+from benchmarks.timing import BUDGET_S, Timing, time_calls, time_once, waiter
 from kernels import CSRGraph, MSBFSResult, bfs, compile_cpu, components, msbfs, msbfs_shard
 from kernels.breadth_first.check import check_levels, check_parents
 from kernels.connected.check import check_components
@@ -105,19 +104,16 @@ class Bench:
             self.timed(row | {"what": what}, here.device, bfs, each, **more)
 
     def _many(self, row: Row, graph: CSRGraph, here: CSRGraph, sources: np.ndarray) -> None:
-        last: tuple[float, int] | None = None  # seconds of the call before, its sources
+        wall_s, n_sweeps = 0.0, 1  # of the call before
         most: MSBFSResult | None = None
         for n in self.sources:
             sweep = row | {"what": "msbfs", "n_sources": n}
-            if (
-                last
-                and (expected_s := last[0] * -(-n // 128) / -(-last[1] // 128)) > self.longest_s
-            ):
+            expected_s = wall_s * -(-n // LANES) / n_sweeps
+            if expected_s > self.longest_s:
                 self.add(**sweep, note=f"left out: some {expected_s:.0f} s a call")
                 continue
-            started = time.perf_counter()
-            found = msbfs(here, sources[:n])
-            last = time.perf_counter() - started, n
+            wall_s, found = time_once(msbfs, here, sources[:n])
+            n_sweeps = -(-n // LANES)
             self._verify(graph, sources, found, most)
             most = found
             more = sweep_bytes(here, n, found.hop_counts.shape[1])
@@ -187,14 +183,12 @@ class Bench:
             n = int(min(MANY, 2e9 // (peer.bytes_a_source * graph.n_nodes)))
             n = min(n, max(peer.many_threads, int(10 * self.budget_s / (1e-3 * timing.median_ms))))
             n = max(1, n)
-            started = time.perf_counter()
-            answer = peer.bfs_many(sources[:n])
-            wall_ms = 1e3 * (time.perf_counter() - started)
+            wall_s, answer = time_once(peer.bfs_many, sources[:n])
             found = peer.levels_of_many(answer, sources[:n])[0]
             _check_equal(found, bfs(graph, int(sources[0])).level, "levels differ")
             self.add(
                 **many | {"by": f"{single['by']}, many at once", "threads": peer.many_threads},
-                median_ms=float(f"{wall_ms * MANY / n:.4g}"),
+                median_ms=float(f"{1e3 * wall_s * MANY / n:.4g}"),
                 n_timed=n,
                 repeats=1,
             )
@@ -251,18 +245,18 @@ def compile_times(devices: list[Device]) -> Iterator[Row]:
     yield {"what": "compile", "device": "cpu", "wall_s": round(compile_cpu(), 3)}
     if "gpu" in devices:
         waiter("gpu")()  # the driver's own start is no compilation
-        started = time.perf_counter()
-        small = attachment(1000).to("gpu")
-        for call in (lambda: bfs(small, 0, parents=True), lambda: msbfs(small, np.arange(200))):
-            call()
-        msbfs(small, np.arange(200), levels=True)
-        components(small)
-        waiter("gpu")()
-        yield {
-            "what": "compile",
-            "device": "gpu",
-            "wall_s": round(time.perf_counter() - started, 3),
-        }
+        yield {"what": "compile", "device": "gpu", "wall_s": round(time_once(search_all)[0], 3)}
+
+
+def search_all() -> None:
+    """Each kind of search once on a GPU, so that all its code is there."""
+    graph = attachment(1000).to("gpu")
+    sources = np.arange(200)
+    bfs(graph, 0, parents=True)
+    msbfs(graph, sources)
+    msbfs(graph, sources, levels=True)
+    components(graph)
+    waiter("gpu")()
 
 
 def devices_here() -> list[Device]:

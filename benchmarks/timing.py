@@ -19,9 +19,10 @@ LONG_S = 10.0  # of calls longer than this three suffice
 
 @dataclass(frozen=True)
 class Timing:
-    """Seconds of each call, in their order."""
+    """Seconds of each call, in their order, and what the last call returned."""
 
     times_s: tuple[float, ...]
+    last: Any = None
 
     @property
     def median_ms(self) -> float:
@@ -51,7 +52,7 @@ def time_calls(
     Parameters
     ----------
     call
-        What is timed. Results are freed after the clock has stopped.
+        What is timed. Results are freed before the clock starts again.
     arguments
         Of each call in turn, and from the start again: searches from other sources, for instance.
     wait
@@ -70,19 +71,25 @@ def time_calls(
     gc.disable()
     try:
         for given in itertools.cycle(arguments):
+            result = None
             wait()
             started = time.perf_counter()
             result = call(*given)
             wait()
             times.append(time.perf_counter() - started)
-            del result
             needed = min(at_least, 3) if statistics.median(times) >= LONG_S else at_least
             if len(times) >= at_most or (len(times) >= needed and sum(times) >= budget_s):
                 break
     finally:
         if collects:
             gc.enable()
-    return Timing(tuple(times))
+    return Timing(tuple(times), result)
+
+
+def time_once(call: Callable[..., Any], *given: Any) -> tuple[float, Any]:
+    """Seconds of one call, and what it returned."""
+    timing = time_calls(call, [given], budget_s=0, at_least=1, at_most=1)
+    return timing.times_s[0], timing.last
 
 
 def waiter(device: str) -> Callable[[], Any]:

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from benchmarks.timing import Timing, time_calls
+from benchmarks.timing import Timing, time_calls, time_once
 
 
 def test_as_many_calls_as_the_budget_holds_but_at_least_and_at_most():
@@ -47,3 +47,11 @@ def test_columns_are_milliseconds_with_four_digits():
         "p95_ms": 3.8,
         "repeats": 3,
     }
+
+
+def test_what_the_last_call_returned_is_at_hand():
+    numbers = iter(range(10))
+    assert time_calls(lambda: next(numbers), budget_s=0, at_least=5).last == 4
+    wall_s, result = time_once(divmod, 7, 2)
+    assert result == (3, 1)
+    assert wall_s > 0
