@@ -287,7 +287,7 @@ def _start(config: AnalyzeConfig) -> Iterator[Client]:
             "protocol": "tcp",
             "dashboard_address": _free_address(config.dashboard),
             "local_directory": scratch,
-            "silence_logs": logging.ERROR,
+            "silence_logs": logging.CRITICAL,
         }
         with warnings.catch_warnings(), _no_interrupt_in_children():
             # Another run may have taken the port since we looked: any other will do.

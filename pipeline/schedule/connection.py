@@ -58,6 +58,7 @@ class Connection:
     gone: str = ""
     _looked_at: float = float("-inf")
     _n_silent: int = 0
+    _telling: set[asyncio.Task] = field(default_factory=set)
     # Worker -> its own clock at its last heartbeat, and ours when that changed.
     _heard: dict[str, tuple[float, float]] = field(default_factory=dict)
     _mute: dict[str, float] = field(default_factory=dict)  # fetching failed; heartbeat at that time
@@ -119,6 +120,24 @@ class Connection:
             is_silent = worker in self._mute or now - heard[worker][1] >= self.limits.silent_s
             status[worker] = "silent" if is_silent else str(facts.get("status", "running"))
         self._heard, self.status = heard, status
+
+    def tell_ends(self, futures: Sequence[Future]) -> None:
+        """Put (key, None) in ``done`` when a task has ended, whichever way."""
+        # Future.add_done_callback would wake another thread for each.
+        loop = self.client.loop.asyncio_loop
+        asyncio.run_coroutine_threadsafe(self._tell_ends(futures), loop)
+
+    async def _tell_ends(self, futures: Sequence[Future]) -> None:
+        # One asyncio task each, which alone may be holding the future: as soon as it has ended and
+        # nobody else holds it, the scheduler may forget it.
+        for future in futures:
+            telling = asyncio.ensure_future(self._tell_end(future))
+            self._telling.add(telling)
+            telling.add_done_callback(self._telling.discard)
+
+    async def _tell_end(self, future: Future) -> None:
+        await future._state.wait()
+        self.done.put((future.key, None))
 
     def fetch(self, futures: Sequence[Future]) -> None:
         """Begin to fetch results that are ready; answers arrive in ``done``."""

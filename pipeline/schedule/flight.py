@@ -1,5 +1,8 @@
 """Tasks in flight on a cluster: submit, wait, classify what comes back, try again.
 
+What is submitted between two waits travels as one message: a graph of one task costs a scheduler
+nearly what one of fifty costs.
+
 A worker that dies takes the tasks with it that wait there behind the one that killed it. So each
 of them is tried again in quarantine, one at a time: only a task that loses its worker twice while
 no other suspect is in flight has failed.
@@ -9,7 +12,6 @@ from __future__ import annotations
 
 import itertools
 import logging
-import pickle
 import queue
 import time
 from collections import deque
@@ -18,13 +20,15 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
 
-from distributed import Client, Future, get_worker
+from distributed import Client, Future
 from distributed.client import ClosedClientError
 from distributed.scheduler import KilledWorker
 
 from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError
-from pipeline.model.tasks import Attempt, Outcome, TaskRun
+from pipeline.model.tasks import Attempt, Outcome
+from pipeline.schedule.attempt import POSTED, Attempted, attempt, loads, pack
 from pipeline.schedule.connection import GONE, Connection
+from pipeline.schedule.mailbox import Mailbox, open_mailbox
 from pipeline.schedule.watch import Limits, Watch, Watched
 
 log = logging.getLogger(__name__)
@@ -51,53 +55,13 @@ class WorkerDiedError(RetryableError):
     """The worker of a task died, by the task's fault or another's."""
 
 
-@dataclass(frozen=True)
-class Attempted:
-    """What a worker sends back for one attempt: a result or an error, and where and when."""
-
-    run: TaskRun
-    result: Any = None
-    error: BaseException | None = None
-
-
-def attempt(run: Callable[[Any], Any], task: Any) -> Attempted:
-    """Run one task on this worker; an error is a value, so that it travels with its place."""
-    try:
-        worker = get_worker().address
-    except ValueError:  # outside a worker, in tests
-        worker = ""
-    started = time.time()
-    result, error = None, None
-    try:
-        result = run(task)
-    except Exception as raised:  # every error of a task becomes an outcome at the client
-        error = _portable(raised)
-    place = TaskRun(worker, getattr(task, "device", "cpu"), started, time.time())
-    return Attempted(place, result, error)
-
-
-def _portable(error: BaseException) -> BaseException:
-    """The error without its frames, and as text if it cannot be pickled."""
-    error.__traceback__ = None
-    error.__cause__ = error.__context__ = None
-    if isinstance(error, PipelineError):
-        try:
-            pickle.loads(pickle.dumps(error))
-        except Exception:  # an error class whose __init__ does not match its args
-            return PipelineError(str(error))
-        return error
-    if isinstance(error, MemoryError):
-        return OutOfMemoryError(f"out of memory: {error}")
-    return PipelineError(f"{type(error).__name__}: {error}")
-
-
 @dataclass(eq=False)
 class _Entry:
     task: Any
     number: int  # of the attempt
     tries: int  # attempts that count against max_attempts
     submitted: float
-    future: Future
+    future: Future | None  # None until it has been sent
     watched: Watched
     failed: tuple[Attempt, ...]
     suspect: bool = False
@@ -121,6 +85,9 @@ class Flight:
     _suspects: deque[tuple] = field(default_factory=deque)  # arguments of submit
     _stillborn: list[Outcome] = field(default_factory=list)  # not even submitted
     _number: itertools.count = field(default_factory=itertools.count)
+    # Not yet sent: the workers that may run it, its key, and the task as bytes.
+    _outbox: list[tuple[list[str] | None, tuple, bytes]] = field(default_factory=list)
+    _mailbox: Mailbox | None = None
     _looked_at: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
@@ -128,6 +95,8 @@ class Flight:
         self._watch = Watch(self.limits)
 
     def __enter__(self) -> Flight:
+        if not self._there.lost:
+            self._mailbox = open_mailbox(self.client)
         return self
 
     def __exit__(
@@ -137,8 +106,12 @@ class Flight:
         trace: TracebackType | None,
     ) -> None:
         """Cancel what is still in flight: the caller stopped, or was interrupted."""
-        left = [entry.future for entry in self._entries.values()]
+        left = [entry.future for entry in self._entries.values() if entry.future is not None]
+        if self._mailbox is not None:
+            self._mailbox.forget(self._entries)
+            self._mailbox.close()
         self._entries.clear()
+        self._outbox.clear()
         self._suspects.clear()
         self._there.cancel(left)
 
@@ -182,7 +155,7 @@ class Flight:
         deaths: int = 0,
         queue: int = 0,
     ) -> None:
-        """Give one task to the cluster; ``pin`` is the only worker that may take it."""
+        """Give one task to the cluster when we wait; ``pin``: the only worker that may take it."""
         if self._there.lost:
             lost = PipelineError(f"{self.name(task).rpartition('-')[0]}: {self._there.gone}")
             self._stillborn.append(Outcome(task, number, time.time(), error=lost, failed=failed))
@@ -190,22 +163,35 @@ class Flight:
         name = self.name(task)
         key = (name, next(self._number), number)
         workers = [pin] if pin is not None else self._able(task)
-        submitted = time.time()
-        # retries=0: Dask would also repeat errors that no repetition can cure.
-        try:
-            future = self.client.submit(
-                attempt, self.run, task, key=key, pure=False, retries=0, workers=workers
-            )
-        except ClosedClientError:  # it was lost just now
-            self._there.gone = self._there.gone or GONE
-            self.submit(task, pin, number, tries, failed)
-            return
+        topic = self.client.id if self._mailbox is not None else ""
+        self._outbox.append((workers, key, pack(key, topic, self.run, task)))
         watched = Watched(name.rpartition("-")[0], pin)
         self._entries[key] = _Entry(
-            task, number, tries, submitted, future, watched, failed, suspect, deaths, queue
+            task, number, tries, time.time(), None, watched, failed, suspect, deaths, queue
         )
-        done = self._there.done
-        future.add_done_callback(lambda ended: done.put((ended.key, None)))
+
+    def _send(self) -> None:
+        """Give the cluster what has been submitted, all that the same workers may run at once."""
+        outbox, self._outbox = self._outbox, []
+        for workers, sent in itertools.groupby(outbox, key=lambda item: item[0]):
+            _, keys, packed = zip(*sent, strict=True)
+            if self._mailbox is not None:
+                self._mailbox.expect(keys, self._there.done)
+            now = time.time()
+            # retries=0: Dask would also repeat errors that no repetition can cure.
+            try:
+                futures = self.client.map(
+                    attempt, list(packed), key=list(keys), pure=False, retries=0, workers=workers
+                )
+            except ClosedClientError:  # it was lost just now
+                self._there.gone = self._there.gone or GONE
+                for entry in [self._entries.pop(key) for key in keys]:
+                    self.submit(entry.task, None, entry.number, entry.tries, entry.failed)
+                continue
+            for key, future in zip(keys, futures, strict=True):
+                self._entries[key].submitted = now
+                self._entries[key].future = future
+            self._there.tell_ends(futures)
 
     def _able(self, task: Any) -> list[str] | None:
         """Workers that may run a task and give signs of life; None: any."""
@@ -221,17 +207,20 @@ class Flight:
 
         May be empty: what finished was tried again, or nothing did before the next look.
         """
+        self._send()
         told = self._wait() if self._entries and not self._stillborn else []
         outcomes, self._stillborn = self._stillborn, []
         for key, answer in self._answers(told):
             entry = self._entries.pop(key)
+            if self._mailbox is not None:
+                self._mailbox.forget([key])
             outcomes += self._settle(entry, answer)
-            entry.future.release()
         now = time.monotonic()
         if self._entries and now - self._looked_at >= self.limits.poll_s:
             outcomes += self._look()
             self._looked_at = time.monotonic()
         self._try_a_suspect()
+        self._send()
         return outcomes
 
     def _try_a_suspect(self) -> None:
@@ -251,34 +240,42 @@ class Flight:
                 return told
 
     def _answers(self, told: list[tuple[Any, Any]]) -> list[tuple[Any, Attempted | BaseException]]:
-        """What has come back; what has only ended is fetched, and comes back later."""
-        answers: list[tuple[Any, Attempted | BaseException]] = []
+        """What has come back; what has only ended is fetched, and comes back later.
+
+        What has been posted may come back before Dask knows that it has ended: whoever waits for
+        its end keeps the future until then.
+        """
+        answers: dict[Any, Attempted | BaseException] = {}
         ready = []
         for key, answer in told:
-            if (entry := self._entries.get(key)) is None:
-                continue  # it was given up meanwhile
-            if answer is not None:
-                answers.append((key, answer))
-            elif entry.future.status == "finished":
+            if key in answers or (entry := self._entries.get(key)) is None:
+                continue  # it was posted, or given up meanwhile
+            if isinstance(answer, bytes):
+                answers[key] = _unpacked(entry, answer)
+            elif answer == POSTED:
+                text = f"{entry.watched.name}: its result was lost on the way"
+                answers[key] = RetryableError(text)
+            elif answer is not None:
+                answers[key] = answer
+            elif (future := entry.future) is not None and future.status == "finished":
                 entry.fetching = True
-                ready.append(entry.future)
+                ready.append(future)
             else:
-                answers.append((key, self._reason(entry)))
+                answers[key] = self._reason(entry.watched.name, future)
         if ready:
             self._there.fetch(ready)
-        return answers
+        return list(answers.items())
 
-    def _reason(self, entry: _Entry) -> BaseException:
+    def _reason(self, name: str, future: Future | None) -> BaseException:
         """Why a future that has ended has no result."""
-        name = entry.watched.name
         if self._there.lost:
             return PipelineError(f"{name}: {self._there.gone}")
-        if entry.future.status == "cancelled":
+        if future is None or future.status == "cancelled":
             return RetryableError(f"{name}: cancelled by somebody else on this scheduler")
-        if entry.future.status != "error":
+        if future.status != "error":
             return RetryableError(f"{name}: its result was lost with its worker")
         try:
-            error = entry.future.exception(timeout=REASON_S)
+            error = future.exception(timeout=REASON_S)
         except Exception as raised:
             error = raised
         if isinstance(error, KilledWorker):
@@ -352,5 +349,12 @@ class Flight:
             now = time.monotonic()
             verdicts = self._watch.look(watched, there.status, there.processing, now)
         given_up = [(self._entries.pop(key), verdict) for key, verdict in verdicts.items()]
-        there.cancel([entry.future for entry, _ in given_up])
+        there.cancel([entry.future for entry, _ in given_up if entry.future is not None])
         return [outcome for entry, verdict in given_up for outcome in self._settle(entry, verdict)]
+
+
+def _unpacked(entry: _Entry, posted: bytes) -> Attempted | BaseException:
+    try:
+        return loads(posted)
+    except Exception as error:  # of a class that is not importable here
+        return PipelineError(f"{entry.watched.name}: {type(error).__name__}: {error}")

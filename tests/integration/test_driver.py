@@ -6,7 +6,10 @@ import pytest
 from distributed import Client, LocalCluster, get_worker
 
 from pipeline.errors import FormatError, OutOfMemoryError, RetryableError
+from pipeline.schedule.attempt import MAX_POSTED_BYTES
+from pipeline.schedule.connection import Connection
 from pipeline.schedule.driver import SCHEDULES, drive, drive_barrier, drive_striding
+from pipeline.schedule.mailbox import Mailbox
 
 # A cluster in this process: tasks share these with the tests.
 CALLS: dict[int, int] = defaultdict(int)
@@ -22,7 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 def client():
     with (
         LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=False, dashboard_address=None
+            n_workers=2, threads_per_worker=1, processes=False, dashboard_address="127.0.0.1:0"
         ) as cluster,
         Client(cluster) as client,
     ):
@@ -197,9 +200,36 @@ def test_names_show_the_as_on_the_dashboard(client):
     assert {f"bfs_AS{task}" for task in range(4)} <= set(prefixes)
 
 
-def test_no_future_is_kept(client):
-    list(drive(client, abs, feed(range(20)), name="g"))
+@pytest.mark.parametrize("n_bytes", [10, 2 * MAX_POSTED_BYTES])
+def test_no_future_is_kept_and_nobody_stays_subscribed(client, n_bytes):
+    outcomes = list(drive(client, bytes, feed([n_bytes] * 20), name="g"))
+    assert [outcome.result for outcome in outcomes] == [bytes(n_bytes)] * 20
     until_none(lambda: client.run_on_scheduler(_n_known))
+    until_none(lambda: client.run_on_scheduler(_n_subscribed, topic=client.id))
+
+
+def _n_subscribed(dask_scheduler, topic):
+    return len(dask_scheduler._broker._topics[topic].subscribers)
+
+
+def test_small_results_are_posted_and_large_ones_fetched(client, monkeypatch):
+    fetched = []
+    fetch = Connection.fetch
+    monkeypatch.setattr(
+        Connection, "fetch", lambda self, futures: fetched.extend(futures) or fetch(self, futures)
+    )
+    sizes = [10, 3 * MAX_POSTED_BYTES, 20, 4 * MAX_POSTED_BYTES]
+    outcomes = list(drive(client, bytes, feed(sizes), name="h"))
+    assert sorted(len(outcome.result) for outcome in outcomes) == sorted(sizes)
+    assert len(fetched) == 2
+
+
+def test_a_post_that_is_lost_is_fetched(client, monkeypatch):
+    monkeypatch.setattr(Mailbox, "deliver", lambda self, event: None)
+    outcomes = list(drive(client, run_and_note, feed(range(20)), name="i"))
+    # It was posted, so Dask has nothing: each is tried again, and fails for good.
+    assert all(isinstance(outcome.error, RetryableError) for outcome in outcomes)
+    assert len(STARTED) == 60
 
 
 def _n_known(dask_scheduler):
