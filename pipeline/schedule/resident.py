@@ -109,7 +109,9 @@ def resident_graph(snapshot_path: str, row: int, device: Device) -> CSRGraph:
     """Graph of one AS row, on ``device``."""
     snapshot = snapshot_at(snapshot_path)
     key = str(snapshot.graph_hash[row])
-    return resident(device).get(key, lambda: snapshot.graph(int(row)).to(device))
+    return resident(device).get(
+        key, lambda: snapshot.graph(int(row), n_threads=own_cores()).to(device)
+    )
 
 
 def resident_shard(snapshot_path: str, rows: np.ndarray, device: Device) -> Shard:
@@ -118,7 +120,16 @@ def resident_shard(snapshot_path: str, rows: np.ndarray, device: Device) -> Shar
     sha = hashlib.sha256()
     for row in rows.tolist():
         sha.update(str(snapshot.graph_hash[row]).encode())
-    return resident(device).get(sha.hexdigest(), lambda: snapshot.shard(rows).to(device))
+    return resident(device).get(
+        sha.hexdigest(), lambda: snapshot.shard(rows, own_cores()).to(device)
+    )
+
+
+def own_cores() -> int:
+    """Cores that are this worker's share of the machine, as ``cluster`` gave them to numba."""
+    from numba import config
+
+    return int(config.NUMBA_NUM_THREADS)
 
 
 def _worker_bytes() -> int:

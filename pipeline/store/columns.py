@@ -11,7 +11,9 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -83,6 +85,21 @@ def _can_split(kind: pa.DataType) -> bool:
     return pa.types.is_integer(kind) or pa.types.is_float32(kind) or pa.types.is_float64(kind)
 
 
+@dataclass(frozen=True)
+class _Piece:
+    """Rows of one row group, and where they go."""
+
+    file: int
+    group: int
+    rows: slice
+    at: int
+
+    def copy(self, columns: dict[str, np.ndarray], out: dict[str, np.ndarray]) -> None:
+        n = self.rows.stop - self.rows.start
+        for name, column in columns.items():
+            out[name][self.at : self.at + n] = column[self.rows]
+
+
 class ColumnFiles:
     """The numbered files of one kind (``nodes`` or ``arcs``), for many readers.
 
@@ -100,7 +117,13 @@ class ColumnFiles:
         return int(self._footer(file)[1][-1])
 
     def read(
-        self, file: int, starts: np.ndarray, stops: np.ndarray, out: dict[str, np.ndarray], at: int
+        self,
+        file: int,
+        starts: np.ndarray,
+        stops: np.ndarray,
+        out: dict[str, np.ndarray],
+        at: int,
+        n_threads: int = 1,
     ) -> int:
         """Copy ascending, disjoint ranges of rows into ``out`` from position ``at`` on.
 
@@ -110,6 +133,8 @@ class ColumnFiles:
         starts, stops : (n_ranges,) int64
         out : dict of str to arrays
             Column name -> where it goes.
+        n_threads : int
+            That decode row groups at once.
 
         Returns
         -------
@@ -125,16 +150,21 @@ class ColumnFiles:
             bounds = self._footer(file)[1]
             if len(stops) and (starts.min() < 0 or stops.max() > bounds[-1]):
                 raise ValueError(f"has {bounds[-1]} rows, row {stops.max() - 1} is asked for")
+            whole: list[_Piece] = []
             for start, stop in merged(starts, stops):
                 group = int(np.searchsorted(bounds, start, side="right")) - 1
                 while start < stop:
-                    end = min(int(bounds[group + 1]), stop)
-                    source = slice(start - int(bounds[group]), end - int(bounds[group]))
-                    for name, column in self._row_group(file, group, tuple(out)).items():
-                        out[name][at : at + end - start] = column[source]
+                    first, last = int(bounds[group]), int(bounds[group + 1])
+                    end = min(last, stop)
+                    piece = _Piece(file, group, slice(start - first, end - first), at)
                     at += end - start
+                    if end - start == last - first:
+                        whole.append(piece)
+                    else:  # neighbours will want the rest of it
+                        piece.copy(self._row_group(file, group, tuple(out)), out)
                     start = end
                     group += 1
+            self._read_whole(whole, out, min(n_threads, len(whole)))
         return at
 
     def take(self, file: int, positions: np.ndarray, out: dict[str, np.ndarray], at: int) -> int:
@@ -152,6 +182,25 @@ class ColumnFiles:
                 at += len(own)
         return at
 
+    def _read_whole(self, pieces: list[_Piece], out: dict[str, np.ndarray], n_threads: int) -> None:
+        """Copy whole row groups; nobody will ask for them again soon."""
+
+        def read_one(piece: _Piece) -> None:
+            piece.copy(self._decoded(piece.file, piece.group, tuple(out)), out)
+
+        if n_threads < 2:
+            for piece in pieces:
+                read_one(piece)
+            return
+        with ThreadPoolExecutor(n_threads) as pool:
+            for done in [pool.submit(read_one, piece) for piece in pieces]:
+                done.result()
+
+    def _decoded(self, file: int, group: int, names: tuple[str, ...]) -> dict[str, np.ndarray]:
+        """Columns of one row group."""
+        table = self._open(file).read_row_group(group, columns=list(names), use_threads=False)
+        return {name: _as_numpy(table.column(name)) for name in names}
+
     def _row_group(self, file: int, group: int, names: tuple[str, ...]) -> dict[str, np.ndarray]:
         """Decoded columns of one row group, kept for the next call of this thread."""
         cache: OrderedDict | None = getattr(self._own, "cache", None)
@@ -161,10 +210,8 @@ class ColumnFiles:
         missing = [name for name in names if (file, group, name) not in cache]
         found = {n: cache[file, group, n] for n in names if n not in missing}
         if missing:
-            table = self._open(file).read_row_group(group, columns=missing)
-            for name in missing:
-                column = found[name] = _as_numpy(table.column(name))
-                cache[file, group, name] = column
+            for name, column in self._decoded(file, group, tuple(missing)).items():
+                found[name] = cache[file, group, name] = column
                 self._own.n_bytes += column.nbytes
         while self._own.n_bytes > CACHE_BYTES:
             self._own.n_bytes -= cache.popitem(last=False)[1].nbytes

@@ -13,7 +13,7 @@ from pipeline.store.columns import ColumnFiles, read_table
 from pipeline.store.locks import HeldLock, hold_for_reading
 from pipeline.store.manifest import file_sha256, read_manifest
 from pipeline.store.names import ASES, BORDERS, INGRESSES, LOCK, REJECTS, broken, graph_file
-from pipeline.store.shard_ids import widen_ids
+from pipeline.store.shard_arrays import sum_degrees, widen_ids
 from pipeline.store.tables import Ingresses, NodeTable
 
 MAX_SHARD_NODES = 2**31 - 1  # ids within a shard are int32
@@ -150,7 +150,9 @@ class Snapshot:
             raise KeyError(f"AS{asn} is not in snapshot {self.name} ({self.n_ases} ASes)")
         return row
 
-    def graph(self, row: int, weights: bool = False, check: bool = False) -> CSRGraph:
+    def graph(
+        self, row: int, weights: bool = False, check: bool = False, n_threads: int = 1
+    ) -> CSRGraph:
         """Graph of one AS, on the host.
 
         Parameters
@@ -161,6 +163,8 @@ class Snapshot:
             has none.
         check : bool
             Compare the arrays with ``graph_hash``.
+        n_threads : int
+            That read and decode.
 
         Raises
         ------
@@ -172,7 +176,7 @@ class Snapshot:
         arrays = {"indices": np.empty(self.n_arcs[row], np.int32)}
         if weights and self.manifest["has_weights"]:
             arrays["weight"] = np.empty(self.n_arcs[row], np.float32)
-        indptr = self._read_graphs(rows, arrays)
+        indptr = self._read_graphs(rows, arrays, n_threads)
         node_ptr = np.array([0, self.n_nodes[row]])
         self._widen(rows, arrays["indices"], np.array([0, self.n_arcs[row]]), node_ptr)
         graph = CSRGraph(indptr, arrays["indices"], arrays.get("weight"), trusted=True)
@@ -181,13 +185,15 @@ class Snapshot:
             raise broken(path, f"the graph of AS{self.asn[row]} does not match its graph_hash")
         return graph
 
-    def shard(self, rows: np.ndarray) -> Shard:
+    def shard(self, rows: np.ndarray, n_threads: int = 1) -> Shard:
         """Graphs of several ASes side by side, on the host, without weights.
 
         Parameters
         ----------
         rows : (n_graphs,) int64
             Ascending. Neighbouring rows lie together in the files and are read in one go.
+        n_threads : int
+            That read and decode.
 
         Raises
         ------
@@ -204,7 +210,7 @@ class Snapshot:
                 f"{node_ptr[-1]} nodes in one shard; at most {MAX_SHARD_NODES}: ask for fewer rows"
             )
         indices = np.empty(arc_ptr[-1], np.int32)
-        indptr = self._read_graphs(rows, {"indices": indices})
+        indptr = self._read_graphs(rows, {"indices": indices}, n_threads)
         self._widen(rows, indices, arc_ptr, node_ptr)
         return Shard(indptr, indices, node_ptr, trusted=True)
 
@@ -334,20 +340,22 @@ class Snapshot:
             raise ValueError(f"AS rows must ascend within 0 to {self.n_ases - 1}")
         return rows
 
-    def _read_graphs(self, rows: np.ndarray, arcs: dict[str, np.ndarray]) -> np.ndarray:
+    def _read_graphs(
+        self, rows: np.ndarray, arcs: dict[str, np.ndarray], n_threads: int
+    ) -> np.ndarray:
         """Fill ``arcs`` with the arcs of some rows and return their ``indptr``."""
         n_nodes = int(self.n_nodes[rows].sum())
         degree = {"degree": np.empty(n_nodes, np.int32)}
-        self._read("nodes", rows, self._node_start, self.n_nodes, degree)
-        self._read("arcs", rows, self._arc_start, self.n_arcs, arcs)
-        indptr = np.zeros(n_nodes + 1, np.int64)
-        np.cumsum(degree["degree"], out=indptr[1:])
+        self._read("nodes", rows, self._node_start, self.n_nodes, degree, n_threads)
+        self._read("arcs", rows, self._arc_start, self.n_arcs, arcs, n_threads)
+        indptr = np.empty(n_nodes + 1, np.int64)
+        least = sum_degrees(degree["degree"], indptr)
         # The sum at the border of each AS must be its number of arcs, or a kernel would read
         # another AS; a negative degree cannot hide in that.
         borders = np.append(0, np.cumsum(self.n_nodes[rows]))
         sums = np.diff(indptr[borders])
         wrong = sums != self.n_arcs[rows]
-        if wrong.any() or (n_nodes and degree["degree"].min() < 0):
+        if wrong.any() or least < 0:
             row = int(rows[np.flatnonzero(wrong)[0]]) if wrong.any() else int(rows[0])
             path = self._files["nodes"].paths[self._file[row]]
             raise broken(path, f"the degrees of AS{self.asn[row]} do not sum up to its arcs")
@@ -360,13 +368,15 @@ class Snapshot:
         first: np.ndarray,
         count: np.ndarray,
         out: dict[str, np.ndarray],
+        n_threads: int = 1,
     ) -> None:
         """Fill ``out`` with the columns of some rows, file by file."""
         at = 0
         files = self._file[rows]
         for file in np.unique(files):
             own = rows[files == file]
-            at = self._files[kind].read(int(file), first[own], first[own] + count[own], out, at)
+            ends = first[own] + count[own]
+            at = self._files[kind].read(int(file), first[own], ends, out, at, n_threads)
 
     def _widen(self, rows, indices, arc_ptr, node_ptr) -> None:
         if (arc := widen_ids(indices, arc_ptr, node_ptr)) >= 0:

@@ -121,7 +121,11 @@ def test_cuts_into_files_and_row_groups_change_nothing(
     assert_holds(snapshot, graphs)
     for rows in ([0, 1, 2, 3, 4, 5], [0, 2, 5], [4], []):
         expected = Shard.from_graphs([of(graphs, row)[2] for row in rows])
-        assert same_graph(snapshot.shard(np.array(rows)), expected)
+        for n_threads in (1, 3):
+            shard = snapshot.shard(np.array(rows), n_threads)
+            assert same_graph(shard, expected)
+            assert shard.node_ptr.tolist() == expected.node_ptr.tolist()
+    assert same_graph(snapshot.graph(5, n_threads=3), of(graphs, 5)[2])
 
 
 @settings(max_examples=200, deadline=None)

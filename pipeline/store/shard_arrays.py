@@ -1,12 +1,26 @@
-"""Local node ids of many graphs to ids within a shard, checked on the way."""
+"""Columns of the store to arrays of a graph or shard, checked on the way."""
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+
+from kernels.signatures import I32, I64, OUT_I32, OUT_I64
 
 
-@njit(cache=True, nogil=True)
+@njit(types.int64(I32, OUT_I64), cache=True, nogil=True)
+def sum_degrees(degree: np.ndarray, indptr: np.ndarray) -> int:
+    """Fill ``indptr`` (n_nodes + 1,) with the sums of ``degree`` (n_nodes,); the least degree."""
+    total, least = 0, 0
+    indptr[0] = 0
+    for node in range(degree.size):
+        total += degree[node]
+        least = min(least, degree[node])
+        indptr[node + 1] = total
+    return least
+
+
+@njit(types.int64(OUT_I32, I64, I64), cache=True, nogil=True)
 def widen_ids(indices: np.ndarray, arc_ptr: np.ndarray, node_ptr: np.ndarray) -> int:
     """Add each graph's first node to its arcs, in place.
 
