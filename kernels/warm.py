@@ -11,7 +11,8 @@ COMPILED_MODULES = (
     "kernels.breadth_first.check",
     "kernels.connected.cpu",
     "kernels.connected.check",
-    "kernels.multi_source.cpu",
+    "kernels.multi_source.cpu_sweep",
+    "kernels.multi_source.cpu_graphs",
 )
 
 

@@ -48,7 +48,7 @@ def _digest() -> str:
     for package in ("kernels", "pipeline"):
         for path in sorted((_ROOT / package).rglob("*.py")):
             source = path.read_bytes()
-            if b"njit" in source:
+            if b"numba" in source:
                 sha.update(str(path.relative_to(_ROOT)).encode() + b"\0" + source + b"\0")
     return sha.hexdigest()[:16]
 

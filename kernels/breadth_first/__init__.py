@@ -64,7 +64,8 @@ def bfs(
 
     Notes
     -----
-    O(n_nodes + n_arcs) work, 8 bytes a node besides the graph. An isolated source reaches
+    O(n_nodes + n_arcs) work, 8 bytes a node besides the graph (up to 12 where it has very many
+    levels). An isolated source reaches
     itself: level 0, eccentricity 0, n_reached 1. The result does not depend on the device.
     CPU: direction-optimising [1]_. GPU: top-down with a queue [2]_.
 
@@ -86,7 +87,11 @@ def bfs(
         from kernels.breadth_first import cpu
 
         level = np.full(graph.n_nodes, UNREACHED, LEVEL)
-        eccentricity, n_reached = cpu.bfs(graph.indptr, graph.indices, source, goal, level)
+        queue, ends, bits = search_scratch(graph.n_nodes)
+        arrays = (graph.indptr, graph.indices, 0, graph.n_nodes)
+        n_levels = cpu.search(*arrays, source, goal, queue, ends, bits)
+        cpu.fill_levels(queue, ends, n_levels, level)
+        eccentricity, n_reached = n_levels - 1, int(ends[n_levels - 1])
         parent = np.empty(graph.n_nodes, NODE) if parents else None
         if parents:
             cpu.parents(graph.indptr, graph.indices, level, parent)
@@ -144,6 +149,12 @@ def bfs_thread_per_node(graph: CSRGraph, source: int) -> BFSResult:
 
     level, eccentricity, n_reached = gpu.bfs_thread_per_node(graph.indptr, graph.indices, source)
     return BFSResult(source, level, eccentricity, n_reached)
+
+
+def search_scratch(n_nodes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """queue, ends and bits for ``cpu.search`` on graphs of up to ``n_nodes`` nodes."""
+    queue, ends = np.empty(n_nodes + 1, NODE), np.empty(n_nodes + 1, NODE)
+    return queue, ends, np.empty(2 * ((n_nodes + 63) // 64), np.uint64)
 
 
 def node_of(graph: CSRGraph, node: int, role: str) -> int:

@@ -1,8 +1,9 @@
-"""BFS on one core, with numba: direction-optimising, and the plain queue that it is held to.
+"""BFS on one core, with numba: direction-optimising [1]_, and the plain queue it is held to.
 
-Rule of the direction [1]_: a step goes bottom-up while the arcs of the frontier are more than a
-``ALPHA``-th of the arcs of the nodes not yet reached, and top-down again when the frontier is
-less than a ``BETA``-th of the nodes. The constants are those of [1]_ as GAPBS ships them.
+The queue holds every reached node once, level after level; levels are filled in from it. One bit
+a node tells what was reached, so that what is read at random mostly lies in the nearest caches.
+A bottom-up step asks whether a neighbour was reached *before* this step: had it been reached
+earlier than one level ago, the node would not be open now. So it needs no map of the frontier.
 
 References
 ----------
@@ -14,59 +15,170 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
-from kernels.signatures import I32, I64, OUT_I32, returns
-from kernels.types import UNREACHED
+from kernels.lanes import lowest, prefetch
+from kernels.signatures import I32, I64, OUT_I32, OUT_U64, returns
+from kernels.types import N_FARTHEST, UNREACHED
 
+# A step goes bottom-up while the frontier is more than a BETA-th of the nodes and its arcs are more
+# than an ALPHA-th of those of open nodes; the constants of GAPBS [1]_.
 ALPHA = 15
 BETA = 18
+FEW = 4  # nodes of a frontier up to which a search is a chain of waits
+AHEAD = 8  # queue places between asking for a node's arcs and using them
+ONE, SIX, LOW = np.uint64(1), np.uint64(6), np.uint64(63)
 
 
-@njit([returns(2)(I64, I32, types.int64, types.int64, OUT_I32)], cache=True, nogil=True)
-def bfs(indptr, indices, source, target, level):
-    """Fill ``level`` ((n_nodes,), UNREACHED on entry); eccentricity and nodes reached.
+@njit(cache=True, nogil=True)
+def _arcs_of(indptr, base, queue, begin, end):
+    arcs = np.int64(0)
+    for i in range(begin, end):
+        u = np.uintp(queue[np.uintp(i)] + base)
+        arcs += indptr[u + np.uintp(1)] - indptr[u]
+    return arcs
 
-    Target -1 means none. The queue holds every reached node once, level after level.
-    """
-    n_nodes = indptr.size - 1
-    queue = np.empty(n_nodes, np.int32)
-    level[source] = 0
-    queue[0] = source
-    begin, end, depth = 0, 1, 0
-    frontier_arcs = indptr[source + 1] - indptr[source]
-    open_arcs = indptr[n_nodes] - frontier_arcs  # arcs of nodes not yet reached
-    bottom_up = False
-    while begin < end and not (target >= 0 and level[target] != UNREACHED):
-        depth += 1
-        if bottom_up:
-            bottom_up = (end - begin) * BETA > n_nodes
-        else:
-            bottom_up = frontier_arcs * ALPHA > open_arcs and (end - begin) * BETA > n_nodes
+
+@njit(cache=True, nogil=True)
+def _top_down(indptr, indices, base, n_nodes, target, queue, ends, n_levels, reached):
+    """Level after level while few nodes are in the frontier; the number of levels there are."""
+    begin = np.uintp(ends[n_levels - 2]) if n_levels > 1 else np.uintp(0)
+    end = np.uintp(ends[n_levels - 1])
+    while True:
         tail = end
-        frontier_arcs = np.int64(0)
-        if bottom_up:
-            for v in range(n_nodes):
-                if level[v] != UNREACHED:
-                    continue
-                for arc in range(indptr[v], indptr[v + 1]):
-                    if level[np.uintp(indices[arc])] == depth - 1:
-                        level[v] = depth
-                        queue[tail] = v
-                        tail += 1
-                        frontier_arcs += indptr[v + 1] - indptr[v]
-                        break
-        else:
+        if end - begin < np.uintp(FEW):  # guessing branches is faster than waiting for ``tail``
             for i in range(begin, end):
-                u = np.int64(queue[i])
-                for arc in range(indptr[u], indptr[u + 1]):
-                    head = np.uintp(indices[arc])
-                    if level[head] == UNREACHED:
-                        level[head] = depth
-                        queue[tail] = indices[arc]
-                        tail += 1
-                        frontier_arcs += indptr[head + np.uintp(1)] - indptr[head]
-        open_arcs -= frontier_arcs
+                u = np.uintp(queue[i] + base)
+                for arc in range(np.uintp(indptr[u]), np.uintp(indptr[u + np.uintp(1)])):
+                    v = np.uint64(indices[arc] - base)
+                    bit = ONE << (v & LOW)
+                    if reached[v >> SIX] & bit == 0:
+                        reached[v >> SIX] |= bit
+                        queue[tail] = v
+                        tail += np.uintp(1)
+            begin = end
+        for i in range(begin, end):
+            later = i + np.uintp(AHEAD)
+            if later < end:
+                prefetch(1, indptr, np.uintp(queue[later] + base))
+                soon = np.uintp(queue[i + np.uintp(AHEAD // 2)] + base)
+                prefetch(1, indices, np.uintp(indptr[soon]) >> np.uintp(1))
+            u = np.uintp(queue[i] + base)
+            for arc in range(np.uintp(indptr[u]), np.uintp(indptr[u + np.uintp(1)])):
+                v = np.uint64(indices[arc] - base)
+                word = reached[v >> SIX]
+                reached[v >> SIX] = word | (ONE << (v & LOW))
+                queue[tail] = v  # stays if the node is new: no branch to guess
+                tail += np.uintp(((word >> (v & LOW)) & ONE) ^ ONE)
+        if tail == end:
+            return n_levels
         begin, end = end, tail
-    return depth if begin < end else depth - 1, end
+        ends[np.uintp(n_levels)] = end
+        n_levels += 1
+        if np.int64(end - begin) * BETA > n_nodes or np.int64(end) == n_nodes:
+            return n_levels
+        if target >= 0 and (reached[target >> 6] >> np.uint64(target & 63)) & ONE:
+            return n_levels
+
+
+@njit(cache=True, nogil=True)
+def _bottom_up(indptr, indices, base, n_nodes, queue, end, reached, before):
+    tail = np.uintp(end)
+    n_words = (n_nodes + 63) >> 6
+    before[:n_words] = reached[:n_words]
+    for i in range(n_words):
+        place = np.uintp(i)
+        todo = ~before[place]
+        if i == n_words - 1 and n_nodes & 63:
+            todo &= (ONE << np.uint64(n_nodes & 63)) - ONE
+        new = np.uint64(0)
+        while todo != 0:
+            bit = lowest(todo)
+            todo &= todo - ONE
+            v = np.uintp(i << 6) + np.uintp(bit)
+            u = v + np.uintp(base)
+            for arc in range(np.uintp(indptr[u]), np.uintp(indptr[u + np.uintp(1)])):
+                head = np.uint64(indices[arc] - base)
+                if (before[head >> SIX] >> (head & LOW)) & ONE:
+                    new |= ONE << bit
+                    queue[tail] = v
+                    tail += np.uintp(1)
+                    break
+        reached[place] |= new
+    return np.int64(tail)
+
+
+SEARCH = (I64, I32, types.int64, types.int64, types.int64, types.int64)
+
+
+@njit([types.int64(*SEARCH, OUT_I32, OUT_I32, OUT_U64)], cache=True, nogil=True)
+def search(indptr, indices, base, n_nodes, source, target, queue, ends, bits):
+    """Search one graph of nodes base .. base + n_nodes - 1; returns the number of levels.
+
+    ``source``, ``target`` (-1: none) and what the queue gets are local ids. ``queue``
+    ((n_nodes + 1,)) gets the nodes in the order they are reached, ``ends`` ((n_nodes + 1,)) where
+    each level ends there. ``bits`` is scratch, 2 * ((n_nodes + 63) // 64) words.
+    """
+    n_words = (n_nodes + 63) >> 6
+    reached, before = bits[:n_words], bits[n_words : 2 * n_words]
+    reached[:] = 0
+    reached[source >> 6] = ONE << np.uint64(source & 63)
+    queue[0] = source
+    ends[0] = 1
+    begin, end, n_levels = 0, 1, 1
+    n_arcs = indptr[base + n_nodes] - indptr[base]
+    while end < n_nodes:
+        if target >= 0 and (reached[target >> 6] >> np.uint64(target & 63)) & ONE:
+            return n_levels
+        bottom_up = False
+        if (end - begin) * BETA > n_nodes:
+            # Open arcs by the share of open nodes: an estimate, which no long sum has to follow.
+            open_arcs = n_arcs * ((n_nodes - end) / n_nodes)
+            bottom_up = _arcs_of(indptr, base, queue, begin, end) * ALPHA > open_arcs
+        known = n_levels
+        if bottom_up:
+            tail = _bottom_up(indptr, indices, base, n_nodes, queue, end, reached, before)
+            if tail > end:
+                ends[n_levels] = tail
+                n_levels += 1
+        else:
+            arrays = (indptr, indices, base, n_nodes, target, queue, ends)
+            n_levels = _top_down(*arrays, n_levels, reached)
+        if n_levels == known:
+            return n_levels
+        begin, end = ends[n_levels - 2], ends[n_levels - 1]
+    return n_levels
+
+
+@njit(
+    [
+        types.void(I32, I32, types.int64, out[::1])
+        for out in (types.uint8, types.uint16, types.int32)
+    ],
+    cache=True,
+    nogil=True,
+)
+def fill_levels(queue, ends, n_levels, level):
+    """Write the level of every queued node."""
+    begin = 0
+    for depth in range(n_levels):
+        for i in range(begin, ends[depth]):
+            level[np.uintp(queue[np.uintp(i)])] = depth
+        begin = ends[depth]
+
+
+@njit([types.void(I32, types.int64, types.int64, OUT_I32)], cache=True, nogil=True)
+def smallest(queue, begin, end, nodes):
+    """The N_FARTHEST smallest of queue[begin:end], ascending, into ``nodes`` (-1 on entry)."""
+    kept = 0
+    for i in range(begin, end):
+        node = queue[i]
+        if kept == N_FARTHEST and nodes[kept - 1] <= node:
+            continue
+        at = kept if kept < N_FARTHEST else kept - 1
+        kept = at + 1
+        while at > 0 and nodes[at - 1] > node:
+            nodes[at] = nodes[at - 1]
+            at -= 1
+        nodes[at] = node
 
 
 @njit([returns(2)(I64, I32, types.int64, OUT_I32)], cache=True, nogil=True)

@@ -10,20 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from kernels.breadth_first import bfs
 from kernels.csr import MAX_NODES, CSRGraph, Shard, to_host
 from kernels.errors import GraphError
-from kernels.types import LEVEL, N_FARTHEST, NODE, OFFSET
+from kernels.types import NODE, OFFSET
 
 __all__ = ["MSBFSResult", "ShardResult", "msbfs", "msbfs_shard"]
-
-# On a core single searches beat a sweep from so few sources: at 1 M nodes 4 take 0.11 s, a sweep
-# 0.19 s; 8 take 0.21 s, a sweep 0.22 s (benchmarks/bench_searches.py).
-MAX_SINGLE = 4
-# ... and on long graphs, where the lanes of a node rarely meet on one level. Sweep over single
-# searches, by levels / lanes: 0.2 at 0.4, 0.6 at 1, 0.9 at 2.5, 1.8 at 4.4, 5 at 30 (grids of 2
-# to 5 dimensions and rings with shortcuts, 90,000 to 200,000 nodes, 16 and 100 sources).
-MAX_LEVELS_A_LANE = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,7 +112,9 @@ def msbfs(graph: CSRGraph, sources: Any, levels: bool = False) -> MSBFSResult:
     sources = _sources_of(sources)
     _check_sources(sources, np.zeros(len(sources), np.int64), np.array([graph.n_nodes]), None)
     if graph.device == "cpu":
-        raw, level = _search_host(graph, sources, levels)
+        from kernels.multi_source import cpu
+
+        raw, level = cpu.search_graph(graph.indptr, graph.indices, sources, levels)
     else:
         from kernels.multi_source import gpu
 
@@ -178,7 +171,9 @@ def msbfs_shard(shard: Shard, sources: Any, source_ptr: Any) -> ShardResult:
     graph_of = np.repeat(np.arange(shard.n_graphs), np.diff(source_ptr))
     _check_sources(sources, graph_of, np.diff(node_ptr), source_ptr)
     if shard.device == "cpu":
-        raw = _sweep(shard.indptr, shard.indices, node_ptr, source_ptr, sources)
+        from kernels.multi_source import cpu
+
+        raw = cpu.search_shard(shard.indptr, shard.indices, node_ptr, source_ptr, sources)
     else:
         from kernels.multi_source import gpu
 
@@ -188,92 +183,6 @@ def msbfs_shard(shard: Shard, sources: Any, source_ptr: Any) -> ShardResult:
     farthest_ptr = np.zeros(len(sources) + 1, np.int64)
     np.cumsum(used.sum(axis=1), out=farthest_ptr[1:])
     return ShardResult(hop_ptr, hop_counts, eccentricity, n_reached, farthest_ptr, farthest[used])
-
-
-def _sweep(indptr, indices, node_ptr, source_ptr, sources, level=None, level_stride=0):
-    """Outputs of ``cpu.sweep``: hop_ptr, hop_counts, eccentricity, n_reached, farthest."""
-    from kernels.multi_source import cpu
-
-    n_sources = len(sources)
-    eccentricity = np.zeros(n_sources, np.int32)
-    n_reached = np.zeros(n_sources, np.int64)
-    farthest = np.full((n_sources, N_FARTHEST), -1, NODE)
-    level = np.empty(0, np.uint64) if level is None else level
-    out = (eccentricity, n_reached, farthest, level, level_stride)
-    hop_ptr, hop_counts = cpu.sweep(indptr, indices, node_ptr, source_ptr, sources, *out)
-    return hop_ptr, hop_counts, eccentricity, n_reached, farthest
-
-
-def _search_host(graph: CSRGraph, sources: np.ndarray, levels: bool):
-    """Outputs of ``_sweep``, and levels or None, by whichever way is faster."""
-    n_lanes = min(len(sources), 128)
-    if len(sources) and (
-        len(sources) <= MAX_SINGLE
-        or bfs(graph, sources[0]).eccentricity > MAX_LEVELS_A_LANE * n_lanes
-    ):
-        return _single_searches(graph, sources, levels)
-    return _sweep_graph(graph, sources, levels)
-
-
-def _sweep_graph(graph: CSRGraph, sources: np.ndarray, levels: bool):
-    """Outputs of ``_sweep``, and levels or None, by sweeps on a core."""
-    node_ptr = np.array([0, graph.n_nodes], OFFSET)
-    source_ptr = np.array([0, len(sources)], OFFSET)
-    arrays = (graph.indptr, graph.indices, node_ptr, source_ptr, sources)
-    if not levels:
-        return _sweep(*arrays), None
-    # A whole sweep writes both words of its last group, so the stride covers whole sweeps.
-    stride = 16 * max(1, -(-len(sources) // 128))
-    words = np.full(graph.n_nodes * stride, np.uint64(0xFFFF_FFFF_FFFF_FFFF))
-    raw = _sweep(*arrays, words, stride)
-    level = words.view(np.uint8).reshape(graph.n_nodes, 8 * stride)[:, : len(sources)].T
-    eccentricity = raw[2]
-    if len(sources) and eccentricity.max() >= 255:  # these were left out: search them alone
-        level = _in_dtype(level, _level_dtype(int(eccentricity.max())))
-        for i in np.flatnonzero(eccentricity >= 255):
-            level[i] = _in_dtype(bfs(graph, sources[i]).level, level.dtype)
-    return raw, level
-
-
-def _single_searches(graph: CSRGraph, sources: np.ndarray, levels: bool):
-    """Outputs of ``_sweep``, and levels or None, from one search after another."""
-    hop_counts = [np.empty(0, np.int64)]
-    eccentricity = np.zeros(len(sources), np.int32)
-    n_reached = np.zeros(len(sources), np.int64)
-    farthest = np.full((len(sources), N_FARTHEST), -1, NODE)
-    level = np.empty((len(sources), graph.n_nodes), np.uint8) if levels else None
-    for i, source in enumerate(sources):
-        search = bfs(graph, source)
-        # Unreached nodes (-1) fall into the first bin, which is dropped.
-        hop_counts.append(np.bincount(search.level + 1)[1:])
-        eccentricity[i], n_reached[i] = search.eccentricity, search.n_reached
-        last = np.flatnonzero(search.level == search.eccentricity)[:N_FARTHEST]
-        farthest[i, : len(last)] = last
-        if level is not None:
-            dtype = _level_dtype(int(eccentricity.max()))
-            if level.dtype != dtype:  # once a width, not once a source
-                level = _in_dtype(level, dtype)
-            level[i] = _in_dtype(search.level, level.dtype)
-    hop_ptr = np.zeros(len(sources) + 1, np.int64)
-    np.cumsum(eccentricity + 1, out=hop_ptr[1:])
-    return (hop_ptr, np.concatenate(hop_counts), eccentricity, n_reached, farthest), level
-
-
-def _level_dtype(eccentricity: int) -> np.dtype:
-    """The narrowest dtype of levels whose maximum is left for unreached nodes."""
-    return np.dtype(
-        np.uint8 if eccentricity < 255 else np.uint16 if eccentricity < 65535 else np.int32
-    )
-
-
-def _in_dtype(level: np.ndarray, dtype: np.dtype) -> np.ndarray:
-    """Levels of ``bfs`` (-1 unreached) or of a narrower dtype (its maximum) in ``dtype``."""
-    if level.dtype == dtype != LEVEL:
-        return level
-    unreached = (level < 0) | (level == np.iinfo(level.dtype).max)
-    level = level.astype(dtype)
-    level[unreached] = np.iinfo(dtype).max
-    return level
 
 
 def _sources_of(sources: Any) -> np.ndarray:

@@ -10,14 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from kernels import CSRGraph, KernelError, Shard, bfs, msbfs
+from kernels import CSRGraph, KernelError, Shard, msbfs
 from kernels.breadth_first.check import check_levels
 from kernels.csr import mover, to_host
 from kernels.errors import CheckError, DeviceError, DeviceMemoryError
-from kernels.multi_source import MAX_LEVELS_A_LANE, MAX_SINGLE, msbfs_shard
+from kernels.multi_source import msbfs_shard
 from kernels.types import N_FARTHEST
 from pipeline.collect.distances import join_distances, write_distances
-from pipeline.collect.ragged import join_ptrs
 from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError, StoreError
 from pipeline.model.tasks import SearchResults, SearchTask
 from pipeline.schedule.resident import resident, resident_graph, resident_shard, snapshot_at
@@ -85,11 +84,8 @@ def search_graph(graph: CSRGraph, row: int, sources: np.ndarray) -> SearchResult
         Under which AS row the results are told.
     sources : (n_sources,) int32
     """
-    if len(sources) == 1:
-        one = _one_search if graph.device == "cpu" else _one_search_there
-        return one(graph, row, int(sources[0]))
-    if graph.device == "cpu" and _is_long(graph, sources):
-        return _joined([_one_search(graph, row, source) for source in sources.tolist()])
+    if len(sources) == 1 and graph.device == "gpu":
+        return _one_search_there(graph, row, int(sources[0]))
     # As a shard of one graph: hop counts come back ragged, so that long graphs stay small.
     source_ptr = np.array([0, len(sources)], np.int64)
     return _sweep(_as_shard(graph), np.array([row], np.int64), sources, source_ptr)
@@ -108,44 +104,6 @@ def _sweep(
         hop_counts=found.hop_counts,
         farthest_ptr=found.farthest_ptr,
         farthest=found.farthest,
-    )
-
-
-def _one_search(graph: CSRGraph, row: int, source: int) -> SearchResults:
-    found = bfs(graph, source)
-    level = to_host(found.level)
-    hop_counts = np.bincount(level[level >= 0]).astype(np.int64)
-    farthest = np.flatnonzero(level == found.eccentricity)[:N_FARTHEST].astype(np.int32)
-    return SearchResults(
-        row=np.array([row], np.int64),
-        source=np.array([source], np.int32),
-        n_reached=np.array([found.n_reached], np.int64),
-        eccentricity=np.array([found.eccentricity], np.int32),
-        hop_ptr=np.array([0, len(hop_counts)], np.int64),
-        hop_counts=hop_counts,
-        farthest_ptr=np.array([0, len(farthest)], np.int64),
-        farthest=farthest,
-    )
-
-
-def _is_long(graph: CSRGraph, sources: np.ndarray) -> bool:
-    """Whether single searches beat a sweep on a core, by the rule of ``msbfs``."""
-    if len(sources) <= MAX_SINGLE:
-        return True
-    n_lanes = min(len(sources), 128)
-    return bool(bfs(graph, int(sources[0])).eccentricity > MAX_LEVELS_A_LANE * n_lanes)
-
-
-def _joined(parts: list[SearchResults]) -> SearchResults:
-    """Results of several searches, end to end."""
-    columns: dict[str, Any] = {
-        name: np.concatenate([getattr(part, name) for part in parts])
-        for name in ("row", "source", "n_reached", "eccentricity", "hop_counts", "farthest")
-    }
-    return SearchResults(
-        hop_ptr=join_ptrs([part.hop_ptr for part in parts]),
-        farthest_ptr=join_ptrs([part.farthest_ptr for part in parts]),
-        **columns,
     )
 
 

@@ -86,11 +86,11 @@ def test_kernels_on_cores_are_compiled_once_before_they_are_called():
     done = run(
         "import numpy as np, kernels\n"
         "assert kernels.compile_cpu() > 0\n"
-        "from kernels.multi_source.cpu import sweep\n"
-        "from kernels.breadth_first.cpu import bfs\n"
-        "before = len(sweep.signatures), len(bfs.signatures)\n"
+        "from kernels.multi_source.cpu_sweep import advance\n"
+        "from kernels.breadth_first.cpu import search\n"
+        "before = len(advance.signatures), len(search.signatures)\n"
         "graph = kernels.CSRGraph(np.array([0, 1, 2]), np.array([1, 0], np.int32))\n"
         "kernels.msbfs(graph, [0] * 9); kernels.bfs(graph, 0)\n"
-        "print(before, before == (len(sweep.signatures), len(bfs.signatures)))\n"
+        "print(before, before == (len(advance.signatures), len(search.signatures)))\n"
     )
     assert done.stdout.strip() == "(1, 1) True", done.stderr

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kernels import GraphError, Shard, bfs, msbfs, msbfs_shard, multi_source
+from kernels import GraphError, Shard, bfs, msbfs, msbfs_shard
+from kernels.multi_source import cpu
 from kernels.multi_source.check import check_msbfs, check_shard
 from tests.oracles.paths import bfs_levels
 from tests.shapes import graph_of, grid, host, path, relabelled, star, tree_with_hubs
@@ -219,8 +220,9 @@ def test_sweeps_and_single_searches_agree():
     """On a core the length of the graph decides between them; here both run on the same ones."""
     for graph in (path(300), grid(40, 12), tree_with_hubs(500, seed=8), path(70_000)):
         sources = np.linspace(0, graph.n_nodes - 1, 6).astype(np.int32)
-        ours, our_level = multi_source._sweep_graph(graph, sources, True)
-        theirs, their_level = multi_source._single_searches(graph, sources, True)
+        arrays = (graph.indptr, graph.indices, sources, True)
+        ours, our_level = cpu.search_graph(*arrays, way="sweep")
+        theirs, their_level = cpu.search_graph(*arrays, way="single")
         for a, b in zip((*ours, our_level), (*theirs, their_level), strict=True):
             assert a.dtype == b.dtype
             np.testing.assert_array_equal(a, b)

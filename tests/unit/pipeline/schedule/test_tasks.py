@@ -80,28 +80,6 @@ def test_a_long_path_stays_small(snapshot, monkeypatch):
     assert len(results.hop_counts) == results.hop_ptr[-1] < 100 * 5001
 
 
-def test_a_long_graph_is_searched_node_by_node_with_the_same_results(snapshot, monkeypatch):
-    from tests.shapes import path
-
-    monkeypatch.setattr(tasks, "resident_graph", lambda *args: path(2000))
-    task = one(snapshot, "pack", 0, [5, 0, 1999, 700, 701, 1000])
-
-    def sweep(*args):
-        raise AssertionError("a long graph was swept")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(tasks, "msbfs_shard", sweep)
-        single = run_search(task)
-    monkeypatch.setattr(tasks, "_is_long", lambda *args: False)
-    swept = run_search(task)
-    assert 0 < single.read_s < 60
-    columns = vars(swept)
-    del columns["read_s"]
-    for name, column in columns.items():
-        np.testing.assert_array_equal(getattr(single, name), column, err_msg=name)
-        assert getattr(single, name).dtype == column.dtype
-
-
 def test_what_is_missing_on_one_worker_is_tried_on_another(snapshot, shard, monkeypatch):
     def fail(*args):
         raise DeviceError("no GPU here")

@@ -1,0 +1,234 @@
+"""Rows of 64-bit words as vector registers inside numba functions, and hints to the cache.
+
+A lane is a bit: lane l of a row is bit ``l % 64`` of its word ``l // 64``. numba has no type for
+a vector register, so these few operations are written as LLVM instructions; LLVM picks what the
+processor has (AVX-512, AVX2, NEON). Loads and stores index rows, or words and bytes where said, and
+check no bounds.
+"""
+
+from __future__ import annotations
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.core.datamodel import models
+from numba.extending import intrinsic, register_model
+
+BIT, BYTE, I32, WORD = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
+BITS = ir.VectorType(BIT, 64)
+BYTES = ir.VectorType(BYTE, 64)
+N_PLANES = 4  # bits of a level kept until ``spread`` makes bytes of them: levels 0 to 15
+
+
+class Lanes(types.Type):
+    """``n_words`` words of one row, in a register."""
+
+    def __init__(self, n_words: int):
+        self.n_words = n_words
+        super().__init__(name=f"Lanes({n_words})")
+
+
+@register_model(Lanes)
+class _LanesModel(models.PrimitiveModel):
+    def __init__(self, dmm, fe_type):
+        super().__init__(dmm, fe_type, ir.VectorType(WORD, fe_type.n_words))
+
+
+def _vector(n_words):
+    return ir.VectorType(WORD, n_words)
+
+
+def _pointer(context, builder, array_type, array, kind, index):
+    """Pointer to element ``index`` of an array seen as elements of ``kind``."""
+    data = context.make_array(array_type)(context, builder, array).data
+    return builder.gep(builder.bitcast(data, kind.as_pointer()), [index])
+
+
+@intrinsic(prefer_literal=True)
+def load(typingctx, n_words, rows, row):
+    """Row ``row`` of an array of rows of ``n_words`` words."""
+    lanes = Lanes(n_words.literal_value)
+
+    def codegen(context, builder, signature, args):
+        kind = _vector(lanes.n_words)
+        pointer = _pointer(context, builder, signature.args[1], args[1], kind, args[2])
+        return builder.load(pointer, align=8)
+
+    return lanes(n_words, rows, types.uintp), codegen
+
+
+@intrinsic
+def store(typingctx, rows, row, lanes):
+    """Overwrite row ``row``."""
+
+    def codegen(context, builder, signature, args):
+        kind = _vector(lanes.n_words)
+        pointer = _pointer(context, builder, signature.args[0], args[0], kind, args[1])
+        builder.store(args[2], pointer, align=8)
+        return context.get_dummy_value()
+
+    return types.void(rows, types.uintp, lanes), codegen
+
+
+@intrinsic(prefer_literal=True)
+def prefetch(typingctx, n_words, rows, row):
+    """Ask for row ``row`` to be in the nearest cache soon."""
+
+    def codegen(context, builder, signature, args):
+        kind = _vector(n_words.literal_value)
+        pointer = _pointer(context, builder, signature.args[1], args[1], kind, args[2])
+        pointer = builder.bitcast(pointer, BYTE.as_pointer())
+        signature_ = ir.FunctionType(ir.VoidType(), [BYTE.as_pointer(), I32, I32, I32])
+        function = cgutils.get_or_insert_function(builder.module, signature_, "llvm.prefetch.p0")
+        builder.call(function, [pointer, I32(0), I32(3), I32(1)])  # to read, keep, data
+        return context.get_dummy_value()
+
+    return types.void(n_words, rows, types.uintp), codegen
+
+
+@intrinsic(prefer_literal=True)
+def no_lanes(typingctx, n_words):
+    """A row of zeros."""
+    lanes = Lanes(n_words.literal_value)
+
+    def codegen(context, builder, signature, args):
+        return ir.Constant(_vector(lanes.n_words), [0] * lanes.n_words)
+
+    return lanes(n_words), codegen
+
+
+@intrinsic
+def union(typingctx, a, b):
+    """Lanes of either."""
+
+    def codegen(context, builder, signature, args):
+        return builder.or_(*args)
+
+    return a(a, b), codegen
+
+
+@intrinsic
+def common(typingctx, a, b):
+    """Lanes of both."""
+
+    def codegen(context, builder, signature, args):
+        return builder.and_(*args)
+
+    return a(a, b), codegen
+
+
+@intrinsic
+def minus(typingctx, a, b):
+    """Lanes of ``a`` that ``b`` has not."""
+
+    def codegen(context, builder, signature, args):
+        return builder.and_(args[0], builder.not_(args[1]))
+
+    return a(a, b), codegen
+
+
+@intrinsic
+def some(typingctx, lanes):
+    """Whether any lane is set."""
+
+    def codegen(context, builder, signature, args):
+        kind = ir.IntType(64 * lanes.n_words)
+        whole = builder.bitcast(args[0], kind)
+        return builder.icmp_unsigned("!=", whole, ir.Constant(kind, 0))
+
+    return types.boolean(lanes), codegen
+
+
+@intrinsic
+def word_of(typingctx, lanes, i):
+    """Word ``i`` as an uint64."""
+
+    def codegen(context, builder, signature, args):
+        return builder.extract_element(args[0], builder.trunc(args[1], I32))
+
+    return types.uint64(lanes, types.uintp), codegen
+
+
+@intrinsic
+def lowest(typingctx, word):
+    """Position of the lowest bit that is set; 64 of zero."""
+
+    def codegen(context, builder, signature, args):
+        return builder.cttz(args[0], BIT(0))
+
+    return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def tally(typingctx, counters, at, lanes):
+    """Add each lane to its byte of ``counters``, the first one at byte ``at``."""
+
+    def codegen(context, builder, signature, args):
+        for i in range(lanes.n_words):
+            word = builder.extract_element(args[2], I32(i))
+            start = builder.add(args[1], WORD(64 * i))
+            first = _pointer(context, builder, signature.args[0], args[0], BYTE, start)
+            pointer = builder.bitcast(first, BYTES.as_pointer())
+            ones = builder.sext(builder.bitcast(word, BITS), BYTES)  # -1 where set
+            builder.store(builder.sub(builder.load(pointer, align=1), ones), pointer, align=1)
+        return context.get_dummy_value()
+
+    return types.void(counters, types.uintp, lanes), codegen
+
+
+@intrinsic
+def note(typingctx, planes, at, depth, lanes):
+    """Set the bits of ``depth`` (0 to 15) for lanes, in the planes that begin at byte ``at``.
+
+    Plane b, of as many words as lanes have, holds bit b of each lane's level.
+    """
+
+    def codegen(context, builder, signature, args):
+        kind = _vector(lanes.n_words)
+        for b in range(N_PLANES):
+            bit = builder.and_(args[2], WORD(1 << b))
+            with builder.if_then(builder.icmp_unsigned("!=", bit, WORD(0))):
+                start = builder.add(args[1], WORD(8 * lanes.n_words * b))
+                first = _pointer(context, builder, signature.args[0], args[0], BYTE, start)
+                pointer = builder.bitcast(first, kind.as_pointer())
+                old = builder.load(pointer, align=1)
+                builder.store(builder.or_(old, args[3]), pointer, align=1)
+        return context.get_dummy_value()
+
+    return types.void(planes, types.uintp, types.uint64, lanes), codegen
+
+
+@intrinsic
+def spread(typingctx, planes, at, seen, level, to, last):
+    """Write the level of each lane as a byte, 255 where ``seen`` lacks the lane.
+
+    Planes begin at byte ``at``, levels at byte ``to``; the last word's at ``last``: it may
+    overlap the word before it. All planes are read before anything is written.
+    """
+
+    def codegen(context, builder, signature, args):
+        n_words, kind = seen.n_words, _vector(seen.n_words)
+        rows = []
+        for b in range(N_PLANES):
+            start = builder.add(args[1], WORD(8 * n_words * b))
+            first = _pointer(context, builder, signature.args[0], args[0], BYTE, start)
+            rows.append(builder.load(builder.bitcast(first, kind.as_pointer()), align=1))
+
+        def mask(row, i):
+            return builder.bitcast(builder.extract_element(row, I32(i)), BITS)
+
+        none = ir.Constant(BYTES, [0] * 64)
+        unreached = ir.Constant(BYTES, [255] * 64)
+        for i in range(n_words):
+            total = none
+            for b, row in enumerate(rows):
+                value = ir.Constant(BYTES, [1 << b] * 64)
+                total = builder.or_(total, builder.select(mask(row, i), value, none))
+            total = builder.select(mask(args[2], i), total, unreached)
+            start = args[5] if i == n_words - 1 else builder.add(args[4], WORD(64 * i))
+            first = _pointer(context, builder, signature.args[3], args[3], BYTE, start)
+            builder.store(total, builder.bitcast(first, BYTES.as_pointer()), align=1)
+        return context.get_dummy_value()
+
+    place = types.uintp
+    return types.void(planes, place, seen, level, place, place), codegen

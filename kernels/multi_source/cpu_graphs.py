@@ -1,0 +1,249 @@
+"""Graph after graph in one compiled call: small graphs of a shard, each in the cache meanwhile."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, types
+
+from kernels.breadth_first.cpu import search, smallest
+from kernels.multi_source.cpu_sweep import (
+    BOTTOM_UP,
+    GROW,
+    LANES,
+    LONG,
+    MAY_LEAVE,
+    N_STATE,
+    WORDS,
+    advance,
+    bottom_up,
+    lane_of,
+    start,
+)
+from kernels.signatures import I32, I64, OUT_I32, OUT_I64, OUT_U8, OUT_U64
+from kernels.types import N_FARTHEST
+
+MAX_SINGLE = 4  # sources up to which single searches beat a sweep: see bench_cpu_sweeps.py
+
+
+def counting_scratch(n_chunks: int) -> tuple[np.ndarray, ...]:
+    """counts, sums, bytes_of, wanted, first, n_first of ``cpu_sweep.bottom_up``."""
+    return (
+        np.zeros((n_chunks, LANES), np.int64),
+        np.zeros((n_chunks, 3), np.int64),
+        np.zeros(n_chunks * LANES, np.uint8),
+        np.zeros(n_chunks * WORDS, np.uint64),
+        np.zeros(2 * n_chunks * LANES * N_FARTHEST, np.int32),
+        np.zeros(2 * n_chunks * LANES, np.int32),
+    )
+
+
+def list_capacity(n_nodes: int) -> int:
+    """Nodes that each of the two lists of a sweep holds; with more, a step goes bottom-up."""
+    return max(LANES, n_nodes // 4)
+
+
+def sweep_scratch(n_nodes: int, n_chunks: int) -> tuple[np.ndarray, ...]:
+    """words, every, state, nodes, lanes, levels; then ``counting_scratch``; then eccentricity and
+    farthest by lane: for graphs of up to ``n_nodes`` nodes."""
+    capacity = list_capacity(n_nodes)
+    return (
+        np.zeros(2 * WORDS * n_nodes, np.uint64),
+        np.zeros(WORDS, np.uint64),
+        np.zeros(N_STATE, np.int64),
+        np.empty(2 * capacity, np.int32),
+        np.empty(2 * capacity * WORDS, np.uint64),
+        np.empty(32 * LANES, np.int64),
+        *counting_scratch(n_chunks),
+        np.zeros(LANES, np.int32),
+        np.empty((LANES, N_FARTHEST), np.int32),
+    )
+
+
+@njit(cache=True, nogil=True)
+def _longer(array, size):
+    """A copy of twice ``size`` at least."""
+    longer = np.empty(max(2 * array.size, size), array.dtype)
+    longer[: array.size] = array
+    return longer
+
+
+@njit(
+    [
+        OUT_I64(
+            *(I64, I32, I64, I64, I32, types.int64, types.int64),  # the shard
+            *(OUT_U64, OUT_U64, OUT_I64, OUT_I32, OUT_U64, OUT_I64),  # of a sweep
+            *(types.int64[:, ::1], types.int64[:, ::1], OUT_U8, OUT_U64, OUT_I32, OUT_I32),
+            *(OUT_I32, types.int32[:, ::1]),
+            *(OUT_I32, OUT_I32, OUT_U64),  # of a single search
+            *(OUT_I32, OUT_I64, types.int32[:, ::1]),  # results
+        )
+    ],
+    cache=True,
+    nogil=True,
+)
+def search_graphs(
+    indptr,
+    indices,
+    node_ptr,
+    source_ptr,
+    sources,
+    first_graph,
+    last_graph,
+    words,
+    every,
+    state,
+    nodes,
+    lanes,
+    levels,
+    counts,
+    sums,
+    bytes_of,
+    wanted,
+    first,
+    n_first,
+    lane_eccentricity,
+    lane_farthest,
+    queue,
+    ends,
+    bits,
+    eccentricity,
+    n_reached,
+    farthest,
+):
+    """Search graphs first_graph .. last_graph - 1 of a shard; returns their hop counts.
+
+    Fills the rows of their sources in ``eccentricity``, ``n_reached`` ((n_sources,)) and
+    ``farthest`` ((n_sources, N_FARTHEST), -1 on entry; local ids, as ``sources`` are). The hop
+    counts of a row are its eccentricity + 1 numbers, rows end to end.
+    """
+    planes = np.empty(0, np.uint8)
+    hop_counts = np.empty(8 * (source_ptr[last_graph] - source_ptr[first_graph]) + 8, np.int64)
+    end = np.int64(0)
+    for graph in range(first_graph, last_graph):
+        base = node_ptr[graph]
+        n_nodes = node_ptr[graph + 1] - base
+        begin_row, end_row = source_ptr[graph], source_ptr[graph + 1]
+        n_sources = end_row - begin_row
+        is_single = n_sources <= MAX_SINGLE
+        start_of_graph = end
+        n_groups = (n_sources + LANES - 1) // LANES
+        for group in range(n_groups):
+            if is_single:
+                break
+            row = begin_row + n_sources * group // n_groups
+            n_lanes = begin_row + n_sources * (group + 1) // n_groups - row
+            state[:] = 0
+            state[MAY_LEAVE] = 1
+            start(
+                indptr,
+                sources[row : row + n_lanes],
+                base,
+                n_nodes,
+                words,
+                every,
+                state,
+                nodes,
+                lanes,
+                levels,
+                bytes_of,
+                lane_eccentricity,
+                lane_farthest,
+                False,
+            )
+            while True:
+                todo = advance(
+                    indptr,
+                    indices,
+                    words,
+                    every,
+                    state,
+                    nodes,
+                    lanes,
+                    levels,
+                    counts,
+                    sums,
+                    bytes_of,
+                    wanted,
+                    first,
+                    n_first,
+                    planes,
+                    lane_eccentricity,
+                    lane_farthest,
+                )
+                if todo == BOTTOM_UP:
+                    bottom_up(
+                        indptr,
+                        indices,
+                        words,
+                        every,
+                        state,
+                        0,
+                        n_nodes,
+                        0,
+                        counts,
+                        sums,
+                        bytes_of,
+                        wanted,
+                        first,
+                        n_first,
+                        planes,
+                    )
+                elif todo == GROW:
+                    levels = _longer(levels, 0)
+                else:
+                    break
+            if todo == LONG:
+                is_single = True
+                break
+            for i in range(n_lanes):
+                lane = lane_of(i, n_lanes)
+                n_levels = np.int64(lane_eccentricity[lane]) + 1
+                if end + n_levels > hop_counts.size:
+                    hop_counts = _longer(hop_counts, end + n_levels)
+                n_all = np.int64(0)
+                for depth in range(n_levels):
+                    n_here = levels[depth * LANES + lane]
+                    hop_counts[end + depth] = n_here
+                    n_all += n_here
+                end += n_levels
+                eccentricity[row + i] = n_levels - 1
+                n_reached[row + i] = n_all
+                farthest[row + i] = lane_farthest[lane]
+        if not is_single:
+            continue
+        end = start_of_graph
+        for row in range(begin_row, end_row):
+            n_levels = search(
+                indptr, indices, base, n_nodes, np.int64(sources[row]), -1, queue, ends, bits
+            )
+            if end + n_levels > hop_counts.size:
+                hop_counts = _longer(hop_counts, end + n_levels)
+            begin = np.int64(0)
+            for depth in range(n_levels):
+                hop_counts[end + depth] = ends[depth] - begin
+                begin = np.int64(ends[depth])
+            end += n_levels
+            eccentricity[row] = n_levels - 1
+            n_reached[row] = begin
+            last = np.int64(ends[n_levels - 2]) if n_levels > 1 else np.int64(0)
+            farthest[row] = -1
+            smallest(queue, last, begin, farthest[row])
+    return hop_counts[:end].copy()
+
+
+@njit([types.void(I64, types.int64, types.int64, OUT_I64)], cache=True, nogil=True)
+def cut(indptr, base, n_nodes, borders):
+    """Fill ``borders`` so that the ranges of nodes between them have like numbers of arcs."""
+    n_ranges = borders.size - 1
+    whole = indptr[base + n_nodes] - indptr[base] + n_nodes
+    borders[0] = 0
+    for i in range(1, n_ranges):
+        lo, hi = borders[i - 1], n_nodes
+        while lo < hi:
+            middle = (lo + hi) // 2
+            if indptr[base + middle] - indptr[base] + middle < whole * i // n_ranges:
+                lo = middle + 1
+            else:
+                hi = middle
+        borders[i] = lo
+    borders[n_ranges] = n_nodes
