@@ -2,13 +2,12 @@
 
 The cache belongs to this module, so that it lives as long as the worker process: a task names the
 snapshot's folder and rows, and what is not here yet is read there. Keys are graph hashes, so that
-snapshots which share a graph share its place; shards are keyed by the hashes of their graphs.
+snapshots which share a graph share its place.
 """
 
 from __future__ import annotations
 
 import functools
-import hashlib
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -114,15 +113,12 @@ def resident_graph(snapshot_path: str, row: int, device: Device) -> CSRGraph:
     )
 
 
-def resident_shard(snapshot_path: str, rows: np.ndarray, device: Device) -> Shard:
-    """Graphs of some ascending AS rows as one shard, on ``device``."""
-    snapshot = snapshot_at(snapshot_path)
-    sha = hashlib.sha256()
-    for row in rows.tolist():
-        sha.update(str(snapshot.graph_hash[row]).encode())
-    return resident(device).get(
-        sha.hexdigest(), lambda: snapshot.shard(rows, own_cores()).to(device)
-    )
+def read_shard(snapshot_path: str, rows: np.ndarray, device: Device) -> Shard:
+    """Graphs of some ascending AS rows as one shard, on ``device``.
+
+    It is not kept: all searches of a shard are one task, so nothing comes for it again.
+    """
+    return snapshot_at(snapshot_path).shard(rows, own_cores()).to(device)
 
 
 def own_cores() -> int:

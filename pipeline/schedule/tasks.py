@@ -19,7 +19,7 @@ from kernels.types import N_FARTHEST
 from pipeline.collect.distances import join_distances, write_distances
 from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError, StoreError
 from pipeline.model.tasks import SearchResults, SearchTask
-from pipeline.schedule.resident import resident, resident_graph, resident_shard, snapshot_at
+from pipeline.schedule.resident import read_shard, resident, resident_graph, snapshot_at
 
 LEVEL_BYTES = 1 << 28  # levels held at once where all of them are wanted (one byte a node)
 
@@ -67,7 +67,7 @@ def _search(task: SearchTask) -> SearchResults:
         read_s = time.perf_counter() - started
         results = search_graph(graph, row, task.sources)
     else:
-        shard = resident_shard(task.snapshot, task.rows, task.device)
+        shard = read_shard(task.snapshot, task.rows, task.device)
         read_s = time.perf_counter() - started
         results = _sweep(shard, task.rows, task.sources, task.source_ptr)
     return replace(results, read_s=read_s)
