@@ -23,7 +23,6 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import numba
 import numpy as np
 
 from benchmarks.bytes_moved import LANES, bfs_bytes, copy_gb_per_s, shard_bytes, sweep_bytes
@@ -36,6 +35,7 @@ from kernels.breadth_first.check import check_levels, check_parents
 from kernels.connected.check import check_components
 from kernels.csr import Device, to_host
 from kernels.multi_source.check import check_msbfs, check_shard
+from kernels.threads import n_threads
 
 NODES = (10_000, 100_000, 1_000_000, 6_800_000)
 SOURCES = (1, 8, 32, 64, 100, 128, 256, 1000, 2000)
@@ -80,11 +80,11 @@ class Bench:
                 "n_arcs": graph.n_arcs,
                 "device": device,
                 "by": OURS,
-                "threads": numba.get_num_threads() if device == "cpu" else 0,
+                "threads": 1 if device == "cpu" else 0,  # but for sweeps
             }
             if self.is_wanted(OURS):
                 self._single(row, graph, here, sources)
-                self._many(row, graph, here, sources)
+                self._many(row | {"threads": threads_of(device)}, graph, here, sources)
                 found = components(here)
                 check_components(graph.indptr, graph.indices, found.component)
                 self.timed(row | {"what": "components"}, device, components, [(here,)])
@@ -214,13 +214,18 @@ class Bench:
                 "n_arcs": shard.n_arcs,
                 "device": device,
                 "by": OURS,
-                "threads": numba.get_num_threads() if device == "cpu" else 0,
+                "threads": threads_of(device),
                 "what": "msbfs_shard",
                 "n_sources": len(sources),
             }
             n_levels = int(found.eccentricity.max()) + 1
             more = shard_bytes(device, n_nodes, n_arcs, n_sources, n_levels)
             self.timed(row, device, msbfs_shard, [(here, sources, source_ptr)], **more)
+
+
+def threads_of(device: Device) -> int:
+    """Threads that a sweep may use; 0 on a GPU."""
+    return n_threads() if device == "cpu" else 0
 
 
 def _same(first: MSBFSResult, second: MSBFSResult) -> None:
