@@ -272,6 +272,7 @@ def _start(config: AnalyzeConfig) -> Iterator[Client]:
                     "distributed.scheduler.allowed-failures": DEATHS,
                     "logging": {"distributed": "critical"},
                     # A worker is one thread of ours; kernels may use its share of the cores.
+                    "distributed.nanny.pre-spawn-environ.HOPSCOPE_THREADS": threads,
                     "distributed.nanny.pre-spawn-environ.NUMBA_NUM_THREADS": threads,
                     "distributed.nanny.pre-spawn-environ.OMP_NUM_THREADS": threads,
                 }

@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from kernels import CSRGraph, Shard
+from kernels.threads import n_threads
 from pipeline.model.tasks import Device
 from pipeline.store import Snapshot
 
@@ -109,7 +110,7 @@ def resident_graph(snapshot_path: str, row: int, device: Device) -> CSRGraph:
     snapshot = snapshot_at(snapshot_path)
     key = str(snapshot.graph_hash[row])
     return resident(device).get(
-        key, lambda: snapshot.graph(int(row), n_threads=own_cores()).to(device)
+        key, lambda: snapshot.graph(int(row), n_threads=n_threads()).to(device)
     )
 
 
@@ -118,14 +119,7 @@ def read_shard(snapshot_path: str, rows: np.ndarray, device: Device) -> Shard:
 
     It is not kept: all searches of a shard are one task, so nothing comes for it again.
     """
-    return snapshot_at(snapshot_path).shard(rows, own_cores()).to(device)
-
-
-def own_cores() -> int:
-    """Cores that are this worker's share of the machine, as ``cluster`` gave them to numba."""
-    from numba import config
-
-    return int(config.NUMBA_NUM_THREADS)
+    return snapshot_at(snapshot_path).shard(rows, n_threads()).to(device)
 
 
 def _worker_bytes() -> int:

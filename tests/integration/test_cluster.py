@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
+from kernels.threads import n_cores, n_threads
 from pipeline.errors import PipelineError, UsageError
 from pipeline.schedule import measure, measuring
 from pipeline.schedule.cluster import open_cluster
@@ -91,6 +92,11 @@ def test_auto_sends_small_ases_together_and_says_what_ran_where(snapshot, cluste
     assert all(0 <= share <= 1 for share in shares.values())
     assert measurement.cluster["n_workers"] == 2
     assert measurement.cluster["dashboard"].startswith("http://127.0.0.1:")
+
+
+def test_workers_share_the_cores(cluster):
+    each = cluster.client.run(n_threads)
+    assert list(each.values()) == [max(1, n_cores() // 2)] * 2
 
 
 def test_one_as_alone(snapshot, there):
