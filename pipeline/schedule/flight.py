@@ -34,7 +34,14 @@ from pipeline.schedule.watch import Limits, Watch, Watched
 log = logging.getLogger(__name__)
 
 THREAD_WINDOW = 2  # tasks in flight for each worker thread: one runs, one is on its way
-MIN_WINDOW = 16  # tasks; 1.5 ms a task without work where 8 in flight give 2.1 ms, 4 give 2.7
+MIN_WINDOW = 16  # tasks; those that no worker holds wait at the scheduler for whoever is free
+# Between the end of a task and the start of the one sent for it lie four streams that Dask fills
+# by the batch: worker to scheduler every 2 ms, to the client 2, back 10, to the worker 5. Where
+# tasks are shorter, more of them are on their way: seconds of work, and tasks at most.
+ROUND_TRIP_S = 40e-3
+MAX_THREAD_WINDOW, MAX_WINDOW = 32, 256
+SHORT_S = 10e-3  # seconds; of tasks shorter than that a worker thread holds more
+N_RECENT = 16  # tasks whose mean time decides
 MAX_DEATHS = 2  # workers lost in quarantine
 REASON_S = 10.0  # seconds to learn an error that this process has been told already
 
@@ -88,6 +95,7 @@ class Flight:
     # Not yet sent: the workers that may run it, its key, and the task as bytes.
     _outbox: list[tuple[list[str] | None, tuple, bytes]] = field(default_factory=list)
     _mailbox: Mailbox | None = None
+    _recent_s: deque[float] = field(default_factory=lambda: deque(maxlen=N_RECENT))
     _looked_at: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
@@ -136,7 +144,15 @@ class Flight:
         allowed = self.allowed(task, threads) if task is not None else None
         workers = threads if allowed is None else allowed
         n_threads = max(1, sum(threads.get(worker, 0) for worker in workers))
-        return max(MIN_WINDOW, THREAD_WINDOW * n_threads)
+        enough = max(MIN_WINDOW, THREAD_WINDOW * n_threads)
+        more = n_threads * min(MAX_THREAD_WINDOW, ROUND_TRIP_S / max(self._mean_s(), 1e-6))
+        return max(enough, min(MAX_WINDOW, int(more)))
+
+    def _mean_s(self) -> float:
+        """Of the last tasks; as if they were long while none has ended."""
+        if not self._recent_s:
+            return ROUND_TRIP_S
+        return sum(self._recent_s) / len(self._recent_s)
 
     def slots(self) -> list[str]:
         """One worker address for each thread, in a fixed order."""
@@ -210,11 +226,14 @@ class Flight:
         self._send()
         told = self._wait() if self._entries and not self._stillborn else []
         outcomes, self._stillborn = self._stillborn, []
-        for key, answer in self._answers(told):
+        answers = self._answers(told)
+        for key, answer in answers:
             entry = self._entries.pop(key)
             if self._mailbox is not None:
                 self._mailbox.forget([key])
             outcomes += self._settle(entry, answer)
+        if answers:
+            self._there.hold_more(self._mean_s() < SHORT_S)
         now = time.monotonic()
         if self._entries and now - self._looked_at >= self.limits.poll_s:
             outcomes += self._look()
@@ -292,6 +311,7 @@ class Flight:
         if isinstance(answer, Attempted):
             run, error = answer.run, answer.error
             self._watch.ended(run.worker, time.monotonic())
+            self._recent_s.append(run.ended - run.started)
             if error is None:
                 return [
                     Outcome(
