@@ -6,7 +6,13 @@ GPU is at hand.
 
 from __future__ import annotations
 
-from kernels.breadth_first import BFSResult, bfs, bfs_queue, bfs_thread_per_node
+from kernels.breadth_first import (
+    BFSResult,
+    bfs,
+    bfs_queue,
+    bfs_thread_per_node,
+    bfs_two_kernel,
+)
 from kernels.connected import ComponentsResult, components
 from kernels.csr import CSRGraph, Shard, hash_arrays
 from kernels.errors import (
@@ -34,6 +40,7 @@ __all__ = [
     "bfs",
     "bfs_queue",
     "bfs_thread_per_node",
+    "bfs_two_kernel",
     "compile_cpu",
     "components",
     "hash_arrays",

@@ -11,15 +11,108 @@ typedef unsigned long long lanes_t;  // one bit a lane
 #define ALL_THREADS 0xffffffffu
 
 // From this degree on the threads of a warp share the arcs of one node; below it each thread
-// walks the arcs of its own. Two rounds of a warp: less would leave threads without an arc.
-#define SHARED_DEGREE 64
+// walks the arcs of its own.
+#define SHARED_DEGREE 32
+
+// From this degree on a node is a hub: its arcs are cut into segments of as many, a warp each, so
+// that a node of a million neighbours is the work of four thousand warps.
+#define SEGMENT 256
 
 __device__ __forceinline__ int thread_of_warp() { return threadIdx.x & (WARP - 1); }
 
+// Number of this warp in the grid; neighbouring numbers lie in different blocks, so that a short
+// run of work is spread over the multiprocessors.
+__device__ __forceinline__ int warp_of_grid()
+{
+    return (threadIdx.x / WARP) * gridDim.x + blockIdx.x;
+}
+
+__device__ __forceinline__ int warps_of_grid() { return gridDim.x * (blockDim.x / WARP); }
+
 // Bitwise or of x over the warp, in every thread.
-__device__ __forceinline__ lanes_t warp_or(lanes_t x) {
+__device__ __forceinline__ unsigned warp_or(unsigned x)
+{
+#if __CUDA_ARCH__ >= 800
+    return __reduce_or_sync(ALL_THREADS, x);
+#else
     for (int offset = WARP / 2; offset > 0; offset /= 2) {
         x |= __shfl_xor_sync(ALL_THREADS, x, offset);
     }
     return x;
+#endif
+}
+
+__device__ __forceinline__ lanes_t warp_or(const lanes_t x)
+{
+    return ((lanes_t)warp_or((unsigned)(x >> 32)) << 32) | warp_or((unsigned)x);
+}
+
+__device__ __forceinline__ offset_t warp_sum(offset_t x)
+{
+    for (int offset = WARP / 2; offset > 0; offset /= 2) {
+        x += __shfl_xor_sync(ALL_THREADS, x, offset);
+    }
+    return x;
+}
+
+// Thread t gets the t-th bits of all threads: row t of x becomes column t.
+__device__ __forceinline__ unsigned warp_transpose(unsigned x)
+{
+    const int t = thread_of_warp();
+    unsigned low = 0x0000ffffu;
+    for (int j = WARP / 2; j > 0; j /= 2, low ^= low << j) {
+        const unsigned other = __shfl_xor_sync(ALL_THREADS, x, j);
+        x = t & j ? (x & ~low) | ((other & ~low) >> j) : (x & low) | ((other & low) << j);
+    }
+    return x;
+}
+
+// Call visit(arc, owner) for the n arcs of each thread from arc on, 32 arcs at a time whoever owns
+// them; arc -1: none. All threads of a warp together. n < SEGMENT.
+template <typename Visit>
+__device__ __forceinline__ void visit_arcs(const offset_t arc, const int n, Visit visit)
+{
+    const int t = thread_of_warp();
+    int before = n;
+    for (int offset = 1; offset < WARP; offset *= 2) {
+        const int other = __shfl_up_sync(ALL_THREADS, before, offset);
+        if (t >= offset) before += other;
+    }
+    const int total = __shfl_sync(ALL_THREADS, before, WARP - 1);
+    before -= n;
+    for (int base = 0; base < total; base += WARP) {
+        const int at = base + t;
+        int owner = 0;  // the last thread that begins at or before this arc
+        for (int step = WARP / 2; step > 0; step /= 2) {
+            if (__shfl_sync(ALL_THREADS, before, owner + step) <= at) owner += step;
+        }
+        const offset_t first = __shfl_sync(ALL_THREADS, arc, owner);
+        const int skipped = __shfl_sync(ALL_THREADS, before, owner);
+        visit(at < total ? first + (at - skipped) : -1, owner);
+    }
+}
+
+// Items of a list that each warp takes at once, so that a short list is spread over all warps.
+__device__ __forceinline__ int items_each(const int n)
+{
+    const int each = (n + warps_of_grid() - 1) / warps_of_grid();
+    return each < 1 ? 1 : each > WARP ? WARP : each;
+}
+
+// Wait until every thread of the grid is here; what they wrote before is then seen by all.
+// Needs a cooperative launch (all blocks resident at once). arrivals: 0 before the first barrier;
+// all launches that use it have one grid.
+__device__ __forceinline__ void grid_barrier(unsigned* arrivals)
+{
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        const unsigned target = (atomicAdd(arrivals, 1) / gridDim.x + 1) * gridDim.x;
+        unsigned now;
+        do {
+            asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(arrivals) : "memory");
+        } while ((int)(now - target) < 0);
+        __threadfence();
+    }
+    __syncthreads();
 }

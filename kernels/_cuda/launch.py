@@ -10,8 +10,10 @@ from typing import Any
 from kernels.errors import DeviceError, DeviceMemoryError
 
 # Threads a block: 8 warps divide every register file, and 8 such blocks fill a multiprocessor.
-# Not tuned: benchmarks/bench_searches.py is where a better one would show.
 BLOCK = 256
+# Threads a block of kernels with barriers of the whole grid: fewer blocks, cheaper barriers.
+# Their .cu files name the same number, and say why, in __launch_bounds__.
+COOPERATIVE_BLOCK = 448
 WARP = 32
 # Blocks a multiprocessor beyond which grid-stride loops take over: 4 times what is resident.
 MAX_BLOCKS_EACH = 32
@@ -51,6 +53,25 @@ def grid_for(n_threads: int) -> int:
 
     most = MAX_BLOCKS_EACH * n_multiprocessors(cupy.cuda.Device().id)
     return max(1, min(most, -(-n_threads // BLOCK)))
+
+
+def cooperative_grid(kernel: Any, n_warps: int) -> int:
+    """Blocks of COOPERATIVE_BLOCK threads for ``n_warps`` pieces of work, all resident at once.
+
+    More than are resident would wait for one another for ever; the driver refuses them.
+    """
+    import cupy
+
+    most = _resident_blocks(kernel, cupy.cuda.Device().id)
+    return max(1, min(most, -(-n_warps * WARP // COOPERATIVE_BLOCK)))
+
+
+@functools.cache
+def _resident_blocks(kernel: Any, device_id: int) -> int:
+    from cupy.cuda import driver
+
+    each = driver.occupancyMaxActiveBlocksPerMultiprocessor(kernel.kernel.ptr, COOPERATIVE_BLOCK, 0)
+    return int(each) * n_multiprocessors(device_id)
 
 
 @functools.cache

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,21 +11,36 @@ from kernels.errors import DeviceError
 
 _COMMON = Path(__file__).with_name("common.cuh")
 OPTIONS = ("-std=c++17",)
+_INCLUDE = re.compile(r'#include "(\w+\.cuh)"')
 
 
 def source_of(cu_file: Path) -> str:
-    """Text handed to the compiler: the shared header, then the file, each under its own name."""
-    return (
-        f'#line 1 "{_COMMON.name}"\n{_COMMON.read_text()}\n'
-        f'#line 1 "{cu_file.name}"\n{cu_file.read_text()}'
-    )
+    """Text handed to the compiler: the shared header, then the file, each under its own name.
+
+    ``#include "NAME.cuh"`` of a file beside it is replaced by that file's text.
+    """
+    return f'#line 1 "{_COMMON.name}"\n{_COMMON.read_text()}\n{_with_includes(cu_file)}'
 
 
-def load_kernel(launcher_file: str, name: str) -> Any:
+def _with_includes(file: Path) -> str:
+    lines = [f'#line 1 "{file.name}"']
+    for number, line in enumerate(file.read_text().split("\n"), start=1):
+        included = _INCLUDE.fullmatch(line)
+        if included:
+            lines.append(_with_includes(file.with_name(included[1])))
+            lines.append(f'#line {number + 1} "{file.name}"')
+        else:
+            lines.append(line)
+    return "\n".join(lines)
+
+
+def load_kernel(launcher_file: str, name: str, cooperative: bool = False) -> Any:
     """Kernel ``name`` of the .cu file beside ``launcher_file``, for the current GPU.
 
     ``breadth_first/gpu.py`` gets ``breadth_first/breadth_first.cu``. CuPy keeps the binary on
     disk; loaded modules are kept here, one for each device, since a module belongs to one.
+    Kernels with a barrier of the whole grid are launched ``cooperative``: the driver then refuses
+    a grid that is not resident at once, where a plain launch would hang.
 
     Raises
     ------
@@ -33,14 +49,15 @@ def load_kernel(launcher_file: str, name: str) -> Any:
     """
     import cupy
 
-    folder = Path(launcher_file).parent
-    return _kernel(folder / f"{folder.name}.cu", name, cupy.cuda.Device().id)
+    return _kernel(launcher_file, name, cupy.cuda.Device().id, cooperative)
 
 
 @functools.cache
-def _kernel(cu_file: Path, name: str, device_id: int) -> Any:
+def _kernel(launcher_file: str, name: str, device_id: int, cooperative: bool) -> Any:
+    folder = Path(launcher_file).parent
+    cu_file = folder / f"{folder.name}.cu"
     try:
-        return _module(cu_file, device_id).get_function(name)
+        return _module(cu_file, device_id, cooperative).get_function(name)
     except DeviceError:
         raise
     except Exception as error:
@@ -48,11 +65,13 @@ def _kernel(cu_file: Path, name: str, device_id: int) -> Any:
 
 
 @functools.cache
-def _module(cu_file: Path, device_id: int) -> Any:
+def _module(cu_file: Path, device_id: int, cooperative: bool) -> Any:
     import cupy
 
     try:
-        module = cupy.RawModule(code=source_of(cu_file), options=OPTIONS)
+        module = cupy.RawModule(
+            code=source_of(cu_file), options=OPTIONS, enable_cooperative_groups=cooperative
+        )
         module.compile()
     except cupy.cuda.compiler.CompileException as error:
         raise DeviceError(

@@ -14,7 +14,7 @@ from kernels.csr import CSRGraph
 from kernels.errors import DeviceError, GraphError
 from kernels.types import LEVEL, NODE, UNREACHED
 
-__all__ = ["BFSResult", "bfs", "bfs_queue", "bfs_thread_per_node"]
+__all__ = ["BFSResult", "bfs", "bfs_queue", "bfs_thread_per_node", "bfs_two_kernel"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ def bfs(
     O(n_nodes + n_arcs) work, 8 bytes a node besides the graph (up to 12 where it has very many
     levels). An isolated source reaches
     itself: level 0, eccentricity 0, n_reached 1. The result does not depend on the device.
-    CPU: direction-optimising [1]_. GPU: top-down with a queue [2]_.
+    Direction-optimising [1]_; top-down levels on a GPU share the arcs of a queue out [2]_.
 
     References
     ----------
@@ -155,6 +155,33 @@ def search_scratch(n_nodes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """queue, ends and bits for ``cpu.search`` on graphs of up to ``n_nodes`` nodes."""
     queue, ends = np.empty(n_nodes + 1, NODE), np.empty(n_nodes + 1, NODE)
     return queue, ends, np.empty(2 * ((n_nodes + 63) // 64), np.uint64)
+
+
+def bfs_two_kernel(graph: CSRGraph, source: int) -> BFSResult:
+    """Two kernels a level, as the field's first GPU searches were published [1]_: a baseline.
+
+    One kernel relaxes the arcs of the masked nodes, one makes the next mask; between levels the
+    host reads a flag. Results as ``bfs``. O(n_nodes * levels + n_arcs) work.
+
+    Raises
+    ------
+    GraphError
+        If ``source`` is not a node.
+    DeviceError
+        If the graph does not lie on a GPU.
+
+    References
+    ----------
+    .. [1] P. Harish, P. J. Narayanan, "Accelerating large graph algorithms on the GPU using
+       CUDA", HiPC 2007.
+    """
+    source = node_of(graph, source, "source")
+    if graph.device != "gpu":
+        raise DeviceError("bfs_two_kernel runs on a GPU; give it graph.to('gpu')")
+    from kernels.breadth_first import gpu
+
+    level, eccentricity, n_reached = gpu.bfs_two_kernel(graph.indptr, graph.indices, source)
+    return BFSResult(source, level, eccentricity, n_reached)
 
 
 def node_of(graph: CSRGraph, node: int, role: str) -> int:

@@ -1,78 +1,342 @@
-// Breadth-first search from one source, one launch a level.
+// Breadth-first search from one source, direction-optimising, all levels in one launch.
 //
 // Input    CSR arcs of a symmetric graph.
 // Output   level[v], hops from the source; parent[v], its smallest neighbour one level up.
 // Order    Nodes of a level stand in the queue in no fixed order; no output depends on it.
-// Launch   1-D grid of whole warps, any size (grid-stride). No shared memory.
-// Atomics  atomicCAS claims a node; atomicAdd on tail reserves places in the queue, once for
-//          all nodes that a warp claims together.
+// Launch   bfs_search: cooperative, 1-D, all blocks resident. The others: 1-D, any grid.
+// Atomics  atomicOr on the bitmap of seen nodes claims a node; atomicAdd on tail reserves places
+//          in the queue, once for all nodes that a warp claims together.
 //
-// [1] D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU graph traversal", PPoPP 2012.
+// A level goes top-down, from the queue, or bottom-up: every node not yet seen asks whether a
+// neighbour is in the bitmap of the frontier, and stops at the first that is [1]. Hubs are cut
+// into segments, so that no warp walks a million arcs.
+//
+// [1] S. Beamer, K. Asanovic, D. Patterson, "Direction-optimizing breadth-first search", SC 2012.
 // [2] P. Harish, P. J. Narayanan, "Accelerating large graph algorithms on the GPU using CUDA",
 //     HiPC 2007.
+// [3] D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU graph traversal", PPoPP 2012.
+
+// Threads a block: few, large blocks make a cheap grid barrier.
+#define BLOCK 448
+
+// All zero before the launch.
+struct Control {
+    unsigned arrivals;       // of grid_barrier
+    int n_segments;
+    int tail;                // nodes in the queue
+    int depth;               // out: the last level that has nodes
+    int n_reached;           // out
+    int pad[3];
+    int n_found[4];          // nodes found at level d: n_found[d % 4]
+    offset_t found_arcs[4];  // their arcs
+};
+
+struct Search {
+    const offset_t* indptr;
+    const node_t* indices;
+    offset_t n_nodes;
+    offset_t n_map;          // words of a bitmap
+    level_t* level;          // (n_nodes,) out
+    node_t* queue;           // (n_nodes,)
+    unsigned* seen;          // (n_map,)
+    unsigned* maps;          // (3, n_map): bitmap of the frontier of level d at d % 3
+    node_t* segment_node;
+    int* segment_index;
+    Control* control;
+
+    __device__ unsigned* map(const int depth) const { return maps + (depth + 3) % 3 * n_map; }
+};
+
+__device__ __forceinline__ bool is_in(const unsigned* map, const node_t v)
+{
+    return (map[v >> 5] >> (v & 31)) & 1;
+}
+
+// What a block found on a level, before it goes to the counts of all.
+struct BlockCounts {
+    int n_found;
+    unsigned long long found_arcs;
+};
+
+__device__ __forceinline__ void end_of_level(
+    const Search& s, BlockCounts& block, const int depth, const int nodes, const offset_t arcs)
+{
+    const offset_t all_arcs = warp_sum(arcs);
+    if (thread_of_warp() == 0 && nodes) {
+        atomicAdd(&block.n_found, nodes);
+        atomicAdd(&block.found_arcs, (unsigned long long)all_arcs);
+    }
+    __syncthreads();
+    if (threadIdx.x == 0 && block.n_found) {
+        atomicAdd(&s.control->n_found[depth & 3], block.n_found);
+        atomicAdd((unsigned long long*)&s.control->found_arcs[depth & 3], block.found_arcs);
+        block.n_found = 0;
+        block.found_arcs = 0;
+    }
+}
 
 // Give depth to the head of one arc a thread (arc < 0: none) and queue the newly reached.
 // Called by all threads of a warp together.
-__device__ __forceinline__ void bfs_claim(
-    const offset_t arc,
-    const node_t* __restrict__ indices,
-    const level_t depth,
-    level_t* level,
-    node_t* queue,
-    int* tail)
+__device__ __forceinline__ void claim(
+    const Search& s, const offset_t arc, const level_t depth, int& nodes, offset_t& arcs)
 {
     node_t v = 0;
-    bool claimed = false;
+    bool is_claimed = false;
     if (arc >= 0) {
-        v = indices[arc];
-        // Plain read first: most neighbours are already seen. A stale read costs one atomicCAS,
+        v = __ldg(&s.indices[arc]);
+        const unsigned bit = 1u << (v & 31);
+        // Plain read first: most neighbours are seen already. A stale read costs one atomicOr,
         // never a wrong level.
-        claimed = level[v] == UNREACHED && atomicCAS(&level[v], UNREACHED, depth) == UNREACHED;
+        if (!is_in(s.seen, v)) is_claimed = !(atomicOr(&s.seen[v >> 5], bit) & bit);
     }
-    const unsigned claims = __ballot_sync(ALL_THREADS, claimed);
+    const unsigned claims = __ballot_sync(ALL_THREADS, is_claimed);
     if (claims == 0) return;
     const int t = thread_of_warp();
     int first = 0;
-    if (t == 0) first = atomicAdd(tail, __popc(claims));
+    if (t == 0) first = atomicAdd(&s.control->tail, __popc(claims));
+    nodes += __popc(claims);
+    if (is_claimed) {
+        s.level[v] = depth;
+        arcs += s.indptr[v + 1] - s.indptr[v];
+    }
     first = __shfl_sync(ALL_THREADS, first, 0);
-    if (claimed) queue[first + __popc(claims & ((1u << t) - 1))] = v;
+    if (is_claimed) s.queue[first + __popc(claims & ((1u << t) - 1))] = v;
 }
 
-extern "C" __global__ void bfs_expand(
-    const offset_t* __restrict__ indptr,  // (n_nodes + 1,)
-    const node_t* __restrict__ indices,   // (n_arcs,)
-    const offset_t begin,                 // the frontier is queue[begin:end]
-    const offset_t end,
-    const level_t depth,                  // level to give, 1 on the first launch
-    level_t* level,                       // (n_nodes,) in and out
-    node_t* queue,                        // (n_nodes,) every reached node once, by level
-    int* tail)                            // (1,) nodes in the queue; end on entry
+// From the frontier, queue[begin:end], to its neighbours [3].
+__device__ __noinline__ void top_down(
+    const Search& s, BlockCounts& block, const int begin, const int end, const level_t depth)
 {
     const int t = thread_of_warp();
-    const offset_t stride = (offset_t)gridDim.x * blockDim.x;
-    offset_t first = begin + (offset_t)blockIdx.x * blockDim.x + threadIdx.x - t;
-    for (; first < end; first += stride) {  // the warp takes 32 frontier nodes together
-        offset_t arc = 0, stop = 0;
-        if (first + t < end) {
-            const node_t u = queue[first + t];
-            arc = indptr[u];
-            stop = indptr[u + 1];
+    int nodes = 0;
+    offset_t arcs = 0;
+    for (int i = warp_of_grid(); i < s.control->n_segments; i += warps_of_grid()) {
+        const node_t u = s.segment_node[i];
+        if (s.level[u] != depth - 1) continue;
+        const offset_t first = s.indptr[u] + (offset_t)s.segment_index[i] * SEGMENT;
+        const offset_t last = s.indptr[u + 1];
+        const offset_t stop = first + SEGMENT < last ? first + SEGMENT : last;
+        for (offset_t arc = first; arc < stop; arc += WARP) {
+            claim(s, arc + t < stop ? arc + t : -1, depth, nodes, arcs);
         }
-        unsigned shared = __ballot_sync(ALL_THREADS, stop - arc >= SHARED_DEGREE);
+    }
+    const int n = end - begin;
+    const int each = items_each(n);
+    for (int first = warp_of_grid() * each; first < n; first += warps_of_grid() * each) {
+        offset_t arc = 0, degree = 0;
+        if (t < each && first + t < n) {
+            const node_t u = s.queue[begin + first + t];
+            arc = s.indptr[u];
+            degree = s.indptr[u + 1] - arc;
+        }
+        if (degree >= SEGMENT) degree = 0;  // its segments do it
+        visit_arcs(arc, (int)degree, [&](const offset_t a, int) {
+            claim(s, a, depth, nodes, arcs);
+        });
+    }
+    end_of_level(s, block, depth, nodes, arcs);
+}
+
+// Whether one of heads[0], heads[stride], ... below n is in the frontier.
+__device__ __forceinline__ bool has_frontier(
+    const unsigned* map, const node_t* __restrict__ heads, int n, const int stride)
+{
+    constexpr int AT_ONCE = 4;
+    for (; n > 0; n -= AT_ONCE * stride, heads += AT_ONCE * stride) {
+        node_t head[AT_ONCE];
+        bool is_hit = false;
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; ++i) head[i] = i * stride < n ? __ldg(heads + i * stride) : -1;
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; ++i) is_hit |= head[i] >= 0 && is_in(map, head[i]);
+        if (is_hit) return true;
+    }
+    return false;
+}
+
+// Every node not yet seen asks its neighbours.
+__device__ __noinline__ void bottom_up(const Search& s, BlockCounts& block, const level_t depth)
+{
+    const int t = thread_of_warp();
+    const unsigned* map = s.map(depth - 1);
+    unsigned* found_map = s.map(depth);
+    int nodes = 0;
+    offset_t arcs = 0;
+    for (int i = warp_of_grid(); i < s.control->n_segments; i += warps_of_grid()) {
+        const node_t v = s.segment_node[i];
+        if (is_in(s.seen, v)) continue;
+        const offset_t first = s.indptr[v] + (offset_t)s.segment_index[i] * SEGMENT;
+        const offset_t last = s.indptr[v + 1];
+        const int n = (int)((first + SEGMENT < last ? first + SEGMENT : last) - first);
+        const bool is_hit = has_frontier(map, s.indices + first + t, n - t, WARP);
+        if (!__any_sync(ALL_THREADS, is_hit)) continue;
+        bool is_claimed = false;
+        if (t == 0) {
+            const unsigned bit = 1u << (v & 31);
+            is_claimed = !(atomicOr(&s.seen[v >> 5], bit) & bit);  // several segments may hit
+            if (is_claimed) {
+                atomicOr(&found_map[v >> 5], bit);
+                s.level[v] = depth;
+                arcs += s.indptr[v + 1] - s.indptr[v];
+            }
+        }
+        nodes += __popc(__ballot_sync(ALL_THREADS, is_claimed));
+    }
+    for (offset_t word = warp_of_grid(); word < s.n_map; word += warps_of_grid()) {
+        const unsigned seen = s.seen[word];
+        if (seen == ~0u) continue;
+        const offset_t v = word * 32 + t;
+        const node_t* heads = nullptr;
+        int n_heads = 0;
+        if (v < s.n_nodes && !((seen >> t) & 1)) {
+            const offset_t arc = s.indptr[v];
+            const offset_t degree = s.indptr[v + 1] - arc;
+            heads = s.indices + arc;
+            n_heads = degree < SEGMENT ? (int)degree : 0;  // else its segments do it
+        }
+        const int degree = n_heads;
+        bool is_hit = false;
+        unsigned shared = __ballot_sync(ALL_THREADS, n_heads >= SHARED_DEGREE);
         while (shared) {
             const int owner = __ffs(shared) - 1;
             shared &= shared - 1;
-            const offset_t from = __shfl_sync(ALL_THREADS, arc, owner);
-            const offset_t to = __shfl_sync(ALL_THREADS, stop, owner);
-            for (offset_t a = from; a < to; a += WARP) {
-                bfs_claim(a + t < to ? a + t : -1, indices, depth, level, queue, tail);
+            const node_t* theirs =
+                (const node_t*)__shfl_sync(ALL_THREADS, (unsigned long long)heads, owner);
+            const int n = __shfl_sync(ALL_THREADS, n_heads, owner);
+            const bool is_theirs = has_frontier(map, theirs + t, n - t, WARP);
+            const bool is_any = __any_sync(ALL_THREADS, is_theirs);
+            if (t == owner) {
+                is_hit = is_any;
+                n_heads = 0;
             }
-            if (t == owner) arc = stop;
         }
-        while (__any_sync(ALL_THREADS, arc < stop)) {
-            bfs_claim(arc < stop ? arc : -1, indices, depth, level, queue, tail);
-            ++arc;
+        if (n_heads) is_hit = has_frontier(map, heads, n_heads, 1);
+        const unsigned news = __ballot_sync(ALL_THREADS, is_hit);
+        if (news == 0) continue;
+        if (is_hit) {
+            s.level[v] = depth;
+            arcs += degree;
         }
+        if (t == 0) {  // atomic: a hub among these nodes may be claimed at the same time
+            atomicOr(&s.seen[word], news);
+            atomicOr(&found_map[word], news);
+        }
+        nodes += __popc(news);
+    }
+    end_of_level(s, block, depth, nodes, arcs);
+}
+
+// Put the nodes of a bitmap into the queue.
+__device__ __noinline__ void make_list(const Search& s, const unsigned* map)
+{
+    const int t = thread_of_warp();
+    for (offset_t first = (offset_t)warp_of_grid() * WARP; first < s.n_map;
+         first += (offset_t)warps_of_grid() * WARP) {
+        unsigned bits = first + t < s.n_map ? map[first + t] : 0;
+        if (!__any_sync(ALL_THREADS, bits != 0)) continue;
+        int before = __popc(bits);
+        for (int offset = 1; offset < WARP; offset *= 2) {
+            const int other = __shfl_up_sync(ALL_THREADS, before, offset);
+            if (t >= offset) before += other;
+        }
+        int at = 0;
+        if (t == WARP - 1) at = atomicAdd(&s.control->tail, before);
+        at = __shfl_sync(ALL_THREADS, at, WARP - 1) + before - __popc(bits);
+        for (; bits; bits &= bits - 1) {
+            s.queue[at++] = (node_t)((first + t) * 32 + __ffs(bits) - 1);
+        }
+    }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) bfs_search(
+    const offset_t* indptr,   // (n_nodes + 1,)
+    const node_t* indices,    // (n_arcs,)
+    const offset_t n_nodes,
+    const offset_t n_arcs,
+    const node_t source,
+    const node_t target,      // -1: none
+    const offset_t alpha,     // bottom-up while frontier arcs * alpha exceed arcs not yet seen ...
+    const offset_t beta,      // ... and frontier nodes * beta exceed n_nodes
+    level_t* level,           // (n_nodes,) out
+    node_t* queue,            // (n_nodes,) scratch, as the following
+    unsigned* maps,           // (4, n_map): seen, three frontiers
+    int* segments,            // (2, n_arcs / SEGMENT * 2)
+    Control* control)
+{
+    __shared__ BlockCounts block;
+    __shared__ Search s;
+    if (threadIdx.x == 0) {
+        block = {0, 0};
+        const offset_t n_map = (n_nodes + 31) / 32;
+        s = {indptr, indices, n_nodes, n_map, level, queue, maps, maps + n_map,
+             segments, segments + 2 * (n_arcs / SEGMENT), control};
+    }
+    __syncthreads();
+    const offset_t thread = (offset_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const offset_t n_threads = (offset_t)gridDim.x * blockDim.x;
+    for (offset_t i = thread; i < 4 * s.n_map; i += n_threads) maps[i] = 0;
+    for (offset_t v = thread; v < n_nodes; v += n_threads) {
+        level[v] = v == source ? 0 : UNREACHED;
+        const offset_t degree = indptr[v + 1] - indptr[v];
+        if (degree < SEGMENT) continue;
+        const int n_segments = (int)((degree + SEGMENT - 1) / SEGMENT);
+        const int first = atomicAdd(&control->n_segments, n_segments);
+        for (int i = 0; i < n_segments; ++i) {
+            s.segment_node[first + i] = (node_t)v;
+            s.segment_index[first + i] = i;
+        }
+    }
+    grid_barrier(&control->arrivals);
+    offset_t frontier_arcs = indptr[source + 1] - indptr[source];
+    if (thread == 0) {
+        s.seen[source >> 5] = 1u << (source & 31);
+        queue[0] = source;
+        control->tail = 1;
+    }
+    grid_barrier(&control->arrivals);
+    int n_front = 1, begin = 0, end = 1, depth = 1, n_reached = 1;
+    offset_t open_arcs = n_arcs - frontier_arcs;
+    bool is_bottom_up = false, is_listed = true;
+    while (n_front && !(target >= 0 && level[target] != UNREACHED)) {
+        const bool is_wide = n_front * beta > n_nodes;
+        is_bottom_up = is_wide && (is_bottom_up || frontier_arcs * alpha > open_arcs);
+        for (offset_t i = thread; i < s.n_map; i += n_threads) s.map(depth + 1)[i] = 0;
+        if (thread == 0) {
+            control->n_found[(depth + 1) & 3] = 0;
+            control->found_arcs[(depth + 1) & 3] = 0;
+        }
+        if (is_bottom_up) {
+            if (is_listed) {
+                for (offset_t i = begin + thread; i < end; i += n_threads) {
+                    atomicOr(&s.map(depth - 1)[queue[i] >> 5], 1u << (queue[i] & 31));
+                }
+                grid_barrier(&control->arrivals);
+            }
+            bottom_up(s, block, depth);
+            is_listed = false;
+            grid_barrier(&control->arrivals);
+        } else {
+            if (!is_listed) {
+                begin = end;
+                make_list(s, s.map(depth - 1));
+                grid_barrier(&control->arrivals);
+                end = begin + n_front;
+            }
+            top_down(s, block, begin, end, depth);
+            is_listed = true;
+            grid_barrier(&control->arrivals);
+            begin = end;
+            end = begin + control->n_found[depth & 3];
+        }
+        n_front = control->n_found[depth & 3];
+        frontier_arcs = control->found_arcs[depth & 3];
+        open_arcs -= frontier_arcs;
+        n_reached += n_front;
+        ++depth;
+    }
+    if (thread == 0) {
+        control->depth = n_front ? depth - 1 : depth - 2;
+        control->n_reached = n_reached;
     }
 }
 
@@ -98,6 +362,44 @@ extern "C" __global__ void bfs_thread_per_node(
             }
         }
     }
+}
+
+// The same with two kernels a level, the form that was published [2]: one relaxes the arcs of the
+// nodes of the mask into an updating mask, the other makes that the mask of the next level.
+extern "C" __global__ void bfs_relax(
+    const offset_t* __restrict__ indptr,
+    const node_t* __restrict__ indices,
+    const offset_t n_nodes,
+    bool* mask,              // (n_nodes,) in, cleared
+    bool* updating,          // (n_nodes,) out
+    const bool* visited,     // (n_nodes,)
+    level_t* level)
+{
+    const offset_t u = (offset_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (u >= n_nodes || !mask[u]) return;
+    mask[u] = false;
+    for (offset_t arc = indptr[u]; arc < indptr[u + 1]; ++arc) {
+        const node_t v = indices[arc];
+        if (!visited[v]) {
+            level[v] = level[u] + 1;  // every writer writes the same number
+            updating[v] = true;
+        }
+    }
+}
+
+extern "C" __global__ void bfs_update(
+    const offset_t n_nodes,
+    bool* mask,
+    bool* updating,
+    bool* visited,
+    int* is_found)           // (1,) out: 1 if a node was found
+{
+    const offset_t v = (offset_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (v >= n_nodes || !updating[v]) return;
+    mask[v] = true;
+    visited[v] = true;
+    updating[v] = false;
+    *is_found = 1;
 }
 
 // Arcs are sorted, so the first neighbour one level up is the smallest.

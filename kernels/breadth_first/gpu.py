@@ -1,47 +1,62 @@
-"""Level-synchronous BFS on one GPU: launches the kernels of ``breadth_first.cu``."""
+"""BFS on one GPU: launches the kernels of ``breadth_first.cu``."""
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import cupy as cp
+import numpy as np
 
-from kernels._cuda.launch import BLOCK, grid_for, on_device_of
+from kernels._cuda.launch import (
+    BLOCK,
+    COOPERATIVE_BLOCK,
+    WARP,
+    cooperative_grid,
+    grid_for,
+    on_device_of,
+)
 from kernels._cuda.loader import load_kernel
+from kernels._cuda.memory import check_fits
+from kernels.breadth_first.footprint import CONTROL, gpu_bytes, scratch_words
 from kernels.types import LEVEL, NODE, UNREACHED
+
+# Bottom-up while the frontier's arcs are more than an ALPHA-th of the arcs not yet seen, and its
+# nodes more than a BETA-th of all.
+ALPHA = 15
+BETA = 64
 
 
 def bfs(indptr: Any, indices: Any, source: int, target: int) -> tuple[Any, int, int]:
     """Levels, eccentricity and nodes reached; target -1 means none."""
     with on_device_of(indptr):
-        level, _, ends = _search(indptr, indices, source, target)
-        return level, len(ends) - 1, ends[-1]
-
-
-def bfs_in_order(indptr: Any, indices: Any, source: int) -> tuple[Any, Any, list[int]]:
-    """Levels, the reached nodes by level (in no order within one), and where each level ends."""
-    with on_device_of(indptr):
-        return _search(indptr, indices, source, -1)
-
-
-def _search(indptr: Any, indices: Any, source: int, target: int) -> tuple[Any, Any, list[int]]:
-    expand = load_kernel(__file__, "bfs_expand")
-    n_nodes = indptr.size - 1
-    level = cp.full(n_nodes, UNREACHED, LEVEL)
-    queue = cp.empty(n_nodes, NODE)
-    tail = cp.ones(1, cp.int32)
-    level[source] = 0
-    queue[0] = source
-    begin, ends = 0, [1]
-    while not (target >= 0 and int(level[target]) != UNREACHED):
-        numbers = (cp.int64(begin), cp.int64(ends[-1]), cp.int32(len(ends)))
-        grid = grid_for(ends[-1] - begin)
-        expand((grid,), (BLOCK,), (indptr, indices, *numbers, level, queue, tail))
-        begin, end = ends[-1], int(tail[0])  # the one synchronisation of each level
-        if begin == end:
-            break
-        ends.append(end)
-    return level, queue, ends
+        search = load_kernel(__file__, "bfs_search", cooperative=True)
+        n_nodes, n_arcs = indptr.size - 1, indices.size
+        check_fits(gpu_bytes(n_nodes, n_arcs), f"a search of {n_nodes} nodes and {n_arcs} arcs")
+        parts = scratch_words(n_nodes, n_arcs)
+        places = list(itertools.accumulate(parts))[:-1]
+        level = cp.empty(n_nodes, LEVEL)
+        scratch = cp.empty(sum(parts), np.int32)
+        scratch.data.memset_async(0, 4 * CONTROL)
+        search(
+            (cooperative_grid(search, -(-n_nodes // WARP)),),
+            (COOPERATIVE_BLOCK,),
+            (
+                indptr,
+                indices,
+                cp.int64(n_nodes),
+                cp.int64(n_arcs),
+                cp.int32(source),
+                cp.int32(target),
+                cp.int64(ALPHA),
+                cp.int64(BETA),
+                level,
+                *(scratch[place:] for place in places),
+                scratch,
+            ),
+        )
+        control = scratch[:CONTROL].get()  # the one synchronisation
+        return level, int(control[3]), int(control[4])
 
 
 def bfs_thread_per_node(indptr: Any, indices: Any, source: int) -> tuple[Any, int, int]:
@@ -58,6 +73,27 @@ def bfs_thread_per_node(indptr: Any, indices: Any, source: int) -> tuple[Any, in
             numbers = (cp.int64(n_nodes), cp.int32(depth))
             step((grid,), (BLOCK,), (indptr, indices, *numbers, level, last))
         return level, depth - 1, int(cp.count_nonzero(level != UNREACHED))
+
+
+def bfs_two_kernel(indptr: Any, indices: Any, source: int) -> tuple[Any, int, int]:
+    """Levels, eccentricity and nodes reached; the published form with two kernels a level."""
+    with on_device_of(indptr):
+        relax, update = (load_kernel(__file__, f"bfs_{name}") for name in ("relax", "update"))
+        n_nodes = indptr.size - 1
+        level = cp.full(n_nodes, UNREACHED, LEVEL)
+        level[source] = 0
+        mask, updating, visited = cp.zeros((3, n_nodes), np.bool_)
+        mask[source] = visited[source] = True
+        is_found = cp.empty(1, np.int32)
+        grid, size, depth = ((-(-n_nodes // BLOCK),), (BLOCK,)), cp.int64(n_nodes), 0
+        while True:
+            is_found.fill(0)
+            relax(*grid, (indptr, indices, size, mask, updating, visited, level))
+            update(*grid, (size, mask, updating, visited, is_found))
+            if not int(is_found[0]):  # the one synchronisation of each level
+                break
+            depth += 1
+        return level, depth, int(cp.count_nonzero(visited))
 
 
 def parents(indptr: Any, indices: Any, level: Any) -> Any:

@@ -110,15 +110,15 @@ def msbfs(graph: CSRGraph, sources: Any, levels: bool = False) -> MSBFSResult:
            [1, 2, 0]])
     """
     sources = _sources_of(sources)
-    _check_sources(sources, np.zeros(len(sources), np.int64), np.array([graph.n_nodes]), None)
-    if graph.device == "cpu":
-        from kernels.multi_source import cpu
-
-        raw, level = cpu.search_graph(graph.indptr, graph.indices, sources, levels)
-    else:
+    if len(sources) and sources.max() >= graph.n_nodes:
+        _check_sources(sources, np.zeros(len(sources), np.int64), np.array([graph.n_nodes]), None)
+    if graph.device == "gpu":
         from kernels.multi_source import gpu
 
-        raw, level = gpu.sweep_graph(graph, sources, levels)
+        return MSBFSResult(*gpu.sweep_graph(graph, sources, levels))
+    from kernels.multi_source import cpu
+
+    raw, level = cpu.search_graph(graph.indptr, graph.indices, sources, levels)
     hop_ptr, flat, eccentricity, n_reached, farthest = raw
     n_levels = int(eccentricity.max()) + 1 if len(sources) else 0
     hop_counts = np.zeros((len(sources), n_levels), np.int64)

@@ -1,305 +1,418 @@
 """Bit-parallel searches on one GPU: launches the kernels of ``multi_source.cu``.
 
-A group is up to 128 lanes of every graph; groups run one after another, so memory does not grow
-with the number of sources. Graphs that have no source left take no part in a group.
+A group is up to 128 lanes of every graph, and one launch runs all of its levels; groups run one
+after another, so memory does not grow with the number of sources.
 """
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass, field
 from typing import Any
 
 import cupy as cp
 import numpy as np
 
-from kernels._cuda.launch import BLOCK, WARP, grid_for, n_multiprocessors, on_device_of
+from kernels._cuda.launch import (
+    BLOCK,
+    COOPERATIVE_BLOCK,
+    WARP,
+    cooperative_grid,
+    grid_for,
+    on_device_of,
+)
 from kernels._cuda.loader import load_kernel
-from kernels.breadth_first.gpu import bfs_in_order
+from kernels._cuda.memory import check_fits, fits
 from kernels.csr import CSRGraph, Shard
 from kernels.errors import GraphError
-from kernels.types import N_FARTHEST, NODE, OFFSET
+from kernels.multi_source.footprint import (
+    CONTROL,
+    N_PLANES,
+    gpu_levels_bytes,
+    gpu_results_words,
+    gpu_shard_bytes,
+    gpu_state_bytes,
+    unit_shift,
+)
+from kernels.types import N_FARTHEST, NODE
 
 LANES = 128  # two words: one 16-byte gather an arc
-# Nodes and arcs of a chunk: the work of a warp. Few, and warps end together; many, and a warp's
-# counts cost fewer atomics. Wanted: CHUNKS_EACH chunks a multiprocessor, within these bounds.
-CHUNK_MIN, CHUNK_MAX = 256, 16384
-CHUNKS_EACH = 128
-# Sources up to which single searches beat a sweep: at 1 M nodes one takes 1.0 ms, a sweep from one
-# 3.7 and from 100 sources 4.6 ms (benchmarks/bench_searches.py on one H200).
-MAX_SINGLE = 3
-COUNT_CELLS = 1 << 20  # counts (level, slot) kept on the device before they are taken off
+# Four words, where there are sources for more than two: a gather moves 32 bytes anyway.
+MOST_LANES = 256
+# A level is top-down while the arcs of its frontier are less than this share of nodes and arcs.
+TOP_DOWN_FACTOR = 20
+# ... and never on a graph so small that a second barrier costs more than looking at every node.
+TOP_DOWN_MIN = 1 << 16
+CHUNK_MIN, CHUNK_MAX = 32, 128  # nodes that a warp takes at once, multiples of 32
+CHUNKS_A_WARP = 4  # so that warps end together
+ROWS = 64  # levels counted before the host takes them off; later ones may be thousands
+MORE_ROWS = 4096
+ROWS_AT_ONCE = 24  # copied with the rest; most graphs have fewer levels
+COUNT_CELLS = 1 << 26  # counts (level, slot) of a shard on the device
 
 Raw = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 @dataclass
-class _Level:
-    """The level matrix, (n_nodes, n_columns), widened as levels grow."""
-
-    array: Any  # None: no levels asked for
-
-    def fit(self, depth: int) -> None:
-        """Make room for ``depth``: no level may reach the dtype's maximum."""
-        if self.array is None or depth < np.iinfo(self.array.dtype).max:
-            return
-        old = np.iinfo(self.array.dtype).max
-        wider = np.dtype(np.uint16 if old == 255 else np.int32)
-        self._become(wider)
-
-    def trim(self, eccentricity: int) -> None:
-        """Undo a widening for a level that no node turned out to have."""
-        if self.array is None:
-            return
-        narrowest = np.uint8 if eccentricity < 255 else np.uint16
-        if eccentricity < 65535 and self.array.dtype != narrowest:
-            self._become(np.dtype(narrowest))
-
-    def _become(self, dtype: np.dtype) -> None:
-        unreached = self.array == np.iinfo(self.array.dtype).max
-        self.array = self.array.astype(dtype)
-        self.array[unreached] = np.iinfo(dtype).max
-
-
-@dataclass
 class _Counts:
-    """Counts taken off the device: (source row, level, nodes), each above 0."""
+    """Counts taken off the device, a block of levels at a time."""
 
-    rows: list[np.ndarray] = field(default_factory=list)
-    depths: list[np.ndarray] = field(default_factory=list)
-    counts: list[np.ndarray] = field(default_factory=list)
+    rows: list[np.ndarray] = field(default_factory=list)  # of each block, ascending
+    n_levels: list[np.ndarray] = field(default_factory=list)
+    counts: list[np.ndarray] = field(default_factory=list)  # source after source
 
-    def add(self, block: Any, first_depth: int, row_of_slot: np.ndarray) -> None:
-        depth, slot = cp.nonzero(block)
-        self.counts.append(block[depth, slot].get())
-        self.depths.append(depth.get() + first_depth)
-        self.rows.append(row_of_slot[slot.get()])
+    def add(self, rows: np.ndarray, n_levels: np.ndarray, counts: np.ndarray) -> None:
+        self.rows.append(rows)
+        self.n_levels.append(n_levels)
+        self.counts.append(counts)
 
     def ragged(self, n_sources: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """hop_ptr, hop_counts and n_reached; levels 0 .. eccentricity of a source have nodes."""
-        row = np.concatenate([np.empty(0, np.int64), *self.rows]).astype(np.int64)
-        depth = np.concatenate([np.empty(0, np.int64), *self.depths])
-        count = np.concatenate([np.empty(0, np.int32), *self.counts]).astype(np.int64)
-        order = np.lexsort((depth, row))
+        """hop_ptr, hop_counts and n_reached of all sources."""
         hop_ptr = np.zeros(n_sources + 1, np.int64)
-        np.cumsum(np.bincount(row, minlength=n_sources), out=hop_ptr[1:])
-        # Not bincount with weights: those are float64.
+        if len(self.rows) == 1 and len(self.rows[0]) == n_sources:  # one block, in order
+            np.cumsum(self.n_levels[0], out=hop_ptr[1:])
+            hop_counts = self.counts[0].astype(np.int64)
+        else:
+            total = np.zeros(n_sources, np.int64)
+            for rows, n_levels in zip(self.rows, self.n_levels, strict=True):
+                total[rows] += n_levels
+            np.cumsum(total, out=hop_ptr[1:])
+            hop_counts = np.empty(hop_ptr[-1], np.int64)
+            at = hop_ptr[:-1].copy()
+            for rows, n_levels, counts in zip(self.rows, self.n_levels, self.counts, strict=True):
+                first = np.cumsum(n_levels) - n_levels
+                place = np.arange(len(counts)) + np.repeat(at[rows] - first, n_levels)
+                hop_counts[place] = counts
+                at[rows] += n_levels
         n_reached = np.zeros(n_sources, np.int64)
-        np.add.at(n_reached, row, count)
-        return hop_ptr, count[order], n_reached
+        if n_sources:
+            n_reached = np.add.reduceat(hop_counts, hop_ptr[:-1])
+        return hop_ptr, hop_counts, n_reached
 
 
-def sweep_graph(graph: CSRGraph, sources: np.ndarray, levels: bool) -> tuple[Raw, Any]:
-    """Outputs of ``_sweep``, and levels (n_sources, n_nodes) on the device or None."""
-    if not levels and 0 < len(sources) <= MAX_SINGLE:
-        return _single_searches(graph, sources), None
-    node_ptr = np.array([0, graph.n_nodes], OFFSET)
-    source_ptr = np.array([0, len(sources)], OFFSET)
+class _Levels:
+    """The level matrix, (n_nodes, n_sources), made of the bit planes of each group's levels.
+
+    Bit k of the level of (node, lane) is bit ``lane`` of ``planes[k, node]``: the levels of a
+    sweep then cost a few words a node, and bytes are written once, at its end.
+    """
+
+    def __init__(self, n_nodes: int, n_sources: int):
+        stride = -(-n_sources // 4) * 4  # four lanes a thread
+        self.array = cp.empty((n_nodes, stride), np.uint8)
+        self.planes: Any = None
+
+    def start(self, n_words: int) -> None:
+        self.planes = cp.zeros((N_PLANES, self.array.shape[0], n_words), np.uint64)
+
+    def fit(self, depth: int) -> None:
+        """Make room for level ``depth``."""
+        while depth >= self.end:
+            n_planes = len(self.planes)
+            more = min(2 * n_planes, 31)
+            wider = cp.zeros((more, *self.planes.shape[1:]), np.uint64)
+            wider[:n_planes] = self.planes
+            self.planes = wider
+
+    @property
+    def end(self) -> int:
+        """Levels must be below this one."""
+        return 1 << len(self.planes)
+
+    def write(self, state: Any, first_lane: int, n_lanes: int, depth: int) -> None:
+        """Add the levels of a group that has ended; none exceeds ``depth``."""
+        self._widen(depth)
+        n_nodes, stride = self.array.shape
+        n_lanes = -(-n_lanes // 4) * 4
+        kernel = load_kernel(__file__, f"msbfs_levels_{self.array.dtype}")
+        n_planes = max(1, depth.bit_length())
+        kernel(
+            (grid_for(n_nodes * n_lanes // 4),),
+            (BLOCK,),
+            (
+                state,
+                self.planes,
+                cp.int64(n_nodes),
+                cp.int32(self.planes.shape[2]),
+                cp.int32(n_planes),
+                cp.int32(n_lanes),
+                self.array[:, first_lane:],
+                cp.int64(stride),
+            ),
+        )
+
+    def _widen(self, depth: int) -> None:
+        old = np.iinfo(self.array.dtype).max
+        if depth < old:
+            return
+        dtype = np.dtype(np.uint16 if depth < 65535 else np.int32)
+        unreached = self.array == old
+        self.array = self.array.astype(dtype)
+        self.array[unreached] = 65535 if dtype.itemsize == 2 else 2**31 - 1
+
+
+def sweep_graph(
+    graph: CSRGraph, sources: np.ndarray, levels: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Any]:
+    """Fields of MSBFSResult: hop_counts, eccentricity, n_reached, farthest and level."""
+    n_sources = len(sources)
     with on_device_of(graph.indptr):
-        level = _Level(None)
-        if levels:
-            level.array = cp.full((graph.n_nodes, len(sources)), 255, np.uint8)
-        raw = _sweep(graph.indptr, graph.indices, node_ptr, source_ptr, sources, level)
-        level.trim(int(raw[2].max(initial=0)))
-        return raw, None if level.array is None else level.array.T
+        n_words = _words_that_fit(graph, n_sources, levels)
+        matrix = _Levels(graph.n_nodes, n_sources) if levels else None
+        groups = []
+        for first in range(0, n_sources, 64 * n_words):
+            some = sources[first : first + 64 * n_words]
+            groups.append(_sweep_group(graph, some, first, matrix))
+        level = None if matrix is None else matrix.array[:, :n_sources].T
+    if len(groups) == 1:
+        hop_counts, farthest = groups[0]
+    else:
+        n_levels = max((counts.shape[1] for counts, _ in groups), default=0)
+        padded = [np.pad(c, ((0, 0), (0, n_levels - c.shape[1]))) for c, _ in groups]
+        hop_counts = np.concatenate([np.zeros((0, n_levels), np.int64), *padded])
+        none = np.empty((0, N_FARTHEST), NODE)
+        farthest = np.concatenate([none, *(farthest for _, farthest in groups)])
+    # A search finds nodes at every level until it ends.
+    eccentricity = np.count_nonzero(hop_counts, axis=1).astype(np.int32) - np.int32(1)
+    return hop_counts, eccentricity, hop_counts.sum(axis=1), farthest, level
 
 
-def _single_searches(graph: CSRGraph, sources: np.ndarray) -> Raw:
-    """Outputs of ``_sweep`` from one search after another."""
-    hop_counts, last_nodes = [], []
-    for source in sources:
-        _, queue, ends = bfs_in_order(graph.indptr, graph.indices, int(source))
-        hop_counts.append(np.diff([0, *ends]))
-        with on_device_of(queue):
-            last = queue[ends[-2] if len(ends) > 1 else 0 : ends[-1]]
-            nodes = cp.sort(last)[:N_FARTHEST].get()
-        last_nodes.append(np.pad(nodes, (0, N_FARTHEST - len(nodes)), constant_values=-1))
-    n_levels = np.array([len(counts) for counts in hop_counts])
-    hop_ptr = np.concatenate([[0], np.cumsum(n_levels)])
-    n_reached = np.array([counts.sum() for counts in hop_counts])
-    eccentricity = (n_levels - 1).astype(np.int32)
-    return hop_ptr, np.concatenate(hop_counts), eccentricity, n_reached, np.array(last_nodes)
+def _words_for(n_sources: int, most_lanes: int) -> int:
+    """Words a node of a sweep that carries all sources, or ``most_lanes`` of them."""
+    return 1 if n_sources <= 64 else 2 if n_sources <= LANES else most_lanes // 64
+
+
+def _words_that_fit(graph: CSRGraph, n_sources: int, levels: bool) -> int:
+    """Words a node of the widest sweep that has memory: 4, 2 or 1.
+
+    Raises
+    ------
+    DeviceMemoryError
+        One word has none, with the numbers; with levels, also what it takes without them.
+    """
+    n_nodes, n_arcs = graph.n_nodes, graph.n_arcs
+
+    def needed(n_words: int, levels: bool) -> int:
+        n_lanes = min(n_sources, 64 * n_words)
+        n_bytes = gpu_state_bytes(n_nodes, n_arcs, n_words)
+        n_bytes += 4 * gpu_results_words(n_lanes, ROWS + 2)
+        return n_bytes + (gpu_levels_bytes(n_nodes, n_sources, n_words) if levels else 0)
+
+    if n_sources == 0 or n_nodes == 0:
+        return 1
+    n_words = _words_for(n_sources, MOST_LANES)
+    while n_words:
+        if fits(needed(n_words, levels)):
+            return n_words
+        n_words //= 2
+    what = f"a search from {n_sources} sources of {n_nodes} nodes and {n_arcs} arcs"
+    if levels:
+        what += f" with all levels ({needed(1, False):,} bytes without them)"
+    check_fits(needed(1, levels), what)
+    return 1  # memory came free in between
+
+
+def _sweep_group(
+    graph: CSRGraph, sources: np.ndarray, first_lane: int, levels: _Levels | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Search one graph from up to MOST_LANES sources: hop_counts and farthest."""
+    n_nodes, n_arcs, n_slots = graph.n_nodes, graph.n_arcs, len(sources)
+    n_words = _words_for(n_slots, MOST_LANES)
+    kernel = load_kernel(__file__, f"msbfs_graph_{n_words}", cooperative=True)
+    grid, chunk_size, n_chunks = _cut(kernel, n_nodes, n_slots, cp.cuda.Device().id)
+    state = cp.empty(gpu_state_bytes(n_nodes, n_arcs, n_words), np.uint8)
+    # One buffer, so that one copy brings the sources there and one the results back.
+    n_before = CONTROL + n_slots + N_FARTHEST * n_slots
+    n_rows, first_depth = ROWS + 2, 1
+    out = cp.empty(gpu_results_words(n_slots, n_rows), np.int32)
+    given = np.zeros(CONTROL + n_slots, np.int32)
+    given[CONTROL:] = sources
+    out.data.copy_from_host(given.ctypes.data, given.nbytes)
+    if levels is not None:
+        levels.start(n_words)
+    blocks = []
+    while True:
+        if levels is not None:
+            levels.fit(first_depth)
+            n_rows = min(n_rows, levels.end - first_depth + 2)
+        at = out.data.ptr
+        kernel(
+            (grid,),
+            (COOPERATIVE_BLOCK,),
+            (
+                graph.indptr,
+                graph.indices,
+                np.int64(n_nodes),
+                np.int64(n_arcs),
+                np.int32(n_chunks),
+                np.int32(chunk_size),
+                np.uintp(at + 4 * CONTROL),
+                np.int32(n_slots),
+                np.uintp(at + 4 * n_before),
+                np.int32(n_rows),
+                np.int32(first_depth),
+                np.uintp(at + 4 * (CONTROL + n_slots)),
+                np.uintp(0) if levels is None else levels.planes,
+                np.int64(TOP_DOWN_FACTOR if n_nodes >= TOP_DOWN_MIN else 1 << 40),
+                np.int32(unit_shift(n_nodes)),
+                out,
+                state,
+            ),
+        )
+        host = out[: n_before + min(n_rows, ROWS_AT_ONCE) * n_slots].get()  # waits for the GPU
+        depth, is_ended = int(host[3]), bool(host[4])
+        n_used = depth - first_depth + 3
+        if n_used > ROWS_AT_ONCE:
+            host = out[: n_before + n_used * n_slots].get()
+        # Row 1 is the level before first_depth: level 0 on the first launch, else known already.
+        block = host[n_before : n_before + n_used * n_slots].reshape(n_used, n_slots)
+        blocks.append(block[1 if first_depth == 1 else 2 :])
+        if is_ended:
+            break
+        last_two = block[-2:]
+        n_rows, first_depth = MORE_ROWS + 2, depth + 1
+        longer = cp.empty(gpu_results_words(n_slots, n_rows), np.int32)
+        longer[:n_before] = out[:n_before]
+        longer[n_before : n_before + 2 * n_slots] = cp.asarray(last_two.ravel())
+        out = longer
+    if levels is not None:
+        levels.write(state, first_lane, n_slots, depth - 1)
+    # The last level has nothing, by which the sweep ended.
+    by_level = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
+    farthest = host[CONTROL + n_slots : n_before].reshape(n_slots, N_FARTHEST)
+    return by_level[:-1].T.astype(np.int64, order="C"), farthest
+
+
+@functools.lru_cache(maxsize=256)
+def _cut(kernel: Any, n_nodes: int, n_slots: int, device_id: int) -> tuple[int, int, int]:
+    """Grid, nodes of a chunk, chunks."""
+    n_warps = cooperative_grid(kernel, n_nodes) * COOPERATIVE_BLOCK // WARP
+    size = n_nodes // (n_warps * CHUNKS_A_WARP) // WARP * WARP
+    size = min(max(size, CHUNK_MIN), CHUNK_MAX)
+    n_chunks = -(-n_nodes // size)
+    # Of one graph, a block lists the farthest nodes of a search.
+    n_busy = max(n_chunks, min(n_slots, MOST_LANES) * COOPERATIVE_BLOCK // WARP)
+    return cooperative_grid(kernel, n_busy), size, n_chunks
 
 
 def sweep_shard(shard: Shard, source_ptr: np.ndarray, sources: np.ndarray) -> Raw:
-    """Outputs of ``_sweep``."""
-    with on_device_of(shard.indptr):
-        node_ptr = shard.node_ptr.get()
-        return _sweep(shard.indptr, shard.indices, node_ptr, source_ptr, sources, _Level(None))
-
-
-def _sweep(
-    indptr: Any,
-    indices: Any,
-    node_ptr: np.ndarray,
-    source_ptr: np.ndarray,
-    sources: np.ndarray,
-    level: _Level,
-) -> Raw:
     """hop_ptr, hop_counts, eccentricity, n_reached, farthest of every source, on the host."""
     n_sources = len(sources)
     farthest = np.full((n_sources, N_FARTHEST), -1, NODE)
     counts = _Counts()
-    if n_sources:
-        chunks = _chunks(indptr, node_ptr)
-        n_words = 1 if np.diff(source_ptr).max() <= 64 else 2
-        shape = (len(indptr) - 1, n_words)
-        # frontier, found, seen, last: the one large allocation
-        words = [cp.empty(shape, cp.uint64) for _ in range(4)]
-        for first_lane in range(0, int(np.diff(source_ptr).max()), LANES):
-            _sweep_group(
-                (indptr, indices),
-                node_ptr,
-                source_ptr,
-                sources,
-                first_lane,
-                chunks,
-                words,
-                level,
-                counts,
-                farthest,
-            )
+    with on_device_of(shard.indptr):
+        node_ptr = shard.node_ptr.get()
+        most, first_lane = int(np.diff(source_ptr).max(initial=0)), 0
+        while first_lane < most:
+            # At first every graph takes part, mostly with few sources; later those with many.
+            n_words = _words_for(most - first_lane, LANES if first_lane == 0 else MOST_LANES)
+            group = _ShardGroup(shard, node_ptr, source_ptr, first_lane, n_words)
+            while not fits(group.n_bytes):
+                if group.n_words == 1:
+                    check_fits(group.n_bytes, group.name)
+                    break  # memory came free in between
+                group = _ShardGroup(shard, node_ptr, source_ptr, first_lane, group.n_words // 2)
+            farthest[group.row_of_slot] = _sweep_shard_group(shard, sources, group, counts)
+            first_lane += 64 * group.n_words
     hop_ptr, hop_counts, n_reached = counts.ragged(n_sources)
     eccentricity = (np.diff(hop_ptr) - 1).astype(np.int32)
     return hop_ptr, hop_counts, eccentricity, n_reached, farthest
 
 
-def _sweep_group(
-    arcs: tuple[Any, Any],
-    node_ptr: np.ndarray,
-    source_ptr: np.ndarray,
-    sources: np.ndarray,
-    first_lane: int,
-    chunks: tuple[np.ndarray, np.ndarray, np.ndarray],
-    words: list[Any],
-    level: _Level,
-    counts: _Counts,
-    farthest: np.ndarray,
-) -> None:
-    """Search from sources first_lane .. first_lane + 127 of every graph."""
-    n_words = words[0].shape[1]
-    n_lanes = np.clip(np.diff(source_ptr) - first_lane, 0, 64 * n_words)
-    slot_ptr = np.zeros(len(n_lanes) + 1, np.int64)
-    np.cumsum(n_lanes, out=slot_ptr[1:])
-    n_slots = int(slot_ptr[-1])
-    if n_slots > 2**31 - 1:
-        raise GraphError(f"{n_slots} searches in one sweep; give smaller shards")
-    graph_of_slot = np.repeat(np.arange(len(n_lanes)), n_lanes)
-    lane_of_slot = np.arange(n_slots) - slot_ptr[graph_of_slot]
-    row_of_slot = source_ptr[graph_of_slot] + first_lane + lane_of_slot
-    node_of_slot = node_ptr[graph_of_slot] + sources[row_of_slot]
+class _ShardGroup:
+    """Sources first_lane .. first_lane + 64 * n_words - 1 of every graph, and what they take."""
 
-    takes_part = n_lanes[chunks[2]] > 0
-    begin, end, graph = (cp.asarray(column[takes_part]) for column in chunks)
-    n_chunks = len(begin)
-    grid = ((grid_for(n_chunks * WARP),), (BLOCK,))
-    slot_ptr_gpu = cp.asarray(slot_ptr, cp.int32)
-    for array in words:
-        array.fill(0)
-    frontier, found, seen, last = words
-    load_kernel(__file__, "msbfs_seed")(
-        (grid_for(n_slots),),
-        (BLOCK,),
-        (
-            cp.asarray(node_of_slot, NODE),
-            cp.asarray(lane_of_slot, cp.int32),
-            cp.int64(n_slots),
-            cp.int32(n_words),
-            frontier,
-            seen,
-        ),
-    )
-    if level.array is not None:  # one graph: a slot is a column
-        level.array[cp.asarray(node_of_slot), cp.asarray(row_of_slot)] = 0
+    def __init__(
+        self,
+        shard: Shard,
+        node_ptr: np.ndarray,
+        source_ptr: np.ndarray,
+        first_lane: int,
+        n_words: int,
+    ):
+        n_graphs = shard.n_graphs
+        n_lanes = np.clip(np.diff(source_ptr) - first_lane, 0, 64 * n_words)
+        self.n_words = n_words
+        self.slot_ptr = np.zeros(n_graphs + 1, np.int64)
+        np.cumsum(n_lanes, out=self.slot_ptr[1:])
+        self.n_slots = int(self.slot_ptr[-1])
+        self.name = (
+            f"a sweep from {self.n_slots} sources of {n_graphs} graphs, {shard.n_nodes} nodes and "
+            f"{shard.n_arcs} arcs"
+        )
+        if self.n_slots > 2**31 - 1:
+            raise GraphError(f"{self.name}: more sources than int32 counts; give smaller shards")
+        self.slot_graph = np.repeat(np.arange(n_graphs, dtype=np.int32), n_lanes)
+        first = source_ptr[:-1] + first_lane - self.slot_ptr[:-1]
+        self.row_of_slot = np.arange(self.n_slots) + first[self.slot_graph]
+        self.node_of_slot = node_ptr[self.slot_graph]  # of each slot's graph, its first
+        self.kernel = load_kernel(__file__, f"msbfs_shard_{n_words}", cooperative=True)
+        self.grid, self.chunk_size, _ = _cut(
+            self.kernel, shard.n_nodes, self.n_slots, cp.cuda.Device().id
+        )
+        self.chunk_ptr = np.zeros(n_graphs + 1, np.int32)
+        np.cumsum(-(-np.diff(node_ptr) // self.chunk_size), out=self.chunk_ptr[1:])
+        self.n_chunks = int(self.chunk_ptr[-1])
+        self.n_rows = 2 + max(16, min(ROWS, COUNT_CELLS // self.n_slots))
+        self.n_bytes = gpu_shard_bytes(
+            shard.n_nodes,
+            shard.n_arcs,
+            n_words,
+            n_graphs,
+            self.n_chunks,
+            self.n_slots,
+            self.n_rows,
+        )
 
-    n_rows = max(8, min(1024, COUNT_CELLS // n_slots))
-    block = cp.zeros((n_rows, n_slots), cp.int32)
-    block[0] = 1  # level 0: the source itself
-    block_depth = 0  # level of the block's first row
-    before, now = cp.zeros(n_slots, cp.int32), block[0]  # level -1 has nothing
-    deepest = cp.zeros(1, cp.int32)
-    depth, is_ended = 0, False
+
+def _sweep_shard_group(
+    shard: Shard, sources: np.ndarray, group: _ShardGroup, counts: _Counts
+) -> np.ndarray:
+    """Search every graph from its sources of the group; the farthest of each slot."""
+    n_nodes, n_arcs, n_slots, n_rows = shard.n_nodes, shard.n_arcs, group.n_slots, group.n_rows
+    state_bytes = gpu_state_bytes(n_nodes, n_arcs, group.n_words, shard.n_graphs, group.n_chunks)
+    state = cp.empty(state_bytes, np.uint8)
+    table = cp.empty((n_rows, n_slots), np.int32)
+    control = cp.zeros(CONTROL, np.int32)
+    farthest = cp.empty((n_slots, N_FARTHEST), NODE)
+    nodes = (group.node_of_slot + sources[group.row_of_slot]).astype(NODE)
+    columns = (group.chunk_ptr, group.slot_ptr.astype(np.int32), group.slot_graph, nodes)
+    tables = [cp.asarray(column) for column in columns]
+    first_depth = 1
     while True:
-        depth += 1
-        if depth - block_depth == n_rows:
-            counts.add(block, block_depth, row_of_slot)
-            block, block_depth = cp.zeros_like(block), depth
-        level.fit(depth)
-        after = block[depth - block_depth]
-        step = "" if level.array is None else f"_{level.array.dtype}"
-        load_kernel(__file__, f"msbfs_step_{n_words}{step}")(
-            *grid,
+        group.kernel(
+            (group.grid,),
+            (COOPERATIVE_BLOCK,),
             (
-                *arcs,
-                begin,
-                end,
-                graph,
-                cp.int32(n_chunks),
-                slot_ptr_gpu,
-                frontier,
-                found,
-                seen,
-                last,
-                before,
-                now,
-                after,
-                deepest,
-                cp.int32(depth),
-                np.uintp(0) if level.array is None else level.array[:, first_lane:],
-                cp.int64(0 if level.array is None else level.array.shape[1]),
+                shard.indptr,
+                shard.indices,
+                np.int64(n_nodes),
+                np.int64(n_arcs),
+                np.int32(group.n_chunks),
+                np.int32(group.chunk_size),
+                np.int32(shard.n_graphs),
+                shard.node_ptr,
+                *tables,
+                np.int32(n_slots),
+                table,
+                np.int32(n_rows),
+                np.int32(first_depth),
+                farthest,
+                np.int32(unit_shift(n_nodes)),
+                control,
+                state,
             ),
         )
-        before, now = now, after
-        frontier, found = found, frontier
+        host = control.get()  # the one synchronisation
+        depth, is_ended = int(host[3]), bool(host[4])
+        first_row = 1 if first_depth == 1 else 2
+        block = table[first_row : depth - first_depth + 3]
+        by_slot = cp.ascontiguousarray(block.T)
+        is_level = by_slot > 0
+        n_levels = cp.count_nonzero(is_level, axis=1).get()
+        alive = np.flatnonzero(n_levels)
+        counts.add(group.row_of_slot[alive], n_levels[alive], by_slot[is_level].get())
         if is_ended:
-            break
-        # The one synchronisation of each level. A lane's last level is known one step after it
-        # has ended and written down by the step after that, hence one step more.
-        is_ended = int(deepest[0]) < depth
-    counts.add(block, block_depth, row_of_slot)
-    farthest[row_of_slot] = _farthest((begin, end, graph), slot_ptr_gpu, n_slots, node_ptr, last)
-
-
-def _farthest(
-    chunks: tuple[Any, Any, Any], slot_ptr: Any, n_slots: int, node_ptr: np.ndarray, last: Any
-) -> np.ndarray:
-    """The smallest nodes of each slot's last level, (n_slots, N_FARTHEST), on the host."""
-    begin, end, graph = chunks
-    n_chunks, n_words = len(begin), last.shape[1]
-    grid = ((grid_for(n_chunks * WARP),), (BLOCK,))
-    numbers = (cp.int32(n_chunks), cp.int32(n_words))
-    n_last = cp.empty((n_chunks, 64 * n_words), cp.int32)
-    load_kernel(__file__, "msbfs_count_last")(*grid, (begin, end, *numbers, last, n_last))
-    n_before = cp.cumsum(n_last, axis=0, dtype=cp.int32) - n_last
-    n_before -= n_before[cp.searchsorted(graph, graph, side="left")]  # from the graph's first
-    farthest = cp.full((n_slots, N_FARTHEST), -1, NODE)
-    load_kernel(__file__, "msbfs_list_last")(
-        *grid,
-        (
-            begin,
-            end,
-            graph,
-            numbers[0],
-            slot_ptr,
-            cp.asarray(node_ptr),
-            numbers[1],
-            last,
-            cp.ascontiguousarray(n_before),
-            cp.int32(N_FARTHEST),
-            farthest,
-        ),
-    )
-    return farthest.get()
-
-
-def _chunks(indptr: Any, node_ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """First node, one past the last, and graph of each chunk: (n_chunks,) int32 each."""
-    n_nodes = len(indptr) - 1
-    work = indptr + cp.arange(n_nodes + 1)  # nodes and arcs before each node
-    total = int(work[-1])
-    n_wanted = CHUNKS_EACH * n_multiprocessors(cp.cuda.Device().id)
-    size = min(max(total // n_wanted, CHUNK_MIN), CHUNK_MAX)
-    cuts = cp.searchsorted(work, cp.arange(0, total, size)).get()
-    borders = np.unique(np.concatenate([node_ptr, cuts]))
-    begin, end = borders[:-1], borders[1:]
-    graph = np.searchsorted(node_ptr, begin, side="right") - 1
-    return begin.astype(NODE), end.astype(NODE), graph.astype(np.int32)
+            return farthest.get()
+        table[:2] = table[n_rows - 2 :].copy()
+        first_depth = depth + 1

@@ -1,0 +1,16 @@
+"""Bytes that a search from one source allocates, by the size of its graph. Pure."""
+
+from __future__ import annotations
+
+SEGMENT = 256  # arcs; as in common.cuh
+CONTROL = 24  # int32 words of struct Control
+
+
+def scratch_words(n_nodes: int, n_arcs: int) -> list[int]:
+    """int32 words on a GPU of control, queue, four bitmaps, and segments of the hubs."""
+    return [CONTROL, n_nodes, 4 * -(-n_nodes // 32), 4 * (n_arcs // SEGMENT)]
+
+
+def gpu_bytes(n_nodes: int, n_arcs: int) -> int:
+    """Levels and scratch on a GPU: 8.5 bytes a node and a 16th of a byte an arc; no parents."""
+    return 4 * n_nodes + 4 * sum(scratch_words(n_nodes, n_arcs))
