@@ -10,16 +10,25 @@ tell the same of one machine, the newer one counts.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.charts import Line, Span, line_chart, span_chart
 from benchmarks.record import REPOSITORY, RESULTS
+from benchmarks.searches_results import (
+    COMPARED,
+    MANY,
+    OURS,
+    Row,
+    graph_name,
+    kind_name,
+    load,
+    where,
+)
+from benchmarks.searches_tables import tables
 
 # Pictures of each part of the page; the part "figures" holds the tables.
 PICTURES = {
@@ -29,10 +38,6 @@ PICTURES = {
     "long": ("searches_long",),
     "bounds": ("searches_bounds_gpu", "searches_bounds_cpu"),
 }
-OURS = "hopscope"
-MANY = 100  # sources that programs are compared on
-COMPARED = (("bfs", 1), ("msbfs", MANY), ("msbfs levels", MANY))
-LARGEST = ("msbfs", 2000)
 COLOR = {  # of a line; the rest is gray
     ("hopscope", "gpu"): 0,
     ("hopscope", "cpu"): 1,
@@ -45,61 +50,6 @@ COLOR = {  # of a line; the rest is gray
     ("cuGraph", "gpu"): 9,
 }
 MANY_LINES = {"msbfs": ", hop counts", "msbfs levels": ", levels"}
-KINDS = ("bfs", "bfs parents", "msbfs", "msbfs levels", "components")
-Row = dict[str, Any]
-
-
-def load(results: Path) -> list[Row]:
-    """Rows of all files, each with its machine and the rate of a copy in the same run.
-
-    Of two rows that tell the same the newer one is kept.
-    """
-    newest: dict[tuple, Row] = {}
-    runs = [json.loads(path.read_text()) for path in sorted(results.glob("searches*.json"))]
-    for run in sorted(runs, key=lambda run: run["date"]):
-        about = {name: run[name] for name in ("date", "command", "commit")}
-        rates = {row["device"]: row["gb_per_s"] for row in run["rows"] if row["what"] == "copy"}
-        for row in run["rows"]:
-            more = {
-                "machine": machine_name(run["machine"], row["device"]),
-                "rate": rates[row["device"]],
-            }
-            names = ("graph", "device", "by", "what", "n_sources")
-            key = (more["machine"], *(row.get(name) for name in names))
-            newest[key] = about | row | more
-    rows = list(newest.values())
-    name_places(rows)
-    return rows
-
-
-def name_places(rows: Iterable[Row]) -> None:
-    """Give each row its ``place``, as short as tells machines apart: ``H200``, ``2 cores``."""
-    machines = {row["machine"] for row in rows}
-    short_names = {machine: short_name(machine) for machine in machines}
-    for row in rows:
-        name = short_names[row["machine"]]
-        is_unique = list(short_names.values()).count(name) == 1
-        row["place"] = name if is_unique else row["machine"]
-
-
-def short_name(machine: str) -> str:
-    return machine.partition(",")[0].replace("NVIDIA ", "")
-
-
-def machine_name(machine: Row, device: str) -> str:
-    """``NVIDIA H200``, or ``2 cores, AMD EPYC``."""
-    if device == "gpu" and machine["gpus"]:
-        return machine["gpus"][0].partition(",")[0]
-    return f"{machine['cores']} cores, {machine['cpu']}"
-
-
-def where(rows: Iterable[Row], **wanted: Any) -> list[Row]:
-    """Rows that were timed and whose columns are as wanted."""
-    return [
-        row
-        for row in rows
-        if "median_ms" in row and all(row.get(name) == value for name, value in wanted.items())
-    ]
 
 
 def sizes(rows: list[Row]) -> list[Row]:
@@ -195,107 +145,6 @@ def long_graph(rows: list[Row]) -> Iterator[tuple[str, list[Span]]]:
         ]
         if spans:
             yield kind_name(what, n_sources), sorted(spans, key=lambda span: span.value)
-
-
-def graph_name(row: Row) -> str:
-    """``6,800,000 routers``, ``cut grid 1000``, ``10,000 ASes``."""
-    kind, _, number = row["graph"].rpartition(" ")
-    if kind == "attachment":
-        return f"{row['n_nodes']:,} routers"
-    return f"{kind} {number} x {number}" if kind == "cut grid" else str(row["graph"])
-
-
-def kind_name(what: str, n_sources: int | None) -> str:
-    """What was searched, in a reader's words."""
-    ingresses = "1 ingress" if n_sources == 1 else f"{n_sources or 0:,} ingresses"
-    return {
-        "bfs": "one search, levels",
-        "bfs parents": "one search, levels and parents",
-        "msbfs": f"{ingresses}, hop counts",
-        "msbfs levels": f"{ingresses}, levels",
-        "components": "components",
-        "msbfs_shard": "many ASes in one call",
-    }[what]
-
-
-def tables(rows: list[Row]) -> Iterator[str]:
-    """Markdown: what ran on each machine, the medians, and the bytes that bound them."""
-    for machine in dict.fromkeys(row["machine"] for row in rows):
-        yield from machine_section(machine, [row for row in rows if row["machine"] == machine])
-
-
-def machine_section(machine: str, rows: list[Row]) -> Iterator[str]:
-    yield f"### {machine}\n"
-    runs = sorted({(row["date"], row["command"], row["commit"]) for row in rows})
-    for date, command, commit in runs:
-        yield f"- `{command}`, {date[:10]}, commit {commit.rstrip('+') or 'not recorded'}"
-    rates = ", ".join(f"{rate:,.0f}" for rate in sorted({row["rate"] for row in rows}))
-    yield f"- copy within memory: {rates} GB/s read and written"
-    compiled = [f"{row['wall_s']:.2f}" for row in rows if row["what"] == "compile"]
-    yield f"- made or loaded once a process (compiled code): {', '.join(compiled)} s\n"
-    timed = where(rows)
-    graphs = list(dict.fromkeys(graph_name(row) for row in timed if row["what"] != "msbfs_shard"))
-    if graphs:
-        yield f"| median, ms | by | {' | '.join(graphs)} |"
-        yield f"| --- | --- |{' --- |' * len(graphs)}"
-        yield from time_rows(rows, graphs)
-        yield ""
-    for row in where(timed, what="msbfs_shard"):
-        yield (
-            f"{row['graph'].capitalize()}, {row['n_nodes']:,} routers, {row['n_sources']:,} "
-            f"ingresses, hop counts of each: **{milliseconds(row)} ms**.\n"
-        )
-    bounded = [
-        row
-        for row in timed
-        if "least_bytes" in row and (row["what"], row["n_sources"]) in (*COMPARED, LARGEST)
-    ]
-    if bounded:
-        yield "| what bounds it | measured, ms | least, MB | most, MB | at a copy's rate, ms |"
-        yield "| --- | --- | --- | --- | --- |"
-        yield from (bound_row(row) for row in bounded)
-        yield ""
-
-
-def time_rows(rows: list[Row], graphs: list[str]) -> Iterator[str]:
-    """A line a kind of search and program."""
-    rows = [row for row in rows if "graph" in row and row["what"] != "msbfs_shard"]
-    order = {what: i for i, what in enumerate(KINDS)}
-    keys = {(row["what"], row.get("n_sources") or 0, row["by"]) for row in rows}
-    for what, n_sources, by in sorted(
-        keys, key=lambda key: (order[key[0]], key[1], key[2] != OURS, key[2].lower())
-    ):
-        own = {
-            graph_name(row): row
-            for row in rows
-            if (row["what"], row.get("n_sources") or 0, row["by"]) == (what, n_sources, by)
-        }
-        cells = [milliseconds(own[graph]) if graph in own else "" for graph in graphs]
-        yield f"| {kind_name(what, n_sources)} | {by} | {' | '.join(cells)} |"
-
-
-def bound_row(row: Row) -> str:
-    least, most = row["least_bytes"], row["most_bytes"]
-    name = f"{kind_name(row['what'], row['n_sources'])}, {graph_name(row)}"
-    spans = f"{short(least / row['rate'] / 1e6)} to {short(most / row['rate'] / 1e6)}"
-    return (
-        f"| {name} | {milliseconds(row)} | {short(least / 1e6)} | {short(most / 1e6)} | {spans} |"
-    )
-
-
-def milliseconds(row: Row) -> str:
-    """A median; a star where it was scaled from fewer sources; or why there is none."""
-    if "median_ms" not in row:
-        return row["note"].partition(" (")[0].partition(":")[0]
-    star = "\\*" if row.get("n_timed", row.get("n_sources")) != row.get("n_sources") else ""
-    return short(row["median_ms"]) + star
-
-
-def short(value: float) -> str:
-    """Three digits: 0.0123, 1.23, 12.3, 123, 1,230."""
-    if value >= 100:
-        return f"{float(f'{value:.3g}'):,.0f}"
-    return f"{value:.3g}"
 
 
 def write_page(page: Path, rows: list[Row], drawn: dict[str, str]) -> None:

@@ -7,6 +7,7 @@ import importlib.metadata
 import json
 import os
 import platform
+import shlex
 import shutil
 import subprocess
 import sys
@@ -129,4 +130,4 @@ def _command() -> str:
         path = Path(word)
         is_ours = path.resolve().is_relative_to(REPOSITORY)
         words.append(word if is_ours or "/" not in word else path.name)
-    return "python " + " ".join(words)
+    return "python " + shlex.join(words)
