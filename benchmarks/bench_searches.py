@@ -105,15 +105,16 @@ class Bench:
 
     def _many(self, row: Row, graph: CSRGraph, here: CSRGraph, sources: np.ndarray) -> None:
         wall_s, n_sweeps = 0.0, 1  # of the call before
+        lanes = LANES[here.device]
         most: MSBFSResult | None = None
         for n in self.sources:
             sweep = row | {"what": "msbfs", "n_sources": n}
-            expected_s = wall_s * -(-n // LANES) / n_sweeps
+            expected_s = wall_s * -(-n // lanes) / n_sweeps
             if expected_s > self.longest_s:
                 self.add(**sweep, note=f"left out: some {expected_s:.0f} s a call")
                 continue
             wall_s, found = time_once(msbfs, here, sources[:n])
-            n_sweeps = -(-n // LANES)
+            n_sweeps = -(-n // lanes)
             self._verify(graph, sources, found, most)
             most = found
             more = sweep_bytes(here, n, found.hop_counts.shape[1])

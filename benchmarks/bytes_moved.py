@@ -4,7 +4,7 @@ Two counts bracket the truth, both from shapes alone, whatever the code does:
 
 * ``least``: each pass over the graph reads ``indptr`` and ``indices`` once, and what is asked for
   is written once. In a sweep that is a bit a node and source, written and read back, and a byte
-  each where levels are asked for. A pass serves LANES sources.
+  each where levels are asked for. A pass serves up to LANES sources.
 * ``most``: nothing is saved and nothing is found in a cache. Each time a node is newly reached by
   some source of a pass, all its arcs are read, a sector of memory for the head of each, and three
   words (seen, frontier, next frontier). That happens at most once a level, and at most once a
@@ -25,7 +25,7 @@ import numpy as np
 from benchmarks.timing import time_calls, waiter
 from kernels import CSRGraph
 
-LANES = 128  # sources of one pass
+LANES = {"cpu": 128, "gpu": 256}  # sources of one pass
 SECTOR = {"cpu": 64, "gpu": 32}  # bytes that memory hands out at once
 COPY_BYTES = {"cpu": 1 << 28, "gpu": 1 << 30}
 
@@ -72,7 +72,7 @@ def bfs_bytes(graph: CSRGraph, parents: bool = False) -> dict[str, int]:
 def sweep_bytes(
     graph: CSRGraph, n_sources: int, n_levels: int, level_bytes: int = 0
 ) -> dict[str, int]:
-    """Bytes of searches from many sources, LANES at a time; level_bytes: of one level written."""
+    """Bytes of searches from many sources; level_bytes: of one level written."""
     return shard_bytes(
         graph.device,
         np.array([graph.n_nodes]),
@@ -92,10 +92,10 @@ def shard_bytes(
     level_bytes: int = 0,
 ) -> dict[str, int]:
     """The same of graphs side by side, (n_graphs,) each; a graph without sources moves nothing."""
-    passes = -(-n_sources // LANES)
+    passes = -(-n_sources // LANES[device])
     csr = _csr_bytes(n_nodes, n_arcs)
     levels = n_nodes * n_sources * level_bytes
-    lanes = np.minimum(n_sources, LANES)
+    lanes = np.minimum(n_sources, LANES[device])
     each_time = csr + n_arcs * SECTOR[device] + 3 * n_nodes * lanes / 8
     return {
         "least_bytes": int((passes * csr + 2 * n_nodes * n_sources / 8 + levels).sum()),

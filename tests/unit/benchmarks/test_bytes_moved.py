@@ -50,3 +50,9 @@ def test_a_gpu_copies():
 
 def test_the_host_copies():
     assert copy_gb_per_s("cpu", 1 << 16) > 0
+
+
+def test_a_pass_of_a_gpu_carries_more_sources():
+    shape = np.array([3]), np.array([4]), np.array([256]), 3
+    on_gpu, on_cpu = shard_bytes("gpu", *shape), shard_bytes("cpu", *shape)
+    assert on_cpu["least_bytes"] - on_gpu["least_bytes"] == CSR
