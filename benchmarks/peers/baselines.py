@@ -37,12 +37,12 @@ class PlainQueue(_Baseline):
 
 
 class ThreadPerNode(_Baseline):
-    """A GPU thread a node, every node looked at on every level (Harish, Narayanan 2007)."""
+    """A GPU thread a node, every node looked at on every level."""
 
     function = "bfs_thread_per_node"
 
 
 class TwoKernels(_Baseline):
-    """Two kernels and a read-back a level: the original of the eight-GPU system."""
+    """Two kernels and a read-back a level (Harish, Narayanan 2007)."""
 
     function = "bfs_two_kernel"
