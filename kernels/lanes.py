@@ -17,7 +17,6 @@ from numba.extending import intrinsic, register_model
 BIT, BYTE, I32, WORD = ir.IntType(1), ir.IntType(8), ir.IntType(32), ir.IntType(64)
 BITS = ir.VectorType(BIT, 64)
 BYTES = ir.VectorType(BYTE, 64)
-N_PLANES = 4  # bits of a level kept until ``spread`` makes bytes of them: levels 0 to 15
 
 
 class Lanes(types.Type):
@@ -68,6 +67,20 @@ def store(typingctx, rows, row, lanes):
         return context.get_dummy_value()
 
     return types.void(rows, types.uintp, lanes), codegen
+
+
+@intrinsic
+def stream(typingctx, log, at, lanes):
+    """Write a row at byte ``at``, a multiple of 16, past the caches: it is not read soon."""
+
+    def codegen(context, builder, signature, args):
+        first = _pointer(context, builder, signature.args[0], args[0], BYTE, args[1])
+        pointer = builder.bitcast(first, _vector(lanes.n_words).as_pointer())
+        written = builder.store(args[2], pointer, align=16)
+        written.set_metadata("nontemporal", builder.module.add_metadata([I32(1)]))
+        return context.get_dummy_value()
+
+    return types.void(log, types.uintp, lanes), codegen
 
 
 @intrinsic(prefer_literal=True)
@@ -177,58 +190,32 @@ def tally(typingctx, counters, at, lanes):
 
 
 @intrinsic
-def note(typingctx, planes, at, depth, lanes):
-    """Set the bits of ``depth`` (0 to 15) for lanes, in the planes that begin at byte ``at``.
+def write_levels(typingctx, level, at, last, found, p0, p1, p2, p3, p4, p5, p6, p7):
+    """Write the levels of lanes as bytes, from their bits: lane l's bit b is that of plane ``pb``.
 
-    Plane b, of as many words as lanes have, holds bit b of each lane's level.
+    Bytes begin at ``at``, the last word's at ``last``: it may overlap the word before. Lanes not
+    ``found`` get 255.
     """
 
     def codegen(context, builder, signature, args):
-        kind = _vector(lanes.n_words)
-        for b in range(N_PLANES):
-            bit = builder.and_(args[2], WORD(1 << b))
-            with builder.if_then(builder.icmp_unsigned("!=", bit, WORD(0))):
-                start = builder.add(args[1], WORD(8 * lanes.n_words * b))
-                first = _pointer(context, builder, signature.args[0], args[0], BYTE, start)
-                pointer = builder.bitcast(first, kind.as_pointer())
-                old = builder.load(pointer, align=1)
-                builder.store(builder.or_(old, args[3]), pointer, align=1)
-        return context.get_dummy_value()
-
-    return types.void(planes, types.uintp, types.uint64, lanes), codegen
-
-
-@intrinsic
-def spread(typingctx, planes, at, seen, level, to, last):
-    """Write the level of each lane as a byte, 255 where ``seen`` lacks the lane.
-
-    Planes begin at byte ``at``, levels at byte ``to``; the last word's at ``last``: it may
-    overlap the word before it. All planes are read before anything is written.
-    """
-
-    def codegen(context, builder, signature, args):
-        n_words, kind = seen.n_words, _vector(seen.n_words)
-        rows = []
-        for b in range(N_PLANES):
-            start = builder.add(args[1], WORD(8 * n_words * b))
-            first = _pointer(context, builder, signature.args[0], args[0], BYTE, start)
-            rows.append(builder.load(builder.bitcast(first, kind.as_pointer()), align=1))
-
-        def mask(row, i):
-            return builder.bitcast(builder.extract_element(row, I32(i)), BITS)
-
+        found, planes = args[3], args[4:12]
         none = ir.Constant(BYTES, [0] * 64)
         unreached = ir.Constant(BYTES, [255] * 64)
+        n_words = signature.args[3].n_words
         for i in range(n_words):
+            start = args[2] if i == n_words - 1 else builder.add(args[1], WORD(64 * i))
+            first = _pointer(context, builder, signature.args[0], args[0], BYTE, start)
+            pointer = builder.bitcast(first, BYTES.as_pointer())
+
+            def mask(row, i=i):
+                return builder.bitcast(builder.extract_element(row, I32(i)), BITS)
+
             total = none
-            for b, row in enumerate(rows):
+            for b, plane in enumerate(planes):
                 value = ir.Constant(BYTES, [1 << b] * 64)
-                total = builder.or_(total, builder.select(mask(row, i), value, none))
-            total = builder.select(mask(args[2], i), total, unreached)
-            start = args[5] if i == n_words - 1 else builder.add(args[4], WORD(64 * i))
-            first = _pointer(context, builder, signature.args[3], args[3], BYTE, start)
-            builder.store(total, builder.bitcast(first, BYTES.as_pointer()), align=1)
+                total = builder.or_(total, builder.select(mask(plane), value, none))
+            builder.store(builder.select(mask(found), total, unreached), pointer, align=1)
         return context.get_dummy_value()
 
     place = types.uintp
-    return types.void(planes, place, seen, level, place, place), codegen
+    return types.void(level, place, place, *[found] * 9), codegen

@@ -17,7 +17,7 @@ import numpy as np
 from kernels.breadth_first import search_scratch
 from kernels.multi_source import cpu_graphs
 from kernels.multi_source.cpu_singly import search_singly
-from kernels.multi_source.cpu_sweep import LANES
+from kernels.multi_source.cpu_state import LANES, sweep_scratch
 from kernels.multi_source.cpu_sweeps import LARGE, Found, Raw, Sweeps
 from kernels.threads import Team, n_threads
 
@@ -69,7 +69,7 @@ def search_shard(
         def run(graphs: tuple[int, int]) -> None:
             first, last = graphs
             most = int(n_nodes[first:last].max())
-            scratch = (*cpu_graphs.sweep_scratch(most, 1), *search_scratch(most))
+            scratch = (*sweep_scratch(most, 1), *search_scratch(most))
             found.hop_counts[int(source_ptr[first])] = cpu_graphs.search_graphs(
                 indptr,
                 indices,

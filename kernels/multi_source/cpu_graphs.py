@@ -6,57 +6,12 @@ import numpy as np
 from numba import njit, types
 
 from kernels.breadth_first.cpu import search, smallest
-from kernels.multi_source.cpu_sweep import (
-    BOTTOM_UP,
-    GROW,
-    LANES,
-    LONG,
-    MAY_LEAVE,
-    N_STATE,
-    WORDS,
-    advance,
-    bottom_up,
-    lane_of,
-    start,
-)
-from kernels.signatures import I32, I64, OUT_I32, OUT_I64, OUT_U8, OUT_U64
-from kernels.types import N_FARTHEST
+from kernels.multi_source.cpu_state import BOTTOM_UP, GROW, LANES, LONG, WORDS
+from kernels.multi_source.cpu_steps import bottom_up
+from kernels.multi_source.cpu_sweep import BY_LANE, TABLE, advance, lane_of, start
+from kernels.signatures import COUNTING, I32, I64, OUT_I32, OUT_I64, OUT_U64
 
 MAX_SINGLE = 4  # sources up to which single searches beat a sweep: see bench_cpu_sweeps.py
-
-
-def counting_scratch(n_chunks: int) -> tuple[np.ndarray, ...]:
-    """counts, sums, bytes_of, wanted, first, n_first of ``cpu_sweep.bottom_up``."""
-    return (
-        np.zeros((n_chunks, LANES), np.int64),
-        np.zeros((n_chunks, 3), np.int64),
-        np.zeros(n_chunks * LANES, np.uint8),
-        np.zeros(n_chunks * WORDS, np.uint64),
-        np.zeros(2 * n_chunks * LANES * N_FARTHEST, np.int32),
-        np.zeros(2 * n_chunks * LANES, np.int32),
-    )
-
-
-def list_capacity(n_nodes: int) -> int:
-    """Nodes that each of the two lists of a sweep holds; with more, a step goes bottom-up."""
-    return max(LANES, n_nodes // 4)
-
-
-def sweep_scratch(n_nodes: int, n_chunks: int) -> tuple[np.ndarray, ...]:
-    """words, every, state, nodes, lanes, levels; then ``counting_scratch``; then eccentricity and
-    farthest by lane: for graphs of up to ``n_nodes`` nodes."""
-    capacity = list_capacity(n_nodes)
-    return (
-        np.zeros(2 * WORDS * n_nodes, np.uint64),
-        np.zeros(WORDS, np.uint64),
-        np.zeros(N_STATE, np.int64),
-        np.empty(2 * capacity, np.int32),
-        np.empty(2 * capacity * WORDS, np.uint64),
-        np.empty(32 * LANES, np.int64),
-        *counting_scratch(n_chunks),
-        np.zeros(LANES, np.int32),
-        np.empty((LANES, N_FARTHEST), np.int32),
-    )
 
 
 @njit(cache=True, nogil=True)
@@ -71,9 +26,7 @@ def _longer(array, size):
     [
         OUT_I64(
             *(I64, I32, I64, I64, I32, types.int64, types.int64),  # the shard
-            *(OUT_U64, OUT_U64, OUT_I64, OUT_I32, OUT_U64, OUT_I64),  # of a sweep
-            *(types.int64[:, ::1], types.int64[:, ::1], OUT_U8, OUT_U64, OUT_I32, OUT_I32),
-            *(OUT_I32, types.int32[:, ::1]),
+            *(*TABLE, *COUNTING, *BY_LANE),  # of a sweep
             *(OUT_I32, OUT_I32, OUT_U64),  # of a single search
             *(OUT_I32, OUT_I64, types.int32[:, ::1]),  # results
         )
@@ -94,11 +47,13 @@ def search_graphs(
     state,
     nodes,
     lanes,
-    levels,
+    found_at,
+    by_level,
     counts,
     sums,
     bytes_of,
     wanted,
+    held,
     first,
     n_first,
     lane_eccentricity,
@@ -116,7 +71,7 @@ def search_graphs(
     ``farthest`` ((n_sources, N_FARTHEST), -1 on entry; local ids, as ``sources`` are). The hop
     counts of a row are its eccentricity + 1 numbers, rows end to end.
     """
-    planes = np.empty(0, np.uint8)
+    no_logs = np.empty(0, np.uint8)
     hop_counts = np.empty(8 * (source_ptr[last_graph] - source_ptr[first_graph]) + 8, np.int64)
     end = np.int64(0)
     for graph in range(first_graph, last_graph):
@@ -132,41 +87,45 @@ def search_graphs(
                 break
             row = begin_row + n_sources * group // n_groups
             n_lanes = begin_row + n_sources * (group + 1) // n_groups - row
-            state[:] = 0
-            state[MAY_LEAVE] = 1
+            tables = words[: 2 * WORDS * n_nodes]
             start(
                 indptr,
                 sources[row : row + n_lanes],
                 base,
                 n_nodes,
-                words,
+                True,
+                -1,
+                0,
+                False,
+                tables,
                 every,
                 state,
                 nodes,
                 lanes,
-                levels,
+                found_at,
+                by_level,
                 bytes_of,
                 lane_eccentricity,
                 lane_farthest,
-                False,
             )
             while True:
                 todo = advance(
                     indptr,
                     indices,
-                    words,
+                    tables,
                     every,
                     state,
                     nodes,
                     lanes,
-                    levels,
+                    found_at,
+                    by_level,
                     counts,
                     sums,
                     bytes_of,
                     wanted,
+                    held,
                     first,
                     n_first,
-                    planes,
                     lane_eccentricity,
                     lane_farthest,
                 )
@@ -174,7 +133,7 @@ def search_graphs(
                     bottom_up(
                         indptr,
                         indices,
-                        words,
+                        tables,
                         every,
                         state,
                         0,
@@ -184,12 +143,13 @@ def search_graphs(
                         sums,
                         bytes_of,
                         wanted,
+                        held,
                         first,
                         n_first,
-                        planes,
+                        no_logs,
                     )
                 elif todo == GROW:
-                    levels = _longer(levels, 0)
+                    by_level = _longer(by_level, 0)
                 else:
                     break
             if todo == LONG:
@@ -202,7 +162,7 @@ def search_graphs(
                     hop_counts = _longer(hop_counts, end + n_levels)
                 n_all = np.int64(0)
                 for depth in range(n_levels):
-                    n_here = levels[depth * LANES + lane]
+                    n_here = by_level[depth * LANES + lane]
                     hop_counts[end + depth] = n_here
                     n_all += n_here
                 end += n_levels

@@ -1,21 +1,21 @@
 """One bit-parallel sweep: up to 128 sources share each pass over the arcs of one graph.
 
 A node has a row of two 64-bit words, a bit a lane. ``words`` holds two tables of rows: the
-*current* one, who has reached a node up to this level, and the *other* one. No frontier is kept
-beside them: what a bottom-up step gathers from neighbours is all they have, for what is older than
-the last level is known to the node already.
+*current* one tells who has reached each node up to the last complete level. No frontier is kept
+beside them: what a bottom-up step gathers from neighbours is all that they have, for what is older
+than the last level is known to the node already.
 
 - **Bottom-up**: every node that misses a lane unites the current rows of its neighbours and writes
   its own row to the other table, which then becomes the current one. Ranges of nodes are
-  independent: threads share a step by ranges, ``chunk`` numbers what each one counts.
+  independent: threads share a step by ranges, and ``chunk`` numbers what each one counts.
 - **Top-down**: the frontier is a list of nodes, and beside it the lanes that reached each of them
-  on the last level; both tables are equal but for what the step finds.
+  on the last level. The other table is equal to the current one but for what the step finds.
 
-Levels are kept as bit planes, 4 rows a node that lie where its levels will be, and become bytes
-once: at the end, or when they pass 15. From then on each found lane writes its level.
+Where levels are wanted, a bottom-up step logs what each node found, and what top-down steps found
+stays listed. Bytes are made of all that at once: at the end, or when there is no more room, and
+from then on each level is written when it is complete.
 
-``advance`` does everything but passes over all nodes and growing of arrays: it returns to its
-caller for those. It also notes when single searches would be faster, see ``_is_long``.
+``advance`` does everything but passes over all nodes: it returns to its caller for those.
 """
 
 from __future__ import annotations
@@ -23,56 +23,51 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
-from kernels.lanes import (
-    common,
-    load,
-    lowest,
-    minus,
-    no_lanes,
-    note,
-    prefetch,
-    some,
-    spread,
-    store,
-    tally,
-    union,
-    word_of,
+from kernels.lanes import lowest
+from kernels.multi_source.cpu_state import (
+    BASE,
+    BEGIN,
+    BOTTOM_UP,
+    COVERED,
+    CURRENT,
+    DEPTH,
+    DONE,
+    END,
+    FRONTIER_ARCS,
+    GAINED,
+    GROW,
+    LANES,
+    LEVELS,
+    LISTED,
+    LOG_DEPTH,
+    LOG_STRIDE,
+    LONG,
+    MAY_LEAVE,
+    N_FRONTIER,
+    N_LANES,
+    N_LOGS,
+    N_NARROW,
+    N_NODES,
+    N_OPEN,
+    N_STEPS,
+    PENDING,
+    RECORD,
+    SIDE,
+    SPENT,
+    WORDS,
+    WRITE,
 )
-from kernels.signatures import I32, I64, OUT_I32, OUT_I64, OUT_U8, OUT_U64, U64
+from kernels.multi_source.cpu_steps import list_found, settle, top_down
+from kernels.signatures import COUNTING, I32, I64, OUT_I32, OUT_I64, OUT_U8, OUT_U64
 from kernels.types import N_FARTHEST
 
-WORDS = 2  # of a row: one 16-byte gather an arc
-LANES = 64 * WORDS
-PLANE_BYTES = 32 * WORDS  # of a node: 4 planes
-N_PLANED = 16  # levels that planes hold: 0 to 15
-AHEAD = 64  # arcs between asking for a row and using it: 0 is 2.5 times slower, 16 1.2 times
-CHECK = np.uintp(7)  # a node with many arcs looks every 8 of them whether it has every lane
-ONE = np.uint64(1)
-U1 = np.uintp(1)
-
-# What ``advance`` wants done, and then to be called again.
-DONE, BOTTOM_UP, GROW, TO_BYTES, RECORD, LONG = range(6)
-
-# Places in ``state``.
-BASE, N_NODES, N_LANES = 0, 1, 2
-CURRENT = 3  # which table
-DEPTH = 4  # last level that is complete
-SIDE = 5  # which of the two lists, and of the two sets of first nodes, is the frontier's
-LISTED = 6  # 1: the frontier is in a list
-N_FRONTIER, FRONTIER_ARCS = 7, 8
-OPEN_ARCS = 9  # arcs of nodes that miss a lane
-PENDING = 10  # 1: a bottom-up step has been asked for
-PLANES = 11  # 1: levels are kept in planes; 2: they are written as bytes; 0: not wanted
-PLANE_STRIDE, PLANE_AT = 12, 13  # bytes from node to node, and of node 0
-SPENT, COVERED = 14, 15  # cost of this sweep so far, in ns; arcs of lanes: see ``_is_long``
-GROWTH = 16  # found arcs of lanes on the level before, for ``_is_long``
-MAY_LEAVE = 17  # 1: LONG may be returned
-N_STATE = 18
-
-# Costs on one core, ns (bench_cpu_sweeps.py): they weigh directions and single searches.
+# Costs on one core, ns (bench_cpu_sweeps.py): they weigh directions, and sweeps against searches.
 BOTTOM_UP_ARC, BOTTOM_UP_NODE = 4, 4
 TOP_DOWN_ARC, TOP_DOWN_NODE = 8, 15
 SEARCH_ARC, SEARCH_NODE = 3, 12
+ONE = np.uint64(1)
+TABLE = (OUT_U64, OUT_U64, OUT_I64, OUT_I32, OUT_U64, OUT_I32, OUT_I64)
+BY_LANE = (OUT_I32, types.int32[:, ::1])
 
 
 @njit([types.int64(types.int64, types.int64)], cache=True, nogil=True)
@@ -93,215 +88,88 @@ def lane_of(source, n_lanes):
     return source if n_lanes < 64 or source < LANES - 64 else source + LANES - n_lanes
 
 
-@njit(cache=True, nogil=True)
-def _flush(bytes_of, at, counts):
-    """Add byte counters to the counts of their lanes."""
-    for lane in range(LANES):
-        counts[lane] += bytes_of[at + lane]
-        bytes_of[at + lane] = 0
-
-
-@njit(cache=True, nogil=True)
-def _note_first(v, found, place, first, n_first, wanted):
-    """Keep ``v`` for lanes that have less than N_FARTHEST nodes of this level; nodes ascend."""
-    for w in range(WORDS):
-        bits = word_of(found, np.uintp(w)) & wanted[w]
-        while bits != 0:
-            bit = lowest(bits)
-            bits &= bits - ONE
-            slot = place + 64 * w + np.int64(bit)
-            first[slot * N_FARTHEST + n_first[slot]] = v
-            n_first[slot] += 1
-            if n_first[slot] == N_FARTHEST:
-                wanted[w] ^= ONE << bit
-
-
 @njit(
     [
         types.void(
-            I64,
-            I32,
-            OUT_U64,
-            U64,
-            I64,
-            types.int64,
-            types.int64,
-            types.int64,
-            types.int64[:, ::1],
-            types.int64[:, ::1],
-            OUT_U8,
-            OUT_U64,
-            OUT_I32,
-            OUT_I32,
-            OUT_U8,
+            *(I64, I32, types.int64, types.int64),
+            *(types.boolean, types.int64, types.int64, types.boolean),
+            *(*TABLE, OUT_U8, *BY_LANE),
         )
     ],
     cache=True,
     nogil=True,
 )
-def bottom_up(
+def start(
     indptr,
-    indices,
+    sources,
+    base,
+    n_nodes,
+    may_leave,
+    n_logs,
+    log_stride,
+    is_clean,
     words,
     every,
     state,
-    lo,
-    hi,
-    chunk,
-    counts,
-    sums,
+    nodes,
+    lanes,
+    found_at,
+    by_level,
     bytes_of,
-    wanted,
-    first,
-    n_first,
-    planes,
+    eccentricity,
+    farthest,
 ):
-    """The step for nodes lo .. hi - 1; fills row ``chunk`` of ``counts`` and ``sums``.
+    """Begin a sweep from up to LANES nodes of a graph; see ``advance``.
 
-    ``sums`` gets the number of found nodes, their arcs, and the arcs of those now complete.
+    ``may_leave``: it may end with LONG. ``n_logs``: steps that can be logged, -1 where no levels
+    are wanted; ``log_stride``: see ``log_place``. ``is_clean``: ``words`` are zero already.
     """
-    base = state[BASE]
-    n_nodes = state[N_NODES]
-    ours = np.uintp(state[CURRENT] * n_nodes)
-    theirs = np.uintp((1 - state[CURRENT]) * n_nodes)
-    shift = state[CURRENT] * n_nodes - base
-    depth = np.uint64(state[DEPTH])
-    in_planes = state[PLANES] == 1
-    plane_stride, plane_at = np.uintp(state[PLANE_STRIDE]), np.uintp(state[PLANE_AT])
-    n_chunks = counts.shape[0]
-    place = ((1 - state[SIDE]) * n_chunks + chunk) * LANES
-    n_first[place : place + LANES] = 0
-    own_counts = counts[chunk]
-    own_counts[:] = 0
-    bytes_at = np.uintp(chunk * LANES)
-    own_wanted = wanted[chunk * WORDS : (chunk + 1) * WORDS]
-    own_wanted[:] = every
-    all_lanes = load(WORDS, every, np.uintp(0))
-    want = all_lanes
-    n_found, arcs, closed = np.int64(0), np.int64(0), np.int64(0)
-    room = 255  # additions that the byte counters hold
-    top = np.uintp(indices.size - 1)
-    end = np.uintp(indptr[base + lo])
-    for node in range(lo, hi):
-        v = np.uintp(node)
-        begin, end = end, np.uintp(indptr[v + np.uintp(base + 1)])
-        own = load(WORDS, words, ours + v)
-        missing = minus(all_lanes, own)
-        if some(missing):
-            got = no_lanes(WORDS)
-            arc = begin
-            while arc < end:
-                later = min(arc + np.uintp(AHEAD), top)
-                prefetch(WORDS, words, np.uintp(indices[later] + shift))
-                got = union(got, load(WORDS, words, np.uintp(indices[arc] + shift)))
-                arc += U1
-                if arc & CHECK == 0 and not some(minus(missing, got)):
-                    break
-            found = common(got, missing)
-            if some(found):
-                own = union(own, found)
-                n_found += 1
-                arcs += np.int64(end - begin)
-                if not some(minus(missing, found)):
-                    closed += np.int64(end - begin)
-                tally(bytes_of, bytes_at, found)
-                room -= 1
-                if room == 0:
-                    _flush(bytes_of, chunk * LANES, own_counts)
-                    room = 255
-                if some(common(found, want)):
-                    _note_first(node, found, place, first, n_first, own_wanted)
-                    want = load(WORDS, own_wanted, np.uintp(0))
-                if in_planes:
-                    note(planes, v * plane_stride + plane_at, depth, found)
-        store(words, theirs + v, own)
-    _flush(bytes_of, chunk * LANES, own_counts)
-    sums[chunk, 0] = n_found
-    sums[chunk, 1] = arcs
-    sums[chunk, 2] = closed
-
-
-@njit(cache=True, nogil=True)
-def _list_found(words, state, nodes, lanes, capacity):
-    """List what the last bottom-up step found; the other table becomes equal to the current."""
-    n_nodes = state[N_NODES]
-    ours = np.uintp(state[CURRENT] * n_nodes)
-    theirs = np.uintp((1 - state[CURRENT]) * n_nodes)
-    at = np.uintp(state[SIDE] * capacity)
-    for node in range(n_nodes):
-        v = np.uintp(node)
-        row = load(WORDS, words, ours + v)
-        found = minus(row, load(WORDS, words, theirs + v))
-        if some(found):
-            store(words, theirs + v, row)
-            nodes[at] = node
-            store(lanes, at, found)
-            at += U1
-
-
-@njit(cache=True, nogil=True)
-def _top_down(
-    indptr, indices, words, every, state, nodes, lanes, capacity, counts, bytes_of, planes
-):
-    """The step from the listed frontier; counts what it found by lane.
-
-    Returns the number of found nodes, their arcs, and the arcs of those now complete.
-    """
-    base = state[BASE]
-    n_nodes = state[N_NODES]
-    ours = np.uintp(state[CURRENT] * n_nodes)
-    theirs = np.uintp((1 - state[CURRENT]) * n_nodes)
-    start = np.uintp(state[SIDE] * capacity)
-    begin = np.uintp((1 - state[SIDE]) * capacity)
-    end = begin
-    for i in range(start, start + np.uintp(state[N_FRONTIER])):
-        u = np.uintp(nodes[i] + base)
-        push = load(WORDS, lanes, i)
-        for arc in range(np.uintp(indptr[u]), np.uintp(indptr[u + U1])):
-            v = np.uintp(indices[arc] - base)
-            known = load(WORDS, words, ours + v)
-            new = minus(push, known)
-            if some(new):
-                held = load(WORDS, words, theirs + v)
-                if not some(minus(held, known)):  # the first to find it
-                    nodes[end] = v
-                    end += U1
-                store(words, theirs + v, union(held, new))
-    return _settle(indptr, words, every, state, nodes, lanes, begin, end, counts, bytes_of, planes)
-
-
-@njit(cache=True, nogil=True)
-def _settle(indptr, words, every, state, nodes, lanes, begin, end, counts, bytes_of, planes):
-    """Count nodes[begin:end] and what is new in their other rows; make both rows equal."""
-    base = state[BASE]
-    n_nodes = state[N_NODES]
-    ours = np.uintp(state[CURRENT] * n_nodes)
-    theirs = np.uintp((1 - state[CURRENT]) * n_nodes)
-    plane_stride, plane_at = np.uintp(state[PLANE_STRIDE]), np.uintp(state[PLANE_AT])
-    in_planes = state[PLANES] == 1 and state[DEPTH] > 0
-    depth = np.uint64(state[DEPTH])
-    all_lanes = load(WORDS, every, np.uintp(0))
-    arcs, closed = np.int64(0), np.int64(0)
-    room = 255
-    for i in range(begin, end):
-        v = np.uintp(nodes[i])
-        row = load(WORDS, words, theirs + v)
-        found = minus(row, load(WORDS, words, ours + v))
-        store(words, ours + v, row)
-        store(lanes, i, found)
-        degree = indptr[v + np.uintp(base + 1)] - indptr[v + np.uintp(base)]
-        arcs += degree
-        if not some(minus(all_lanes, row)):
-            closed += degree
-        tally(bytes_of, np.uintp(0), found)
-        room -= 1
-        if room == 0:
-            _flush(bytes_of, 0, counts)
-            room = 255
-        if in_planes:
-            note(planes, v * plane_stride + plane_at, depth, found)
-    _flush(bytes_of, 0, counts)
-    return np.int64(end - begin), arcs, closed
+    n_lanes = sources.size
+    theirs = n_nodes * WORDS
+    if not is_clean:
+        words[: 2 * n_nodes * WORDS] = 0
+    every[:] = 0
+    farthest[:] = -1
+    state[:] = 0
+    state[BASE], state[N_NODES], state[N_LANES] = base, n_nodes, n_lanes
+    state[MAY_LEAVE], state[LEVELS] = may_leave, n_logs >= 0
+    state[N_LOGS], state[LOG_STRIDE] = max(0, n_logs), log_stride
+    state[LISTED] = 1
+    n_listed, n_set = 0, 0
+    for lane in range(LANES):
+        source = source_of(lane, n_lanes)
+        if source < 0:
+            continue
+        v = np.int64(sources[source])
+        at = theirs + v * WORDS
+        is_new = True
+        for w in range(WORDS):
+            is_new = is_new and words[at + w] == 0
+        if is_new:
+            nodes[n_listed] = v
+            n_listed += 1
+        n_set += 1
+        bit = ONE << np.uint64(lane & 63)
+        every[lane >> 6] |= bit
+        words[at + (lane >> 6)] |= bit
+    by_level[:LANES] = 0
+    arcs, n_closed = settle(
+        indptr,
+        words,
+        every,
+        state,
+        nodes,
+        lanes,
+        found_at,
+        0,
+        n_listed,
+        by_level[:LANES],
+        bytes_of,
+    )
+    state[END] = state[N_FRONTIER] = n_listed
+    state[FRONTIER_ARCS] = arcs
+    state[N_OPEN] = n_nodes - n_closed
+    state[COVERED] = state[GAINED] = n_set
 
 
 @njit(cache=True, nogil=True)
@@ -318,41 +186,19 @@ def _insert(farthest, row, node):
 
 
 @njit(cache=True, nogil=True)
-def _end_lanes(
-    state,
-    side,
-    listed,
-    n_frontier,
-    before,
-    now,
-    nodes,
-    lanes,
-    capacity,
-    first,
-    n_first,
-    n_chunks,
-    ended,
-    eccentricity,
-    farthest,
-):
-    """Note eccentricity and last nodes of lanes that found nothing on this level."""
-    any_ended = False
-    ended[:] = 0
-    for lane in range(LANES):
-        if before[lane] > 0 and now[lane] == 0:
-            any_ended = True
-            ended[lane >> 6] |= ONE << np.uint64(lane & 63)
-            eccentricity[lane] = state[DEPTH] - 1
-    if not any_ended:
-        return
-    if listed:
-        for i in range(side * capacity, side * capacity + n_frontier):
-            for w in range(WORDS):
-                bits = lanes[i * WORDS + w] & ended[w]
-                while bits != 0:
-                    _insert(farthest, 64 * w + np.int64(lowest(bits)), nodes[i])
-                    bits &= bits - ONE
-        return
+def _last_listed(nodes, lanes, begin, end, ended, farthest):
+    """The smallest nodes of ended lanes, from the list that was their frontier."""
+    for i in range(begin, end):
+        for w in range(WORDS):
+            bits = lanes[i * WORDS + w] & ended[w]
+            while bits != 0:
+                _insert(farthest, 64 * w + np.int64(lowest(bits)), nodes[i])
+                bits &= bits - ONE
+
+
+@njit(cache=True, nogil=True)
+def _last_noted(side, n_chunks, first, n_first, ended, farthest):
+    """The same, from what the chunks of a bottom-up step noted."""
     for lane in range(LANES):
         if (ended[lane >> 6] >> np.uint64(lane & 63)) & ONE:
             k = 0
@@ -365,136 +211,52 @@ def _end_lanes(
 
 
 @njit(cache=True, nogil=True)
-def _is_long(state, n_arcs, found_arcs):
+def _has_ended(before, now, depth, ended, eccentricity):
+    """Set the bits of lanes that found nothing on this level; whether there are any."""
+    ended[:WORDS] = 0
+    for lane in range(LANES):
+        if before[lane] > 0 and now[lane] == 0:
+            ended[lane >> 6] |= ONE << np.uint64(lane & 63)
+            eccentricity[lane] = depth - 1
+    any_ended = False
+    for w in range(WORDS):
+        any_ended = any_ended or ended[w] != 0
+    return any_ended
+
+
+@njit(cache=True, nogil=True)
+def _is_long(state, n_arcs, gained):
     """Whether single searches would end sooner than the rest of this sweep.
 
     Asked once the sweep has spent a twelfth of what they cost. On a short graph the frontier then
-    still doubles from level to level, or lanes meet and share arcs; where neither is so, levels
+    still grows fast from level to level, or lanes meet and share arcs; where neither is so, levels
     will be many and lanes stay apart.
     """
     searches = state[N_LANES] * (n_arcs * SEARCH_ARC + state[N_NODES] * SEARCH_NODE)
     if state[MAY_LEAVE] == 0 or 12 * state[SPENT] < searches:
         return False
-    if 3 * state[COVERED] > state[N_LANES] * n_arcs:  # too late to leave
+    if 3 * state[COVERED] > state[N_LANES] * state[N_NODES]:  # too late to leave
         return False
-    is_growing = 4 * found_arcs > 5 * state[GROWTH]
-    is_sharing = found_arcs > 4 * state[FRONTIER_ARCS]
+    is_growing = 4 * gained > 5 * state[GAINED]
+    is_sharing = gained > 4 * state[N_FRONTIER]
     return not is_growing and not is_sharing
 
 
-@njit(
-    [
-        types.void(
-            I64,
-            I32,
-            types.int64,
-            types.int64,
-            OUT_U64,
-            OUT_U64,
-            OUT_I64,
-            OUT_I32,
-            OUT_U64,
-            OUT_I64,
-            OUT_U8,
-            OUT_I32,
-            types.int32[:, ::1],
-            types.boolean,
-        )
-    ],
-    cache=True,
-    nogil=True,
-)
-def start(
-    indptr,
-    sources,
-    base,
-    n_nodes,
-    words,
-    every,
-    state,
-    nodes,
-    lanes,
-    levels,
-    bytes_of,
-    eccentricity,
-    farthest,
-    is_clean,
-):
-    """Begin a sweep of one graph from up to LANES of its nodes; see ``advance``.
-
-    ``is_clean``: ``words`` are zero already.
-    """
-    n_lanes = sources.size
-    if not is_clean:
-        words[: 2 * n_nodes * WORDS] = 0
-    every[:] = 0
-    farthest[:] = -1
-    may_leave, planes = state[MAY_LEAVE], state[PLANES]
-    stride, plane_at = state[PLANE_STRIDE], state[PLANE_AT]
-    state[:] = 0
-    state[BASE], state[N_NODES], state[N_LANES] = base, n_nodes, n_lanes
-    state[MAY_LEAVE], state[PLANES] = may_leave, planes
-    state[PLANE_STRIDE], state[PLANE_AT] = stride, plane_at
-    state[LISTED] = 1
-    theirs = n_nodes * WORDS
-    n_listed = 0
-    for lane in range(LANES):
-        source = source_of(lane, n_lanes)
-        if source < 0:
-            continue
-        v = np.int64(sources[source])
-        at = theirs + v * WORDS
-        is_new = True
+@njit(cache=True, nogil=True)
+def _move_to_front(state, nodes, lanes, found_at):
+    """Make room in the list: drop all but the frontier."""
+    begin, end = state[BEGIN], state[END]
+    for i in range(begin, end):
+        nodes[i - begin] = nodes[i]
+        found_at[i - begin] = found_at[i]
         for w in range(WORDS):
-            is_new = is_new and words[at + w] == 0
-        if is_new:
-            nodes[n_listed] = v
-            n_listed += 1
-        bit = ONE << np.uint64(lane & 63)
-        every[lane >> 6] |= bit
-        words[at + (lane >> 6)] |= bit
-    levels[:LANES] = 0
-    n_found, arcs, closed = _settle(
-        indptr,
-        words,
-        every,
-        state,
-        nodes,
-        lanes,
-        np.uintp(0),
-        np.uintp(n_listed),
-        levels[:LANES],
-        bytes_of,
-        bytes_of,
-    )
-    state[N_FRONTIER], state[FRONTIER_ARCS] = n_found, arcs
-    state[OPEN_ARCS] = indptr[base + n_nodes] - indptr[base] - closed
-    state[COVERED] = arcs
-    state[GROWTH] = arcs
+            lanes[(i - begin) * WORDS + w] = lanes[i * WORDS + w]
+    state[BEGIN] = 0
+    state[END] = end - begin
 
 
 @njit(
-    [
-        types.int64(
-            I64,
-            I32,
-            OUT_U64,
-            U64,
-            OUT_I64,
-            OUT_I32,
-            OUT_U64,
-            OUT_I64,
-            types.int64[:, ::1],
-            types.int64[:, ::1],
-            OUT_U8,
-            OUT_U64,
-            OUT_I32,
-            OUT_I32,
-            OUT_U8,
-            OUT_I32,
-            types.int32[:, ::1],
-        )
-    ],
+    [types.int64(I64, I32, *TABLE, *COUNTING, *BY_LANE)],
     cache=True,
     nogil=True,
 )
@@ -506,14 +268,15 @@ def advance(
     state,
     nodes,
     lanes,
-    levels,
+    found_at,
+    by_level,
     counts,
     sums,
     bytes_of,
     wanted,
+    held,
     first,
     n_first,
-    planes,
     eccentricity,
     farthest,
 ):
@@ -522,164 +285,100 @@ def advance(
     Parameters
     ----------
     words : (2 * n_nodes * WORDS,) uint64
-        The two tables of rows.
+        The two tables.
     every : (WORDS,) uint64
         Lanes that are in use.
-    nodes : (2 * capacity,) int32; lanes : (2 * capacity * WORDS,) uint64
-        Two lists: the frontier's, and the next one's.
-    levels : (>= n_levels * LANES,) int64
+    nodes, found_at : (capacity,) int32; lanes : (capacity * WORDS,) uint64
+        The list: node, its level, and the lanes that reach it on that level.
+    by_level : (>= n_levels * LANES,) int64
         Row d: nodes found at level d, by lane.
-    counts, sums, bytes_of, wanted, first, n_first
+    counts, sums, bytes_of, wanted, held, first, n_first
         A row a chunk, see ``bottom_up``.
-    planes : bytes, or empty
     eccentricity : (LANES,) int32; farthest : (LANES, N_FARTHEST) int32, -1 on entry
 
     Returns
     -------
     int
-        DONE; BOTTOM_UP: run ``bottom_up`` over all nodes; GROW: give more room in ``levels``;
-        TO_BYTES: make bytes of the planes; RECORD: write the level just complete; LONG: drop
-        this sweep, single searches are faster.
+        DONE; BOTTOM_UP: run ``bottom_up`` over all nodes; GROW: give more room in ``by_level``;
+        WRITE: make bytes of all that is logged and listed; RECORD: write the level just complete;
+        LONG: drop this sweep, single searches are faster.
     """
-    n_nodes = state[N_NODES]
-    base = state[BASE]
+    n_nodes, base = state[N_NODES], state[BASE]
     n_arcs = indptr[base + n_nodes] - indptr[base]
-    capacity = nodes.size // 2
-    n_chunks = counts.shape[0]
+    capacity = nodes.size
     while True:
-        if state[PENDING] == 0:
+        is_up = state[PENDING] == 1
+        if not is_up:
             if state[N_FRONTIER] == 0:
                 return DONE
-            if (state[DEPTH] + 2) * LANES > levels.size:
+            if (state[DEPTH] + 2) * LANES > by_level.size:
                 return GROW
-            if state[PLANES] == 1 and state[DEPTH] + 1 == N_PLANED:
-                return TO_BYTES
-            frontier_arcs = state[FRONTIER_ARCS]
-            down = frontier_arcs * TOP_DOWN_ARC + state[N_FRONTIER] * TOP_DOWN_NODE
-            up = state[OPEN_ARCS] * BOTTOM_UP_ARC + n_nodes * BOTTOM_UP_NODE
+            if state[DEPTH] + 1 == N_NARROW and state[LEVELS] == 1:
+                return WRITE
+            up = state[N_OPEN] * n_arcs // n_nodes * BOTTOM_UP_ARC + n_nodes * BOTTOM_UP_NODE
+            arcs, room = state[FRONTIER_ARCS], capacity - state[END]
+            if state[LISTED] == 0:
+                arcs = state[N_FRONTIER] * n_arcs // n_nodes
+                room = (room if state[LEVELS] == 1 else capacity) - state[N_FRONTIER]
+            down = arcs * TOP_DOWN_ARC + state[N_FRONTIER] * TOP_DOWN_NODE
             if state[LISTED] == 0:
                 down += 2 * n_nodes
-            state[DEPTH] += 1
-            if frontier_arcs > capacity or state[N_FRONTIER] > capacity or down > up:
+            if down >= up or state[N_FRONTIER] + arcs > capacity:
+                if state[LEVELS] == 1 and state[N_STEPS] == state[N_LOGS]:
+                    return WRITE
                 state[SPENT] += up
+                state[DEPTH] += 1
                 state[PENDING] = 1
                 return BOTTOM_UP
+            if arcs > room:
+                if state[LEVELS] == 1:  # what is listed has to stay until it is written
+                    return WRITE
+                _move_to_front(state, nodes, lanes, found_at)
+            if state[LISTED] == 0:
+                at = state[END] if state[LEVELS] == 1 else 0
+                state[FRONTIER_ARCS] = list_found(indptr, words, state, nodes, lanes, found_at, at)
+                state[LISTED] = 1
+                state[SPENT] += 2 * n_nodes
+                continue
             state[SPENT] += down
+            state[DEPTH] += 1
         row = state[DEPTH] * LANES
-        now = levels[row : row + LANES]
+        now = by_level[row : row + LANES]
         now[:] = 0
-        side, listed, n_frontier = state[SIDE], state[LISTED], state[N_FRONTIER]
-        n_found, arcs, closed = np.int64(0), np.int64(0), np.int64(0)
-        if state[PENDING] == 1:
-            for chunk in range(n_chunks):
+        side, was_listed = state[SIDE], state[LISTED] == 1
+        begin, end = state[BEGIN], state[END]
+        if is_up:
+            n_found = np.int64(0)
+            for chunk in range(counts.shape[0]):
                 now += counts[chunk]
                 n_found += sums[chunk, 0]
-                arcs += sums[chunk, 1]
-                closed += sums[chunk, 2]
+                state[N_OPEN] -= sums[chunk, 1]
             state[CURRENT] = 1 - state[CURRENT]
+            if state[LEVELS] == 1:
+                state[LOG_DEPTH + state[N_STEPS]] = state[DEPTH]
+                state[N_STEPS] += 1
             state[LISTED] = 0
+            state[PENDING] = 0
+            state[SIDE] = 1 - side
         else:
-            if listed == 0:
-                _list_found(words, state, nodes, lanes, capacity)
-                listed = 1
-            n_found, arcs, closed = _top_down(
-                indptr, indices, words, every, state, nodes, lanes, capacity, now, bytes_of, planes
+            last = top_down(indptr, indices, words, state, nodes, lanes)
+            state[FRONTIER_ARCS], n_closed = settle(
+                indptr, words, every, state, nodes, lanes, found_at, end, last, now, bytes_of
             )
-            state[LISTED] = 1
-        state[PENDING] = 0
-        state[SIDE] = 1 - side
+            n_found = last - end
+            state[BEGIN], state[END] = end, last
+            state[N_OPEN] -= n_closed
         state[N_FRONTIER] = n_found
-        state[FRONTIER_ARCS] = arcs
-        state[OPEN_ARCS] -= closed
-        _end_lanes(
-            state,
-            side,
-            listed,
-            n_frontier,
-            levels[row - LANES : row],
-            now,
-            nodes,
-            lanes,
-            capacity,
-            first,
-            n_first,
-            n_chunks,
-            wanted,
-            eccentricity,
-            farthest,
-        )
+        if _has_ended(by_level[row - LANES : row], now, state[DEPTH], wanted, eccentricity):
+            if was_listed:
+                _last_listed(nodes, lanes, begin, end, wanted, farthest)
+            else:
+                _last_noted(side, counts.shape[0], first, n_first, wanted, farthest)
         if n_found > 0:
-            # Arcs of lanes: as if every found lane had its node's share of the arcs.
-            found_arcs = np.int64(now.sum() * (arcs / n_found))
-            state[COVERED] += found_arcs
-            if _is_long(state, n_arcs, found_arcs):
+            gained = now.sum()
+            state[COVERED] += gained
+            if _is_long(state, n_arcs, gained):
                 return LONG
-            state[GROWTH] = found_arcs
-            if state[PLANES] == 2:
+            state[GAINED] = gained
+            if state[LEVELS] == 2:
                 return RECORD
-
-
-@njit(
-    [
-        types.void(
-            U64, I64, types.int64, types.int64, OUT_U8, OUT_U8, types.int64, types.int64, OUT_U8
-        )
-    ],
-    cache=True,
-    nogil=True,
-)
-def make_bytes(words, state, lo, hi, planes, level, stride, column, spare):
-    """Levels of nodes lo .. hi - 1 from their planes: row v is at level[v * stride + column].
-
-    Lanes that have not reached a node get 255. Planes may lie where the row is written.
-    ``spare`` is scratch, LANES bytes.
-    """
-    n_lanes = state[N_LANES]
-    ours = np.uintp(state[CURRENT] * state[N_NODES])
-    plane_stride, plane_at = np.uintp(state[PLANE_STRIDE]), np.uintp(state[PLANE_AT])
-    for node in range(lo, hi):
-        v = np.uintp(node)
-        seen = load(WORDS, words, ours + v)
-        at = v * plane_stride + plane_at
-        to = v * np.uintp(stride) + np.uintp(column)
-        if n_lanes >= 64:
-            spread(planes, at, seen, level, to, to + np.uintp(n_lanes - 64))
-        else:
-            spread(planes, at, seen, spare, np.uintp(0), np.uintp(64))
-            for lane in range(n_lanes):
-                level[to + np.uintp(lane)] = spare[lane]
-
-
-@njit(cache=True, nogil=True)
-def _write_level(level, to, n_lanes, row, depth):
-    for w in range(WORDS):
-        bits = word_of(row, np.uintp(w))
-        at = to + np.uintp(n_lanes - 64 if w == WORDS - 1 else 64 * w)
-        while bits != 0:
-            level[at + np.uintp(lowest(bits))] = depth
-            bits &= bits - ONE
-
-
-@njit(
-    [types.void(U64, I64, I32, U64, types.int64, types.int64, OUT_U8, types.int64, types.int64)],
-    cache=True,
-    nogil=True,
-)
-def record(words, state, nodes, lanes, lo, hi, level, stride, column):
-    """Write the level just complete for the lanes that found nodes lo .. hi - 1 on it."""
-    n_lanes, depth = state[N_LANES], state[DEPTH]
-    if state[LISTED] == 1:
-        start_of_list = state[SIDE] * (nodes.size // 2)
-        for i in range(start_of_list, start_of_list + state[N_FRONTIER]):
-            v = np.int64(nodes[i])
-            if lo <= v < hi:
-                row = load(WORDS, lanes, np.uintp(i))
-                _write_level(level, np.uintp(v * stride + column), n_lanes, row, depth)
-        return
-    ours = np.uintp(state[CURRENT] * state[N_NODES])
-    theirs = np.uintp((1 - state[CURRENT]) * state[N_NODES])
-    for node in range(lo, hi):
-        v = np.uintp(node)
-        row = minus(load(WORDS, words, ours + v), load(WORDS, words, theirs + v))
-        if some(row):
-            _write_level(level, np.uintp(node * stride + column), n_lanes, row, depth)

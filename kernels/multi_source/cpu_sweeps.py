@@ -6,24 +6,35 @@ import itertools
 
 import numpy as np
 
-from kernels.multi_source import cpu_sweep
-from kernels.multi_source.cpu_graphs import cut, sweep_scratch
-from kernels.multi_source.cpu_sweep import (
+from kernels.multi_source import cpu_levels, cpu_steps, cpu_sweep
+from kernels.multi_source.cpu_graphs import cut
+from kernels.multi_source.cpu_state import (
+    BEGIN,
+    BOTTOM_UP,
+    CURRENT,
     DEPTH,
+    END,
+    GROW,
     LANES,
+    LEVELS,
     LISTED,
+    LONG,
     N_LANES,
-    PLANE_BYTES,
-    PLANES,
+    N_NARROW,
+    RECORD,
+    ROW_BYTES,
     WORDS,
-    lane_of,
+    WRITE,
+    logs_within,
+    sweep_scratch,
 )
 from kernels.threads import Team
 from kernels.types import N_FARTHEST, NODE
 
 LARGE = 1 << 18  # nodes and arcs from which all threads share a graph: a step then takes over 1 ms
+N_LOGS_APART = 4  # where logs cannot lie within the levels
+LEAST_WITHIN = 64  # sources from which they can: with fewer, too few steps would find room
 CHUNKS_EACH = 8  # ranges of nodes a thread: they end together though hubs differ
-N_NARROW = 255  # levels that uint8 holds: 0 to 254, 255 means unreached
 
 Raw = tuple[np.ndarray, ...]  # hop_ptr, hop_counts, eccentricity, n_reached, farthest
 
@@ -73,9 +84,19 @@ class Sweeps:
         cut(indptr, base, n_nodes, borders)
         self.ranges = [(i, *pair) for i, pair in enumerate(itertools.pairwise(borders.tolist()))]
         scratch = sweep_scratch(n_nodes, len(self.ranges))
-        self.words, self.every, self.state, self.nodes, self.lanes, self.counts = scratch[:6]
-        self.counting, self.by_lane = scratch[6:12], scratch[12:]
-        self.level = np.zeros((n_nodes, len(sources)), np.uint8) if levels else None
+        self.words, self.state = scratch[0], scratch[2]
+        self.nodes, self.lanes, self.found_at = scratch[3:6]
+        self.table, self.by_level = scratch[:6], scratch[6]
+        self.counting, self.by_lane = scratch[7:14], scratch[14:]
+        self.level = np.empty((n_nodes, len(sources)), np.uint8) if levels else None
+        # Logs lie where the levels will be, but for what they would spoil: other groups' levels.
+        self.n_logs, self.log_stride, self.logs = -1, 0, np.empty(0, np.uint8)
+        if self.level is not None:
+            self.n_logs, self.log_stride = logs_within(len(sources)), len(sources)
+            self.logs = self.level.reshape(-1)
+            if not LEAST_WITHIN <= len(sources) <= LANES:
+                self.n_logs, self.log_stride = N_LOGS_APART, 0
+                self.logs = np.empty(n_nodes * ROW_BYTES * N_LOGS_APART, np.uint8)
         self.late: list[tuple[int, int, int, np.ndarray, np.ndarray]] = []
 
     def run(self, found: Found, row: int) -> bool:
@@ -99,97 +120,88 @@ class Sweeps:
 
     def _sweep(self, first: int, last: int) -> bool:
         """Sweep from sources first .. last - 1; False if that is not worth while."""
-        state, eccentricity, farthest = self.state, *self.by_lane
-        planes = np.empty(0, np.uint8)
-        state[cpu_sweep.MAY_LEAVE] = self.may_leave
-        state[PLANES] = 0
-        if self.level is not None:
-            state[PLANES] = 1
-            if last - first >= PLANE_BYTES:  # planes lie where the levels will be
-                planes, place = self.level.reshape(-1), (len(self.sources), first)
-            else:
-                planes, place = np.zeros(self.n_nodes * PLANE_BYTES, np.uint8), (PLANE_BYTES, 0)
-            state[cpu_sweep.PLANE_STRIDE], state[cpu_sweep.PLANE_AT] = place
-        table = (self.words, self.every, state, self.nodes, self.lanes)
         cpu_sweep.start(
             self.indptr,
             self.sources[first:last],
             self.base,
             self.n_nodes,
-            *table,
-            self.counts,
-            self.counting[2],
-            eccentricity,
-            farthest,
+            self.may_leave,
+            self.n_logs,
+            self.log_stride,
             first == 0,
+            *self.table,
+            self.by_level,
+            self.counting[2],
+            *self.by_lane,
         )
+        arrays = (self.indptr, self.indices, *self.table)
         while True:
-            todo = cpu_sweep.advance(
-                self.indptr,
-                self.indices,
-                *table,
-                self.counts,
-                *self.counting,
-                planes,
-                eccentricity,
-                farthest,
-            )
-            if todo == cpu_sweep.BOTTOM_UP:
-                self._bottom_up(planes)
-            elif todo == cpu_sweep.GROW:
-                self.counts = np.concatenate([self.counts, np.empty_like(self.counts)])
-            elif todo == cpu_sweep.TO_BYTES:
-                self._make_bytes(planes, first)
-                state[PLANES] = 2
-            elif todo == cpu_sweep.RECORD:
+            todo = cpu_sweep.advance(*arrays, self.by_level, *self.counting, *self.by_lane)
+            if todo == BOTTOM_UP:
+                self.team.run(self._bottom_up, self.ranges)
+            elif todo == GROW:
+                self.by_level = np.concatenate([self.by_level, np.empty_like(self.by_level)])
+            elif todo == WRITE:
+                self._write(first)
+            elif todo == RECORD:
                 self._record(first)
-            elif todo == cpu_sweep.LONG:
+            elif todo == LONG:
                 return False
             else:
                 break
-        if state[PLANES] == 1:
-            self._make_bytes(planes, first)
+        if self.state[LEVELS] == 1:
+            self._write(first)
         return True
 
-    def _bottom_up(self, planes: np.ndarray) -> None:
-        def step(chunk_range: tuple[int, int, int]) -> None:
-            chunk, lo, hi = chunk_range
-            arrays = (self.indptr, self.indices, self.words, self.every, self.state)
-            cpu_sweep.bottom_up(*arrays, lo, hi, chunk, *self.counting, planes)
+    def _bottom_up(self, chunk_range: tuple[int, int, int]) -> None:
+        chunk, lo, hi = chunk_range
+        every, state = self.table[1], self.state
+        arrays = (self.indptr, self.indices, self.words, every, state)
+        cpu_steps.bottom_up(*arrays, lo, hi, chunk, *self.counting, self.logs)
 
-        self.team.run(step, self.ranges)
-
-    def _make_bytes(self, planes: np.ndarray, first: int) -> None:
+    def _write(self, first: int) -> None:
+        """Make bytes of all that is logged and listed."""
         assert self.level is not None
-        level = self.level.reshape(-1)
+        place = (self.level.reshape(-1), len(self.sources), first)
+        state = self.state
 
         def step(chunk_range: tuple[int, int, int]) -> None:
             _, lo, hi = chunk_range
-            place = (level, len(self.sources), first, np.empty(LANES, np.uint8))
-            cpu_sweep.make_bytes(self.words, self.state, lo, hi, planes, *place)
+            spare = (np.empty(cpu_levels.N_SPARE, np.uint64), np.empty(LANES, np.uint8))
+            cpu_levels.write_logs(state, lo, hi, self.logs, *place, *spare)
 
         self.team.run(step, self.ranges)
+        listed = (self.nodes, self.lanes, self.found_at, 0, int(state[END]))
+        cpu_levels.write_listed(state, *listed, *place)
+        state[LEVELS] = 2
 
     def _record(self, first: int) -> None:
-        """Write the level just complete; one that uint8 cannot hold is kept until all are known."""
+        """Write the level just complete; one that a byte cannot hold waits until all are known."""
         assert self.level is not None
-        state, level = self.state, self.level.reshape(-1)
-        depth, n_lanes = int(state[DEPTH]), int(state[N_LANES])
-        if depth < N_NARROW:
-            table = (self.words, state, self.nodes, self.lanes)
-            cpu_sweep.record(*table, 0, self.n_nodes, level, len(self.sources), first)
-            return
-        if state[LISTED]:
-            begin = int(state[cpu_sweep.SIDE]) * (len(self.nodes) // 2)
-            listed = slice(begin, begin + int(state[cpu_sweep.N_FRONTIER]))
-            nodes, lanes = self.nodes[listed].copy(), self.lanes.reshape(-1, WORDS)[listed].copy()
+        state = self.state
+        begin, end, depth = int(state[BEGIN]), int(state[END]), int(state[DEPTH])
+        place = (self.level.reshape(-1), len(self.sources), first)
+        if depth < N_NARROW and state[LISTED]:
+            listed = (self.nodes, self.lanes, self.found_at, begin, end)
+            cpu_levels.write_listed(state, *listed, *place)
+        elif depth < N_NARROW:
+
+            def step(chunk_range: tuple[int, int, int]) -> None:
+                _, lo, hi = chunk_range
+                cpu_levels.write_found(state, self.words, lo, hi, *place)
+
+            self.team.run(step, self.ranges)
         else:
-            tables = self.words.reshape(2, self.n_nodes, WORDS)
-            now = int(state[cpu_sweep.CURRENT])
-            lanes = tables[now] & ~tables[1 - now]
-            nodes = np.flatnonzero(lanes.any(axis=1))
-            lanes = lanes[nodes]
-        self.late.append((first, n_lanes, depth, nodes, lanes))
+            if state[LISTED]:
+                nodes = self.nodes[begin:end].copy()
+                lanes = self.lanes.reshape(-1, WORDS)[begin:end].copy()
+            else:
+                tables = self.words.reshape(2, self.n_nodes, WORDS)
+                now = int(state[CURRENT])
+                lanes = tables[now] & ~tables[1 - now]
+                nodes = np.flatnonzero(lanes.any(axis=1))
+                lanes = lanes[nodes]
+            self.late.append((first, int(state[N_LANES]), depth, nodes, lanes))
 
     def _widen(self) -> None:
         assert self.level is not None
@@ -208,9 +220,9 @@ class Sweeps:
         """Results of a sweep, from lanes to rows."""
         eccentricity, farthest = self.by_lane
         n_lanes = last - first
-        by_depth = self.counts.reshape(-1, LANES)
+        by_depth = self.by_level.reshape(-1, LANES)
         for i in range(n_lanes):
-            lane = lane_of(i, n_lanes)
+            lane = cpu_sweep.lane_of(i, n_lanes)
             counts = by_depth[: eccentricity[lane] + 1, lane].copy()
             at = row + first + i
             found.eccentricity[at] = eccentricity[lane]

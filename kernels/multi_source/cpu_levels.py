@@ -1,0 +1,127 @@
+"""Levels of a sweep on cores, from rows of lanes to bytes; see ``cpu_sweep``.
+
+The level of source i of a group at node v is ``level[v * stride + column + i]``.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit, types
+
+from kernels.lanes import load, lowest, minus, no_lanes, some, union, word_of, write_levels
+from kernels.multi_source.cpu_state import (
+    BLOCK,
+    CURRENT,
+    DEPTH,
+    LANES,
+    LOG_DEPTH,
+    MAX_LOGS,
+    N_LANES,
+    N_NODES,
+    N_STEPS,
+    ROW_BYTES,
+    WORDS,
+)
+from kernels.multi_source.cpu_steps import log_place
+from kernels.signatures import I32, I64, OUT_U8, OUT_U64, U64
+
+ONE = np.uint64(1)
+N_SPARE = MAX_LOGS * BLOCK * WORDS  # words of scratch for ``write_logs``
+
+
+@njit(
+    [
+        types.void(
+            *(I64, types.int64, types.int64, OUT_U8, OUT_U8, types.int64, types.int64),
+            *(OUT_U64, OUT_U8),
+        )
+    ],
+    cache=True,
+    nogil=True,
+)
+def write_logs(state, lo, hi, logs, level, stride, column, spare, spare_row):
+    """Write what the logged steps found of the range of nodes lo .. hi - 1; all else becomes 255.
+
+    ``logs`` may be ``level`` itself. Scratch: ``spare``, N_SPARE words; ``spare_row``, LANES bytes.
+    """
+    n_lanes, n_steps = state[N_LANES], state[N_STEPS]
+    rows = spare.view(np.uint8)
+    for block in range(lo, hi, BLOCK):
+        n_rows = min(BLOCK, hi - block)
+        first = log_place(state, lo, hi, block, 0)
+        size = n_steps * n_rows * ROW_BYTES
+        rows[:size] = logs[first : first + size]
+        for i in range(n_rows):
+            # Bit b of the level of each lane found by one of these steps.
+            b0, b1, b2, b3 = no_lanes(WORDS), no_lanes(WORDS), no_lanes(WORDS), no_lanes(WORDS)
+            b4, b5, b6, b7 = no_lanes(WORDS), no_lanes(WORDS), no_lanes(WORDS), no_lanes(WORDS)
+            reached = no_lanes(WORDS)
+            for step in range(n_steps):
+                found = load(WORDS, spare, np.uintp(step * n_rows + i))
+                reached = union(reached, found)
+                depth = state[LOG_DEPTH + step]
+                if depth & 1:
+                    b0 = union(b0, found)
+                if depth & 2:
+                    b1 = union(b1, found)
+                if depth & 4:
+                    b2 = union(b2, found)
+                if depth & 8:
+                    b3 = union(b3, found)
+                if depth & 16:
+                    b4 = union(b4, found)
+                if depth & 32:
+                    b5 = union(b5, found)
+                if depth & 64:
+                    b6 = union(b6, found)
+                if depth & 128:
+                    b7 = union(b7, found)
+            to = np.uintp((block + i) * stride + column)
+            if n_lanes >= 64:
+                last = to + np.uintp(n_lanes - 64)
+                write_levels(level, to, last, reached, b0, b1, b2, b3, b4, b5, b6, b7)
+                continue
+            last = np.uintp(LANES - 64)
+            write_levels(spare_row, np.uintp(0), last, reached, b0, b1, b2, b3, b4, b5, b6, b7)
+            for lane in range(n_lanes):
+                level[to + np.uintp(lane)] = spare_row[lane]
+
+
+@njit(cache=True, nogil=True)
+def _write_row(level, to, n_lanes, row, depth):
+    for w in range(WORDS):
+        bits = word_of(row, np.uintp(w))
+        at = np.uintp(to + (n_lanes - 64 if w == WORDS - 1 else 64 * w))
+        while bits != 0:
+            level[at + np.uintp(lowest(bits))] = depth
+            bits &= bits - ONE
+
+
+@njit(
+    [types.void(I64, U64, types.int64, types.int64, OUT_U8, types.int64, types.int64)],
+    cache=True,
+    nogil=True,
+)
+def write_found(state, words, lo, hi, level, stride, column):
+    """Write the level just complete, found by a bottom-up step, of nodes lo .. hi - 1."""
+    n_nodes, n_lanes, depth = state[N_NODES], state[N_LANES], state[DEPTH]
+    ours = np.uintp(state[CURRENT] * n_nodes)
+    theirs = np.uintp((1 - state[CURRENT]) * n_nodes)
+    for node in range(lo, hi):
+        v = np.uintp(node)
+        row = minus(load(WORDS, words, ours + v), load(WORDS, words, theirs + v))
+        if some(row):
+            _write_row(level, node * stride + column, n_lanes, row, depth)
+
+
+@njit(
+    [types.void(I64, I32, U64, I32, types.int64, types.int64, OUT_U8, types.int64, types.int64)],
+    cache=True,
+    nogil=True,
+)
+def write_listed(state, nodes, lanes, found_at, begin, end, level, stride, column):
+    """Write the levels of nodes[begin:end] of the list."""
+    for i in range(begin, end):
+        row = load(WORDS, lanes, np.uintp(i))
+        to = nodes[i] * np.int64(stride) + column
+        _write_row(level, to, state[N_LANES], row, found_at[i])
