@@ -1,25 +1,44 @@
-"""From store to results: what a Dask task costs, and how packs, schedules and workers compare.
+"""Schedules compared, as the field's tables do: time, speed-up, gain of each GPU, busy share.
 
-``python -m benchmarks.bench_schedule [--nodes N] [--ingresses N,N] [--packs 1,auto]
-[--schedules free,striding,barrier] [--workers N,N] [--device cpu] [--repeats N]``
+``python benchmarks/bench_schedule.py [--parts tables,long,...] [--workers 1,2,4] [--device gpu]
+[--scale 0.02] [--seconds 330] [--breakdown]``
 
-One AS of preferential attachment with two links a router is written to a store; each row is a whole
-``measure`` (plan, drive, collect) on a cluster that is up, so that its start, told apart, does not
-blur the comparison. The first run of each cluster, in which workers read the graph, is a row of
-its own.
+Parts, each on 1, 2, 4, ... workers (a GPU each, or a core each):
+
+- ``tasks``: what a task without work costs;
+- ``tables``: 50 and 100 ingresses of ASes of 4.6, 4.8 and 6.7 M routers, ``--pack 1`` by the
+  schedules barrier, striding and free, and ``--pack auto``;
+- ``long``: searches worth 20 ms or more: those of the field's original of two kernels (on GPUs),
+  and ours repeated for 20 ms;
+- ``many``: 100, 1,000 and 4,000 ingresses of one AS, and of many ASes, as sweeps;
+- ``uneven``: ASes of very different sizes, largest first and in random order; and one GPU (or
+  core) kept busy by another process;
+- ``degrees``: mean degrees of 6, 8 and 10, and an AS of 20 M routers.
+
+``wall_s`` is that of plan, drive and collect on a cluster that is up, graphs read before. The
+sequential baseline is a plain queue search on one core, ingress after ingress: measured for
+``N_SEQUENTIAL`` of them and scaled. ``gain`` is the time on the fewest workers over the time on
+these, ``gain_of_last`` that on the count before. Results are compared: among all runs of the same
+ingresses, and with the baseline's.
+
+A row is printed as soon as it is there. What the time did not suffice for is named in the last.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
+import itertools
 import json
-import statistics
+import os
+import signal
+import subprocess
 import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -28,120 +47,299 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 
 from benchmarks.record import record
-from kernels.warm import compile_cpu
-from pipeline.build import build_graphs
+from benchmarks.schedule_parts import PARTS, Part, Run, parts_of, sizes_of
+from benchmarks.schedule_store import Size, make_snapshot
+from benchmarks.schedule_work import search_long
+from benchmarks.task_breakdown import breakdown, task_cost
+from kernels import bfs_queue, compile_cpu
+from pipeline.collect import Collector
 from pipeline.config import AnalyzeConfig
-from pipeline.generate.barabasi_albert import generate_barabasi_albert
-from pipeline.infer.declared import declare
-from pipeline.schedule import measure
-from pipeline.schedule.cluster import open_cluster
-from pipeline.schedule.driver import drive
-from pipeline.store import Snapshot, open_snapshot, write_snapshot
+from pipeline.model.measurement import Measurement
+from pipeline.schedule.calibration_file import load as load_costs
+from pipeline.schedule.cluster import Cluster, n_cores, open_cluster
+from pipeline.schedule.costs import Costs
+from pipeline.schedule.driver import SCHEDULES
+from pipeline.schedule.gpus import visible_gpus
+from pipeline.schedule.policy import plan
+from pipeline.store import Snapshot
 
-ASN = 64512
-N_EMPTY = 1000  # tasks without work
-
-
-def snapshot_of(store: Path, n_nodes: int, n_ingresses: int) -> Snapshot:
-    topology = generate_barabasi_albert(n_nodes, m=2, seed=1, asn=ASN)
-    graphs = build_graphs([declare(topology, asn=ASN, ingresses=n_ingresses)])
-    more: dict[str, Any] = {"as_names": {}, "inputs": [], "options": {}, "counts": {}}
-    write_snapshot(store, f"{n_nodes}-{n_ingresses}", graphs, rejects=[], **more)
-    return open_snapshot(store, f"{n_nodes}-{n_ingresses}")
+N_SEQUENTIAL = 2  # searches of the baseline that are measured
+ENOUGH_S = 1.0  # seconds of repeats of one run; at most the number asked for
+PAYS = 1.1  # gain of the last workers added from which they pay
 
 
-def task_cost(client: Any) -> list[dict]:
-    """Milliseconds that a task without work costs, by tasks in flight."""
-    rows = []
-    for window in (None, 8, 16):
-        todo = iter(range(N_EMPTY))
-        started = time.perf_counter()
-        for _ in drive(client, abs, partial(next, todo, None), name="empty", window=window):
-            pass
-        task_ms = (time.perf_counter() - started) / N_EMPTY * 1e3
-        rows.append({"what": "empty task", "window": window or "default", "task_ms": task_ms})
-    return rows
+@dataclass
+class Bench:
+    """What all runs share: where time is kept, and what each was found to take."""
+
+    device: str
+    seconds: float
+    repeats: int
+    costs: Costs
+    rows: dict[Size, int] = field(default_factory=dict)  # AS rows of the snapshot
+    started: float = field(default_factory=time.monotonic)
+    walls: dict[tuple, dict[int, float]] = field(default_factory=dict)
+    found: dict[tuple, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    sequential_s: dict[Size, float] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
+
+    def has_time(self, what: str) -> bool:
+        """Whether to begin something; what is not begun is named at the end."""
+        if time.monotonic() - self.started < self.seconds:
+            return True
+        self.left_out.append(what)
+        return False
 
 
-def run_once(snapshot: Snapshot, config: AnalyzeConfig) -> tuple[float, Any]:
-    started = time.perf_counter()
-    measurement = measure(snapshot, config)
-    wall_s = time.perf_counter() - started
-    assert not measurement.failed, measurement.failed
-    return wall_s, measurement
+def sources_of(snapshot: Snapshot, rows: list[int], n_sources: int) -> tuple[np.ndarray, ...]:
+    """The same distinct nodes of each AS in every run: source_ptr, sources."""
+    drawn = [
+        np.random.default_rng(row).permutation(int(snapshot.n_nodes[row]))[:n_sources]
+        for row in rows
+    ]
+    source_ptr = np.append(0, np.cumsum([len(nodes) for nodes in drawn]))
+    return source_ptr, np.concatenate([np.sort(nodes) for nodes in drawn]).astype(np.int32)
 
 
-def same(a: Any, b: Any) -> bool:
-    """Whether two runs agree in every result."""
-    return all(
-        np.array_equal(getattr(a, name), getattr(b, name))
-        for name in ("row", "source", "n_reached", "eccentricity", "hop_counts", "farthest")
+def measure_sequential(bench: Bench, snapshot: Snapshot, size: Size) -> float:
+    """Seconds of one search by the baseline."""
+    if size not in bench.sequential_s:
+        graph = snapshot.graph(bench.rows[size])
+        _, sources = sources_of(snapshot, [bench.rows[size]], N_SEQUENTIAL + 1)
+        times = []
+        for source in sources.tolist():  # the first one touches the memory
+            started = time.perf_counter()
+            bfs_queue(graph, source)
+            times.append(time.perf_counter() - started)
+        bench.sequential_s[size] = float(np.mean(times[1:]))
+    return bench.sequential_s[size]
+
+
+def run_once(bench: Bench, cluster: Cluster, snapshot: Snapshot, run: Run) -> Measurement:
+    """Plan, drive and collect, as ``measure`` does."""
+    rows = np.array(sorted(bench.rows[size] for size in run.ases))
+    source_ptr, sources = sources_of(snapshot, rows.tolist(), run.n_ingresses)
+    tasks = plan(
+        rows,
+        snapshot.asn[rows],
+        snapshot.n_nodes[rows],
+        snapshot.n_arcs[rows],
+        [snapshot.graph_hash[row] for row in rows.tolist()],
+        source_ptr,
+        sources,
+        n_workers=max(1, sum(cluster.n_threads().values())),
+        devices=(bench.device,),  # type: ignore[arg-type]
+        pack=run.pack,
+        costs=bench.costs,
+        snapshot=str(Path(snapshot.path).resolve()),
     )
+    order = np.arange(tasks.n_tasks)
+    if run.order == "random":
+        order = np.random.default_rng(0).permutation(order)
+    todo = (tasks.task(i) for i in order.tolist())
+    collector = Collector(snapshot.asn)
+    outcomes = SCHEDULES[run.schedule](
+        cluster.client, run.work, lambda: next(todo, None), name=lambda task: task.name
+    )
+    for outcome in outcomes:
+        collector.add(outcome)
+    measurement = collector.finish(
+        rows, tasks.owner, source_ptr, sources, n_threads=cluster.n_threads()
+    )
+    if measurement.failed:
+        raise RuntimeError(f"{run}: {measurement.failed}")
+    return measurement
 
 
-def rows_of(arguments: argparse.Namespace, scratch: Path) -> Iterator[dict]:
-    snapshots = [snapshot_of(scratch / "store", arguments.nodes, n) for n in arguments.ingresses]
-    expected: dict[str, Any] = {}
-    for workers in arguments.workers:
+def check(bench: Bench, snapshot: Snapshot, run: Run, measurement: Measurement) -> None:
+    """Raise unless the results are those of every other run, and of the baseline."""
+    results = measurement.results
+    mine = (results.n_reached, results.eccentricity)
+    key = (run.ases, run.n_ingresses)
+    if key not in bench.found:
+        bench.found[key] = mine
+        at = len(results.source) - 1
+        wanted = bfs_queue(snapshot.graph(int(results.row[at])), int(results.source[at]))
+        if (wanted.n_reached, wanted.eccentricity) != (mine[0][at], mine[1][at]):
+            raise RuntimeError(f"{run}: another result than the baseline's")
+    for ours, theirs in zip(mine, bench.found[key], strict=True):
+        if not np.array_equal(ours, theirs):
+            raise RuntimeError(f"{run}: another result than that of an earlier run")
+
+
+def timed(
+    bench: Bench, cluster: Cluster, snapshot: Snapshot, part: Part, run: Run
+) -> dict[str, Any]:
+    """One row: the median of some repeats."""
+    walls: list[float] = []
+    busy: list[float] = []
+    while len(walls) < bench.repeats and sum(walls) < ENOUGH_S:
+        started = time.perf_counter()
+        measurement = run_once(bench, cluster, snapshot, run)
+        walls.append(time.perf_counter() - started)
+        busy.append(float(np.mean(list(measurement.busy_share.values()))))
+    check(bench, snapshot, run, measurement)
+    wall_s, n_workers = float(np.median(walls)), len(cluster.facts)
+    by_workers = bench.walls.setdefault((part.name, *run.key), {})
+    by_workers[n_workers] = wall_s
+    row = {
+        "part": part.name,
+        "workers": n_workers,
+        "device": bench.device,
+        "ases": run.text,
+        "n_ingresses": run.n_ingresses,
+        "searches": run.work_name,
+        "schedule": run.schedule,
+        "pack": run.pack or "auto",
+        "order": run.order,
+        "n_tasks": len(measurement.tasks["task"]),
+        "wall_s": wall_s,
+        "busy_share": float(np.median(busy)),
+        "repeats": len(walls),
+    }
+    if part.has_baseline and run.work is not search_long:
+        one_s = [measure_sequential(bench, snapshot, size) for size in run.ases]
+        row["sequential_s"] = run.n_ingresses * sum(one_s)
+        row["speed_up"] = row["sequential_s"] / wall_s
+    fewer = sorted(n for n in by_workers if n < n_workers)
+    if fewer:
+        row["gain"] = by_workers[fewer[0]] / wall_s
+        row["gain_of_last"] = by_workers[fewer[-1]] / wall_s
+    return row
+
+
+@contextlib.contextmanager
+def disturbed(bench: Bench, n_workers: int) -> Iterator[None]:
+    """Keep the last GPU of some, or one core, busy by another process."""
+    command = [sys.executable, str(Path(__file__).with_name("schedule_work.py")), bench.device]
+    gpu = {"CUDA_VISIBLE_DEVICES": visible_gpus()[n_workers - 1]} if bench.device == "gpu" else {}
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, env=os.environ | gpu
+    ) as process:
+        try:
+            assert process.stdout is not None
+            if process.stdout.readline().strip() != "ready":
+                raise RuntimeError("the process that is to disturb did not start")
+            yield
+        finally:
+            process.kill()
+
+
+def rows_on(bench: Bench, cluster: Cluster, parts: list[Part], snapshot: Snapshot) -> Iterator:
+    """All rows of one cluster."""
+    n_workers = len(cluster.facts)
+    base = {"workers": n_workers, "device": bench.device}
+    for part in parts:
+        if not part.runs:
+            yield base | {"part": part.name, "what": "task without work", **task_cost(cluster)}
+            continue
+        ases = tuple(sizes_of([part]))
+        if not bench.has_time(f"{part.name} on {n_workers}"):
+            continue
+        started = time.perf_counter()
+        # Striding: each worker searches each AS, so it has read its graph.
+        run_once(bench, cluster, snapshot, Run(ases, "", 2 * n_workers, "striding", 1))
+        wall_s = time.perf_counter() - started
+        yield base | {"part": part.name, "what": "graphs read by all", "wall_s": wall_s}
+        for run in part.runs:
+            if bench.has_time(f"{part.name} on {n_workers}: {run.text}, {run.schedule}"):
+                yield timed(bench, cluster, snapshot, part, run)
+        if part.disturb and n_workers > 1 and bench.has_time(f"{part.name} disturbed"):
+            slowed = Part(f"{part.name}, one slowed")
+            with disturbed(bench, n_workers):
+                for run in part.disturb:
+                    yield timed(bench, cluster, snapshot, slowed, run)
+
+
+def all_rows(bench: Bench, arguments: argparse.Namespace, scratch: Path) -> Iterator[dict]:
+    yield {"what": "costs that plans go by", "source": bench.costs.source}
+    parts = parts_of(arguments.parts, arguments.scale, bench.device)
+    sizes = sizes_of(parts) or [Size(100)]
+    bench.rows = {size: row for row, size in enumerate(sizes)}
+    started = time.perf_counter()
+    snapshot = make_snapshot(scratch / "store", "bench", sizes)
+    n_nodes, wall_s = int(snapshot.n_nodes.sum()), time.perf_counter() - started
+    yield {"what": "ASes made and stored", "n_nodes": n_nodes, "wall_s": wall_s}
+    for n_workers in arguments.workers:
+        if not bench.has_time(f"{n_workers} workers"):
+            continue
         config = AnalyzeConfig(
-            store=scratch / "store",
-            out=scratch / "out",
-            device=arguments.device,
-            workers=workers,
+            store=scratch,
+            out=scratch,
+            device=bench.device,  # type: ignore[arg-type]
+            workers=n_workers,
             dashboard="127.0.0.1:0",
         )
         started = time.perf_counter()
         with open_cluster(config) as cluster:
             start_s = time.perf_counter() - started
-            yield {"what": "cluster start", "workers": workers, "wall_s": start_s}
-            yield from ({"workers": workers} | row for row in task_cost(cluster.client))
-            there = replace(config, scheduler=cluster.address, workers=None)
-            for snapshot in snapshots:
-                first_s, measurement = run_once(snapshot, replace(there, pack=1))
-                expected.setdefault(snapshot.name, measurement.results)
-                base = {"n_nodes": arguments.nodes, "workers": workers, "device": arguments.device}
-                base["n_ingresses"] = int(snapshot.n_ingresses[0])
-                yield base | {"what": "first run, pack 1, graph read", "wall_s": first_s}
-                for pack in arguments.packs:
-                    for schedule in arguments.schedules:
-                        told = replace(there, pack=pack, schedule=schedule)
-                        runs = [run_once(snapshot, told) for _ in range(arguments.repeats)]
-                        measurement = runs[-1][1]
-                        assert same(measurement.results, expected[snapshot.name])
-                        busy = measurement.busy_share.values()
-                        yield base | {
-                            "what": "measure",
-                            "pack": pack or "auto",
-                            "schedule": schedule,
-                            "wall_s": statistics.median(wall_s for wall_s, _ in runs),
-                            "n_tasks": len(measurement.tasks["task"]),
-                            "busy_share": sum(busy) / len(busy),
-                            "repeats": arguments.repeats,
-                        }
+            yield {"what": "cluster start", "workers": n_workers, "wall_s": start_s}
+            yield from rows_on(bench, cluster, parts, snapshot)
+            if arguments.breakdown:
+                yield from ({"workers": n_workers} | row for row in breakdown(cluster))
+    paying = {" | ".join(map(str, key)): n for key, n in pays(bench.walls).items()}
+    if paying:
+        yield {"what": "most workers that pay: the last still gains a tenth", "runs": paying}
+    if bench.left_out:
+        yield {"what": f"left out: no time in {bench.seconds:.0f} s", "runs": bench.left_out}
 
 
-def main() -> None:
-    def listed(of: Any) -> Any:
-        return lambda text: [of(part) for part in text.split(",")]
+def pays(walls: dict[tuple, dict[int, float]]) -> dict[tuple, int]:
+    """The most workers whose last addition still gained a tenth, of runs on several counts."""
+    found = {}
+    for key, by_workers in walls.items():
+        counts = sorted(by_workers)
+        if len(counts) < 2:
+            continue
+        found[key] = counts[0]
+        for fewer, more in itertools.pairwise(counts):
+            if by_workers[fewer] / by_workers[more] < PAYS:
+                break
+            found[key] = more
+    return found
 
+
+def listed(of: Any) -> Any:
+    return lambda text: [of(part) for part in text.split(",")]
+
+
+def stop(signal_number: int, frame: Any) -> None:
+    raise SystemExit(f"stopped by signal {signal_number}; what was measured is kept")
+
+
+def main(given: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--nodes", type=int, default=100_000)
-    parser.add_argument("--ingresses", type=listed(int), default=[100])
-    packs = listed(lambda text: None if text == "auto" else int(text))
-    parser.add_argument("--packs", type=packs, default=[1, None])
-    parser.add_argument("--schedules", type=listed(str), default=["free", "striding", "barrier"])
-    parser.add_argument("--workers", type=listed(int), default=[1, 2])
-    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--parts", type=listed(str), default=list(PARTS))
+    parser.add_argument("--workers", type=listed(int), help="1,2,4 as far as there are")
+    parser.add_argument("--device", choices=("cpu", "gpu"), help="gpu where there is one")
+    parser.add_argument("--scale", type=float, help="of the ASes; 1 on GPUs, 0.02 on cores")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--subject", default="schedule")
-    arguments = parser.parse_args()
+    parser.add_argument("--seconds", type=float, default=330.0, help="begin nothing after")
+    parser.add_argument("--breakdown", action="store_true", help="where the time of a task goes")
+    parser.add_argument("--subject", help="name of the file of results")
+    parser.add_argument("--folder", type=Path, help="where to put it instead")
+    arguments = parser.parse_args(given)
+    unknown = set(arguments.parts) - set(PARTS)
+    if unknown:
+        parser.error(f"no part {', '.join(sorted(unknown))}; there are {', '.join(PARTS)}")
+    device = arguments.device or ("gpu" if visible_gpus() else "cpu")
+    n_most = len(visible_gpus()) if device == "gpu" else n_cores()
+    arguments.workers = sorted(arguments.workers or [n for n in (1, 2, 4) if n <= n_most])
+    arguments.scale = arguments.scale or (1.0 if device == "gpu" else 0.02)
+    subject = arguments.subject or f"schedule_{n_most}_{'gpus' if device == 'gpu' else 'cores'}"
+    signal.signal(signal.SIGTERM, stop)
     compile_cpu()
+    bench = Bench(device, arguments.seconds, arguments.repeats, load_costs())
+    rows: list[dict] = []
     with tempfile.TemporaryDirectory() as scratch:
-        rows = []
-        for row in rows_of(arguments, Path(scratch)):
-            print(json.dumps(row), file=sys.stderr, flush=True)
-            rows.append(row)
-        record(arguments.subject, rows)
+        try:
+            for row in all_rows(bench, arguments, Path(scratch)):
+                print(json.dumps(row), flush=True)
+                rows.append(row)
+        finally:  # of what was cut short there is what was measured
+            with contextlib.redirect_stdout(io.StringIO()):  # rows have been printed
+                path = record(subject, rows, arguments.folder, scale=arguments.scale)
+    print(path)
 
 
 if __name__ == "__main__":

@@ -27,8 +27,7 @@ from kernels.warm import compile_cpu
 from pipeline.collect.collector import empty_results
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import PipelineError
-from pipeline.generate.barabasi_albert import attach_all, check_numbers
-from pipeline.generate.csr import csr_from_links, shuffled_ids
+from pipeline.generate.barabasi_albert import barabasi_albert_graph
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.tasks import Device, SearchResults, SearchTask
 from pipeline.schedule.cluster import Cluster, open_cluster
@@ -39,7 +38,6 @@ from pipeline.schedule.tasks import search_graph
 SIZES = (1_000, 10_000, 100_000, 1_000_000)  # routers; the crossing lies among them
 SAMPLE_S = 0.4  # seconds of repeats a figure, at least MIN_REPEATS
 MIN_REPEATS, MAX_REPEATS = 3, 25
-SEED = 1
 N_EMPTY = 600  # tasks without work, 1 to 5 ms each
 LEAST_S = 1e-12  # no cost is nought: a plan divides by some
 
@@ -151,7 +149,8 @@ def run_empty(task: SearchTask) -> SearchResults:
 
 def run_probe(probe: Probe) -> list[Sample]:
     """Measure one size on this worker."""
-    graph = _graph(probe.n_nodes)
+    # In random order, as addresses shuffle routers; by age hubs would lie side by side.
+    graph = barabasi_albert_graph(probe.n_nodes, shuffled=True)
     rng = np.random.default_rng(probe.n_nodes)
     samples = []
     for device in probe.devices:
@@ -171,13 +170,6 @@ _SEARCHES: tuple[tuple[What, int], ...] = (("search", 1), ("sweep", LANES))
 
 def _search_next(graph: CSRGraph, sources: Iterator[np.ndarray]) -> None:
     search_graph(graph, 0, next(sources))
-
-
-def _graph(n_nodes: int) -> CSRGraph:
-    """Nodes in random order, as addresses shuffle routers; by age hubs would lie side by side."""
-    check_numbers(n_nodes, 2, SEED)
-    near, far = attach_all(np.array([0, n_nodes]), 2, SEED)
-    return csr_from_links(n_nodes, near, far, ids=shuffled_ids(n_nodes, SEED))
 
 
 def _move(graph: CSRGraph) -> None:

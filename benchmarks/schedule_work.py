@@ -1,0 +1,65 @@
+"""What workers run in ``bench_schedule`` beside the program's own searches; importable by them."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import numpy as np
+
+from benchmarks.graphs import attachment
+from kernels import msbfs
+from pipeline.model.tasks import SearchResults, SearchTask
+from pipeline.schedule.resident import resident_graph
+from pipeline.schedule.tasks import run_search
+
+LONG_S = 20e-3  # seconds that a search is worth where schedules are to be compared
+
+
+def search_long(task: SearchTask) -> SearchResults:
+    """The searches of a task again and again, for 20 ms: what a larger graph would take."""
+    ends = time.perf_counter() + LONG_S
+    while True:
+        results = run_search(task)
+        if time.perf_counter() >= ends:
+            return results
+
+
+def search_two_kernel(task: SearchTask) -> SearchResults:
+    """One search of the field's original: two kernels a level, the host in between.
+
+    Hop counts are left out: the original computes levels, and these stay on the GPU.
+    """
+    from kernels import bfs_two_kernel
+
+    graph = resident_graph(task.snapshot, int(task.rows[0]), task.device)
+    found = bfs_two_kernel(graph, int(task.sources[0]))
+    none = np.zeros(2, np.int64)
+    return SearchResults(
+        row=task.rows,
+        source=task.sources,
+        n_reached=np.array([found.n_reached], np.int64),
+        eccentricity=np.array([found.eccentricity], np.int32),
+        hop_ptr=none,
+        hop_counts=np.empty(0, np.int64),
+        farthest_ptr=none,
+        farthest=np.empty(0, np.int32),
+    )
+
+
+def disturb(device: str) -> None:
+    """Keep one GPU, or one core, busy until killed; says ``ready`` once it does."""
+    graph = attachment(1_000_000 if device == "gpu" else 100_000).to(device)  # type: ignore[arg-type]
+    sources = np.arange(100)
+    msbfs(graph, sources)
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
+    while True:
+        msbfs(graph, sources)
+
+
+if __name__ == "__main__":
+    disturb(sys.argv[1])
