@@ -42,7 +42,7 @@ CALLS = (
 def task_cost(cluster: Cluster) -> dict[str, Any]:
     """Milliseconds of a task without work: best and median of some runs of 1,000."""
     _run_tasks(cluster, 100)
-    task_ms = sorted(1e3 * _run_tasks(cluster) / N_TASKS for _ in range(5))
+    task_ms = sorted(1e3 * _run_tasks(cluster, N_TASKS) / N_TASKS for _ in range(5))
     return {"n_tasks": N_TASKS, "task_ms": task_ms[2], "least_task_ms": task_ms[0], "repeats": 5}
 
 
@@ -54,7 +54,7 @@ def breakdown(cluster: Cluster) -> Iterator[dict[str, Any]]:
     """
     _run_tasks(cluster, 100)
     before = _thread_times(cluster)
-    wall_s = _run_tasks(cluster)
+    wall_s = _run_tasks(cluster, N_TASKS)
     used = {name: seconds - before[name] for name, seconds in _thread_times(cluster).items()}
     yield {"what": "breakdown: wall", "ms_a_task": 1e3 * wall_s / N_TASKS}
     n_workers = len(cluster.facts)
@@ -72,7 +72,7 @@ MAIN, LOOP = "the client's main thread", "the loop of client and scheduler"
 WORKER_LOOP, WORKER_TASKS = "the workers' loops", "the workers' other threads, tasks among them"
 
 
-def _run_tasks(cluster: Cluster, n_tasks: int = N_TASKS) -> float:
+def _run_tasks(cluster: Cluster, n_tasks: int) -> float:
     task = SearchTask(
         kind="search",
         snapshot="",
@@ -114,7 +114,7 @@ def _profiled(cluster: Cluster) -> dict[str, dict[str, float]]:
     cluster.client.sync(_start_profile)
     cluster.client.run(_start_profile)
     ours.enable()
-    _run_tasks(cluster)
+    _run_tasks(cluster, N_TASKS)
     ours.disable()
     loop = cluster.client.sync(_stop_profile)
     there = cluster.client.run(_stop_profile)
