@@ -11,7 +11,7 @@ from kernels.multi_source.cpu_steps import bottom_up
 from kernels.multi_source.cpu_sweep import BY_LANE, TABLE, advance, lane_of, start
 from kernels.signatures import COUNTING, I32, I64, OUT_I32, OUT_I64, OUT_U64
 
-MAX_SINGLE = 4  # sources up to which single searches beat a sweep: see bench_cpu_sweeps.py
+MAX_SINGLE = 8  # sources up to which single searches beat a sweep: see bench_cpu_sweeps.py
 
 
 @njit(cache=True, nogil=True)
@@ -93,7 +93,7 @@ def search_graphs(
                 sources[row : row + n_lanes],
                 base,
                 n_nodes,
-                True,
+                1,
                 -1,
                 0,
                 False,

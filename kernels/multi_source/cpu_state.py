@@ -15,6 +15,8 @@ BLOCK = 64  # nodes that a bottom-up step counts at once
 N_NARROW = 255  # levels that a byte holds: 0 to 254, 255 means unreached
 ROW_BYTES = 8 * WORDS
 MAX_LOGS = 7  # bottom-up steps whose finds are kept until bytes are made of all of them
+N_LOGS_APART = 4  # where they cannot lie within the levels
+LEAST_WITHIN = 64  # sources from which they can: with fewer, too few steps would find room
 
 # What ``advance`` wants done before it is called again.
 DONE, BOTTOM_UP, GROW, WRITE, RECORD, LONG = range(6)
@@ -33,10 +35,12 @@ N_STEPS = 13  # bottom-up steps that are logged
 N_LOGS = 14  # how many there is room for
 LOG_STRIDE = 15  # bytes of a node where logs lie within the levels themselves; else 0
 SIDE = 16  # which half of ``first`` is the frontier's
-MAY_LEAVE = 17  # 1: LONG may be returned
-SPENT = 18  # cost of the sweep so far, ns on one core
-COVERED, GAINED = 19, 20  # lanes found by all nodes: in all, and on the last level
-LOG_DEPTH = 21  # and the next MAX_LOGS places: levels of the logged steps
+MAY_LEAVE = 17  # 0: LONG is not returned; else the threads that single searches would have
+SPENT = 18  # time of the sweep so far, ns, estimated
+ASK_AT = 19  # what it has spent when it is asked next whether the graph is long
+N_SET = 20  # lanes in use
+COVERED = 21  # lanes found by all nodes
+LOG_DEPTH = 22  # and the next MAX_LOGS places: levels of the logged steps
 N_STATE = LOG_DEPTH + MAX_LOGS
 
 

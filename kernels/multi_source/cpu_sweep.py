@@ -25,6 +25,7 @@ from numba import njit, types
 
 from kernels.lanes import lowest
 from kernels.multi_source.cpu_state import (
+    ASK_AT,
     BASE,
     BEGIN,
     BOTTOM_UP,
@@ -34,7 +35,6 @@ from kernels.multi_source.cpu_state import (
     DONE,
     END,
     FRONTIER_ARCS,
-    GAINED,
     GROW,
     LANES,
     LEVELS,
@@ -49,6 +49,7 @@ from kernels.multi_source.cpu_state import (
     N_NARROW,
     N_NODES,
     N_OPEN,
+    N_SET,
     N_STEPS,
     PENDING,
     RECORD,
@@ -64,10 +65,18 @@ from kernels.types import N_FARTHEST
 # Costs on one core, ns (bench_cpu_sweeps.py): they weigh directions, and sweeps against searches.
 BOTTOM_UP_ARC, BOTTOM_UP_NODE = 4, 4
 TOP_DOWN_ARC, TOP_DOWN_NODE = 8, 15
-SEARCH_ARC, SEARCH_NODE = 3, 12
+SEARCH_ARC, SEARCH_NODE = 1.5, 6
+TRIAL = 24  # a sweep may spend that part of the time of single searches before it is asked
+ASKED_UP_TO = 3  # ... and is asked until it has spent so many times as much
 ONE = np.uint64(1)
 TABLE = (OUT_U64, OUT_U64, OUT_I64, OUT_I32, OUT_U64, OUT_I32, OUT_I64)
 BY_LANE = (OUT_I32, types.int32[:, ::1])
+
+
+@njit(cache=True, nogil=True)
+def _search_ns(n_arcs, n_nodes):
+    """Estimated time of one single search, ns."""
+    return n_arcs * SEARCH_ARC + n_nodes * SEARCH_NODE
 
 
 @njit([types.int64(types.int64, types.int64)], cache=True, nogil=True)
@@ -92,7 +101,7 @@ def lane_of(source, n_lanes):
     [
         types.void(
             *(I64, I32, types.int64, types.int64),
-            *(types.boolean, types.int64, types.int64, types.boolean),
+            *(types.int64, types.int64, types.int64, types.boolean),
             *(*TABLE, OUT_U8, *BY_LANE),
         )
     ],
@@ -121,8 +130,9 @@ def start(
 ):
     """Begin a sweep from up to LANES nodes of a graph; see ``advance``.
 
-    ``may_leave``: it may end with LONG. ``n_logs``: steps that can be logged, -1 where no levels
-    are wanted; ``log_stride``: see ``log_place``. ``is_clean``: ``words`` are zero already.
+    ``may_leave``: 0, or it may end with LONG, for single searches by so many threads.
+    ``n_logs``: steps that can be logged, -1 where no levels are wanted; ``log_stride``: see
+    ``log_place``. ``is_clean``: ``words`` are zero already.
     """
     n_lanes = sources.size
     theirs = n_nodes * WORDS
@@ -169,7 +179,9 @@ def start(
     state[END] = state[N_FRONTIER] = n_listed
     state[FRONTIER_ARCS] = arcs
     state[N_OPEN] = n_nodes - n_closed
-    state[COVERED] = state[GAINED] = n_set
+    state[COVERED] = state[N_SET] = n_set
+    searches = n_lanes * _search_ns(indptr[base + n_nodes] - indptr[base], n_nodes)
+    state[ASK_AT] = np.int64(searches / (TRIAL * max(1, may_leave)))
 
 
 @njit(cache=True, nogil=True)
@@ -225,21 +237,49 @@ def _has_ended(before, now, depth, ended, eccentricity):
 
 
 @njit(cache=True, nogil=True)
-def _is_long(state, n_arcs, gained):
+def _is_long(state, n_arcs, by_level):
     """Whether single searches would end sooner than the rest of this sweep.
 
-    Asked once the sweep has spent a twelfth of what they cost. On a short graph the frontier then
-    still grows fast from level to level, or lanes meet and share arcs; where neither is so, levels
-    will be many and lanes stay apart.
+    Asked a few times while the sweep has spent little of what they cost. How many lanes-at-nodes
+    the next levels will find is told from the last quarters of those known: if the logarithm of a
+    level's finds grew more from t/2 to t than from t/4 to t/2, they grow by a factor a level, as
+    on short graphs; else by a power of the level, as on grids. A level costs what the cheaper
+    step does.
     """
-    searches = state[N_LANES] * (n_arcs * SEARCH_ARC + state[N_NODES] * SEARCH_NODE)
-    if state[MAY_LEAVE] == 0 or 12 * state[SPENT] < searches:
+    depth, n_nodes, n_threads = state[DEPTH], state[N_NODES], state[MAY_LEAVE]
+    gained = by_level[depth * LANES : (depth + 1) * LANES]
+    n_alive = (gained > 0).sum()
+    searches = n_alive / state[N_SET] * state[N_LANES] * _search_ns(n_arcs, n_nodes) / n_threads
+    now, half, quarter = depth, depth // 2, depth // 4
+    g_now = np.float64(gained.sum())
+    g_half = np.float64(by_level[half * LANES : (half + 1) * LANES].sum())
+    g_quarter = np.float64(by_level[quarter * LANES : (quarter + 1) * LANES].sum())
+    late, early = np.log(g_now / g_half), np.log(g_half / g_quarter)
+    is_exponential = late > 1.4 * early and late > 0.3
+    factor = np.exp(late / (now - half))
+    power = max(0.0, late) / np.log(2.0)
+    degree = n_arcs / n_nodes
+    down = (degree * TOP_DOWN_ARC + TOP_DOWN_NODE) * state[N_FRONTIER] / g_now
+    up = n_nodes * (degree * BOTTOM_UP_ARC + BOTTOM_UP_NODE) / n_threads
+    covered, cost, level = np.float64(state[COVERED]), 0.0, np.float64(depth)
+    while covered < n_alive * np.float64(n_nodes) and cost <= searches:
+        level += 1
+        g_now *= factor if is_exponential else 1 + power / level
+        covered += g_now
+        cost += min(g_now * down, up)
+    return cost > searches
+
+
+@njit(cache=True, nogil=True)
+def _ask(state, n_arcs, by_level):
+    """``_is_long`` if it is time to ask; a short graph has ended before its 8th level."""
+    if state[MAY_LEAVE] == 0 or state[SPENT] < state[ASK_AT] or state[DEPTH] < 8:
         return False
-    if 3 * state[COVERED] > state[N_LANES] * state[N_NODES]:  # too late to leave
+    searches = state[N_LANES] * _search_ns(n_arcs, state[N_NODES])
+    if state[SPENT] * TRIAL * state[MAY_LEAVE] > ASKED_UP_TO * searches:
         return False
-    is_growing = 4 * gained > 5 * state[GAINED]
-    is_sharing = gained > 4 * state[N_FRONTIER]
-    return not is_growing and not is_sharing
+    state[ASK_AT] = state[SPENT] + state[SPENT] // 3
+    return _is_long(state, n_arcs, by_level)
 
 
 @njit(cache=True, nogil=True)
@@ -326,7 +366,7 @@ def advance(
             if down >= up or state[N_FRONTIER] + arcs > capacity:
                 if state[LEVELS] == 1 and state[N_STEPS] == state[N_LOGS]:
                     return WRITE
-                state[SPENT] += up
+                state[SPENT] += up // max(1, state[MAY_LEAVE])
                 state[DEPTH] += 1
                 state[PENDING] = 1
                 return BOTTOM_UP
@@ -375,10 +415,8 @@ def advance(
             else:
                 _last_noted(side, counts.shape[0], first, n_first, wanted, farthest)
         if n_found > 0:
-            gained = now.sum()
-            state[COVERED] += gained
-            if _is_long(state, n_arcs, gained):
+            state[COVERED] += now.sum()
+            if _ask(state, n_arcs, by_level):
                 return LONG
-            state[GAINED] = gained
             if state[LEVELS] == 2:
                 return RECORD

@@ -16,10 +16,12 @@ from kernels.multi_source.cpu_state import (
     END,
     GROW,
     LANES,
+    LEAST_WITHIN,
     LEVELS,
     LISTED,
     LONG,
     N_LANES,
+    N_LOGS_APART,
     N_NARROW,
     RECORD,
     ROW_BYTES,
@@ -28,13 +30,11 @@ from kernels.multi_source.cpu_state import (
     logs_within,
     sweep_scratch,
 )
+from kernels.multi_source.footprint import CHUNKS_EACH
 from kernels.threads import Team
 from kernels.types import N_FARTHEST, NODE
 
-LARGE = 1 << 18  # nodes and arcs from which all threads share a graph: a step then takes over 1 ms
-N_LOGS_APART = 4  # where logs cannot lie within the levels
-LEAST_WITHIN = 64  # sources from which they can: with fewer, too few steps would find room
-CHUNKS_EACH = 8  # ranges of nodes a thread: they end together though hubs differ
+LARGE = 1 << 16  # nodes and arcs from which threads share a graph: a step then takes over 0.2 ms
 
 Raw = tuple[np.ndarray, ...]  # hop_ptr, hop_counts, eccentricity, n_reached, farthest
 
@@ -125,7 +125,7 @@ class Sweeps:
             self.sources[first:last],
             self.base,
             self.n_nodes,
-            self.may_leave,
+            self.team.size if self.may_leave else 0,
             self.n_logs,
             self.log_stride,
             first == 0,
