@@ -23,6 +23,7 @@ from kernels.errors import (
     KernelError,
 )
 from kernels.multi_source import MSBFSResult, ShardResult, msbfs, msbfs_shard
+from kernels.shortest_paths import SSSPResult, sssp
 from kernels.warm import compile_cpu
 
 __all__ = [
@@ -35,6 +36,7 @@ __all__ = [
     "GraphError",
     "KernelError",
     "MSBFSResult",
+    "SSSPResult",
     "Shard",
     "ShardResult",
     "bfs",
@@ -46,4 +48,5 @@ __all__ = [
     "hash_arrays",
     "msbfs",
     "msbfs_shard",
+    "sssp",
 ]

@@ -15,6 +15,8 @@ COMPILED_MODULES = (
     "kernels.multi_source.cpu_levels",
     "kernels.multi_source.cpu_sweep",
     "kernels.multi_source.cpu_graphs",
+    "kernels.shortest_paths.cpu",
+    "kernels.shortest_paths.check",
 )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from kernels import CSRGraph
-from kernels.types import NODE, OFFSET
+from kernels.types import NODE, OFFSET, WEIGHT
 
 
 def csr_arrays(n_nodes: int, edges: Iterable[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
@@ -22,6 +22,16 @@ def csr_arrays(n_nodes: int, edges: Iterable[tuple[int, int]]) -> tuple[np.ndarr
 
 def graph_of(n_nodes: int, edges: Iterable[tuple[int, int]]) -> CSRGraph:
     return CSRGraph(*csr_arrays(n_nodes, edges))
+
+
+def weighted(graph: CSRGraph, weight_of_edge) -> CSRGraph:
+    """The same graph; ``weight_of_edge`` are the weights of its arcs u -> v, u < v, in order."""
+    tails = np.repeat(np.arange(graph.n_nodes), np.diff(graph.indptr))
+    weights = np.empty(graph.n_arcs, WEIGHT)
+    weights[tails < graph.indices] = weight_of_edge
+    back = np.lexsort((tails, graph.indices))  # the k-th arc, turned round, is arc back[k]
+    weights[back[tails < graph.indices]] = weight_of_edge
+    return CSRGraph(graph.indptr, graph.indices, weights)
 
 
 def path(n_nodes: int) -> CSRGraph:

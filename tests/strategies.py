@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from kernels import CSRGraph, Shard
-from tests.shapes import graph_of
+from tests.shapes import graph_of, weighted
 
 
 @st.composite
@@ -16,6 +16,21 @@ def graphs(draw, min_nodes: int = 1, max_nodes: int = 40) -> CSRGraph:
         return graph_of(n_nodes, [])
     node = st.integers(0, n_nodes - 1)
     return graph_of(n_nodes, draw(st.lists(st.tuples(node, node), max_size=3 * n_nodes)))
+
+
+WEIGHTS = {
+    "whole": st.integers(0, 5),
+    "any": st.floats(0, 100, width=32),
+    "of all sizes": st.sampled_from([0.0, 1e-30, 1e-9, 0.1, 1.0, 3.3, 1e9, 1e30, 3e38]),
+}
+
+
+@st.composite
+def weighted_graphs(draw, **sizes) -> CSRGraph:
+    """Any graph with weights: few distinct ones, zeros among them, or far apart in size."""
+    graph = draw(graphs(**sizes))
+    weight = WEIGHTS[draw(st.sampled_from(sorted(WEIGHTS)))]
+    return weighted(graph, draw(st.lists(weight, min_size=graph.n_edges, max_size=graph.n_edges)))
 
 
 @st.composite

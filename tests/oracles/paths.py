@@ -1,4 +1,4 @@
-"""Hop distances and components by SciPy; shares no code with the kernels."""
+"""Distances and components by SciPy and by definition; shares no code with the kernels."""
 
 from __future__ import annotations
 
@@ -20,6 +20,19 @@ def bfs_levels(graph, sources) -> np.ndarray:
         return np.empty((len(sources), graph.n_nodes), np.int64)
     hops = shortest_path(_matrix(graph), method="D", unweighted=True, indices=list(sources))
     return np.where(np.isinf(hops), -1, hops).astype(np.int64)
+
+
+def distances(graph, source: int) -> np.ndarray:
+    """(n_nodes,) float64: least rounded sum of weights from the source on, by Bellman and Ford."""
+    tails = np.repeat(np.arange(graph.n_nodes), np.diff(graph.indptr))
+    distance = np.full(graph.n_nodes, np.inf)
+    distance[source] = 0
+    while True:
+        lower = distance.copy()
+        np.minimum.at(lower, graph.indices, distance[tails] + graph.weights.astype(np.float64))
+        if np.array_equal(lower, distance):
+            return distance
+        distance = lower
 
 
 def smallest_of_component(graph) -> np.ndarray:

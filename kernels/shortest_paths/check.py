@@ -1,0 +1,162 @@
+"""Certificates of shortest paths: accept exactly the right distances and parents.
+
+They share no code with the searches, and raise by themselves: ``python -O`` leaves them in.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+
+from kernels.csr import to_host
+from kernels.errors import CheckError
+from kernels.signatures import F32, I32, I64, returns
+from kernels.types import NODE, UNREACHED
+
+F64 = types.Array(types.float64, 1, "C", readonly=True)
+OK, SOURCE, BELOW, LEAVES, RELAXES, LOOSE = range(6)
+
+
+def check_distances(indptr: Any, indices: Any, weights: Any, source: int, distance: Any) -> None:
+    """Raise CheckError unless ``distance`` is what ``sssp`` defines, to the bit.
+
+    Parameters
+    ----------
+    indptr : (n_nodes + 1,) int64; indices : (n_arcs,) int32; weights : (n_arcs,) float32
+        Of a valid CSRGraph, on any device.
+    source : int
+    distance : (n_nodes,) float64
+        inf where no path leads.
+
+    Notes
+    -----
+    If no arc can lower its head and the source has 0, no distance is above that of any path. If
+    tight arcs (fl(distance[u] + w) = distance[v]) lead from the source to every node that has a
+    distance, each is the length of a path. A tight neighbour for each node would not do: around a
+    cycle of weight 0 each node has one, whatever the distance. O(n_nodes + n_arcs).
+    """
+    n_nodes = len(indptr) - 1
+    distance = np.ascontiguousarray(to_host(distance))
+    if distance.shape != (n_nodes,) or distance.dtype != np.float64:
+        raise CheckError(
+            f"distances are {distance.dtype} {distance.shape}; they are float64 ({n_nodes},)"
+        )
+    arrays = to_host(indptr), to_host(indices), to_host(weights)
+    code, u, v = _distance_fault(*arrays, source, distance)
+    if code == OK:
+        return
+    messages = {
+        SOURCE: f"the source {u} has distance {distance[u]}, not 0",
+        BELOW: f"node {u} has distance {distance[u]}",
+        LEAVES: f"the arc {u} -> {v} leaves the reached nodes",
+        RELAXES: f"the arc {u} -> {v} is shorter: from {distance[u]} it leads below {distance[v]}",
+        LOOSE: f"node {u} has distance {distance[u]}, which is the length of no path",
+    }
+    raise CheckError(f"source {source}: {messages[code]}")
+
+
+def check_parents(
+    indptr: Any, indices: Any, weights: Any, source: int, distance: Any, parent: Any
+) -> None:
+    """Raise CheckError unless ``parent`` is the tree that ``sssp`` promises, given right distances.
+
+    Parameters are as for ``check_distances``; parent : (n_nodes,) int32.
+    """
+    indptr, indices, weights, distance, parent = (
+        to_host(array) for array in (indptr, indices, weights, distance, parent)
+    )
+    if parent.shape != distance.shape:
+        raise CheckError(f"parents have shape {parent.shape}, distances {distance.shape}")
+    parent = np.ascontiguousarray(parent, NODE)
+    u = _parent_fault(indptr, indices, weights, source, np.ascontiguousarray(distance), parent)
+    if u >= 0:
+        raise CheckError(
+            f"source {source}: node {u} at distance {distance[u]} has parent {parent[u]}, which is "
+            "not the one that the rule picks"
+        )
+
+
+@njit([returns(3)(I64, I32, F32, types.int64, F64)], cache=True, nogil=True)
+def _distance_fault(indptr, indices, weights, source, distance):
+    n_nodes = distance.size
+    if distance[source] != 0:
+        return SOURCE, source, 0
+    for u in range(n_nodes):
+        if not distance[u] >= 0:
+            return BELOW, u, 0
+        if distance[u] == np.inf:
+            continue
+        for arc in range(indptr[u], indptr[u + 1]):
+            v = np.int64(indices[arc])
+            if distance[v] == np.inf:
+                return LEAVES, u, v
+            if distance[u] + np.float64(weights[arc]) < distance[v]:
+                return RELAXES, u, v
+    is_tight = np.zeros(n_nodes, np.bool_)
+    stack = np.empty(n_nodes, np.int32)
+    is_tight[source] = True
+    stack[0] = source
+    size = 1
+    while size:
+        size -= 1
+        at = np.int64(stack[size])
+        for arc in range(indptr[at], indptr[at + 1]):
+            v = np.int64(indices[arc])
+            if not is_tight[v] and distance[at] + np.float64(weights[arc]) == distance[v]:
+                is_tight[v] = True
+                stack[size] = v
+                size += 1
+    for u in range(n_nodes):
+        if distance[u] < np.inf and not is_tight[u]:
+            return LOOSE, u, 0
+    return OK, 0, 0
+
+
+@njit([types.int64(I64, I32, F32, types.int64, F64, I32)], cache=True, nogil=True)
+def _parent_fault(indptr, indices, weights, source, distance, parent):
+    n_nodes = distance.size
+    # Arcs within its distance to the nearest node with a strictly nearer tight neighbour.
+    rank = np.full(n_nodes, -1, np.int64)
+    queue = np.empty(n_nodes, np.int64)
+    tail = 0
+    for v in range(n_nodes):
+        is_first = v == source
+        for arc in range(indptr[v], indptr[v + 1]):
+            u = indices[arc]
+            nearer = distance[u] < distance[v]
+            if nearer and distance[u] + np.float64(weights[arc]) == distance[v]:
+                is_first = True
+        if is_first:
+            rank[v] = 0
+            queue[tail] = v
+            tail += 1
+    head = 0
+    while head < tail:
+        u = queue[head]
+        head += 1
+        for arc in range(indptr[u], indptr[u + 1]):
+            v = np.int64(indices[arc])
+            equal = distance[u] == distance[v] and rank[v] < 0
+            if equal and distance[u] + np.float64(weights[arc]) == distance[v]:
+                rank[v] = rank[u] + 1
+                queue[tail] = v
+                tail += 1
+    for v in range(n_nodes):
+        expected = UNREACHED
+        if v == source:
+            expected = source
+        elif distance[v] < np.inf:
+            for arc in range(indptr[v], indptr[v + 1]):
+                u = int(indices[arc])
+                if distance[u] + np.float64(weights[arc]) != distance[v]:
+                    continue
+                nearer = distance[u] < distance[v]
+                before = distance[u] == distance[v] and rank[u] == rank[v] - 1
+                allowed = nearer if rank[v] == 0 else before
+                if allowed and (expected == UNREACHED or u < expected):
+                    expected = u
+        if parent[v] != expected:
+            return v
+    return -1
