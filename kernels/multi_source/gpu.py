@@ -97,10 +97,13 @@ class _Levels:
     sweep then cost a few words a node, and bytes are written once, at its end.
     """
 
-    def __init__(self, n_nodes: int, n_sources: int):
-        stride = -(-n_sources // 4) * 4  # four lanes a thread
-        self.array = cp.empty((n_nodes, stride), np.uint8)
+    def __init__(self, graph: CSRGraph, n_sources: int):
+        self.shape = (graph.n_nodes, -(-n_sources // 4) * 4)  # four lanes a thread
+        self.array: Any = None
         self.planes: Any = None
+
+    def allocate(self) -> None:
+        self.array = cp.empty(self.shape, np.uint8)
 
     def start(self, n_words: int) -> None:
         self.planes = cp.zeros((N_PLANES, self.array.shape[0], n_words), np.uint64)
@@ -156,25 +159,39 @@ def sweep_graph(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Any]:
     """Fields of MSBFSResult: hop_counts, eccentricity, n_reached, farthest and level."""
     n_sources = len(sources)
-    with on_device_of(graph.indptr):
-        n_words = _words_that_fit(graph, n_sources, levels)
-        matrix = _Levels(graph.n_nodes, n_sources) if levels else None
-        groups = []
-        for first in range(0, n_sources, 64 * n_words):
-            some = sources[first : first + 64 * n_words]
-            groups.append(_sweep_group(graph, some, first, matrix))
-        level = None if matrix is None else matrix.array[:, :n_sources].T
+    matrix = _Levels(graph, n_sources) if levels else None
+    groups = _sweep_groups(graph, sources, matrix)
     if len(groups) == 1:
         hop_counts, farthest = groups[0]
     else:
         n_levels = max((counts.shape[1] for counts, _ in groups), default=0)
         padded = [np.pad(c, ((0, 0), (0, n_levels - c.shape[1]))) for c, _ in groups]
         hop_counts = np.concatenate([np.zeros((0, n_levels), np.int64), *padded])
-        none = np.empty((0, N_FARTHEST), NODE)
-        farthest = np.concatenate([none, *(farthest for _, farthest in groups)])
+        farthest = _farthest_of(groups)
     # A search finds nodes at every level until it ends.
     eccentricity = np.count_nonzero(hop_counts, axis=1).astype(np.int32) - np.int32(1)
+    level = None if matrix is None else matrix.array[:, :n_sources].T
     return hop_counts, eccentricity, hop_counts.sum(axis=1), farthest, level
+
+
+def _sweep_groups(
+    graph: CSRGraph, sources: np.ndarray, levels: _Levels | None
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """hop_counts and farthest of as many sources at a time as a sweep carries."""
+    with on_device_of(graph.indptr):
+        n_words = _words_that_fit(graph, len(sources), levels is not None)
+        if levels is not None:
+            levels.allocate()
+        step = 64 * n_words
+        return [
+            _sweep_group(graph, sources[first : first + step], first, levels)
+            for first in range(0, len(sources), step)
+        ]
+
+
+def _farthest_of(groups: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
+    none = np.empty((0, N_FARTHEST), NODE)
+    return np.concatenate([none, *(farthest for _, farthest in groups)])
 
 
 def _words_for(n_sources: int, most_lanes: int) -> int:
@@ -298,6 +315,8 @@ def _cut(kernel: Any, n_nodes: int, n_slots: int, device_id: int) -> tuple[int, 
 def sweep_shard(shard: Shard, source_ptr: np.ndarray, sources: np.ndarray) -> Raw:
     """hop_ptr, hop_counts, eccentricity, n_reached, farthest of every source, on the host."""
     n_sources = len(sources)
+    if shard.n_graphs == 1:
+        return _sweep_only_graph(shard, sources)
     farthest = np.full((n_sources, N_FARTHEST), -1, NODE)
     counts = _Counts()
     with on_device_of(shard.indptr):
@@ -317,6 +336,20 @@ def sweep_shard(shard: Shard, source_ptr: np.ndarray, sources: np.ndarray) -> Ra
     hop_ptr, hop_counts, n_reached = counts.ragged(n_sources)
     eccentricity = (np.diff(hop_ptr) - 1).astype(np.int32)
     return hop_ptr, hop_counts, eccentricity, n_reached, farthest
+
+
+def _sweep_only_graph(shard: Shard, sources: np.ndarray) -> Raw:
+    """The same of a shard of one graph, by the sweeps of one graph, which know two directions."""
+    counts, first = _Counts(), 0
+    groups = _sweep_groups(CSRGraph(shard.indptr, shard.indices, trusted=True), sources, None)
+    for hop_counts, _ in groups:
+        is_level = hop_counts > 0
+        rows = np.arange(first, first + len(hop_counts))
+        counts.add(rows, np.count_nonzero(is_level, axis=1), hop_counts[is_level])
+        first += len(hop_counts)
+    hop_ptr, flat, n_reached = counts.ragged(len(sources))
+    eccentricity = (np.diff(hop_ptr) - 1).astype(np.int32)
+    return hop_ptr, flat, eccentricity, n_reached, _farthest_of(groups)
 
 
 class _ShardGroup:

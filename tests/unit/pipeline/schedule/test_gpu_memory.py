@@ -87,7 +87,7 @@ def test_memory_that_vanishes_after_it_was_counted_is_an_error_that_is_retried(t
     pool.free_all_blocks()
     with monkeypatch.context() as little:
         little.setattr(gpu, "fits", lambda n_bytes: True)  # another program is quicker
-        pool.set_limit(size=pool.used_bytes() + (9 << 20))
+        pool.set_limit(size=pool.used_bytes() + (2 << 20))
         with pytest.raises(OutOfMemoryError, match="msbfs_AS7"):
             run_search(task)
         pool.set_limit(size=0)
