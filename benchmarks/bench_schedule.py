@@ -11,8 +11,8 @@ Parts, each on 1, 2, 4, ... workers (a GPU each, or a core each):
 - ``long``: searches worth 20 ms or more: those of the field's original of two kernels (on GPUs),
   and ours repeated for 20 ms;
 - ``many``: 100, 1,000 and 4,000 ingresses of one AS, and of many ASes, as sweeps;
-- ``uneven``: ASes of very different sizes, largest first and in random order; and one GPU (or
-  core) kept busy by another process;
+- ``uneven``: ASes of very different sizes, largest first and in random order; and one GPU kept
+  busy by another process (on cores: one worker stopped half of the time);
 - ``degrees``: mean degrees of 6, 8 and 10, and an AS of 20 M routers.
 
 ``wall_s`` is that of plan, drive and collect on a cluster that is up, graphs read before. The
@@ -36,6 +36,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -65,6 +66,7 @@ from pipeline.store import Snapshot
 
 N_SEQUENTIAL = 2  # searches of the baseline that are measured
 ENOUGH_S = 1.0  # seconds of repeats of one run; at most the number asked for
+HALF_S = 10e-3  # seconds that a slowed worker runs, and stands still, in turn
 PAYS = 1.1  # gain of the last workers added from which they pay
 
 
@@ -209,20 +211,39 @@ def timed(
 
 
 @contextlib.contextmanager
-def disturbed(bench: Bench, n_workers: int) -> Iterator[None]:
-    """Keep the last GPU of some, or one core, busy by another process."""
-    command = [sys.executable, str(Path(__file__).with_name("schedule_work.py")), bench.device]
-    gpu = {"CUDA_VISIBLE_DEVICES": visible_gpus()[n_workers - 1]} if bench.device == "gpu" else {}
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, text=True, env=os.environ | gpu
-    ) as process:
-        try:
-            assert process.stdout is not None
-            if process.stdout.readline().strip() != "ready":
-                raise RuntimeError("the process that is to disturb did not start")
-            yield
-        finally:
-            process.kill()
+def disturbed(bench: Bench, cluster: Cluster) -> Iterator[None]:
+    """Slow the last worker: its GPU is kept busy by another process, or it gets half of a core."""
+    if bench.device == "gpu":
+        command = [sys.executable, str(Path(__file__).with_name("schedule_work.py"))]
+        gpu = {"CUDA_VISIBLE_DEVICES": visible_gpus()[len(cluster.facts) - 1]}
+        environment = os.environ | gpu
+        with subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, env=environment
+        ) as process:
+            try:
+                assert process.stdout is not None
+                if process.stdout.readline().strip() != "ready":
+                    raise RuntimeError("the process that is to disturb did not start")
+                yield
+            finally:
+                process.kill()
+        return
+    worker = cluster.facts[sorted(cluster.facts)[-1]]["pid"]
+    ended = threading.Event()
+
+    def interrupt() -> None:
+        while not ended.wait(HALF_S):
+            os.kill(worker, signal.SIGSTOP)
+            time.sleep(HALF_S)
+            os.kill(worker, signal.SIGCONT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()
 
 
 def rows_on(bench: Bench, cluster: Cluster, parts: list[Part], snapshot: Snapshot) -> Iterator:
@@ -246,7 +267,7 @@ def rows_on(bench: Bench, cluster: Cluster, parts: list[Part], snapshot: Snapsho
                 yield timed(bench, cluster, snapshot, part, run)
         if part.disturb and n_workers > 1 and bench.has_time(f"{part.name} disturbed"):
             slowed = Part(f"{part.name}, one slowed")
-            with disturbed(bench, n_workers):
+            with disturbed(bench, cluster):
                 for run in part.disturb:
                     yield timed(bench, cluster, snapshot, slowed, run)
 

@@ -50,9 +50,9 @@ def search_two_kernel(task: SearchTask) -> SearchResults:
     )
 
 
-def disturb(device: str) -> None:
-    """Keep one GPU, or one core, busy until killed; says ``ready`` once it does."""
-    graph = attachment(1_000_000 if device == "gpu" else 100_000).to(device)  # type: ignore[arg-type]
+def disturb() -> None:
+    """Keep the GPU busy until killed; says ``ready`` once it does."""
+    graph = attachment(1_000_000).to("gpu")
     sources = np.arange(100)
     msbfs(graph, sources)
     sys.stdout.write("ready\n")
@@ -62,4 +62,4 @@ def disturb(device: str) -> None:
 
 
 if __name__ == "__main__":
-    disturb(sys.argv[1])
+    disturb()

@@ -49,7 +49,8 @@ class Costs:
     Attributes
     ----------
     cpu, gpu : Cost
-        On one core; on one GPU, the graph there already, results on the host.
+        On the cores of one worker (one, where workers are as many as cores); on its GPU, the
+        graph there already, results on the host.
     transfer_byte_s : float
         Seconds that a byte takes from host memory to the GPU.
     task_s : float
