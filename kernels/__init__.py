@@ -15,6 +15,17 @@ from kernels.breadth_first import (
 )
 from kernels.connected import ComponentsResult, components
 from kernels.csr import CSRGraph, Shard, hash_arrays
+from kernels.eccentricity import (
+    Center,
+    Diameter,
+    Periphery,
+    Radius,
+    center,
+    diameter,
+    eccentricities,
+    periphery,
+    radius,
+)
 from kernels.errors import (
     CheckError,
     DeviceError,
@@ -29,13 +40,17 @@ from kernels.warm import compile_cpu
 __all__ = [
     "BFSResult",
     "CSRGraph",
+    "Center",
     "CheckError",
     "ComponentsResult",
     "DeviceError",
     "DeviceMemoryError",
+    "Diameter",
     "GraphError",
     "KernelError",
     "MSBFSResult",
+    "Periphery",
+    "Radius",
     "SSSPResult",
     "Shard",
     "ShardResult",
@@ -43,10 +58,15 @@ __all__ = [
     "bfs_queue",
     "bfs_thread_per_node",
     "bfs_two_kernel",
+    "center",
     "compile_cpu",
     "components",
+    "diameter",
+    "eccentricities",
     "hash_arrays",
     "msbfs",
     "msbfs_shard",
+    "periphery",
+    "radius",
     "sssp",
 ]

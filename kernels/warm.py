@@ -11,6 +11,8 @@ COMPILED_MODULES = (
     "kernels.breadth_first.check",
     "kernels.connected.cpu",
     "kernels.connected.check",
+    "kernels.eccentricity.bound_steps",
+    "kernels.eccentricity.cpu_steps",
     "kernels.multi_source.cpu_steps",
     "kernels.multi_source.cpu_levels",
     "kernels.multi_source.cpu_sweep",

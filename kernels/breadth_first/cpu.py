@@ -83,7 +83,8 @@ def _top_down(indptr, indices, base, n_nodes, target, queue, ends, n_levels, rea
 def _bottom_up(indptr, indices, base, n_nodes, queue, end, reached, before):
     tail = np.uintp(end)
     n_words = (n_nodes + 63) >> 6
-    before[:n_words] = reached[:n_words]
+    for i in range(n_words):  # a loop: numba takes seconds to compile assignments of slices
+        before[i] = reached[i]
     for i in range(n_words):
         place = np.uintp(i)
         todo = ~before[place]
@@ -110,20 +111,16 @@ SEARCH = (I64, I32, types.int64, types.int64, types.int64, types.int64)
 
 
 @njit([types.int64(*SEARCH, OUT_I32, OUT_I32, OUT_U64)], cache=True, nogil=True)
-def search(indptr, indices, base, n_nodes, source, target, queue, ends, bits):
-    """Search one graph of nodes base .. base + n_nodes - 1; returns the number of levels.
-
-    ``source``, ``target`` (-1: none) and what the queue gets are local ids. ``queue``
-    ((n_nodes + 1,)) gets the nodes in the order they are reached, ``ends`` ((n_nodes + 1,)) where
-    each level ends there. ``bits`` is scratch, 2 * ((n_nodes + 63) // 64) words.
-    """
+def search_from(indptr, indices, base, n_nodes, n_starts, target, queue, ends, bits):
+    """As ``search``, from the ``n_starts`` different nodes that stand at the head of ``queue``."""
     n_words = (n_nodes + 63) >> 6
     reached, before = bits[:n_words], bits[n_words : 2 * n_words]
-    reached[:] = 0
-    reached[source >> 6] = ONE << np.uint64(source & 63)
-    queue[0] = source
-    ends[0] = 1
-    begin, end, n_levels = 0, 1, 1
+    for i in range(n_words):
+        reached[i] = 0
+    for i in range(n_starts):
+        reached[queue[i] >> 6] |= ONE << np.uint64(queue[i] & 63)
+    ends[0] = n_starts
+    begin, end, n_levels = 0, n_starts, 1
     n_arcs = indptr[base + n_nodes] - indptr[base]
     while end < n_nodes:
         if target >= 0 and (reached[target >> 6] >> np.uint64(target & 63)) & ONE:
@@ -146,6 +143,18 @@ def search(indptr, indices, base, n_nodes, source, target, queue, ends, bits):
             return n_levels
         begin, end = ends[n_levels - 2], ends[n_levels - 1]
     return n_levels
+
+
+@njit([types.int64(*SEARCH, OUT_I32, OUT_I32, OUT_U64)], cache=True, nogil=True)
+def search(indptr, indices, base, n_nodes, source, target, queue, ends, bits):
+    """Search one graph of nodes base .. base + n_nodes - 1; returns the number of levels.
+
+    ``source``, ``target`` (-1: none) and what the queue gets are local ids. ``queue``
+    ((n_nodes + 1,)) gets the nodes in the order they are reached, ``ends`` ((n_nodes + 1,)) where
+    each level ends there. ``bits`` is scratch, 2 * ((n_nodes + 63) // 64) words.
+    """
+    queue[0] = source
+    return search_from(indptr, indices, base, n_nodes, 1, target, queue, ends, bits)
 
 
 @njit(

@@ -1,0 +1,177 @@
+"""Exact diameter, radius, center, periphery and eccentricities, in hops, of every component."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernels.csr import CSRGraph
+from kernels.eccentricity.results import Center, Diameter, Periphery, Proof, Radius
+from kernels.eccentricity.strategy import Strategy
+from kernels.errors import DeviceError
+from kernels.types import NODE
+
+if TYPE_CHECKING:
+    from kernels.eccentricity.bounds import Question
+    from kernels.eccentricity.driver import Answering
+
+__all__ = [
+    "Center",
+    "Diameter",
+    "Periphery",
+    "Proof",
+    "Radius",
+    "Strategy",
+    "center",
+    "diameter",
+    "eccentricities",
+    "periphery",
+    "radius",
+]
+
+
+def diameter(
+    graph: CSRGraph, max_searches: int | None = None, strategy: Strategy | None = None
+) -> Diameter:
+    """Find the largest distance between two nodes that a path joins, and such a path.
+
+    Parameters
+    ----------
+    graph : CSRGraph
+        On the host.
+    max_searches : int or None
+        Stop after as many searched sources; then the answer may be an interval only.
+    strategy : Strategy or None
+        Reductions to use; None: all.
+
+    Returns
+    -------
+    Diameter
+        Of the largest component, and its value for each component. An isolated node has
+        diameter 0 and itself as path; a graph without nodes diameter 0, no path and no component.
+
+    Raises
+    ------
+    DeviceError
+        If the graph lies on a GPU.
+
+    Notes
+    -----
+    O(n_nodes + n_arcs) a search; most graphs need few, none is known to need less than all in the
+    worst case (a cycle needs about half of its nodes). See ``bounds`` for why it is exact.
+    """
+    answering = _answer(graph, "diameter", max_searches, strategy)
+    if answering is None:
+        nothing = Proof(np.empty(0, NODE), np.empty(0, NODE))
+        return Diameter(**_common(None), diameter=0, path=np.empty(0, NODE), proof=nothing)
+    common = _common(answering)
+    proof = Proof(np.concatenate(answering.sources), answering.bounds.centre)
+    path = answering.path(_largest(answering))
+    return Diameter(**common, diameter=common["lower"], path=path, proof=proof)
+
+
+def radius(
+    graph: CSRGraph, max_searches: int | None = None, strategy: Strategy | None = None
+) -> Radius:
+    """Find the smallest eccentricity, and a node that attains it; as ``diameter`` otherwise."""
+    answering = _answer(graph, "radius", max_searches, strategy)
+    common = _common(answering)
+    if answering is None:
+        return Radius(**common, radius=0, center=-1)
+    bounds = answering.bounds
+    own = bounds.component == _largest(answering)
+    node = int(np.flatnonzero(own & (bounds.upper == common["upper"]))[0])
+    return Radius(**common, radius=common["upper"], center=node)
+
+
+def center(
+    graph: CSRGraph, max_searches: int | None = None, strategy: Strategy | None = None
+) -> Center:
+    """Find all nodes of smallest eccentricity; as ``diameter`` otherwise."""
+    answering = _answer(graph, "center", max_searches, strategy)
+    common = _common(answering)
+    if answering is None:
+        return Center(**common, radius=0, nodes=np.empty(0, NODE), is_center=np.empty(0, bool))
+    bounds = answering.bounds
+    is_center = bounds.lower <= bounds.least[bounds.component]
+    own = is_center & (bounds.component == _largest(answering))
+    nodes = np.flatnonzero(own).astype(NODE)
+    return Center(**common, radius=common["upper"], nodes=nodes, is_center=is_center)
+
+
+def periphery(
+    graph: CSRGraph, max_searches: int | None = None, strategy: Strategy | None = None
+) -> Periphery:
+    """Find all nodes of largest eccentricity; as ``diameter`` otherwise."""
+    answering = _answer(graph, "periphery", max_searches, strategy)
+    common = _common(answering)
+    if answering is None:
+        none = np.empty(0, bool)
+        return Periphery(**common, diameter=0, nodes=np.empty(0, NODE), is_periphery=none)
+    bounds = answering.bounds
+    is_periphery = bounds.upper >= bounds.most[bounds.component]
+    own = is_periphery & (bounds.component == _largest(answering))
+    nodes = np.flatnonzero(own).astype(NODE)
+    return Periphery(**common, diameter=common["lower"], nodes=nodes, is_periphery=is_periphery)
+
+
+def eccentricities(graph: CSRGraph, strategy: Strategy | None = None) -> np.ndarray:
+    """Find the eccentricity of every node, each within its component.
+
+    Returns
+    -------
+    (n_nodes,) int32
+        Hops; 0 for an isolated node.
+    """
+    answering = _answer(graph, "eccentricities", None, strategy)
+    return np.empty(0, np.int32) if answering is None else answering.bounds.lower
+
+
+def _answer(
+    graph: CSRGraph, question: Question, max_searches: int | None, strategy: Strategy | None
+) -> Answering | None:
+    """The finished state of a question; None for a graph without nodes."""
+    if graph.device != "cpu":
+        raise DeviceError("eccentricities are found on cores; give graph.to('cpu')")
+    if graph.n_nodes == 0:
+        return None
+    from kernels.eccentricity.driver import Answering
+
+    answering = Answering(graph, question, strategy or Strategy(), max_searches)
+    answering.run()
+    return answering
+
+
+def _largest(answering: Answering) -> int:
+    """Number of the largest component; of two as large the first."""
+    return int(np.argmax(answering.bounds.size))
+
+
+def _common(answering: Answering | None) -> dict[str, Any]:
+    """What every answer has."""
+    if answering is None:
+        none = np.empty(0, np.int32)
+        return {
+            "component": -1,
+            "n_searches": 0,
+            "exact": True,
+            "lower": 0,
+            "upper": 0,
+            "components": none,
+            "lowers": none,
+            "uppers": none,
+        }
+    bounds = answering.bounds
+    lowers, uppers = bounds.interval()
+    largest = _largest(answering)
+    return {
+        "component": int(answering.names[largest]),
+        "n_searches": bounds.n_searches,
+        "exact": bounds.done,
+        "lower": int(lowers[largest]),
+        "upper": int(uppers[largest]),
+        "components": answering.names,
+        "lowers": lowers,
+        "uppers": uppers,
+    }

@@ -1,0 +1,289 @@
+"""Which source to search next, and what finished searches prove: runs no search, knows no device.
+
+The caller takes sources, searches them anywhere, and hands in what each finished search implies:
+two arrays of bounds. Bounds only tighten, by max and min, so results may come in any order, twice
+or never; the same code serves a loop in one process and a scheduler with many searches in flight.
+
+Let d be hops and e(v) the eccentricity of node v, within its component. After a search from s,
+
+    max(d(s, v), e(s) - d(s, v)) <= e(v) <= e(s) + d(s, v)
+
+by the triangle inequality (Takes, Kosters: Determining the diameter of small world networks, CIKM
+2011; Computing the eccentricity distribution of large graphs, Algorithms 6, 2013).
+
+Winnowing (Crescenzi et al.: On computing the diameter of real-world undirected graphs, TCS 514,
+2013; Bradley et al.: F-Diam, ICPP 2025): let L be the largest lower bound of a component and c any
+node. Two nodes x, y with d(x, y) > L have d(c, x) + d(c, y) > L, so one of them is farther than
+L/2 from c. Searching all nodes outside that ball finds every distance above L. It holds for any c
+and for L as it grows, so the centre may change at any time.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import numpy as np
+
+from kernels.eccentricity import bound_steps as steps
+from kernels.errors import GraphError
+from kernels.types import NODE
+
+Question = Literal["diameter", "radius", "center", "periphery", "eccentricities"]
+QUESTIONS: tuple[Question, ...] = ("diameter", "radius", "center", "periphery", "eccentricities")
+
+
+class EccentricityBounds:
+    """Bounds of every eccentricity, tightened search by search until a question is answered.
+
+    Parameters
+    ----------
+    question : str
+        What is asked, of each component by itself: a node is dropped once it cannot matter.
+
+        - ``diameter``: its upper bound is at most the largest lower bound, or winnowing.
+        - ``radius``: its lower bound is at least the smallest upper bound.
+        - ``center``, ``periphery``: as these two, but nodes that attain the value must be known.
+        - ``eccentricities``: its two bounds are equal.
+    component : (n_nodes,) int32
+        Components by number, 0, 1, ...
+    degree : (n_nodes,) int32
+    relevant : (n_nodes,) bool or None
+        Nodes among which a pair at the largest distance is to be found if there is one farther
+        apart than the bounds that are known (``trees``); only for ``diameter``.
+    is_winnowing : bool
+
+    Attributes
+    ----------
+    lower, upper : (n_nodes,) int32
+        Hops.
+    most, least : (n_components,) int32
+        Largest lower and smallest upper bound of each component.
+    n_searches : int
+        Sources whose searches have come back.
+
+    Notes
+    -----
+    25 bytes a node. ``update`` is one pass over all nodes, ``take`` one over those that still
+    matter (every second one over all): 1 to 2 ms at a million nodes, 0.02 ms a source where many
+    are taken at once.
+    """
+
+    def __init__(
+        self,
+        question: Question,
+        component: np.ndarray,
+        degree: np.ndarray,
+        relevant: np.ndarray | None = None,
+        is_winnowing: bool = True,
+    ):
+        if question not in QUESTIONS:
+            raise GraphError(f"question {question!r} is unknown; ask for one of {QUESTIONS}")
+        self.question = question
+        self._code = QUESTIONS.index(question)
+        n_nodes = len(component)
+        self.component = np.ascontiguousarray(component, np.int32)
+        self.degree = np.ascontiguousarray(degree, np.int32)
+        self.size = np.bincount(self.component).astype(np.int32)
+        self.lower, self.upper = np.empty(n_nodes, np.int32), np.empty(n_nodes, np.int32)
+        steps.start(self.component, self.size, self.degree, self.lower, self.upper)
+        n_components = len(self.size)
+        self.most, self.least = np.empty(n_components, np.int32), np.empty(n_components, np.int32)
+        steps.extremes(self.component, self.lower, self.upper, self.most, self.least)
+        self.n_searches = 0
+        self._state = np.full(n_nodes, steps.FREE, np.uint8)
+        self._all = np.arange(n_nodes, dtype=NODE)
+        given = self._all if relevant is None else np.flatnonzero(relevant).astype(NODE)
+        self._open = given.copy()
+        self._n_open = len(self._open)
+        self._is_winnowing = is_winnowing and question == "diameter"
+        self._level: np.ndarray | None = None  # from the centre of each component
+        self.centre = np.full(n_components, -1, NODE)  # of the ball; -1: none yet
+        self._pairs: np.ndarray | None = None
+        self._candidates = self._open
+        self._is_fresh = False
+        self._take_highest = True
+
+    @property
+    def done(self) -> bool:
+        """Whether the question is answered."""
+        return not len(self.candidates())
+
+    def open_nodes(self) -> np.ndarray:
+        """Nodes whose bounds still matter, ascending."""
+        self._refresh()
+        return self._open[: self._n_open]
+
+    def candidates(self) -> np.ndarray:
+        """Nodes one of which must still be searched or bounded, in flight or not."""
+        self._refresh()
+        return self._candidates
+
+    def interval(self) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds of the radius (if asked for it or the center), else of the diameter.
+
+        Returns
+        -------
+        (n_components,) int32, (n_components,) int32
+            Equal where the value is known.
+        """
+        if self.question in ("radius", "center"):
+            lowest = np.full(len(self.size), np.iinfo(np.int32).max, np.int32)
+            np.minimum.at(lowest, self.component, self.lower)
+            return np.minimum(lowest, self.least), self.least.copy()
+        highest = self.most.copy()
+        nodes = self.candidates() if self.question == "diameter" else self._all
+        np.maximum.at(highest, self.component[nodes], self.upper[nodes])
+        return self.most.copy(), highest
+
+    def take(self, n_each: int = 1, by: Literal["upper", "lower"] | None = None) -> np.ndarray:
+        """Sources to search next, marked as in flight.
+
+        Parameters
+        ----------
+        n_each : int
+            How many of each component that is not answered yet, at most.
+        by : str or None
+            ``upper``: those that may have the largest eccentricity; ``lower``: the smallest; None:
+            one after the other, beginning with ``upper``.
+
+        Returns
+        -------
+        (n_sources,) int32
+            None while all that matter are in flight.
+        """
+        candidates = self.candidates()
+        if by is None:
+            by = "upper" if self._take_highest else "lower"
+            self._take_highest = not self._take_highest
+        is_open = np.zeros(len(self.size), np.int32)
+        is_open[self.component[candidates]] = 1
+        nodes = candidates
+        if by == "lower" and self.question in ("diameter", "periphery"):
+            nodes = self._all  # central nodes bound many others, though none of them matters
+        if n_each == 1:
+            best = np.empty(len(self.size), NODE)
+            pick = steps.highest if by == "upper" else steps.lowest
+            arrays = (self.component, self.lower, self.upper, self.degree, is_open, best)
+            pick(nodes, self._state, *arrays)
+            sources = best[best >= 0]
+        else:
+            sources = self._ranked(nodes, by, is_open)
+            sources = self._first_of_each(sources, n_each)
+        if not len(sources) and nodes is self._all:  # nothing central is left
+            return self.take(n_each, "upper")
+        self._state[sources] = steps.OUTER if by == "upper" else steps.CENTRAL
+        return sources
+
+    def _ranked(self, nodes: np.ndarray, by: str, is_open: np.ndarray) -> np.ndarray:
+        """Free nodes of open components, the best ones first."""
+        nodes = nodes[(self._state[nodes] == steps.FREE) & (is_open[self.component[nodes]] > 0)]
+        upper, lower = self.upper[nodes].astype(np.int64), self.lower[nodes].astype(np.int64)
+        degree = self.degree[nodes].astype(np.int64)
+        if by == "lower":
+            order = np.lexsort((-degree, lower))
+        else:
+            order = np.lexsort((degree, -lower, -upper))
+        return nodes[order]
+
+    def _first_of_each(self, nodes: np.ndarray, n_each: int) -> np.ndarray:
+        """The first ``n_each`` of each component, in their order."""
+        if len(self.size) == 1:
+            return nodes[:n_each]
+        by_component = np.argsort(self.component[nodes], kind="stable")
+        sorted_components = self.component[nodes[by_component]]
+        starts = np.searchsorted(sorted_components, sorted_components)
+        rank = np.arange(len(nodes)) - starts
+        return nodes[np.sort(by_component[rank < n_each])]
+
+    def update(
+        self, sources: Any, lower: np.ndarray, upper: np.ndarray, alone: bool = False
+    ) -> None:
+        """Tighten by what finished searches imply.
+
+        Parameters
+        ----------
+        sources : (n_sources,) integers
+            What was searched; in flight or not, once or again.
+        lower, upper : (n_nodes,) uint8, uint16 or int32
+            Bounds that the searches imply, equal at the sources; 0 and the dtype's maximum where
+            they imply none.
+        alone : bool
+            At most one source in each component, and ``upper`` is its eccentricity plus levels:
+            then levels follow, and the source may become the centre for winnowing.
+
+        Raises
+        ------
+        GraphError
+            If bounds cross: then some search was wrong, or of another graph.
+        """
+        sources = np.asarray(sources, NODE)
+        arrays = (self.component, self.lower, self.upper, self.most, self.least)
+        crossed = steps.merge(lower, upper, np.iinfo(upper.dtype).max, *arrays)
+        if crossed >= 0:
+            raise GraphError(
+                f"bounds of node {crossed} cross: at least {self.lower[crossed]} and at most "
+                f"{self.upper[crossed]} hops; a search was wrong or of another graph"
+            )
+        self.n_searches += len(sources)
+        self._state[sources] = steps.SEARCHED
+        self._is_fresh = False
+        if self._is_winnowing and alone:
+            self._try_centres(sources, upper)
+
+    def release(self, sources: Any) -> None:
+        """Give back sources whose searches failed or were withdrawn: they can be taken again."""
+        sources = np.asarray(sources, NODE)
+        waiting = sources[self._state[sources] != steps.SEARCHED]
+        self._state[waiting] = steps.FREE
+
+    def useless(self, sources: Any) -> np.ndarray:
+        """Those of ``sources`` that are in flight and no longer worth a search.
+
+        What was taken by ``lower`` bounds others and is useful until its component is answered.
+        """
+        sources = np.asarray(sources, NODE)
+        candidates = self.candidates()
+        is_open = np.zeros(len(self.size), bool)
+        is_open[self.component[candidates]] = True
+        useful = is_open[self.component[sources]]
+        useful &= (self._state[sources] != steps.OUTER) | np.isin(sources, candidates)
+        return sources[~useful]
+
+    def _refresh(self) -> None:
+        """Drop what no longer matters; nothing that was dropped comes back."""
+        if self._is_fresh:
+            return
+        arrays = (self.component, self.lower, self.upper, self.most, self.least)
+        self._n_open = steps.keep_open(self._code, self._open, self._n_open, *arrays)
+        nodes = self._open[: self._n_open]
+        if self._level is not None:
+            found = np.empty(len(nodes), NODE)
+            n = steps.outside(nodes, self.component, self._level, self.most, found)
+            nodes = found[:n]
+        self._candidates = nodes
+        self._is_fresh = True
+
+    def _try_centres(self, sources: np.ndarray, upper: np.ndarray) -> None:
+        """Put the ball around a source of which fewer nodes lie outside."""
+        eccentricity = np.full(len(self.size), -1, np.int32)
+        eccentricity[self.component[sources]] = upper[sources]
+        level = upper.astype(np.int32)
+        level -= np.maximum(eccentricity, 0)[self.component]
+        arrays = (self.component, self.lower, self.upper, self.most, self.least)
+        self._n_open = steps.keep_open(self._code, self._open, self._n_open, *arrays)
+        nodes = self._open[: self._n_open]
+        count = np.empty(len(self.size), np.int32)
+        steps.count_outside(nodes, self.component, level, self.most, count)
+        if self._level is None:
+            self._level = np.full(len(level), np.iinfo(np.int32).max, np.int32)
+        before = np.empty(len(self.size), np.int32)
+        steps.count_outside(nodes, self.component, self._level, self.most, before)
+        better = (eccentricity >= 0) & ((count < before) | (self.centre < 0))
+        if better.all():
+            self._level = level
+        elif better.any():
+            moved = better[self.component]
+            self._level[moved] = level[moved]
+        self.centre[better] = -1
+        chosen = sources[better[self.component[sources]]]
+        self.centre[self.component[chosen]] = chosen

@@ -1,0 +1,78 @@
+"""Certificate of a diameter: plain searches from the named nodes prove it, or it is refused."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernels.breadth_first import bfs_queue
+from kernels.breadth_first.check import check_levels
+from kernels.csr import CSRGraph
+from kernels.eccentricity.results import Diameter
+from kernels.errors import CheckError
+
+
+def check_path(graph: CSRGraph, path: np.ndarray) -> None:
+    """Raise CheckError unless ``path`` is a shortest path between its ends.
+
+    O(n_nodes + n_arcs): levels from one end, themselves certified, rise by one along it.
+    """
+    if not len(path):
+        raise CheckError("the path is empty")
+    level = bfs_queue(graph, int(path[0])).level
+    check_levels(graph.indptr, graph.indices, int(path[0]), level)
+    if (level[path] != np.arange(len(path))).any():
+        raise CheckError(f"the path from {path[0]} to {path[-1]} is not a shortest one")
+    for u, v in zip(path[:-1].tolist(), path[1:].tolist(), strict=True):
+        if v not in graph.indices[graph.indptr[u] : graph.indptr[u + 1]]:
+            raise CheckError(f"the path goes from {u} to {v}, which no edge joins")
+
+
+def check_diameter(graph: CSRGraph, found: Diameter) -> None:
+    """Raise CheckError unless ``found`` is exact and its path as long as it says.
+
+    Parameters
+    ----------
+    graph : CSRGraph
+        On the host.
+    found : Diameter
+        Only ``diameter``, ``component``, ``path`` and ``proof`` are believed in, none of them
+        unchecked.
+
+    Notes
+    -----
+    Nothing that the search computed is used, but for which nodes to look from: each is searched
+    again by the plain queue search. Then, for every pair of nodes of the component, one of these
+    must hold, by which they are at most ``diameter`` apart: a node of the pair has an upper bound
+    that says so (by searches, or by its degree), or both are within half the diameter of the
+    centre. As many searches as the proof has sources: for tests, and for reports that are to be
+    believed.
+    """
+    if graph.n_nodes == 0:
+        if found.diameter or len(found.path) or found.component >= 0:
+            raise CheckError("a graph without nodes has diameter 0, no path and no component")
+        return
+    if len(found.path) != found.diameter + 1:
+        raise CheckError(f"a path of {len(found.path)} nodes for a diameter of {found.diameter}")
+    check_path(graph, found.path)
+    level = bfs_queue(graph, int(found.path[0])).level
+    nodes = np.flatnonzero(level >= 0)
+    if nodes[0] != found.component:
+        raise CheckError(f"the path lies in component {nodes[0]}, not {found.component}")
+    # Neighbours are 1 hop away, and each further hop has a node of its own at least.
+    upper = np.minimum(len(nodes) - 1, len(nodes) - np.diff(graph.indptr))
+    for source in found.proof.sources.tolist():
+        if level[source] < 0:
+            continue
+        search = bfs_queue(graph, source)
+        upper[nodes] = np.minimum(upper[nodes], search.level[nodes] + search.eccentricity)
+        upper[source] = search.eccentricity
+    open_nodes = nodes[upper[nodes] > found.diameter]
+    for centre in found.proof.centres.tolist():
+        if centre >= 0 and level[centre] >= 0:
+            from_centre = bfs_queue(graph, centre).level[open_nodes]
+            open_nodes = open_nodes[2 * from_centre > found.diameter]
+    if len(open_nodes):
+        raise CheckError(
+            f"nothing in the proof keeps node {open_nodes[0]} within {found.diameter} hops of all "
+            f"others ({len(open_nodes)} such nodes)"
+        )

@@ -1,0 +1,62 @@
+"""Searches on cores for eccentricities, and the bounds that they imply."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernels.breadth_first import search_scratch
+from kernels.breadth_first.cpu import fill_levels, search_from
+from kernels.csr import CSRGraph
+from kernels.eccentricity import cpu_steps
+from kernels.eccentricity.searching import Implied
+
+
+class CoreSearches:
+    """Searches of a graph on one core; see ``searching.Searches``.
+
+    Parameters
+    ----------
+    graph : CSRGraph
+        On the host.
+    component : (n_nodes,) int32
+        Components by number, 0, 1, ...
+    n_components : int
+
+    Attributes
+    ----------
+    n_reached : int
+        Nodes that the last search reached.
+    """
+
+    def __init__(self, graph: CSRGraph, component: np.ndarray, n_components: int):
+        self.graph, self.component, self.n_components = graph, component, n_components
+        self.n_reached = 0
+        self._queue, self._ends, self._bits = search_scratch(graph.n_nodes)
+
+    def search(self, sources: np.ndarray) -> Implied:
+        """Search from at most one node of each component, all of them in one pass."""
+        level, eccentricity = self.levels(sources)
+        lower, upper = np.empty_like(level), np.empty_like(level)
+        none = np.iinfo(level.dtype).max
+        cpu_steps.imply(level, self.component, eccentricity, none, lower, upper)
+        return Implied(sources, eccentricity[self.component[sources]], lower, upper)
+
+    def levels(self, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Levels, the dtype's maximum where unreached, and the eccentricity by component."""
+        n_nodes = self.graph.n_nodes
+        self._queue[: len(sources)] = sources
+        scratch = (self._queue, self._ends, self._bits)
+        arrays = (self.graph.indptr, self.graph.indices)
+        n_levels = search_from(*arrays, 0, n_nodes, len(sources), -1, *scratch)
+        deepest = n_levels - 1
+        self.n_reached = int(self._ends[deepest])
+        kind = np.uint8 if deepest < 127 else np.uint16 if deepest < 32767 else np.int32
+        level = np.full(n_nodes, np.iinfo(kind).max, kind)
+        fill_levels(self._queue, self._ends, n_levels, level)
+        eccentricity = np.full(self.n_components, -1, np.int32)
+        if self.n_components == 1:
+            eccentricity[0] = deepest
+        else:
+            found = (self._queue, self._ends, n_levels, self.component)
+            cpu_steps.eccentricities_of(*found, eccentricity)
+        return level, eccentricity
