@@ -137,7 +137,7 @@ def _parent_fault(indptr, indices, weights, source, distance, parent):
         u = queue[head]
         head += 1
         for arc in range(indptr[u], indptr[u + 1]):
-            v = np.int64(indices[arc])
+            v = int(indices[arc])
             equal = distance[u] == distance[v] and rank[v] < 0
             if equal and distance[u] + np.float64(weights[arc]) == distance[v]:
                 rank[v] = rank[u] + 1

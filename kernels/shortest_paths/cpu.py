@@ -80,9 +80,9 @@ def near_far(
                 prefetch(1, indptr, np.uintp(near[later & wrap]))
                 soon = np.uintp(near[(head + np.uintp(AHEAD // 2)) & wrap])
                 prefetch(1, distance, soon)
-                arc = np.uintp(indptr[soon]) >> ONE  # prefetch counts words of 8 bytes
-                prefetch(1, indices, arc)
-                prefetch(1, weights, arc)
+                words = np.uintp(indptr[soon]) >> ONE  # prefetch counts words of 8 bytes
+                prefetch(1, indices, words)
+                prefetch(1, weights, words)
             u = np.uintp(near[head & wrap])
             head += ONE
             queued[u] &= IS_FAR
@@ -114,8 +114,7 @@ def near_far(
             threshold += delta
             if least < np.inf:
                 threshold = max(least + delta, np.nextafter(least, np.inf))
-            least = np.inf
-            n_kept = 0
+            least, n_kept = np.float64(np.inf), 0
             for i in range(n_far):
                 v = np.uintp(far[i])
                 length = distance[v]

@@ -18,6 +18,7 @@ from kernels.multi_source.footprint import (
 )
 from pipeline.generate.barabasi_albert import barabasi_albert_graph
 from pipeline.generate.grid import grid_graph
+from tests.gpu_memory import Counting, LittleMemory
 from tests.oracles.paths import bfs_levels
 from tests.shapes import graph_of, host, path, relabelled, star, tree_with_hubs
 from tests.strategies import searched_graphs
@@ -137,34 +138,6 @@ def test_the_two_kernel_original_finds_the_same():
     assert found.eccentricity == host(found.level).max()
 
 
-class Counting:
-    """Bytes that CuPy hands out at once, at most, while it is open."""
-
-    def __enter__(self):
-        import cupy
-
-        cupy.get_default_memory_pool().free_all_blocks()
-        self.now = self.peak = 0
-        counting = self
-
-        class Hook(cupy.cuda.MemoryHook):
-            name = "counting"
-
-            def malloc_postprocess(self, **facts):
-                counting.now += facts["mem_size"]
-                counting.peak = max(counting.peak, counting.now)
-
-            def free_postprocess(self, **facts):
-                counting.now -= facts["mem_size"]
-
-        self.hook = Hook()
-        self.hook.__enter__()
-        return self
-
-    def __exit__(self, *error):
-        self.hook.__exit__(*error)
-
-
 @pytest.mark.parametrize("n_sources", [64, 100, 256])
 @pytest.mark.parametrize("levels", [False, True])
 def test_what_a_sweep_allocates_is_what_its_footprint_says(n_sources, levels):
@@ -188,23 +161,6 @@ def test_what_a_search_allocates_is_what_its_footprint_says():
         bfs(here, 0)
     said = gpu_bytes(graph.n_nodes, graph.n_arcs)
     assert 0.98 * said <= counted.peak <= said + 4096
-
-
-class LittleMemory:
-    """CuPy's pool gives only so much more than is in use now."""
-
-    def __init__(self, n_bytes):
-        self.n_bytes = n_bytes
-
-    def __enter__(self):
-        import cupy
-
-        self.pool = cupy.get_default_memory_pool()
-        self.pool.free_all_blocks()
-        self.pool.set_limit(size=self.pool.used_bytes() + self.n_bytes)
-
-    def __exit__(self, *error):
-        self.pool.set_limit(size=0)
 
 
 def test_little_memory_means_fewer_lanes_then_no_levels_then_an_error_with_the_numbers():

@@ -1,0 +1,461 @@
+// Shortest paths by weight from one source: near-far, all steps in one launch; and their tree.
+//
+// Input    CSR arcs of a symmetric graph, arcs of a node in ascending order, weights >= 0.
+// Output   distance[v], least rounded sum of weights from the source; parent[v] on that tree.
+// Order    Lists are in no fixed order; no output depends on it (see sssp in __init__.py).
+// Launch   Both kernels: cooperative, 1-D, all blocks resident.
+// Atomics  atomicMin on the bits of a distance: of numbers >= 0 they compare as the numbers do.
+//          atomicOr on a bitmap lets a node into a list once; atomicAdd reserves places there,
+//          once for all nodes that a warp lets in together.
+//
+// Nodes nearer than a threshold whose distance has fallen are near, others far. Each step relaxes
+// the arcs of all near nodes; once none is left the threshold rises and the far ones are split by
+// it anew [1]. A node is in the near list of a step at most once, and in the far list at most once.
+//
+// No fall of a distance is lost: who lowers distance[v] puts v into a list that is read after the
+// next barrier, unless it is there already. A step that reads a distance of its own near list
+// while it falls may see either value; v is then near in the next step again.
+//
+// [1] A. Davidson, S. Baxter, M. Garland, J. D. Owens, "Work-efficient parallel GPU methods for
+//     single-source shortest paths", IPDPS 2014.
+
+// Threads a block: few, large blocks make a cheap grid barrier.
+#define BLOCK 448
+
+typedef unsigned long long length_t;  // the bits of a float64 >= 0
+
+#define INFINITE 0x7ff0000000000000ull
+
+// All zero before the launch.
+struct Control {
+    length_t least_far[4];  // least distance that stays in the far list p: least_far[p % 4]
+    length_t farthest;      // out: largest finite distance
+    double weight_sum;
+    unsigned arrivals;      // of grid_barrier
+    int is_invalid;         // out: a weight is negative or not finite, nothing was searched
+    int n_reached;          // out
+    int pad;
+    int n_near[4];          // nodes in the near list of step i: n_near[i % 4]; hubs apart:
+    int n_segments[4];      // segments of its hubs
+    int n_far[4];           // nodes in the far list p
+};
+
+struct Search {
+    const offset_t* indptr;
+    const node_t* indices;
+    const float* weights;
+    offset_t n_nodes;
+    offset_t n_map;        // words of a bitmap
+    offset_t max_segments;
+    length_t* distance;    // (n_nodes,) out
+    node_t* near;          // (2, n_nodes): the list of step i at i % 2
+    node_t* far;           // (2, n_nodes)
+    unsigned* near_maps;   // (2, n_map): nodes let into the near list of step i at i % 2
+    unsigned* far_map;     // (n_map,): nodes in the far list
+    node_t* segment_node;  // (2, max_segments)
+    int* segment_index;    // (2, max_segments)
+    Control* control;
+
+    __device__ node_t* near_list(const int step) const { return near + (step & 1) * n_nodes; }
+    __device__ node_t* far_list(const int pile) const { return far + (pile & 1) * n_nodes; }
+    __device__ unsigned* near_map(const int step) const { return near_maps + (step & 1) * n_map; }
+    __device__ offset_t segments(const int step) const { return (step & 1) * max_segments; }
+};
+
+__device__ __forceinline__ length_t bits_of(const double x)
+{
+    return (length_t)__double_as_longlong(x);
+}
+
+__device__ __forceinline__ double number_of(const length_t bits)
+{
+    return __longlong_as_double((long long)bits);
+}
+
+// Put v into a bitmap; whether it was not there. A stale plain read costs one atomicOr.
+__device__ __forceinline__ bool enters(unsigned* map, const node_t v)
+{
+    const unsigned bit = 1u << (v & 31);
+    return !(map[v >> 5] & bit) && !(atomicOr(&map[v >> 5], bit) & bit);
+}
+
+// Append v of each thread that is_in. Called by all threads of a warp together.
+__device__ __forceinline__ void append(node_t* list, int* count, const node_t v, const bool is_in)
+{
+    const unsigned members = __ballot_sync(ALL_THREADS, is_in);
+    if (members == 0) return;
+    const int t = thread_of_warp();
+    int first = 0;
+    if (t == 0) first = atomicAdd(count, __popc(members));
+    first = __shfl_sync(ALL_THREADS, first, 0);
+    if (is_in) list[first + __popc(members & ((1u << t) - 1))] = v;
+}
+
+// Append v of each thread to the near list of a step (hubs by their segments) or to a far list,
+// or to neither. Called by all threads of a warp together.
+__device__ __forceinline__ void push(
+    const Search& s, const node_t v, const bool is_near, const bool is_far, const int step,
+    const int pile)
+{
+    if (!__any_sync(ALL_THREADS, is_near || is_far)) return;
+    const int t = thread_of_warp();
+    const offset_t degree = is_near ? s.indptr[v + 1] - s.indptr[v] : 0;
+    append(s.near_list(step), &s.control->n_near[step & 3], v, is_near && degree < SEGMENT);
+    append(s.far_list(pile), &s.control->n_far[pile & 3], v, is_far);
+    unsigned hubs = __ballot_sync(ALL_THREADS, degree >= SEGMENT);
+    while (hubs) {
+        const int owner = __ffs(hubs) - 1;
+        hubs &= hubs - 1;
+        const node_t hub = __shfl_sync(ALL_THREADS, v, owner);
+        const offset_t n_arcs = __shfl_sync(ALL_THREADS, degree, owner);
+        const int n_segments = (int)((n_arcs + SEGMENT - 1) / SEGMENT);
+        int first = 0;
+        if (t == 0) first = atomicAdd(&s.control->n_segments[step & 3], n_segments);
+        first = __shfl_sync(ALL_THREADS, first, 0);
+        for (int i = t; i < n_segments; i += WARP) {
+            s.segment_node[s.segments(step) + first + i] = hub;
+            s.segment_index[s.segments(step) + first + i] = i;
+        }
+    }
+}
+
+// Lower the head of one arc a thread (arc < 0: none), whose tail is as far as ``from``.
+// Called by all threads of a warp together.
+__device__ __forceinline__ void relax(
+    const Search& s, const offset_t arc, const length_t from, const length_t threshold,
+    const int step, const int pile)
+{
+    node_t v = 0;
+    bool is_near = false, is_far = false;
+    if (arc >= 0) {
+        v = __ldg(&s.indices[arc]);
+        const length_t length = bits_of(number_of(from) + (double)__ldg(&s.weights[arc]));
+        // Plain read first: most arcs lower nothing. Distances only fall, so a stale one costs an
+        // atomicMin, never a distance.
+        if (length < __ldcg(&s.distance[v]) && length < atomicMin(&s.distance[v], length)) {
+            is_near = length < threshold && enters(s.near_map(step + 1), v);
+            is_far = length >= threshold && enters(s.far_map, v);
+        }
+    }
+    push(s, v, is_near, is_far, step + 1, pile);
+}
+
+// Relax the arcs of the near nodes of a step.
+__device__ __noinline__ void relax_near(
+    const Search& s, const length_t threshold, const int step, const int pile)
+{
+    const int t = thread_of_warp();
+    const int n_segments = s.control->n_segments[step & 3];
+    for (offset_t i = warp_of_grid(); i < n_segments; i += warps_of_grid()) {
+        const node_t u = s.segment_node[s.segments(step) + i];
+        const int index = s.segment_index[s.segments(step) + i];
+        // Whole words: all nodes of this map are in this list, and nobody enters it in this step.
+        if (t == 0 && index == 0) s.near_map(step)[u >> 5] = 0;
+        const length_t from = __ldcg(&s.distance[u]);
+        const offset_t first = s.indptr[u] + (offset_t)index * SEGMENT;
+        const offset_t last = s.indptr[u + 1];
+        const offset_t stop = first + SEGMENT < last ? first + SEGMENT : last;
+        for (offset_t arc = first; arc < stop; arc += WARP) {
+            relax(s, arc + t < stop ? arc + t : -1, from, threshold, step, pile);
+        }
+    }
+    const int n = s.control->n_near[step & 3];
+    const int each = items_each(n);
+    for (offset_t first = (offset_t)warp_of_grid() * each; first < n;
+         first += (offset_t)warps_of_grid() * each) {
+        offset_t arc = 0;
+        int degree = 0;
+        length_t from = 0;
+        if (t < each && first + t < n) {
+            const node_t u = s.near_list(step)[first + t];
+            s.near_map(step)[u >> 5] = 0;
+            from = __ldcg(&s.distance[u]);
+            arc = s.indptr[u];
+            degree = (int)(s.indptr[u + 1] - arc);
+        }
+        visit_arcs(arc, degree, [&](const offset_t a, const int owner) {
+            relax(s, a, __shfl_sync(ALL_THREADS, from, owner), threshold, step, pile);
+        });
+    }
+}
+
+// Split the far list at a new threshold: near nodes of the next step, and the next far list.
+// What is nearer than ``passed`` has been near meanwhile, and is done.
+__device__ __noinline__ void split_far(
+    const Search& s, const length_t passed, const length_t threshold, const int step,
+    const int pile)
+{
+    const int t = thread_of_warp();
+    const int n = s.control->n_far[pile & 3];
+    length_t least = INFINITE;
+    for (offset_t first = (offset_t)warp_of_grid() * WARP; first < n;
+         first += (offset_t)warps_of_grid() * WARP) {
+        node_t v = 0;
+        bool is_near = false, is_far = false;
+        if (first + t < n) {
+            v = s.far_list(pile)[first + t];
+            const length_t length = __ldcg(&s.distance[v]);
+            is_far = length >= threshold;
+            is_near = !is_far && length >= passed;
+            if (is_far && length < least) least = length;
+            if (!is_far) atomicAnd(&s.far_map[v >> 5], ~(1u << (v & 31)));
+        }
+        push(s, v, is_near, is_far, step + 1, pile + 1);
+    }
+    for (int offset = WARP / 2; offset > 0; offset /= 2) {
+        const length_t other = __shfl_xor_sync(ALL_THREADS, least, offset);
+        if (other < least) least = other;
+    }
+    if (t == 0 && least < INFINITE) atomicMin(&s.control->least_far[(pile + 1) & 3], least);
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) sssp_search(
+    const offset_t* indptr,  // (n_nodes + 1,)
+    const node_t* indices,   // (n_arcs,)
+    const float* weights,    // (n_arcs,)
+    const offset_t n_nodes,
+    const offset_t n_arcs,
+    const node_t source,
+    const double rise,       // of the threshold, in mean weights divided by the mean degree
+    length_t* distance,      // (n_nodes,) out
+    node_t* near,            // (2, n_nodes) scratch, as the following
+    node_t* far,             // (2, n_nodes)
+    unsigned* maps,          // (3, n_map)
+    int* segments,           // (4, 2 * (n_arcs / SEGMENT))
+    Control* control)
+{
+    __shared__ Search s;
+    if (threadIdx.x == 0) {
+        const offset_t n_map = (n_nodes + 31) / 32;
+        const offset_t max_segments = 2 * (n_arcs / SEGMENT);
+        s = {indptr, indices, weights, n_nodes, n_map, max_segments, distance, near, far, maps,
+             maps + 2 * n_map, segments, segments + 2 * max_segments, control};
+    }
+    __syncthreads();
+    const int t = thread_of_warp();
+    const offset_t thread = (offset_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const offset_t n_threads = (offset_t)gridDim.x * blockDim.x;
+    for (offset_t i = thread; i < 3 * s.n_map; i += n_threads) maps[i] = 0;
+    for (offset_t v = thread; v < n_nodes; v += n_threads) {
+        distance[v] = v == source ? 0 : INFINITE;
+    }
+    double weight_sum = 0;
+    bool is_invalid = false;
+    for (offset_t arc = thread; arc < n_arcs; arc += n_threads) {
+        const double weight = weights[arc];
+        weight_sum += weight;
+        is_invalid |= !(weight >= 0 && weight < number_of(INFINITE));
+    }
+    for (int offset = WARP / 2; offset > 0; offset /= 2) {
+        weight_sum += __shfl_xor_sync(ALL_THREADS, weight_sum, offset);
+    }
+    if (t == 0) atomicAdd(&control->weight_sum, weight_sum);
+    if (is_invalid) control->is_invalid = 1;  // every writer writes the same
+    if (thread < 4) control->least_far[thread] = INFINITE;
+    if (warp_of_grid() == 0) push(s, source, t == 0, false, 0, 0);
+    grid_barrier(&control->arrivals);
+    if (control->is_invalid) return;  // all threads do: it changes no more
+
+    // Sums of weights in any order differ by rounding, and so does the threshold: no distance does.
+    double delta = 0;
+    if (n_arcs) delta = rise * (control->weight_sum / n_arcs) * ((double)n_nodes / n_arcs);
+    length_t threshold = bits_of(delta) > 1 ? bits_of(delta) : 1;
+    int step = 0, pile = 0;
+    bool was_split = false;
+    // Every thread of the grid takes the same branches: what they depend on was written before the
+    // last barrier and changes after the next one only.
+    while (true) {
+        const bool has_near = control->n_near[step & 3] || control->n_segments[step & 3];
+        if (!has_near && control->n_far[pile & 3] == 0) break;
+        if (thread == 0) {
+            control->n_near[(step + 2) & 3] = 0;
+            control->n_segments[(step + 2) & 3] = 0;
+        }
+        if (has_near) {
+            relax_near(s, threshold, step, pile);
+        } else {
+            if (thread == 0) {
+                control->n_far[(pile + 2) & 3] = 0;
+                control->least_far[(pile + 2) & 3] = INFINITE;
+            }
+            // Two splits in a row: no far node was below the threshold, so go to the nearest.
+            const length_t passed = threshold;
+            const length_t from = was_split ? control->least_far[pile & 3] : threshold;
+            threshold = bits_of(number_of(from) + delta);
+            if (threshold <= from) threshold = from + 1;  // rounding may absorb delta
+            split_far(s, passed, threshold, step, pile);
+            ++pile;
+        }
+        was_split = !has_near;
+        grid_barrier(&control->arrivals);
+        ++step;
+    }
+
+    length_t farthest = 0;
+    offset_t n_reached = 0;
+    for (offset_t v = thread; v < n_nodes; v += n_threads) {
+        const length_t length = distance[v];
+        if (length == INFINITE) continue;
+        ++n_reached;
+        if (length > farthest) farthest = length;
+    }
+    n_reached = warp_sum(n_reached);
+    for (int offset = WARP / 2; offset > 0; offset /= 2) {
+        const length_t other = __shfl_xor_sync(ALL_THREADS, farthest, offset);
+        if (other > farthest) farthest = other;
+    }
+    if (t == 0 && n_reached) {
+        atomicAdd(&control->n_reached, (int)n_reached);
+        atomicMax(&control->farthest, farthest);
+    }
+}
+
+// All zero before the launch.
+struct TreeControl {
+    unsigned arrivals;  // of grid_barrier
+    int n_open;
+    int n_found[4];     // nodes that got a parent in round r: n_found[r % 4]
+};
+
+#define NO_NODE 0x7fffffff  // above all nodes
+
+// Whether the arc u -> v is tight: a shortest path to v may end with it.
+__device__ __forceinline__ bool is_tight(const double from, const float weight, const double to)
+{
+    return from + (double)weight == to;
+}
+
+// The first arc of a warp's arcs from .. to - 1 whose tail is strictly nearer and tight.
+// Called by all threads of a warp together.
+__device__ __forceinline__ node_t nearer_neighbour(
+    const offset_t from, const offset_t to, const double length,
+    const node_t* __restrict__ indices, const float* __restrict__ weights,
+    const double* __restrict__ distance)
+{
+    for (offset_t first = from; first < to; first += WARP) {
+        const offset_t arc = first + thread_of_warp();
+        node_t u = NO_NODE;
+        if (arc < to) {
+            u = indices[arc];
+            const double theirs = distance[u];
+            if (!(theirs < length && is_tight(theirs, weights[arc], length))) u = NO_NODE;
+        }
+        const unsigned hits = __ballot_sync(ALL_THREADS, u != NO_NODE);
+        if (hits) return __shfl_sync(ALL_THREADS, u, __ffs(hits) - 1);
+    }
+    return NO_NODE;
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK) sssp_parents(
+    const offset_t* __restrict__ indptr,   // (n_nodes + 1,)
+    const node_t* __restrict__ indices,    // (n_arcs,)
+    const float* __restrict__ weights,     // (n_arcs,)
+    const offset_t n_nodes,
+    const node_t source,
+    const double* __restrict__ distance,   // (n_nodes,)
+    node_t* parent,                        // (n_nodes,) out
+    int* rank,                             // (n_nodes,) scratch, as the following
+    node_t* open,                          // (n_nodes,)
+    node_t* queue,                         // (n_nodes,)
+    TreeControl* control)
+{
+    const int t = thread_of_warp();
+    const double infinite = number_of(INFINITE);
+    // Smallest tight neighbours that are strictly nearer; nodes without one are open.
+    for (offset_t first = (offset_t)warp_of_grid() * WARP; first < n_nodes;
+         first += (offset_t)warps_of_grid() * WARP) {
+        const offset_t v = first + t;
+        double length = infinite;
+        if (v < n_nodes) length = distance[v];
+        const bool has_parent = length < infinite && v != source;
+        offset_t arc = 0, stop = 0;
+        if (has_parent) {
+            arc = indptr[v];
+            stop = indptr[v + 1];
+        }
+        node_t found = NO_NODE;
+        unsigned shared = __ballot_sync(ALL_THREADS, stop - arc >= SHARED_DEGREE);
+        while (shared) {
+            const int owner = __ffs(shared) - 1;
+            shared &= shared - 1;
+            const offset_t from = __shfl_sync(ALL_THREADS, arc, owner);
+            const offset_t to = __shfl_sync(ALL_THREADS, stop, owner);
+            const double theirs = __shfl_sync(ALL_THREADS, length, owner);
+            const node_t u = nearer_neighbour(from, to, theirs, indices, weights, distance);
+            if (t == owner) {
+                found = u;
+                arc = stop;
+            }
+        }
+        for (; arc < stop && found == NO_NODE; ++arc) {
+            const node_t u = indices[arc];
+            const double theirs = distance[u];
+            if (theirs < length && is_tight(theirs, weights[arc], length)) found = u;
+        }
+        __syncwarp();
+        const bool is_open = has_parent && found == NO_NODE;
+        if (v < n_nodes) {
+            parent[v] = has_parent ? found : v == source ? source : UNREACHED;
+            rank[v] = is_open ? -1 : 0;
+        }
+        append(open, &control->n_open, (node_t)v, is_open);
+    }
+    grid_barrier(&control->arrivals);
+    const int n_open = control->n_open;
+    if (n_open == 0) return;  // all threads do
+
+    // All arcs of an open node that are tight lead to nodes of its own distance: a plateau. Round
+    // 1: open nodes beside one that is not open. A rank of 0 stays, others never become 0.
+    for (offset_t i = warp_of_grid(); i < n_open; i += warps_of_grid()) {
+        const node_t v = open[i];
+        const double length = distance[v];
+        const offset_t stop = indptr[v + 1];
+        for (offset_t first = indptr[v]; first < stop; first += WARP) {
+            const offset_t arc = first + t;
+            node_t u = NO_NODE;
+            if (arc < stop) {
+                u = indices[arc];
+                const bool is_level = distance[u] == length && is_tight(length, weights[arc], length);
+                if (!(is_level && __ldcg(&rank[u]) == 0)) u = NO_NODE;
+            }
+            const unsigned hits = __ballot_sync(ALL_THREADS, u != NO_NODE);
+            if (hits == 0) continue;
+            const node_t smallest = __shfl_sync(ALL_THREADS, u, __ffs(hits) - 1);
+            if (t == 0) {
+                parent[v] = smallest;
+                rank[v] = 1;
+                queue[atomicAdd(&control->n_found[1], 1)] = v;
+            }
+            break;
+        }
+    }
+    grid_barrier(&control->arrivals);
+    // Round r: from the nodes found last to open neighbours; the smallest of them wins.
+    offset_t begin = 0, end = control->n_found[1];
+    for (int round = 2; begin < end; ++round) {
+        if (thread_of_warp() == 0 && warp_of_grid() == 0) control->n_found[(round + 1) & 3] = 0;
+        for (offset_t i = begin + warp_of_grid(); i < end; i += warps_of_grid()) {
+            const node_t u = queue[i];
+            const double length = distance[u];
+            const offset_t stop = indptr[u + 1];
+            for (offset_t first = indptr[u]; first < stop; first += WARP) {
+                const offset_t arc = first + t;
+                node_t v = 0;
+                bool is_found = false;
+                if (arc < stop) {
+                    v = indices[arc];
+                    if (distance[v] == length && is_tight(length, weights[arc], length)) {
+                        int before = __ldcg(&rank[v]);
+                        if (before == -1) before = atomicCAS(&rank[v], -1, round);
+                        is_found = before == -1;
+                        if (before == -1 || before == round) atomicMin(&parent[v], u);
+                    }
+                }
+                append(queue + end, &control->n_found[round & 3], v, is_found);
+            }
+        }
+        grid_barrier(&control->arrivals);
+        begin = end;
+        end += control->n_found[round & 3];
+    }
+}
