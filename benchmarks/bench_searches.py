@@ -29,7 +29,7 @@ from benchmarks.bytes_moved import LANES, bfs_bytes, copy_gb_per_s, shard_bytes,
 from benchmarks.graphs import attachment, cut_grid, many_ases
 from benchmarks.peers import open_peers, smallest_labels
 from benchmarks.record import RESULTS, record
-from benchmarks.timing import BUDGET_S, Timing, time_calls, time_once, waiter
+from benchmarks.timing import BUDGET_S, OtherWork, Timing, time_calls, time_once, waiter
 from kernels import CSRGraph, MSBFSResult, bfs, compile_cpu, components, msbfs, msbfs_shard
 from kernels.breadth_first.check import check_levels, check_parents
 from kernels.connected.check import check_components
@@ -300,6 +300,7 @@ def main() -> None:
     arguments = parser.parse_args()
     devices = arguments.device
     bench = Bench(arguments)
+    others = OtherWork()
     for row in compile_times(devices):
         bench.add(**row)
     for device in devices:
@@ -310,7 +311,7 @@ def main() -> None:
         bench.graph(f"cut grid {arguments.grid}", cut_grid(arguments.grid), devices)
     if arguments.shard and bench.is_wanted(OURS):
         bench.shard(arguments.shard, devices)
-    record(arguments.subject, bench.rows, arguments.results)
+    record(arguments.subject, bench.rows, arguments.results, cores_of_others=others.n_cores())
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ def load(results: Path) -> list[Row]:
     newest: dict[tuple, Row] = {}
     runs = [json.loads(path.read_text()) for path in sorted(results.glob("searches*.json"))]
     for run in sorted(runs, key=lambda run: run["date"]):
-        about = {name: run[name] for name in ("date", "command", "commit")}
+        about = {name: run.get(name) for name in ("date", "command", "commit", "cores_of_others")}
         rates = {row["device"]: row["gb_per_s"] for row in run["rows"] if row["what"] == "copy"}
         for row in run["rows"]:
             more = {

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import gc
 import itertools
+import os
 import statistics
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -90,6 +92,31 @@ def time_once(call: Callable[..., Any], *given: Any) -> tuple[float, Any]:
     """Seconds of one call, and what it returned."""
     timing = time_calls(call, [given], budget_s=0, at_least=1, at_most=1)
     return timing.times_s[0], timing.last
+
+
+class OtherWork:
+    """How many cores other processes kept busy on average since this was made."""
+
+    def __init__(self) -> None:
+        self.started = self._now()
+
+    def n_cores(self) -> float | None:
+        """None where the system does not tell."""
+        if self.started is None or (now := self._now()) is None:
+            return None
+        wall_s, others_s = (after - before for before, after in zip(self.started, now, strict=True))
+        return round(max(0.0, others_s / wall_s), 2)
+
+    @staticmethod
+    def _now() -> tuple[float, float] | None:
+        """Wall time, and processor time of all processes but this one and its children."""
+        try:
+            fields = Path("/proc/stat").read_text().split(None, 9)[1:9]
+        except OSError:
+            return None
+        user, nice, system, _, _, irq, softirq, stolen = (int(field) for field in fields)
+        busy = user + nice + system + irq + softirq + stolen
+        return time.perf_counter(), busy / os.sysconf("SC_CLK_TCK") - sum(os.times()[:4])
 
 
 def waiter(device: str) -> Callable[[], Any]:
