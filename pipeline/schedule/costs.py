@@ -122,10 +122,10 @@ class Costs:
 
 
 # Searches: preferential attachment, 10,000 to 6.8 million routers, one core of a server and one
-# H200 (benchmarks/results/searches_h200.jsonl). Wrong by a factor of 2 they cost some idle time.
+# H200 (benchmarks/results/searches_h200.json). Wrong by a factor of 2 they cost some idle time.
 DEFAULTS = Costs(
     cpu=Cost(search_s=20e-6, search_arc_s=7e-9, sweep_s=50e-6, sweep_arc_s=40e-9),
-    gpu=Cost(search_s=0.45e-3, search_arc_s=0.15e-9, sweep_s=1.3e-3, sweep_arc_s=0.5e-9),
+    gpu=Cost(search_s=0.15e-3, search_arc_s=0.045e-9, sweep_s=0.2e-3, sweep_arc_s=0.14e-9),
     transfer_byte_s=0.1e-9,  # assumed: pageable memory over PCIe 5
     task_s=5e-3,  # 3 to 6 ms on two cores, 3 ms on a large host
     source="defaults, measured on one core of a server and one H200",
