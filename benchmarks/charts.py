@@ -67,14 +67,14 @@ def line_chart(title: str, x_name: str, y_name: str, lines: Sequence[Line]) -> s
     for tick in y_axis.ticks():
         y = y_axis(tick)
         parts.append(f'<path d="M{_LEFT} {y:.1f}H{right}" stroke="{_PALE}"/>')
-        parts.append(_text(_LEFT - 8, y + 4, _number(tick), anchor="end"))
+        parts.append(_text(_LEFT - 8, y + 4, number(tick), anchor="end"))
     free = 0.0  # where the next number may begin
     for tick in sorted(set(xs)):
         x = x_axis(tick)
         parts.append(f'<path d="M{x:.1f} {floor}v5" stroke="{_INK}"/>')
-        half = 4 * len(_number(tick))
+        half = 4 * len(number(tick))
         if x - half >= free:
-            parts.append(_text(x, floor + 19, _number(tick), anchor="middle"))
+            parts.append(_text(x, floor + 19, number(tick), anchor="middle"))
             free = x + half + 4
     parts.append(f'<path d="M{_LEFT} {floor}H{right}" stroke="{_INK}"/>')
     parts.append(_text((_LEFT + right) / 2, floor + 41, x_name, anchor="middle"))
@@ -106,7 +106,7 @@ def span_chart(title: str, x_name: str, groups: Sequence[tuple[str, Sequence[Spa
     for tick in axis.ticks():
         x = axis(tick)
         parts.append(f'<path d="M{x:.1f} {_TOP}V{floor:.1f}" stroke="{_PALE}"/>')
-        parts.append(_text(x, floor + 17, _number(tick), anchor="middle"))
+        parts.append(_text(x, floor + 17, number(tick), anchor="middle"))
     y = float(_TOP)
     for heading, members in groups:
         y += _ROW
@@ -127,7 +127,7 @@ def span_chart(title: str, x_name: str, groups: Sequence[tuple[str, Sequence[Spa
                     f'<path d="M{left} {y - 4:.1f}H{x:.1f}" stroke="{color}" stroke-width="2"/>'
                 )
             parts.append(_mark("circle", x, y - 4, color))
-            parts.append(_text(right + 12, y, _number(span.value), color=color))
+            parts.append(_text(right + 12, y, number(span.value), color=color))
         y += 0.4 * _ROW
     return _svg(title, round(floor + 30), parts)
 
@@ -156,11 +156,14 @@ class _Axis:
         return [10.0**exponent for exponent in range(first, last + 1)]
 
 
-def _number(value: float) -> str:
-    """Three digits: 0.013, 1.5, 340, 10,000, 6.8 M."""
-    if value >= 1e6:
-        return f"{value / 1e6:.3g} M"
-    return f"{float(f'{value:.3g}'):,.0f}" if value >= 100 else f"{value:.3g}"
+def number(value: float, millions: str = " M") -> str:
+    """Three digits, never with an exponent: 0.013, 1.5, 340, 10,000, 6.8 M."""
+    if value >= 1e6 and millions:
+        return f"{value / 1e6:.3g}{millions}"
+    if value >= 100:
+        return f"{float(f'{value:.3g}'):,.0f}"
+    text = f"{value:.3g}"
+    return f"{float(text):.12f}".rstrip("0") if "e" in text else text
 
 
 def _text(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+from benchmarks.charts import number
 from benchmarks.searches_results import COMPARED, OURS, Row, graph_name, kind_name, where
 
 LARGEST = ("msbfs", 2000)
@@ -104,7 +105,4 @@ def milliseconds(row: Row) -> str:
 
 
 def short(value: float) -> str:
-    """Three digits: 0.0123, 1.23, 12.3, 123, 1,230."""
-    if value >= 100:
-        return f"{float(f'{value:.3g}'):,.0f}"
-    return f"{value:.3g}"
+    return number(value, millions="")

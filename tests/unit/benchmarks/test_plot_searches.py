@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks import plot_searches
-from benchmarks.charts import WIDTH, Line, Span, line_chart, span_chart
+from benchmarks.charts import WIDTH, Line, Span, line_chart, number, span_chart
 from benchmarks.record import RESULTS
 from benchmarks.searches_results import load
 from tests.real_data import REPOSITORY
@@ -177,6 +177,22 @@ def test_no_results_are_no_plots(monkeypatch, tmp_path):
     (tmp_path / "docs" / "benchmarks.md").write_text(PAGE)
     assert "old" not in plot(monkeypatch, tmp_path)
     assert not list((tmp_path / "docs" / "images").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (6.686e-05, "0.0000669"),
+        (0.0123, "0.0123"),
+        (5.0, "5"),
+        (99.96, "100"),
+        (104.6, "105"),
+        (12_345.0, "12,300"),
+        (6_800_000, "6.8 M"),
+    ],
+)
+def test_numbers_have_three_digits_and_no_exponent(value, text):
+    assert number(value) == text
 
 
 def test_charts_take_one_point_and_names_with_signs():
