@@ -129,7 +129,7 @@ class Connection:
         More of long tasks would wait behind one while other workers are free.
         """
         scheduler = getattr(self.client.cluster, "scheduler", None)
-        if hasattr(scheduler, "WORKER_SATURATION"):
+        if scheduler is not None and hasattr(scheduler, "WORKER_SATURATION"):
             scheduler.WORKER_SATURATION = MANY if many else FEW
 
     def tell_ends(self, futures: Sequence[Future]) -> None:
