@@ -101,12 +101,10 @@ def sssp(graph: CSRGraph, source: int, parents: bool = False) -> SSSPResult:
     if graph.device == "cpu":
         from kernels.shortest_paths import cpu
 
-        distance = np.empty(graph.n_nodes, np.float64)
         mean, are_valid = cpu.scan_weights(graph.weights)
         if not are_valid:
             graph.validate()
-        if not near_far(arrays, source, cpu.DELTA * mean, cpu.PATIENCE, distance):
-            _dijkstra(arrays, source, distance)
+        distance = search(arrays, np.array([source], NODE), mean)
         eccentricity, n_reached = cpu.summarise(distance)
         if parents:
             parent = np.empty(graph.n_nodes, NODE)
@@ -114,7 +112,8 @@ def sssp(graph: CSRGraph, source: int, parents: bool = False) -> SSSPResult:
     else:
         from kernels.shortest_paths import gpu
 
-        distance, eccentricity, n_reached, are_valid = gpu.sssp(*arrays, source)
+        sources = np.array([source], NODE)
+        distance, eccentricity, n_reached, are_valid = gpu.sssp(*arrays, sources)
         if not are_valid:
             graph.validate()
         if parents:
@@ -148,7 +147,7 @@ def dijkstra(graph: CSRGraph, source: int) -> SSSPResult:
     if not cpu.scan_weights(graph.weights)[1]:
         graph.validate()
     distance = np.empty(graph.n_nodes, np.float64)
-    _dijkstra(arrays, source, distance)
+    _dijkstra(arrays, np.array([source], NODE), distance)
     return SSSPResult(source, distance, *cpu.summarise(distance))
 
 
@@ -158,19 +157,34 @@ def _weighted_arrays(graph: CSRGraph) -> tuple[Any, Any, Any]:
     return graph.indptr, graph.indices, graph.weights
 
 
-def near_far(arrays, source: int, delta: float, patience: int, distance: np.ndarray) -> bool:
+def search(arrays, sources: np.ndarray, mean: float) -> np.ndarray:
+    """(n_nodes,) float64: distance to the nearest of some distinct sources, on one core.
+
+    ``mean`` is the mean weight; weights are not checked.
+    """
+    from kernels.shortest_paths import cpu
+
+    distance = np.empty(len(arrays[0]) - 1, np.float64)
+    if not near_far(arrays, sources, cpu.DELTA * mean, cpu.PATIENCE, distance):
+        _dijkstra(arrays, sources, distance)
+    return distance
+
+
+def near_far(
+    arrays, sources: np.ndarray, delta: float, patience: int, distance: np.ndarray
+) -> bool:
     """Whether ``distance`` could be filled by relaxing each arc ``patience`` times on average."""
     from kernels.shortest_paths import cpu
 
     n_nodes = len(distance)
     near = np.empty(1 << n_nodes.bit_length(), NODE)
     far, queued = np.empty(n_nodes, NODE), np.empty(n_nodes, np.uint8)
-    return cpu.near_far(*arrays, source, delta, patience, distance, near, far, queued)
+    return cpu.near_far(*arrays, sources, delta, patience, distance, near, far, queued)
 
 
-def _dijkstra(arrays, source: int, distance: np.ndarray) -> None:
+def _dijkstra(arrays, sources: np.ndarray, distance: np.ndarray) -> None:
     from kernels.shortest_paths import cpu
 
     n_nodes = len(distance)
     heap, place = np.empty(n_nodes, NODE), np.empty(n_nodes, NODE)
-    cpu.dijkstra(*arrays, source, distance, heap, np.empty(n_nodes, np.float64), place)
+    cpu.dijkstra(*arrays, sources, distance, heap, np.empty(n_nodes, np.float64), place)

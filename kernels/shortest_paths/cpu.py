@@ -46,16 +46,17 @@ def scan_weights(weights):
     return total / max(1, weights.size), n_invalid == 0
 
 
-ARRAYS = (I64, I32, F32, types.int64)
+ARRAYS = (I64, I32, F32)
 NEAR_FAR = (types.float64, types.int64, OUT_F64, OUT_I32, OUT_I32, OUT_U8)
 
 
-@njit([types.boolean(*ARRAYS, *NEAR_FAR)], cache=True, nogil=True)
+@njit([types.boolean(*ARRAYS, I32, *NEAR_FAR)], cache=True, nogil=True)
 def near_far(
-    indptr, indices, weights, source, delta, patience, distance, near, far, queued
+    indptr, indices, weights, sources, delta, patience, distance, near, far, queued
 ):  # fmt: skip
     """Fill ``distance`` ((n_nodes,), out); False if that takes too many relaxations.
 
+    ``sources`` are distinct; a distance is that to the nearest of them.
     Scratch: ``near`` is a circular queue, of a power of two above n_nodes; ``far`` and ``queued``
     ((n_nodes,)). A node is at most once in each. Every node whose distance was lowered after its
     arcs were relaxed last is in ``near`` if the distance is below the threshold, in ``far`` if
@@ -65,12 +66,14 @@ def near_far(
     most: O(n_nodes + n_arcs) for all nodes together if delta is the mean weight.
     """
     distance[:] = np.inf
-    distance[source] = 0.0
     queued[:] = 0
-    queued[source] = IS_NEAR
-    near[0] = source
+    head, tail, n_far = NONE, NONE, 0
+    for source in sources:
+        distance[source] = 0.0
+        queued[source] = IS_NEAR
+        near[tail] = source
+        tail += ONE
     wrap = np.uintp(near.size - 1)
-    head, tail, n_far = NONE, ONE, 0
     threshold = max(delta, np.nextafter(0.0, 1.0))
     left = patience * indices.size
     while True:
@@ -131,17 +134,19 @@ def near_far(
             n_far = n_kept
 
 
-@njit([types.void(*ARRAYS, OUT_F64, OUT_I32, OUT_F64, OUT_I32)], cache=True, nogil=True)
-def dijkstra(indptr, indices, weights, source, distance, heap, key, place):
-    """Fill ``distance`` ((n_nodes,), out).
+@njit([types.void(*ARRAYS, I32, OUT_F64, OUT_I32, OUT_F64, OUT_I32)], cache=True, nogil=True)
+def dijkstra(indptr, indices, weights, sources, distance, heap, key, place):
+    """Fill ``distance`` ((n_nodes,), out), as ``near_far``.
 
     Scratch, (n_nodes,) each: ``heap`` is a heap of nodes with four children each, ``key`` their
     distances, ``place`` where each node stands in it.
     """
     distance[:] = np.inf
-    distance[source] = 0.0
-    heap[0], key[0], place[source] = source, 0.0, 0
-    size = ONE
+    size = NONE
+    for source in sources:
+        distance[source] = 0.0
+        heap[size], key[size], place[source] = source, 0.0, size
+        size += ONE
     while size > NONE:
         u = np.uintp(heap[0])
         length = key[0]
@@ -237,7 +242,7 @@ def _join_plateaus(indptr, indices, weights, distance, n_open, parent):
         begin = end
 
 
-@njit([types.void(*ARRAYS, F64, OUT_I32)], cache=True, nogil=True)
+@njit([types.void(*ARRAYS, types.int64, F64, OUT_I32)], cache=True, nogil=True)
 def parents(indptr, indices, weights, source, distance, parent):
     """Fill ``parent`` ((n_nodes,), out) by the rule of ``sssp``, from right distances."""
     n_nodes, n_open = distance.size, 0

@@ -26,9 +26,12 @@ RISE = 32.0
 
 
 def sssp(
-    indptr: Any, indices: Any, weights: Any, source: int, rise: float = RISE
+    indptr: Any, indices: Any, weights: Any, sources: np.ndarray, rise: float = RISE
 ) -> tuple[Any, float, int, bool]:
-    """Distances, eccentricity, nodes reached, and whether all weights are valid."""
+    """Distances to the nearest source, the largest, nodes reached; whether weights are valid.
+
+    ``sources`` are distinct, on the host.
+    """
     with on_device_of(indptr):
         search = load_kernel(__file__, "sssp_search", cooperative=True)
         n_nodes, n_arcs = indptr.size - 1, indices.size
@@ -45,7 +48,8 @@ def sssp(
                 indices,
                 weights,
                 *sizes,
-                cp.int32(source),
+                cp.asarray(sources, NODE),
+                cp.int64(len(sources)),
                 cp.float64(rise),
                 distance,
                 *pieces,

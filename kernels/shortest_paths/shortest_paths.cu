@@ -1,7 +1,8 @@
-// Shortest paths by weight from one source: near-far, all steps in one launch; and their tree.
+// Shortest paths by weight from the nearest of some sources: near-far, all steps in one launch;
+// and the tree of one source.
 //
 // Input    CSR arcs of a symmetric graph, arcs of a node in ascending order, weights >= 0.
-// Output   distance[v], least rounded sum of weights from the source; parent[v] on that tree.
+// Output   distance[v], least rounded sum of weights from a source; parent[v] on that tree.
 // Order    Lists are in no fixed order; no output depends on it (see sssp in __init__.py).
 // Launch   Both kernels: cooperative, 1-D, all blocks resident.
 // Atomics  atomicMin on the bits of a distance: of numbers >= 0 they compare as the numbers do.
@@ -215,7 +216,8 @@ extern "C" __global__ void __launch_bounds__(BLOCK) sssp_search(
     const float* weights,    // (n_arcs,)
     const offset_t n_nodes,
     const offset_t n_arcs,
-    const node_t source,
+    const node_t* sources,   // (n_sources,), distinct
+    const offset_t n_sources,
     const double rise,       // of the threshold, in mean weights divided by the mean degree
     length_t* distance,      // (n_nodes,) out
     node_t* near,            // (2, n_nodes) scratch, as the following
@@ -236,9 +238,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) sssp_search(
     const offset_t thread = (offset_t)blockIdx.x * blockDim.x + threadIdx.x;
     const offset_t n_threads = (offset_t)gridDim.x * blockDim.x;
     for (offset_t i = thread; i < 3 * s.n_map; i += n_threads) maps[i] = 0;
-    for (offset_t v = thread; v < n_nodes; v += n_threads) {
-        distance[v] = v == source ? 0 : INFINITE;
-    }
+    for (offset_t v = thread; v < n_nodes; v += n_threads) distance[v] = INFINITE;
     double weight_sum = 0;
     bool is_invalid = false;
     for (offset_t arc = thread; arc < n_arcs; arc += n_threads) {
@@ -252,9 +252,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK) sssp_search(
     if (t == 0) atomicAdd(&control->weight_sum, weight_sum);
     if (is_invalid) control->is_invalid = 1;  // every writer writes the same
     if (thread < 4) control->least_far[thread] = INFINITE;
-    if (warp_of_grid() == 0) push(s, source, t == 0, false, 0, 0);
     grid_barrier(&control->arrivals);
     if (control->is_invalid) return;  // all threads do: it changes no more
+    for (offset_t first = (offset_t)warp_of_grid() * WARP; first < n_sources;
+         first += (offset_t)warps_of_grid() * WARP) {
+        const bool is_source = first + t < n_sources;
+        const node_t source = is_source ? sources[first + t] : 0;
+        if (is_source) distance[source] = 0;
+        push(s, source, is_source, false, 0, 0);
+    }
+    grid_barrier(&control->arrivals);
 
     // Sums of weights in any order differ by rounding, and so does the threshold: no distance does.
     double delta = 0;

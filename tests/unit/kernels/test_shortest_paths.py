@@ -228,7 +228,7 @@ def test_a_queue_that_relaxes_too_often_gives_way_to_the_heap():
     graph = weighted(shape, weights)
     mean, _ = cpu.scan_weights(graph.weights)
     distance = np.empty(graph.n_nodes)
-    assert not near_far(arrays(graph), n_nodes, mean, cpu.PATIENCE, distance)
+    assert not near_far(arrays(graph), np.array([n_nodes], np.int32), mean, cpu.PATIENCE, distance)
     check(graph, sssp(graph, n_nodes, parents=True))
 
 
@@ -236,7 +236,7 @@ def test_a_queue_that_relaxes_too_often_gives_way_to_the_heap():
 @given(graph=weighted_graphs(), delta=st.sampled_from([0.0, 1e-30, 0.3, 7.0, 1e9, np.inf]))
 def test_any_rise_of_the_threshold_gives_the_same(graph, delta):
     distance = np.empty(graph.n_nodes)
-    assert near_far(arrays(graph), 0, delta, 10**6, distance)
+    assert near_far(arrays(graph), np.array([0], np.int32), delta, 10**6, distance)
     np.testing.assert_array_equal(distance, distances(graph, 0))
 
 
