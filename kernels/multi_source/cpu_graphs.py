@@ -10,6 +10,7 @@ from kernels.multi_source.cpu_state import BOTTOM_UP, GROW, LANES, LONG, WORDS
 from kernels.multi_source.cpu_steps import bottom_up
 from kernels.multi_source.cpu_sweep import BY_LANE, TABLE, advance, lane_of, start
 from kernels.signatures import COUNTING, I32, I64, OUT_I32, OUT_I64, OUT_U64
+from kernels.types import N_FARTHEST
 
 MAX_SINGLE = 8  # sources up to which single searches beat a sweep: see bench_cpu_sweeps.py
 
@@ -18,7 +19,8 @@ MAX_SINGLE = 8  # sources up to which single searches beat a sweep: see bench_cp
 def _longer(array, size):
     """A copy of twice ``size`` at least."""
     longer = np.empty(max(2 * array.size, size), array.dtype)
-    longer[: array.size] = array
+    for i in range(array.size):
+        longer[i] = array[i]
     return longer
 
 
@@ -149,7 +151,7 @@ def search_graphs(
                         no_logs,
                     )
                 elif todo == GROW:
-                    by_level = _longer(by_level, 0)
+                    by_level = _longer(by_level, np.int64(0))
                 else:
                     break
             if todo == LONG:
@@ -168,7 +170,8 @@ def search_graphs(
                 end += n_levels
                 eccentricity[row + i] = n_levels - 1
                 n_reached[row + i] = n_all
-                farthest[row + i] = lane_farthest[lane]
+                for k in range(N_FARTHEST):
+                    farthest[row + i, k] = lane_farthest[lane, k]
         if not is_single:
             continue
         end = start_of_graph
@@ -186,9 +189,8 @@ def search_graphs(
             eccentricity[row] = n_levels - 1
             n_reached[row] = begin
             last = np.int64(ends[n_levels - 2]) if n_levels > 1 else np.int64(0)
-            farthest[row] = -1
             smallest(queue, last, begin, farthest[row])
-    return hop_counts[:end].copy()
+    return hop_counts[:end]
 
 
 @njit([types.void(I64, types.int64, types.int64, OUT_I64)], cache=True, nogil=True)

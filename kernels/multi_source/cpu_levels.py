@@ -50,7 +50,8 @@ def write_logs(state, lo, hi, logs, level, stride, column, spare, spare_row):
         n_rows = min(BLOCK, hi - block)
         first = log_place(state, lo, hi, block, 0)
         size = n_steps * n_rows * ROW_BYTES
-        rows[:size] = logs[first : first + size]
+        for i in range(size):
+            rows[i] = logs[first + i]
         for i in range(n_rows):
             # Bit b of the level of each lane found by one of these steps.
             b0, b1, b2, b3 = no_lanes(WORDS), no_lanes(WORDS), no_lanes(WORDS), no_lanes(WORDS)

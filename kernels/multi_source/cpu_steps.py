@@ -128,12 +128,14 @@ def bottom_up(
     is_logged = state[LEVELS] == 1
     shift = state[CURRENT] * n_nodes - base
     place = ((1 - state[SIDE]) * counts.shape[0] + chunk) * LANES
-    n_first[place : place + LANES] = 0
     own_counts = counts[chunk]
-    own_counts[:] = 0
+    for lane in range(LANES):  # loops: numba takes seconds to compile assignments of slices
+        n_first[place + lane] = 0
+        own_counts[lane] = 0
     bytes_at = np.uintp(chunk * LANES)
     own_wanted = wanted[chunk * WORDS : (chunk + 1) * WORDS]
-    own_wanted[:] = every
+    for w in range(WORDS):
+        own_wanted[w] = every[w]
     held_at = np.uintp(chunk * BLOCK)
     all_lanes = load(WORDS, every, np.uintp(0))
     want = all_lanes

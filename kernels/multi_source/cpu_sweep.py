@@ -136,16 +136,23 @@ def start(
     """
     n_lanes = sources.size
     theirs = n_nodes * WORDS
+    # Loops: numba takes seconds to compile assignments of slices.
     if not is_clean:
-        words[: 2 * n_nodes * WORDS] = 0
-    every[:] = 0
-    farthest[:] = -1
-    state[:] = 0
+        for i in range(2 * n_nodes * WORDS):
+            words[i] = 0
+    for w in range(WORDS):
+        every[w] = 0
+    for lane in range(LANES):
+        by_level[lane] = 0
+        for i in range(N_FARTHEST):
+            farthest[lane, i] = -1
+    for i in range(state.size):
+        state[i] = 0
     state[BASE], state[N_NODES], state[N_LANES] = base, n_nodes, n_lanes
     state[MAY_LEAVE], state[LEVELS] = may_leave, n_logs >= 0
     state[N_LOGS], state[LOG_STRIDE] = max(0, n_logs), log_stride
     state[LISTED] = 1
-    n_listed, n_set = 0, 0
+    n_listed, n_set = np.int64(0), np.int64(0)
     for lane in range(LANES):
         source = source_of(lane, n_lanes)
         if source < 0:
@@ -162,7 +169,6 @@ def start(
         bit = ONE << np.uint64(lane & 63)
         every[lane >> 6] |= bit
         words[at + (lane >> 6)] |= bit
-    by_level[:LANES] = 0
     arcs, n_closed = settle(
         indptr,
         words,
@@ -171,8 +177,8 @@ def start(
         nodes,
         lanes,
         found_at,
-        0,
-        n_listed,
+        np.int64(0),
+        np.int64(n_listed),
         by_level[:LANES],
         bytes_of,
     )
@@ -225,7 +231,8 @@ def _last_noted(side, n_chunks, first, n_first, ended, farthest):
 @njit(cache=True, nogil=True)
 def _has_ended(before, now, depth, ended, eccentricity):
     """Set the bits of lanes that found nothing on this level; whether there are any."""
-    ended[:WORDS] = 0
+    for w in range(WORDS):
+        ended[w] = 0
     for lane in range(LANES):
         if before[lane] > 0 and now[lane] == 0:
             ended[lane >> 6] |= ONE << np.uint64(lane & 63)
@@ -234,6 +241,15 @@ def _has_ended(before, now, depth, ended, eccentricity):
     for w in range(WORDS):
         any_ended = any_ended or ended[w] != 0
     return any_ended
+
+
+@njit(cache=True, nogil=True)
+def _found_at(by_level, depth):
+    """Lanes found by all nodes on a level."""
+    n_found = np.int64(0)
+    for lane in range(LANES):
+        n_found += by_level[depth * LANES + lane]
+    return n_found
 
 
 @njit(cache=True, nogil=True)
@@ -247,13 +263,14 @@ def _is_long(state, n_arcs, by_level):
     step does.
     """
     depth, n_nodes, n_threads = state[DEPTH], state[N_NODES], state[MAY_LEAVE]
-    gained = by_level[depth * LANES : (depth + 1) * LANES]
-    n_alive = (gained > 0).sum()
+    n_alive = np.int64(0)
+    for lane in range(LANES):
+        n_alive += by_level[depth * LANES + lane] > 0
     searches = n_alive / state[N_SET] * state[N_LANES] * _search_ns(n_arcs, n_nodes) / n_threads
     now, half, quarter = depth, depth // 2, depth // 4
-    g_now = np.float64(gained.sum())
-    g_half = np.float64(by_level[half * LANES : (half + 1) * LANES].sum())
-    g_quarter = np.float64(by_level[quarter * LANES : (quarter + 1) * LANES].sum())
+    g_now = np.float64(_found_at(by_level, depth))
+    g_half = np.float64(_found_at(by_level, half))
+    g_quarter = np.float64(_found_at(by_level, quarter))
     late, early = np.log(g_now / g_half), np.log(g_half / g_quarter)
     is_exponential = late > 1.4 * early and late > 0.3
     factor = np.exp(late / (now - half))
@@ -384,13 +401,15 @@ def advance(
             state[DEPTH] += 1
         row = state[DEPTH] * LANES
         now = by_level[row : row + LANES]
-        now[:] = 0
+        for lane in range(LANES):
+            now[lane] = 0
         side, was_listed = state[SIDE], state[LISTED] == 1
         begin, end = state[BEGIN], state[END]
         if is_up:
             n_found = np.int64(0)
             for chunk in range(counts.shape[0]):
-                now += counts[chunk]
+                for lane in range(LANES):
+                    now[lane] += counts[chunk, lane]
                 n_found += sums[chunk, 0]
                 state[N_OPEN] -= sums[chunk, 1]
             state[CURRENT] = 1 - state[CURRENT]
@@ -415,7 +434,7 @@ def advance(
             else:
                 _last_noted(side, counts.shape[0], first, n_first, wanted, farthest)
         if n_found > 0:
-            state[COVERED] += now.sum()
+            state[COVERED] += _found_at(by_level, state[DEPTH])
             if _ask(state, n_arcs, by_level):
                 return LONG
             if state[LEVELS] == 2:
