@@ -7,7 +7,7 @@ from distributed import Client, LocalCluster, get_worker
 
 from pipeline.errors import FormatError, OutOfMemoryError, RetryableError
 from pipeline.schedule.attempt import MAX_POSTED_BYTES
-from pipeline.schedule.connection import Connection
+from pipeline.schedule.connection import FEW, MANY, Connection
 from pipeline.schedule.driver import SCHEDULES, drive, drive_barrier, drive_striding
 from pipeline.schedule.mailbox import Mailbox
 
@@ -256,6 +256,25 @@ def test_a_queue_of_others_does_not_stand_in_front(client):
     ends = [i for i, (task, _) in enumerate(order) if task == ("short", 39)]
     n_long_before = sum(task[0] == "long" for task, _ in order[: ends[0]])
     assert n_long_before < 15
+
+
+@pytest.mark.parametrize(("nap_s", "held"), [(0.0, MANY), (0.02, FEW)])
+def test_workers_hold_more_tasks_where_these_are_short(client, nap_s, held):
+    flown = []
+
+    def next_task():
+        if len(flown) == 60:
+            return None
+        flown.append(nap_s)
+        return nap_s
+
+    outcomes = drive(client, time.sleep, next_task, name="naps")
+    n_flown = []
+    for _ in outcomes:
+        n_flown.append(len(flown) - len(n_flown) - 1)
+    assert client.cluster.scheduler.WORKER_SATURATION == held
+    # Two worker threads: 16 in flight of long tasks, up to 64 of short ones.
+    assert max(n_flown) <= 18 if nap_s else max(n_flown) > 18
 
 
 def nap(task):
