@@ -35,6 +35,13 @@ from kernels.errors import (
 )
 from kernels.multi_source import MSBFSResult, ShardResult, msbfs, msbfs_shard
 from kernels.shortest_paths import SSSPResult, sssp
+from kernels.shortest_paths.extremes import (
+    weighted_center,
+    weighted_diameter,
+    weighted_eccentricities,
+    weighted_periphery,
+    weighted_radius,
+)
 from kernels.warm import compile_cpu
 
 __all__ = [
@@ -69,4 +76,9 @@ __all__ = [
     "periphery",
     "radius",
     "sssp",
+    "weighted_center",
+    "weighted_diameter",
+    "weighted_eccentricities",
+    "weighted_periphery",
+    "weighted_radius",
 ]

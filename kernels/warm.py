@@ -29,6 +29,7 @@ COMPILED_MODULES = (
     "kernels.multi_source.cpu_graphs",
     "kernels.shortest_paths.cpu",
     "kernels.shortest_paths.check",
+    "kernels.shortest_paths.bound_steps",
 )
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from kernels.breadth_first import node_of
-from kernels.csr import CSRGraph
+from kernels.csr import CSRGraph, to_host
 from kernels.errors import DeviceError, GraphError
 from kernels.types import NODE
 
@@ -96,14 +96,12 @@ def sssp(graph: CSRGraph, source: int, parents: bool = False) -> SSSPResult:
     array([0. , 1.5, 3.5])
     """
     source = node_of(graph, source, "source")
-    arrays = _weighted_arrays(graph)
     parent = None
     if graph.device == "cpu":
         from kernels.shortest_paths import cpu
 
-        mean, are_valid = cpu.scan_weights(graph.weights)
-        if not are_valid:
-            graph.validate()
+        mean = checked_mean(graph)
+        arrays = _weighted_arrays(graph)
         distance = search(arrays, np.array([source], NODE), mean)
         eccentricity, n_reached = cpu.summarise(distance)
         if parents:
@@ -112,6 +110,7 @@ def sssp(graph: CSRGraph, source: int, parents: bool = False) -> SSSPResult:
     else:
         from kernels.shortest_paths import gpu
 
+        arrays = _weighted_arrays(graph)
         sources = np.array([source], NODE)
         distance, eccentricity, n_reached, are_valid = gpu.sssp(*arrays, sources)
         if not are_valid:
@@ -139,15 +138,13 @@ def dijkstra(graph: CSRGraph, source: int) -> SSSPResult:
        Mathematik 1, 1959.
     """
     source = node_of(graph, source, "source")
-    arrays = _weighted_arrays(graph)
     if graph.device != "cpu":
         raise DeviceError("dijkstra runs on a core; give it graph.to('cpu')")
     from kernels.shortest_paths import cpu
 
-    if not cpu.scan_weights(graph.weights)[1]:
-        graph.validate()
+    checked_mean(graph)
     distance = np.empty(graph.n_nodes, np.float64)
-    _dijkstra(arrays, np.array([source], NODE), distance)
+    _dijkstra(_weighted_arrays(graph), np.array([source], NODE), distance)
     return SSSPResult(source, distance, *cpu.summarise(distance))
 
 
@@ -155,6 +152,16 @@ def _weighted_arrays(graph: CSRGraph) -> tuple[Any, Any, Any]:
     if graph.weights is None:
         raise GraphError("the graph has no weights; shortest paths by weight need one for each arc")
     return graph.indptr, graph.indices, graph.weights
+
+
+def checked_mean(graph: CSRGraph) -> float:
+    """Mean weight; GraphError, naming the first fault, without weights or with invalid ones."""
+    from kernels.shortest_paths import cpu
+
+    mean, are_valid = cpu.scan_weights(to_host(_weighted_arrays(graph)[2]))
+    if not are_valid:
+        graph.validate()
+    return mean
 
 
 def search(arrays, sources: np.ndarray, mean: float) -> np.ndarray:

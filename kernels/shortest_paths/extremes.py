@@ -1,0 +1,212 @@
+"""Exact weighted diameter, radius, center, periphery and eccentricities, of every component.
+
+As ``kernels.eccentricity`` does for hops, with distances by ``sssp`` and ``WeightedBounds``. An
+eccentricity is that which ``sssp`` finds from the node, to the bit; see ``bounds`` for how rounding
+is dealt with.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernels.connected import components
+from kernels.csr import CSRGraph, to_host
+from kernels.shortest_paths import checked_mean, search, sssp
+from kernels.shortest_paths.answers import (
+    WeightedCenter,
+    WeightedDiameter,
+    WeightedPeriphery,
+    WeightedRadius,
+)
+from kernels.types import NODE
+
+if TYPE_CHECKING:
+    from kernels.shortest_paths.bounds import Question, WeightedBounds
+
+__all__ = [
+    "weighted_center",
+    "weighted_diameter",
+    "weighted_eccentricities",
+    "weighted_periphery",
+    "weighted_radius",
+]
+
+
+def weighted_diameter(graph: CSRGraph, max_searches: int | None = None) -> WeightedDiameter:
+    """Find the largest distance by weight between two nodes that a path joins, and such a path.
+
+    Parameters
+    ----------
+    graph : CSRGraph
+        With weights. Searches run on ``graph.device``, bounds on the host.
+    max_searches : int or None
+        Stop after as many searched sources; then the answer may be an interval only.
+
+    Returns
+    -------
+    WeightedDiameter
+        Of the largest component, and its value for each component. An isolated node has
+        diameter 0 and itself as path; a graph without nodes diameter 0, no path, no component.
+
+    Raises
+    ------
+    GraphError
+        As ``sssp``: without weights, or with one that is negative or not finite.
+    DeviceError
+        If the graph lies on a GPU that cannot be used or has too little memory.
+
+    Notes
+    -----
+    O(n_nodes + n_arcs) a search; none is known to need less than one a node in the worst case.
+    Components are searched together, one source in each.
+    """
+    found = _Answered(graph, "diameter", max_searches)
+    if found.bounds is None:
+        return WeightedDiameter(**found.common, diameter=0.0, path=np.empty(0, NODE))
+    path = _path(graph, found.bounds, found.largest)
+    return WeightedDiameter(**found.common, diameter=found.common["lower"], path=path)
+
+
+def weighted_radius(graph: CSRGraph, max_searches: int | None = None) -> WeightedRadius:
+    """Find the smallest eccentricity, and a node that attains it; as ``weighted_diameter``."""
+    found = _Answered(graph, "radius", max_searches)
+    if found.bounds is None:
+        return WeightedRadius(**found.common, radius=0.0, center=-1)
+    own = found.bounds.component == found.largest
+    node = int(np.flatnonzero(own & (found.bounds.upper == found.common["upper"]))[0])
+    return WeightedRadius(**found.common, radius=found.common["upper"], center=node)
+
+
+def weighted_center(graph: CSRGraph, max_searches: int | None = None) -> WeightedCenter:
+    """Find all nodes of smallest eccentricity; as ``weighted_diameter`` otherwise."""
+    found = _Answered(graph, "center", max_searches)
+    is_center, nodes = np.empty(0, bool), np.empty(0, NODE)
+    if found.bounds is not None:
+        is_center = found.bounds.lower <= found.bounds.least[found.bounds.component]
+        nodes = found.own(is_center)
+    radius = found.common["upper"]
+    return WeightedCenter(**found.common, radius=radius, nodes=nodes, is_center=is_center)
+
+
+def weighted_periphery(graph: CSRGraph, max_searches: int | None = None) -> WeightedPeriphery:
+    """Find all nodes of largest eccentricity; as ``weighted_diameter`` otherwise."""
+    found = _Answered(graph, "periphery", max_searches)
+    is_periphery, nodes = np.empty(0, bool), np.empty(0, NODE)
+    if found.bounds is not None:
+        is_periphery = found.bounds.upper >= found.bounds.most[found.bounds.component]
+        nodes = found.own(is_periphery)
+    diameter = found.common["lower"]
+    return WeightedPeriphery(
+        **found.common, diameter=diameter, nodes=nodes, is_periphery=is_periphery
+    )
+
+
+def weighted_eccentricities(graph: CSRGraph) -> np.ndarray:
+    """Find the eccentricity by weight of every node, each within its component.
+
+    Returns
+    -------
+    (n_nodes,) float64
+        In the unit of the weights; 0 for an isolated node.
+
+    Notes
+    -----
+    Bounds spare searches only where sums are exact (see ``bounds``): whole numbers, round-trip
+    times. Of a graph whose sums are rounded every node is searched.
+    """
+    found = _Answered(graph, "eccentricities", None)
+    return np.empty(0) if found.bounds is None else found.bounds.lower
+
+
+class _Answered:
+    """A question about a graph, answered or cut short.
+
+    Attributes
+    ----------
+    bounds : WeightedBounds or None
+        None for a graph without nodes.
+    largest : int
+        Number of the largest component; of two as large the first.
+    common : dict
+        What every answer has.
+    """
+
+    def __init__(self, graph: CSRGraph, question: Question, max_searches: int | None):
+        mean = checked_mean(graph)
+        names, component, self.bounds = np.empty(0, NODE), np.empty(0, NODE), None
+        self.largest, n_searches, exact = -1, 0, True
+        lowers, uppers = np.empty(0), np.empty(0)
+        if graph.n_nodes:
+            found = components(graph)
+            names = found.ids
+            component = np.searchsorted(names, to_host(found.component)).astype(np.int32)
+            self.bounds = _search(graph, component, question, max_searches, mean)
+            self.largest = int(np.argmax(self.bounds.size))
+            n_searches, exact = self.bounds.n_searches, self.bounds.done
+            lowers, uppers = self.bounds.interval()
+        self.common: dict[str, Any] = {
+            "component": int(names[self.largest]) if graph.n_nodes else -1,
+            "n_searches": n_searches,
+            "exact": exact,
+            "lower": float(lowers[self.largest]) if graph.n_nodes else 0.0,
+            "upper": float(uppers[self.largest]) if graph.n_nodes else 0.0,
+            "components": names,
+            "lowers": lowers,
+            "uppers": uppers,
+        }
+
+    def own(self, chosen: np.ndarray) -> np.ndarray:
+        """Chosen nodes of the largest component, ascending."""
+        assert self.bounds is not None
+        return np.flatnonzero(chosen & (self.bounds.component == self.largest)).astype(NODE)
+
+
+def _search(
+    graph: CSRGraph,
+    component: np.ndarray,
+    question: Question,
+    max_searches: int | None,
+    mean: float,
+) -> WeightedBounds:
+    """Search until the question is answered or the searches are used up."""
+    from kernels.shortest_paths.bound_steps import unit_of
+    from kernels.shortest_paths.bounds import WeightedBounds
+
+    degree = np.diff(to_host(graph.indptr)).astype(np.int32)
+    bounds = WeightedBounds(question, component, degree, unit_of(to_host(graph.weights)))
+    while not bounds.done:
+        sources = bounds.take()
+        if max_searches is not None:
+            sources = sources[: max_searches - bounds.n_searches]
+            if not len(sources):
+                break
+        bounds.update(sources, _distances(graph, sources, mean))
+    return bounds
+
+
+def _distances(graph: CSRGraph, sources: np.ndarray, mean: float) -> np.ndarray:
+    """Distances from the source of each component, on the host."""
+    arrays = (graph.indptr, graph.indices, graph.weights)
+    if graph.device == "cpu":
+        return search(arrays, sources, mean)
+    from kernels.shortest_paths import gpu
+
+    return to_host(gpu.sssp(*arrays, sources)[0])
+
+
+def _path(graph: CSRGraph, bounds: WeightedBounds, component: int) -> np.ndarray:
+    """A shortest path as long as the largest known eccentricity of a component."""
+    node = int(bounds.farthest[component])
+    if node < 0:  # an isolated node, which needs no search; or no search was allowed
+        nodes = np.flatnonzero(bounds.component == component)
+        return nodes.astype(NODE) if len(nodes) == 1 else np.empty(0, NODE)
+    found = sssp(graph, node, parents=True)
+    distance, parent = to_host(found.distance), to_host(found.parent)
+    node = int(np.flatnonzero(distance == found.eccentricity)[0])
+    path = [node]
+    while parent[node] != node:
+        node = int(parent[node])
+        path.append(node)
+    return np.array(path[::-1], NODE)
