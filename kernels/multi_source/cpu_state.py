@@ -37,10 +37,10 @@ LOG_STRIDE = 15  # bytes of a node where logs lie within the levels themselves; 
 SIDE = 16  # which half of ``first`` is the frontier's
 MAY_LEAVE = 17  # 0: LONG is not returned; else the threads that single searches would have
 SPENT = 18  # time of the sweep so far, ns, estimated
-ASK_AT = 19  # what it has spent when it is asked next whether the graph is long
-N_SET = 20  # lanes in use
-COVERED = 21  # lanes found by all nodes
-LOG_DEPTH = 22  # and the next MAX_LOGS places: levels of the logged steps
+ASK_AT, N_ASKED = 19, 20  # what it has spent when it is asked next whether the graph is long
+N_SET = 21  # lanes in use
+COVERED = 22  # lanes found by all nodes
+LOG_DEPTH = 23  # and the next MAX_LOGS places: levels of the logged steps
 N_STATE = LOG_DEPTH + MAX_LOGS
 
 

@@ -43,6 +43,7 @@ from kernels.multi_source.cpu_state import (
     LOG_STRIDE,
     LONG,
     MAY_LEAVE,
+    N_ASKED,
     N_FRONTIER,
     N_LANES,
     N_LOGS,
@@ -67,7 +68,7 @@ BOTTOM_UP_ARC, BOTTOM_UP_NODE = 4, 4
 TOP_DOWN_ARC, TOP_DOWN_NODE = 8, 15
 SEARCH_ARC, SEARCH_NODE = 1.5, 6
 TRIAL = 24  # a sweep may spend that part of the time of single searches before it is asked
-ASKED_UP_TO = 3  # ... and is asked until it has spent so many times as much
+MOST_ASKED = 4  # times, each time when it has spent a third more
 ONE = np.uint64(1)
 TABLE = (OUT_U64, OUT_U64, OUT_I64, OUT_I32, OUT_U64, OUT_I32, OUT_I64)
 BY_LANE = (OUT_I32, types.int32[:, ::1])
@@ -244,6 +245,12 @@ def _has_ended(before, now, depth, ended, eccentricity):
 
 
 @njit(cache=True, nogil=True)
+def _n_sharing(state, n_chunks):
+    """Threads that share a bottom-up step."""
+    return max(1, state[MAY_LEAVE]) if n_chunks > 1 else np.int64(1)
+
+
+@njit(cache=True, nogil=True)
 def _found_at(by_level, depth):
     """Lanes found by all nodes on a level."""
     n_found = np.int64(0)
@@ -253,7 +260,7 @@ def _found_at(by_level, depth):
 
 
 @njit(cache=True, nogil=True)
-def _is_long(state, n_arcs, by_level):
+def _is_long(state, n_arcs, by_level, n_chunks):
     """Whether single searches would end sooner than the rest of this sweep.
 
     Asked a few times while the sweep has spent little of what they cost. How many lanes-at-nodes
@@ -277,7 +284,7 @@ def _is_long(state, n_arcs, by_level):
     power = max(0.0, late) / np.log(2.0)
     degree = n_arcs / n_nodes
     down = (degree * TOP_DOWN_ARC + TOP_DOWN_NODE) * state[N_FRONTIER] / g_now
-    up = n_nodes * (degree * BOTTOM_UP_ARC + BOTTOM_UP_NODE) / n_threads
+    up = n_nodes * (degree * BOTTOM_UP_ARC + BOTTOM_UP_NODE) / _n_sharing(state, n_chunks)
     covered, cost, level = np.float64(state[COVERED]), 0.0, np.float64(depth)
     while covered < n_alive * np.float64(n_nodes) and cost <= searches:
         level += 1
@@ -288,15 +295,15 @@ def _is_long(state, n_arcs, by_level):
 
 
 @njit(cache=True, nogil=True)
-def _ask(state, n_arcs, by_level):
+def _ask(state, n_arcs, by_level, n_chunks):
     """``_is_long`` if it is time to ask; a short graph has ended before its 8th level."""
     if state[MAY_LEAVE] == 0 or state[SPENT] < state[ASK_AT] or state[DEPTH] < 8:
         return False
-    searches = state[N_LANES] * _search_ns(n_arcs, state[N_NODES])
-    if state[SPENT] * TRIAL * state[MAY_LEAVE] > ASKED_UP_TO * searches:
+    if state[N_ASKED] == MOST_ASKED:
         return False
+    state[N_ASKED] += 1
     state[ASK_AT] = state[SPENT] + state[SPENT] // 3
-    return _is_long(state, n_arcs, by_level)
+    return _is_long(state, n_arcs, by_level, n_chunks)
 
 
 @njit(cache=True, nogil=True)
@@ -383,7 +390,7 @@ def advance(
             if down >= up or state[N_FRONTIER] + arcs > capacity:
                 if state[LEVELS] == 1 and state[N_STEPS] == state[N_LOGS]:
                     return WRITE
-                state[SPENT] += up // max(1, state[MAY_LEAVE])
+                state[SPENT] += up // _n_sharing(state, counts.shape[0])
                 state[DEPTH] += 1
                 state[PENDING] = 1
                 return BOTTOM_UP
@@ -435,7 +442,7 @@ def advance(
                 _last_noted(side, counts.shape[0], first, n_first, wanted, farthest)
         if n_found > 0:
             state[COVERED] += _found_at(by_level, state[DEPTH])
-            if _ask(state, n_arcs, by_level):
+            if _ask(state, n_arcs, by_level, counts.shape[0]):
                 return LONG
             if state[LEVELS] == 2:
                 return RECORD
