@@ -90,21 +90,22 @@ def mark_open(question, component, lower, upper, most, least, from_centre, is_op
         )
 
 
-@njit(
-    [types.void(types.boolean, I32, F64, F64, I32, OUT_U8, OUT_U8, OUT_I32)],
-    cache=True,
-    nogil=True,
-)
-def choose(by_upper, component, lower, upper, degree, is_open, has_open, best):
+CHOICE = (types.boolean, types.boolean, I32, F64, F64, I32, OUT_U8, OUT_U8, OUT_I32)
+
+
+@njit([types.void(*CHOICE)], cache=True, nogil=True)
+def choose(
+    by_upper, among_open, component, lower, upper, degree, is_open, has_open, best
+):  # fmt: skip
     """For each component with open nodes the one to search next, else -1.
 
-    By the highest upper bound, of open nodes, those of smallest degree first; or by the lowest
-    lower bound, of all nodes not yet known, those of largest degree first: such nodes bound many.
+    Of its open nodes, or of all that are not known yet: that with the highest upper bound, or with
+    the lowest lower bound. Ties: the smallest degree far out, the largest in the middle.
     """
     best[:] = -1
     for v in range(component.size):
         c = component[v]
-        if has_open[c] == 0 or lower[v] == upper[v] or (by_upper and is_open[v] == 0):
+        if has_open[c] == 0 or lower[v] == upper[v] or (among_open and is_open[v] == 0):
             continue
         b = best[c]
         if b < 0:

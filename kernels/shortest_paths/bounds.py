@@ -129,11 +129,14 @@ class WeightedBounds:
     def take(self) -> np.ndarray:
         """Sources to search next, (n_sources,) int32: one of each component not yet answered.
 
-        By lowest lower and highest upper bounds in turn, the best connected node first.
+        By lowest lower and highest upper bounds in turn. Nodes in the middle lower the upper
+        bounds of all others, nodes far out raise the lower ones: so both kinds are taken, though
+        for a diameter none in the middle is open, and for a radius none far out.
         """
         best = np.empty(len(self.size), NODE)
+        among_open = self._by_upper and self.question not in ("radius", "center")
         bounds = (self.component, self.lower, self.upper, self.degree, self._open, self._has_open)
-        steps.choose(self._by_upper, *bounds, best)
+        steps.choose(self._by_upper, among_open, *bounds, best)
         self._by_upper = not self._by_upper
         return best[best >= 0]
 

@@ -1,0 +1,166 @@
+"""Shortest paths by weight from one source, and weighted widths, beside other programs.
+
+Command: python benchmarks/bench_shortest_paths.py [--nodes N,N] [--grid SIDE] [--device cpu,gpu]
+[--subject RESULT]
+
+Weights are seeded: whole numbers from 1 to 1,000. Each row of a search is the wall time of a call
+on arrays that lie on the device already, from one source after another, the device idle before and
+after; ours is certified before it is timed, others agree with it. Each row of a width is one call.
+All programs use one core; what is not installed is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import numpy as np
+
+from benchmarks.graphs import attachment, cut_grid
+from benchmarks.record import record
+from benchmarks.timing import OtherWork, time_calls, time_once, waiter
+from kernels import (
+    CSRGraph,
+    compile_cpu,
+    sssp,
+    weighted_center,
+    weighted_diameter,
+    weighted_radius,
+)
+from kernels.csr import to_host
+from kernels.shortest_paths import dijkstra
+from kernels.shortest_paths.check import check_distances, check_parents
+
+NODES = (10_000, 100_000, 1_000_000)
+N_SOURCES = 5
+Row = dict[str, Any]
+
+
+def with_weights(graph: CSRGraph, seed: int = 1) -> CSRGraph:
+    """Whole numbers from 1 to 1,000, the same for both arcs of an edge."""
+    tails = np.repeat(np.arange(graph.n_nodes), np.diff(graph.indptr))
+    ahead = tails < graph.indices
+    of_edge = np.random.default_rng(seed).integers(1, 1001, graph.n_edges)
+    weights = np.empty(graph.n_arcs, np.float32)
+    weights[ahead] = of_edge
+    back = np.lexsort((tails, graph.indices))
+    weights[back[ahead]] = of_edge
+    return CSRGraph(graph.indptr, graph.indices, weights, trusted=True)
+
+
+def peers(graph: CSRGraph) -> dict[str, Callable[[int], Any]]:
+    """Searches by programs that are installed: source -> distances."""
+    found: dict[str, Callable[[int], Any]] = {}
+    assert graph.weights is not None
+    weights = graph.weights.astype(np.float64)
+    tails = np.repeat(np.arange(graph.n_nodes), np.diff(graph.indptr))
+    ahead = tails < graph.indices
+    ends = tails[ahead], graph.indices[ahead]
+    try:
+        from scipy.sparse import csr_array
+        from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
+
+        parts = (weights, graph.indices, graph.indptr.astype(np.int32))
+        matrix = csr_array(parts, shape=(graph.n_nodes, graph.n_nodes))
+        found["scipy"] = lambda source: scipy_dijkstra(matrix, indices=source)
+    except ImportError:
+        pass
+    try:
+        import networkit
+
+        coo = (weights[ahead], tuple(end.astype(np.uint64) for end in ends))
+        theirs = networkit.GraphFromCoo(coo, n=graph.n_nodes, weighted=True)
+
+        def by_networkit(source: int) -> np.ndarray:
+            search = networkit.distance.Dijkstra(theirs, source, storePaths=False)
+            search.run()
+            return search.getDistances(asarray=True)
+
+        found["networkit"] = by_networkit
+    except ImportError:
+        pass
+    try:
+        import igraph
+
+        other = igraph.Graph(n=graph.n_nodes, edges=np.column_stack(ends))
+        other.es["weight"] = weights[ahead]
+        found["igraph"] = lambda source: other.distances(source=source, weights="weight")[0]
+    except ImportError:
+        pass
+    return found
+
+
+def time_searches(name: str, graph: CSRGraph, device: str) -> list[Row]:
+    """A row a program."""
+    here = graph.to("gpu" if device == "gpu" else "cpu")
+    sources = [(int(source),) for source in np.linspace(0, graph.n_nodes - 1, N_SOURCES)]
+    expected = sssp(here, sources[0][0], parents=True)
+    arrays = (graph.indptr, graph.indices, graph.weights, expected.source)
+    check_distances(*arrays, expected.distance)
+    check_parents(*arrays, expected.distance, expected.parent)
+    calls: dict[str, Callable[[int], Any]] = {
+        "hopscope": lambda source: sssp(here, source),
+        "hopscope, with parents": lambda source: sssp(here, source, parents=True),
+    }
+    if device == "cpu":
+        calls["hopscope, Dijkstra with a heap"] = lambda source: dijkstra(here, source)
+        calls |= peers(graph)
+    rows = []
+    for program, call in calls.items():
+        if not program.startswith("hopscope"):
+            theirs = np.asarray(call(expected.source))
+            theirs = np.where(theirs > 1e300, np.inf, theirs)  # no path, as NetworKit says it
+            np.testing.assert_allclose(theirs, to_host(expected.distance))
+        others = OtherWork()
+        timing = time_calls(call, sources, wait=waiter(device), budget_s=0.5)
+        row = {"graph": name, "n_nodes": graph.n_nodes, "n_arcs": graph.n_arcs, "device": device}
+        row |= {"task": "one source", "program": program, **timing.columns()}
+        rows.append(row | {"other_cores_busy": others.n_cores()})
+    return rows
+
+
+def time_widths(name: str, graph: CSRGraph, device: str, most: int) -> list[Row]:
+    """A row a question; an interval where it takes over ``most`` searches."""
+    here = graph.to("gpu" if device == "gpu" else "cpu")
+    rows = []
+    for question in (weighted_diameter, weighted_radius, weighted_center):
+        wall_s, found = time_once(question, here, most)
+        row = {"graph": name, "n_nodes": graph.n_nodes, "n_arcs": graph.n_arcs, "device": device}
+        row |= {"task": question.__name__, "program": "hopscope", "wall_s": round(wall_s, 4)}
+        row |= {"n_searches": found.n_searches, "exact": found.exact}
+        rows.append(row | {"lower": found.lower, "upper": found.upper})
+    return rows
+
+
+def numbers(text: str) -> list[int]:
+    return [int(part) for part in text.split(",") if part]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("--nodes", type=numbers, default=list(NODES))
+    parser.add_argument("--grid", type=int, default=1000, help="0: none")
+    parser.add_argument("--device", default="cpu")
+    parser.add_argument("--most", type=int, default=200, help="searches of a width")
+    parser.add_argument("--subject", default="shortest_paths")
+    arguments = parser.parse_args()
+    compile_cpu()
+    graphs = [(f"attachment {n:,}", lambda n=n: attachment(n)) for n in arguments.nodes]
+    if arguments.grid:
+        graphs.append((f"cut grid {arguments.grid}", lambda: cut_grid(arguments.grid)))
+    rows = []
+    for name, make in graphs:
+        graph = with_weights(make())
+        for device in arguments.device.split(","):
+            rows += time_searches(name, graph, device)
+            rows += time_widths(name, graph, device, arguments.most)
+    record(arguments.subject, rows)
+
+
+if __name__ == "__main__":
+    main()
