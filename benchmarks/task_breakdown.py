@@ -110,14 +110,16 @@ def _thread_times(cluster: Cluster) -> dict[str, float]:
 
 def _profiled(cluster: Cluster) -> dict[str, dict[str, float]]:
     """Share of each layer in the three threads that are Dask's and ours."""
-    ours = cProfile.Profile()
     cluster.client.sync(_start_profile)
     cluster.client.run(_start_profile)
+    _run_tasks(cluster, N_TASKS)
+    loop = cluster.client.sync(_stop_profile)
+    there = cluster.client.run(_stop_profile)
+    # Apart: from Python 3.12 on a process has one profiler, whatever the thread.
+    ours = cProfile.Profile()
     ours.enable()
     _run_tasks(cluster, N_TASKS)
     ours.disable()
-    loop = cluster.client.sync(_stop_profile)
-    there = cluster.client.run(_stop_profile)
     worker: dict[str, float] = {}
     for layers in there.values():
         for layer, seconds in layers.items():
