@@ -127,7 +127,7 @@ DEFAULTS = Costs(
     cpu=Cost(search_s=20e-6, search_arc_s=7e-9, sweep_s=50e-6, sweep_arc_s=40e-9),
     gpu=Cost(search_s=0.15e-3, search_arc_s=0.045e-9, sweep_s=0.2e-3, sweep_arc_s=0.14e-9),
     transfer_byte_s=0.1e-9,  # assumed: pageable memory over PCIe 5
-    task_s=5e-3,  # 3 to 6 ms on two cores, 3 ms on a large host
+    task_s=2e-3,  # 1.5 to 2.1 ms on two cores, 1.2 to 1.9 ms on a host with GPUs
     source="defaults, measured on one core of a server and one H200",
 )
 

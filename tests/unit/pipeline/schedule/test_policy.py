@@ -58,7 +58,7 @@ SMALL, MIDDLE, LARGE = (50, 200, 4), (100_000, 400_000, 100), (1_000_000, 4_000_
         ([(100_000, 400_000, 500)], {"n_workers": 1}, {"pack": 4}),
         ([SMALL] * 100, {}, {"shard": 1}),
         # Beyond that as many as each are worth a task.
-        ([SMALL] * 1000, {}, {"shard": 3}),
+        ([SMALL] * 1000, {}, {"shard": 6}),
         ([SMALL, LARGE, SMALL], {"n_workers": 16}, {"shard": 1, "search": 100}),
         ([SMALL], {}, {"pack": 1}),
         ([(1, 0, 1)], {}, {"search": 1}),
@@ -293,6 +293,6 @@ def test_dask_shows_names_whole(kind, asns, name):
     assert key_split((f"{name}-0", 3, 1)) == name
 
 
-def test_a_search_is_worth_a_task_near_a_fifth_of_a_million_routers_on_a_core():
+def test_a_search_is_worth_a_task_near_seventy_thousand_routers_on_a_core():
     search = DEFAULTS.cpu.search
-    assert search(4 * 100_000) < DEFAULTS.task_s < search(4 * 400_000)
+    assert search(4 * 50_000) < DEFAULTS.task_s < search(4 * 100_000)
