@@ -23,6 +23,8 @@ COMPILED_MODULES = (
     "kernels.connected.check",
     "kernels.eccentricity.bound_steps",
     "kernels.eccentricity.cpu_steps",
+    "kernels.eccentricity.landmarks",
+    "kernels.eccentricity.sweep",
     "kernels.multi_source.cpu_steps",
     "kernels.multi_source.cpu_levels",
     "kernels.multi_source.cpu_sweep",

@@ -63,11 +63,12 @@ def diameter(
     """
     answering = _answer(graph, "diameter", max_searches, strategy)
     if answering is None:
-        nothing = Proof(np.empty(0, NODE), np.empty(0, NODE))
+        nothing = Proof(*(np.empty(0, NODE) for _ in range(3)))
         return Diameter(**_common(None), diameter=0, path=np.empty(0, NODE), proof=nothing)
     common = _common(answering)
-    proof = Proof(np.concatenate(answering.sources), answering.bounds.centre)
-    path = answering.path(_largest(answering))
+    sources = np.concatenate(answering.sources)
+    proof = Proof(sources, answering.bounds.centre, answering.landmarks)
+    path = answering.path()
     return Diameter(**common, diameter=common["lower"], path=path, proof=proof)
 
 
@@ -80,7 +81,7 @@ def radius(
     if answering is None:
         return Radius(**common, radius=0, center=-1)
     bounds = answering.bounds
-    own = bounds.component == _largest(answering)
+    own = bounds.component == answering.largest
     node = int(np.flatnonzero(own & (bounds.upper == common["upper"]))[0])
     return Radius(**common, radius=common["upper"], center=node)
 
@@ -95,7 +96,7 @@ def center(
         return Center(**common, radius=0, nodes=np.empty(0, NODE), is_center=np.empty(0, bool))
     bounds = answering.bounds
     is_center = bounds.lower <= bounds.least[bounds.component]
-    own = is_center & (bounds.component == _largest(answering))
+    own = is_center & (bounds.component == answering.largest)
     nodes = np.flatnonzero(own).astype(NODE)
     return Center(**common, radius=common["upper"], nodes=nodes, is_center=is_center)
 
@@ -111,7 +112,7 @@ def periphery(
         return Periphery(**common, diameter=0, nodes=np.empty(0, NODE), is_periphery=none)
     bounds = answering.bounds
     is_periphery = bounds.upper >= bounds.most[bounds.component]
-    own = is_periphery & (bounds.component == _largest(answering))
+    own = is_periphery & (bounds.component == answering.largest)
     nodes = np.flatnonzero(own).astype(NODE)
     return Periphery(**common, diameter=common["lower"], nodes=nodes, is_periphery=is_periphery)
 
@@ -143,11 +144,6 @@ def _answer(
     return answering
 
 
-def _largest(answering: Answering) -> int:
-    """Number of the largest component; of two as large the first."""
-    return int(np.argmax(answering.bounds.size))
-
-
 def _common(answering: Answering | None) -> dict[str, Any]:
     """What every answer has."""
     if answering is None:
@@ -164,7 +160,7 @@ def _common(answering: Answering | None) -> dict[str, Any]:
         }
     bounds = answering.bounds
     lowers, uppers = bounds.interval()
-    largest = _largest(answering)
+    largest = answering.largest
     return {
         "component": int(answering.names[largest]),
         "n_searches": bounds.n_searches,

@@ -168,3 +168,28 @@ def lowest(nodes, state, component, lower, upper, degree, is_open, best):
         b = best[c]
         if b < 0 or lower[v] < lower[b] or (lower[v] == lower[b] and degree[v] > degree[b]):
             best[c] = v
+
+
+@njit([types.int64(I32, I32, types.int64[::1], OUT_I32)], cache=True, nogil=True)
+def cover(first, second, count, chosen):
+    """Nodes that together stand in all pairs, greedily; as many as there is room for.
+
+    ``first``, ``second``: the pairs, of nodes 0 .. count.size - 1; ``count`` is zero on entry.
+    """
+    is_left = np.ones(first.size, np.bool_)
+    for i in range(first.size):
+        count[first[i]] += 1
+        count[second[i]] += 1
+    n_chosen = 0
+    while n_chosen < chosen.size:
+        best = np.argmax(count)
+        if count[best] == 0:
+            break
+        chosen[n_chosen] = best
+        n_chosen += 1
+        for i in range(first.size):
+            if is_left[i] and (first[i] == best or second[i] == best):
+                is_left[i] = False
+                count[first[i]] -= 1
+                count[second[i]] -= 1
+    return n_chosen

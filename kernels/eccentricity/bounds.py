@@ -60,6 +60,10 @@ class EccentricityBounds:
         Largest lower and smallest upper bound of each component.
     n_searches : int
         Sources whose searches have come back.
+    centre : (n_components,) int32
+        Centre of the ball of each component; -1: none yet.
+    is_paired : (n_components,) bool
+        Whether the pairs that are left are known; see ``restrict``.
 
     Notes
     -----
@@ -97,8 +101,10 @@ class EccentricityBounds:
         self._n_open = len(self._open)
         self._is_winnowing = is_winnowing and question == "diameter"
         self._level: np.ndarray | None = None  # from the centre of each component
-        self.centre = np.full(n_components, -1, NODE)  # of the ball; -1: none yet
-        self._pairs: np.ndarray | None = None
+        self.centre = np.full(n_components, -1, NODE)
+        self._of_centre = np.full(n_components, np.inf)  # its eccentricity
+        self.is_paired = np.zeros(n_components, bool)
+        self._pairs, self._apart = np.empty((2, 0), NODE), np.empty(0, np.int32)
         self._candidates = self._open
         self._is_fresh = False
         self._take_highest = True
@@ -160,15 +166,19 @@ class EccentricityBounds:
         nodes = candidates
         if by == "lower" and self.question in ("diameter", "periphery"):
             nodes = self._all  # central nodes bound many others, though none of them matters
-        if n_each == 1:
+        if n_each == 1 and not self.is_paired.any():
             best = np.empty(len(self.size), NODE)
             pick = steps.highest if by == "upper" else steps.lowest
             arrays = (self.component, self.lower, self.upper, self.degree, is_open, best)
             pick(nodes, self._state, *arrays)
             sources = best[best >= 0]
         else:
-            sources = self._ranked(nodes, by, is_open)
-            sources = self._first_of_each(sources, n_each)
+            chosen = np.empty(0, NODE)
+            if by == "upper" and self.is_paired.any():
+                chosen = self._cover(n_each)
+                nodes = nodes[~self.is_paired[self.component[nodes]]]
+            ranked = self._ranked(nodes, by, is_open)
+            sources = self._first_of_each(np.concatenate([chosen, ranked]), n_each)
         if not len(sources) and nodes is self._all:  # nothing central is left
             return self.take(n_each, "upper")
         self._state[sources] = steps.OUTER if by == "upper" else steps.CENTRAL
@@ -260,23 +270,69 @@ class EccentricityBounds:
             found = np.empty(len(nodes), NODE)
             n = steps.outside(nodes, self.component, self._level, self.most, found)
             nodes = found[:n]
+        if self.is_paired.any():
+            left = self._apart > self.most[self.component[self._pairs[0]]]
+            if self._level is not None:
+                ball = self.most[self.component[self._pairs[0]]]
+                left &= (2 * self._level[self._pairs].astype(np.int64) > ball).any(axis=0)
+            left &= (self.upper[self._pairs] > self.most[self.component[self._pairs]]).all(axis=0)
+            self._pairs, self._apart = self._pairs[:, left], self._apart[left]
+            alone = nodes[~self.is_paired[self.component[nodes]]]
+            nodes = np.union1d(alone, self._pairs).astype(NODE)
         self._candidates = nodes
         self._is_fresh = True
 
+    def restrict(self, component: int, pairs: np.ndarray, apart: np.ndarray) -> None:
+        """Say which pairs of a component may be farther apart than its largest lower bound.
+
+        Parameters
+        ----------
+        component : int
+        pairs : (2, n_pairs) int32
+            Every pair of nodes that may be so, but for those that bounds and winnowing exclude.
+        apart : (n_pairs,) int32
+            What is known of their distance: at most so many hops.
+        """
+        kept = self.component[self._pairs[0]] != component
+        self._pairs = np.concatenate([self._pairs[:, kept], pairs], axis=1).astype(NODE)
+        self._apart = np.concatenate([self._apart[kept], apart]).astype(np.int32)
+        self.is_paired[component] = True
+        self._is_fresh = False
+
+    def _cover(self, n_each: int) -> np.ndarray:
+        """Free nodes that stand in open pairs, the one in most of them first, then of what is left.
+
+        Pairs of which a node is in flight wait for it.
+        """
+        flying = self._state[self._pairs] >= steps.OUTER
+        ends, pairs = np.unique(self._pairs[:, ~flying.any(axis=0)], return_inverse=True)
+        pairs = pairs.reshape(2, -1).astype(np.int32)
+        chosen = np.empty(min(len(ends), n_each * len(self.size)), np.int32)
+        n = steps.cover(pairs[0], pairs[1], np.zeros(len(ends), np.int64), chosen)
+        return ends[chosen[:n]]
+
     def _try_centres(self, sources: np.ndarray, upper: np.ndarray) -> None:
-        """Put the ball around a source of which fewer nodes lie outside."""
+        """Put the ball around a source of which fewer nodes lie outside.
+
+        A source of much larger eccentricity than the centre hardly ever is one, and is not tried.
+        """
+        own = self.component[sources]
+        likely = upper[sources] <= 1.25 * self._of_centre[own]
+        sources, own = sources[likely], own[likely]
+        if not len(sources):
+            return
         eccentricity = np.full(len(self.size), -1, np.int32)
-        eccentricity[self.component[sources]] = upper[sources]
+        eccentricity[own] = upper[sources]
         level = upper.astype(np.int32)
-        level -= np.maximum(eccentricity, 0)[self.component]
-        arrays = (self.component, self.lower, self.upper, self.most, self.least)
-        self._n_open = steps.keep_open(self._code, self._open, self._n_open, *arrays)
-        nodes = self._open[: self._n_open]
-        count = np.empty(len(self.size), np.int32)
+        if len(self.size) == 1:
+            level -= eccentricity[0]
+        else:
+            level -= np.maximum(eccentricity, 0)[self.component]
+        nodes = self.open_nodes()
+        count, before = (np.empty(len(self.size), np.int32) for _ in range(2))
         steps.count_outside(nodes, self.component, level, self.most, count)
         if self._level is None:
             self._level = np.full(len(level), np.iinfo(np.int32).max, np.int32)
-        before = np.empty(len(self.size), np.int32)
         steps.count_outside(nodes, self.component, self._level, self.most, before)
         better = (eccentricity >= 0) & ((count < before) | (self.centre < 0))
         if better.all():
@@ -284,6 +340,7 @@ class EccentricityBounds:
         elif better.any():
             moved = better[self.component]
             self._level[moved] = level[moved]
-        self.centre[better] = -1
-        chosen = sources[better[self.component[sources]]]
+        chosen = sources[better[own]]
         self.centre[self.component[chosen]] = chosen
+        self._of_centre[self.component[chosen]] = eccentricity[self.component[chosen]]
+        self._is_fresh = False

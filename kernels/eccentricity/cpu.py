@@ -9,6 +9,9 @@ from kernels.breadth_first.cpu import fill_levels, search_from
 from kernels.csr import CSRGraph
 from kernels.eccentricity import cpu_steps
 from kernels.eccentricity.searching import Implied
+from kernels.eccentricity.sweep import relax
+from kernels.eccentricity.sweeping import Sweep, lanes_of
+from kernels.types import NODE
 
 
 class CoreSearches:
@@ -40,6 +43,39 @@ class CoreSearches:
         none = np.iinfo(level.dtype).max
         cpu_steps.imply(level, self.component, eccentricity, none, lower, upper)
         return Implied(sources, eccentricity[self.component[sources]], lower, upper)
+
+    def sweep(self, sources: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> Implied:
+        """Search from many nodes at once, at most MANY_LANES of each component.
+
+        ``lower``, ``upper``: what is known already; the result holds it too.
+        """
+        return self._sweep(sources, lower, upper, np.empty(0, NODE))[0]
+
+    def near(
+        self, sources: np.ndarray, lower: np.ndarray, upper: np.ndarray, nodes: np.ndarray
+    ) -> tuple[Implied, np.ndarray]:
+        """As ``sweep``, and which of up to FEW_LANES sources are so near to some nodes.
+
+        Returns
+        -------
+        Implied, (n_levels, n_nodes) uint64
+            Bit l of [j, i]: the l-th source of the component of nodes[i] is within j hops of it.
+        """
+        return self._sweep(sources, lower, upper, nodes)
+
+    def _sweep(
+        self, sources: np.ndarray, lower: np.ndarray, upper: np.ndarray, nodes: np.ndarray
+    ) -> tuple[Implied, np.ndarray]:
+        lower, upper = lower.copy(), upper.copy()
+        lanes = lanes_of(sources, self.component)
+        run = Sweep(self.graph, self.component, self.n_components, sources, lanes, lower)
+        rows = [run.now[nodes]]
+        while run.advance():
+            rows.append(run.now[nodes])
+        arrays = (self.graph.indptr, self.graph.indices)
+        relax(*arrays, lower, sources, run.eccentricity, -1)
+        relax(*arrays, upper, sources, run.eccentricity, 1)
+        return Implied(sources, run.eccentricity, lower, upper), np.array(rows)
 
     def levels(self, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Levels, the dtype's maximum where unreached, and the eccentricity by component."""

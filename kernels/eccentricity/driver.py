@@ -2,14 +2,25 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from kernels.connected import components
 from kernels.csr import CSRGraph
 from kernels.eccentricity.bounds import EccentricityBounds, Question
 from kernels.eccentricity.cpu import CoreSearches
+from kernels.eccentricity.landmarks import N_LANDMARKS, choose_landmarks, far_pairs
 from kernels.eccentricity.searching import Implied
-from kernels.eccentricity.strategy import Strategy
+from kernels.eccentricity.strategy import (
+    FEW,
+    SEARCH_NS_ARC,
+    SEARCH_NS_NODE,
+    Progress,
+    Strategy,
+    choose_step,
+)
+from kernels.eccentricity.sweeping import FEW_LANES, MANY_LANES
 from kernels.types import NODE
 
 
@@ -20,6 +31,12 @@ class Answering:
     ----------
     names : (n_components,) int32
         Components by their smallest nodes, ascending: component i of ``bounds`` is names[i].
+    largest : int
+        Number of the largest component; of two as large the first.
+    sources : list of (n,) int32
+        What was searched.
+    landmarks : (n_landmarks,) int32
+        Those that pairs were looked at by.
     """
 
     def __init__(
@@ -36,7 +53,7 @@ class Answering:
         component = np.zeros(graph.n_nodes, np.int32)
         self.names = np.zeros(1, NODE)
         self.searches = CoreSearches(graph, component, 1)
-        first = self.searches.search(hub) if self._may_search(0) else None
+        first = self.searches.search(hub) if max_searches != 0 else None
         if first is None or self.searches.n_reached < graph.n_nodes:
             found = components(graph)
             self.names = found.ids
@@ -44,39 +61,145 @@ class Answering:
             self.searches = CoreSearches(graph, component, len(found.ids))
             first = None
         self.sources = [np.empty(0, NODE)]
+        self.landmarks = np.empty(0, NODE)
         self.bounds = EccentricityBounds(question, component, degree, is_winnowing=strategy.winnow)
+        self._search_ns = float(graph.n_arcs * SEARCH_NS_ARC + graph.n_nodes * SEARCH_NS_NODE)
+        self._near = np.empty((0, 0), np.uint64)
+        self._nodes = np.empty(0, NODE)  # whose rows are in ``_near``
+        self._place = np.empty(0, np.int32)  # of each node there
+        # Largest lower bound of each component with which landmarks left too many pairs.
+        self._tried = np.full(len(self.names), -1, np.int32)
+        self.largest = int(np.argmax(self.bounds.size))
+        self._longest: Implied | None = None
         if first is not None:
             self._finish(first)
+            self._keep_longest(first)
 
     def run(self) -> EccentricityBounds:
         """Search until nothing is open; the bounds."""
         bounds = self.bounds
-        while not bounds.done and self._may_search(bounds.n_searches):
-            sources = bounds.take()
-            if self.max_searches is not None:
-                left = self.max_searches - bounds.n_searches
-                bounds.release(sources[left:])
-                sources = sources[:left]
-            self._finish(self.searches.search(sources))
+        while not bounds.done and self._n_left() > 0:
+            step = choose_step(self.strategy, self._progress())
+            if step == "pairs":
+                self._see_pairs()
+            elif step == "sweep":
+                self._sweep()
+            else:
+                self._search(bounds.take(1, "upper" if step == "far" else None))
         return bounds
 
-    def _may_search(self, n_searches: int) -> bool:
-        return self.max_searches is None or n_searches < self.max_searches
-
-    def _finish(self, found: Implied) -> None:
-        self.sources.append(found.sources)
-        self.bounds.update(found.sources, found.lower, found.upper, alone=True)
-
-    def path(self, component: int) -> np.ndarray:
-        """A shortest path as long as the largest lower bound of a component."""
+    def _progress(self) -> Progress:
         bounds = self.bounds
-        length = int(bounds.most[component])
-        ends = np.flatnonzero((bounds.component == component) & (bounds.lower == length))
-        level, eccentricity = self.searches.levels(ends[:1].astype(NODE))
-        node = int(np.flatnonzero(level == eccentricity[component])[0])
+        candidates = bounds.candidates()
+        is_diameter = bounds.question == "diameter"
+        return Progress(
+            is_diameter,
+            bounds.n_searches,
+            int(bounds.most.max()),
+            len(candidates),
+            self._pairs_to_see() if is_diameter else math.inf,
+            len(self.landmarks) > 0,
+            bool(bounds.is_paired[bounds.component[candidates]].all()),
+            self._search_ns,
+        )
+
+    def _n_left(self) -> float:
+        """Searches that may still be made."""
+        return math.inf if self.max_searches is None else self.max_searches - self.bounds.n_searches
+
+    def _within_limit(self, sources: np.ndarray) -> np.ndarray:
+        """As many of the taken sources as may still be searched; the others are given back."""
+        n_left = min(self._n_left(), len(sources))
+        self.bounds.release(sources[int(n_left) :])
+        return sources[: int(n_left)]
+
+    def _search(self, sources: np.ndarray) -> None:
+        """Search one source a component, all in one pass."""
+        found = self.searches.search(self._within_limit(sources))
+        self._finish(found)
+        self._keep_longest(found)
+
+    def _keep_longest(self, found: Implied) -> None:
+        """Remember a search that found a longest path so far in the largest component."""
+        own = found.eccentricity[self.bounds.component[found.sources] == self.largest]
+        if len(own) and own[0] == self.bounds.most[self.largest]:
+            self._longest = found
+
+    def _finish(self, found: Implied, alone: bool = True) -> None:
+        self.sources.append(found.sources)
+        self.bounds.update(found.sources, found.lower, found.upper, alone)
+
+    def _sweep(self) -> None:
+        """Search many candidates of each component at once; a few one after another."""
+        bounds = self.bounds
+        if bounds.question == "diameter":
+            many = len(bounds.candidates()) > 2 * FEW_LANES
+            sources = bounds.take(MANY_LANES if many else FEW_LANES, "upper")
+        else:
+            half = MANY_LANES // 2
+            sources = np.concatenate([bounds.take(half, by) for by in ("upper", "lower")])
+        sources = self._within_limit(sources)
+        if len(sources) <= FEW:
+            bounds.release(sources[1:])
+            self._finish(self.searches.search(sources[:1]))
+        else:
+            found = self.searches.sweep(sources, bounds.lower, bounds.upper)
+            self._finish(found, alone=False)
+
+    def _pairs_to_see(self) -> float:
+        """Pairs that landmarks would be asked about; infinite if there is no point in it."""
+        seen = self._components_to_see()
+        if not len(seen) or self._n_left() < N_LANDMARKS * len(self.names):
+            return math.inf
+        bounds = self.bounds
+        n_rows = np.bincount(bounds.component[bounds.candidates()], minlength=len(bounds.size))
+        n_columns = np.bincount(bounds.component[bounds.open_nodes()], minlength=len(bounds.size))
+        return float(np.sum(n_rows[seen].astype(float) * n_columns[seen]))
+
+    def _components_to_see(self) -> np.ndarray:
+        """Components with candidates whose pairs are not known."""
+        bounds = self.bounds
+        n_rows = np.bincount(bounds.component[bounds.candidates()], minlength=len(bounds.size))
+        return np.flatnonzero((n_rows > FEW) & ~bounds.is_paired & (bounds.most > self._tried))
+
+    def _see_pairs(self) -> None:
+        """Let landmarks tell which pairs are left, of every component where that is not known."""
+        bounds = self.bounds
+        if not len(self.landmarks):
+            nodes = bounds.open_nodes().copy()
+            is_wanted = np.bincount(bounds.component[nodes], minlength=len(bounds.size)) > 0
+            self.landmarks = choose_landmarks(bounds.component, bounds.degree, is_wanted)
+            known = (bounds.lower, bounds.upper)
+            found, self._near = self.searches.near(self.landmarks, *known, nodes)
+            self._place = np.full(self.graph.n_nodes, -1, np.int32)
+            self._place[nodes] = np.arange(len(nodes), dtype=np.int32)
+            self._nodes = nodes
+            self._finish(found, alone=False)
+        columns, rows = bounds.open_nodes(), bounds.candidates()
+        for c in self._components_to_see().tolist():
+            own_rows = self._place[rows[bounds.component[rows] == c]]
+            own_columns = self._place[columns[bounds.component[columns] == c]]
+            far = far_pairs(self._near, own_rows, own_columns, int(bounds.most[c]))
+            if far is None:
+                self._tried[c] = bounds.most[c]
+            else:
+                pairs, apart = far
+                bounds.restrict(c, self._nodes[pairs], apart)
+
+    def path(self) -> np.ndarray:
+        """A shortest path in the largest component, as long as its largest lower bound."""
+        bounds, own = self.bounds, self.bounds.component == self.largest
+        length = int(bounds.most[self.largest])
+        found = self._longest
+        if found is None or length not in found.eccentricity[own[found.sources]]:
+            ends = np.flatnonzero(own & (bounds.lower == length))
+            found = self.searches.search(ends[:1].astype(NODE))
+        source = int(found.sources[own[found.sources]][0])
+        upper = found.upper.astype(np.int64)  # level and eccentricity
+        node = int(np.flatnonzero(own & (upper == upper[source] + length))[0])
         path = [node]
-        while level[node] > 0:
+        while node != source:
             neighbours = self.graph.indices[self.graph.indptr[node] : self.graph.indptr[node + 1]]
-            node = int(neighbours[level[neighbours] == level[node] - 1][0])
+            node = int(neighbours[upper[neighbours] == upper[node] - 1][0])
             path.append(node)
         return np.array(path[::-1], NODE)

@@ -49,10 +49,13 @@ class Proof:
         Nodes that were searched, in all components.
     centres : (n_components,) int32
         Centre of the ball of each component, -1 for none.
+    landmarks : (n_landmarks,) int32
+        Nodes, of all components, by which pairs of others are near to one another.
     """
 
     sources: np.ndarray
     centres: np.ndarray
+    landmarks: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)

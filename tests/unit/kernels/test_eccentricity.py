@@ -180,7 +180,11 @@ def test_certificate_refuses_a_wrong_diameter():
     around = np.array([0, 1, 10, 9, 18], np.int32)
     with pytest.raises(CheckError, match="not a shortest"):
         check_diameter(graph, dataclasses.replace(found, diameter=4, path=around))
-    one = {"sources": found.proof.sources[:1], "centres": np.array([-1])}
+    one = {
+        "sources": found.proof.sources[:1],
+        "centres": np.array([-1]),
+        "landmarks": found.path[:0],
+    }
     unproven = dataclasses.replace(found.proof, **one)
     with pytest.raises(CheckError, match="nothing in the proof"):
         check_diameter(graph, dataclasses.replace(found, proof=unproven))

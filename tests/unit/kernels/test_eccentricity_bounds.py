@@ -102,9 +102,21 @@ def test_exact_for_any_order_of_completion_and_any_failure(graph, question, is_w
         if fate == 3:  # and one that nobody asked for
             other = np.array([data.draw(st.integers(0, graph.n_nodes - 1))])
             bounds.update(other, *implied(hops, other, dtype), alone=True)
+        if fate == 4 and question == "diameter" and not bounds.done:
+            restrict(bounds, hops, data.draw(st.integers(0, 2)))
         check_bounds(bounds, truth)
     assert bounds.done
     check_answer(bounds, truth)
+
+
+def restrict(bounds: EccentricityBounds, hops: np.ndarray, slack: int) -> None:
+    """Tell of a component that still has candidates which pairs may be far apart."""
+    component = int(bounds.component[bounds.candidates()[0]])
+    own = np.flatnonzero(bounds.component == component)
+    first, second = np.meshgrid(own, own)
+    apart = hops[first, second] + slack
+    is_far = (apart > bounds.most[component]) & (first != second)
+    bounds.restrict(component, np.stack([first[is_far], second[is_far]]), apart[is_far])
 
 
 @settings(max_examples=100, deadline=None)
@@ -204,3 +216,17 @@ def test_bounds_that_cross_are_refused():
 def test_unknown_questions_are_refused():
     with pytest.raises(GraphError, match="question 'girth' is unknown"):
         EccentricityBounds("girth", np.zeros(2, np.int32), np.ones(2, np.int32))
+
+
+def test_known_pairs_are_covered_by_few_nodes():
+    graph = graph_of(7, [(0, i) for i in range(1, 7)])
+    bounds = machine(graph, "diameter", is_winnowing=False)
+    pairs = np.array([[1, 1, 1, 4, 5], [2, 3, 4, 2, 6]])
+    bounds.restrict(0, pairs, np.full(5, 3))
+    assert bounds.candidates().tolist() == [1, 2, 3, 4, 5, 6]
+    taken = bounds.take(9, "upper").tolist()
+    assert taken[0] == 1  # in three of five
+    assert len(taken) == 3
+    assert len(bounds.take(9, "upper")) == 0  # every pair has an end in flight
+    bounds.restrict(0, pairs[:, :0], np.empty(0))
+    assert bounds.done
