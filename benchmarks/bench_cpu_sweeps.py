@@ -8,7 +8,8 @@ times 100: ``n_timed`` searches are timed). ways: on graphs of several families 
 forced, sweeps and single searches, and what ``msbfs`` chooses is held to the better one (least of
 the repeats; ``chosen_to_best``). single: one search beside SciPy's, a queue, and a
 direction-optimising search as published, from the same sources.
-Every result is verified before anything is timed.
+Every result is verified before anything is timed. ``others_busy``: share of the cores that other
+processes took meanwhile; with over 0.05 figures are too high.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
+import psutil
 from numba import njit
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import breadth_first_order
@@ -110,6 +112,22 @@ def families(n_nodes: int) -> Iterator[tuple[str, CSRGraph]]:
     yield "path", csr_from_links(n_nodes, node[:-1], node[1:])
 
 
+class Others:
+    """Share of the cores that other processes have taken since this was made."""
+
+    def __init__(self) -> None:
+        self._started, self._before = time.perf_counter(), self._busy_s()
+
+    @staticmethod
+    def _busy_s() -> float:
+        whole, own = psutil.cpu_times(), psutil.Process().cpu_times()
+        return whole.user + whole.nice + whole.system - own.user - own.system
+
+    def share(self) -> float:
+        wall_s = time.perf_counter() - self._started
+        return round((self._busy_s() - self._before) / wall_s / psutil.cpu_count(), 2)
+
+
 def seconds(call: Callable[[], Any]) -> float:
     started = time.perf_counter()
     call()
@@ -135,6 +153,7 @@ def beside_scipy(n_nodes: int) -> Iterator[Row]:
     arrays = (np.ones(graph.n_arcs), graph.indices.astype(index), graph.indptr.astype(index))
     matrix = csr_matrix(arrays, shape=(n_nodes, n_nodes))
     scipy_s, hops_s, levels_s = [], [], []
+    others = Others()
     for source in sources[:N_SCIPY].tolist():  # in turn, so that all meet the same machine
         scipy_s.append(
             seconds(
@@ -145,7 +164,7 @@ def beside_scipy(n_nodes: int) -> Iterator[Row]:
         )
         hops_s.append(seconds(lambda: msbfs(graph, sources)))
         levels_s.append(seconds(lambda: msbfs(graph, sources, levels=True)))
-    theirs = statistics.median(scipy_s) * N_SOURCES
+    theirs, others_busy = statistics.median(scipy_s) * N_SOURCES, others.share()
     for what, times in (("hop counts", hops_s), ("level matrix", levels_s)):
         yield {
             "part": "scipy",
@@ -158,6 +177,7 @@ def beside_scipy(n_nodes: int) -> Iterator[Row]:
             "ours_min_s": round(min(times), 4),
             "scipy_s": round(theirs, 2),
             "times_faster": round(theirs / statistics.median(times), 1),
+            "others_busy": others_busy,
         }
 
 
@@ -167,6 +187,7 @@ def both_ways(n_nodes: int, repeats: int = 5) -> Iterator[Row]:
             rng = np.random.default_rng(0)
             sources = rng.integers(0, graph.n_nodes, n_sources).astype(np.int32)
             least: dict[str, float] = {}
+            others = Others()
             answers = {}
             for way in ("single", "sweep", "auto") * repeats:
                 started = time.perf_counter()
@@ -185,6 +206,7 @@ def both_ways(n_nodes: int, repeats: int = 5) -> Iterator[Row]:
                 "largest_eccentricity": int(answers["auto"][2].max()),
                 **{f"{way}_ms": round(1e3 * took, 2) for way, took in least.items()},
                 "chosen_to_best": round(least["auto"] / best, 2),
+                "others_busy": others.share(),
             }
 
 
@@ -214,6 +236,7 @@ def single_searches(n_nodes: int, n_sources: int = 9) -> Iterator[Row]:
         check_levels(graph.indptr, graph.indices, sources[0], level)
         np.testing.assert_array_equal(level, published(sources[0]))
         times: dict[str, list[float]] = {what: [] for what in calls}
+        busy = Others()
         for source in sources:
             for what, call in calls.items():
                 times[what].append(seconds(lambda call=call, source=source: call(source)))
@@ -225,6 +248,7 @@ def single_searches(n_nodes: int, n_sources: int = 9) -> Iterator[Row]:
             "n_nodes": graph.n_nodes,
             **{f"{what}_ms": round(ms, 3) for what, ms in medians.items()},
             "to_best_other": round(medians["bfs"] / others, 2),
+            "others_busy": busy.share(),
         }
 
 

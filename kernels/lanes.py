@@ -69,6 +69,30 @@ def store(typingctx, rows, row, lanes):
     return types.void(rows, types.uintp, lanes), codegen
 
 
+@intrinsic(prefer_literal=True)
+def load_at(typingctx, n_words, log, at):
+    """The row at byte ``at``, a multiple of 16."""
+    lanes = Lanes(n_words.literal_value)
+
+    def codegen(context, builder, signature, args):
+        first = _pointer(context, builder, signature.args[1], args[1], BYTE, args[2])
+        pointer = builder.bitcast(first, _vector(lanes.n_words).as_pointer())
+        return builder.load(pointer, align=16)
+
+    return lanes(n_words, log, types.uintp), codegen
+
+
+@intrinsic
+def fence(typingctx):
+    """Let other threads see what was streamed: such writes are not ordered by themselves."""
+
+    def codegen(context, builder, signature, args):
+        builder.fence("seq_cst")
+        return context.get_dummy_value()
+
+    return types.void(), codegen
+
+
 @intrinsic
 def stream(typingctx, log, at, lanes):
     """Write a row at byte ``at``, a multiple of 16, past the caches: it is not read soon."""

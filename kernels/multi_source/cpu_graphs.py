@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit, types
 
 from kernels.breadth_first.cpu import search, smallest
-from kernels.multi_source.cpu_state import BOTTOM_UP, GROW, LANES, LONG, WORDS
+from kernels.multi_source.cpu_state import BLOCK, BOTTOM_UP, GROW, LANES, LONG, WORDS
 from kernels.multi_source.cpu_steps import bottom_up
 from kernels.multi_source.cpu_sweep import BY_LANE, TABLE, advance, lane_of, start
 from kernels.signatures import COUNTING, I32, I64, OUT_I32, OUT_I64, OUT_U64
@@ -207,5 +207,5 @@ def cut(indptr, base, n_nodes, borders):
                 lo = middle + 1
             else:
                 hi = middle
-        borders[i] = lo
+        borders[i] = lo // BLOCK * BLOCK  # so that bytes of a range begin at a multiple of 64
     borders[n_ranges] = n_nodes

@@ -8,14 +8,25 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
-from kernels.lanes import load, lowest, minus, no_lanes, some, union, word_of, write_levels
+from kernels.lanes import (
+    fence,
+    load,
+    load_at,
+    lowest,
+    minus,
+    no_lanes,
+    some,
+    stream,
+    union,
+    word_of,
+    write_levels,
+)
 from kernels.multi_source.cpu_state import (
     BLOCK,
     CURRENT,
     DEPTH,
     LANES,
     LOG_DEPTH,
-    MAX_LOGS,
     N_LANES,
     N_NODES,
     N_STEPS,
@@ -23,42 +34,36 @@ from kernels.multi_source.cpu_state import (
     WORDS,
 )
 from kernels.multi_source.cpu_steps import log_place
-from kernels.signatures import I32, I64, OUT_U8, OUT_U64, U64
+from kernels.signatures import I32, I64, OUT_U8, U64
 
 ONE = np.uint64(1)
-N_SPARE = MAX_LOGS * BLOCK * WORDS  # words of scratch for ``write_logs``
 
 
 @njit(
-    [
-        types.void(
-            *(I64, types.int64, types.int64, OUT_U8, OUT_U8, types.int64, types.int64),
-            *(OUT_U64, OUT_U8),
-        )
-    ],
+    [types.void(I64, types.int64, types.int64, OUT_U8, OUT_U8, *[types.int64] * 2, OUT_U8)],
     cache=True,
     nogil=True,
 )
-def write_logs(state, lo, hi, logs, level, stride, column, spare, spare_row):
+def write_logs(state, lo, hi, logs, level, stride, column, spare):
     """Write what the logged steps found of the range of nodes lo .. hi - 1; all else becomes 255.
 
-    ``logs`` may be ``level`` itself. Scratch: ``spare``, N_SPARE words; ``spare_row``, LANES bytes.
+    ``logs`` may be ``level`` itself: the rows of a block are made in ``spare``, (BLOCK + 1) * LANES
+    bytes, before the first one is written.
     """
     n_lanes, n_steps = state[N_LANES], state[N_STEPS]
-    rows = spare.view(np.uint8)
+    row_size = max(n_lanes, 64)
+    last_word = np.uintp(row_size - 64 if n_lanes >= 64 else LANES - 64)
     for block in range(lo, hi, BLOCK):
         n_rows = min(BLOCK, hi - block)
-        first = log_place(state, lo, hi, block, 0)
-        size = n_steps * n_rows * ROW_BYTES
-        for i in range(size):
-            rows[i] = logs[first + i]
+        first = np.uintp(log_place(state, lo, hi, block, 0))
+        step_size = np.uintp(n_rows * ROW_BYTES)
         for i in range(n_rows):
             # Bit b of the level of each lane found by one of these steps.
             b0, b1, b2, b3 = no_lanes(WORDS), no_lanes(WORDS), no_lanes(WORDS), no_lanes(WORDS)
             b4, b5, b6, b7 = no_lanes(WORDS), no_lanes(WORDS), no_lanes(WORDS), no_lanes(WORDS)
             reached = no_lanes(WORDS)
             for step in range(n_steps):
-                found = load(WORDS, spare, np.uintp(step * n_rows + i))
+                found = load_at(WORDS, logs, first + np.uintp(step) * step_size)
                 reached = union(reached, found)
                 depth = state[LOG_DEPTH + step]
                 if depth & 1:
@@ -77,15 +82,22 @@ def write_logs(state, lo, hi, logs, level, stride, column, spare, spare_row):
                     b6 = union(b6, found)
                 if depth & 128:
                     b7 = union(b7, found)
-            to = np.uintp((block + i) * stride + column)
-            if n_lanes >= 64:
-                last = to + np.uintp(n_lanes - 64)
-                write_levels(level, to, last, reached, b0, b1, b2, b3, b4, b5, b6, b7)
-                continue
-            last = np.uintp(LANES - 64)
-            write_levels(spare_row, np.uintp(0), last, reached, b0, b1, b2, b3, b4, b5, b6, b7)
-            for lane in range(n_lanes):
-                level[to + np.uintp(lane)] = spare_row[lane]
+            first += np.uintp(ROW_BYTES)
+            to = np.uintp(i * row_size)
+            write_levels(spare, to, to + last_word, reached, b0, b1, b2, b3, b4, b5, b6, b7)
+        start = np.uintp(block * stride + column)
+        if stride == row_size:  # rows end to end: past the caches, as nothing reads them soon
+            size = np.uintp(n_rows * stride)
+            streamed = size & ~np.uintp(15) if start & np.uintp(15) == 0 else np.uintp(0)
+            for at in range(np.uintp(0), streamed, np.uintp(16)):
+                stream(level, start + at, load_at(WORDS, spare, at))
+            for at in range(streamed, size):
+                level[start + at] = spare[at]
+        else:
+            for i in range(n_rows):
+                for lane in range(n_lanes):
+                    level[start + np.uintp(i * stride + lane)] = spare[i * row_size + lane]
+    fence()
 
 
 @njit(cache=True, nogil=True)

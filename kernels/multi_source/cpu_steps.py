@@ -7,6 +7,7 @@ from numba import njit, types
 
 from kernels.lanes import (
     common,
+    fence,
     load,
     lowest,
     minus,
@@ -186,6 +187,8 @@ def bottom_up(
             flush(bytes_of, chunk * LANES, own_counts)
             n_blocks = 0
     flush(bytes_of, chunk * LANES, own_counts)
+    if is_logged:
+        fence()
     sums[chunk, 0] = n_found
     sums[chunk, 1] = n_closed
 

@@ -10,6 +10,7 @@ from kernels.multi_source import cpu_levels, cpu_steps, cpu_sweep
 from kernels.multi_source.cpu_graphs import cut
 from kernels.multi_source.cpu_state import (
     BEGIN,
+    BLOCK,
     BOTTOM_UP,
     CURRENT,
     DEPTH,
@@ -167,8 +168,8 @@ class Sweeps:
 
         def step(chunk_range: tuple[int, int, int]) -> None:
             _, lo, hi = chunk_range
-            spare = (np.empty(cpu_levels.N_SPARE, np.uint64), np.empty(LANES, np.uint8))
-            cpu_levels.write_logs(state, lo, hi, self.logs, *place, *spare)
+            spare = np.empty((BLOCK + 1) * LANES, np.uint8)
+            cpu_levels.write_logs(state, lo, hi, self.logs, *place, spare)
 
         self.team.run(step, self.ranges)
         listed = (self.nodes, self.lanes, self.found_at, 0, int(state[END]))
