@@ -25,6 +25,7 @@ COMPILED_MODULES = (
     "kernels.eccentricity.cpu_steps",
     "kernels.eccentricity.landmarks",
     "kernels.eccentricity.sweep",
+    "kernels.eccentricity.trees",
     "kernels.multi_source.cpu_steps",
     "kernels.multi_source.cpu_levels",
     "kernels.multi_source.cpu_sweep",

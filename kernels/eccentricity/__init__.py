@@ -58,16 +58,19 @@ def diameter(
 
     Notes
     -----
-    O(n_nodes + n_arcs) a search; most graphs need few, none is known to need less than all in the
-    worst case (a cycle needs about half of its nodes). See ``bounds`` for why it is exact.
+    ``n_searches`` counts landmarks too, but not the one more search that the path may take.
+    O(n_nodes + n_arcs) a search; measured graphs need few, the worst need as many as they have
+    nodes. ``bounds``, ``landmarks`` and ``trees`` say why the answer is exact.
     """
     answering = _answer(graph, "diameter", max_searches, strategy)
     if answering is None:
-        nothing = Proof(*(np.empty(0, NODE) for _ in range(3)))
+        none = np.empty(0, NODE)
+        nothing = Proof(none, none, none, by_trees=False)
         return Diameter(**_common(None), diameter=0, path=np.empty(0, NODE), proof=nothing)
     common = _common(answering)
     sources = np.concatenate(answering.sources)
-    proof = Proof(sources, answering.bounds.centre, answering.landmarks)
+    used = (answering.bounds.centre, answering.landmarks, answering.uses_trees)
+    proof = Proof(sources, *used)
     path = answering.path()
     return Diameter(**common, diameter=common["lower"], path=path, proof=proof)
 

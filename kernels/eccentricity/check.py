@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from kernels.breadth_first import bfs_queue
@@ -45,7 +47,8 @@ def check_diameter(graph: CSRGraph, found: Diameter) -> None:
     must hold, by which they are at most ``diameter`` apart: a node of the pair has an upper bound
     that says so (by searches, or by its degree), both are within half the diameter of the
     centre, or a landmark is near enough to both. As many searches as the proof has nodes: for
-    tests, and for reports that are to be believed.
+    tests, and for reports that are to be believed. Of a tree that hangs on the graph only a tip
+    is asked about, see ``trees``, if its own paths are short enough.
     """
     if graph.n_nodes == 0:
         if found.diameter or len(found.path) or found.component >= 0:
@@ -67,6 +70,11 @@ def check_diameter(graph: CSRGraph, found: Diameter) -> None:
         upper[nodes] = np.minimum(upper[nodes], search.level[nodes] + search.eccentricity)
         upper[source] = search.eccentricity
     open_nodes = nodes[upper[nodes] > found.diameter]
+    if found.proof.by_trees:
+        is_tip, longest = _tips(graph)
+        if longest[nodes].max() > found.diameter:
+            raise CheckError(f"a hanging tree has a path of {longest[nodes].max()} hops")
+        open_nodes = open_nodes[is_tip[open_nodes]]
     outside = open_nodes
     for centre in found.proof.centres.tolist():
         if centre >= 0 and level[centre] >= 0:
@@ -84,3 +92,34 @@ def check_diameter(graph: CSRGraph, found: Diameter) -> None:
                 f"nothing in the proof keeps nodes {node} and {far[0]} within {found.diameter} "
                 f"hops ({len(far)} such nodes)"
             )
+
+
+def _tips(graph: CSRGraph) -> tuple[np.ndarray, np.ndarray]:
+    """Whether each node is the chosen deepest one of its tree, and the tree's longest path.
+
+    Written apart from ``trees``: by rounds of taking all leaves away.
+    """
+    n_nodes = graph.n_nodes
+    neighbours = [set(graph.indices[a:b].tolist()) for a, b in pairwise(graph.indptr.tolist())]
+    deepest = [(0, -v) for v in range(n_nodes)]
+    longest = np.zeros(n_nodes, np.int64)
+    is_left = np.ones(n_nodes, bool)
+    leaves = [v for v in range(n_nodes) if len(neighbours[v]) == 1]
+    while leaves:
+        next_leaves = []
+        for v in leaves:
+            if len(neighbours[v]) != 1:  # its last neighbour was taken away in this round
+                continue
+            parent = neighbours[v].pop()
+            neighbours[parent].discard(v)
+            is_left[v] = False
+            depth, tip = deepest[v]
+            own_depth, _ = deepest[parent]
+            longest[parent] = max(longest[parent], longest[v], own_depth + depth + 1)
+            deepest[parent] = max(deepest[parent], (depth + 1, tip))
+            if len(neighbours[parent]) == 1:
+                next_leaves.append(parent)
+        leaves = next_leaves
+    is_tip = np.zeros(n_nodes, bool)
+    is_tip[[-deepest[v][1] for v in np.flatnonzero(is_left)]] = True
+    return is_tip, np.where(is_left, longest, 0)

@@ -10,7 +10,7 @@ from kernels.csr import CSRGraph
 from kernels.eccentricity import cpu_steps
 from kernels.eccentricity.searching import Implied
 from kernels.eccentricity.sweep import relax
-from kernels.eccentricity.sweeping import Sweep, lanes_of
+from kernels.eccentricity.sweeping import Sweep, Tables, lanes_of
 from kernels.types import NODE
 
 
@@ -34,6 +34,7 @@ class CoreSearches:
     def __init__(self, graph: CSRGraph, component: np.ndarray, n_components: int):
         self.graph, self.component, self.n_components = graph, component, n_components
         self.n_reached = 0
+        self._tables = Tables()
         self._queue, self._ends, self._bits = search_scratch(graph.n_nodes)
 
     def search(self, sources: np.ndarray) -> Implied:
@@ -68,7 +69,8 @@ class CoreSearches:
     ) -> tuple[Implied, np.ndarray]:
         lower, upper = lower.copy(), upper.copy()
         lanes = lanes_of(sources, self.component)
-        run = Sweep(self.graph, self.component, self.n_components, sources, lanes, lower)
+        components = (self.component, self.n_components)
+        run = Sweep(self.graph, *components, sources, lanes, lower, self._tables)
         rows = [run.now[nodes]]
         while run.advance():
             rows.append(run.now[nodes])

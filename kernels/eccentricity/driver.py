@@ -21,6 +21,7 @@ from kernels.eccentricity.strategy import (
     choose_step,
 )
 from kernels.eccentricity.sweeping import FEW_LANES, MANY_LANES
+from kernels.eccentricity.trees import find_tips
 from kernels.types import NODE
 
 
@@ -37,6 +38,8 @@ class Answering:
         What was searched.
     landmarks : (n_landmarks,) int32
         Those that pairs were looked at by.
+    uses_trees : bool
+        Whether only tips of trees are asked about.
     """
 
     def __init__(
@@ -62,7 +65,14 @@ class Answering:
             first = None
         self.sources = [np.empty(0, NODE)]
         self.landmarks = np.empty(0, NODE)
-        self.bounds = EccentricityBounds(question, component, degree, is_winnowing=strategy.winnow)
+        relevant = lower = None
+        self.uses_trees = strategy.trees and question == "diameter" and bool((degree == 1).any())
+        if self.uses_trees:
+            relevant, lower = find_tips(graph.indptr, graph.indices, degree)
+        self.bounds = EccentricityBounds(question, component, degree, relevant, strategy.winnow)
+        if lower is not None:
+            nothing = np.full(graph.n_nodes, np.iinfo(np.int32).max, np.int32)
+            self.bounds.update(self.sources[0], lower, nothing)
         self._search_ns = float(graph.n_arcs * SEARCH_NS_ARC + graph.n_nodes * SEARCH_NS_NODE)
         self._near = np.empty((0, 0), np.uint64)
         self._nodes = np.empty(0, NODE)  # whose rows are in ``_near``

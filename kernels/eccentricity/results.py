@@ -51,11 +51,14 @@ class Proof:
         Centre of the ball of each component, -1 for none.
     landmarks : (n_landmarks,) int32
         Nodes, of all components, by which pairs of others are near to one another.
+    by_trees : bool
+        Whether of each tree that hangs on the graph only a deepest node is asked about.
     """
 
     sources: np.ndarray
     centres: np.ndarray
     landmarks: np.ndarray
+    by_trees: bool
 
 
 @dataclass(frozen=True, eq=False)

@@ -23,6 +23,8 @@ class Strategy:
     ----------
     winnow : bool
         For diameters, search only outside a ball around a centre (``bounds``).
+    trees : bool
+        For diameters, ask only about the deepest node of each hanging tree (``trees``).
     landmarks : bool
         For diameters, look at pairs of nodes that no landmark keeps close (``landmarks``).
     sweeps : bool
@@ -30,6 +32,7 @@ class Strategy:
     """
 
     winnow: bool = True
+    trees: bool = True
     landmarks: bool = True
     sweeps: bool = True
 

@@ -30,6 +30,25 @@ def lanes_of(sources: np.ndarray, component: np.ndarray) -> np.ndarray:
     return lanes
 
 
+class Tables:
+    """Memory of two tables of rows, kept from sweep to sweep: new pages cost more than a level."""
+
+    def __init__(self) -> None:
+        self._words = np.empty(0, np.uint64)
+
+    def rows(self, n_rows: int, words: int) -> tuple[np.ndarray, np.ndarray]:
+        """Two tables of zeros, no row of which lies across two lines of the cache."""
+        size = n_rows * words
+        padded = size + -size % (_LINE // 8)
+        if len(self._words) < 2 * padded + _LINE // 8:
+            self._words = np.empty(0, np.uint64)  # free the old pages first
+            self._words = np.empty(2 * padded + _LINE // 8, np.uint64)
+        first = (-self._words.ctypes.data % _LINE) // 8
+        both = self._words[first : first + 2 * padded]
+        both[:] = 0
+        return both[:size], both[padded : padded + size]
+
+
 class Sweep:
     """One sweep, level by level.
 
@@ -39,6 +58,8 @@ class Sweep:
         No lane twice in a component; below FEW_LANES, or below MANY_LANES.
     lower : (n_nodes,) int32
         Raised to the last level on which any lane found the node.
+    tables : Tables
+        Memory, of one sweep at a time.
 
     Attributes
     ----------
@@ -60,13 +81,14 @@ class Sweep:
         sources: np.ndarray,
         lanes: np.ndarray,
         lower: np.ndarray,
+        tables: Tables,
     ):
         self.words = FEW_WORDS if lanes.max() < FEW_LANES else MANY_WORDS
         self._bottom_up, self._top_down = STEPS[self.words]
         n_nodes = graph.n_nodes
         self.graph, self.component, self.lower = graph, component, lower
-        self.now, self._after = _rows(n_nodes, self.words), _rows(n_nodes, self.words)
-        self._every, self._unions = (_rows(n_components, self.words) for _ in range(2))
+        self.now, self._after = tables.rows(n_nodes, self.words)
+        self._every, self._unions = Tables().rows(n_components, self.words)
         self._lanes = lanes
         self._own = component[sources].astype(np.int64)
         set_lanes(self.now, self.words, sources, lanes)
@@ -108,11 +130,3 @@ class Sweep:
         self.now, self._after = self._after, self.now
         self._changed, self._changing = self._changing, self._changed
         return True
-
-
-def _rows(n_rows: int, words: int) -> np.ndarray:
-    """Rows of zeros, none of which lies across two lines of the cache."""
-    extra = _LINE // 8
-    array = np.zeros(n_rows * words + extra, np.uint64)
-    first = (-array.ctypes.data % _LINE) // 8
-    return array[first : first + n_rows * words]
