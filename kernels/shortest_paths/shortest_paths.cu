@@ -52,7 +52,8 @@ struct Search {
     node_t* near;          // (2, n_nodes): the list of step i at i % 2
     node_t* far;           // (2, n_nodes)
     unsigned* near_maps;   // (2, n_map): nodes let into the near list of step i at i % 2
-    unsigned* far_map;     // (n_map,): nodes in the far list
+    unsigned* far_map;     // (n_map,): nodes that have ever been let into the far list: once one
+                           // leaves it, it is nearer than the threshold for ever
     node_t* segment_node;  // (2, max_segments)
     int* segment_index;    // (2, max_segments)
     Control* control;
@@ -199,7 +200,6 @@ __device__ __noinline__ void split_far(
             is_far = length >= threshold;
             is_near = !is_far && length >= passed;
             if (is_far && length < least) least = length;
-            if (!is_far) atomicAnd(&s.far_map[v >> 5], ~(1u << (v & 31)));
         }
         push(s, v, is_near, is_far, step + 1, pile + 1);
     }
