@@ -16,12 +16,13 @@ _n_threads: int | None = None
 def n_threads() -> int:
     """Threads that one call of a kernel may use: ``use_threads``, or every core of this process.
 
-    ``HOPSCOPE_THREADS`` in the environment takes the place of the number of cores.
+    ``HOPSCOPE_THREADS`` in the environment takes the place of the number of cores; what is no
+    number there counts for nothing.
     """
     if _n_threads is not None:
         return _n_threads
     asked = os.environ.get("HOPSCOPE_THREADS", "")
-    return max(1, int(asked)) if asked.isdigit() else n_cores()
+    return max(1, int(asked)) if asked.isdecimal() and asked.isascii() else n_cores()
 
 
 def use_threads(n: int | None) -> None:

@@ -297,7 +297,9 @@ extern "C" __global__ void __launch_bounds__(BLOCK) bfs_search(
     int n_front = 1, begin = 0, end = 1, depth = 1, n_reached = 1;
     offset_t open_arcs = n_arcs - frontier_arcs;
     bool is_bottom_up = false, is_listed = true;
-    while (n_front && !(target >= 0 && level[target] != UNREACHED)) {
+    // Another block may give the target level depth while this one still asks: only what was
+    // complete before counts, or some blocks would leave and the others wait for them for ever.
+    while (n_front && !(target >= 0 && (unsigned)level[target] < (unsigned)depth)) {
         const bool is_wide = n_front * beta > n_nodes;
         is_bottom_up = is_wide && (is_bottom_up || frontier_arcs * alpha > open_arcs);
         for (offset_t i = thread; i < s.n_map; i += n_threads) s.map(depth + 1)[i] = 0;

@@ -30,7 +30,9 @@ log = logging.getLogger(__name__)
 
 VERSION = 1
 MAX_BYTES = 64 << 10  # ours is 3 kB
-MAX_S = 1e4  # seconds; what is beyond it was not measured
+# Seconds, and seconds an arc or a byte; what is beyond was not measured, and plans divide by some.
+BOUNDS_S = (1e-9, 1e4)
+BOUNDS_EACH_S = (1e-15, 1e-3)
 ADVICE = "measure again with: hopscope doctor --calibrate"
 
 
@@ -190,8 +192,9 @@ def _seconds(costs: dict, name: str) -> float:
     value = costs.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise UnusableError(f"{name} is no number")
-    if not 0 < value <= MAX_S:  # nor NaN; a plan divides by some of them
-        raise UnusableError(f"{name} is {_shown(value)}, not a time of 0 to {MAX_S:.0f} s")
+    least, most = BOUNDS_EACH_S if name.endswith(("arc_s", "byte_s")) else BOUNDS_S
+    if not least <= value <= most:  # nor NaN
+        raise UnusableError(f"{name} is {_shown(value)}, not a time of {least:g} to {most:g} s")
     return float(value)
 
 

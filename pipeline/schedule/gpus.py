@@ -50,7 +50,9 @@ def _from_nvidia_smi() -> list[str]:
         done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return []
-    return done.stdout.split() if done.returncode == 0 else []
+    # A driver without devices says so in words, and some with status 0.
+    lines = done.stdout.split() if done.returncode == 0 else []
+    return [line for line in lines if line.isdecimal()]
 
 
 def gpu_models() -> list[str]:
@@ -95,6 +97,7 @@ def _models_from_nvidia_smi() -> dict[str, str]:
         return {}
     models: dict[str, str] = {}
     for line in done.stdout.splitlines() if done.returncode == 0 else []:
-        index, uuid, model = (part.strip() for part in line.split(",", 2))
-        models[index] = models[uuid] = model
+        parts = [part.strip() for part in line.split(",", 2)]
+        if len(parts) == 3 and parts[0].isdecimal():
+            models[parts[0]] = models[parts[1]] = parts[2]
     return models

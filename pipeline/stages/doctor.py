@@ -55,7 +55,11 @@ def _gpus() -> Iterator[Finding]:
         yield Finding("gpu", True, "no NVIDIA driver; searches run on CPU cores")
         return
     query = ["nvidia-smi", "--query-gpu=name,memory.total,driver_version", "--format=csv,noheader"]
-    answer = subprocess.run(query, capture_output=True, text=True, check=False, timeout=30)
+    try:
+        answer = subprocess.run(query, capture_output=True, text=True, check=False, timeout=30)
+    except subprocess.TimeoutExpired:
+        yield Finding("gpu", False, "nvidia-smi does not answer within 30 s")
+        return
     if answer.returncode != 0:
         reason = (answer.stdout + answer.stderr).strip().splitlines()
         yield Finding("gpu", False, f"nvidia-smi fails: {reason[0] if reason else 'no reason'}")
