@@ -31,6 +31,7 @@ from kernels.errors import (
     DeviceError,
     DeviceMemoryError,
     GraphError,
+    HostMemoryError,
     KernelError,
 )
 from kernels.multi_source import MSBFSResult, ShardResult, msbfs, msbfs_shard
@@ -54,6 +55,7 @@ __all__ = [
     "DeviceMemoryError",
     "Diameter",
     "GraphError",
+    "HostMemoryError",
     "KernelError",
     "MSBFSResult",
     "Periphery",

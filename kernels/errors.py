@@ -19,5 +19,9 @@ class DeviceMemoryError(DeviceError, MemoryError):
     """A device has too little free memory for this call; a smaller one may fit."""
 
 
+class HostMemoryError(KernelError, MemoryError):
+    """The host has too little free memory for this call; a smaller one may fit."""
+
+
 class CheckError(KernelError, AssertionError):
     """A result is not what it claims: its certificate refuses it."""

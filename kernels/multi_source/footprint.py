@@ -129,4 +129,5 @@ def host_bytes(
         matrix = n_nodes * n_sources * level_itemsize
         if level_itemsize > 1:  # made of the byte matrix, which is still there
             matrix += n_nodes * n_sources * (1 + level_itemsize // 2)
-    return max(sweep, single) + results + matrix
+    # One source is never swept.
+    return max(sweep if n_sources > 1 else 0, single) + results + matrix

@@ -1,0 +1,51 @@
+"""How much memory the host has left; asked before anything large is allocated there."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from kernels.errors import HostMemoryError
+
+SMALL = 64 << 20  # bytes that are allocated without asking
+_MEMINFO = Path("/proc/meminfo")
+_CGROUP = Path("/sys/fs/cgroup")
+
+
+def available_bytes() -> int | None:
+    """Bytes that this process can still have without swapping; None where nothing tells.
+
+    What Linux calls available, or what the memory limit of the control group (a container's)
+    leaves, whichever is less.
+    """
+    amounts = [_available(), _left_in_group()]
+    return min((amount for amount in amounts if amount is not None), default=None)
+
+
+def check_fits(n_bytes: int, what: str) -> None:
+    """Raise HostMemoryError with the numbers if so much is known not to be there.
+
+    Linux would grant it all the same, and kill the process once it is written to.
+    """
+    if n_bytes <= SMALL:
+        return
+    available = available_bytes()
+    if available is not None and n_bytes > available:
+        raise HostMemoryError(f"{what} needs {n_bytes:,} bytes; {available:,} are available")
+
+
+def _available() -> int | None:
+    try:
+        for line in _MEMINFO.read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) << 10
+    except (OSError, ValueError, IndexError):
+        pass
+    return None
+
+
+def _left_in_group() -> int | None:
+    try:
+        limit = int((_CGROUP / "memory.max").read_text())  # "max": none
+        return max(0, limit - int((_CGROUP / "memory.current").read_text()))
+    except (OSError, ValueError):
+        return None
