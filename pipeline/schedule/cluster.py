@@ -51,6 +51,7 @@ log = logging.getLogger(__name__)
 
 CONNECT_S = 10.0  # seconds to reach a scheduler
 WORKERS_S = 30.0  # seconds to wait for its first worker
+THREADS = ("HOPSCOPE_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS")  # of a worker's kernels
 DEATHS = 0  # workers that Dask lets a task lose: none, we decide what is tried again
 
 
@@ -266,15 +267,14 @@ def _start(config: AnalyzeConfig) -> Iterator[Client]:
     n_workers = config.workers or len(gpus) or n_cores()
     threads = str(max(1, n_cores() // n_workers))
     with contextlib.ExitStack() as stack:
+        stack.enter_context(_environment_kept())
         stack.enter_context(
             dask.config.set(
                 {
                     "distributed.scheduler.allowed-failures": DEATHS,
                     "logging": {"distributed": "critical"},
                     # A worker is one thread of ours; kernels may use its share of the cores.
-                    "distributed.nanny.pre-spawn-environ.HOPSCOPE_THREADS": threads,
-                    "distributed.nanny.pre-spawn-environ.NUMBA_NUM_THREADS": threads,
-                    "distributed.nanny.pre-spawn-environ.OMP_NUM_THREADS": threads,
+                    **{f"distributed.nanny.pre-spawn-environ.{name}": threads for name in THREADS},
                 }
             )
         )
@@ -298,6 +298,24 @@ def _start(config: AnalyzeConfig) -> Iterator[Client]:
         client = Client(cluster, set_as_default=False, timeout=CONNECT_S)
         stack.enter_context(contextlib.closing(client))
         yield client
+
+
+@contextlib.contextmanager
+def _environment_kept() -> Iterator[None]:
+    """Leave the numbers of threads in our environment as they are.
+
+    A nanny writes what its workers are to have into the environment of its own process, ours, and
+    leaves it there; the workers of a cluster opened later would take it for what the user wants.
+    """
+    before = {name: os.environ.get(name) for name in THREADS}
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
 
 
 @contextlib.contextmanager

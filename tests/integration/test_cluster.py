@@ -99,6 +99,16 @@ def test_workers_share_the_cores(cluster):
     assert list(each.values()) == [max(1, n_cores() // 2)] * 2
 
 
+def test_a_cluster_does_not_decide_the_threads_of_the_next(snapshot, tmp_path, monkeypatch):
+    monkeypatch.delenv("HOPSCOPE_THREADS", raising=False)
+    for n_workers in (1, 2):
+        config = config_for(snapshot, tmp_path / str(n_workers), workers=n_workers, device="cpu")
+        with open_cluster(config) as own:
+            each = own.client.run(n_threads)
+        assert list(each.values()) == [max(1, n_cores() // n_workers)] * n_workers
+        assert "HOPSCOPE_THREADS" not in os.environ
+
+
 def test_one_as_alone(snapshot, there):
     measurement = measure(snapshot, there(asns=(20,)))
     assert measured(snapshot, measurement) == expected(snapshot, (20,))
