@@ -13,6 +13,7 @@ from kernels.signatures import I32, OUT_I32, OUT_U8
 
 DIAMETER, RADIUS, CENTER, PERIPHERY, ECCENTRICITIES = range(5)
 FREE, SEARCHED, OUTER, CENTRAL = range(4)  # the last two are in flight; see ``take``
+HOPS, LINKS = np.int64(2**20 - 1), np.int64(2**22 - 1)  # largest that keys tell apart
 U8 = types.Array(types.uint8, 1, "C", readonly=True)
 U16 = types.Array(types.uint16, 1, "C", readonly=True)
 
@@ -114,6 +115,14 @@ def keep_open(question, nodes, n_nodes, component, lower, upper, most, least):
     return kept
 
 
+@njit([types.void(I32, I32, OUT_I32)], cache=True, nogil=True)
+def mark(nodes, component, is_marked):
+    """Mark the components of some nodes."""
+    is_marked[:] = 0
+    for v in nodes:
+        is_marked[component[v]] = 1
+
+
 @njit([types.int64(I32, I32, I32, I32, OUT_I32)], cache=True, nogil=True)
 def outside(nodes, component, level, most, found):
     """Those of ``nodes`` that lie outside the ball around their component's centre."""
@@ -134,40 +143,59 @@ def count_outside(nodes, component, level, most, count):
         count[c] += 2 * np.int64(level[v]) > most[c]
 
 
-@njit([types.void(I32, OUT_U8, I32, I32, I32, I32, I32, OUT_I32)], cache=True, nogil=True)
-def highest(nodes, state, component, lower, upper, degree, is_open, best):
-    """For each open component the free node of ``nodes`` with the highest upper bound, or -1.
+@njit(cache=True, nogil=True)
+def _key(by_upper, lower, upper, degree):
+    """The larger, the sooner a node is searched; numbers too large for their bits count as equal.
 
-    Ties: the highest lower bound, then the smallest degree: such nodes lie far out.
+    By upper bounds: the highest one, then the highest lower bound, then the smallest degree: such
+    nodes lie far out. By lower bounds: the lowest one, then the largest degree.
     """
-    best[:] = -1
-    for v in nodes:
-        c = component[v]
-        if state[v] != FREE or is_open[c] == 0:
-            continue
-        b = best[c]
-        if (
-            b < 0
-            or upper[v] > upper[b]
-            or (
-                upper[v] == upper[b]
-                and (lower[v] > lower[b] or (lower[v] == lower[b] and degree[v] < degree[b]))
-            )
-        ):
-            best[c] = v
+    links = min(np.int64(degree), LINKS)
+    low = min(np.int64(lower), HOPS)
+    if by_upper:
+        return (min(np.int64(upper), HOPS) * (HOPS + 1) + low) * (LINKS + 1) + LINKS - links
+    return (HOPS - low) * (LINKS + 1) + links
 
 
-@njit([types.void(I32, OUT_U8, I32, I32, I32, I32, I32, OUT_I32)], cache=True, nogil=True)
-def lowest(nodes, state, component, lower, upper, degree, is_open, best):
-    """The same with the lowest lower bound; ties: the largest degree."""
+_NODES = (types.boolean, I32, OUT_U8, I32, I32, I32, I32, I32)
+
+
+@njit([types.void(*_NODES, types.int64[::1], OUT_I32)], cache=True, nogil=True)
+def best_of_each(by_upper, nodes, state, component, lower, upper, degree, is_open, key, best):
+    """For each open component the free node of ``nodes`` to be searched first, or -1."""
     best[:] = -1
+    key[:] = -1
     for v in nodes:
         c = component[v]
-        if state[v] != FREE or is_open[c] == 0 or lower[v] == upper[v]:
+        own = _key(by_upper, lower[v], upper[v], degree[v])
+        if own <= key[c] or state[v] != FREE or is_open[c] == 0:
             continue
-        b = best[c]
-        if b < 0 or lower[v] < lower[b] or (lower[v] == lower[b] and degree[v] > degree[b]):
-            best[c] = v
+        if by_upper or lower[v] < upper[v]:
+            key[c], best[c] = own, v
+
+
+@njit([types.int64(*_NODES, OUT_I32)], cache=True, nogil=True)
+def best_of_all(by_upper, nodes, state, component, lower, upper, degree, is_open, best):
+    """The free nodes of open components to be searched first, in that order; their number."""
+    n_best = best.size
+    found, keys = np.empty(2 * n_best, np.int32), np.empty(2 * n_best, np.int64)
+    n_found, least = 0, np.int64(-1)
+    for v in nodes:
+        own = _key(by_upper, lower[v], upper[v], degree[v])
+        if own <= least or state[v] != FREE or is_open[component[v]] == 0:
+            continue
+        if not by_upper and lower[v] == upper[v]:
+            continue
+        found[n_found], keys[n_found] = v, own
+        n_found += 1
+        if n_found == found.size:
+            order = np.argsort(-keys)
+            found[:n_best], keys[:n_best] = found[order[:n_best]], keys[order[:n_best]]
+            n_found, least = n_best, keys[n_best - 1]
+    order = np.argsort(-keys[:n_found])
+    n_found = min(n_found, n_best)
+    best[:n_found] = found[order[:n_found]]
+    return np.int64(n_found)
 
 
 @njit([types.int64(I32, I32, types.int64[::1], OUT_I32)], cache=True, nogil=True)

@@ -29,6 +29,8 @@ from kernels.errors import GraphError
 from kernels.types import NODE
 
 Question = Literal["diameter", "radius", "center", "periphery", "eccentricities"]
+POOL = 256  # nodes that are looked at again and again while bounds change little
+STEADY = 16  # by less than a STEADY-th of the open nodes
 QUESTIONS: tuple[Question, ...] = ("diameter", "radius", "center", "periphery", "eccentricities")
 
 
@@ -67,9 +69,9 @@ class EccentricityBounds:
 
     Notes
     -----
-    25 bytes a node. ``update`` is one pass over all nodes, ``take`` one over those that still
-    matter (every second one over all): 1 to 2 ms at a million nodes, 0.02 ms a source where many
-    are taken at once.
+    25 bytes a node. ``update`` is one pass over all nodes. ``take`` is one over those that still
+    matter (for central nodes over all), but while bounds change little, it looks only at the few
+    that were best.
     """
 
     def __init__(
@@ -106,8 +108,11 @@ class EccentricityBounds:
         self.is_paired = np.zeros(n_components, bool)
         self._pairs, self._apart = np.empty((2, 0), NODE), np.empty(0, np.int32)
         self._candidates = self._open
+        self._is_open = np.ones(n_components, np.int32)  # components that have candidates
         self._is_fresh = False
         self._take_highest = True
+        # By upper or lower bounds: how many nodes were open, the best of them, takes until renewed.
+        self._pools: dict[bool, tuple[int, np.ndarray | None, int]] = {}
 
     @property
     def done(self) -> bool:
@@ -161,39 +166,63 @@ class EccentricityBounds:
         if by is None:
             by = "upper" if self._take_highest else "lower"
             self._take_highest = not self._take_highest
-        is_open = np.zeros(len(self.size), np.int32)
-        is_open[self.component[candidates]] = 1
-        nodes = candidates
+        is_open, nodes = self._is_open, candidates
         if by == "lower" and self.question in ("diameter", "periphery"):
             nodes = self._all  # central nodes bound many others, though none of them matters
-        if n_each == 1 and not self.is_paired.any():
-            best = np.empty(len(self.size), NODE)
-            pick = steps.highest if by == "upper" else steps.lowest
-            arrays = (self.component, self.lower, self.upper, self.degree, is_open, best)
-            pick(nodes, self._state, *arrays)
+        by_upper = by == "upper"
+        if by_upper and self.is_paired.any():
+            chosen = self._cover(n_each)
+            nodes = nodes[~self.is_paired[self.component[nodes]]]
+            others = self._best(by_upper, nodes, is_open, len(nodes))
+            sources = self._first_of_each(np.concatenate([chosen, others]), n_each)
+        elif len(self.size) == 1:
+            sources = self._best_of_one(by_upper, nodes, is_open, n_each)
+        elif n_each == 1:
+            best, key = np.empty(len(self.size), NODE), np.empty(len(self.size), np.int64)
+            steps.best_of_each(by_upper, nodes, *self._arrays(), is_open, key, best)
             sources = best[best >= 0]
         else:
-            chosen = np.empty(0, NODE)
-            if by == "upper" and self.is_paired.any():
-                chosen = self._cover(n_each)
-                nodes = nodes[~self.is_paired[self.component[nodes]]]
-            ranked = self._ranked(nodes, by, is_open)
-            sources = self._first_of_each(np.concatenate([chosen, ranked]), n_each)
+            sources = self._best(by_upper, nodes, is_open, len(nodes))
+            sources = self._first_of_each(sources, n_each)
         if not len(sources) and nodes is self._all:  # nothing central is left
             return self.take(n_each, "upper")
-        self._state[sources] = steps.OUTER if by == "upper" else steps.CENTRAL
+        self._state[sources] = steps.OUTER if by_upper else steps.CENTRAL
         return sources
 
-    def _ranked(self, nodes: np.ndarray, by: str, is_open: np.ndarray) -> np.ndarray:
-        """Free nodes of open components, the best ones first."""
-        nodes = nodes[(self._state[nodes] == steps.FREE) & (is_open[self.component[nodes]] > 0)]
-        upper, lower = self.upper[nodes].astype(np.int64), self.lower[nodes].astype(np.int64)
-        degree = self.degree[nodes].astype(np.int64)
-        if by == "lower":
-            order = np.lexsort((-degree, lower))
-        else:
-            order = np.lexsort((degree, -lower, -upper))
-        return nodes[order]
+    def _arrays(self) -> tuple[np.ndarray, ...]:
+        return self._state, self.component, self.lower, self.upper, self.degree
+
+    def _best(
+        self, by_upper: bool, nodes: np.ndarray, is_open: np.ndarray, n_best: int
+    ) -> np.ndarray:
+        """The free nodes to be searched first, over all open components."""
+        best = np.empty(max(1, n_best), NODE)
+        return best[: steps.best_of_all(by_upper, nodes, *self._arrays(), is_open, best)]
+
+    def _best_of_one(
+        self, by_upper: bool, nodes: np.ndarray, is_open: np.ndarray, n_each: int
+    ) -> np.ndarray:
+        """The same for a graph in one piece: while little changes, from a pool of the best ones."""
+        if n_each > 1:
+            return self._best(by_upper, nodes, is_open, n_each)
+        n_open, pool, n_left = self._pools.get(by_upper, (0, None, 0))
+        n_now = len(nodes) if by_upper else self._n_open
+        is_steady = STEADY * abs(n_open - n_now) <= n_open
+        if is_steady and (pool is None or n_left == 0):
+            pool, n_left = self._best(by_upper, nodes, is_open, POOL), POOL // 4
+        elif not is_steady:
+            pool, n_left = None, 0
+        self._pools[by_upper] = (n_open if is_steady else n_now, pool, max(0, n_left - 1))
+        if pool is not None:
+            if by_upper:
+                pool = pool.copy()
+                bounds = (self.component, self.lower, self.upper, self.most, self.least)
+                pool = pool[: steps.keep_open(self._code, pool, len(pool), *bounds)]
+                pool = self._outside(pool)
+            best = self._best(by_upper, pool, is_open, 1)
+            if len(best):
+                return best
+        return self._best(by_upper, nodes, is_open, 1)
 
     def _first_of_each(self, nodes: np.ndarray, n_each: int) -> np.ndarray:
         """The first ``n_each`` of each component, in their order."""
@@ -253,9 +282,7 @@ class EccentricityBounds:
         """
         sources = np.asarray(sources, NODE)
         candidates = self.candidates()
-        is_open = np.zeros(len(self.size), bool)
-        is_open[self.component[candidates]] = True
-        useful = is_open[self.component[sources]]
+        useful = self._is_open[self.component[sources]] > 0
         useful &= (self._state[sources] != steps.OUTER) | np.isin(sources, candidates)
         return sources[~useful]
 
@@ -266,10 +293,7 @@ class EccentricityBounds:
         arrays = (self.component, self.lower, self.upper, self.most, self.least)
         self._n_open = steps.keep_open(self._code, self._open, self._n_open, *arrays)
         nodes = self._open[: self._n_open]
-        if self._level is not None:
-            found = np.empty(len(nodes), NODE)
-            n = steps.outside(nodes, self.component, self._level, self.most, found)
-            nodes = found[:n]
+        nodes = self._outside(nodes)
         if self.is_paired.any():
             left = self._apart > self.most[self.component[self._pairs[0]]]
             if self._level is not None:
@@ -280,7 +304,15 @@ class EccentricityBounds:
             alone = nodes[~self.is_paired[self.component[nodes]]]
             nodes = np.union1d(alone, self._pairs).astype(NODE)
         self._candidates = nodes
+        steps.mark(nodes, self.component, self._is_open)
         self._is_fresh = True
+
+    def _outside(self, nodes: np.ndarray) -> np.ndarray:
+        """Those of ``nodes`` outside the balls, if there are any balls."""
+        if self._level is None:
+            return nodes
+        found = np.empty(len(nodes), NODE)
+        return found[: steps.outside(nodes, self.component, self._level, self.most, found)]
 
     def restrict(self, component: int, pairs: np.ndarray, apart: np.ndarray) -> None:
         """Say which pairs of a component may be farther apart than its largest lower bound.

@@ -10,9 +10,10 @@ N_FIRST = 4  # searches before anything else is tried on short graphs
 HOPS_EACH = 4  # on long graphs, one more for so many hops: a sweep costs more the longer they are
 SEARCH_NS_ARC, SEARCH_NS_NODE = 3, 12  # one search on one core (multi_source.cpu_sweep)
 PAIR_NS = 0.5  # a row and a column of landmarks.far_pairs, mostly looked at by blocks
-# Searches that a sweep of 64 or of 512 lanes costs on graphs of up to SWEEP_HOPS; longer: in ratio.
+# Searches that a sweep of 64 or of 512 lanes costs on graphs of up to SWEEP_HOPS; on longer ones
+# that times (hops / SWEEP_HOPS) ** SWEEP_GROWTH: measured at 10, 32 and 92 hops.
 FEW_LANES_SEARCHES, MANY_LANES_SEARCHES = 6, 25
-SWEEP_HOPS = 12
+SWEEP_HOPS, SWEEP_GROWTH = 12, 1.2
 
 
 @dataclass(frozen=True)
@@ -87,7 +88,7 @@ def choose_step(strategy: Strategy, now: Progress) -> Step:
     Nothing dear is begun before searches have cost about as much: so the whole costs at most a few
     times what the best order of steps would have.
     """
-    longer = max(1.0, now.longest / SWEEP_HOPS)
+    longer = max(1.0, (now.longest / SWEEP_HOPS) ** SWEEP_GROWTH)
     n_first = max(N_FIRST, now.longest // HOPS_EACH)
     if now.is_diameter and now.n_candidates <= FEW:
         return "far"
