@@ -1,9 +1,10 @@
 """One sweep for a whole Internet: the first ingresses of every AS, all ASes in one shard.
 
-Command: python benchmarks/bench_shard.py [--ases N] [--routers N] [--ingresses K] [--device gpu]
+Command: python benchmarks/bench_shard.py [--ases N] [--routers N] [--ingresses K]
+[--device cpu|gpu]
 
 The Internet is made by ``pipeline.generate``; lane l of the sweep is the l-th ingress of every AS,
-up to ``--ingresses`` of each. On a GPU ``kernels_ms`` is the time of its kernels, by events on the
+up to ``--ingresses`` of each. Where there is a GPU it is searched there: then ``kernels_ms`` is the time of its kernels, by events on the
 device, and ``wall_ms`` that of the call with its results on the host; on cores there is only the
 latter. Before anything is recorded searches of ASes of all sizes are compared with single ones.
 """
@@ -23,8 +24,10 @@ from benchmarks.record import record
 from benchmarks.timing import time_calls, waiter
 from kernels import Shard, ShardResult, bfs, msbfs_shard
 from kernels.breadth_first.check import check_levels
+from kernels.csr import Device
 from pipeline.generate.internet import generate_internet
 from pipeline.model.graphs import GraphSet
+from pipeline.schedule.gpus import visible_gpus
 
 N_ASES, N_ROUTERS, N_INGRESSES = 47_000, 50_000_000, 100
 N_CHECKED = 20
@@ -36,14 +39,15 @@ def main() -> None:
     parser.add_argument("--routers", type=int, default=N_ROUTERS)
     parser.add_argument("--ingresses", type=int, default=N_INGRESSES, help="of each AS, at most")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--device", choices=("cpu", "gpu"), default="gpu")
+    parser.add_argument("--device", choices=("cpu", "gpu"), help="gpu where there is one")
     parser.add_argument("--subject", help="name of the file of results")
     parser.add_argument("--folder", type=Path, help="where to put it instead")
     given = parser.parse_args()
+    device: Device = given.device or ("gpu" if visible_gpus() else "cpu")
     graphs = generate_internet(given.ases, given.routers, m=2, seed=given.seed)
     shard = shard_of(graphs)
     sources, source_ptr = first_ingresses(graphs, given.ingresses)
-    here = shard.to(given.device)
+    here = shard.to(device)
     found = msbfs_shard(here, sources, source_ptr)
     check(shard, sources, source_ptr, found)
     row: dict[str, Any] = {
@@ -51,13 +55,13 @@ def main() -> None:
         "n_nodes": shard.n_nodes,
         "n_arcs": shard.n_arcs,
         "n_searches": len(sources),
-        "device": given.device,
+        "device": device,
     }
-    if given.device == "gpu":
+    if device == "gpu":
         row["kernels_ms"] = round(kernels_ms(here, sources, source_ptr), 3)
     each = [(here, sources, source_ptr)]
-    row |= time_calls(msbfs_shard, each, wait=waiter(given.device)).columns()
-    record(given.subject or f"shard_{given.device}", [row], given.folder)
+    row |= time_calls(msbfs_shard, each, wait=waiter(device)).columns()
+    record(given.subject or f"shard_{device}", [row], given.folder)
 
 
 def shard_of(graphs: GraphSet) -> Shard:
