@@ -4,9 +4,10 @@ Command: python benchmarks/bench_shard.py [--ases N] [--routers N] [--ingresses 
 [--device cpu|gpu]
 
 The Internet is made by ``pipeline.generate``; lane l of the sweep is the l-th ingress of every AS,
-up to ``--ingresses`` of each. Where there is a GPU it is searched there: then ``kernels_ms`` is the time of its kernels, by events on the
-device, and ``wall_ms`` that of the call with its results on the host; on cores there is only the
-latter. Before anything is recorded searches of ASes of all sizes are compared with single ones.
+up to ``--ingresses`` of each. Where there is a GPU it is searched there. The times are those of the
+call with its results on the host; on a GPU ``kernels_ms`` is that of its kernels alone, by events
+on the device. Before anything is recorded, searches of ASes of all sizes are compared with single
+ones.
 """
 
 from __future__ import annotations
