@@ -55,11 +55,12 @@ from benchmarks.schedule_store import Size, make_snapshot
 from benchmarks.schedule_work import LONG_S, search_long
 from benchmarks.task_breakdown import breakdown, task_cost
 from kernels import bfs_queue, compile_cpu
+from kernels.threads import n_cores
 from pipeline.collect import Collector
 from pipeline.config import AnalyzeConfig
 from pipeline.model.measurement import Measurement
 from pipeline.schedule.calibration_file import load as load_costs
-from pipeline.schedule.cluster import Cluster, n_cores, open_cluster
+from pipeline.schedule.cluster import Cluster, open_cluster
 from pipeline.schedule.costs import Costs
 from pipeline.schedule.driver import SCHEDULES
 from pipeline.schedule.gpus import visible_gpus

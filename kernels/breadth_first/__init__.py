@@ -142,12 +142,16 @@ def bfs_thread_per_node(graph: CSRGraph, source: int) -> BFSResult:
     .. [1] P. Harish, P. J. Narayanan, "Accelerating large graph algorithms on the GPU using
        CUDA", HiPC 2007.
     """
+    return _gpu_baseline(graph, source, "bfs_thread_per_node")
+
+
+def _gpu_baseline(graph: CSRGraph, source: int, name: str) -> BFSResult:
     source = node_of(graph, source, "source")
     if graph.device != "gpu":
-        raise DeviceError("bfs_thread_per_node runs on a GPU; give it graph.to('gpu')")
+        raise DeviceError(f"{name} runs on a GPU; give it graph.to('gpu')")
     from kernels.breadth_first import gpu
 
-    level, eccentricity, n_reached = gpu.bfs_thread_per_node(graph.indptr, graph.indices, source)
+    level, eccentricity, n_reached = getattr(gpu, name)(graph.indptr, graph.indices, source)
     return BFSResult(source, level, eccentricity, n_reached)
 
 
@@ -175,13 +179,7 @@ def bfs_two_kernel(graph: CSRGraph, source: int) -> BFSResult:
     .. [1] P. Harish, P. J. Narayanan, "Accelerating large graph algorithms on the GPU using
        CUDA", HiPC 2007.
     """
-    source = node_of(graph, source, "source")
-    if graph.device != "gpu":
-        raise DeviceError("bfs_two_kernel runs on a GPU; give it graph.to('gpu')")
-    from kernels.breadth_first import gpu
-
-    level, eccentricity, n_reached = gpu.bfs_two_kernel(graph.indptr, graph.indices, source)
-    return BFSResult(source, level, eccentricity, n_reached)
+    return _gpu_baseline(graph, source, "bfs_two_kernel")
 
 
 def node_of(graph: CSRGraph, node: int, role: str) -> int:

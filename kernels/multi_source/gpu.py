@@ -7,7 +7,6 @@ after another, so memory does not grow with the number of sources.
 from __future__ import annotations
 
 import functools
-from dataclasses import dataclass, field
 from typing import Any
 
 import cupy as cp
@@ -25,6 +24,7 @@ from kernels._cuda.loader import load_kernel
 from kernels._cuda.memory import check_fits, fits
 from kernels.csr import CSRGraph, Shard
 from kernels.errors import GraphError
+from kernels.multi_source.counts import BlockCounts
 from kernels.multi_source.footprint import (
     CONTROL,
     N_PLANES,
@@ -43,6 +43,7 @@ MOST_LANES = 256
 TOP_DOWN_FACTOR = 20
 # ... and never on a graph so small that a second barrier costs more than looking at every node.
 TOP_DOWN_MIN = 1 << 16
+NEVER = 1 << 30  # as a factor: times all arcs of a graph that small it fits int64
 CHUNK_MIN, CHUNK_MAX = 32, 128  # nodes that a warp takes at once, multiples of 32
 CHUNKS_A_WARP = 4  # so that warps end together
 ROWS = 64  # levels counted before the host takes them off; later ones may be thousands
@@ -51,43 +52,6 @@ ROWS_AT_ONCE = 24  # copied with the rest; most graphs have fewer levels
 COUNT_CELLS = 1 << 26  # counts (level, slot) of a shard on the device
 
 Raw = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
-
-
-@dataclass
-class _Counts:
-    """Counts taken off the device, a block of levels at a time."""
-
-    rows: list[np.ndarray] = field(default_factory=list)  # of each block, ascending
-    n_levels: list[np.ndarray] = field(default_factory=list)
-    counts: list[np.ndarray] = field(default_factory=list)  # source after source
-
-    def add(self, rows: np.ndarray, n_levels: np.ndarray, counts: np.ndarray) -> None:
-        self.rows.append(rows)
-        self.n_levels.append(n_levels)
-        self.counts.append(counts)
-
-    def ragged(self, n_sources: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """hop_ptr, hop_counts and n_reached of all sources."""
-        hop_ptr = np.zeros(n_sources + 1, np.int64)
-        if len(self.rows) == 1 and len(self.rows[0]) == n_sources:  # one block, in order
-            np.cumsum(self.n_levels[0], out=hop_ptr[1:])
-            hop_counts = self.counts[0].astype(np.int64)
-        else:
-            total = np.zeros(n_sources, np.int64)
-            for rows, n_levels in zip(self.rows, self.n_levels, strict=True):
-                total[rows] += n_levels
-            np.cumsum(total, out=hop_ptr[1:])
-            hop_counts = np.empty(hop_ptr[-1], np.int64)
-            at = hop_ptr[:-1].copy()
-            for rows, n_levels, counts in zip(self.rows, self.n_levels, self.counts, strict=True):
-                first = np.cumsum(n_levels) - n_levels
-                place = np.arange(len(counts)) + np.repeat(at[rows] - first, n_levels)
-                hop_counts[place] = counts
-                at[rows] += n_levels
-        n_reached = np.zeros(n_sources, np.int64)
-        if n_sources:
-            n_reached = np.add.reduceat(hop_counts, hop_ptr[:-1])
-        return hop_ptr, hop_counts, n_reached
 
 
 class _Levels:
@@ -270,7 +234,7 @@ def _sweep_group(
                 np.int32(first_depth),
                 np.uintp(at + 4 * (CONTROL + n_slots)),
                 np.uintp(0) if levels is None else levels.planes,
-                np.int64(TOP_DOWN_FACTOR if n_nodes >= TOP_DOWN_MIN else 1 << 40),
+                np.int64(TOP_DOWN_FACTOR if n_nodes >= TOP_DOWN_MIN else NEVER),
                 np.int32(unit_shift(n_nodes)),
                 out,
                 state,
@@ -318,7 +282,7 @@ def sweep_shard(shard: Shard, source_ptr: np.ndarray, sources: np.ndarray) -> Ra
     if shard.n_graphs == 1:
         return _sweep_only_graph(shard, sources)
     farthest = np.full((n_sources, N_FARTHEST), -1, NODE)
-    counts = _Counts()
+    counts = BlockCounts()
     with on_device_of(shard.indptr):
         node_ptr = shard.node_ptr.get()
         most, first_lane = int(np.diff(source_ptr).max(initial=0)), 0
@@ -340,7 +304,7 @@ def sweep_shard(shard: Shard, source_ptr: np.ndarray, sources: np.ndarray) -> Ra
 
 def _sweep_only_graph(shard: Shard, sources: np.ndarray) -> Raw:
     """The same of a shard of one graph, by the sweeps of one graph, which know two directions."""
-    counts, first = _Counts(), 0
+    counts, first = BlockCounts(), 0
     groups = _sweep_groups(CSRGraph(shard.indptr, shard.indices, trusted=True), sources, None)
     for hop_counts, _ in groups:
         is_level = hop_counts > 0
@@ -399,7 +363,7 @@ class _ShardGroup:
 
 
 def _sweep_shard_group(
-    shard: Shard, sources: np.ndarray, group: _ShardGroup, counts: _Counts
+    shard: Shard, sources: np.ndarray, group: _ShardGroup, counts: BlockCounts
 ) -> np.ndarray:
     """Search every graph from its sources of the group; the farthest of each slot."""
     n_nodes, n_arcs, n_slots, n_rows = shard.n_nodes, shard.n_arcs, group.n_slots, group.n_rows

@@ -13,8 +13,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
+from kernels.threads import n_cores
 from pipeline.errors import UsageError
-from pipeline.generate.threads import n_cores
 from pipeline.model.topology import Topology
 
 _ROWS_AT_ONCE = 1 << 16  # turned into text at a time

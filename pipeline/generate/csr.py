@@ -12,8 +12,9 @@ import numpy as np
 from numba import njit
 
 from kernels import CSRGraph
+from kernels.threads import n_cores
 from pipeline.generate.random_words import draw_below, start_stream
-from pipeline.generate.threads import call_each, n_cores
+from pipeline.generate.threads import call_each
 
 SHUFFLE_KEY = np.uint64(1 << 42)  # streams apart from those that draw links, keyed by graph
 ONE_BUCKET = 31  # as ``shift``: all rows

@@ -6,14 +6,10 @@ default one aborts when two threads enter it at once.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 
-
-def n_cores() -> int:
-    """Cores that this process may use."""
-    return len(os.sched_getaffinity(0))
+from kernels.threads import n_cores
 
 
 def call_each(

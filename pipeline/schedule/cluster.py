@@ -31,6 +31,7 @@ from typing import Any
 import dask
 from distributed import Client, LocalCluster
 
+from kernels.threads import n_cores
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
 from pipeline.model.tasks import Device
@@ -193,11 +194,6 @@ def open_cluster(config: AnalyzeConfig, snapshot: Path | None = None) -> Iterato
             dashboard=client.dashboard_link or "",
             snapshot=snapshot,
         )
-
-
-def n_cores() -> int:
-    """Cores that this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _quiet() -> None:

@@ -11,13 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from kernels.threads import n_cores
 from kernels.warm import compile_cpu
 from pipeline import __version__
 from pipeline.errors import StoreError
 from pipeline.model.progress import ProgressCallback, no_progress
 from pipeline.schedule.calibrate import Calibration, calibrate
 from pipeline.schedule.calibration_file import save
-from pipeline.stages.reading import n_cores
 from pipeline.store import check_store
 
 PACKAGES = ("numpy", "numba", "pyarrow", "dask", "distributed", "prefect")

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+from kernels.threads import n_cores
 from pipeline import __version__
 from pipeline.build import build_graphs
 from pipeline.config import IngestConfig
@@ -21,7 +22,7 @@ from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.reading import ReadReport, printable_path
 from pipeline.model.topology import Topology
 from pipeline.stages.inputs import InputFile, InputFiles, find_inputs
-from pipeline.stages.reading import n_cores, read_all_traces
+from pipeline.stages.reading import read_all_traces
 from pipeline.stages.warnings import input_warnings
 from pipeline.store import check_name, scratch_folder, write_snapshot
 

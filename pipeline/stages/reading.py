@@ -7,7 +7,6 @@ spool files in the scratch folder, a ReadReport counts.
 from __future__ import annotations
 
 import multiprocessing
-import os
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, wait
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from kernels.threads import n_cores
 from pipeline.errors import FormatError
 from pipeline.infer import Observation, Observer
 from pipeline.infer.observing import compile_kernels
@@ -37,11 +37,6 @@ class ReadFile:
 
     report: ReadReport
     observation: Observation | None
-
-
-def n_cores() -> int:
-    """Cores this process may run on."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _start_process(counter: Any) -> None:
