@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pipeline.model.tasks import SearchResults
+from pipeline.model.widths import EffectiveDiameters, Widths
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +35,10 @@ class Measurement:
         Worker -> share of the wall time between first submission and last end that it computed.
     distances_dir : str
         Folder of this run's hop matrices, a file an AS, for the report to take in; "" if none.
+    widths, weighted_widths : Widths or None
+        In hops and by weight, where asked for; a row for each of ``rows`` that did not fail.
+    effective : EffectiveDiameters or None
+        Where asked for; the same rows.
     """
 
     rows: np.ndarray
@@ -47,3 +52,6 @@ class Measurement:
     cluster: dict = field(default_factory=dict)
     busy_share: dict[str, float] = field(default_factory=dict)
     distances_dir: str = ""
+    widths: Widths | None = None
+    weighted_widths: Widths | None = None
+    effective: EffectiveDiameters | None = None
