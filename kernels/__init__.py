@@ -42,6 +42,7 @@ from kernels.shortest_paths.extremes import (
     weighted_eccentricities,
     weighted_periphery,
     weighted_radius,
+    weighted_widths,
 )
 from kernels.warm import compile_cpu
 
@@ -83,4 +84,5 @@ __all__ = [
     "weighted_eccentricities",
     "weighted_periphery",
     "weighted_radius",
+    "weighted_widths",
 ]

@@ -84,9 +84,8 @@ def mark_open(question, component, lower, upper, most, least, from_centre, is_op
     """1 for each node that must still be searched or bounded; see ``bounds`` for the ball."""
     for v in range(component.size):
         c = component[v]
-        is_open[v] = (
-            _matters(question, lower[v], upper[v], most[c], least[c])
-            and 2 * from_centre[v] > most[c]
+        is_open[v] = _matters(question, lower[v], upper[v], most[c], least[c]) and (
+            question != DIAMETER or 2 * from_centre[v] > most[c]
         )
 
 

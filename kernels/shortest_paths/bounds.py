@@ -51,13 +51,21 @@ Question = Literal["diameter", "radius", "center", "periphery", "eccentricities"
 QUESTIONS: tuple[Question, ...] = ("diameter", "radius", "center", "periphery", "eccentricities")
 
 
+def checked_question(question: str) -> Question:
+    """The question; GraphError if it is none of QUESTIONS."""
+    if question not in QUESTIONS:
+        raise GraphError(f"question {question!r} is unknown; ask for one of {QUESTIONS}")
+    return question
+
+
 class WeightedBounds:
     """Bounds of every weighted eccentricity, tightened search by search.
 
     Parameters
     ----------
     question : str
-        What is asked, of each component by itself; as ``EccentricityBounds`` has it.
+        What is asked, of each component by itself; as ``EccentricityBounds`` has it. Another one
+        may be asked later (``ask``).
     component : (n_nodes,) int32
         Components by number, 0, 1, ...
     degree : (n_nodes,) int32
@@ -73,6 +81,8 @@ class WeightedBounds:
     farthest : (n_components,) int32
         The searched node of largest eccentricity of each component, -1 before the first.
     n_searches : int
+    searched : (n_components,) int64
+        The same by component.
 
     Notes
     -----
@@ -80,10 +90,6 @@ class WeightedBounds:
     """
 
     def __init__(self, question: Question, component: np.ndarray, degree: np.ndarray, unit: float):
-        if question not in QUESTIONS:
-            raise GraphError(f"question {question!r} is unknown; ask for one of {QUESTIONS}")
-        self.question = question
-        self._code = QUESTIONS.index(question)
         n_nodes = len(component)
         self.component = np.ascontiguousarray(component, np.int32)
         self.degree = np.ascontiguousarray(degree, np.int32)
@@ -101,13 +107,24 @@ class WeightedBounds:
         self._from_centre = np.full(n_nodes, np.inf)
         self._open = np.empty(n_nodes, np.uint8)
         self._by_upper = False
-        self.n_searches = 0
+        self.n_searches, self.searched = 0, np.zeros(n_components, np.int64)
+        self.ask(question)
+
+    def ask(self, question: Question) -> None:
+        """Ask this from now on. What is known stays known, and an answer that was found stays."""
+        self.question = checked_question(question)
+        self._code = QUESTIONS.index(question)
         self._refresh()
 
     @property
     def done(self) -> bool:
         """Whether the question is answered."""
         return not self._has_open.any()
+
+    @property
+    def answered(self) -> np.ndarray:
+        """(n_components,) bool: whether it is, of each component."""
+        return self._has_open == 0
 
     def interval(self) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of the radius (if asked for it or the center), else of the diameter.
@@ -125,6 +142,14 @@ class WeightedBounds:
         highest = self.most.copy()
         np.maximum.at(highest, self.component[nodes], self.upper[nodes])
         return self.most.copy(), highest
+
+    def in_center(self) -> np.ndarray:
+        """(n_nodes,) bool: nodes that may attain the radius of their component."""
+        return self.lower <= self.least[self.component]
+
+    def in_periphery(self) -> np.ndarray:
+        """(n_nodes,) bool: nodes that may attain the diameter of their component."""
+        return self.upper >= self.most[self.component]
 
     def take(self) -> np.ndarray:
         """Sources to search next, (n_sources,) int32: one of each component not yet answered.
@@ -177,8 +202,8 @@ class WeightedBounds:
         self.farthest[searched[rises]] = sources[rises]
         self._reach = np.maximum(self._reach, reach)
         self.n_searches += len(sources)
-        if self.question == "diameter":
-            self._try_centres(distance, reach, margin)
+        self.searched[searched] += 1  # at most one source each
+        self._try_centres(distance, reach, margin)
         self._refresh()
 
     def _try_centres(self, distance: np.ndarray, reach: np.ndarray, margin: np.ndarray) -> None:

@@ -7,12 +7,14 @@ is dealt with.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kernels.connected import components
 from kernels.csr import CSRGraph, to_host
+from kernels.eccentricity.results import ShardWidths
 from kernels.shortest_paths import checked_mean, search, sssp
 from kernels.shortest_paths.answers import (
     WeightedCenter,
@@ -31,6 +33,7 @@ __all__ = [
     "weighted_eccentricities",
     "weighted_periphery",
     "weighted_radius",
+    "weighted_widths",
 ]
 
 
@@ -84,7 +87,7 @@ def weighted_center(graph: CSRGraph, max_searches: int | None = None) -> Weighte
     found = _Answered(graph, "center", max_searches)
     is_center, nodes = np.empty(0, bool), np.empty(0, NODE)
     if found.bounds is not None:
-        is_center = found.bounds.lower <= found.bounds.least[found.bounds.component]
+        is_center = found.bounds.in_center()
         nodes = found.own(is_center)
     radius = found.common["upper"]
     return WeightedCenter(**found.common, radius=radius, nodes=nodes, is_center=is_center)
@@ -95,7 +98,7 @@ def weighted_periphery(graph: CSRGraph, max_searches: int | None = None) -> Weig
     found = _Answered(graph, "periphery", max_searches)
     is_periphery, nodes = np.empty(0, bool), np.empty(0, NODE)
     if found.bounds is not None:
-        is_periphery = found.bounds.upper >= found.bounds.most[found.bounds.component]
+        is_periphery = found.bounds.in_periphery()
         nodes = found.own(is_periphery)
     diameter = found.common["lower"]
     return WeightedPeriphery(
@@ -120,6 +123,48 @@ def weighted_eccentricities(graph: CSRGraph) -> np.ndarray:
     return np.empty(0) if found.bounds is None else found.bounds.lower
 
 
+def weighted_widths(
+    graph: CSRGraph, questions: Sequence[str], max_searches: int | None = None
+) -> ShardWidths:
+    """Answer several questions about every component, each search counting for all of them.
+
+    Parameters
+    ----------
+    graph : CSRGraph
+        With weights. Searches run on ``graph.device``, bounds on the host.
+    questions : sequence of str
+        Of ``bounds.QUESTIONS``, in any order; none: only the components are told.
+    max_searches : int or None
+        Stop after as many searched sources, over all components and questions.
+
+    Returns
+    -------
+    ShardWidths
+        Of one graph, float64 in the unit of the weights. Bounds of diameter and radius are there
+        whatever was asked.
+
+    Raises
+    ------
+    GraphError
+        As ``sssp``; and for a question that is unknown.
+    DeviceError
+        If the graph lies on a GPU that cannot be used or has too little memory.
+    """
+    from kernels.shortest_paths.bounds import checked_question
+
+    wanted = [checked_question(question) for question in questions]
+    mean = checked_mean(graph)
+    found = components(graph)
+    component = np.searchsorted(found.ids, to_host(found.component)).astype(np.int32)
+    bounds = _bounds(graph, component)
+    # All eccentricities tell everything, a periphery the diameter, a center the radius.
+    for rank in (("eccentricities",), ("periphery", "diameter"), ("center", "radius")):
+        for question in [q for q in rank if q in wanted][:1]:
+            bounds.ask(question)
+            _search(graph, bounds, max_searches, mean)
+    return _widths(graph, bounds, found.ids, wanted)
+
+
 class _Answered:
     """A question about a graph, answered or cut short.
 
@@ -142,7 +187,8 @@ class _Answered:
             found = components(graph)
             names = found.ids
             component = np.searchsorted(names, to_host(found.component)).astype(np.int32)
-            self.bounds = _search(graph, component, question, max_searches, mean)
+            self.bounds = _bounds(graph, component, question)
+            _search(graph, self.bounds, max_searches, mean)
             self.largest = int(np.argmax(self.bounds.size))
             n_searches, exact = self.bounds.n_searches, self.bounds.done
             lowers, uppers = self.bounds.interval()
@@ -163,27 +209,62 @@ class _Answered:
         return np.flatnonzero(chosen & (self.bounds.component == self.largest)).astype(NODE)
 
 
-def _search(
-    graph: CSRGraph,
-    component: np.ndarray,
-    question: Question,
-    max_searches: int | None,
-    mean: float,
+def _bounds(
+    graph: CSRGraph, component: np.ndarray, question: Question = "diameter"
 ) -> WeightedBounds:
-    """Search until the question is answered or the searches are used up."""
     from kernels.shortest_paths.bound_steps import unit_of
     from kernels.shortest_paths.bounds import WeightedBounds
 
     degree = np.diff(to_host(graph.indptr)).astype(np.int32)
-    bounds = WeightedBounds(question, component, degree, unit_of(to_host(graph.weights)))
+    return WeightedBounds(question, component, degree, unit_of(to_host(graph.weights)))
+
+
+def _search(graph: CSRGraph, bounds: WeightedBounds, max_searches: int | None, mean: float) -> None:
+    """Search until the question is answered or the searches are used up."""
     while not bounds.done:
         sources = bounds.take()
         if max_searches is not None:
-            sources = sources[: max_searches - bounds.n_searches]
+            sources = sources[: max(0, max_searches - bounds.n_searches)]
             if not len(sources):
                 break
         bounds.update(sources, _distances(graph, sources, mean))
-    return bounds
+
+
+def _widths(
+    graph: CSRGraph, bounds: WeightedBounds, names: np.ndarray, questions: Sequence[Question]
+) -> ShardWidths:
+    """What the bounds tell about the questions, in any order."""
+    exact = np.ones(len(names), bool)
+    for question in questions:
+        bounds.ask(question)
+        exact &= bounds.answered
+    bounds.ask("diameter")
+    diameter_lower, diameter_upper = bounds.interval()
+    bounds.ask("radius")
+    radius_lower, radius_upper = bounds.interval()
+    path_ptr = path = None
+    if "diameter" in questions:
+        path = np.empty(0, NODE)
+        if graph.n_nodes:
+            path = _path(graph, bounds, int(np.argmax(bounds.size)))
+        path_ptr = np.array([0, len(path)], np.int64)
+    return ShardWidths(
+        questions=tuple(questions),
+        exact=exact,
+        component=bounds.component,
+        names=names,
+        size=bounds.size.astype(np.int32),
+        n_searches=bounds.searched,
+        diameter_lower=diameter_lower,
+        diameter_upper=diameter_upper,
+        radius_lower=radius_lower,
+        radius_upper=radius_upper,
+        eccentricity=bounds.lower if "eccentricities" in questions else None,
+        is_center=bounds.in_center() if "center" in questions else None,
+        is_periphery=bounds.in_periphery() if "periphery" in questions else None,
+        path_ptr=path_ptr,
+        path=path,
+    )
 
 
 def _distances(graph: CSRGraph, sources: np.ndarray, mean: float) -> np.ndarray:

@@ -1,13 +1,9 @@
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import dijkstra as scipy_dijkstra
 
 from kernels import CSRGraph, GraphError, components, sssp
 from kernels.shortest_paths.bound_steps import unit_of
@@ -20,6 +16,12 @@ from kernels.shortest_paths.extremes import (
     weighted_radius,
 )
 from tests.oracles.paths import distances
+from tests.oracles.weighted import (
+    largest_finite,
+    length_of,
+    scipy_eccentricities,
+    true_eccentricities,
+)
 from tests.shapes import graph_of, grid, path, star, tree_with_hubs, weighted
 from tests.strategies import weighted_graphs
 
@@ -28,35 +30,9 @@ PROPERTY = settings(
 )
 
 
-def largest_finite(rows) -> np.ndarray:
-    return np.where(np.isinf(rows), 0, rows).max(axis=1, initial=0)
-
-
-def true_eccentricities(graph) -> np.ndarray:
-    """By definition: all rows of rounded distances."""
-    rows = [distances(graph, source) for source in range(graph.n_nodes)]
-    return largest_finite(np.array(rows).reshape(graph.n_nodes, graph.n_nodes))
-
-
-def scipy_eccentricities(graph) -> np.ndarray:
-    shape = (graph.n_nodes, graph.n_nodes)
-    matrix = csr_array((graph.weights, graph.indices, graph.indptr.astype(np.int32)), shape=shape)
-    return largest_finite(scipy_dijkstra(matrix))
-
-
 def by_component(graph, values, reduce) -> list[float]:
     found = components(graph)
     return [reduce(values[found.component == name]) for name in found.ids]
-
-
-def length_of(graph, nodes) -> float:
-    """Weights along a path, added from its first node on."""
-    length = 0.0
-    for u, v in itertools.pairwise(nodes):
-        row = slice(graph.indptr[u], graph.indptr[u + 1])
-        (at,) = np.flatnonzero(graph.indices[row] == v)
-        length += float(graph.weights[row][at])
-    return length
 
 
 def check_all(graph, here, true):

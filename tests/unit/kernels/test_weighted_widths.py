@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kernels import CSRGraph, GraphError, components
+from kernels.shortest_paths.bounds import QUESTIONS
+from kernels.shortest_paths.extremes import weighted_diameter, weighted_widths
+from tests.oracles.weighted import length_of, true_eccentricities
+from tests.shapes import graph_of, grid, path, weighted
+from tests.strategies import weighted_graphs
+
+PROPERTY = settings(
+    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+
+
+def extremes(graph, true, component) -> tuple[np.ndarray, np.ndarray]:
+    """Largest and smallest eccentricity of each component."""
+    n = int(component.max(initial=-1)) + 1
+    most, least = np.zeros(n), np.full(n, np.inf)
+    np.maximum.at(most, component, true)
+    np.minimum.at(least, component, true)
+    return most, least
+
+
+@PROPERTY
+@given(graph=weighted_graphs(max_nodes=16), data=st.data())
+def test_all_questions_are_answered_as_all_distances_do(device, graph, data):
+    questions = data.draw(st.lists(st.sampled_from(QUESTIONS), unique=True))
+    found = weighted_widths(graph.to(device), questions)
+    true = true_eccentricities(graph)
+    names = components(graph)
+    np.testing.assert_array_equal(found.names, names.ids)
+    np.testing.assert_array_equal(found.names[found.component], names.component)
+    np.testing.assert_array_equal(found.size, names.sizes)
+    most, least = extremes(graph, true, found.component)
+    assert found.exact.all()
+    assert found.questions == tuple(questions)
+    assert np.all(found.diameter_lower <= most)
+    assert np.all(most <= found.diameter_upper)
+    assert np.all(found.radius_lower <= least)
+    assert np.all(least <= found.radius_upper)
+    if {"diameter", "periphery", "eccentricities"} & set(questions):
+        np.testing.assert_array_equal(found.diameter_lower, found.diameter_upper)
+    if {"radius", "center", "eccentricities"} & set(questions):
+        np.testing.assert_array_equal(found.radius_lower, found.radius_upper)
+    if "eccentricities" in questions:
+        np.testing.assert_array_equal(found.eccentricity, true)
+    if "center" in questions:
+        np.testing.assert_array_equal(found.is_center, true == least[found.component])
+    if "periphery" in questions:
+        np.testing.assert_array_equal(found.is_periphery, true == most[found.component])
+    if "diameter" in questions:
+        largest = int(np.argmax(found.size))
+        assert found.path_ptr.tolist() == [0, len(found.path)]
+        assert np.all(found.component[found.path] == largest)
+        assert length_of(graph, found.path) == most[largest]
+    asked = {
+        "eccentricity": "eccentricities",
+        "is_center": "center",
+        "is_periphery": "periphery",
+        "path": "diameter",
+        "path_ptr": "diameter",
+    }
+    for column, question in asked.items():
+        assert (getattr(found, column) is None) == (question not in questions)
+
+
+def test_a_counted_sample(device):
+    """A path of three edges 2, 5, 1, an edge of 4, and a node alone.
+
+    From node 0: 0, 2, 7, 8; so eccentricities are 8, 6, 7, 8; the middle is node 1.
+    """
+    graph = weighted(graph_of(7, [(0, 1), (1, 2), (2, 3), (4, 5)]), [2, 5, 1, 4]).to(device)
+    found = weighted_widths(graph, QUESTIONS)
+    assert found.names.tolist() == [0, 4, 6]
+    assert found.size.tolist() == [4, 2, 1]
+    assert found.component.tolist() == [0, 0, 0, 0, 1, 1, 2]
+    assert found.diameter_lower.tolist() == found.diameter_upper.tolist() == [8, 4, 0]
+    assert found.radius_lower.tolist() == found.radius_upper.tolist() == [6, 4, 0]
+    assert found.eccentricity.tolist() == [8, 6, 7, 8, 4, 4, 0]
+    assert np.flatnonzero(found.is_center).tolist() == [1, 4, 5, 6]
+    assert np.flatnonzero(found.is_periphery).tolist() == [0, 3, 4, 5, 6]
+    assert found.path.tolist() in ([0, 1, 2, 3], [3, 2, 1, 0])
+    assert found.path_ptr.tolist() == [0, 4]
+
+
+def test_questions_share_their_searches():
+    shape = grid(15, 30)
+    graph = weighted(shape, np.random.default_rng(3).integers(1, 40, shape.n_edges))
+    alone = [int(weighted_widths(graph, [question]).n_searches.sum()) for question in QUESTIONS]
+    together = int(weighted_widths(graph, QUESTIONS).n_searches.sum())
+    assert together == alone[QUESTIONS.index("eccentricities")]
+    few = int(weighted_widths(graph, ["radius", "diameter"]).n_searches.sum())
+    assert few < alone[0] + alone[1]
+
+
+def test_limited_searches_give_intervals_that_hold():
+    shape = grid(15, 20)
+    graph = weighted(shape, np.random.default_rng(2).integers(1, 30, shape.n_edges))
+    true = true_eccentricities(graph)
+    for n in (0, 1, 2, 3, 6):
+        found = weighted_widths(graph, ["radius", "diameter", "periphery"], n)
+        assert found.n_searches.sum() <= n
+        assert found.diameter_lower[0] <= true.max() <= found.diameter_upper[0]
+        assert found.radius_lower[0] <= true.min() <= found.radius_upper[0]
+        assert not found.exact[0]
+        assert np.all(found.is_periphery[true == true.max()])
+        assert not len(found.path) or length_of(graph, found.path) == found.diameter_lower[0]
+
+
+def test_small_graphs_have_defined_answers(device):
+    nothing = weighted_widths(weighted(graph_of(0, []), []).to(device), QUESTIONS)
+    assert nothing.exact.shape == nothing.diameter_lower.shape == nothing.names.shape == (0,)
+    assert nothing.eccentricity.shape == nothing.is_center.shape == (0,)
+    assert nothing.path_ptr.tolist() == [0, 0]
+    alone = weighted_widths(weighted(graph_of(2, []), []).to(device), QUESTIONS)
+    assert alone.exact.tolist() == [True, True]
+    assert alone.diameter_upper.tolist() == alone.radius_upper.tolist() == [0, 0]
+    assert alone.n_searches.tolist() == [0, 0]
+    assert alone.path.tolist() == [0]
+    none = weighted_widths(weighted(path(3), [1, 2]).to(device), [])
+    assert none.n_searches.tolist() == [0]
+    assert (none.diameter_lower[0], none.diameter_upper[0]) == (0, np.inf)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (-1, r"weights\[2\] of the arc 1 -> 2 is negative"),
+        (np.nan, r"weights\[2\] of the arc 1 -> 2 is not finite"),
+        (np.inf, r"weights\[2\] of the arc 1 -> 2 is not finite"),
+    ],
+)
+def test_what_is_no_weight_is_named_by_its_first_arc(device, wrong, message):
+    shape = path(4)
+    weights = np.array([1, 1, wrong, wrong, wrong, wrong], np.float32)
+    graph = CSRGraph(shape.indptr, shape.indices, weights, trusted=True).to(device)
+    with pytest.raises(GraphError, match=message):
+        weighted_widths(graph, ["diameter"])
+    with pytest.raises(GraphError, match=message):
+        weighted_diameter(graph)
+    with pytest.raises(GraphError, match="the graph has no weights"):
+        weighted_widths(shape.to(device), ["diameter"])
+
+
+def test_an_unknown_question_is_refused():
+    with pytest.raises(GraphError, match="question 'girth' is unknown"):
+        weighted_widths(weighted(path(2), [1]), ["radius", "girth"])
