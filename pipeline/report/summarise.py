@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipeline.model.measurement import Measurement
+from pipeline.report.columns import lists, null_where_empty, null_where_nan, spread
 from pipeline.report.distributions import Distributions, mean_of_each, sum_distributions
 from pipeline.report.node_names import node_texts
 from pipeline.report.ragged import offsets, take_rows
@@ -104,7 +105,7 @@ def _as_table(
         status[i] = "partial" if distributions.n_searched[i] else "failed"
     columns = {
         "asn": pa.array(np.asarray(snapshot.asn)[rows], pa.int64()),
-        "name": _null_where_empty([snapshot.as_name[row] for row in rows.tolist()]),
+        "name": null_where_empty([snapshot.as_name[row] for row in rows.tolist()]),
         "n_nodes": _counts(snapshot.n_nodes, rows),
         "n_edges": _counts(snapshot.n_edges, rows),
         "n_components": _counts(snapshot.n_components, rows),
@@ -113,15 +114,15 @@ def _as_table(
         "n_candidates": pa.array(n_candidates, pa.int64()),
         "n_unreached": pa.array(n_unreached, pa.int64()),
         "n_unmapped": _counts(snapshot.n_unmapped, rows),
-        "mean_hops": _null_where_nan(distributions.mean),
-        "median_hops": _null_where_nan(distributions.median),
-        "p90_hops": _null_where_nan(distributions.p90),
+        "mean_hops": null_where_nan(distributions.mean),
+        "median_hops": null_where_nan(distributions.median),
+        "p90_hops": null_where_nan(distributions.p90),
         "max_hops": pa.array(distributions.max_hops, pa.int32(), mask=distributions.max_hops < 0),
         "graph_hash": pa.array(snapshot.graph_hash, pa.string()).take(pa.array(rows)),
-        "device": _null_where_empty(measurement.device),
+        "device": null_where_empty(measurement.device),
         "n_tasks": pa.array(np.asarray(measurement.n_tasks), pa.int64()),
         "n_retries": pa.array(np.asarray(measurement.n_retries), pa.int64()),
-        "wall_s": _null_where_nan(np.asarray(measurement.wall_s, np.float64)),
+        "wall_s": null_where_nan(np.asarray(measurement.wall_s, np.float64)),
         "status": pa.array(status, pa.string()),
         "reason": pa.array(reason, pa.string()),
     }
@@ -151,18 +152,18 @@ def _ingress_table(snapshot, ingresses, measurement: Measurement) -> pa.Table:
         "asn": pa.array(np.asarray(snapshot.asn)[row], pa.int64()),
         "ingress": pa.array(node, pa.int32()),
         "addr": texts.slice(0, len(row)),
-        "neighbor_asns": _lists(
+        "neighbor_asns": lists(
             np.asarray(ingresses.neighbor_ptr), pa.array(ingresses.neighbor_asn, pa.int64())
         ),
         "n_direct": pa.array(ingresses.n_direct, pa.int64()),
         "n_after_gap": pa.array(ingresses.n_after_gap, pa.int64()),
         "candidate": pa.array(ingresses.candidate, pa.bool_()),
-        "n_reached": _spread(has, results.n_reached[search], pa.int64()),
-        "eccentricity": _spread(has, results.eccentricity[search], pa.int32()),
-        "mean_hops": _spread(has, mean_of_each(hop_ptr, hop_counts), pa.float64()),
-        "hop_counts": _lists(hop_ptr, pa.array(hop_counts, pa.int64()), has),
-        "farthest": _lists(farthest_ptr, pa.array(farthest, pa.int32()), has),
-        "farthest_addrs": _lists(farthest_ptr, texts.slice(len(row)), has),
+        "n_reached": spread(has, results.n_reached[search], pa.int64()),
+        "eccentricity": spread(has, results.eccentricity[search], pa.int32()),
+        "mean_hops": spread(has, mean_of_each(hop_ptr, hop_counts), pa.float64()),
+        "hop_counts": lists(hop_ptr, pa.array(hop_counts, pa.int64()), has),
+        "farthest": lists(farthest_ptr, pa.array(farthest, pa.int32()), has),
+        "farthest_addrs": lists(farthest_ptr, texts.slice(len(row)), has),
     }
     return pa.table(columns)
 
@@ -198,35 +199,3 @@ def _totals(ases: pa.Table, distributions: Distributions) -> dict:
 
 def _counts(column, rows: np.ndarray) -> pa.Array:
     return pa.array(np.asarray(column)[rows], pa.int64())
-
-
-def _null_where_nan(values: np.ndarray) -> pa.Array:
-    return pa.array(values, pa.float64(), mask=np.isnan(values))
-
-
-def _null_where_empty(texts: list[str]) -> pa.Array:
-    values = np.array(texts, object)
-    return pa.array(values, pa.string(), mask=values == "")
-
-
-def _spread(has: np.ndarray, values: np.ndarray, kind: pa.DataType) -> pa.Array:
-    """Values of the rows that have one, in order; null in the others (and for NaN)."""
-    full = np.zeros(len(has), values.dtype)
-    full[has] = values
-    missing = ~has
-    if values.dtype.kind == "f":
-        missing |= np.isnan(full)
-    return pa.array(full, kind, mask=missing)
-
-
-def _lists(ptr: np.ndarray, values: pa.Array, has: np.ndarray | None = None) -> pa.Array:
-    """List column from offsets; where ``has`` is given, ``ptr`` is of the rows that have one."""
-    if has is not None:
-        lengths = np.zeros(len(has), np.int64)
-        lengths[has] = np.diff(ptr)
-        ptr = offsets(lengths)
-    mask = None if has is None or has.all() else pa.array(~has)
-    # Offsets of 32 bits are what every reader of Parquet knows; larger ones where they must be.
-    if ptr[-1] > np.iinfo(np.int32).max:
-        return pa.LargeListArray.from_arrays(pa.array(ptr, pa.int64()), values, mask=mask)
-    return pa.ListArray.from_arrays(pa.array(ptr, pa.int32()), values, mask=mask)
