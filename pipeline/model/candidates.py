@@ -1,0 +1,159 @@
+"""Searches of eccentricity candidates: what goes to workers, and what comes back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from pipeline.model.tasks import Device
+from pipeline.model.widths import WidthMetric, Widths
+
+CandidateKind = Literal["opening", "candidate", "path"]
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateJob:
+    """One large AS whose widths are to be found by tasks of a candidate or a few each.
+
+    Attributes
+    ----------
+    row : int
+        AS row of the snapshot.
+    asn, n_nodes, n_arcs : int
+    snapshot : str
+        Directory of the snapshot's files, visible to the workers.
+    metrics : tuple of str
+        What is asked for, of WIDTH_METRICS; at least one.
+    device : str
+        ``cpu`` or ``gpu``: where candidates are searched.
+    """
+
+    row: int
+    asn: int
+    n_nodes: int
+    n_arcs: int
+    snapshot: str
+    metrics: tuple[WidthMetric, ...]
+    device: Device = "cpu"
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateTask:
+    """One step of a job: how the graph hangs together (``opening``, once), searches
+    (``candidate``) or the path that realises the diameter (``path``, once).
+
+    Attributes
+    ----------
+    sources : (n_sources,) int32
+        ``candidate``: nodes to search from, all in one pass. ``path``: the end to begin at.
+    alone : bool
+        ``candidate``: whether no component has two of the sources.
+    job : CandidateJob
+    max_searches : int or None
+        ``opening``: how many it may make, one a component.
+    length : int
+        ``path``: its hops.
+    """
+
+    kind: CandidateKind
+    job: CandidateJob
+    sources: np.ndarray
+    device: Device
+    alone: bool = True
+    max_searches: int | None = None
+    length: int = 0
+
+    @property
+    def name(self) -> str:
+        """For the dashboard: ``ecc_AS3356``."""
+        return f"ecc_AS{self.job.asn}"
+
+    @property
+    def rows(self) -> np.ndarray:
+        """(1,) int64: the AS row."""
+        return np.array([self.job.row], np.int64)
+
+    @property
+    def n_sources(self) -> int:
+        """Searches of this task, as far as it is told beforehand."""
+        return len(self.sources)
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateBounds:
+    """What searches of some candidates imply; see ``kernels.eccentricity.searching.Implied``.
+
+    Attributes
+    ----------
+    sources, eccentricity : (n_sources,) int32
+    lower, upper : (n_nodes,) uint8, uint16 or int32
+        The narrowest that fits, 0 and the dtype's maximum where nothing is implied: on short
+        graphs two bytes a node.
+    read_s : float
+        Seconds that the task waited for its graph.
+    """
+
+    sources: np.ndarray
+    eccentricity: np.ndarray
+    lower: np.ndarray
+    upper: np.ndarray
+    read_s: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class OpenedGraph:
+    """How a graph hangs together, and the bounds by one search a component.
+
+    Attributes
+    ----------
+    names : (n_components,) int32
+        Smallest node of each component, ascending.
+    component : (n_nodes,) int32 or None
+        Components by number; None: there is one.
+    degree : (n_nodes,) uint16
+        Links of each node, 65,535 standing for more.
+    is_tip : (ceil(n_nodes / 8),) uint8 or None
+        Bits (``np.packbits``): nodes among which ends of a longest path are to be looked for
+        (``kernels.eccentricity.trees``); None: all.
+    tip, tip_lower : (n_tips,) int32
+        Tips of trees that have paths, and how long these are: lower bounds.
+    bounds : CandidateBounds or None
+        None if not even these searches were allowed.
+    """
+
+    names: np.ndarray
+    component: np.ndarray | None
+    degree: np.ndarray
+    is_tip: np.ndarray | None
+    tip: np.ndarray
+    tip_lower: np.ndarray
+    bounds: CandidateBounds | None
+    read_s: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class CandidatePath:
+    """A shortest path, certified where it was found: (n,) int32 nodes."""
+
+    path: np.ndarray
+    read_s: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateAnswer:
+    """What a job came to.
+
+    Attributes
+    ----------
+    job : CandidateJob
+    widths : Widths
+        One row. ``exact`` is False where the run was cut short, and bounds are an interval.
+    reason : str
+        Why it is not exact; empty where it is.
+    """
+
+    job: CandidateJob
+    widths: Widths
+    reason: str = ""
