@@ -48,3 +48,15 @@ def take_rows(ptr: np.ndarray, values: np.ndarray, rows: np.ndarray) -> tuple:
     taken = offsets(np.diff(ptr)[rows])
     positions = np.repeat(ptr[:-1][rows] - taken[:-1], np.diff(taken)) + np.arange(taken[-1])
     return taken, values[positions]
+
+
+def first_of_rows(ptr: np.ndarray, values: np.ndarray, n: int) -> tuple:
+    """The first values of each row, at most ``n``.
+
+    Returns
+    -------
+    (n_rows + 1,) int64, (n_values_kept,)
+        Offsets and values.
+    """
+    kept = values[ptr[0] : ptr[-1]][offset_in_row(ptr) < n]
+    return offsets(np.minimum(np.diff(ptr), n)), kept

@@ -17,6 +17,7 @@ from pipeline.report.distributions import Distributions, mean_of_each, sum_distr
 from pipeline.report.node_names import node_texts
 from pipeline.report.ragged import offsets, take_rows
 from pipeline.report.reach import Unreached, find_unreached
+from pipeline.report.width_tables import WidthReport, report_widths
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +36,8 @@ class Summary:
         Parallel to ``unreached.first``.
     totals : dict
         Sums over all ASes of the run.
+    widths : WidthReport
+        Empty where none were asked for.
     """
 
     ases: pa.Table
@@ -44,6 +47,7 @@ class Summary:
     unreached: Unreached
     unreached_texts: pa.Array
     totals: dict
+    widths: WidthReport
 
 
 def summarise(snapshot, measurement: Measurement) -> Summary:
@@ -72,8 +76,9 @@ def summarise(snapshot, measurement: Measurement) -> Summary:
     distributions = sum_distributions(rows, measurement.results)
     n_ingresses = np.bincount(position[source], minlength=len(rows))
     n_candidates = np.bincount(position[candidate], minlength=len(rows))
+    widths = report_widths(snapshot, measurement)
     ases = _as_table(
-        snapshot, measurement, n_ingresses, n_candidates, unreached.count, distributions
+        snapshot, measurement, n_ingresses, n_candidates, unreached.count, distributions, widths
     )
     unreached_rows = np.repeat(rows, np.diff(unreached.first_ptr))
     return Summary(
@@ -83,7 +88,8 @@ def summarise(snapshot, measurement: Measurement) -> Summary:
         distributions=distributions,
         unreached=unreached,
         unreached_texts=node_texts(snapshot, unreached_rows, unreached.first),
-        totals=_totals(ases, distributions),
+        totals=_totals(ases, distributions) | widths.totals(np.asarray(snapshot.asn)),
+        widths=widths,
     )
 
 
@@ -94,6 +100,7 @@ def _as_table(
     n_candidates: np.ndarray,
     n_unreached: np.ndarray,
     distributions: Distributions,
+    widths: WidthReport,
 ) -> pa.Table:
     rows = np.asarray(measurement.rows, np.int64)
     n_ases = len(rows)
@@ -118,6 +125,7 @@ def _as_table(
         "median_hops": null_where_nan(distributions.median),
         "p90_hops": null_where_nan(distributions.p90),
         "max_hops": pa.array(distributions.max_hops, pa.int32(), mask=distributions.max_hops < 0),
+        **widths.columns(),
         "graph_hash": pa.array(snapshot.graph_hash, pa.string()).take(pa.array(rows)),
         "device": null_where_empty(measurement.device),
         "n_tasks": pa.array(np.asarray(measurement.n_tasks), pa.int64()),
