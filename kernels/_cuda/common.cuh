@@ -100,18 +100,25 @@ __device__ __forceinline__ int items_each(const int n)
 }
 
 // Wait until every thread of the grid is here; what they wrote before is then seen by all.
-// Needs a cooperative launch (all blocks resident at once). arrivals: 0 before the first barrier;
-// all launches that use it have one grid.
+// Needs a cooperative launch: all blocks resident at once, or they wait for one another for ever.
+//
+// arrivals: 0 before the first barrier ever; afterwards it may be kept for later launches, with
+// another grid too. What the blocks add in one barrier is 2^31 in all, block 0 what the others,
+// with 1 each, leave: so the top bit flips when the last block comes, never before, and the lower
+// bits are 0 again. A count of all arrivals would instead run over after 2^32 of them (of 264
+// blocks 16 million barriers), where no whole number of barriers need end, and hang.
+// No block misses a flip: the next one needs its own arrival.
 __device__ __forceinline__ void grid_barrier(unsigned* arrivals)
 {
+    constexpr unsigned TOP = 0x80000000u;
     __syncthreads();
     if (threadIdx.x == 0) {
         __threadfence();
-        const unsigned target = (atomicAdd(arrivals, 1) / gridDim.x + 1) * gridDim.x;
+        const unsigned before = atomicAdd(arrivals, blockIdx.x == 0 ? TOP - (gridDim.x - 1) : 1);
         unsigned now;
         do {
             asm volatile("ld.acquire.gpu.u32 %0, [%1];" : "=r"(now) : "l"(arrivals) : "memory");
-        } while ((int)(now - target) < 0);
+        } while (((now ^ before) & TOP) == 0);
         __threadfence();
     }
     __syncthreads();
