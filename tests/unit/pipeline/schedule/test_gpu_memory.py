@@ -11,6 +11,7 @@ from pipeline.model.tasks import SearchTask
 from pipeline.schedule.policy import smaller
 from pipeline.schedule.tasks import run_search
 from pipeline.store import open_snapshot, write_snapshot
+from tests.gpu_memory import LittleMemory
 from tests.integration.measured import random_links, topology
 
 pytestmark = pytest.mark.gpu
@@ -78,17 +79,12 @@ def test_memory_that_another_program_holds_is_gone_around(task):
 
 
 def test_memory_that_vanishes_after_it_was_counted_is_an_error_that_is_retried(task, monkeypatch):
-    import cupy
-
     from kernels.multi_source import gpu
 
     whole = searched(task)
-    pool = cupy.get_default_memory_pool()
-    pool.free_all_blocks()
-    with monkeypatch.context() as little:
-        little.setattr(gpu, "fits", lambda n_bytes: True)  # another program is quicker
-        pool.set_limit(size=pool.used_bytes() + (2 << 20))
-        with pytest.raises(OutOfMemoryError, match="msbfs_AS7"):
+    with monkeypatch.context() as patched:
+        patched.setattr(gpu, "fits", lambda n_bytes: True)  # another program is quicker
+        # A sweep of 300,000 nodes takes over 20 MB, however few its lanes.
+        with LittleMemory(2 << 20), pytest.raises(OutOfMemoryError, match="msbfs_AS7"):
             run_search(task)
-        pool.set_limit(size=0)
     assert_same(run_smaller(task), whole)
