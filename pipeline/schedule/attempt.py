@@ -22,6 +22,7 @@ from pipeline.model.tasks import TaskRun
 # A scheduler remembers the last 1,000 events of a client: 16 MB until the client leaves.
 MAX_POSTED_BYTES = 16 << 10
 POSTED = "hopscope-posted"  # names our events among those that a client gets
+STARTED = "hopscope-started"
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,9 @@ class Attempted:
     error: BaseException | None = None
 
 
-def pack(key: tuple, topic: str, run: Callable[[Any], Any], task: Any) -> bytes:
+def pack(
+    key: tuple, topic: str, run: Callable[[Any], Any], task: Any, tells_start: bool = False
+) -> bytes:
     """A task as bytes: neither Dask nor its scheduler need look into it.
 
     Parameters
@@ -44,8 +47,10 @@ def pack(key: tuple, topic: str, run: Callable[[Any], Any], task: Any) -> bytes:
         Where a small result is posted; "": all results are fetched.
     run : callable
         Executed on a worker with the task.
+    tells_start : bool
+        Whether the worker posts that it starts.
     """
-    return dumps((key, topic, run, task))
+    return dumps((key, topic, run, task, tells_start))
 
 
 def attempt(packed: bytes) -> Attempted | str:
@@ -64,7 +69,9 @@ def attempt(packed: bytes) -> Attempted | str:
     result, error, device = None, None, "cpu"
     key, topic = (), ""
     try:
-        key, topic, run, task = loads(packed)
+        key, topic, run, task, tells_start = loads(packed)
+        if tells_start and worker is not None and topic:
+            worker.log_event(topic, {STARTED: list(key)})
         device = getattr(task, "device", "cpu")
         result = run(task)
     except Exception as raised:  # every error of a task becomes an outcome at the client

@@ -10,7 +10,7 @@ import logging
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import Any
 
 from distributed import Client
@@ -23,6 +23,7 @@ log = logging.getLogger(__name__)
 
 Run = Callable[[Any], Any]
 NextTask = Callable[[], Any | None]
+Useless = Callable[[list[Any]], Iterable[Any]]  # of tasks that have not started
 Name = str | Callable[[Any], str]
 
 
@@ -38,6 +39,7 @@ def drive(
     limits: Limits = Limits(),  # noqa: B008
     allowed: Allowed = on_any,
     beside: Sequence[NextTask] = (),
+    useless: Useless | None = None,
 ) -> Generator[Outcome, None, None]:
     """Run tasks until ``next_task`` returns None with nothing in flight.
 
@@ -68,6 +70,10 @@ def drive(
     beside : sequence of callables like ``next_task``
         Further queues, each with a window of its own, from the workers that may run its next
         task: so tasks for some workers never stand in front of tasks for others.
+    useless : callable from a list of tasks to some of them, or None
+        Asked each time outcomes have been used: which of the tasks that have not started are not
+        needed any longer. They are cancelled, and told as outcomes that are ``withdrawn``; what
+        runs goes on, and is told as ever.
 
     Yields
     ------
@@ -75,7 +81,8 @@ def drive(
         In the order of completion. Errors are outcomes; nothing is raised for them. When the
         caller stops iterating, or is interrupted, what is in flight is cancelled.
     """
-    flight = Flight(client, run, _run_name(name), max_attempts, smaller, limits, allowed)
+    given = (max_attempts, smaller, limits, allowed, useless is not None)
+    flight = Flight(client, run, _run_name(name), *given)
     with flight:
         queues = [next_task, *beside]
         upcoming: list[Any | None] = [None] * len(queues)
@@ -93,6 +100,8 @@ def drive(
             if not flight.n_in_flight:
                 return
             yield from flight.finished()
+            if useless is not None and (waiting := flight.waiting()):
+                yield from flight.withdraw(useless(waiting))
 
 
 def drive_barrier(

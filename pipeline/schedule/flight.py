@@ -26,7 +26,7 @@ from distributed.scheduler import KilledWorker
 
 from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError
 from pipeline.model.tasks import Attempt, Outcome
-from pipeline.schedule.attempt import POSTED, Attempted, attempt, loads, pack
+from pipeline.schedule.attempt import POSTED, STARTED, Attempted, attempt, loads, pack
 from pipeline.schedule.connection import GONE, Connection
 from pipeline.schedule.mailbox import Mailbox, open_mailbox
 from pipeline.schedule.watch import Limits, Watch, Watched
@@ -75,6 +75,15 @@ class _Entry:
     deaths: int = 0  # workers it lost in quarantine
     queue: int = 0  # of the caller's
     fetching: bool = False  # it has ended, its result is on its way
+    started: bool = False  # its worker has said so, where workers are asked to
+
+    @property
+    def waits(self) -> bool:
+        """Whether it has not started, as far as is known here."""
+        return not (self.started or self.fetching)
+
+    def outcome(self, **came: Any) -> Outcome:
+        return Outcome(self.task, self.number, self.submitted, failed=self.failed, **came)
 
 
 @dataclass(eq=False)
@@ -88,6 +97,7 @@ class Flight:
     smaller: Split
     limits: Limits
     allowed: Allowed
+    is_withdrawing: bool = False  # whether workers say when they start a task
     _entries: dict[Any, _Entry] = field(default_factory=dict)
     _suspects: deque[tuple] = field(default_factory=deque)  # arguments of submit
     _stillborn: list[Outcome] = field(default_factory=list)  # not even submitted
@@ -180,7 +190,8 @@ class Flight:
         key = (name, next(self._number), number)
         workers = [pin] if pin is not None else self._able(task)
         topic = self.client.id if self._mailbox is not None else ""
-        self._outbox.append((workers, key, pack(key, topic, self.run, task)))
+        packed = pack(key, topic, self.run, task, self.is_withdrawing)
+        self._outbox.append((workers, key, packed))
         watched = Watched(name.rpartition("-")[0], pin)
         self._entries[key] = _Entry(
             task, number, tries, time.time(), None, watched, failed, suspect, deaths, queue
@@ -242,6 +253,31 @@ class Flight:
         self._send()
         return outcomes
 
+    def waiting(self) -> list[Any]:
+        """Tasks that have not started, as far as is known here."""
+        tasks = [entry.task for entry in self._entries.values() if entry.waits]
+        return tasks + [arguments[0] for arguments in self._suspects]
+
+    def withdraw(self, tasks: Iterable[Any]) -> list[Outcome]:
+        """Take back some of those that wait.
+
+        A worker's word that it starts takes some ms: what started within these ends unheard.
+        """
+        unwanted = {id(task) for task in tasks}
+        taken = {k: e for k, e in self._entries.items() if e.waits and id(e.task) in unwanted}
+        self._entries = {k: e for k, e in self._entries.items() if k not in taken}
+        self._outbox = [sent for sent in self._outbox if sent[1] not in taken]
+        if self._mailbox is not None:
+            self._mailbox.forget(taken)
+        self._there.cancel([e.future for e in taken.values() if e.future is not None])
+        outcomes = [entry.outcome(withdrawn=True) for entry in taken.values()]
+        for task, _, number, _, failed, *_ in self._suspects:
+            if id(task) in unwanted:
+                told = Outcome(task, number, time.time(), failed=failed, withdrawn=True)
+                outcomes.append(told)
+        self._suspects = deque(s for s in self._suspects if id(s[0]) not in unwanted)
+        return outcomes
+
     def _try_a_suspect(self) -> None:
         if self._suspects and not any(entry.suspect for entry in self._entries.values()):
             self.submit(*self._suspects.popleft())
@@ -271,6 +307,8 @@ class Flight:
                 continue  # it was posted, or given up meanwhile
             if isinstance(answer, bytes):
                 answers[key] = _unpacked(entry, answer)
+            elif answer == STARTED:
+                entry.started = True
             elif answer == POSTED:
                 text = f"{entry.watched.name}: its result was lost on the way"
                 answers[key] = RetryableError(text)
@@ -313,16 +351,7 @@ class Flight:
             self._watch.ended(run.worker, time.monotonic())
             self._recent_s.append(run.ended - run.started)
             if error is None:
-                return [
-                    Outcome(
-                        entry.task,
-                        entry.number,
-                        entry.submitted,
-                        result=answer.result,
-                        run=run,
-                        failed=entry.failed,
-                    )
-                ]
+                return [entry.outcome(result=answer.result, run=run)]
         else:
             error = answer
         failed = (*entry.failed, Attempt(entry.number, entry.submitted, error, run))
@@ -345,16 +374,7 @@ class Flight:
             again = (entry.task, None, entry.number + 1, entry.tries + 1, failed)
             self.submit(*again, queue=entry.queue)
             return []
-        return [
-            Outcome(
-                entry.task,
-                entry.number,
-                entry.submitted,
-                run=run,
-                error=error,
-                failed=entry.failed,
-            )
-        ]
+        return [entry.outcome(run=run, error=error)]
 
     def _look(self) -> list[Outcome]:
         """Ask the scheduler about what has not come back."""

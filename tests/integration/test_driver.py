@@ -9,7 +9,9 @@ from pipeline.errors import FormatError, OutOfMemoryError, RetryableError
 from pipeline.schedule.attempt import MAX_POSTED_BYTES
 from pipeline.schedule.connection import FEW, MANY, Connection
 from pipeline.schedule.driver import SCHEDULES, drive, drive_barrier, drive_striding
+from pipeline.schedule.flight import Flight, no_split, on_any
 from pipeline.schedule.mailbox import Mailbox
+from pipeline.schedule.watch import Limits
 
 # A cluster in this process: tasks share these with the tests.
 CALLS: dict[int, int] = defaultdict(int)
@@ -280,3 +282,59 @@ def test_workers_hold_more_tasks_where_these_are_short(client, nap_s, held):
 def nap(task):
     time.sleep(0.1 if task[0] == "long" else 0.005)
     return task
+
+
+def run_until_told(task):
+    with LOCK:
+        STARTED.append(task)
+    if task in (0, 1) and not LATE_TASK_RAN.wait(timeout=30):
+        raise RuntimeError("nobody let it end")
+    return bytes(3 * MAX_POSTED_BYTES) if task == 1 else task
+
+
+def test_what_became_useless_is_withdrawn_and_what_runs_is_used(client):
+    """Tasks 0 and 1 hold both workers; 2 to 9 wait, and the even ones are not needed any longer."""
+    asked = []
+
+    def useless(waiting):
+        asked.append(sorted(waiting))
+        if len(waiting) > 8:  # 0 or 1 has not been heard of yet
+            return []
+        return [task for task in waiting if task % 2 == 0]
+
+    outcomes = []
+    tasks = feed(range(10))
+    for outcome in drive(client, run_until_told, tasks, name="j", window=99, useless=useless):
+        outcomes.append(outcome)
+        if len(outcomes) == 4:
+            assert all(outcome.withdrawn for outcome in outcomes)
+            time.sleep(0.3)  # the scheduler's word still has to reach the workers
+            LATE_TASK_RAN.set()
+    assert sorted(outcome.task for outcome in outcomes) == list(range(10))
+    withdrawn = [outcome for outcome in outcomes if outcome.withdrawn]
+    assert sorted(outcome.task for outcome in withdrawn) == [2, 4, 6, 8]
+    assert [(o.result, o.error, o.run, o.attempts) for o in withdrawn] == 4 * [
+        (None, None, None, 1)
+    ]
+    assert sorted(STARTED) == [0, 1, 3, 5, 7, 9]
+    done = {outcome.task: outcome for outcome in outcomes if not outcome.withdrawn}
+    assert all(outcome.error is None and outcome.run for outcome in done.values())
+    assert len(done[1].result) == 3 * MAX_POSTED_BYTES
+    assert asked[-1] == [] or set(asked[-1]) <= {3, 5, 7, 9}
+    until_none(lambda: client.run_on_scheduler(_n_known))
+
+
+def test_what_waits_in_quarantine_can_be_withdrawn_too(client):
+    """A suspect that waits for another one is in nobody's hands."""
+    flight = Flight(client, abs, lambda task: "k-0", 3, no_split, Limits(), on_any, True)
+    with flight:
+        for task in (-1, -2):
+            flight._suspects.append((task, None, 2, 1, (), True, 0, 0))
+        assert flight.waiting() == [-1, -2]
+        (told,) = flight.withdraw([-2])
+        assert (told.task, told.withdrawn, told.attempts) == (-2, True, 2)
+        assert flight.n_in_flight == 1
+        while not (outcomes := flight.finished()):
+            pass
+        assert [(o.task, o.result) for o in outcomes] == [(-1, 1)]
+        assert flight.waiting() == []
