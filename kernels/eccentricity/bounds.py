@@ -25,6 +25,7 @@ from typing import Any, Literal
 import numpy as np
 
 from kernels.eccentricity import bound_steps as steps
+from kernels.eccentricity.components import first_of_each
 from kernels.errors import GraphError
 from kernels.types import NODE
 
@@ -53,6 +54,8 @@ class EccentricityBounds:
         Nodes among which a pair at the largest distance is to be found if there is one farther
         apart than the bounds that are known (``trees``); only for ``diameter``.
     is_winnowing : bool
+    known : (2, n_nodes) int32 or None
+        Lower and upper bounds that are known already, of another question's searches say.
 
     Attributes
     ----------
@@ -81,6 +84,7 @@ class EccentricityBounds:
         degree: np.ndarray,
         relevant: np.ndarray | None = None,
         is_winnowing: bool = True,
+        known: np.ndarray | None = None,
     ):
         if question not in QUESTIONS:
             raise GraphError(f"question {question!r} is unknown; ask for one of {QUESTIONS}")
@@ -92,6 +96,9 @@ class EccentricityBounds:
         self.size = np.bincount(self.component).astype(np.int32)
         self.lower, self.upper = np.empty(n_nodes, np.int32), np.empty(n_nodes, np.int32)
         steps.start(self.component, self.size, self.degree, self.lower, self.upper)
+        if known is not None:
+            np.maximum(self.lower, known[0], out=self.lower)
+            np.minimum(self.upper, known[1], out=self.upper)
         n_components = len(self.size)
         self.most, self.least = np.empty(n_components, np.int32), np.empty(n_components, np.int32)
         steps.extremes(self.component, self.lower, self.upper, self.most, self.least)
@@ -118,6 +125,11 @@ class EccentricityBounds:
     def done(self) -> bool:
         """Whether the question is answered."""
         return not len(self.candidates())
+
+    def open_components(self) -> np.ndarray:
+        """Components whose question is not answered yet, ascending."""
+        self._refresh()
+        return np.flatnonzero(self._is_open)
 
     def open_nodes(self) -> np.ndarray:
         """Nodes whose bounds still matter, ascending."""
@@ -174,7 +186,7 @@ class EccentricityBounds:
             chosen = self._cover(n_each)
             nodes = nodes[~self.is_paired[self.component[nodes]]]
             others = self._best(by_upper, nodes, is_open, len(nodes))
-            sources = self._first_of_each(np.concatenate([chosen, others]), n_each)
+            sources = first_of_each(np.concatenate([chosen, others]), self.component, n_each)
         elif len(self.size) == 1:
             sources = self._best_of_one(by_upper, nodes, is_open, n_each)
         elif n_each == 1:
@@ -183,7 +195,7 @@ class EccentricityBounds:
             sources = best[best >= 0]
         else:
             sources = self._best(by_upper, nodes, is_open, len(nodes))
-            sources = self._first_of_each(sources, n_each)
+            sources = first_of_each(sources, self.component, n_each)
         if not len(sources) and nodes is self._all:  # nothing central is left
             return self.take(n_each, "upper")
         self._state[sources] = steps.OUTER if by_upper else steps.CENTRAL
@@ -223,16 +235,6 @@ class EccentricityBounds:
             if len(best):
                 return best
         return self._best(by_upper, nodes, is_open, 1)
-
-    def _first_of_each(self, nodes: np.ndarray, n_each: int) -> np.ndarray:
-        """The first ``n_each`` of each component, in their order."""
-        if len(self.size) == 1:
-            return nodes[:n_each]
-        by_component = np.argsort(self.component[nodes], kind="stable")
-        sorted_components = self.component[nodes[by_component]]
-        starts = np.searchsorted(sorted_components, sorted_components)
-        rank = np.arange(len(nodes)) - starts
-        return nodes[np.sort(by_component[rank < n_each])]
 
     def update(
         self, sources: Any, lower: np.ndarray, upper: np.ndarray, alone: bool = False
@@ -313,6 +315,34 @@ class EccentricityBounds:
             return nodes
         found = np.empty(len(nodes), NODE)
         return found[: steps.outside(nodes, self.component, self._level, self.most, found)]
+
+    def part(
+        self, nodes: np.ndarray, component: np.ndarray, numbers: np.ndarray
+    ) -> EccentricityBounds:
+        """The same of some components alone, before pairs are known and with nothing in flight.
+
+        Parameters
+        ----------
+        nodes : (n_nodes,) int32
+            All nodes of these components; node i of the part is nodes[i].
+        component : (n_nodes,) int32
+            Their components, numbered anew.
+        numbers : (n_components,) int64
+            Components of the part, by their old numbers.
+        """
+        is_open = np.zeros(len(self.component), bool)
+        is_open[self.open_nodes()] = True
+        known = np.stack([self.lower[nodes], self.upper[nodes]])
+        given = (component, self.degree[nodes], is_open[nodes], self._is_winnowing, known)
+        part = EccentricityBounds(self.question, *given)
+        part._take_highest = self._take_highest
+        if self._level is not None:
+            part._level = self._level[nodes]
+            part._of_centre = self._of_centre[numbers]
+            place = np.full(len(self.component) + 1, -1, NODE)
+            place[nodes] = np.arange(len(nodes), dtype=NODE)
+            part.centre = place[self.centre[numbers]]  # -1 is the last place: none
+        return part
 
     def restrict(self, component: int, pairs: np.ndarray, apart: np.ndarray) -> None:
         """Say which pairs of a component may be farther apart than its largest lower bound.

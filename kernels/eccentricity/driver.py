@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from kernels.connected import components
 from kernels.csr import CSRGraph
 from kernels.eccentricity.bounds import EccentricityBounds, Question
+from kernels.eccentricity.components import numbered_components
 from kernels.eccentricity.cpu import CoreSearches
 from kernels.eccentricity.landmarks import N_LANDMARKS, choose_landmarks, far_pairs
 from kernels.eccentricity.searching import Implied
@@ -20,13 +20,24 @@ from kernels.eccentricity.strategy import (
     Strategy,
     choose_step,
 )
-from kernels.eccentricity.sweeping import FEW_LANES, MANY_LANES
+from kernels.eccentricity.sweeping import FEW_LANES, MANY_LANES, lanes_of
 from kernels.eccentricity.trees import find_tips
 from kernels.types import NODE
+
+FEW_COMPONENTS = 8  # of more, pairs are not asked for one by one: sweeps answer all of them at once
 
 
 class Answering:
     """One question about one graph, until it is answered or the searches are used up.
+
+    Parameters
+    ----------
+    max_searches : int or None
+        Of all components together.
+    max_each : int or None
+        Of each component.
+    known : (EccentricityBounds, (n_components,) int32) or None
+        Bounds to go on from, which know the question, and the names of their components.
 
     Attributes
     ----------
@@ -36,6 +47,8 @@ class Answering:
         Number of the largest component; of two as large the first.
     sources : list of (n,) int32
         What was searched.
+    n_searched : (n_components,) int64
+        How many of them in each component.
     landmarks : (n_landmarks,) int32
         Those that pairs were looked at by.
     uses_trees : bool
@@ -48,31 +61,21 @@ class Answering:
         question: Question,
         strategy: Strategy,
         max_searches: int | None = None,
+        max_each: int | None = None,
+        known: tuple[EccentricityBounds, np.ndarray] | None = None,
     ):
-        self.graph, self.strategy, self.max_searches = graph, strategy, max_searches
-        degree = np.diff(graph.indptr).astype(np.int32)
-        hub = np.array([np.argmax(degree)], NODE)
-        # One search tells whether the graph hangs together, and is the first to give bounds.
-        component = np.zeros(graph.n_nodes, np.int32)
-        self.names = np.zeros(1, NODE)
-        self.searches = CoreSearches(graph, component, 1)
-        first = self.searches.search(hub) if max_searches != 0 else None
-        if first is None or self.searches.n_reached < graph.n_nodes:
-            found = components(graph)
-            self.names = found.ids
-            component = np.searchsorted(found.ids, found.component).astype(np.int32)
-            self.searches = CoreSearches(graph, component, len(found.ids))
-            first = None
+        self.graph, self.strategy = graph, strategy
+        self.max_searches, self.max_each = max_searches, max_each
         self.sources = [np.empty(0, NODE)]
         self.landmarks = np.empty(0, NODE)
-        relevant = lower = None
-        self.uses_trees = strategy.trees and question == "diameter" and bool((degree == 1).any())
-        if self.uses_trees:
-            relevant, lower = find_tips(graph.indptr, graph.indices, degree)
-        self.bounds = EccentricityBounds(question, component, degree, relevant, strategy.winnow)
-        if lower is not None:
-            nothing = np.full(graph.n_nodes, np.iinfo(np.int32).max, np.int32)
-            self.bounds.update(self.sources[0], lower, nothing)
+        self.uses_trees = False
+        first = None
+        if known is not None:
+            self.bounds, self.names = known
+            self.searches = CoreSearches(graph, self.bounds.component, len(self.names))
+        else:
+            first = self._begin(question)
+        self.n_searched = np.zeros(len(self.names), np.int64)
         self._search_ns = float(graph.n_arcs * SEARCH_NS_ARC + graph.n_nodes * SEARCH_NS_NODE)
         self._near = np.empty((0, 0), np.uint64)
         self._nodes = np.empty(0, NODE)  # whose rows are in ``_near``
@@ -85,33 +88,84 @@ class Answering:
             self._finish(first)
             self._keep_longest(first)
 
+    def _begin(self, question: Question) -> Implied | None:
+        """Find components and make bounds; what a first search found, if it was of any use."""
+        graph = self.graph
+        degree = np.diff(graph.indptr).astype(np.int32)
+        hub = np.array([np.argmax(degree)], NODE)
+        # One search tells whether the graph hangs together, and is the first to give bounds.
+        component = np.zeros(graph.n_nodes, np.int32)
+        self.names = np.zeros(1, NODE)
+        self.searches = CoreSearches(graph, component, 1)
+        first = None
+        if self.max_searches != 0 and self.max_each != 0:
+            first = self.searches.search(hub)
+        if first is None or self.searches.n_reached < graph.n_nodes:
+            self.names, component = numbered_components(graph)
+            self.searches = CoreSearches(graph, component, len(self.names))
+            first = None
+        relevant = lower = None
+        self.uses_trees = (
+            self.strategy.trees and question == "diameter" and bool((degree == 1).any())
+        )
+        if self.uses_trees:
+            relevant, lower = find_tips(graph.indptr, graph.indices, degree)
+        self.bounds = EccentricityBounds(
+            question, component, degree, relevant, self.strategy.winnow
+        )
+        if lower is not None:
+            nothing = np.full(graph.n_nodes, np.iinfo(np.int32).max, np.int32)
+            self.bounds.update(self.sources[0], lower, nothing)
+        return first
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the question is answered or no search is left."""
+        if self.bounds.done or self._n_left() <= 0:
+            return True
+        own = self.n_searched[self.bounds.open_components()]
+        return self.max_each is not None and bool((own >= self.max_each).all())
+
     def run(self) -> EccentricityBounds:
         """Search until nothing is open; the bounds."""
-        bounds = self.bounds
-        while not bounds.done and self._n_left() > 0:
-            step = choose_step(self.strategy, self._progress())
-            if step == "pairs":
-                self._see_pairs()
-            elif step == "sweep":
-                self._sweep()
-            else:
-                self._search(bounds.take(1, "upper" if step == "far" else None))
-        return bounds
+        while not self.is_over:
+            self.step()
+        return self.bounds
+
+    def step(self) -> None:
+        """Make the searches that are likely to answer soonest."""
+        step = choose_step(self.strategy, self._progress())
+        if step == "pairs":
+            self._see_pairs()
+        elif step == "sweep":
+            self._sweep()
+        else:
+            self._search(self.bounds.take(1, "upper" if step == "far" else None))
 
     def _progress(self) -> Progress:
+        """How far components have come on the whole: one search serves all of them."""
         bounds = self.bounds
         candidates = bounds.candidates()
         is_diameter = bounds.question == "diameter"
         return Progress(
             is_diameter,
-            bounds.n_searches,
+            int(self.n_searched.max()),
             int(bounds.most.max()),
-            len(candidates),
+            self._n_candidates_each(),
             self._pairs_to_see() if is_diameter else math.inf,
             len(self.landmarks) > 0,
             bool(bounds.is_paired[bounds.component[candidates]].all()),
             self._search_ns,
         )
+
+    def _n_candidates_each(self) -> int:
+        """Candidates of a component: the mean over open components, large ones counting more."""
+        bounds = self.bounds
+        if len(bounds.size) == 1:
+            return len(bounds.candidates())
+        n_each = np.bincount(bounds.component[bounds.candidates()], minlength=len(bounds.size))
+        size = bounds.size * (n_each > 0).astype(float)
+        return math.ceil((size * n_each).sum() / max(1.0, size.sum()))
 
     def _n_left(self) -> float:
         """Searches that may still be made."""
@@ -119,13 +173,21 @@ class Answering:
 
     def _within_limit(self, sources: np.ndarray) -> np.ndarray:
         """As many of the taken sources as may still be searched; the others are given back."""
+        if self.max_each is not None:
+            n_before = self.n_searched[self.bounds.component[sources]]
+            fits = n_before + lanes_of(sources, self.bounds.component) < self.max_each
+            self.bounds.release(sources[~fits])
+            sources = sources[fits]
         n_left = min(self._n_left(), len(sources))
         self.bounds.release(sources[int(n_left) :])
         return sources[: int(n_left)]
 
     def _search(self, sources: np.ndarray) -> None:
         """Search one source a component, all in one pass."""
-        found = self.searches.search(self._within_limit(sources))
+        sources = self._within_limit(sources)
+        if not len(sources):  # all of components that have had their searches
+            return
+        found = self.searches.search(sources)
         self._finish(found)
         self._keep_longest(found)
 
@@ -137,13 +199,14 @@ class Answering:
 
     def _finish(self, found: Implied, alone: bool = True) -> None:
         self.sources.append(found.sources)
+        np.add.at(self.n_searched, self.bounds.component[found.sources], 1)
         self.bounds.update(found.sources, found.lower, found.upper, alone)
 
     def _sweep(self) -> None:
         """Search many candidates of each component at once; a few one after another."""
         bounds = self.bounds
         if bounds.question == "diameter":
-            many = len(bounds.candidates()) > 2 * FEW_LANES
+            many = self._n_candidates_each() > 2 * FEW_LANES
             sources = bounds.take(MANY_LANES if many else FEW_LANES, "upper")
         else:
             half = MANY_LANES // 2
@@ -151,7 +214,7 @@ class Answering:
         sources = self._within_limit(sources)
         if len(sources) <= FEW:
             bounds.release(sources[1:])
-            self._finish(self.searches.search(sources[:1]))
+            self._search(sources[:1])
         else:
             found = self.searches.sweep(sources, bounds.lower, bounds.upper)
             self._finish(found, alone=False)
@@ -159,12 +222,19 @@ class Answering:
     def _pairs_to_see(self) -> float:
         """Pairs that landmarks would be asked about; infinite if there is no point in it."""
         seen = self._components_to_see()
-        if not len(seen) or self._n_left() < N_LANDMARKS * len(self.names):
+        if not 0 < len(seen) <= FEW_COMPONENTS or not self._has_searches_for_landmarks():
             return math.inf
         bounds = self.bounds
         n_rows = np.bincount(bounds.component[bounds.candidates()], minlength=len(bounds.size))
         n_columns = np.bincount(bounds.component[bounds.open_nodes()], minlength=len(bounds.size))
         return float(np.sum(n_rows[seen].astype(float) * n_columns[seen]))
+
+    def _has_searches_for_landmarks(self) -> bool:
+        if len(self.landmarks):
+            return True
+        if self.max_each is not None and self.n_searched.max() + N_LANDMARKS > self.max_each:
+            return False
+        return self._n_left() >= N_LANDMARKS * len(self.names)
 
     def _components_to_see(self) -> np.ndarray:
         """Components with candidates whose pairs are not known."""
