@@ -9,7 +9,6 @@ import numpy as np
 from kernels.csr import CSRGraph
 from kernels.eccentricity.results import Center, Diameter, Periphery, Proof, Radius
 from kernels.eccentricity.strategy import Strategy
-from kernels.errors import DeviceError
 from kernels.types import NODE
 
 if TYPE_CHECKING:
@@ -39,11 +38,11 @@ def diameter(
     Parameters
     ----------
     graph : CSRGraph
-        On the host.
+        All runs on ``graph.device``; answers come home.
     max_searches : int or None
         Stop after as many searched sources; then the answer may be an interval only.
     strategy : Strategy or None
-        Reductions to use; None: all.
+        Reductions to use on the host; None: all.
 
     Returns
     -------
@@ -54,7 +53,7 @@ def diameter(
     Raises
     ------
     DeviceError
-        If the graph lies on a GPU.
+        If the graph lies on a GPU that cannot be used or has too little free memory.
 
     Notes
     -----
@@ -62,6 +61,8 @@ def diameter(
     O(n_nodes + n_arcs) a search; measured graphs need few, the worst need as many as they have
     nodes. ``bounds``, ``landmarks`` and ``trees`` say why the answer is exact.
     """
+    if graph.device != "cpu" and graph.n_nodes:
+        return _on_gpu(graph, "diameter", max_searches)
     answering = _answer(graph, "diameter", max_searches, strategy)
     if answering is None:
         none = np.empty(0, NODE)
@@ -79,6 +80,8 @@ def radius(
     graph: CSRGraph, max_searches: int | None = None, strategy: Strategy | None = None
 ) -> Radius:
     """Find the smallest eccentricity, and a node that attains it; as ``diameter`` otherwise."""
+    if graph.device != "cpu" and graph.n_nodes:
+        return _on_gpu(graph, "radius", max_searches)
     answering = _answer(graph, "radius", max_searches, strategy)
     common = _common(answering)
     if answering is None:
@@ -93,6 +96,8 @@ def center(
     graph: CSRGraph, max_searches: int | None = None, strategy: Strategy | None = None
 ) -> Center:
     """Find all nodes of smallest eccentricity; as ``diameter`` otherwise."""
+    if graph.device != "cpu" and graph.n_nodes:
+        return _on_gpu(graph, "center", max_searches)
     answering = _answer(graph, "center", max_searches, strategy)
     common = _common(answering)
     if answering is None:
@@ -108,6 +113,8 @@ def periphery(
     graph: CSRGraph, max_searches: int | None = None, strategy: Strategy | None = None
 ) -> Periphery:
     """Find all nodes of largest eccentricity; as ``diameter`` otherwise."""
+    if graph.device != "cpu" and graph.n_nodes:
+        return _on_gpu(graph, "periphery", max_searches)
     answering = _answer(graph, "periphery", max_searches, strategy)
     common = _common(answering)
     if answering is None:
@@ -128,16 +135,22 @@ def eccentricities(graph: CSRGraph, strategy: Strategy | None = None) -> np.ndar
     (n_nodes,) int32
         Hops; 0 for an isolated node.
     """
+    if graph.device != "cpu" and graph.n_nodes:
+        return _on_gpu(graph, "eccentricities", None)
     answering = _answer(graph, "eccentricities", None, strategy)
     return np.empty(0, np.int32) if answering is None else answering.bounds.lower
+
+
+def _on_gpu(graph: CSRGraph, question: Question, max_searches: int | None) -> Any:
+    from kernels.eccentricity.gpu_answers import answer
+
+    return answer(graph, question, max_searches)
 
 
 def _answer(
     graph: CSRGraph, question: Question, max_searches: int | None, strategy: Strategy | None
 ) -> Answering | None:
     """The finished state of a question; None for a graph without nodes."""
-    if graph.device != "cpu":
-        raise DeviceError("eccentricities are found on cores; give graph.to('cpu')")
     if graph.n_nodes == 0:
         return None
     from kernels.eccentricity.driver import Answering

@@ -200,7 +200,7 @@ def _sweep_group(
     n_nodes, n_arcs, n_slots = graph.n_nodes, graph.n_arcs, len(sources)
     n_words = _words_for(n_slots, MOST_LANES)
     kernel = load_kernel(__file__, f"msbfs_graph_{n_words}", cooperative=True)
-    grid, chunk_size, n_chunks = _cut(kernel, n_nodes, n_slots, cp.cuda.Device().id)
+    grid, chunk_size, n_chunks = cut(kernel, n_nodes, n_slots, cp.cuda.Device().id)
     state = cp.empty(gpu_state_bytes(n_nodes, n_arcs, n_words), np.uint8)
     # One buffer, so that one copy brings the sources there and one the results back.
     n_before = CONTROL + n_slots + N_FARTHEST * n_slots
@@ -265,7 +265,7 @@ def _sweep_group(
 
 
 @functools.lru_cache(maxsize=256)
-def _cut(kernel: Any, n_nodes: int, n_slots: int, device_id: int) -> tuple[int, int, int]:
+def cut(kernel: Any, n_nodes: int, n_slots: int, device_id: int) -> tuple[int, int, int]:
     """Grid, nodes of a chunk, chunks."""
     n_warps = cooperative_grid(kernel, n_nodes) * COOPERATIVE_BLOCK // WARP
     size = n_nodes // (n_warps * CHUNKS_A_WARP) // WARP * WARP
@@ -344,7 +344,7 @@ class _ShardGroup:
         self.row_of_slot = np.arange(self.n_slots) + first[self.slot_graph]
         self.node_of_slot = node_ptr[self.slot_graph]  # of each slot's graph, its first
         self.kernel = load_kernel(__file__, f"msbfs_shard_{n_words}", cooperative=True)
-        self.grid, self.chunk_size, _ = _cut(
+        self.grid, self.chunk_size, _ = cut(
             self.kernel, shard.n_nodes, self.n_slots, cp.cuda.Device().id
         )
         self.chunk_ptr = np.zeros(n_graphs + 1, np.int32)
@@ -395,6 +395,7 @@ def _sweep_shard_group(
                 np.int32(n_rows),
                 np.int32(first_depth),
                 farthest,
+                np.uintp(0),
                 np.int32(unit_shift(n_nodes)),
                 control,
                 state,

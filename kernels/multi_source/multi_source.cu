@@ -4,7 +4,8 @@
 // Input    CSR arcs of one symmetric graph, or of a shard of many. A slot is one (graph, lane);
 //          those of graph g stand together, from slot_ptr[g] on.
 // Output   counts[row][slot], nodes found at each level; farthest, the smallest nodes of each
-//          slot's last level; planes: bit k of the level of (node, lane) in plane k.
+//          slot's last level, or null; planes: bit k of the level of (node, lane) in plane k, or
+//          null.
 // Order    Within a level nothing depends on the order of threads.
 // Launch   Cooperative, 1-D, all blocks resident: one launch runs all levels. It ends when no
 //          node is found any more, or when counts is full; then the host launches it again and it
@@ -154,7 +155,7 @@ __device__ __forceinline__ void sweep(const Sweep<W, SHARD>& s)
     }
     while (true) {
         // Levels up to depth - 1 are complete.
-        list_ended(s, lists, depth - 1);
+        if (s.farthest != nullptr) list_ended(s, lists, depth - 1);
         const int n_front = control->n_found[(depth - 1) & 3];
         const bool is_ended = n_front == 0;
         if (is_ended || depth - s.first_depth == s.n_rows - 2) {
@@ -216,14 +217,14 @@ __device__ __forceinline__ void sweep(const Sweep<W, SHARD>& s)
         const offset_t n_arcs, const int n_chunks, const int chunk_size, const int n_graphs,      \
         const offset_t* node_ptr, const int* chunk_ptr, const int* slot_ptr,                      \
         const int* slot_graph, const node_t* slot_node, const int n_slots, int* counts,           \
-        const int n_rows, const int first_depth, node_t* farthest, const int unit_shift,          \
-        Control* control, char* state)                                                            \
+        const int n_rows, const int first_depth, node_t* farthest, lanes_t* planes,               \
+        const int unit_shift, Control* control, char* state)                                      \
     {                                                                                             \
         __shared__ Sweep<W, true> s;                                                              \
         if (threadIdx.x == 0) {                                                                   \
             s = {indptr, indices, n_nodes, n_arcs, n_chunks, chunk_size, n_graphs, node_ptr,      \
                  chunk_ptr, slot_ptr, slot_graph, slot_node, n_slots, counts, n_rows,             \
-                 first_depth, farthest, nullptr, 0, unit_shift, control};                                     \
+                 first_depth, farthest, planes, 0, unit_shift, control};                          \
             place_state(s, state);                                                                \
         }                                                                                         \
         sweep(s);                                                                                 \
@@ -280,3 +281,22 @@ __device__ __forceinline__ void write_levels(
 WRITE_LEVELS(msbfs_levels_uint8, unsigned char)
 WRITE_LEVELS(msbfs_levels_uint16, unsigned short)
 WRITE_LEVELS(msbfs_levels_int32, int)
+
+// Raise each slot's eccentricity to the last level of this launch on which it found a node.
+extern "C" __global__ void msbfs_eccentricities(
+    const int* __restrict__ counts,  // (n_rows, n_slots)
+    const offset_t n_slots,
+    const int n_rows,
+    const int first_depth,           // row 0 is level first_depth - 2
+    int* __restrict__ eccentricity)
+{
+    const offset_t stride = (offset_t)gridDim.x * blockDim.x;
+    offset_t slot = (offset_t)blockIdx.x * blockDim.x + threadIdx.x;
+    for (; slot < n_slots; slot += stride) {
+        int last = eccentricity[slot];
+        for (int row = 2; row < n_rows; ++row) {
+            if (counts[row * n_slots + slot]) last = first_depth - 2 + row;
+        }
+        eccentricity[slot] = last;
+    }
+}

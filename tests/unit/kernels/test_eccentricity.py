@@ -8,8 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels import (
-    CSRGraph,
-    DeviceError,
     center,
     components,
     diameter,
@@ -207,15 +205,6 @@ def test_certificate_refuses_a_path_that_jumps():
                     check_diameter(graph, dataclasses.replace(found, path=wrong))
                 return
     pytest.fail("no wrong step to try")
-
-
-def test_a_graph_on_a_gpu_is_refused_clearly():
-    class Elsewhere(CSRGraph):
-        device = "gpu"
-
-    graph = path(3)
-    with pytest.raises(DeviceError, match=r"graph.to\('cpu'\)"):
-        diameter(Elsewhere(graph.indptr, graph.indices, trusted=True))
 
 
 def test_a_proof_is_nodes_only():

@@ -1,0 +1,95 @@
+"""Single questions about one graph on a GPU, in the form of ``kernels.diameter`` and its like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy as cp
+import numpy as np
+
+from kernels._cuda.launch import on_device_of
+from kernels.csr import CSRGraph, Shard
+from kernels.eccentricity.bounds import Question
+from kernels.eccentricity.gpu import Answering
+from kernels.eccentricity.results import Center, Diameter, Periphery, Proof, Radius
+from kernels.types import NODE
+
+Answer = Diameter | Radius | Center | Periphery
+
+
+def answer(graph: CSRGraph, question: Question, max_searches: int | None) -> Answer | np.ndarray:
+    """What ``kernels.eccentricity`` promises of a graph with nodes; eccentricities as an array."""
+    with on_device_of(graph.indptr):
+        node_ptr = cp.array([0, graph.n_nodes], np.int64)
+        shard = Shard(graph.indptr, graph.indices, node_ptr, trusted=True)
+        answering = Answering(shard, max_searches)
+        answering.answer(question)
+        if question == "eccentricities":
+            return answering.in_given_order(answering.bounds.lower)
+        common = _common(answering, question)
+        if question == "diameter":
+            return _diameter(answering, common)
+        if question == "radius":
+            return _radius(answering, common)
+        return _nodes(answering, common, question)
+
+
+def _common(answering: Answering, question: Question) -> dict[str, Any]:
+    bounds = answering.bounds
+    lowest, highest = (array.get() for array in bounds.loosest())
+    exact = answering.exact.get()
+    most, least = bounds.most.get(), bounds.least.get()
+    if question in ("radius", "center"):
+        lowers, uppers = np.where(exact, least, np.minimum(lowest, least)), least
+    else:
+        lowers, uppers = most, np.where(exact, most, highest)
+    largest = _largest(answering)
+    return {
+        "component": int(answering.names[largest]),
+        "n_searches": answering.n_searches,
+        "exact": bool(exact.all()),
+        "lower": int(lowers[largest]),
+        "upper": int(uppers[largest]),
+        "components": answering.names,
+        "lowers": lowers,
+        "uppers": uppers,
+    }
+
+
+def _largest(answering: Answering) -> int:
+    return int(np.argmax(answering.size))
+
+
+def _diameter(answering: Answering, common: dict[str, Any]) -> Diameter:
+    wanted = cp.zeros(answering.bounds.n_components, np.bool_)
+    wanted[_largest(answering)] = True
+    _, _, path = answering.longest_paths(wanted)
+    none = cp.empty(0, NODE)
+    sources = answering.named(cp.concatenate([none, *answering.sources]).get())
+    centre = answering.centre.get()
+    centre[centre >= 0] = answering.named(centre[centre >= 0])
+    proof = Proof(sources, centre, np.empty(0, NODE), by_trees=False)
+    return Diameter(**common, diameter=common["lower"], path=path, proof=proof)
+
+
+def _radius(answering: Answering, common: dict[str, Any]) -> Radius:
+    bounds, largest = answering.bounds, _largest(answering)
+    wanted = cp.zeros(bounds.n_components, np.bool_)
+    wanted[largest] = True
+    node = answering.first_where(bounds.upper == answering.of_each(bounds.least), wanted)
+    center = int(answering.named(node.get())[0])
+    return Radius(**common, radius=common["upper"], center=center)
+
+
+def _nodes(answering: Answering, common: dict[str, Any], question: Question) -> Center | Periphery:
+    bounds = answering.bounds
+    if question == "center":
+        is_one = bounds.lower <= answering.of_each(bounds.least)
+    else:
+        is_one = bounds.upper >= answering.of_each(bounds.most)
+    is_own = answering.of_each(cp.arange(bounds.n_components) == _largest(answering))
+    nodes = np.flatnonzero(answering.in_given_order(is_one & is_own)).astype(NODE)
+    marks = answering.in_given_order(is_one)
+    if question == "center":
+        return Center(**common, radius=common["upper"], nodes=nodes, is_center=marks)
+    return Periphery(**common, diameter=common["lower"], nodes=nodes, is_periphery=marks)
