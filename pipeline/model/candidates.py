@@ -50,6 +50,8 @@ class CandidateTask:
         ``candidate``: nodes to search from, all in one pass. ``path``: the end to begin at.
     alone : bool
         ``candidate``: whether no component has two of the sources.
+    is_connected : bool
+        ``candidate``: whether the graph is one component.
     job : CandidateJob
     max_searches : int or None
         ``opening``: how many it may make, one a component.
@@ -62,6 +64,7 @@ class CandidateTask:
     sources: np.ndarray
     device: Device
     alone: bool = True
+    is_connected: bool = True
     max_searches: int | None = None
     length: int = 0
 

@@ -10,16 +10,17 @@ from typing import Any
 
 import numpy as np
 
-from kernels import CSRGraph, KernelError, Shard, msbfs
+from kernels import CSRGraph, Shard, msbfs
 from kernels.breadth_first.check import check_levels
 from kernels.csr import mover, to_host
-from kernels.errors import CheckError, DeviceError, DeviceMemoryError
+from kernels.errors import CheckError
 from kernels.multi_source import msbfs_shard
 from kernels.types import N_FARTHEST
 from pipeline.collect.distances import join_distances, write_distances
-from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError, StoreError
+from pipeline.errors import RetryableError
 from pipeline.model.tasks import SearchResults, SearchTask
-from pipeline.schedule.resident import read_shard, resident, resident_graph, snapshot_at
+from pipeline.schedule.resident import read_shard, resident_graph, snapshot_at
+from pipeline.schedule.task_errors import errors_of
 
 LEVEL_BYTES = 1 << 28  # levels held at once where all of them are wanted (one byte a node)
 
@@ -37,25 +38,10 @@ def run_search(task: SearchTask) -> SearchResults:
     StoreError, PipelineError
         The snapshot is broken; a search failed, or its certificate refuses it.
     """
-    try:
+    with errors_of(task.name, task.device, task.snapshot):
         results = _search(task)
         if task.verify or task.distances_dir:
             _use_levels(task, results)
-    except (DeviceMemoryError, MemoryError) as error:
-        resident(task.device).drop_all()
-        raise OutOfMemoryError(f"{task.name}: {error}") from None
-    except DeviceError as error:  # of this worker; another may have what is missing here
-        raise RetryableError(f"{task.name}: {error}") from None
-    except StoreError as error:
-        if Path(task.snapshot).is_dir():
-            raise
-        raise RetryableError(f"{task.name}: this worker does not see it: {error}") from None
-    except CheckError as error:
-        raise PipelineError(f"{task.name}: wrong result on {task.device}: {error}") from None
-    except KernelError as error:
-        raise PipelineError(f"{task.name}: {error}") from None
-    except OSError as error:
-        raise RetryableError(f"{task.name}: {error}") from error
     return results
 
 
