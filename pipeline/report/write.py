@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -30,6 +31,7 @@ from pipeline.errors import UsageError
 from pipeline.model.measurement import Measurement
 from pipeline.report.escaping import printable
 from pipeline.report.html import write_pages
+from pipeline.report.node_files import write_node_files
 from pipeline.report.run_facts import describe_run
 from pipeline.report.summarise import Summary, summarise
 
@@ -162,6 +164,8 @@ def _write_all(
     pq.write_table(summary.ases, folder / "ases.parquet", compression="zstd")
     pq.write_table(summary.ingresses, folder / "ingresses.parquet", compression="zstd")
     pq.write_table(task_table(measurement.tasks), folder / "tasks.parquet", compression="zstd")
+    rows = np.asarray(measurement.rows, np.int64)
+    n_node_files = write_node_files(snapshot, rows, summary.widths, folder / "nodes")
     rejects = getattr(snapshot, "rejects_path", None)
     if rejects is not None and Path(rejects).exists():
         shutil.copyfile(rejects, folder / "rejects.jsonl")
@@ -183,7 +187,7 @@ def _write_all(
         "schema_version": SCHEMA_VERSION,
         "snapshot": snapshot.name,
         "node_kind": manifest.get("kind"),
-        "totals": summary.totals,
+        "totals": summary.totals | ({"n_node_files": n_node_files} if n_node_files else {}),
         "warnings": warnings,
         "times": {
             "started": started,
@@ -203,7 +207,7 @@ def _write_all(
     text = json.dumps(_plain(report), indent=1, ensure_ascii=False, allow_nan=False)
     (folder / "report.json").write_text(text + "\n", encoding="utf-8")
     for path in folder.iterdir():
-        if path.is_file():  # pages are too many to wait for, and can be written again
+        if path.is_file():  # pages and node files are too many to wait for: a rerun makes them
             _sync(path)
     _sync(folder)
     return summary, n_pages

@@ -74,6 +74,10 @@ class MemorySnapshot:
             trusted=True,
         )
 
+    def nodes(self, row: int) -> NodeTable:
+        every = np.arange(self.n_nodes[row])
+        return self.lookup(np.full(len(every), row), every)
+
     def lookup(self, rows, nodes, columns=False) -> NodeTable:
         pairs = zip(np.asarray(rows).tolist(), np.asarray(nodes).tolist(), strict=True)
         if self._addrs and self._addrs[0] is not None:
