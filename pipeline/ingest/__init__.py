@@ -53,6 +53,7 @@ FORMATS: dict[str, Format] = {
     ),
     "atlas": Format("pipeline.ingest.atlas", "traces", "RIPE Atlas traceroute results"),
     "brite": Format("pipeline.ingest.brite", "topology", "BRITE topology"),
+    "snap": Format("pipeline.ingest.snap", "topology", "edge list, as SNAP publishes them"),
 }
 
 

@@ -28,8 +28,8 @@ from typing import BinaryIO
 import numpy as np
 
 from pipeline.errors import FormatError
-from pipeline.ingest import brite_rows
 from pipeline.ingest.brite_rows import EDGE, NODE, RowTable, read_rows
+from pipeline.ingest.lines import Lines
 from pipeline.model.reading import MAX_SAMPLES, ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 
@@ -66,7 +66,7 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
     FormatError
         After the topology was handed out, if the file is cut short; at once if it holds no node.
     """
-    lines = brite_rows.Lines(stream)
+    lines = Lines(stream)
     broken = _read_header(lines, report)
     nodes, edges = RowTable(NODE), RowTable(EDGE)
     declared = {"Nodes": -1, "Edges": -1}
@@ -97,7 +97,7 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
         raise FormatError(report.path, *broken)
 
 
-def _read_header(lines: brite_rows.Lines, report: ReadReport) -> tuple[str, str] | None:
+def _read_header(lines: Lines, report: ReadReport) -> tuple[str, str] | None:
     """Go to the Nodes: section; what is wrong with the file, if it has none."""
     for number in range(1, MAX_HEADER_LINES + 1):
         line = lines.next_line()

@@ -39,7 +39,7 @@ def describe_run(snapshot, summary: Summary, *, version: str, written: float) ->
     kind = snapshot.manifest.get("kind") or ""
     noun, nouns, limit = _NODES.get(kind, _NODES["router"])
     inputs = snapshot.manifest.get("inputs") or []
-    declared = [entry.get("format") == "brite" for entry in inputs if entry.get("format")]
+    declared = [entry.get("format") in _TOPOLOGIES for entry in inputs if entry.get("format")]
     traces = any(entry.get("format") not in _NO_TRACES for entry in inputs)
     totals = summary.totals
     if kind == "router" and any(declared) and not traces:
@@ -58,7 +58,8 @@ def describe_run(snapshot, summary: Summary, *, version: str, written: float) ->
     )
 
 
-_NO_TRACES = ("brite", "pfx2as", "as-names", "itdk-nodes", "", None)
+_TOPOLOGIES = ("brite", "snap")
+_NO_TRACES = (*_TOPOLOGIES, "pfx2as", "as-names", "itdk-nodes", "", None)
 
 _NODES = {
     "interface": (

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.errors import FormatError
-from pipeline.ingest import brite, brite_rows
+from pipeline.ingest import brite, lines
 from pipeline.ingest.digits import PARSED, UNSURE, scan_float, scan_int
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
@@ -235,7 +235,7 @@ def test_blocks_cut_anywhere_give_the_same_topology(monkeypatch):
     data = (SAMPLES / "topdown_java.brite").read_bytes()
     whole, _, _ = read(data)
     for size in (1, 7, 64, 200):
-        monkeypatch.setattr(brite_rows, "BLOCK_BYTES", size)
+        monkeypatch.setattr(lines, "BLOCK_BYTES", size)
         cut, report, error = read(data)
         assert error is None
         assert report.rejected == {}
@@ -245,7 +245,7 @@ def test_blocks_cut_anywhere_give_the_same_topology(monkeypatch):
 
 
 def test_an_endless_line_is_one_reject_and_not_kept_in_memory(monkeypatch):
-    monkeypatch.setattr(brite_rows, "BLOCK_BYTES", 1 << 16)
+    monkeypatch.setattr(lines, "BLOCK_BYTES", 1 << 16)
     text = (SAMPLES / "topdown_java.brite").read_bytes()
     long = b"x" * (3 << 20) + b"\n"
     topology, report, error = read(text.replace(b"Edges: ( 5 )\n", b"Edges: ( 5 )\n" + long))

@@ -127,6 +127,16 @@ def test_a_topology_without_an_as_is_named_and_the_rest_is_done(tmp_path, prefix
         ingest(config(tmp_path, tmp_path / "no_as.brite"))
 
 
+def test_an_edge_list_is_one_graph_under_the_as_that_is_given(tmp_path):
+    given = config(tmp_path, SAMPLES / "snap" / "directed.txt", asn=64512)
+    summary = ingest(given)
+    assert summary.complete
+    assert statuses(summary) == {"directed.txt": "ok"}
+    snapshot = open_snapshot(given.store)
+    graph = snapshot.graph(snapshot.row_of(64512))
+    assert (graph.n_nodes, graph.n_edges) == (6, 6)  # without the loop, one link of two directions
+
+
 def test_an_alias_file_that_cannot_be_used_makes_no_routers(tmp_path, prefixes):
     (tmp_path / "nodes").write_text("rubbish\n")
     given = config(tmp_path, ATLAS, ip2as=(prefixes,), aliases=tmp_path / "nodes")

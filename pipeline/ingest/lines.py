@@ -1,0 +1,74 @@
+"""A stream cut into blocks of whole lines, for compiled scanners of text that has no quotes."""
+
+from __future__ import annotations
+
+from typing import BinaryIO
+
+import numpy as np
+
+from pipeline.errors import FormatError
+
+BLOCK_BYTES = 8 << 20  # read at once
+MAX_LINE_BYTES = 1 << 20
+
+
+class Lines:
+    """A stream cut into blocks of whole lines, with a count of lines.
+
+    ``error`` keeps what the stream itself raised (a cut-short .gz); lines before it are handed
+    out first. ``section`` is the title line of the section that comes next.
+    """
+
+    def __init__(self, stream: BinaryIO):
+        self.number = 0  # lines handed out
+        self.section = b""
+        self.error: FormatError | None = None
+        self.buffer = np.empty(0, np.uint8)
+        self.start = 0  # of what is not handed out yet
+        self.stop = 0  # end of whole lines in the buffer
+        self.unterminated = False  # the last line of the file has no newline
+        self._stream = stream
+        self._whole = b""  # the bytes under ``buffer``
+        self._rest = b""
+        self._at_end = False
+
+    def fill(self) -> bool:
+        """Make sure that there is a whole line; False at the end of the file."""
+        pieces = [self._rest]
+        size = len(self._rest)
+        while self.start == self.stop:
+            if self._at_end:
+                return False
+            try:
+                block = self._stream.read(BLOCK_BYTES)
+            except FormatError as error:
+                self.error, block = error, b""
+            cut = block.rfind(b"\n") + 1
+            if not block:
+                self._at_end = True
+                # What a broken stream left of its last line is not trusted.
+                whole, self._rest = (b"".join(pieces) if self.error is None else b""), b""
+                self.unterminated = bool(whole)
+            elif cut:
+                whole, self._rest = b"".join([*pieces, block[:cut]]), block[cut:]
+            else:
+                # One line longer than a block: keep its head, so that it is rejected as a line.
+                if size < MAX_LINE_BYTES:
+                    pieces.append(block)
+                    size += len(block)
+                continue
+            self._whole = whole
+            self.buffer = np.frombuffer(whole, np.uint8)
+            self.start, self.stop = 0, len(whole)
+        return True
+
+    def next_line(self) -> bytes | None:
+        """One line without its newline; None at the end of the file."""
+        if not self.fill():
+            return None
+        stop = self._whole.find(b"\n", self.start)
+        stop = self.stop if stop < 0 else stop
+        line = self._whole[self.start : stop]
+        self.start = min(stop + 1, self.stop)
+        self.number += 1
+        return line
