@@ -177,6 +177,23 @@ def some(typingctx, lanes):
 
 
 @intrinsic
+def n_set(typingctx, lanes):
+    """How many lanes are set."""
+
+    def codegen(context, builder, signature, args):
+        kind, name = args[0].type, f"v{lanes.n_words}i64"
+        counting = ir.FunctionType(kind, [kind])
+        adding = ir.FunctionType(WORD, [kind])
+        bits = cgutils.get_or_insert_function(builder.module, counting, f"llvm.ctpop.{name}")
+        whole = cgutils.get_or_insert_function(
+            builder.module, adding, f"llvm.vector.reduce.add.{name}"
+        )
+        return builder.call(whole, [builder.call(bits, [args[0]])])
+
+    return types.int64(lanes), codegen
+
+
+@intrinsic
 def word_of(typingctx, lanes, i):
     """Word ``i`` as an uint64."""
 

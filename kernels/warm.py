@@ -24,6 +24,7 @@ COMPILED_MODULES = (
     "kernels.eccentricity.bound_steps",
     "kernels.eccentricity.cpu_steps",
     "kernels.eccentricity.landmarks",
+    "kernels.eccentricity.pair_sweep",
     "kernels.eccentricity.sweep",
     "kernels.eccentricity.trees",
     "kernels.multi_source.cpu_steps",
