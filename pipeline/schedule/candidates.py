@@ -8,40 +8,28 @@ is exact (``kernels.eccentricity.bounds``).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Sequence
+import contextlib
+import time
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from pipeline.config import Schedule
-from pipeline.model.candidates import CandidateAnswer, CandidateJob
-from pipeline.model.tasks import Device, Outcome
+from pipeline.model.candidates import CandidateAnswer, CandidateJob, CandidateTask
+from pipeline.model.tasks import Outcome
+from pipeline.schedule.candidate_policy import THREAD_WINDOW, by_candidates, window
+from pipeline.schedule.candidate_state import CandidateState, Choice
+from pipeline.schedule.candidate_tasks import run_candidate
 from pipeline.schedule.cluster import Cluster
 from pipeline.schedule.costs import DEFAULTS, Costs
+from pipeline.schedule.driver import SCHEDULES
 from pipeline.schedule.watch import Limits
 
+__all__ = ["answer_by_candidates", "by_candidates"]
 
-def by_candidates(
-    n_nodes: int,
-    n_arcs: int,
-    n_workers: int,
-    costs: Costs = DEFAULTS,
-    pack: int | None = None,
-    device: Device = "cpu",
-) -> bool:
-    """Whether an AS is answered by tasks of a candidate or a few each, or whole inside one task.
-
-    Parameters
-    ----------
-    n_nodes, n_arcs : int
-    n_workers : int
-        Tasks that can run at once.
-    costs : Costs
-    pack : int or None
-        Candidates a task carries, if the user says so: then always by candidates.
-    device : str
-        Where it would be searched.
-    """
-    if pack is not None:
-        return True
-    return n_workers > 1 and float(costs.of(device).search(n_arcs)) > 10 * costs.task_s
+THREADS_S = 2.0  # between two questions how many workers there are
+_ANY = 1 << 20  # tasks that ``drive`` may hold: each AS has a window of its own
 
 
 def answer_by_candidates(
@@ -55,6 +43,7 @@ def answer_by_candidates(
     schedule: Schedule = "free",
     fall_back: bool = False,
     told: Callable[[Outcome], None] = lambda outcome: None,
+    run: Callable[[CandidateTask], Any] = run_candidate,
 ) -> Generator[CandidateAnswer, None, None]:
     """Answer some ASes, all in one stream of tasks.
 
@@ -82,6 +71,8 @@ def answer_by_candidates(
         progress. ``outcome.task`` is a CandidateTask (``name``, ``rows``, ``kind``, ``device``
         and ``n_sources`` are as SearchTask's), ``outcome.result`` has ``read_s``;
         ``outcome.withdrawn``: it never started and has no result.
+    run : callable
+        Executed on a worker with each task; tests and benchmarks wrap it.
 
     Yields
     ------
@@ -89,4 +80,105 @@ def answer_by_candidates(
         One a job, as soon as it is known, in no fixed order. Jobs that fail are told too: as
         intervals that are not exact, with the reason.
     """
-    raise NotImplementedError
+    stream = _Stream(cluster, jobs, Choice(costs, pack=pack, max_searches=max_searches), fall_back)
+    yield from stream.answers()  # of graphs without nodes
+    more: dict[str, Any] = {}
+    if schedule == "free":
+        more = {"window": _ANY, "useless": stream.useless}
+    outcomes = SCHEDULES[schedule](
+        cluster.client,
+        run,
+        stream.next_task,
+        name=_name_of,
+        smaller=stream.smaller,
+        limits=limits,
+        allowed=cluster.allowed,
+        **more,
+    )
+    with contextlib.closing(outcomes):
+        for outcome in outcomes:
+            told(outcome)
+            stream.use(outcome)
+            yield from stream.answers()
+
+
+def _name_of(task: CandidateTask) -> str:
+    return task.name
+
+
+@dataclass(eq=False)
+class _Stream:
+    """The jobs that are not answered, in their order, and what is in flight of all."""
+
+    cluster: Cluster
+    jobs: Sequence[CandidateJob]
+    choice: Choice
+    fall_back: bool
+    _states: dict[int, CandidateState] = field(default_factory=dict)  # by id of the job
+    _open: list[CandidateState] = field(default_factory=list)
+    _looked_at: float = float("-inf")
+
+    def __post_init__(self) -> None:
+        self._look()
+        for job in self.jobs:
+            state = CandidateState(job, self.choice)
+            self._states[id(job)] = state
+            self._open.append(state)
+
+    def next_task(self) -> CandidateTask | None:
+        """Of the first AS that has one and room for it: the next begins where that has not."""
+        self._look()
+        n_flying = sum(state.n_flying for state in self._states.values())
+        if n_flying >= THREAD_WINDOW * self.choice.n_threads:
+            return None
+        for state in self._open:
+            job = state.job
+            given = (self.choice.n_threads, self.choice.costs, job.device)
+            if state.n_flying < window(job.n_nodes, job.n_arcs, *given):
+                task = state.next_task()
+                if task is not None:
+                    return task
+        return None
+
+    def use(self, outcome: Outcome) -> None:
+        self._states[id(outcome.task.job)].use(outcome)
+
+    def answers(self) -> list[CandidateAnswer]:
+        """Of jobs that have been answered since this was asked."""
+        answers = [state.answer for state in self._open if state.answer is not None]
+        self._open = [state for state in self._open if state.answer is None]
+        return answers
+
+    def useless(self, tasks: Iterable[CandidateTask]) -> list[CandidateTask]:
+        by_job = defaultdict(list)
+        for task in tasks:
+            by_job[id(task.job)].append(task)
+        found: list[CandidateTask] = []
+        for job, own in by_job.items():
+            found += self._states[job].useless(own)
+        return found
+
+    def smaller(self, task: CandidateTask) -> list[CandidateTask]:
+        """Halves of a pack; on a core what a GPU has no room for."""
+        parts = []
+        if task.kind == "candidate" and task.n_sources > 1:
+            middle = task.n_sources // 2
+            parts = [replace(task, sources=task.sources[:middle])]
+            parts.append(replace(task, sources=task.sources[middle:]))
+            parts = [replace(part, alone=task.alone or part.n_sources == 1) for part in parts]
+        elif self.fall_back and task.device == "gpu":
+            parts = [replace(task, device="cpu")]
+        self._states[id(task.job)].cut(task, parts)
+        return parts
+
+    def _look(self) -> None:
+        """How many tasks can run at once; workers may come and go."""
+        now = time.monotonic()
+        if now - self._looked_at < THREADS_S:
+            return
+        self._looked_at = now
+        n_threads = max(1, sum(self.cluster.n_threads().values()))
+        if n_threads != self.choice.n_threads:
+            self.choice = replace(self.choice, n_threads=n_threads)
+            for state in self._open:
+                state.choice = self.choice

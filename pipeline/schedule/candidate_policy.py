@@ -1,0 +1,102 @@
+"""When an AS is answered by candidates, how many a task carries, how many are in flight. Pure."""
+
+from __future__ import annotations
+
+from pipeline.model.candidates import CandidateJob
+from pipeline.model.tasks import Device
+from pipeline.schedule.costs import DEFAULTS, Costs
+
+# What the client does with one result, seconds a node: take it off the network (two bytes a node),
+# merge it, look which nodes still matter, choose the next. Measured at 1 M and 6.8 M nodes
+# (docs/scheduling.md); up to 10e-9 while all nodes matter, 3e-9 once few do.
+RESULT_NODE_S = 8e-9
+# A candidate is worth a task where a search takes as long as so many results take the client:
+# sweeps and landmarks inside one task need fewer searches, and the client is one thread.
+MANY_RESULTS = 4.0
+SWEEP_LANES, MOST_LANES = 64, 512  # candidates that one sweep carries: of our choice, at all
+# Costs are those of short graphs; on longer ones a sweep costs (hops / SWEEP_HOPS) ** SWEEP_GROWTH
+# times that (kernels.eccentricity.strategy).
+SWEEP_HOPS, SWEEP_GROWTH = 12, 1.2
+N_FIRST = 4  # searches before the first sweep
+FEW = 4  # candidates that are searched one by one whatever the graph
+THREAD_WINDOW = 2  # tasks in flight for each worker thread: one runs, one is on its way
+
+
+def by_candidates(
+    n_nodes: int,
+    n_arcs: int,
+    n_workers: int,
+    costs: Costs = DEFAULTS,
+    pack: int | None = None,
+    device: Device = "cpu",
+) -> bool:
+    """Whether an AS is answered by tasks of a candidate or a few each, or whole inside one task.
+
+    Parameters
+    ----------
+    n_nodes, n_arcs : int
+    n_workers : int
+        Tasks that can run at once.
+    costs : Costs
+    pack : int or None
+        Candidates a task carries, if the user says so: then always by candidates.
+    device : str
+        Where it would be searched.
+    """
+    if pack is not None:
+        return True
+    search_s = float(costs.of(device).search(n_arcs))
+    return n_workers > 1 and search_s >= MANY_RESULTS * result_s(n_nodes, costs)
+
+
+def result_s(n_nodes: int, costs: Costs) -> float:
+    """Seconds that one result takes the client, the task's own included."""
+    return costs.task_s + RESULT_NODE_S * n_nodes
+
+
+def window(n_nodes: int, n_arcs: int, n_threads: int, costs: Costs, device: Device) -> int:
+    """Tasks of one AS to keep in flight: what is chosen early is chosen by older bounds.
+
+    Two for each worker thread, but no more than the client can merge while they are searched: the
+    results of the others would wait there, two bytes a node each.
+    """
+    search_s = float(costs.of(device).search(n_arcs))
+    merged = 2 + int(search_s / result_s(n_nodes, costs))
+    return max(2, min(THREAD_WINDOW * n_threads, THREAD_WINDOW * merged))
+
+
+def lanes(
+    job: CandidateJob,
+    n_candidates: int,
+    n_searches: int,
+    longest: int,
+    n_threads: int,
+    costs: Costs,
+    pack: int | None = None,
+) -> int:
+    """Candidates of one component that the next task carries.
+
+    Parameters
+    ----------
+    job : CandidateJob
+    n_candidates : int
+        That still have to be searched or bounded.
+    n_searches : int
+        That have come back.
+    longest : int
+        Largest lower bound, hops.
+    n_threads : int
+        Tasks that run at once: candidates are shared out among them.
+    costs : Costs
+    pack : int or None
+        What the user says.
+    """
+    if pack is not None:
+        return max(1, min(pack, MOST_LANES))
+    if n_searches < N_FIRST or n_candidates <= FEW:
+        return 1
+    cost, told_s = costs.of(job.device), result_s(job.n_nodes, costs)
+    longer = max(1.0, (longest / SWEEP_HOPS) ** SWEEP_GROWTH)
+    sweep_s = float(cost.sweep(job.n_arcs)) * longer + told_s
+    each = min(SWEEP_LANES, n_candidates // max(1, n_threads))
+    return each if each * (float(cost.search(job.n_arcs)) + told_s) > sweep_s else 1

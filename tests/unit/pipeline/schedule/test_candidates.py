@@ -1,0 +1,288 @@
+"""The state of one AS alone: any order of completion, failures, duplicates, withdrawn tasks."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from unittest.mock import patch
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels.eccentricity.cpu import CoreSearches
+from kernels.errors import CheckError
+from pipeline.errors import PipelineError, RetryableError
+from pipeline.model.candidates import CandidateBounds, CandidateJob, CandidateTask
+from pipeline.model.tasks import Outcome
+from pipeline.model.widths import WIDTH_METRICS
+from pipeline.schedule import candidate_tasks
+from pipeline.schedule.candidate_policy import by_candidates, lanes, window
+from pipeline.schedule.candidate_state import MAX_FAILED, CandidateState, Choice
+from pipeline.schedule.candidate_tasks import run_candidate
+from pipeline.schedule.costs import DEFAULTS
+from tests.oracles.widths import Truth, check_widths
+from tests.shapes import graph_of, grid, path, star, tree_with_hubs
+from tests.strategies import graphs
+
+NO_NODES = np.empty(0, np.int32)
+
+
+def job_of(graph, metrics, device="cpu") -> CandidateJob:
+    return CandidateJob(0, 7, graph.n_nodes, graph.n_arcs, "nowhere", tuple(metrics), device)
+
+
+@contextmanager
+def resident(graph):
+    """Tasks run here, on this graph."""
+    with patch.object(candidate_tasks, "resident_graph", lambda *_: graph):
+        yield
+
+
+def outcome_of(task, error=None, withdrawn=False) -> Outcome:
+    done = Outcome(task, 1, 0.0, error=error, withdrawn=withdrawn)
+    if error is None and not withdrawn:
+        done = replace(done, result=run_candidate(task))
+    return done
+
+
+def answer_of(graph, metrics, **options):
+    """One task after another, all of which succeed."""
+    state = CandidateState(job_of(graph, metrics), Choice(DEFAULTS, **options))
+    with resident(graph):
+        while (task := state.next_task()) is not None:
+            state.use(outcome_of(task))
+    assert state.n_flying == 0
+    return state.answer
+
+
+asked = st.lists(st.sampled_from(WIDTH_METRICS), min_size=1, unique=True)
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    graph=graphs(max_nodes=24),
+    metrics=asked,
+    pack=st.sampled_from([None, 1, 2, 5, 64]),
+    max_searches=st.one_of(st.none(), st.integers(0, 6)),
+    n_workers=st.integers(1, 5),
+    is_faulty=st.booleans(),
+    data=st.data(),
+)
+def test_exact_for_any_order_any_failure_and_whatever_is_withdrawn(
+    graph, metrics, pack, max_searches, n_workers, is_faulty, data
+):
+    choice = Choice(DEFAULTS, n_workers, pack, max_searches)
+    state = CandidateState(job_of(graph, metrics), choice)
+    running: list[CandidateTask] = []
+    told: list[Outcome] = []
+    n_failed = 0
+    with resident(graph):
+        while True:
+            while len(running) < n_workers and (task := state.next_task()) is not None:
+                running.append(task)
+            assert state.n_flying == len(running)
+            if not running:
+                break
+            flying = [v for t in running if t.kind == "candidate" for v in t.sources.tolist()]
+            assert len(flying) == len(set(flying))  # nothing is searched twice at a time
+            useless = state.useless(running) if data.draw(st.booleans()) else []
+            for task in useless:
+                running.remove(task)
+                state.use(outcome_of(task, withdrawn=True))
+            if not running:
+                continue
+            task = running.pop(data.draw(st.integers(0, len(running) - 1)))
+            what = data.draw(st.integers(0, 9)) if is_faulty else 0
+            if what == 9:
+                n_failed += 1
+                state.use(outcome_of(task, error=PipelineError("it failed")))
+                continue
+            if what == 8 and task.n_sources > 1:
+                halves = [replace(task, sources=part) for part in np.array_split(task.sources, 2)]
+                state.cut(task, halves)
+                running += halves
+                continue
+            outcome = outcome_of(task)
+            state.use(outcome)
+            told.append(outcome)
+            if what == 7:  # told again, or long ago
+                state.use(data.draw(st.sampled_from(told)))
+    answer = state.answer
+    assert answer is not None
+    assert answer.widths.metrics == tuple(metrics)
+    check_widths(answer.widths, Truth(graph))
+    if not n_failed and max_searches is None:
+        assert answer.widths.exact[0]
+    assert (answer.reason == "") == answer.widths.exact[0]
+    n_searches = answer.widths.n_searches[0]
+    assert n_searches <= graph.n_nodes
+    if max_searches is not None:
+        assert n_searches <= max_searches
+
+
+SHAPES = {
+    "path": path(30),
+    "star": star(20),
+    "grid": grid(9, 7),
+    "hubs": tree_with_hubs(300, 1),
+    "two": graph_of(40, [*[(i, i + 1) for i in range(20)], *[(i, i + 1) for i in range(22, 39)]]),
+    "one node": graph_of(1, []),
+    "no links": graph_of(4, []),
+}
+
+
+@pytest.mark.parametrize("pack", [None, 1, 3, 100])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_question_of_known_shapes(shape, pack):
+    graph = SHAPES[shape]
+    truth = Truth(graph)
+    for metrics in (
+        *((metric,) for metric in WIDTH_METRICS),
+        ("diameter", "radius"),
+        WIDTH_METRICS,
+    ):
+        answer = answer_of(graph, metrics, pack=pack)
+        assert answer.widths.exact[0]
+        check_widths(answer.widths, truth)
+
+
+def test_hand_counted_path_of_five():
+    answer = answer_of(path(5), WIDTH_METRICS).widths
+    assert (answer.diameter_lower[0], answer.radius_upper[0]) == (4, 2)
+    assert answer.path.tolist() in ([0, 1, 2, 3, 4], [4, 3, 2, 1, 0])
+    assert answer.center.tolist() == [2]
+    assert answer.periphery.tolist() == [0, 4]
+    assert answer.eccentricity.tolist() == [4, 3, 2, 3, 4]
+    assert answer.eccentricity.dtype == np.uint8
+    assert answer.counts.tolist() == [0, 0, 1, 2, 2]
+    assert answer.component_diameter.tolist() == [4]
+
+
+def test_a_graph_without_nodes_needs_no_task():
+    state = CandidateState(job_of(graph_of(0, []), ["diameter"]), Choice(DEFAULTS))
+    assert state.next_task() is None
+    assert state.answer.widths.exact[0]
+    assert state.answer.widths.component[0] == -1
+    assert state.answer.widths.diameter_upper[0] == 0
+
+
+def test_several_questions_share_their_searches():
+    graph = tree_with_hubs(2000, 3)
+    alone = [answer_of(graph, [m]).widths.n_searches[0] for m in ("diameter", "radius")]
+    both = answer_of(graph, ["diameter", "radius"]).widths.n_searches[0]
+    assert both <= sum(alone)
+
+
+@pytest.mark.parametrize("kind", ["opening", "candidate", "path"])
+def test_what_fails_for_good_ends_as_an_interval_with_the_reason(kind):
+    graph = grid(12, 11)
+    state = CandidateState(job_of(graph, ["diameter", "radius"]), Choice(DEFAULTS))
+    n_failed = 0
+    with resident(graph):
+        while (task := state.next_task()) is not None:
+            if task.kind == kind:
+                n_failed += 1
+                state.use(outcome_of(task, error=RetryableError("no luck")))
+            else:
+                state.use(outcome_of(task))
+    answer = state.answer
+    assert not answer.widths.exact[0]
+    assert answer.reason == "no luck"
+    assert n_failed == (MAX_FAILED if kind == "candidate" else 1)
+    check_widths(answer.widths, Truth(graph))
+    if kind == "opening":
+        assert answer.widths.diameter_upper[0] == -1
+    if kind == "path":  # the value is proven, but nothing shows it
+        assert answer.widths.diameter_lower[0] == answer.widths.diameter_upper[0] == 21
+
+
+def test_one_failure_is_made_good_by_others():
+    graph = tree_with_hubs(400, 5)
+    state = CandidateState(job_of(graph, ["eccentricities"]), Choice(DEFAULTS, pack=1))
+    failed = []
+    with resident(graph):
+        while (task := state.next_task()) is not None:
+            if task.kind == "candidate" and not failed:
+                failed.append(task.sources.tolist())
+                state.use(outcome_of(task, error=PipelineError("a bad day")))
+            else:
+                state.use(outcome_of(task))
+    assert failed
+    assert state.answer.widths.exact[0]
+    check_widths(state.answer.widths, Truth(graph))
+
+
+def test_a_result_of_another_graph_makes_nothing_exact():
+    graph, other = path(30), star(29)
+    state = CandidateState(job_of(graph, ["eccentricities"]), Choice(DEFAULTS))
+    with resident(graph):
+        state.use(outcome_of(state.next_task()))
+    task = state.next_task()
+    searches = CoreSearches(other, np.zeros(30, np.int32), 1)
+    found = searches.search(task.sources)
+    wrong = CandidateBounds(found.sources, found.eccentricity, found.lower, found.upper)
+    state.use(replace(outcome_of(task, withdrawn=True), withdrawn=False, result=wrong))
+    assert not state.answer.widths.exact[0]
+    assert state.answer.widths.diameter_upper[0] == -1
+    assert "cross" in state.answer.reason
+
+
+def test_a_path_that_is_not_there_is_refused():
+    graph = path(6)
+    task = CandidateTask("path", job_of(graph, ["diameter"]), np.array([0], np.int32), "cpu")
+    with resident(graph):
+        found = run_candidate(replace(task, length=5))
+        assert found.path.tolist() == [0, 1, 2, 3, 4, 5]
+        with pytest.raises(PipelineError, match="no node is 6 hops from node 0"):
+            run_candidate(replace(task, length=6))
+
+
+def test_results_are_as_narrow_as_they_can_be():
+    for n_nodes, kind in ((100, np.uint8), (2000, np.uint16)):
+        graph = path(n_nodes)
+        job = job_of(graph, ["eccentricities"])
+        for sources in ([n_nodes // 2], [0, n_nodes // 2, n_nodes - 1]):
+            given = np.array(sources, np.int32)
+            task = CandidateTask("candidate", job, given, "cpu", alone=len(sources) == 1)
+            with resident(graph):
+                found = run_candidate(task)
+            assert found.lower.dtype == found.upper.dtype == kind
+            assert found.eccentricity.tolist() == [max(s, n_nodes - 1 - s) for s in sources]
+
+
+def test_whether_an_as_is_answered_by_candidates():
+    n_nodes, n_arcs = 6_800_000, 27_200_000
+    slow = replace(DEFAULTS, cpu=replace(DEFAULTS.cpu, search_arc_s=1e-6))
+    assert not by_candidates(n_nodes, n_arcs, 1, slow)
+    assert by_candidates(n_nodes, n_arcs, 2, slow)
+    assert by_candidates(10, 20, 1, pack=1)
+    assert not by_candidates(10_000, 40_000, 64)
+    assert not by_candidates(n_nodes, n_arcs, 8, device="gpu")
+
+
+def test_how_many_candidates_travel_together():
+    job = CandidateJob(0, 7, 10**6, 4 * 10**6, "", ("eccentricities",))
+    assert lanes(job, 10**6, 100, 10, 2, DEFAULTS) == 64
+    assert lanes(job, 10**6, 0, 10, 2, DEFAULTS) == 1  # before anything is known
+    assert lanes(job, 3, 100, 10, 2, DEFAULTS) == 1
+    assert lanes(job, 10**6, 100, 2000, 2, DEFAULTS) == 1  # long: a sweep of hardly any sharing
+    assert [lanes(job, 10**6, 0, 10, 2, DEFAULTS, pack) for pack in (1, 7, 10**6)] == [1, 7, 512]
+
+
+def test_no_more_is_in_flight_than_the_client_can_merge():
+    assert window(10**6, 4 * 10**6, 1, DEFAULTS, "cpu") == 2
+    assert window(10**6, 4 * 10**6, 64, DEFAULTS, "gpu") == 4
+    slow = replace(DEFAULTS, cpu=replace(DEFAULTS.cpu, search_arc_s=1e-6))
+    assert window(10**6, 4 * 10**6, 64, slow, "cpu") == 128
+
+
+def test_the_certificate_of_a_path_is_asked(monkeypatch):
+    def refuse(*_):
+        raise CheckError("wrong level")
+
+    monkeypatch.setattr(candidate_tasks, "check_levels", refuse)
+    task = CandidateTask("path", job_of(path(3), ["diameter"]), np.array([0], np.int32), "cpu")
+    with resident(path(3)), pytest.raises(PipelineError, match="wrong result on cpu"):
+        run_candidate(task)
