@@ -10,7 +10,7 @@ import numpy as np
 from kernels._cuda.launch import on_device_of
 from kernels.csr import CSRGraph, Shard
 from kernels.eccentricity.bounds import Question
-from kernels.eccentricity.gpu import Answering
+from kernels.eccentricity.gpu_answering import Answering
 from kernels.eccentricity.results import Center, Diameter, Periphery, Proof, Radius
 from kernels.types import NODE
 
@@ -22,7 +22,7 @@ def answer(graph: CSRGraph, question: Question, max_searches: int | None) -> Ans
     with on_device_of(graph.indptr):
         node_ptr = cp.array([0, graph.n_nodes], np.int64)
         shard = Shard(graph.indptr, graph.indices, node_ptr, trusted=True)
-        answering = Answering(shard, max_searches)
+        answering = Answering.of(shard, max_searches)
         answering.answer(question)
         if question == "eccentricities":
             return answering.in_given_order(answering.bounds.lower)
@@ -45,19 +45,19 @@ def _common(answering: Answering, question: Question) -> dict[str, Any]:
         lowers, uppers = most, np.where(exact, most, highest)
     largest = _largest(answering)
     return {
-        "component": int(answering.names[largest]),
+        "component": int(answering.parts.names[largest]),
         "n_searches": answering.n_searches,
         "exact": bool(exact.all()),
         "lower": int(lowers[largest]),
         "upper": int(uppers[largest]),
-        "components": answering.names,
+        "components": answering.parts.names,
         "lowers": lowers,
         "uppers": uppers,
     }
 
 
 def _largest(answering: Answering) -> int:
-    return int(np.argmax(answering.size))
+    return int(np.argmax(answering.parts.size))
 
 
 def _diameter(answering: Answering, common: dict[str, Any]) -> Diameter:

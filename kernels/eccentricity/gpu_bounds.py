@@ -17,7 +17,7 @@ from kernels.types import NODE
 
 RUN = 32  # nodes of a thread, as in the .cu file
 FAR = np.int32(1 << 30)  # level of nodes around which there is no ball yet
-BYTES_A_NODE = 26  # the arrays of Bounds, and two lists of nodes
+BYTES_A_NODE = 37  # arrays of DeviceBounds, balls, two lists of nodes, levels, an order
 
 
 class DeviceBounds:
@@ -64,6 +64,8 @@ class DeviceBounds:
 
     def slots_of(self, sources: Any) -> Any:
         """Where the sources of each component begin, they being sorted by component."""
+        if self.component is None:
+            return cp.array([0, sources.size], np.int32)
         components = cp.arange(self.n_components + 1, dtype=NODE)
         return cp.searchsorted(self.of(sources), components).astype(np.int32)
 
@@ -116,13 +118,15 @@ class DeviceBounds:
         self.find_extremes()
 
     def after_sweep(self, sources: Any, swept: Swept) -> None:
-        """Tighten by a sweep: all nodes where it kept planes, else the sources alone."""
+        """Tighten by a sweep: all nodes where it kept planes, else the sources alone.
+
+        ``most`` and ``least`` stay what they were until ``find_extremes``.
+        """
         if swept.planes is not None:
             tighten(swept, self.n_nodes, self.n_components, self.component, self.lower, self.upper)
         found = (swept.eccentricity, cp.int64(sources.size), self.lower, self.upper, self.state)
         _launch("set", sources.size, sources, *found)
         self.n_searched += cp.diff(swept.slot_ptr)
-        self.find_extremes()
 
     def lane_levels(self, swept: Swept) -> Any:
         """Levels of a sweep of one lane, (n_nodes,) int32."""

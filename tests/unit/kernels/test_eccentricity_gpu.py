@@ -16,6 +16,8 @@ pytestmark = pytest.mark.gpu
 
 def csr(graph: nx.Graph) -> CSRGraph:
     """Of a graph whose nodes are 0, 1, ..."""
+    if len(graph) == 0:  # which SciPy knows no matrix of
+        return CSRGraph(np.zeros(1, np.int64), np.empty(0, np.int32))
     adjacency = nx.to_scipy_sparse_array(graph, nodelist=range(len(graph)), format="csr")
     adjacency.sort_indices()
     return CSRGraph(adjacency.indptr.astype(np.int64), adjacency.indices.astype(np.int32))
@@ -125,16 +127,40 @@ def test_few_searches_give_an_interval_that_holds_the_diameter():
         assert len(found.path) == found.lower + 1
 
 
+@pytest.mark.parametrize("n", [0, 1, 7, 40, 150])
+def test_few_searches_of_a_shard_give_intervals_that_hold_the_widths(n, monkeypatch):
+    from kernels.eccentricity import gpu_answering
+    from kernels.eccentricity.gpu import widths_on_gpu
+
+    monkeypatch.setattr(gpu_answering, "LEAST_APART", 1)
+    parts = [nx.convert_node_labels_to_integers(nx.grid_2d_graph(6, k)) for k in range(2, 30)]
+    parts += [nx.convert_node_labels_to_integers(nx.grid_2d_graph(30, 30, periodic=True))]
+    expected = np.array([nx.diameter(part) for part in parts])
+    radii = np.array([nx.radius(part) for part in parts])
+    shard = Shard.from_graphs([csr(part) for part in parts]).to("gpu")
+    found = widths_on_gpu(shard, ("diameter", "radius"), max_searches=n)
+    assert (found.n_searches <= n).all()
+    assert (found.diameter_lower <= expected).all()
+    assert (expected <= found.diameter_upper).all()
+    assert (found.radius_lower <= radii).all()
+    assert (radii <= found.radius_upper).all()
+    assert (found.diameter_lower == found.diameter_upper)[found.exact].all()
+    assert not found.exact.all()
+
+
 def test_a_graph_without_nodes():
     empty = CSRGraph(np.zeros(1, np.int64), np.empty(0, np.int32)).to("gpu")
     assert diameter(empty).diameter == 0
     assert len(eccentricities(empty)) == 0
 
 
+@pytest.mark.parametrize("least_apart", [1, 10**9], ids=["apart", "together"])
 @pytest.mark.parametrize("seed", range(3))
-def test_a_shard_of_many_graphs(seed):
+def test_a_shard_of_many_graphs(seed, least_apart, monkeypatch):
+    from kernels.eccentricity import gpu_answering
     from kernels.eccentricity.gpu import widths_on_gpu
 
+    monkeypatch.setattr(gpu_answering, "LEAST_APART", least_apart)
     rng = np.random.default_rng(seed)
     parts = [
         nx.gnm_random_graph(int(n), int(1.2 * n), seed=int(n)) for n in rng.integers(1, 90, 60)

@@ -1,0 +1,331 @@
+"""Answers questions about eccentricities on one GPU: searches, bounds and choices all lie there.
+
+The theory is that of ``bounds``: upper and lower bounds by the triangle inequality, and winnowing.
+Sweeps of up to 256 lanes are so cheap here that landmarks and hanging trees do not pay.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import cupy as cp
+import numpy as np
+
+from kernels._cuda.memory import check_fits, fits
+from kernels.breadth_first.gpu import bfs
+from kernels.csr import Shard
+from kernels.eccentricity.bounds import Question
+from kernels.eccentricity.gpu_bounds import BYTES_A_NODE, FAR, DeviceBounds, reordered
+from kernels.eccentricity.gpu_parts import Parts, components_of, parts_of
+from kernels.multi_source.on_device import DeviceSweeps, sweep_bytes
+from kernels.types import NODE
+
+FEW = 4  # candidates that are searched one after another without more ado
+N_FIRST = 4  # searches before anything else is tried
+SWEEP_SEARCHES = 6  # searches that a sweep costs: 3 on a million nodes, 6 on 7 million, 6 on grids
+PATIENCE = 2  # searches after which they must have saved as much as they cost
+MOST_WORDS = 4  # of a sweep, of one component; of many, ...
+MOST_WORDS_EACH = 2
+# Components are answered apart where they are so small a share of a shard of so many nodes.
+APART, LEAST_APART = 4, 1 << 18
+BATCH = 8  # sweeps for which sources are chosen at once while very many nodes are open
+
+
+class Saving:
+    """Whether single searches still save, in sweeps that are left, what they cost."""
+
+    def __init__(self) -> None:
+        self._left: list[int] = []
+        self._is_spent = False
+
+    def is_spent(self, n_sweeps: int) -> bool:
+        """Asked before each step; once they do not, sweeps do the rest."""
+        self._left.append(n_sweeps)
+        if n_sweeps == 1:
+            self._is_spent = True
+        elif len(self._left) > PATIENCE:
+            saved = SWEEP_SEARCHES * (self._left[-1 - PATIENCE] - n_sweeps)
+            self._is_spent = self._is_spent or saved < PATIENCE
+        return self._is_spent
+
+
+class Answering:
+    """Questions about the components of a shard, one after the other on the same bounds.
+
+    Parameters
+    ----------
+    parts : Parts
+    max_searches, max_each : int or None
+        Sources to search, over all components and of each.
+
+    Attributes
+    ----------
+    bounds : DeviceBounds
+    exact : (n_components,) bool
+        Whether all questions so far are answered. On the device.
+    n_searches : int
+    sources : list of (n,) int32
+        What was searched, nodes of ``parts.shard``. On the device.
+    centre : (n_components,) int32
+        Around which no candidate for a diameter lies; -1: none. On the device.
+    """
+
+    def __init__(self, parts: Parts, max_searches: int | None = None, max_each: int | None = None):
+        self.parts, self.n_searches = parts, 0
+        self.max_searches, self.max_each = max_searches, max_each
+        self.bounds = DeviceBounds(parts.shard)
+        self.exact = cp.ones(self.bounds.n_components, np.bool_)
+        self.sources: list[Any] = []
+        self.centre = cp.full(self.bounds.n_components, -1, NODE)
+        self._ball = cp.full(self.bounds.n_nodes, FAR, np.int32)
+        self._open: Any = None
+        self._sweeps = DeviceSweeps(parts.shard, parts.node_ptr)
+        self._is_upper_next = False
+
+    @classmethod
+    def of(
+        cls, shard: Shard, max_searches: int | None = None, max_each: int | None = None
+    ) -> Answering:
+        """Begin with a shard on the current GPU.
+
+        Raises
+        ------
+        DeviceMemoryError
+            It has too little free memory, with the numbers.
+        """
+        n_nodes, n_arcs = shard.n_nodes, shard.n_arcs
+        what = f"the widths of {shard.n_graphs} graphs of {n_nodes} nodes and {n_arcs} arcs"
+        check_fits(BYTES_A_NODE * n_nodes + sweep_bytes(n_nodes, n_arcs, 1, levels=True), what)
+        if shard.n_graphs == 1 and 0 not in (max_searches, max_each):
+            # One search tells whether the graph hangs together, and is the first to give bounds.
+            hub = int(cp.argmax(cp.diff(shard.indptr)))
+            level, eccentricity, n_reached = bfs(shard.indptr, shard.indices, hub, -1)
+            if n_reached == n_nodes:
+                size = np.array([n_nodes], NODE)
+                parts = parts_of(shard, np.zeros(1, NODE), size, None)
+                answering = cls(parts, max_searches, max_each)
+                found = cp.array([eccentricity], np.int32)
+                answering._use_search(cp.array([hub], NODE), level, found)
+                return answering
+        return cls(components_of(shard), max_searches, max_each)
+
+    def answer(self, question: Question) -> None:
+        """Search until nothing is open, or the searches are used up."""
+        self._open = None
+        saving = Saving()
+        while True:
+            ball = self._ball if question == "diameter" else None
+            found = self.bounds.open_nodes(question, self._open, ball)
+            self._open, candidates, n_open, n_candidates, n_most = found
+            count = n_open
+            if self.max_each is not None:
+                count = cp.where(self.bounds.n_searched < self.max_each, n_open, 0)
+                candidates = candidates[count[self.bounds.of(candidates)] > 0]
+                n_candidates, n_most = candidates.size, int(count.max())
+            if not n_candidates or self._n_left() == 0:
+                break
+            if self._answer_apart(question, count):
+                continue
+            sweeps = math.ceil(n_most / self._most_lanes())
+            if n_most > FEW and len(self.sources) >= N_FIRST and saving.is_spent(sweeps):
+                self._sweep(question, candidates, n_most)
+            else:
+                by_upper = self._is_upper_next or n_most <= FEW
+                self._is_upper_next = not by_upper
+                self._search(question, by_upper, candidates, count)
+        self.exact &= n_open == 0
+        self.bounds.check()
+
+    def _answer_apart(self, question: Question, count: Any) -> bool:
+        """Where few components are left, answer for them alone: a sweep costs its whole shard."""
+        bounds = self.bounds
+        if bounds.n_components == 1 or bounds.n_nodes < LEAST_APART:
+            return False
+        is_open = (count > 0).get()
+        if APART * int(self.parts.size[is_open].sum(dtype=np.int64)) > bounds.n_nodes:
+            return False
+        marks = cp.asarray(is_open)
+        order = cp.flatnonzero(self.of_each(marks)).astype(NODE)
+        size = self.parts.size[is_open]
+        names = order[cp.asarray(np.append(0, np.cumsum(size, dtype=np.int64))[:-1])].get()
+        parts = parts_of(reordered(self.parts.shard, order), names, size, order)
+        n_left = None if self.max_searches is None else self.max_searches - self.n_searches
+        apart = Answering(parts, n_left, self.max_each)
+        apart._begin_with(self, order, marks)
+        apart.answer(question)
+        self._take_in(apart, marks)
+        return True
+
+    def _begin_with(self, whole: Answering, order: Any, is_ours: Any) -> None:
+        """Take over what is known of the nodes that are ours."""
+        bounds = self.bounds
+        bounds.lower, bounds.upper = whole.bounds.lower[order], whole.bounds.upper[order]
+        bounds.state, self._ball = whole.bounds.state[order], whole._ball[order]
+        bounds.n_searched = whole.bounds.n_searched[is_ours]
+        bounds.find_extremes()
+        self.sources = [order[:0]] * len(whole.sources)  # so many searches are over
+        self._is_upper_next = whole._is_upper_next
+
+    def _take_in(self, apart: Answering, is_theirs: Any) -> None:
+        """Know what they have found of theirs."""
+        bounds, order = self.bounds, apart.parts.order
+        bounds.lower[order], bounds.upper[order] = apart.bounds.lower, apart.bounds.upper
+        bounds.state[order], self._ball[order] = apart.bounds.state, apart._ball
+        bounds.n_searched[is_theirs] = apart.bounds.n_searched
+        bounds.find_extremes()
+        own = self.centre[is_theirs]
+        self.centre[is_theirs] = cp.where(apart.centre >= 0, order[apart.centre], own)
+        self.sources += [order[some] for some in apart.sources if some.size]
+        self.n_searches += apart.n_searches
+
+    def _most_lanes(self) -> int:
+        return 64 * (MOST_WORDS if self.bounds.n_components == 1 else MOST_WORDS_EACH)
+
+    def _n_left(self) -> float:
+        return math.inf if self.max_searches is None else self.max_searches - self.n_searches
+
+    def _within_limit(self, sources: Any) -> Any:
+        return sources[: int(min(self._n_left(), sources.size))]
+
+    def _search(self, question: Question, by_upper: bool, candidates: Any, count: Any) -> None:
+        """Search one node of each open component."""
+        bounds = self.bounds
+        nodes = candidates
+        if not by_upper and question in ("diameter", "periphery"):
+            nodes = None  # central nodes bound many others, though none of them matters
+        sources = bounds.best(by_upper, nodes, count)
+        if not sources.size:  # nothing central is left
+            sources = bounds.best(True, candidates, count)
+        sources = self._within_limit(sources)
+        self._use_search(sources, *self._levels(sources))
+
+    def _levels(self, sources: Any) -> tuple[Any, Any]:
+        """Levels of at most one source a component, and the eccentricity of each, -1: none."""
+        bounds = self.bounds
+        eccentricity = cp.full(bounds.n_components, -1, np.int32)
+        own = bounds.of(sources)
+        if sources.size == 1:  # an arc of a search costs less than one of a sweep
+            shard = self.parts.shard
+            level, eccentricity[own], _ = bfs(shard.indptr, shard.indices, int(sources[0]), -1)
+            return level, eccentricity
+        swept = self._sweeps.sweep(sources, bounds.slots_of(sources), 1, levels=True)
+        eccentricity[own] = swept.eccentricity
+        return bounds.lane_levels(swept), eccentricity
+
+    def _use_search(self, sources: Any, level: Any, eccentricity: Any) -> None:
+        bounds = self.bounds
+        self.sources.append(sources)
+        self.n_searches += sources.size
+        bounds.after_search(sources, level, eccentricity)
+        nodes = cp.arange(bounds.n_nodes, dtype=NODE) if self._open is None else self._open
+        is_better = bounds.move_balls(self._ball, nodes, level, eccentricity)
+        own = bounds.of(sources)
+        self.centre[own] = cp.where(is_better[own], sources, self.centre[own])
+
+    def _sweep(self, question: Question, candidates: Any, n_most: int) -> None:
+        """Search many nodes of each open component at once."""
+        bounds, most_lanes = self.bounds, self._most_lanes()
+        if question == "diameter":
+            sources = bounds.first_of_each(True, candidates, most_lanes)
+            self._sweep_each(sources, levels=False)
+            bounds.find_extremes()
+            return
+        is_alone = bounds.n_components == 1
+        n_sweeps = BATCH if is_alone and n_most > 2 * BATCH * most_lanes else 1
+        n_each = n_sweeps * most_lanes
+        if n_most <= n_each:
+            sources = bounds.first_of_each(True, candidates, n_each)
+        else:
+            halves = [
+                bounds.first_of_each(by_upper, candidates, n_each // 2)
+                for by_upper in (True, False)
+            ]
+            sources = cp.unique(cp.concatenate(halves))
+        for i in range(n_sweeps):  # interleaved: each sweep has some of either kind
+            part = sources[i::n_sweeps]
+            if i:
+                part = part[bounds.lower[part] < bounds.upper[part]]
+            self._sweep_each(part, levels=True)
+        bounds.find_extremes()
+
+    def _sweep_each(self, sources: Any, levels: bool) -> None:
+        """Search some nodes, sorted, in as many sweeps as they take; extremes stay as they are."""
+        bounds = self.bounds
+        sources = self._within_limit(sources)
+        while sources.size:
+            slot_ptr = bounds.slots_of(sources)
+            is_alone = bounds.n_components == 1
+            n_most = sources.size if is_alone else int(cp.diff(slot_ptr).max())
+            n_words = self._words_for(n_most, levels)
+            part, sources = sources, sources[:0]
+            if n_most > 64 * n_words or self.max_each is not None:
+                own = bounds.of(part)
+                rank, most = cp.arange(part.size) - slot_ptr[own], 64 * n_words
+                if self.max_each is not None:
+                    part = part[rank < (self.max_each - bounds.n_searched)[own]]
+                    own = bounds.of(part)
+                    rank = cp.arange(part.size) - bounds.slots_of(part)[own]
+                is_first = rank < most
+                part, sources = part[is_first], part[~is_first]
+                if not part.size:
+                    return
+                slot_ptr = bounds.slots_of(part)
+            swept = self._sweeps.sweep(part, slot_ptr, n_words, levels)
+            self.sources.append(part)
+            self.n_searches += part.size
+            bounds.after_sweep(part, swept)
+
+    def _words_for(self, n_lanes: int, levels: bool) -> int:
+        """Words of the widest sweep that is of use and has memory."""
+        most = MOST_WORDS if self.bounds.n_components == 1 else MOST_WORDS_EACH
+        n_words = 1 if n_lanes <= 64 else 2 if n_lanes <= 128 else most
+        n_nodes, n_arcs = self.parts.shard.n_nodes, self.parts.shard.n_arcs
+        while n_words > 1 and not fits(sweep_bytes(n_nodes, n_arcs, n_words, levels)):
+            n_words //= 2
+        return n_words
+
+    def longest_paths(self, wanted: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+        """A path in some components as long as their largest lower bound.
+
+        Parameters
+        ----------
+        wanted : (n_components,) bool, on the device
+
+        Returns
+        -------
+        (n_wanted,) int32 on the device, (n_wanted + 1,) int64, int32
+            Components, ascending; offsets; nodes in the ids of the shard that was given.
+        """
+        bounds = self.bounds
+        ends = self.first_where(bounds.lower == self.of_each(bounds.most), wanted)
+        level, _ = self._levels(ends)
+        tails = self.first_where(level == self.of_each(bounds.most), wanted)
+        path_ptr, path = bounds.paths(level, tails)
+        return bounds.of(tails), path_ptr, self.named(path)
+
+    def of_each(self, values: Any) -> Any:
+        """A component's value at each of its nodes."""
+        return values if self.bounds.component is None else values[self.bounds.component]
+
+    def first_where(self, is_one: Any, wanted: Any) -> Any:
+        """The first node of each wanted component where something holds."""
+        nodes = cp.flatnonzero(is_one & self.of_each(wanted)).astype(NODE)
+        if self.bounds.component is None:
+            return nodes[:1]
+        own = self.bounds.of(nodes)
+        is_first = cp.ones(nodes.size, np.bool_)
+        is_first[1:] = own[1:] != own[:-1]
+        return nodes[is_first]
+
+    def named(self, nodes: np.ndarray) -> np.ndarray:
+        """Nodes of ``bounds``, on the host, in the shard's ids."""
+        return nodes if self.parts.order is None else self.parts.order.get()[nodes]
+
+    def in_given_order(self, values: Any) -> np.ndarray:
+        """Values of the nodes of ``bounds`` in the order of the shard's nodes, on the host."""
+        if self.parts.order is None:
+            return values.get()
+        given = cp.empty_like(values)
+        given[self.parts.order] = values
+        return given.get()
