@@ -40,6 +40,7 @@ class AnalyzeConfig:
     snapshot: str | None = None  # None: the newest
     asns: tuple[int, ...] = ()  # empty: every AS
     metrics: tuple[str, ...] = ("hops",)
+    max_searches: int | None = None  # a component for its widths; None: until they are exact
     device: DeviceChoice = "auto"
     pack: int | None = None  # ingresses a task carries; None: auto
     schedule: Schedule = "free"

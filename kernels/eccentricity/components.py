@@ -29,6 +29,28 @@ def numbered_components(graph: CSRGraph) -> tuple[np.ndarray, np.ndarray]:
     return found.ids, number[found.component]
 
 
+def largest_of_each(
+    names: np.ndarray, size: np.ndarray, node_ptr: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The largest component of each graph of a shard, of two as large the one named first.
+
+    Parameters
+    ----------
+    names, size : (n_components,) integers
+        Smallest node of each, ascending, and how many it has.
+    node_ptr : (n_graphs + 1,) int64
+
+    Returns
+    -------
+    (n,) int64, (n,) int64
+        Graphs that have nodes, ascending, and the number of the largest component of each.
+    """
+    graph_of = np.searchsorted(node_ptr, names, side="right") - 1
+    by_size = np.lexsort((names, -size.astype(np.int64), graph_of))
+    graphs, first = np.unique(graph_of[by_size], return_index=True)
+    return graphs, by_size[first]
+
+
 def first_of_each(nodes: np.ndarray, component: np.ndarray, n_each: int) -> np.ndarray:
     """The first ``n_each`` of ``nodes`` in each component, in their order."""
     own = component[nodes]

@@ -19,7 +19,12 @@ from numba import njit, types
 from kernels.csr import CSRGraph, Shard
 from kernels.eccentricity import bound_steps as steps
 from kernels.eccentricity.bounds import QUESTIONS, EccentricityBounds, Question
-from kernels.eccentricity.components import Cutter, Part, numbered_components
+from kernels.eccentricity.components import (
+    Cutter,
+    Part,
+    largest_of_each,
+    numbered_components,
+)
 from kernels.eccentricity.cpu import CoreSearches
 from kernels.eccentricity.driver import Answering
 from kernels.eccentricity.results import ShardWidths
@@ -281,12 +286,7 @@ def _paths(found: _Found, node_ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]
     A search that finds a node farther than was known raises the bound of its component.
     """
     n_graphs = len(node_ptr) - 1
-    graph_of = np.searchsorted(node_ptr, found.names, side="right") - 1
-    by_size = np.lexsort((found.names, -found.size, graph_of))
-    with_nodes, first = np.unique(graph_of[by_size], return_index=True)
-    chosen = by_size[first]
-    is_chosen = np.zeros(len(found.names), np.bool_)
-    is_chosen[chosen] = True
+    with_nodes, chosen = largest_of_each(found.names, found.size, node_ptr)
     ends = np.full(len(found.names), -1, NODE)
     find_nodes(found.component, found.lower, found.diameter_lower, ends)
     if not len(chosen):

@@ -33,7 +33,7 @@ TITLES = {
     "infer": "Inferring links and borders",
     "build": "Building AS graphs",
     "write": "Writing snapshot",
-    "search": "Searching from ingresses",
+    "search": "Searching",
     "report": "Writing report",
     "calibrate": "Calibrating",
 }

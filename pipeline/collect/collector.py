@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from pipeline.collect.ragged import join_ptrs, take_ragged
 from pipeline.collect.schema import TASKS
+from pipeline.collect.width_collector import WidthCollector
 from pipeline.model.measurement import Measurement
-from pipeline.model.tasks import Outcome, SearchResults, SearchTask, TaskRun
+from pipeline.model.tasks import Outcome, SearchResults, SearchTask, TaskRun, WidthKind, WidthTask
 
 _PIECES = 256  # results held apart before they are laid end to end
 
@@ -82,10 +84,13 @@ class Collector:
     ----------
     asn : (n_ases,) int64
         Of all rows of the snapshot, to name them in the tasks table.
+    widths : dict of str to WidthCollector
+        One for each kind of task about widths that there is.
     """
 
     asn: np.ndarray
-    n_sources: int = 0  # finished searches
+    widths: dict[WidthKind, WidthCollector] = field(default_factory=dict)
+    n_units: int = 0  # finished searches from ingresses, and graphs whose widths are known
     n_done: int = 0  # outcomes
     _pieces: list[SearchResults] = field(default_factory=list)
     _failed: dict[int, str] = field(default_factory=dict)  # searched row -> reason
@@ -97,13 +102,32 @@ class Collector:
 
     def add(self, outcome: Outcome) -> None:
         """Take one outcome, a failure too."""
-        task: SearchTask = outcome.task
+        task: SearchTask | WidthTask = outcome.task
+        if isinstance(task, SearchTask):
+            self.note(outcome, task.n_sources)
+            self._add_searches(task, outcome)
+        elif outcome.error is not None:
+            self.note(outcome, 0)
+            self.widths[task.kind].fail(task.rows, str(outcome.error))
+        else:
+            self.note(outcome, outcome.result.n_searches)
+            self.n_units += len(task.rows)
+            self.widths[task.kind].add(outcome.result)
+
+    def note(self, outcome: Outcome, n_sources: int) -> None:
+        """Take where and when one task ran, whatever it was about.
+
+        It has ``name``, ``kind``, ``rows`` and ``device``.
+        """
+        task = outcome.task
         self.n_done += 1
         for attempt in outcome.failed:
-            self._note(task, attempt.number, attempt.submitted, attempt.run, "retried", None)
+            tried = getattr(task, "n_sources", 0)
+            self._note(task, tried, attempt.number, attempt.submitted, attempt.run, "retried", None)
         run, status = outcome.run, "failed" if outcome.error else "ok"
         read_s = None if outcome.error else outcome.result.read_s
-        self._note(task, outcome.attempts, outcome.submitted, run, status, read_s)
+        at = (outcome.attempts, outcome.submitted, run)
+        self._note(task, n_sources, *at, status, read_s)
         self._runs.append(
             (
                 task.rows,
@@ -115,11 +139,13 @@ class Collector:
                 task.kind,
             )
         )
+
+    def _add_searches(self, task: SearchTask, outcome: Outcome) -> None:
         if outcome.error is not None:
             for row in task.rows.tolist():
                 self._failed.setdefault(row, str(outcome.error))
             return
-        self.n_sources += len(outcome.result.source)
+        self.n_units += len(outcome.result.source)
         self._pieces.append(outcome.result)
         if len(self._pieces) >= _PIECES:
             # Pieces grow by doubling at most, so laying them together stays linear in the whole.
@@ -129,7 +155,8 @@ class Collector:
 
     def _note(
         self,
-        task: SearchTask,
+        task: Any,
+        n_sources: int,
         number: int,
         submitted: float,
         run: TaskRun | None,
@@ -141,7 +168,7 @@ class Collector:
         columns["kind"].append(task.kind)
         columns["asns"].append(self.asn[task.rows])
         columns["n_ases"].append(len(task.rows))
-        columns["n_sources"].append(task.n_sources)
+        columns["n_sources"].append(n_sources)
         columns["worker"].append(run.worker if run else None)
         columns["device"].append(run.device if run else task.device)
         columns["submitted"].append(submitted)
@@ -193,7 +220,13 @@ class Collector:
         for position in np.unique(wanted_row[~here]).tolist():
             reason = self._failed.get(int(owner[position]), "the run ended before it was searched")
             failed[int(rows[position])] = reason
-        n_tasks, n_retries, wall_s, device = self._by_row(rows, owner, np.diff(source_ptr) > 0)
+        found_widths: dict[WidthKind, Any] = {}
+        for kind, collector in self.widths.items():
+            found_widths[kind], why = collector.finish(rows)
+            for row, reason in why.items():
+                failed.setdefault(row, reason)
+        is_run = (np.diff(source_ptr) > 0) | bool(self.widths)
+        n_tasks, n_retries, wall_s, device = self._by_row(rows, owner, is_run)
         return Measurement(
             rows=rows,
             results=results,
@@ -205,12 +238,18 @@ class Collector:
             tasks=self._tasks,
             cluster=cluster or {},
             busy_share=self._busy_share(n_threads or {}),
+            widths=found_widths.get("widths"),
+            weighted_widths=found_widths.get("weighted"),
+            effective=found_widths.get("effective"),
         )
 
     def _by_row(
         self, rows: np.ndarray, owner: np.ndarray, searched: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
-        """Tasks, retries, seconds from first start to last end, and device of each AS."""
+        """Tasks, retries, seconds from first start to last end, and device of each AS.
+
+        An AS that shares the graph of another has the other's, and its own by weight besides.
+        """
         n_ases = len(self.asn)
         n_tasks = np.zeros(n_ases, np.int64)
         n_retries = np.zeros(n_ases, np.int64)
@@ -220,7 +259,7 @@ class Collector:
         for task_rows, n, retries, started, ended, device, kind in self._runs:
             n_tasks[task_rows] += n
             n_retries[task_rows] += retries
-            in_shard[task_rows] |= kind == "shard"
+            in_shard[task_rows] |= kind == "shard" or len(task_rows) > 1
             on_gpu[task_rows] |= device == "gpu"
             if device:
                 ran[task_rows] = True
@@ -228,13 +267,22 @@ class Collector:
                 end[task_rows] = np.fmax(end[task_rows], ended)
         timed = ran & ~in_shard
         wall_s = np.where(timed, np.where(timed, end, 0) - np.where(timed, start, 0), np.nan)
-        mine = np.where(searched, owner, 0)
+        # What ran under an AS's own row, and what under that which has its graph.
+        own, other = np.where(searched, rows, 0), np.where(searched, owner, 0)
+        is_shared = other != own
+
+        def total(column: np.ndarray) -> np.ndarray:
+            both = column[own] + np.where(is_shared, column[other], 0)
+            return np.where(searched, both, 0)
+
+        both_s = np.where(ran[own], wall_s[own], wall_s[other])
         device_of = np.where(~ran, "", np.where(on_gpu, "gpu", "cpu"))
+        both_on = np.where(is_shared & ran[other], device_of[other], device_of[own])
         return (
-            np.where(searched, n_tasks[mine], 0),
-            np.where(searched, n_retries[mine], 0),
-            np.where(searched, wall_s[mine], np.nan),
-            np.where(searched, device_of[mine], "").tolist(),
+            total(n_tasks),
+            total(n_retries),
+            np.where(searched, both_s, np.nan),
+            np.where(searched, both_on, "").tolist(),
         )
 
     def _busy_share(self, n_threads: dict[str, int]) -> dict[str, float]:

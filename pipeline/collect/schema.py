@@ -9,7 +9,8 @@ import pyarrow as pa
 TASKS = pa.schema(
     [
         pa.field("task", pa.string(), nullable=False),  # name, as the dashboard shows it
-        pa.field("kind", pa.string(), nullable=False),  # search, pack, shard
+        # search, pack, shard; widths, weighted, effective
+        pa.field("kind", pa.string(), nullable=False),
         pa.field("asns", pa.list_(pa.int64()), nullable=False),  # whose graphs were searched
         pa.field("n_ases", pa.int64(), nullable=False),
         pa.field("n_sources", pa.int64(), nullable=False),

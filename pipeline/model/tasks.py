@@ -7,8 +7,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from pipeline.model.widths import EffectiveDiameters, WidthMetric, Widths
+
 Device = Literal["cpu", "gpu"]
 TaskKind = Literal["search", "pack", "shard"]
+WidthKind = Literal["widths", "weighted", "effective"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +45,57 @@ class SearchTask:
     @property
     def n_sources(self) -> int:
         return len(self.sources)
+
+
+@dataclass(frozen=True, eq=False)
+class WidthTask:
+    """How wide the graphs of some neighbouring ASes are, or one large one.
+
+    Attributes
+    ----------
+    kind : str
+        ``widths`` in hops, ``weighted`` by weight, ``effective`` diameters.
+    snapshot : str
+        Directory of the snapshot's files, visible to the workers.
+    rows : (n_graphs,) int64
+        AS rows of the snapshot, ascending.
+    metrics : tuple of str
+        What is asked for, of WIDTH_METRICS; nothing where ``kind`` says it.
+    device : str
+        ``cpu`` or ``gpu``.
+    max_searches : int or None
+        Sources that may be searched in each component; what they do not tell is an interval.
+    """
+
+    kind: WidthKind
+    snapshot: str
+    rows: np.ndarray
+    metrics: tuple[WidthMetric, ...]
+    device: Device
+    name: str  # for the dashboard: ``widths_AS3356``, ``widths_AS1_AS99``
+    max_searches: int | None = None
+    verify: bool = False  # check values by searches that share nothing with those that found them
+
+
+@dataclass(frozen=True, eq=False)
+class WidthResults:
+    """What a WidthTask found; what travels back from a worker.
+
+    Attributes
+    ----------
+    found : Widths or EffectiveDiameters
+        A row for each of the task's rows that did not fail.
+    failed : dict of int to str
+        AS row -> why it has no widths.
+    n_searches : int
+    read_s : float
+        Seconds that the task waited for its graphs to be where it searches.
+    """
+
+    found: Widths | EffectiveDiameters
+    failed: dict[int, str]
+    n_searches: int
+    read_s: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,13 +1,9 @@
-"""Every search of a run: open the cluster, plan, drive, collect."""
+"""Everything that a run measures: open the cluster, plan, drive, collect."""
 
 from __future__ import annotations
 
 import contextlib
-import os
-import shutil
-import socket
 import time
-import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -17,42 +13,49 @@ import numpy as np
 
 from kernels.warm import compile_cpu
 from pipeline.collect import Collector
+from pipeline.collect.width_collector import WidthCollector
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
 from pipeline.model.measurement import Measurement
+from pipeline.model.metrics import AskedMetrics, asked_metrics
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
+from pipeline.model.tasks import WidthKind
+from pipeline.model.widths import WidthMetric
 from pipeline.schedule.calibration_file import load as load_costs
 from pipeline.schedule.cluster import Cluster, open_cluster
 from pipeline.schedule.costs import Costs
-from pipeline.schedule.driver import SCHEDULES, drive
-from pipeline.schedule.policy import Plan, plan, smaller
-from pipeline.schedule.tasks import JoinTask, parts_folder, run_join, run_search
+from pipeline.schedule.distances_folder import distances_folder, join_parts, removed_on_error
+from pipeline.schedule.driver import SCHEDULES
+from pipeline.schedule.policy import Plan, plan
+from pipeline.schedule.running import run_task, smaller_task
+from pipeline.schedule.stream import Stream
 from pipeline.schedule.watch import Limits
+from pipeline.schedule.width_policy import WidthPlan, plan_widths
+from pipeline.schedule.width_tasks import NO_WEIGHTS
 from pipeline.store import Snapshot
 
 PROGRESS_S = 0.1  # at most this often
-KEEP_S = 24 * 3600.0  # the report may be made by another process, later
 
 
 def measure(
     snapshot: Snapshot, config: AnalyzeConfig, progress: ProgressCallback | None = None
 ) -> Measurement:
-    """Search from every ingress of every AS asked for.
+    """Search from every ingress of every AS asked for, and find how wide the ASes are.
 
     Parameters
     ----------
     snapshot : Snapshot
     config : AnalyzeConfig
-        ``asns``, ``device``, ``pack``, ``schedule``, ``workers``, ``scheduler``, ``distances``
-        (written beside ``out/<snapshot>``, which the
-        report takes in), ``verify``, ``dashboard``.
+        ``asns``, ``metrics``, ``max_searches``, ``device``, ``pack``, ``schedule``, ``workers``,
+        ``scheduler``, ``distances`` (written beside ``out/<snapshot>``, which the report takes
+        in), ``verify``, ``dashboard``.
     progress : callable or None
         Called with Progress at most ten times a second, from this thread.
 
     Returns
     -------
     Measurement
-        An AS whose searches failed is in ``failed``, the rest is done.
+        An AS of which something failed is in ``failed``, the rest is done.
 
     Raises
     ------
@@ -63,55 +66,28 @@ def measure(
     """
     if config.pack is not None and config.pack < 1:
         raise UsageError(f"--pack {config.pack}: give auto, or 1 or more ingresses a task")
-    progress = progress or no_progress
-    rows, source_ptr, sources = _sources(snapshot, config.asns)
+    if config.max_searches is not None and config.max_searches < 0:
+        raise UsageError(f"--max-searches {config.max_searches}: give 0 or more")
+    asked = asked_metrics(config.metrics)
+    rows, source_ptr, sources = _sources(snapshot, config.asns, asked.hops)
+    kinds = _width_kinds(asked)
     collector = Collector(snapshot.asn)
-    if not len(sources):
+    if not len(sources) and not kinds:
         return collector.finish(rows, rows, source_ptr, sources, cluster=_asked(config))
-    distances_dir = _distances_dir(snapshot, config)
-    costs = _costs(config)
-    if config.scheduler is None:
-        compile_cpu()  # once, not in every worker at the same moment
-    with _removed_on_error(distances_dir), open_cluster(config, snapshot.path) as cluster:
-        tasks = plan(
-            rows,
-            snapshot.asn[rows],
-            snapshot.n_nodes[rows],
-            snapshot.n_arcs[rows],
-            [snapshot.graph_hash[row] for row in rows.tolist()],
-            source_ptr,
-            sources,
-            n_workers=max(1, sum(cluster.n_threads().values())),
-            devices=cluster.devices,
-            pack=config.pack,
-            costs=costs,
-            snapshot=str(Path(snapshot.path).resolve()),
-            distances_dir=str(distances_dir) if distances_dir else "",
-            verify=config.verify,
-        )
-        _search(cluster, tasks, config, collector, progress)
-        n_threads = cluster.n_threads()
-        measurement = collector.finish(
-            rows,
-            tasks.owner,
-            source_ptr,
-            sources,
-            cluster=cluster.describe() | _asked(config) | _counts(tasks) | {"costs": asdict(costs)},
-            n_threads=n_threads,
-        )
-        if distances_dir is not None:
-            _join_distances(cluster, distances_dir, snapshot, measurement, tasks.owner)
-            measurement = replace(measurement, distances_dir=str(distances_dir))
-    return measurement
+    return _Run(snapshot, config, collector, progress or no_progress).measure(
+        rows, source_ptr, sources, kinds
+    )
 
 
 def _sources(
-    snapshot: Snapshot, asns: tuple[int, ...]
+    snapshot: Snapshot, asns: tuple[int, ...], is_searched: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Rows asked for, and the ingresses of each; what is only a candidate is no source."""
     rows = np.arange(len(snapshot.asn), dtype=np.int64)
     if asns:
         rows = np.array(sorted({snapshot.row_of(asn) for asn in asns}), np.int64)
+    if not is_searched:
+        return rows, np.zeros(len(rows) + 1, np.int64), np.empty(0, np.int32)
     ingresses = snapshot.ingresses(rows)
     counted = ~ingresses.candidate
     row, node = ingresses.row[counted], ingresses.node[counted]
@@ -119,46 +95,154 @@ def _sources(
     return rows, source_ptr, node.astype(np.int32)
 
 
-def _search(
-    cluster: Cluster,
-    tasks: Plan,
-    config: AnalyzeConfig,
-    collector: Collector,
-    progress: ProgressCallback,
-) -> None:
-    todo = [iter(tasks)]
-    beside: dict[str, Any] = {}
-    if config.schedule == "free" and len(cluster.gpu_workers) < len(cluster.facts):
-        # Where only some workers have a GPU, its tasks may not stand in front of the others'.
-        todo = [tasks.on(device) for device in cluster.devices]
-        beside = {"beside": [_next_of(queue) for queue in todo[1:]]}
-    fall_back = config.device == "auto"
-    limits = Limits(task_s=max(Limits.task_s, 100 * float(tasks.cost_s.max(initial=0))))
-    outcomes = SCHEDULES[config.schedule](
-        cluster.client,
-        run_search,
-        _next_of(todo[0]),
-        name=_name_of,
-        smaller=lambda task: smaller(task, fall_back),
-        limits=limits,
-        allowed=cluster.allowed,
-        **beside,
-    )
-    n_sources = tasks.n_sources
-    where = f"{len(cluster.facts)} workers"
-    where += f", {cluster.dashboard}" if cluster.dashboard else ""
-    progress(Progress("search", 0, n_sources, "ingresses", where))
-    told = 0.0
-    with contextlib.closing(outcomes):
-        for outcome in outcomes:
-            collector.add(outcome)
-            now = time.monotonic()
-            if now - told >= PROGRESS_S:
-                told = now
-                detail = f"{outcome.task.name}, {collector.n_done} of {tasks.n_tasks} tasks"
-                progress(Progress("search", collector.n_sources, n_sources, "ingresses", detail))
-    detail = f"{collector.n_done} tasks on {where}"
-    progress(Progress("search", collector.n_sources, n_sources, "ingresses", detail))
+def _width_kinds(asked: AskedMetrics) -> dict[WidthKind, tuple[WidthMetric, ...]]:
+    """Kinds of tasks about widths that are needed, and what each is asked."""
+    kinds: dict[WidthKind, tuple[WidthMetric, ...]] = {}
+    if asked.widths:
+        kinds["widths"] = asked.widths
+    if asked.weighted:
+        kinds["weighted"] = asked.weighted
+    if asked.effective:
+        kinds["effective"] = ()
+    return kinds
+
+
+class _Run:
+    """One run on one snapshot."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        config: AnalyzeConfig,
+        collector: Collector,
+        progress: ProgressCallback,
+    ):
+        self._snapshot, self._config = snapshot, config
+        self._collector, self._progress = collector, progress
+        self._costs = _costs(config)
+        self._folder = distances_folder(snapshot, config)
+
+    def measure(
+        self,
+        rows: np.ndarray,
+        source_ptr: np.ndarray,
+        sources: np.ndarray,
+        kinds: dict[WidthKind, tuple[WidthMetric, ...]],
+    ) -> Measurement:
+        """All of it; ``kinds``: tasks about widths, and the metrics of each."""
+        config, snapshot, folder = self._config, self._snapshot, self._folder
+        if config.scheduler is None:
+            compile_cpu()  # once, not in every worker at the same moment
+        with removed_on_error(folder), open_cluster(config, snapshot.path) as cluster:
+            searches = self._plan_searches(cluster, rows, source_ptr, sources)
+            plans = [self._plan_widths(cluster, rows, *kind) for kind in kinds.items()]
+            self._drive(cluster, Stream([searches, *plans]))
+            counts = _counts(searches) | _width_counts(plans)
+            described = cluster.describe() | _asked(config) | counts
+            measurement = self._collector.finish(
+                rows,
+                searches.owner,
+                source_ptr,
+                sources,
+                cluster=described | {"costs": asdict(self._costs)},
+                n_threads=cluster.n_threads(),
+            )
+            if folder is not None:
+                join_parts(cluster, folder, snapshot, measurement, searches.owner, source_ptr)
+                measurement = replace(measurement, distances_dir=str(folder))
+        return measurement
+
+    def _plan_searches(
+        self, cluster: Cluster, rows: np.ndarray, source_ptr: np.ndarray, sources: np.ndarray
+    ) -> Plan:
+        snapshot, config = self._snapshot, self._config
+        return plan(
+            **self._graphs(rows),
+            source_ptr=source_ptr,
+            sources=sources,
+            n_workers=max(1, sum(cluster.n_threads().values())),
+            devices=cluster.devices,
+            pack=config.pack,
+            costs=self._costs,
+            snapshot=str(Path(snapshot.path).resolve()),
+            distances_dir=str(self._folder) if self._folder else "",
+            verify=config.verify,
+        )
+
+    def _plan_widths(
+        self,
+        cluster: Cluster,
+        rows: np.ndarray,
+        kind: WidthKind,
+        metrics: tuple[WidthMetric, ...],
+    ) -> WidthPlan:
+        """Tasks of one kind; ASes that cannot have widths of this kind are told at once."""
+        snapshot, config = self._snapshot, self._config
+        has_weights = bool(snapshot.manifest["has_weights"])
+        planned = rows if kind != "weighted" or has_weights else rows[:0]
+        tasks = plan_widths(
+            kind,
+            metrics,
+            **self._graphs(planned),
+            n_workers=max(1, sum(cluster.n_threads().values())),
+            devices=cluster.devices,
+            costs=self._costs,
+            snapshot=str(Path(snapshot.path).resolve()),
+            max_searches=config.max_searches,
+            verify=config.verify,
+        )
+        owner = tasks.owner if len(planned) else rows
+        self._collector.widths[kind] = WidthCollector(kind, metrics, owner)
+        if not len(planned):
+            self._collector.widths[kind].fail(rows, NO_WEIGHTS)
+        return tasks
+
+    def _graphs(self, rows: np.ndarray) -> dict[str, Any]:
+        """Rows, and what policies need to know of their graphs."""
+        snapshot = self._snapshot
+        return {
+            "rows": rows,
+            "asn": snapshot.asn[rows],
+            "n_nodes": snapshot.n_nodes[rows],
+            "n_arcs": snapshot.n_arcs[rows],
+            "graph_hash": [snapshot.graph_hash[row] for row in rows.tolist()],
+        }
+
+    def _drive(self, cluster: Cluster, tasks: Stream) -> None:
+        """Run tasks of all kinds as one stream: none waits for those of another kind."""
+        config, collector, progress = self._config, self._collector, self._progress
+        todo = [iter(tasks)]
+        beside: dict[str, Any] = {}
+        if config.schedule == "free" and len(cluster.gpu_workers) < len(cluster.facts):
+            # Where only some workers have a GPU, its tasks may not stand in front of the others'.
+            todo = [tasks.on(device) for device in cluster.devices]
+            beside = {"beside": [_next_of(queue) for queue in todo[1:]]}
+        fall_back = config.device == "auto"
+        outcomes = SCHEDULES[config.schedule](
+            cluster.client,
+            run_task,
+            _next_of(todo[0]),
+            name=_name_of,
+            smaller=lambda task: smaller_task(task, fall_back),
+            limits=Limits(task_s=max(Limits.task_s, 100 * tasks.longest_s)),
+            allowed=cluster.allowed,
+            **beside,
+        )
+        n_units, unit = tasks.n_units, tasks.unit
+        where = f"{len(cluster.facts)} workers"
+        where += f", {cluster.dashboard}" if cluster.dashboard else ""
+        progress(Progress("search", 0, n_units, unit, where))
+        told = 0.0
+        with contextlib.closing(outcomes):
+            for outcome in outcomes:
+                collector.add(outcome)
+                now = time.monotonic()
+                if now - told >= PROGRESS_S:
+                    told = now
+                    detail = f"{outcome.task.name}, {collector.n_done} of {tasks.n_tasks} tasks"
+                    progress(Progress("search", collector.n_units, n_units, unit, detail))
+        detail = f"{collector.n_done} tasks on {where}"
+        progress(Progress("search", collector.n_units, n_units, unit, detail))
 
 
 def _next_of(tasks: Iterator[Any]) -> Callable[[], Any | None]:
@@ -192,76 +276,5 @@ def _counts(tasks: Plan) -> dict:
     }
 
 
-def _distances_dir(snapshot: Snapshot, config: AnalyzeConfig) -> Path | None:
-    if not config.distances:
-        return None
-    # Beside the report that may be there: it stays whole until this run's takes its place.
-    run = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
-    folder = (config.out / f".{snapshot.name}.distances-{run}").resolve()
-    try:
-        _remove_leftovers(folder, run)
-        parts_folder(folder).mkdir(parents=True)
-    except OSError as error:
-        raise UsageError(f"--out {config.out}: cannot be written: {error.strerror}") from None
-    return folder
-
-
-@contextlib.contextmanager
-def _removed_on_error(folder: Path | None) -> Iterator[None]:
-    """A run that ends before its report leaves no matrices."""
-    try:
-        yield
-    except BaseException:
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
-        raise
-
-
-def _remove_leftovers(folder: Path, run: str) -> None:
-    """What runs of this host left that were killed; their process id tells."""
-    if not folder.parent.is_dir():
-        return
-    host = run.rsplit("-", 2)[0]
-    prefix = folder.name.removesuffix(run) + host + "-"
-    for path in folder.parent.iterdir():
-        process = path.name.removeprefix(prefix).split("-")[0]
-        if not path.name.startswith(prefix) or not process.isdigit():
-            continue
-        try:
-            if time.time() - path.stat().st_mtime > KEEP_S:
-                os.kill(int(process), 0)
-        except ProcessLookupError:
-            shutil.rmtree(path, ignore_errors=True)
-        except OSError:  # somebody else's, at work
-            continue
-
-
-def _join_distances(
-    cluster: Cluster,
-    folder: Path,
-    snapshot: Snapshot,
-    measurement: Measurement,
-    owner: np.ndarray,
-) -> None:
-    """One file an AS out of what its tasks wrote; an AS that failed has none."""
-    parts: dict[int, list[str]] = {}
-    for part in sorted(parts_folder(folder).glob("*.parquet")):
-        parts.setdefault(int(part.name.split("-")[0]), []).append(str(part))
-    shared = np.bincount(owner, minlength=len(snapshot.asn)) > 1
-    results = measurement.results
-    joins = []
-    for row, owned_by in zip(measurement.rows.tolist(), owner.tolist(), strict=True):
-        path = folder / f"{int(snapshot.asn[row])}.parquet"
-        first, last = np.searchsorted(results.row, [row, row + 1])
-        if row in measurement.failed or first == last:
-            path.unlink(missing_ok=True)  # of an earlier run
-        elif owned_by in parts:
-            own = results.source[first:last] if shared[owned_by] else None
-            name = f"distances_AS{int(snapshot.asn[row])}"
-            joins.append(JoinTask(name, row, str(path), tuple(parts[owned_by]), own))
-    todo = iter(joins)
-    for outcome in drive(cluster.client, run_join, lambda: next(todo, None), name=_name_of):
-        if outcome.error is not None:
-            reason = f"its distances could not be joined: {outcome.error}"
-            measurement.failed.setdefault(outcome.task.row, reason)
-    shutil.rmtree(parts_folder(folder), ignore_errors=True)
+def _width_counts(plans: list[WidthPlan]) -> dict:
+    return {f"n_{plan.kind}_tasks": plan.n_tasks for plan in plans}

@@ -83,6 +83,15 @@ class Plan:
     def n_sources(self) -> int:
         return len(self.sources)
 
+    @property
+    def n_units(self) -> int:
+        """What progress counts: searches."""
+        return len(self.sources)
+
+    @property
+    def unit(self) -> str:
+        return "ingresses"
+
     def task(self, i: int) -> SearchTask:
         """Task i of the order."""
         graphs = slice(int(self.graph_start[i]), int(self.graph_stop[i]))

@@ -74,7 +74,7 @@ def search_graph(graph: CSRGraph, row: int, sources: np.ndarray) -> SearchResult
         return _one_search_there(graph, row, int(sources[0]))
     # As a shard of one graph: hop counts come back ragged, so that long graphs stay small.
     source_ptr = np.array([0, len(sources)], np.int64)
-    return _sweep(_as_shard(graph), np.array([row], np.int64), sources, source_ptr)
+    return _sweep(as_shard(graph), np.array([row], np.int64), sources, source_ptr)
 
 
 def _sweep(
@@ -109,7 +109,8 @@ def _one_search_there(graph: CSRGraph, row: int, source: int) -> SearchResults:
     )
 
 
-def _as_shard(graph: CSRGraph) -> Shard:
+def as_shard(graph: CSRGraph) -> Shard:
+    """A shard of one graph, where the graph is; nothing but two offsets is copied."""
     node_ptr = mover(graph.device)(np.array([0, graph.n_nodes], np.int64))
     return Shard(graph.indptr, graph.indices, node_ptr, trusted=True)
 

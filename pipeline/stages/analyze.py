@@ -11,13 +11,12 @@ import numpy as np
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
 from pipeline.model.measurement import Measurement
+from pipeline.model.metrics import METRICS
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.report import ReportSummary, write_reports
 from pipeline.schedule import measure
 from pipeline.stages.warnings import input_warnings
 from pipeline.store import Snapshot, open_snapshot
-
-METRICS = ("hops",)
 
 
 @dataclass(frozen=True)
@@ -81,7 +80,7 @@ def report_stage(
     failed = {int(snapshot.asn[row]): reason for row, reason in measurement.failed.items()}
     measured = [f"AS{asn}: {reason}" for asn, reason in failed.items()]
     n_no_ingress = int(np.count_nonzero(snapshot.n_ingresses[measurement.rows] == 0))
-    if n_no_ingress:
+    if n_no_ingress and "hops" in config.metrics:
         measured.append(f"{n_no_ingress} ASes have no ingress: nothing was searched in them")
     report = write_reports(
         snapshot,

@@ -17,7 +17,7 @@ import pytest
 
 from kernels.threads import n_cores, n_threads
 from pipeline.errors import PipelineError, UsageError
-from pipeline.schedule import measure, measuring
+from pipeline.schedule import distances_folder, measure, measuring
 from pipeline.schedule.cluster import open_cluster
 from pipeline.schedule.driver import drive
 from pipeline.schedule.watch import Limits
@@ -151,7 +151,7 @@ def test_matrices_of_a_killed_run_go_after_a_day_and_others_stay(snapshot, tmp_p
         folder.mkdir()
     for folder in (dead, alive):
         os.utime(folder, (0, 0))
-    measuring._distances_dir(snapshot, config)
+    distances_folder.distances_folder(snapshot, config)
     assert [folder.exists() for folder in (dead, fresh, alive)] == [False, True, True]
 
 

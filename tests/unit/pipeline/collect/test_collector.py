@@ -85,7 +85,7 @@ def test_any_order_of_outcomes_gives_the_same_columns(pairs, data):
     assert list(as_dict(measurement.results)) == pairs
     assert as_dict(measurement.results) == as_dict(results_of(pairs))
     assert measurement.failed == {}
-    assert collector.n_sources == len(pairs)
+    assert collector.n_units == len(pairs)
 
 
 def test_ases_that_share_a_graph_each_get_their_sources():

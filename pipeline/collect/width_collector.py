@@ -1,0 +1,74 @@
+"""Results about widths, as they come, to one row for each AS that asked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from pipeline.collect.widths import (
+    concat_effective,
+    concat_widths,
+    empty_effective,
+    empty_widths,
+    take_effective,
+    take_widths,
+)
+from pipeline.model.tasks import WidthKind, WidthResults
+from pipeline.model.widths import EffectiveDiameters, WidthMetric, Widths
+
+NOT_MEASURED = "the run ended before it was measured"
+
+
+@dataclass
+class WidthCollector:
+    """Of one kind of task.
+
+    Parameters
+    ----------
+    kind : str
+    metrics : tuple of str
+    owner : (n_rows,) int64
+        For each row asked for, the row whose task answers it.
+    """
+
+    kind: WidthKind
+    metrics: tuple[WidthMetric, ...]
+    owner: np.ndarray
+    _pieces: list[Any] = field(default_factory=list)
+    _failed: dict[int, str] = field(default_factory=dict)
+
+    def add(self, results: WidthResults) -> None:
+        """Take what a task found."""
+        self._pieces.append(results.found)
+        self._failed |= results.failed
+
+    def fail(self, rows: np.ndarray, reason: str) -> None:
+        """Take that a task failed for good."""
+        for row in rows.tolist():
+            self._failed.setdefault(row, reason)
+
+    def finish(self, rows: np.ndarray) -> tuple[Widths | EffectiveDiameters, dict[int, str]]:
+        """What each of the rows asked for has, and why some have nothing."""
+        found = self._joined()
+        # A graph that was measured twice (its worker was thought lost) gave the same both times.
+        measured, first = np.unique(found.row, return_index=True)
+        at = np.searchsorted(measured, self.owner)
+        here = np.zeros(len(rows), bool)
+        inside = at < len(measured)
+        here[inside] = measured[at[inside]] == self.owner[inside]
+        which, row = first[at[here]], np.asarray(rows, np.int64)[here]
+        failed = {
+            int(row): self._failed.get(int(owner), NOT_MEASURED)
+            for row, owner in zip(rows[~here], self.owner[~here], strict=True)
+        }
+        if isinstance(found, EffectiveDiameters):
+            return take_effective(found, which, row), failed
+        return take_widths(found, which, row), failed
+
+    def _joined(self) -> Widths | EffectiveDiameters:
+        if self.kind == "effective":
+            return concat_effective([empty_effective(), *self._pieces])
+        nothing = empty_widths(self.metrics, self.kind == "weighted")
+        return concat_widths([nothing, *self._pieces])

@@ -1,0 +1,41 @@
+"""What a run can measure, by the names that users give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pipeline.model.widths import WIDTH_METRICS, WidthMetric
+
+WEIGHTED = "weighted_"
+BY_HOPS = ("hops", *WIDTH_METRICS, "effective_diameter")  # what ``all`` stands for
+METRICS = (*BY_HOPS, *(WEIGHTED + metric for metric in WIDTH_METRICS))
+
+
+@dataclass(frozen=True)
+class AskedMetrics:
+    """Metrics by the kind of work that they are.
+
+    Attributes
+    ----------
+    hops : bool
+        Hop counts from every ingress.
+    widths, weighted : tuple of str
+        Of WIDTH_METRICS, in hops and by weight.
+    effective : bool
+    """
+
+    hops: bool
+    widths: tuple[WidthMetric, ...]
+    weighted: tuple[WidthMetric, ...]
+    effective: bool
+
+
+def asked_metrics(names: Sequence[str]) -> AskedMetrics:
+    """Sort names of METRICS by kind; names that are unknown are left out."""
+    return AskedMetrics(
+        hops="hops" in names,
+        widths=tuple(metric for metric in WIDTH_METRICS if metric in names),
+        weighted=tuple(metric for metric in WIDTH_METRICS if WEIGHTED + metric in names),
+        effective="effective_diameter" in names,
+    )

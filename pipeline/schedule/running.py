@@ -1,0 +1,22 @@
+"""Any task of a run: how it is run on a worker, and what may run in its place."""
+
+from __future__ import annotations
+
+from pipeline.model.tasks import SearchResults, SearchTask, WidthResults, WidthTask
+from pipeline.schedule.policy import smaller
+from pipeline.schedule.tasks import run_search
+from pipeline.schedule.width_tasks import run_widths, smaller_widths
+
+
+def run_task(task: SearchTask | WidthTask) -> SearchResults | WidthResults:
+    """Run one task on this worker; errors as ``task_errors.errors_of`` has them."""
+    return run_search(task) if isinstance(task, SearchTask) else run_widths(task)
+
+
+def smaller_task(
+    task: SearchTask | WidthTask, fall_back: bool
+) -> list[SearchTask] | list[WidthTask]:
+    """What to run instead of a task that has too little memory; nothing: it is tried again."""
+    if isinstance(task, SearchTask):
+        return smaller(task, fall_back)
+    return smaller_widths(task, fall_back)

@@ -1,0 +1,77 @@
+"""Tasks of several plans as one stream, so that no kind of task waits for another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from pipeline.model.tasks import Device
+from pipeline.schedule.costs import DEVICES
+
+
+class Planned(Protocol):
+    """Tasks as columns, largest first."""
+
+    @property
+    def device(self) -> np.ndarray:
+        """(n_tasks,) position in DEVICES."""
+        ...
+
+    @property
+    def cost_s(self) -> np.ndarray:
+        """(n_tasks,) seconds, about."""
+        ...
+
+    @property
+    def n_units(self) -> int:
+        """What progress counts."""
+        ...
+
+    @property
+    def unit(self) -> str:
+        """Its noun."""
+        ...
+
+    def task(self, i: int) -> Any:
+        """Task i of the order."""
+        ...
+
+
+class Stream:
+    """All tasks of some plans, the largest first.
+
+    Attributes
+    ----------
+    n_tasks, n_units : int
+    unit : str
+        What progress counts, for people.
+    longest_s : float
+        Of the largest task, about.
+    """
+
+    def __init__(self, plans: Sequence[Planned]):
+        self._plans = list(plans)
+        size = np.array([len(plan.cost_s) for plan in plans], np.int64)
+        cost_s = np.concatenate([np.empty(0), *(plan.cost_s for plan in plans)])
+        order = np.argsort(-cost_s, kind="stable")
+        self._plan = np.repeat(np.arange(len(plans)), size)[order]
+        self._i = np.concatenate([np.empty(0, np.int64), *(np.arange(n) for n in size)])[order]
+        devices = [np.empty(0, np.int8), *(plan.device for plan in plans)]
+        self._device = np.concatenate(devices)[order]
+        self.n_tasks = len(order)
+        self.n_units = sum(plan.n_units for plan in plans)
+        self.unit = " and ".join(dict.fromkeys(plan.unit for plan in plans if plan.n_units))
+        self.longest_s = float(cost_s.max(initial=0.0))
+
+    def __iter__(self) -> Iterator[Any]:
+        return self._tasks(np.arange(self.n_tasks))
+
+    def on(self, device: Device) -> Iterator[Any]:
+        """Tasks for one device, in the order of all."""
+        return self._tasks(np.flatnonzero(self._device == DEVICES.index(device)))
+
+    def _tasks(self, which: np.ndarray) -> Iterator[Any]:
+        at = zip(self._plan[which].tolist(), self._i[which].tolist(), strict=True)
+        return (self._plans[plan].task(i) for plan, i in at)
