@@ -76,6 +76,7 @@ serve: $(READY)
 bench: $(READY_BENCH)
 	@for program in benchmarks/bench_*.py; do echo "== $$program"; $(PY) $$program || exit 1; done
 	$(PY) benchmarks/plot_searches.py
+	$(PY) benchmarks/diameter_page.py
 
 clean:
 	rm -rf demo .prefect

@@ -37,7 +37,8 @@ class Peer(Protocol):
     -----
     Optional methods: ``components()``, its answer read by ``components_of(answer)``;
     ``bfs_many(sources)``, where the program has one call for many sources, read by
-    ``levels_of_many(answer, sources)``, and then ``many_threads`` and ``bytes_a_source``.
+    ``levels_of_many(answer, sources)``, and then ``many_threads`` and ``bytes_a_source``;
+    ``diameter()``, ``radius()`` and ``eccentricities()`` (the largest) of a connected graph.
     """
 
     threads: int

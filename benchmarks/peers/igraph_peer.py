@@ -34,3 +34,12 @@ class Igraph:
 
     def components_of(self, answer: Any) -> np.ndarray:
         return np.array(answer.membership)
+
+    def diameter(self) -> int:
+        return int(self.graph.diameter(directed=False))
+
+    def radius(self) -> int:
+        return int(self.graph.radius())
+
+    def eccentricities(self) -> int:
+        return int(max(self.graph.eccentricity()))

@@ -56,3 +56,10 @@ class NetworKit:
 
     def components_of(self, answer: Any) -> np.ndarray:
         return np.array(answer.getVector())
+
+    def diameter(self) -> int:
+        from networkit.distance import Diameter, DiameterAlgo
+
+        search = Diameter(self.graph, algo=DiameterAlgo.EXACT)
+        search.run()
+        return int(search.getDiameter()[0])

@@ -1,0 +1,210 @@
+"""Exact diameters of files and of generated graphs, beside other programs, and what each reduction
+is worth.
+
+Command: python benchmarks/bench_diameter.py [FILE...] [--nodes N,N] [--top-down N,N] [--grid S,S]
+[--question diameter,eccentricities,radius] [--device cpu,gpu] [--programs NAME,NAME] [--ablation]
+[--subject RESULT]
+
+FILE is what ``benchmarks/graph_files.py`` reads; its largest weakly connected component is taken.
+On the host one thread a program, one core for all of them. Ours is certified before it is timed
+(where that takes few searches, else its path is), others must agree. Each other program runs in a
+process of its own; a call over ``--cutoff`` seconds is ended there and told as ``> N s``. The time
+is that of one call on a graph in the program's own form.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import numpy as np
+
+from benchmarks.diameter_graphs import describe, graphs
+from benchmarks.diameter_peers import PROGRAMS, time_program
+from benchmarks.diameter_profile import timed_parts
+from benchmarks.record import RESULTS, record
+from benchmarks.timing import OtherWork, time_calls, waiter
+from kernels import CSRGraph, Shard, bfs, compile_cpu, diameter, eccentricities, radius
+from kernels.csr import to_host
+from kernels.eccentricity import Strategy
+from kernels.eccentricity.check import check_diameter, check_path
+from kernels.eccentricity.effective import effective_diameters
+
+OURS = "hopscope"
+QUESTIONS: dict[str, Callable[..., Any]] = {
+    "diameter": diameter,
+    "radius": radius,
+    "eccentricities": eccentricities,
+}
+MOST_CERTIFIED = 3e9  # searches times arcs of a certificate
+Row = dict[str, Any]
+
+
+class Bench:
+    """The rows of one run."""
+
+    def __init__(self, arguments: argparse.Namespace):
+        self.arguments = arguments
+        self.rows: list[Row] = []
+
+    def add(self, row: Row) -> None:
+        self.rows.append(row)
+        print(json.dumps(row), file=sys.stderr, flush=True)
+
+    def graph(self, name: str, make: Callable[[int], CSRGraph]) -> None:
+        """All rows of one graph."""
+        arguments = self.arguments
+        graph = make(1)
+        about = {"graph": name, "n_nodes": graph.n_nodes, "n_edges": graph.n_edges}
+        found = verified(graph)
+        more = describe(graph) | {"diameter": found.diameter}
+        if arguments.effective:
+            more |= effective(graph, found.diameter)
+        self.add({"what": "graph"} | about | more)
+        for question in arguments.question:
+            row = {"what": question} | about
+            for device in arguments.device:
+                self.ours(row | {"device": device}, graph, make, found)
+            if "cpu" in arguments.device:
+                self.others(row | {"device": "cpu"}, graph, found)
+
+    def ours(self, row: Row, graph: CSRGraph, make: Callable[[int], CSRGraph], found: Any) -> None:
+        device, question = row["device"], row["what"]
+        ask = QUESTIONS[question]
+        here = graph.to(device)
+        check(question, graph, ask(here), found)
+        timed = self.timed(ask, here, device)
+        more = {"by": OURS, "threads": 1 if device == "cpu" else 0}
+        if question == "diameter":
+            more |= {"value": found.diameter, "n_searches": int(timed.last.n_searches)}
+        if device == "cpu" and question != "radius":
+            n_calls = max(1, min(len(timed.times_s), int(300 / max(timed.median_ms, 1))))
+            with timed_parts() as parts:
+                for _ in range(n_calls):
+                    ask(graph)
+            more["shares"] = parts.shares()
+        seeds = [
+            self.timed(ask, make(seed).to(device), device).median_ms for seed in self.seeds(row)
+        ]
+        if seeds:
+            more["seeds_ms"] = [round(timed.median_ms, 4), *(round(ms, 4) for ms in seeds)]
+        self.add(row | more | timed.columns())
+        if self.arguments.ablation and device == "cpu":
+            for name in reductions(question):
+                without = Strategy(**{name: False})
+                check(question, graph, ask(graph, strategy=without), found)
+                timed = self.timed(lambda at: ask(at, strategy=without), graph, device)  # noqa: B023
+                more = {"by": OURS, "without": name, "threads": 1}
+                if question == "diameter":
+                    more["n_searches"] = int(timed.last.n_searches)
+                self.add(row | more | timed.columns())
+
+    def timed(self, ask: Callable[..., Any], graph: CSRGraph, device: str) -> Any:
+        budget_s = self.arguments.budget
+        return time_calls(ask, [(graph,)], wait=waiter(device), budget_s=budget_s, at_least=3)
+
+    def seeds(self, row: Row) -> range:
+        """Further seeds of generated graphs."""
+        is_file = any(path.name.startswith(row["graph"]) for path in self.arguments.files)
+        return range(2, 2 if is_file else self.arguments.seeds + 1)
+
+    def others(self, row: Row, graph: CSRGraph, found: Any) -> None:
+        expected = found.diameter if row["what"] != "radius" else None
+        for name in self.arguments.programs:
+            timed = time_program(name, graph, row["what"], self.arguments.cutoff, expected)
+            self.add(row | {"by": name} | timed)
+
+
+def verified(graph: CSRGraph) -> Any:
+    """Our diameter, certified, or its path alone where the certificate would take too long."""
+    found = diameter(graph)
+    n_searches = len(found.proof.sources) + len(found.proof.landmarks)
+    if n_searches * graph.n_arcs <= MOST_CERTIFIED:
+        check_diameter(graph, found)
+    else:
+        check_path(graph, found.path)
+    return found
+
+
+def check(question: str, graph: CSRGraph, answer: Any, found: Any) -> None:
+    """Raise unless an answer agrees with the verified diameter and with searches of some nodes."""
+    if question == "diameter":
+        ends = found.diameter == answer.diameter == len(answer.path) - 1
+        if not ends or not answer.exact:
+            raise AssertionError(f"diameter {answer.diameter}, not {found.diameter}")
+        check_path(graph, to_host(answer.path))
+    elif question == "radius":
+        if bfs(graph, answer.center).eccentricity != answer.radius:
+            raise AssertionError(f"node {answer.center} is not at radius {answer.radius}")
+    else:
+        each = to_host(answer)
+        for node in np.linspace(0, graph.n_nodes - 1, 8).astype(int).tolist():
+            if bfs(graph, node).eccentricity != each[node]:
+                raise AssertionError(f"node {node} has another eccentricity than {each[node]}")
+        if each.max() != found.diameter:
+            raise AssertionError(f"largest eccentricity {each.max()}, not {found.diameter}")
+
+
+def effective(graph: CSRGraph, longest: int) -> Row:
+    """The 90-percentile effective diameter, and its ratio to the diameter."""
+    shard = Shard(graph.indptr, graph.indices, np.array([0, graph.n_nodes]), trusted=True)
+    found = effective_diameters(shard, seed=1)
+    value = float(found.value[0])
+    row = {"effective_diameter": round(value, 4), "effective_error": round(found.error[0], 4)}
+    row["effective_estimated"] = bool(found.is_estimated[0])
+    return row | {"effective_share": round(value / longest, 4) if longest else None}
+
+
+def reductions(question: str) -> Iterator[str]:
+    """Names of what can be switched off, and matters for the question."""
+    for field in fields(Strategy):
+        if field.default is True and (question == "diameter" or field.name == "sweeps"):
+            yield field.name
+
+
+def main() -> None:
+    def words(text: str) -> list[str]:
+        return [word for word in text.split(",") if word]
+
+    def numbers(text: str) -> list[int]:
+        return [int(word) for word in words(text)]
+
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
+    parser.add_argument("--nodes", type=numbers, default=[], help="of preferential attachment")
+    parser.add_argument("--top-down", type=numbers, default=[], help="routers, in 50 ASes")
+    parser.add_argument("--grid", type=numbers, default=[], help="sides of cut grids")
+    parser.add_argument("--question", type=words, default=["diameter"], help=",".join(QUESTIONS))
+    parser.add_argument("--device", type=words, default=["cpu"], help="cpu,gpu")
+    parser.add_argument("--programs", type=words, default=list(PROGRAMS), help=",".join(PROGRAMS))
+    parser.add_argument("--ablation", action="store_true", help="without each reduction, too")
+    parser.add_argument("--effective", action="store_true", help="effective diameters, too")
+    parser.add_argument("--seeds", type=int, default=1, help="graphs of each generated kind")
+    parser.add_argument("--cutoff", type=float, default=600.0, help="seconds a call of others")
+    parser.add_argument("--budget", type=float, default=1.0, help="seconds a row of ours")
+    parser.add_argument("--cores", type=int, default=1, help="that all programs share")
+    parser.add_argument("--subject", default="diameter", help="name of the file of results")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of that file")
+    arguments = parser.parse_args()
+    if not (arguments.files or arguments.nodes or arguments.top_down or arguments.grid):
+        arguments.nodes, arguments.top_down, arguments.grid = [10_000, 100_000], [100_000], [300]
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-arguments.cores :])
+    compile_cpu()
+    bench, others = Bench(arguments), OtherWork()
+    made = (arguments.files, arguments.nodes, arguments.top_down, arguments.grid)
+    for name, make in graphs(*made):
+        bench.graph(name, make)
+    told = others.n_cores()
+    record(arguments.subject, bench.rows, arguments.results, cores_of_others=told)
+
+
+if __name__ == "__main__":
+    main()
