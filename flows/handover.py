@@ -18,6 +18,7 @@ import orjson
 from pipeline.errors import StoreError
 from pipeline.model.measurement import Measurement
 from pipeline.model.tasks import SearchResults
+from pipeline.model.widths import EffectiveDiameters, Widths
 
 FOLDER = ".measured"  # below the folder of reports
 # What a run that was killed left behind; a report that failed can be made again until then.
@@ -25,6 +26,11 @@ KEEP_S = 24 * 3600.0
 _RESULT_COLUMNS = [field.name for field in fields(SearchResults) if field.name != "read_s"]
 _COLUMNS = ["rows", "n_tasks", "n_retries", "wall_s"]
 _OBJECTS = ["device", "cluster", "busy_share", "distances_dir"]
+_WIDTHS: dict[str, type] = {
+    "widths": Widths,
+    "weighted_widths": Widths,
+    "effective": EffectiveDiameters,
+}
 
 
 def remove_old(folder: Path, now: float) -> None:
@@ -41,6 +47,8 @@ def write_measurement(path: Path, measurement: Measurement, started: float) -> N
     columns = {name: getattr(measurement, name) for name in _COLUMNS}
     columns |= {f"results.{name}": getattr(measurement.results, name) for name in _RESULT_COLUMNS}
     rest: dict[str, Any] = {name: getattr(measurement, name) for name in _OBJECTS}
+    for name in _WIDTHS:
+        rest[name] = _split(getattr(measurement, name), name, columns)
     rest["failed"] = {str(row): reason for row, reason in measurement.failed.items()}
     rest["tasks"] = {}
     for name, values in measurement.tasks.items():
@@ -55,6 +63,31 @@ def write_measurement(path: Path, measurement: Measurement, started: float) -> N
     columns["rest"] = np.frombuffer(text, np.uint8)
     with path.open("wb") as file:
         np.savez(file, **columns)
+
+
+def _split(found: Any, name: str, columns: dict[str, np.ndarray]) -> dict[str, Any] | None:
+    """Put the arrays of some widths among the columns; what else they hold, None for none."""
+    if found is None:
+        return None
+    plain = {}
+    for field in fields(found):
+        value = getattr(found, field.name)
+        if isinstance(value, np.ndarray):
+            columns[f"{name}.{field.name}"] = value
+        else:
+            plain[field.name] = value
+    return plain
+
+
+def _join(kind: type, name: str, columns: dict[str, np.ndarray], plain: dict | None) -> Any:
+    """The opposite way."""
+    if plain is None:
+        return None
+    prefix = f"{name}."
+    own = {key.removeprefix(prefix): columns[key] for key in columns if key.startswith(prefix)}
+    if "metrics" in plain:
+        plain["metrics"] = tuple(plain["metrics"])
+    return kind(**own, **plain)
 
 
 def read_measurement(path: Path) -> tuple[Measurement, float]:
@@ -77,6 +110,7 @@ def read_measurement(path: Path) -> tuple[Measurement, float]:
             Measurement(
                 **{name: columns[name] for name in _COLUMNS},
                 **{name: rest[name] for name in _OBJECTS},
+                **{name: _join(kind, name, columns, rest[name]) for name, kind in _WIDTHS.items()},
                 results=SearchResults(
                     **{name: columns[f"results.{name}"] for name in _RESULT_COLUMNS}
                 ),

@@ -33,7 +33,7 @@ def new_handover(config: AnalyzeConfig) -> Path:
     name="measure", cache_policy=NO_CACHE, persist_result=False, retries=1, retry_delay_seconds=10
 )
 def measure_stage(config: AnalyzeConfig, handover: Path) -> Path | State:
-    """Search from every ingress and write what was found to ``handover``."""
+    """Measure the ASes and write what was found to ``handover``."""
     from pipeline import stages
 
     started = time.time()
@@ -68,9 +68,10 @@ def measure(
     out: str | None = None,
     snapshot: str | None = None,
     scheduler: str | None = None,
+    metrics: str | None = None,
     options: dict[str, Any] | None = None,
 ) -> State:
-    """Search from every ingress of a snapshot; the path of what was found is for ``report``.
+    """Measure the ASes of a snapshot; the path of what was found is for ``report``.
 
     Parameters are those of ``hopscope analyze``; further ones go into ``options`` by long name.
     What is not given comes from ``HOPSCOPE_*``.

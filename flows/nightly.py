@@ -78,12 +78,14 @@ def nightly(
     snapshot: str | None = None,
     ip2as: list[str] | None = None,
     scheduler: str | None = None,
+    metrics: str | None = None,
     options: dict[str, Any] | None = None,
 ) -> State:
-    """Read the inputs into a snapshot, search from every ingress, write the reports.
+    """Read the inputs into a snapshot, measure its ASes, write the reports.
 
     What is not given comes from the environment: HOPSCOPE_INPUTS, HOPSCOPE_STORE, HOPSCOPE_OUT,
-    HOPSCOPE_SNAPSHOT, HOPSCOPE_IP2AS, HOPSCOPE_SCHEDULER and the other HOPSCOPE_* variables.
+    HOPSCOPE_SNAPSHOT, HOPSCOPE_IP2AS, HOPSCOPE_SCHEDULER, HOPSCOPE_METRICS and the other
+    HOPSCOPE_* variables.
 
     Args:
         inputs: Files or folders of measurements or topologies.
@@ -92,6 +94,7 @@ def nightly(
         snapshot: Name of the snapshot; by default the UTC date of the newest record.
         ip2as: CAIDA pfx2as files.
         scheduler: Address of a Dask scheduler; by default the run opens a cluster of its own.
+        metrics: What to measure, "hops,diameter" for instance, or "all"; by default hops.
         options: Any other option of "hopscope run" by its long name, for instance
             {"allow_special": ["198.18.0.0/15"]}.
     """

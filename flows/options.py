@@ -1,7 +1,7 @@
 """Parameters of a flow run -> configs of the stages, by the same options as the command line.
 
-A flow run knows a few parameters by name (CONTRACT: inputs, store, out, snapshot, ip2as,
-scheduler) and takes any other option of ``hopscope run`` in ``options``, by its long name:
+A flow run knows a few parameters by name (inputs, store, out, snapshot, ip2as, scheduler,
+metrics) and takes any other option of ``hopscope run`` in ``options``, by its long name:
 ``{"allow_special": ["198.18.0.0/15"], "bridge_gaps": true}``. What is not given comes from
 ``HOPSCOPE_*``, then from the default of the command line.
 """
@@ -31,7 +31,7 @@ Inputs = Annotated[
 ]
 
 # Parameters that a flow run knows by name; all others go into ``options``.
-NAMED = ("inputs", "store", "out", "snapshot", "ip2as", "scheduler")
+NAMED = ("inputs", "store", "out", "snapshot", "ip2as", "scheduler", "metrics")
 
 
 def _given(
@@ -50,6 +50,7 @@ def _given(
     asn: o.Asn = None,
     ingresses: o.Ingresses = None,
     metrics: o.Metrics = "hops",
+    max_searches: o.MaxSearches = None,
     device: o.DeviceChoice = "auto",
     pack: o.Pack = "auto",
     schedule: o.Schedule = "free",

@@ -50,6 +50,7 @@ def report(
     store: str | None = None,
     out: str | None = None,
     snapshot: str | None = None,
+    metrics: str | None = None,
     options: dict[str, Any] | None = None,
 ) -> State:
     """Write the report of what the ``measure`` flow found; ``measured`` is the path it gave.

@@ -92,6 +92,7 @@ def analyze(
     snapshot: o.SnapshotName = None,
     asns: o.Asns = "",
     metrics: o.Metrics = "hops",
+    max_searches: o.MaxSearches = None,
     device: o.DeviceChoice = "auto",
     pack: o.Pack = "auto",
     schedule: o.Schedule = "free",
@@ -102,7 +103,7 @@ def analyze(
     pages: o.Pages = True,
     as_json: o.AsJson = False,
 ) -> None:
-    """Search from every ingress of a snapshot and write the reports."""
+    """Measure the ASes of a snapshot (--metrics) and write the reports."""
     summary = _analyze(o.analyze_config(locals()))
     if as_json:
         print_json(analyze_facts(summary))
@@ -128,6 +129,7 @@ def run(
     asn: o.Asn = None,
     ingresses: o.Ingresses = None,
     metrics: o.Metrics = "hops",
+    max_searches: o.MaxSearches = None,
     device: o.DeviceChoice = "auto",
     pack: o.Pack = "auto",
     schedule: o.Schedule = "free",

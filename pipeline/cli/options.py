@@ -9,6 +9,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from pipeline.config import AnalyzeConfig, IngestConfig
+from pipeline.model.metrics import BY_HOPS, METRICS
 
 Inputs = Annotated[
     list[Path],
@@ -144,7 +145,18 @@ Metrics = Annotated[
         envvar="HOPSCOPE_METRICS",
         show_envvar=False,
         metavar="NAME,...",
-        help="hops (more to come).",
+        help="hops; diameter, radius, center, periphery, eccentricities, each with weighted_ too; "
+        "effective_diameter; all: those in hops.",
+    ),
+]
+MaxSearches = Annotated[
+    int | None,
+    typer.Option(
+        envvar="HOPSCOPE_MAX_SEARCHES",
+        show_envvar=False,
+        metavar="N",
+        help="Searches for widths of a component, then intervals [exact].",
+        min=0,
     ),
 ]
 DeviceChoice = Annotated[
@@ -241,11 +253,16 @@ def numbers(text: str, option: str) -> tuple[int, ...]:
 
 
 def metric_names(text: str) -> tuple[str, ...]:
-    """``NAME,NAME,...``, at least one."""
-    names = tuple(part.strip() for part in text.split(",") if part.strip())
+    """``NAME,NAME,...``, at least one, each once; ``all`` stands for those in hops."""
+    names = [part.strip() for part in text.split(",") if part.strip()]
     if not names:
         raise typer.BadParameter("--metrics takes names like hops, at least one")
-    return names
+    if "all" in names:
+        names = [*BY_HOPS, *names]
+    known = ("all", *METRICS)
+    for name in names:
+        choice(name, known, "--metrics")
+    return tuple(name for name in METRICS if name in names)
 
 
 def pack_size(text: str) -> int | None:
@@ -286,6 +303,7 @@ def analyze_config(given: Mapping[str, Any]) -> AnalyzeConfig:
         snapshot=given["snapshot"],
         asns=numbers(given.get("asns", ""), "--asn"),
         metrics=metric_names(given["metrics"]),
+        max_searches=given["max_searches"],
         device=cast(Any, choice(given["device"], ("auto", "cpu", "gpu"), "--device")),
         pack=pack_size(given["pack"]),
         schedule=cast(Any, choice(given["schedule"], schedules, "--schedule")),

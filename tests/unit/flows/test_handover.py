@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 import os
-from dataclasses import fields
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
 
 from flows.handover import KEEP_S, read_measurement, remove_old, write_measurement
+from kernels import Shard
+from kernels.eccentricity.widths import widths
 from pipeline.errors import StoreError
 from pipeline.model.measurement import Measurement
 from pipeline.model.tasks import SearchResults
+from pipeline.model.widths import EffectiveDiameters, Widths
+from pipeline.schedule.width_columns import widths_of_shard
+from tests.shapes import path as path_graph
+
+
+def widths_of(is_weighted: bool) -> Widths:
+    shard = Shard.from_graphs([path_graph(3), path_graph(1)])
+    found = widths(shard, ["diameter", "eccentricities"])
+    rows = np.array([0, 2])
+    return widths_of_shard(found, shard.node_ptr, rows, found.questions, is_weighted, 0.5)
 
 
 @pytest.fixture
@@ -43,6 +55,16 @@ def measurement() -> Measurement:
         cluster={"n_workers": 2, "dashboard": "http://127.0.0.1:8787/status"},
         busy_share={"tcp://a": 0.75},
         distances_dir="/reports/.brite.distances-1",
+        widths=widths_of(is_weighted=False),
+        weighted_widths=widths_of(is_weighted=True),
+        effective=EffectiveDiameters(
+            row=np.array([0, 2]),
+            value=np.array([1.5, np.nan]),
+            is_estimated=np.array([True, False]),
+            error=np.array([0.25, 0.0]),
+            n_searches=np.array([1024, 1]),
+            read_s=0.125,
+        ),
     )
 
 
@@ -57,6 +79,14 @@ def test_every_field_comes_back_as_it_was(tmp_path, measurement):
         before, after = getattr(measurement.results, field.name), getattr(back.results, field.name)
         np.testing.assert_array_equal(before, after)
         assert before.dtype == after.dtype
+    for name in ("widths", "weighted_widths", "effective"):
+        before, after = getattr(measurement, name), getattr(back, name)
+        assert type(before) is type(after)
+        for field in fields(before):
+            old, new = getattr(before, field.name), getattr(after, field.name)
+            assert type(old) is type(new)
+            np.testing.assert_array_equal(old, new)
+            assert getattr(old, "dtype", None) == getattr(new, "dtype", None)
     for name in ("rows", "n_tasks", "n_retries", "wall_s"):
         np.testing.assert_array_equal(getattr(measurement, name), getattr(back, name))
     for name in ("failed", "device", "cluster", "busy_share", "distances_dir"):
@@ -66,6 +96,14 @@ def test_every_field_comes_back_as_it_was(tmp_path, measurement):
     np.testing.assert_array_equal(back.tasks["started"], measurement.tasks["started"])
 
 
+def test_widths_that_were_not_asked_for_stay_away(tmp_path, measurement):
+    path = tmp_path / "m.npz"
+    none = dict.fromkeys(("widths", "weighted_widths", "effective"))
+    write_measurement(path, replace(measurement, **none), 0.0)
+    back, _ = read_measurement(path)
+    assert (back.widths, back.weighted_widths, back.effective) == (None, None, None)
+
+
 def test_no_field_of_a_measurement_is_forgotten(tmp_path, measurement):
     path = tmp_path / "m.npz"
     write_measurement(path, measurement, 0.0)
@@ -73,9 +111,7 @@ def test_no_field_of_a_measurement_is_forgotten(tmp_path, measurement):
     empty = [
         field.name
         for field in fields(Measurement)
-        if not len(
-            vars(back)[field.name].row if field.name == "results" else vars(back)[field.name]
-        )
+        if not len(getattr(vars(back)[field.name], "row", vars(back)[field.name]))
     ]
     assert empty == []
 
