@@ -71,7 +71,7 @@ class Bench:
         self.add({"what": "graph"} | about | more)
         for question in arguments.question:
             row = {"what": question} | about
-            for device in arguments.device:
+            for device in arguments.device if OURS in arguments.programs else []:
                 self.ours(row | {"device": device}, graph, make, found)
             if "cpu" in arguments.device:
                 self.others(row | {"device": "cpu"}, graph, found)
@@ -118,7 +118,7 @@ class Bench:
 
     def others(self, row: Row, graph: CSRGraph, found: Any) -> None:
         expected = found.diameter if row["what"] != "radius" else None
-        for name in self.arguments.programs:
+        for name in [name for name in self.arguments.programs if name != OURS]:
             timed = time_program(name, graph, row["what"], self.arguments.cutoff, expected)
             self.add(row | {"by": name} | timed)
 
@@ -184,7 +184,8 @@ def main() -> None:
     parser.add_argument("--grid", type=numbers, default=[], help="sides of cut grids")
     parser.add_argument("--question", type=words, default=["diameter"], help=",".join(QUESTIONS))
     parser.add_argument("--device", type=words, default=["cpu"], help="cpu,gpu")
-    parser.add_argument("--programs", type=words, default=list(PROGRAMS), help=",".join(PROGRAMS))
+    every = [OURS, *PROGRAMS]
+    parser.add_argument("--programs", type=words, default=every, help="of " + ", ".join(every))
     parser.add_argument("--ablation", action="store_true", help="without each reduction, too")
     parser.add_argument("--effective", action="store_true", help="effective diameters, too")
     parser.add_argument("--seeds", type=int, default=1, help="graphs of each generated kind")

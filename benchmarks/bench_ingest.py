@@ -1,11 +1,12 @@
-"""Readers: a file repeated to some number of traces, from stored bytes to columns, on one core.
+"""Readers, from stored bytes to columns, on one core: files repeated to some number of traces.
 
-Command: python benchmarks/bench_ingest.py [--traces N] [FILE...]
+Command: python benchmarks/bench_ingest.py [--traces N] [--edges N] [--subject RESULT] [FILE...]
 Writes benchmarks/results/ingest.json. FILE is any file of traces; without one, the measurements in
 data/samples/lab are taken, one of each format. A file is repeated by appending it to itself (gzip
 members one behind another), read once before the clock runs, and then ``--repeats`` times. Rates
 are of the median of processor time, so that a busy machine does not change them; one thread does
-it all, pinned to one core. What is timed: opening, hashing, decompressing, decoding, counting.
+it all, pinned to one core. The edge list is that of a preferential attachment graph, plain and
+packed by gzip. What is timed: opening, hashing, decompressing, decoding, counting.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
+from benchmarks.graph_files import write_edge_list
+from benchmarks.graphs import attachment
 from benchmarks.record import record
 from pipeline.ingest import open_reader
 from pipeline.model.reading import ReadReport
@@ -79,19 +82,49 @@ def measure(path: Path, n_traces: int, n_repeats: int, folder: Path) -> dict[str
     }
 
 
+def measure_edges(n_edges: int, n_repeats: int, folder: Path) -> list[dict[str, object]]:
+    """A row for a plain edge list, and one for a packed one."""
+    graph = attachment(n_edges // 2 + 2)
+    rows = []
+    for name in ("edges.txt", "edges.txt.gz"):
+        path = folder / name
+        write_edge_list(graph, path, "preferential attachment")
+        report = read(path)[0]
+        if report.n_records != graph.n_edges or report.rejected or report.notes:
+            raise SystemExit(f"{name}: {report.n_records} edges, not {graph.n_edges}")
+        runs = [read(path)[1:] for _ in range(n_repeats)]
+        cpu_s = statistics.median(cpu for cpu, _ in runs)
+        rows.append(
+            {
+                "format": report.format,
+                "file": name,
+                "n_edges": report.n_records,
+                "stored_bytes": report.size_bytes,
+                "cpu_s": round(cpu_s, 3),
+                "wall_s": round(statistics.median(wall for _, wall in runs), 3),
+                "edges_per_s": round(report.n_records / cpu_s),
+            }
+        )
+    return rows
+
+
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Rate of each reader of traces, on one core.")
+    parser = argparse.ArgumentParser(description="Rate of each reader, on one core.")
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
     parser.add_argument("--traces", type=int, default=200_000, help="at least so many a file")
+    parser.add_argument("--edges", type=int, default=2_000_000, help="of an edge list")
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--subject", default="ingest", help="name of the file of results")
     arguments = parser.parse_args()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     with tempfile.TemporaryDirectory() as folder:
         rows = [
             measure(path, arguments.traces, arguments.repeats, Path(folder))
-            for path in arguments.files or default_files()
+            for path in (arguments.files or default_files() if arguments.traces else [])
         ]
-    record("ingest", rows)
+        if arguments.edges:
+            rows += measure_edges(arguments.edges, arguments.repeats, Path(folder))
+    record(arguments.subject, rows)
 
 
 if __name__ == "__main__":

@@ -41,7 +41,7 @@ class BruteForce:
     """One search a node, by a queue; of large graphs as many as ``budget_s`` allows."""
 
     threads = 1
-    budget_s = 8.0
+    budget_s = 3.0
 
     def __init__(self, graph: CSRGraph):
         self.graph = graph

@@ -166,7 +166,12 @@ def measured(tmp_path, monkeypatch) -> Path:
     file = tmp_path / "small.txt"
     write_edge_list(attachment(200), file, "small")
     words = ["bench_diameter.py", str(file), "--grid", "12", "--ablation", "--effective"]
-    words += ["--question", "diameter,eccentricities,radius", "--programs", "F-Diam,plain bounds"]
+    words += [
+        "--question",
+        "diameter,eccentricities,radius",
+        "--programs",
+        "hopscope,F-Diam,plain bounds",
+    ]
     words += ["--seeds", "2", "--budget", "0", "--cutoff", "60", "--results", str(tmp_path)]
     monkeypatch.setattr(sys, "argv", words)
     bench_diameter.main()
