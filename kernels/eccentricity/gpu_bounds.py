@@ -296,7 +296,7 @@ def reordered(shard: Shard, order: Any) -> Shard:
     degree = cp.diff(shard.indptr)[order]
     indptr = cp.zeros(order.size + 1, np.int64)
     cp.cumsum(degree, out=indptr[1:])
-    place = cp.empty(order.size, NODE)
+    place = cp.empty(shard.n_nodes, NODE)
     place[order] = cp.arange(order.size, dtype=NODE)
     indices = cp.empty(shard.indices.size, NODE)
     args = (shard.indptr, shard.indices, cp.int64(order.size), order, place, indptr, indices)
