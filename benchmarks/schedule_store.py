@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels import hash_arrays
+from kernels import CSRGraph, hash_arrays
 from pipeline.generate.barabasi_albert import barabasi_albert_graph
 from pipeline.model.graphs import GraphSet
 from pipeline.store import Snapshot, open_snapshot, write_snapshot
@@ -35,10 +35,16 @@ class Size:
 
 def make_snapshot(store: Path, name: str, sizes: Sequence[Size]) -> Snapshot:
     """Write one AS a size, numbered from 64512, and open what was written."""
-    graphs = [
-        barabasi_albert_graph(size.n_nodes, m=size.m, seed=size.copy, shuffled=True)
-        for size in sizes
-    ]
+    return make_snapshot_of(store, name, [graph_of(size) for size in sizes])
+
+
+def graph_of(size: Size) -> CSRGraph:
+    """Preferential attachment, node ids shuffled."""
+    return barabasi_albert_graph(size.n_nodes, m=size.m, seed=size.copy, shuffled=True)
+
+
+def make_snapshot_of(store: Path, name: str, graphs: Sequence[CSRGraph]) -> Snapshot:
+    """The same of graphs that are there; each is counted as one component."""
     n_nodes = np.array([graph.n_nodes for graph in graphs])
     n_arcs = np.array([graph.n_arcs for graph in graphs])
     n = len(graphs)

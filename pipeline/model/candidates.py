@@ -54,7 +54,7 @@ class CandidateTask:
         ``candidate``: whether the graph is one component.
     job : CandidateJob
     max_searches : int or None
-        ``opening``: how many it may make, one a component.
+        ``opening``: how many may be made in each component; it makes one.
     length : int
         ``path``: its hops.
     """

@@ -8,21 +8,23 @@ me, give it to the client, each with an answer), most of what a task without wor
 from __future__ import annotations
 
 import pickle
+import threading
 import time
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from distributed import Worker, get_worker
 from distributed.protocol.pickle import dumps, loads
 
-from pipeline.errors import OutOfMemoryError, PipelineError
+from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError
 from pipeline.model.tasks import TaskRun
 
 # A scheduler remembers the last 1,000 events of a client: 16 MB until the client leaves.
 MAX_POSTED_BYTES = 16 << 10
 POSTED = "hopscope-posted"  # names our events among those that a client gets
-STARTED = "hopscope-started"
+N_REMEMBERED = 10_000  # keys, of tasks that have begun and of tasks that shall not
 
 
 @dataclass(frozen=True)
@@ -34,8 +36,53 @@ class Attempted:
     error: BaseException | None = None
 
 
+class Begun:
+    """Which tasks have begun in this process, and which have been withdrawn before they did.
+
+    One lock decides between the two, so whatever began ends, and is used.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._begun: OrderedDict[tuple, None] = OrderedDict()
+        self._withdrawn: OrderedDict[tuple, None] = OrderedDict()
+
+    def begin(self, key: tuple) -> bool:
+        """Whether a task may begin; if so, it has."""
+        with self._lock:
+            if key in self._withdrawn:
+                return False
+            self._note(self._begun, key)
+            return True
+
+    def withdraw(self, keys: Iterable[tuple]) -> list[tuple]:
+        """Let no task of these begin; those that have begun."""
+        with self._lock:
+            begun = []
+            for key in keys:
+                if key in self._begun:
+                    begun.append(key)
+                else:
+                    self._note(self._withdrawn, key)
+            return begun
+
+    @staticmethod
+    def _note(keys: OrderedDict[tuple, None], key: tuple) -> None:
+        keys[key] = None
+        while len(keys) > N_REMEMBERED:
+            keys.popitem(last=False)
+
+
+_HERE = Begun()
+
+
+def withdraw_here(keys: Sequence[tuple]) -> list[tuple]:
+    """Executed on each worker: withdraw tasks; those that have begun there."""
+    return _HERE.withdraw(keys)
+
+
 def pack(
-    key: tuple, topic: str, run: Callable[[Any], Any], task: Any, tells_start: bool = False
+    key: tuple, topic: str, run: Callable[[Any], Any], task: Any, may_be_withdrawn: bool = False
 ) -> bytes:
     """A task as bytes: neither Dask nor its scheduler need look into it.
 
@@ -47,10 +94,10 @@ def pack(
         Where a small result is posted; "": all results are fetched.
     run : callable
         Executed on a worker with the task.
-    tells_start : bool
-        Whether the worker posts that it starts.
+    may_be_withdrawn : bool
+        Whether ``withdraw_here`` may be asked about it.
     """
-    return dumps((key, topic, run, task, tells_start))
+    return dumps((key, topic, run, task, may_be_withdrawn))
 
 
 def attempt(packed: bytes) -> Attempted | str:
@@ -69,10 +116,10 @@ def attempt(packed: bytes) -> Attempted | str:
     result, error, device = None, None, "cpu"
     key, topic = (), ""
     try:
-        key, topic, run, task, tells_start = loads(packed)
-        if tells_start and worker is not None and topic:
-            worker.log_event(topic, {STARTED: list(key)})
+        key, topic, run, task, may_be_withdrawn = loads(packed)
         device = getattr(task, "device", "cpu")
+        if may_be_withdrawn:
+            _begin(key)
         result = run(task)
     except Exception as raised:  # every error of a task becomes an outcome at the client
         error = _portable(raised)
@@ -81,6 +128,12 @@ def attempt(packed: bytes) -> Attempted | str:
     if worker is not None and topic and _post(worker, topic, key, attempted):
         return POSTED
     return attempted
+
+
+def _begin(key: tuple) -> None:
+    if not _HERE.begin(key):
+        # Nobody waits for it, unless another worker had begun it and has given it up.
+        raise RetryableError("it was withdrawn")
 
 
 def _post(worker: Worker, topic: str, key: tuple, attempted: Attempted) -> bool:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels.eccentricity.bounds import EccentricityBounds
+from kernels.eccentricity.sweeping import lanes_of
 from kernels.eccentricity.widths import plan_questions
 from kernels.errors import GraphError
 from kernels.types import NODE
@@ -75,7 +76,7 @@ class CandidateState:
         self._is_searched = np.empty(0, bool)
         self._has_failed = np.empty(0, bool)
         self._n_searches = 0
-        self._n_taken = 0  # sources searched or in flight
+        self._n_taken = np.zeros(1, np.int64)  # sources of each component, searched or in flight
         self._reasons: list[str] = []  # why tasks have failed for good
         self._is_news = False  # since ``useless`` was asked
         self._stage = "opening"  # then candidates, path, over
@@ -125,12 +126,12 @@ class CandidateState:
 
     def useless(self, tasks: Sequence[CandidateTask]) -> list[CandidateTask]:
         """Those of some tasks in flight that are no longer worth being started."""
-        if not self._is_news:
+        candidates = [task for task in tasks if task.kind == "candidate"]
+        if self._stage != "candidates":
+            return candidates
+        if not self._is_news or not candidates:
             return []
         self._is_news = False
-        candidates = [task for task in tasks if task.kind == "candidate"]
-        if self._stage != "candidates" or not candidates:
-            return candidates
         sources = np.concatenate([task.sources for task in candidates])
         needed: set[int] = set()
         for question, bounds in enumerate(self._bounds):
@@ -150,6 +151,7 @@ class CandidateState:
         if component is None:
             component = np.zeros(n_nodes, np.int32)
         degree = opened.degree.astype(np.int32)
+        self._n_taken = np.zeros(len(self._names), np.int64)
         for question in plan_questions(self.job.metrics):
             relevant = None
             if question == "diameter" and opened.is_tip is not None:
@@ -161,7 +163,7 @@ class CandidateState:
             for bounds in self._bounds:
                 bounds.update(np.empty(0, NODE), lower, upper)
         if opened.bounds is not None:
-            self._n_taken += len(opened.bounds.sources)
+            np.add.at(self._n_taken, component[opened.bounds.sources], 1)
             self._tighten(opened.bounds, alone=True)
 
     def _tighten(self, found: CandidateBounds, alone: bool) -> None:
@@ -198,7 +200,7 @@ class CandidateState:
         for bounds in self._bounds:
             bounds.release(sources)
         self._takers[sources] = 0
-        self._n_taken -= len(sources)
+        np.subtract.at(self._n_taken, self._bounds[0].component[sources], 1)
 
     def _advance(self) -> None:
         """Go on to the path, and to the answer, when there is nothing left to search."""
@@ -226,9 +228,7 @@ class CandidateState:
 
     def _take(self) -> CandidateTask | None:
         """Candidates of the next question that has some."""
-        limit = self.choice.max_searches
-        n_left = self.job.n_nodes if limit is None else limit - self._n_taken
-        if n_left <= 0 or len(self._reasons) >= MAX_FAILED:
+        if len(self._reasons) >= MAX_FAILED:
             return None
         for _ in self._bounds:
             question = self._turn % len(self._bounds)
@@ -236,11 +236,21 @@ class CandidateState:
             if self._bounds[question].done:
                 continue
             sources = self._choose(question)
+            sources = self._within_limit(sources)
             if len(sources):
-                self._n_taken += len(sources)
-                self._release(sources[n_left:])
-                return self._task(sources[:n_left])
+                return self._task(sources)
         return None
+
+    def _within_limit(self, sources: np.ndarray) -> np.ndarray:
+        """As many of each component as may still be searched; the others are given back."""
+        component = self._bounds[0].component
+        before = self._n_taken[component[sources]] + lanes_of(sources, component)
+        np.add.at(self._n_taken, component[sources], 1)
+        if self.choice.max_searches is None:
+            return sources
+        beyond = before >= self.choice.max_searches
+        self._release(sources[beyond])
+        return sources[~beyond]
 
     def _choose(self, question: int) -> np.ndarray:
         """Sources for one question that nobody has in flight; none if all that matter are."""

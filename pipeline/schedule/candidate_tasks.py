@@ -135,8 +135,8 @@ def _open(task: CandidateTask) -> OpenedGraph:
     read_s = time.perf_counter() - started
     degree = np.diff(graph.indptr).astype(np.int32)
     names, component, bounds = np.zeros(1, NODE), None, None
-    most = graph.n_nodes if task.max_searches is None else task.max_searches
-    if graph.n_nodes and most > 0:
+    may_search = task.max_searches is None or task.max_searches > 0
+    if graph.n_nodes and may_search:
         # One search tells whether the graph hangs together.
         held = _held(graph, is_connected=True)
         found = held.search(np.array([np.argmax(degree)], NODE), alone=True)
@@ -145,8 +145,8 @@ def _open(task: CandidateTask) -> OpenedGraph:
     if bounds is None:
         _LOCAL.__dict__.get("held", {}).pop(id(graph), None)
         names, component = numbered_components(graph)
-        hubs = _hubs(component, len(names), degree)[:most]
-        if len(hubs):
+        hubs = _hubs(component, len(names), degree)
+        if len(hubs) and may_search:
             bounds = _narrowed(_held(graph, is_connected=False).search(hubs, alone=True), 0.0)
         if len(names) == 1:
             component = None
@@ -168,15 +168,13 @@ def _open(task: CandidateTask) -> OpenedGraph:
 
 
 def _hubs(component: np.ndarray, n_components: int, degree: np.ndarray) -> np.ndarray:
-    """A node of highest degree of each component that needs a search, of the largest first."""
+    """A node of highest degree of each component that needs a search."""
     highest = np.zeros(n_components, np.int32)
     np.maximum.at(highest, component, degree)
     nodes = np.flatnonzero(degree == highest[component])
     own, first = np.unique(component[nodes], return_index=True)
     size = np.bincount(component, minlength=n_components)[own]
-    order = np.argsort(-size, kind="stable")
-    order = order[size[order] > _KNOWN]
-    return nodes[first[order]].astype(NODE)
+    return nodes[first[size > _KNOWN]].astype(NODE)
 
 
 def _find_path(task: CandidateTask) -> CandidatePath:

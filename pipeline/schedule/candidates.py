@@ -59,7 +59,7 @@ def answer_by_candidates(
     pack : int or None
         Candidates a task carries; None: one, or as many as share a sweep where that is cheaper.
     max_searches : int or None
-        Of each AS, over all its components; what it does not suffice for is told as an interval.
+        In each component of an AS; what they do not suffice for is told as an interval.
     limits : Limits
         When to stop waiting for a task.
     schedule : str

@@ -19,6 +19,7 @@ from typing import Any
 from distributed import Client, Future
 
 from pipeline.errors import RetryableError
+from pipeline.schedule.attempt import withdraw_here
 from pipeline.schedule.watch import Limits
 
 log = logging.getLogger(__name__)
@@ -26,6 +27,7 @@ log = logging.getLogger(__name__)
 SILENT_LOOKS = 3  # looks in a row without an answer; then the scheduler counts as gone
 FEW, MANY = 1.1, 4.0  # tasks a thread, rounded up; the former is Dask's default
 GONE = "the scheduler is gone"
+WITHDRAWN = "it has been withdrawn"
 
 
 def ask(client: Client, call: Callable[[], Awaitable[Any]], timeout_s: float) -> Any:
@@ -149,6 +151,22 @@ class Connection:
     async def _tell_end(self, future: Future) -> None:
         await future._state.wait()
         self.done.put((future.key, None))
+
+    def withdraw(self, keys: Sequence[tuple]) -> None:
+        """Begin to ask all workers; (key, WITHDRAWN) comes in ``done`` for what has not begun."""
+        asyncio.run_coroutine_threadsafe(self._withdraw(keys), self.client.loop.asyncio_loop)
+
+    async def _withdraw(self, keys: Sequence[tuple]) -> None:
+        try:
+            asked = self.client._run(withdraw_here, list(keys), on_error="ignore")
+            answers = await asyncio.wait_for(asked, self.limits.answer_s)
+        except Exception as error:  # they stay where they are
+            log.debug("workers did not answer: %s", error)
+            return
+        begun = {tuple(key) for answer in answers.values() for key in answer}
+        for key in keys:
+            if key not in begun:
+                self.done.put((key, WITHDRAWN))
 
     def fetch(self, futures: Sequence[Future]) -> None:
         """Begin to fetch results that are ready; answers arrive in ``done``."""

@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 
 Run = Callable[[Any], Any]
 NextTask = Callable[[], Any | None]
-Useless = Callable[[list[Any]], Iterable[Any]]  # of tasks that have not started
+Useless = Callable[[list[Any]], Iterable[Any]]  # of tasks in flight
 Name = str | Callable[[Any], str]
 
 
@@ -71,9 +71,9 @@ def drive(
         Further queues, each with a window of its own, from the workers that may run its next
         task: so tasks for some workers never stand in front of tasks for others.
     useless : callable from a list of tasks to some of them, or None
-        Asked each time outcomes have been used: which of the tasks that have not started are not
-        needed any longer. They are cancelled, and told as outcomes that are ``withdrawn``; what
-        runs goes on, and is told as ever.
+        Asked each time outcomes have been used, about tasks that may not have begun: which are not
+        needed any longer. Those that have not begun are cancelled, and told as outcomes that are
+        ``withdrawn``; what runs goes on, and is told as ever.
 
     Yields
     ------
@@ -101,7 +101,7 @@ def drive(
                 return
             yield from flight.finished()
             if useless is not None and (waiting := flight.waiting()):
-                yield from flight.withdraw(useless(waiting))
+                flight.withdraw(useless(waiting))
 
 
 def drive_barrier(

@@ -26,8 +26,8 @@ from distributed.scheduler import KilledWorker
 
 from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError
 from pipeline.model.tasks import Attempt, Outcome
-from pipeline.schedule.attempt import POSTED, STARTED, Attempted, attempt, loads, pack
-from pipeline.schedule.connection import GONE, Connection
+from pipeline.schedule.attempt import POSTED, Attempted, attempt, loads, pack
+from pipeline.schedule.connection import GONE, WITHDRAWN, Connection
 from pipeline.schedule.mailbox import Mailbox, open_mailbox
 from pipeline.schedule.watch import Limits, Watch, Watched
 
@@ -45,6 +45,7 @@ N_RECENT = 16  # tasks whose mean time decides
 MAX_DEATHS = 2  # workers lost in quarantine
 REASON_S = 10.0  # seconds to learn an error that this process has been told already
 
+Answer = Attempted | BaseException | str  # of a worker; a text: WITHDRAWN
 Split = Callable[[Any], Sequence[Any]]
 Allowed = Callable[[Any, Iterable[str]], list[str] | None]  # of a task and the workers there
 
@@ -75,12 +76,7 @@ class _Entry:
     deaths: int = 0  # workers it lost in quarantine
     queue: int = 0  # of the caller's
     fetching: bool = False  # it has ended, its result is on its way
-    started: bool = False  # its worker has said so, where workers are asked to
-
-    @property
-    def waits(self) -> bool:
-        """Whether it has not started, as far as is known here."""
-        return not (self.started or self.fetching)
+    unwanted: bool = False  # to be withdrawn, unless it has begun
 
     def outcome(self, **came: Any) -> Outcome:
         return Outcome(self.task, self.number, self.submitted, failed=self.failed, **came)
@@ -97,7 +93,7 @@ class Flight:
     smaller: Split
     limits: Limits
     allowed: Allowed
-    is_withdrawing: bool = False  # whether workers say when they start a task
+    is_withdrawing: bool = False  # whether workers note which tasks have begun
     _entries: dict[Any, _Entry] = field(default_factory=dict)
     _suspects: deque[tuple] = field(default_factory=deque)  # arguments of submit
     _stillborn: list[Outcome] = field(default_factory=list)  # not even submitted
@@ -238,10 +234,12 @@ class Flight:
         told = self._wait() if self._entries and not self._stillborn else []
         outcomes, self._stillborn = self._stillborn, []
         answers = self._answers(told)
-        for key, answer in answers:
-            entry = self._entries.pop(key)
-            if self._mailbox is not None:
-                self._mailbox.forget([key])
+        if self._mailbox is not None:
+            self._mailbox.forget(key for key, _ in answers)
+        ended = [(self._entries.pop(key), answer) for key, answer in answers]
+        taken = [entry for entry, answer in ended if answer == WITHDRAWN]
+        self._there.cancel([entry.future for entry in taken if entry.future is not None])
+        for entry, answer in ended:
             outcomes += self._settle(entry, answer)
         if answers:
             self._there.hold_more(self._mean_s() < SHORT_S)
@@ -254,29 +252,24 @@ class Flight:
         return outcomes
 
     def waiting(self) -> list[Any]:
-        """Tasks that have not started, as far as is known here."""
-        tasks = [entry.task for entry in self._entries.values() if entry.waits]
+        """Tasks that may not have begun, and may be withdrawn."""
+        entries = self._entries.values()
+        tasks = [e.task for e in entries if e.future and not (e.fetching or e.unwanted)]
         return tasks + [arguments[0] for arguments in self._suspects]
 
-    def withdraw(self, tasks: Iterable[Any]) -> list[Outcome]:
-        """Take back some of those that wait.
-
-        A worker's word that it starts takes some ms: what started within these ends unheard.
-        """
+    def withdraw(self, tasks: Iterable[Any]) -> None:
+        """Take back some of ``waiting``, as outcomes of ``finished``; what has begun goes on."""
         unwanted = {id(task) for task in tasks}
-        taken = {k: e for k, e in self._entries.items() if e.waits and id(e.task) in unwanted}
-        self._entries = {k: e for k, e in self._entries.items() if k not in taken}
-        self._outbox = [sent for sent in self._outbox if sent[1] not in taken]
-        if self._mailbox is not None:
-            self._mailbox.forget(taken)
-        self._there.cancel([e.future for e in taken.values() if e.future is not None])
-        outcomes = [entry.outcome(withdrawn=True) for entry in taken.values()]
+        keys = [key for key, entry in self._entries.items() if id(entry.task) in unwanted]
+        for key in keys:
+            self._entries[key].unwanted = True
+        if keys:
+            self._there.withdraw(keys)
         for task, _, number, _, failed, *_ in self._suspects:
             if id(task) in unwanted:
                 told = Outcome(task, number, time.time(), failed=failed, withdrawn=True)
-                outcomes.append(told)
+                self._stillborn.append(told)
         self._suspects = deque(s for s in self._suspects if id(s[0]) not in unwanted)
-        return outcomes
 
     def _try_a_suspect(self) -> None:
         if self._suspects and not any(entry.suspect for entry in self._entries.values()):
@@ -294,21 +287,19 @@ class Flight:
             except queue.Empty:
                 return told
 
-    def _answers(self, told: list[tuple[Any, Any]]) -> list[tuple[Any, Attempted | BaseException]]:
+    def _answers(self, told: list[tuple[Any, Any]]) -> list[tuple[Any, Answer]]:
         """What has come back; what has only ended is fetched, and comes back later.
 
         What has been posted may come back before Dask knows that it has ended: whoever waits for
         its end keeps the future until then.
         """
-        answers: dict[Any, Attempted | BaseException] = {}
+        answers: dict[Any, Answer] = {}
         ready = []
         for key, answer in told:
             if key in answers or (entry := self._entries.get(key)) is None:
                 continue  # it was posted, or given up meanwhile
             if isinstance(answer, bytes):
                 answers[key] = _unpacked(entry, answer)
-            elif answer == STARTED:
-                entry.started = True
             elif answer == POSTED:
                 text = f"{entry.watched.name}: its result was lost on the way"
                 answers[key] = RetryableError(text)
@@ -343,8 +334,10 @@ class Flight:
             )
         return PipelineError(f"{name}: {type(error).__name__}: {error}")
 
-    def _settle(self, entry: _Entry, answer: Attempted | BaseException) -> list[Outcome]:
+    def _settle(self, entry: _Entry, answer: Answer) -> list[Outcome]:
         """An outcome, or another attempt."""
+        if isinstance(answer, str):
+            return [entry.outcome(withdrawn=True)]
         run = None
         if isinstance(answer, Attempted):
             run, error = answer.run, answer.error

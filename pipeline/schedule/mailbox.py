@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary, ref
 from distributed import Client
 from distributed.client import ClosedClientError
 
-from pipeline.schedule.attempt import POSTED, STARTED
+from pipeline.schedule.attempt import POSTED
 
 _LOCK = threading.Lock()
 _MAILBOXES: WeakKeyDictionary[Client, Mailbox] = WeakKeyDictionary()
@@ -31,7 +31,7 @@ class Mailbox:
         self._waiting: dict[tuple, SimpleQueue] = {}
 
     def expect(self, keys: Iterable[tuple], done: SimpleQueue) -> None:
-        """Put (key, posted bytes) in ``done`` when it comes, (key, STARTED) when that does."""
+        """Put (key, posted bytes) in ``done`` when it comes."""
         self._waiting.update(dict.fromkeys(keys, done))
 
     def forget(self, keys: Iterable[tuple]) -> None:
@@ -42,13 +42,7 @@ class Mailbox:
     def deliver(self, event: tuple[float, Any]) -> None:
         """Called on the client's loop; the scheduler tells of other things too."""
         message = event[1]
-        if not isinstance(message, dict):
-            return
-        if STARTED in message:
-            key = tuple(message[STARTED])
-            if (done := self._waiting.get(key)) is not None:
-                done.put((key, STARTED))
-        if POSTED not in message:
+        if not isinstance(message, dict) or POSTED not in message:
             return
         key, posted = message[POSTED]
         if (done := self._waiting.pop(tuple(key), None)) is not None:

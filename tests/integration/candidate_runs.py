@@ -1,0 +1,74 @@
+"""What workers run in ``test_candidates`` in place of ``run_candidate``: slow, failing, deadly."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from pathlib import Path
+
+from pipeline.errors import PipelineError
+from pipeline.schedule.candidate_tasks import run_candidate
+
+HELD_S = 30  # seconds; then something is wrong, and the task fails
+
+
+def first(folder, name) -> bool:
+    """Whether nobody has asked for this before, on any worker."""
+    try:
+        os.close(os.open(Path(folder) / name, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return False
+    return True
+
+
+def wait_for(folder, name, n=1) -> None:
+    deadline = time.monotonic() + HELD_S
+    while len(list(Path(folder).glob(name))) < n:
+        if time.monotonic() > deadline:
+            raise RuntimeError(f"no {name} in {HELD_S} s")
+        time.sleep(0.01)
+
+
+def run_slowly(task, folder):
+    """The first candidate ends after five others have."""
+    if task.kind == "candidate" and first(folder, "slow"):
+        wait_for(folder, "done-*", 5)
+    found = run_candidate(task)
+    if task.kind == "candidate":
+        first(folder, f"done-{task.sources[0]}")
+    return found
+
+
+def run_held(task, folder, quick):
+    """Candidates other than ``quick`` wait to be let go."""
+    if task.kind == "candidate":
+        first(folder, f"started-{task.sources[0]}")
+        if task.sources[0] != quick:
+            wait_for(folder, "released")
+    return run_candidate(task)
+
+
+def run_first_held(task, folder, asn):
+    """The first candidate of one AS waits to be let go."""
+    if task.kind == "candidate" and task.job.asn == asn and first(folder, "held"):
+        wait_for(folder, "released")
+    return run_candidate(task)
+
+
+def run_deadly(task, folder):
+    """The third candidate kills its worker, once."""
+    if task.kind == "candidate":
+        for name in ("one", "two", "three"):
+            if first(folder, name):
+                if name == "three":
+                    os.kill(os.getpid(), signal.SIGKILL)
+                break
+    return run_candidate(task)
+
+
+def run_failing(task):
+    """No candidate is ever found."""
+    if task.kind == "candidate":
+        raise PipelineError("a disk full of holes")
+    return run_candidate(task)

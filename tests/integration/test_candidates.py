@@ -1,0 +1,217 @@
+"""Widths by candidates on real worker processes, against NetworkX."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pytest
+
+from benchmarks.graphs import attachment, cut_grid
+from benchmarks.schedule_store import make_snapshot_of
+from pipeline.model.candidates import CandidateJob
+from pipeline.model.widths import WIDTH_METRICS
+from pipeline.schedule.candidates import answer_by_candidates
+from pipeline.schedule.cluster import open_cluster
+from tests.integration.candidate_runs import (
+    run_deadly,
+    run_failing,
+    run_first_held,
+    run_held,
+    run_slowly,
+)
+from tests.integration.measured import config_for
+from tests.oracles.widths import Truth, check_widths
+from tests.shapes import graph_of, path
+
+# Distributed leaves sockets to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+
+ATTACHMENT, GRID, PIECES, PATH = range(4)  # rows
+pieces = [(i, i + 1) for i in range(60) if i not in (20, 45)] + [(50, 60), (3, 11)]
+GRAPHS = [attachment(1500), cut_grid(24), graph_of(64, pieces), path(202)]
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory):
+    return make_snapshot_of(tmp_path_factory.mktemp("store"), "wide", GRAPHS)
+
+
+@pytest.fixture(scope="module")
+def truth():
+    return [Truth(graph) for graph in GRAPHS]
+
+
+@pytest.fixture(scope="module")
+def cluster(snapshot, tmp_path_factory):
+    config = config_for(snapshot, tmp_path_factory.mktemp("out"), workers=2, device="cpu")
+    with open_cluster(config) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def job(snapshot):
+    def job(row, *metrics, device="cpu"):
+        sizes = (int(snapshot.n_nodes[row]), int(snapshot.n_arcs[row]))
+        return CandidateJob(
+            row, int(snapshot.asn[row]), *sizes, str(snapshot.path), metrics, device
+        )
+
+    return job
+
+
+def kinds(outcomes, kind="candidate"):
+    return [outcome for outcome in outcomes if outcome.task.kind == kind]
+
+
+@pytest.mark.parametrize("pack", [None, 1, 5])
+@pytest.mark.parametrize("schedule", ["free", "barrier"])
+def test_all_widths_of_several_ases_at_once_agree_with_networkx(
+    cluster, job, truth, pack, schedule
+):
+    jobs = [job(row, *WIDTH_METRICS) for row in range(len(GRAPHS))]
+    told = []
+    options = {"pack": pack, "schedule": schedule, "told": told.append}
+    answers = {a.job.row: a for a in answer_by_candidates(cluster, jobs, **options)}
+    assert sorted(answers) == list(range(len(GRAPHS)))
+    for row, answer in answers.items():
+        assert (answer.reason, answer.widths.exact[0]) == ("", True)
+        check_widths(answer.widths, truth[row])
+    assert len(kinds(told, "opening")) == len(kinds(told, "path")) == len(GRAPHS)
+    assert all(outcome.error is None for outcome in told)
+    done = [outcome for outcome in told if not outcome.withdrawn]
+    assert len({outcome.run.worker for outcome in done}) == 2
+    assert all(outcome.result.read_s >= 0 for outcome in done)
+
+
+def test_questions_one_by_one(cluster, job, truth):
+    for row in range(len(GRAPHS)):
+        for metric in WIDTH_METRICS:
+            (answer,) = answer_by_candidates(cluster, [job(row, metric)])
+            assert answer.widths.exact[0]
+            check_widths(answer.widths, truth[row])
+
+
+def test_a_slow_candidate_holds_nobody_back(cluster, job, truth, tmp_path):
+    told = []
+    run = partial(run_slowly, folder=str(tmp_path))
+    jobs = [job(ATTACHMENT, "eccentricities")]
+    (answer,) = answer_by_candidates(cluster, jobs, pack=1, told=told.append, run=run)
+    assert (tmp_path / "slow").exists()
+    assert all(outcome.error is None for outcome in told)
+    check_widths(answer.widths, truth[ATTACHMENT])
+    assert answer.widths.exact[0]
+
+
+def test_what_became_useless_is_withdrawn_and_the_answer_waits_for_nobody(
+    cluster, job, truth, tmp_path
+):
+    """The radius of a path of 202 nodes, once node 1 has been searched, is known by its middle."""
+    told = []
+
+    def tell(outcome):
+        told.append(outcome)
+        if outcome.withdrawn:
+            (tmp_path / "released").touch()
+
+    run = partial(run_held, folder=str(tmp_path), quick=101)
+    answers = answer_by_candidates(cluster, [job(PATH, "radius")], told=tell, run=run)
+    answer = next(answers)
+    assert not (tmp_path / "released").exists()  # the others run, or have not begun
+    assert list(answers) == []
+    check_widths(answer.widths, truth[PATH])
+    assert (answer.widths.exact[0], answer.widths.n_searches[0]) == (True, 2)
+    withdrawn = [outcome for outcome in told if outcome.withdrawn]
+    started = {int(file.name.split("-")[1]) for file in tmp_path.glob("started-*")}
+    assert withdrawn
+    assert started.isdisjoint(int(outcome.task.sources[0]) for outcome in withdrawn)
+    assert all(outcome.result is None and outcome.run is None for outcome in withdrawn)
+    used = [outcome for outcome in kinds(told) if not outcome.withdrawn]
+    assert {int(outcome.task.sources[0]) for outcome in used} == started
+    assert len(kinds(told)) == len(used) + len(withdrawn) == 4  # each once
+
+
+def test_an_as_that_waits_stops_no_other(cluster, job, truth, tmp_path):
+    jobs = [job(row, *WIDTH_METRICS) for row in (GRID, ATTACHMENT, PIECES)]
+    asn = jobs[0].asn
+    run = partial(run_first_held, folder=str(tmp_path), asn=asn)
+    rows = []
+    for answer in answer_by_candidates(cluster, jobs, run=run):
+        rows.append(answer.job.row)
+        check_widths(answer.widths, truth[answer.job.row])
+        if len(rows) == 2:
+            assert GRID not in rows or not (tmp_path / "released").exists()
+            (tmp_path / "released").touch()
+    assert sorted(rows) == [ATTACHMENT, GRID, PIECES]
+    assert (tmp_path / "held").exists()
+
+
+@pytest.mark.parametrize("pack", [1, 8])
+def test_a_worker_killed_in_the_middle_costs_nothing_but_time(cluster, job, truth, tmp_path, pack):
+    told = []
+    run = partial(run_deadly, folder=str(tmp_path))
+    jobs = [job(ATTACHMENT, "eccentricities", "diameter"), job(GRID, "center")]
+    answers = list(answer_by_candidates(cluster, jobs, pack=pack, told=told.append, run=run))
+    assert (tmp_path / "three").exists()
+    assert len(answers) == 2
+    for answer in answers:
+        assert answer.widths.exact[0]
+        check_widths(answer.widths, truth[answer.job.row])
+    assert any("died" in str(a.error) for outcome in told for a in outcome.failed)
+    assert all(outcome.error is None for outcome in told)
+    cluster.client.wait_for_workers(2, timeout=30)
+
+
+def test_a_run_cut_short_tells_an_interval(cluster, job, truth):
+    for metrics in (("diameter", "radius"), ("eccentricities",)):
+        for limit in (0, 1, 5):
+            jobs = [job(ATTACHMENT, *metrics)]
+            (answer,) = answer_by_candidates(cluster, jobs, max_searches=limit)
+            check_widths(answer.widths, truth[ATTACHMENT])
+            assert answer.widths.n_searches[0] <= limit
+            assert answer.widths.exact[0] == (answer.reason == "")
+            if limit < 2:
+                assert answer.reason == f"stopped after {limit} searches, as many as were allowed"
+
+
+def test_what_fails_for_good_is_told_with_its_reason(cluster, job, truth):
+    told = []
+    jobs = [job(ATTACHMENT, "eccentricities"), job(GRID, "diameter")]
+    for answer in answer_by_candidates(cluster, jobs, told=told.append, run=run_failing):
+        assert not answer.widths.exact[0]
+        assert answer.reason == "a disk full of holes"
+        check_widths(answer.widths, truth[answer.job.row])
+    assert 2 <= sum(outcome.error is not None for outcome in told) <= 2 * 3 + 4
+
+
+def test_stopping_early_leaves_nothing_behind(cluster, job):
+    answers = answer_by_candidates(cluster, [job(PATH, "radius"), job(GRID, "eccentricities")])
+    next(answers)
+    answers.close()
+    (answer,) = answer_by_candidates(cluster, [job(PATH, "radius")])
+    assert answer.widths.exact[0]
+
+
+@pytest.mark.gpu
+def test_candidates_on_a_gpu_agree_with_networkx(snapshot, job, truth, tmp_path):
+    with open_cluster(config_for(snapshot, tmp_path, device="gpu")) as cluster:
+        for pack in (None, 1, 5):
+            jobs = [job(row, *WIDTH_METRICS, device="gpu") for row in range(len(GRAPHS))]
+            told = []
+            for answer in answer_by_candidates(cluster, jobs, pack=pack, told=told.append):
+                assert answer.widths.exact[0], answer.reason
+                check_widths(answer.widths, truth[answer.job.row])
+            done = [outcome for outcome in kinds(told) if not outcome.withdrawn]
+            assert {outcome.run.device for outcome in done} == {"gpu"}
+
+
+def test_two_bytes_a_node_travel(cluster, job):
+    told = []
+    list(answer_by_candidates(cluster, [job(ATTACHMENT, "center")], told=told.append))
+    (opened,) = kinds(told, "opening")
+    assert opened.result.component is None
+    assert opened.result.degree.dtype == np.uint16
+    for outcome in kinds(told):
+        if not outcome.withdrawn:
+            found = outcome.result
+            assert found.lower.nbytes + found.upper.nbytes == 2 * GRAPHS[ATTACHMENT].n_nodes
