@@ -103,9 +103,8 @@ class Bench:
         finally:
             gc.enable()
         for form, row in rows.items():
-            if form in calls:
-                row = row | Timing(tuple(ms / 1e3 for ms in times_ms[form])).columns()
-            self.rows.append(about | row)
+            timing = Timing(tuple(ms / 1e3 for ms in times_ms.get(form, ())))
+            self.rows.append(about | row | (timing.columns() if form in calls else {}))
 
     def _forms(self, here: CSRGraph) -> tuple[dict[str, Call], dict[str, Row]]:
         """Each form as a call, and what its row says; one without memory is no call."""
@@ -124,7 +123,7 @@ class Bench:
         rows: dict[str, Row] = {name: {"form": name, "list_bytes": list_bytes} for name in calls}
         placed: dict[str, Any] = {}
         for variant in self.variants:
-            row = {"form": variant.name, "mapping": variant.mapping}
+            row: Row = {"form": variant.name, "mapping": variant.mapping}
             row["differences"] = list(variant.differences)
             rows[variant.name] = row
             try:

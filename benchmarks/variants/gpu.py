@@ -81,7 +81,7 @@ def place(graph: CSRGraph, lists: Lists, seed: int = 1) -> Placed:
         check_fits(4 * n_places + 40 * n_nodes, f"lists ({lists}) of {n_nodes} nodes")
         if lists == "padded":
             start = cp.zeros(n_nodes + 1, OFFSET)
-            cp.cumsum(size, out=start[1:])
+            start[1:] = cp.cumsum(size)
             return Placed(graph, lists, start, _copied(graph, start, n_places))
         order = cp.asarray(np.random.default_rng(seed).permutation(n_nodes))
         start = cp.empty(n_nodes, OFFSET)

@@ -98,7 +98,10 @@ __device__ __forceinline__ void expand(
         const node_t* list = list_of<LISTS, READ_ONLY>(g, u, n);
         for (offset_t i = threadIdx.x % THREADS; i < n; i += THREADS) {
             const node_t v = load<READ_ONLY>(list + i);
-            if (LISTS == PADDED && v < 0) break;
+            if (LISTS == PADDED && v < 0) {  // the list has ended
+                if (THREADS == 1) break;
+                continue;  // in a warp's last line, so that this loop unrolls as the others do
+            }
             if (level[v] != UNREACHED) continue;
             if (COUNTED) {
                 if (atomicCAS(&level[v], UNREACHED, depth) != UNREACHED) continue;
