@@ -17,6 +17,7 @@ from pipeline.report.plots import MAX_BARS, bin_counts, hop_histogram
 from pipeline.report.ragged import offset_in_row, offsets
 from pipeline.report.summarise import Summary
 from pipeline.report.texts import share
+from pipeline.report.width_section import width_sections
 
 MAX_INGRESSES = 100
 MAX_NEIGHBORS = 6  # of an ingress, on a page
@@ -28,12 +29,13 @@ def as_pages(summary: Summary) -> Iterator[tuple[int, dict]]:
     """Number and template variables of each AS page, some thousand ASes in memory at a time."""
     shown, shown_ptr = _first_ingresses(summary)
     farthest, farthest_ptr = _farthest_ingresses(summary)
+    shown_columns = _without_lists(summary.ases)
     # Rows are binned as the drawing of their AS is, so that one can be laid over the other.
     widths = -(-np.maximum(np.diff(summary.distributions.ptr) - 1, 1) // MAX_BARS)
     row_widths = np.repeat(widths, np.diff(shown_ptr))
     for start in range(0, summary.ases.num_rows, _ASES_AT_ONCE):
         end = min(start + _ASES_AT_ONCE, summary.ases.num_rows)
-        ases = summary.ases.slice(start, end - start).to_pydict()
+        ases = shown_columns.slice(start, end - start).to_pydict()
         here = slice(shown_ptr[start], shown_ptr[end])
         rows = _ingress_rows(summary.ingresses.take(pa.array(shown[here])), row_widths[here])
         far = _farthest_rows(
@@ -85,8 +87,14 @@ def _as_variables(summary: Summary, i: int, one: dict, ingresses: list, farthest
         "eccentricities": eccentricities,
         "farthest": farthest,
         "n_farthest": n_as_far,
+        "widths": width_sections(summary.widths, i, one["n_components"]),
         "traced": any(row[2] or row[3] for row in ingresses),
     }
+
+
+def _without_lists(ases: pa.Table) -> pa.Table:
+    """Lists may be as long as an AS has routers; pages get them cut from elsewhere."""
+    return ases.select([f.name for f in ases.schema if not pa.types.is_nested(f.type)])
 
 
 def _first_ingresses(summary: Summary) -> tuple[np.ndarray, np.ndarray]:

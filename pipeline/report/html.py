@@ -59,7 +59,7 @@ def write_pages(
         text = template.render(a=variables, run=run, root="../")
         (out / "as" / f"{asn:d}.html").write_bytes(text.encode())
         n_pages += 1
-    (out / "ases.js").write_text(index_script(summary.ases), encoding="ascii")
+    (out / "ases.js").write_text(index_script(summary.ases, summary.widths), encoding="ascii")
     index = environment.get_template("index.html").render(
         run=run,
         t=summary.totals,

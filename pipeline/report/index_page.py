@@ -10,10 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.report.escaping import printable, printables, script_json
+from pipeline.report.node_files import has_node_file
 from pipeline.report.plots import bin_counts, hop_histogram
 from pipeline.report.run_facts import RunFacts
 from pipeline.report.summarise import Summary
-from pipeline.report.texts import number
+from pipeline.report.texts import interval, number, width
+from pipeline.report.width_tables import WidthReport, width_keys, width_or_bounds
 
 MAX_WARNINGS = 20
 MAX_INPUTS = 200
@@ -45,17 +47,35 @@ COLUMNS = (
 )
 
 
-def index_script(ases: pa.Table) -> str:
-    """Rows of the index as a script: ``hopscope.load({column: [...]})``, ASCII only."""
+# Shown where they were measured, in this place; by weight with its unit.
+WIDTH_COLUMNS = (
+    Column("diameter", "Diameter", "Hops between the two routers that lie farthest apart"),
+    Column("radius", "Radius", "Hops from the center to the farthest router"),
+    Column("weighted_diameter", "Diam.", "The same by weight of links"),
+    Column("weighted_radius", "Radius", "The same by weight of links"),
+)
+_BEFORE = "n_unreached"  # the column that they stand before
+
+
+def index_script(ases: pa.Table, widths: WidthReport | None = None) -> str:
+    """Rows of the index as a script: ``hopscope.load({column: [...]})``, ASCII only.
+
+    Of a width that has intervals the bounds come too, as ``<column>_lower`` and ``_upper``.
+    """
     columns: dict[str, list] = {}
-    for column in COLUMNS:
-        values = ases[column.key]
-        if column.key == "name":
+    shown = [column.key for column in COLUMNS]
+    for key in width_keys(widths):
+        shown.append(key)
+        if ases[f"{key}_lower"].null_count < ases[key].null_count:
+            shown += [f"{key}_lower", f"{key}_upper"]
+    for key in shown:
+        values = ases[key]
+        if key == "name":
             columns["name"] = printables(values.to_pylist())
         elif pa.types.is_floating(values.type):
-            columns[column.key] = pc.round(values, 3).to_pylist()
+            columns[key] = pc.round(values, 3).to_pylist()
         else:
-            columns[column.key] = values.to_pylist()
+            columns[key] = values.to_pylist()
     return f"hopscope.load({script_json(columns)});\n"
 
 
@@ -69,9 +89,13 @@ def index_variables(
     largest = pc.sort_indices(
         summary.ases, [("n_nodes", "descending"), ("asn", "ascending")]
     ).slice(0, N_FIRST)
-    first = summary.ases.select([column.key for column in COLUMNS]).take(largest).to_pylist()
+    shown = [column.key for column in COLUMNS]
+    keys = width_keys(summary.widths)
+    shown += [f"{key}{which}" for key in keys for which in ("", "_lower", "_upper")]
+    first = summary.ases.select(shown).take(largest).to_pylist()
     for row in first:
         row["name"] = printable(row["name"] or "")
+        row |= {key: width_or_bounds(row, key) for key in keys}
     pairs = np.array(summary.totals["hop_counts"], np.int64)
     inputs = [_input(entry) for entry in (manifest.get("inputs") or [])]
     folder = _common_folder([entry["path"] for entry in inputs])
@@ -80,7 +104,9 @@ def index_variables(
     # What went wrong comes first: the list is cut.
     inputs.sort(key=lambda entry: entry["status"] == "ok")
     return {
-        "columns": _columns(run, summary.ases),
+        "columns": _columns(run, summary),
+        "widths": _width_tiles(summary),
+        "has_nodes": bool(has_node_file(summary.widths, summary.ases.num_rows).any()),
         "first": first,
         "chart": hop_histogram(pairs),
         "chart_width": bin_counts(pairs[1:])[0],
@@ -139,6 +165,16 @@ def _facts(
     facts.append(
         ("searches", f"{totals['n_searches']:,} from {number(totals['n_ingresses'], 'ingress')}")
     )
+    for table in summary.widths.tables:
+        found = totals[f"{table.prefix}widths"]
+        cut = f", cut short in {found['n_not_exact']:,}" if found["n_not_exact"] else ""
+        facts.append(
+            (
+                f"widths in {_unit(table.unit)}",
+                f"exact in {number(found['n_exact'], 'AS')}{cut}; "
+                f"{number(found['n_searches'], 'search')}",
+            )
+        )
     if totals["n_without_ingress"]:
         facts.append(("without ingress", number(totals["n_without_ingress"], "AS")))
     if totals["n_failed"] or totals["n_partial"]:
@@ -168,12 +204,45 @@ _BORDER_FACTS = {
 }
 
 
-def _columns(run: RunFacts, ases: pa.Table) -> list[Column]:
+def _columns(run: RunFacts, summary: Summary) -> list[Column]:
     """Columns of the index; without a name in the run there is none for names."""
     routers = run.nouns[0].upper() + run.nouns[1:]
-    named = ases["name"].null_count < ases.num_rows
+    named = summary.ases["name"].null_count < summary.ases.num_rows
+    keys = width_keys(summary.widths)
+    units = {table.prefix: table.unit for table in summary.widths.tables}
+    widths = [
+        Column(c.key, f"{c.label}, {_unit(units['weighted_'])}", c.title)
+        if c.key.startswith("weighted_")
+        else c
+        for c in WIDTH_COLUMNS
+        if c.key in keys
+    ]
+    at = next(i for i, c in enumerate(COLUMNS) if c.key == _BEFORE)
     return [
         Column(c.key, c.label.replace("Routers", routers), c.title)
-        for c in COLUMNS
+        for c in (*COLUMNS[:at], *widths, *COLUMNS[at:])
         if named or c.key != "name"
     ]
+
+
+def _unit(unit: str) -> str:
+    return {"ms": "ms", "length": "length", "hops": "hops"}.get(unit, "weight")
+
+
+def _width_tiles(summary: Summary) -> list[dict]:
+    """Name, text and remark of the largest diameters of the run."""
+    tiles = []
+    for table in summary.widths.tables:
+        totals = summary.totals[f"{table.prefix}widths"]
+        lower, upper = totals["largest_diameter_lower"], totals["largest_diameter_upper"]
+        if lower is None:
+            continue
+        exact = totals["largest_diameter"] is not None
+        tiles.append(
+            {
+                "name": f"largest diameter{f', {_unit(table.unit)}' if table.prefix else ''}",
+                "text": width(lower) if exact else interval(lower, -1 if upper is None else upper),
+                "asn": totals["largest_diameter_asn"] if exact else None,
+            }
+        )
+    return tiles

@@ -55,12 +55,42 @@ def hop_histogram(pairs: np.ndarray) -> Markup:
     if total == 0:
         return Markup("")
     width, bars = bin_counts(pairs[1:])
-    n_slots = max(len(bars), _MIN_SLOTS)
-    slot = 100 / n_slots
+    what = "hop count" if width == 1 else f"range of {width} hop counts"
+    label = f"Share of pairs at each {what}, per cent; 1 to {len(pairs) - 1} hops"
+    # What the script needs to lay the distribution of one ingress over it.
+    n_slots, highest = max(len(bars), _MIN_SLOTS), int(bars.max())
+    data = f' data-width="{width}" data-slots="{n_slots}" data-highest="{highest / total:.6g}"'
+    return _drawing(bars, total, [1 + i * width for i in range(len(bars))], label, data)
+
+
+def eccentricity_histogram(counts: np.ndarray) -> Markup:
+    """Draw how many routers have each eccentricity.
+
+    Parameters
+    ----------
+    counts : (diameter + 1,) int64
+        Routers by eccentricity, from 0; what is below the radius is 0 and left out.
+
+    Returns
+    -------
+    Markup
+        An ``<svg>``; empty without a router that has another one.
+    """
+    if len(counts) < 2 or not counts.any():
+        return Markup("")
+    low = int(np.flatnonzero(counts)[0])
+    width, bars = bin_counts(counts[low:])
+    what = "eccentricity" if width == 1 else f"range of {width} eccentricities"
+    label = f"Share of routers at each {what}, per cent; {low} to {len(counts) - 1} hops"
+    return _drawing(bars, int(counts.sum()), [low + i * width for i in range(len(bars))], label)
+
+
+def _drawing(bars: np.ndarray, total: int, firsts: list[int], label: str, data: str = "") -> Markup:
+    """Bars with their share above and the first value that they stand for below."""
+    slot = 100 / max(len(bars), _MIN_SLOTS)
     highest = int(bars.max())
     parts = []
-    for i, count in enumerate(bars.tolist()):
-        first = 1 + i * width
+    for i, (count, first) in enumerate(zip(bars.tolist(), firsts, strict=True)):
         height = round((_FLOOR - _TOP) * count / highest, 1)
         middle = f"{(i + 0.5) * slot:.4g}%"
         hide = _hidden(i, len(bars))
@@ -71,11 +101,8 @@ def hop_histogram(pairs: np.ndarray) -> Markup:
             f"{share_text(count, total)}</text>"
             f'<text x="{middle}" y="{_FLOOR + 17}"{hide}>{first}</text>'
         )
-    what = "hop count" if width == 1 else f"range of {width} hop counts"
-    label = f"Share of pairs at each {what}, per cent; 1 to {len(pairs) - 1} hops"
     return Markup(
-        f'<svg class="hist" role="img" aria-label="{label}" width="100%" height="{_HEIGHT}" '
-        f'data-width="{width}" data-slots="{n_slots}" data-highest="{highest / total:.6g}">'
+        f'<svg class="hist" role="img" aria-label="{label}" width="100%" height="{_HEIGHT}"{data}>'
         f'<line x1="0" x2="100%" y1="{_FLOOR}" y2="{_FLOOR}"/>{"".join(parts)}</svg>'
     )
 

@@ -12,8 +12,8 @@ NONE = "\u2013"  # where there is no figure
 
 
 def number(n: int, noun: str) -> str:
-    """A count with its noun: ``1 file``, ``2 files``, ``3 ASes``, ``4 ingresses``."""
-    ending = "" if n == 1 else "es" if noun[-1] in "sS" else "s"
+    """A count with its noun: ``1 file``, ``2 files``, ``3 ASes``, ``4 searches``."""
+    ending = "" if n == 1 else "es" if noun[-1] in "sS" or noun.endswith("ch") else "s"
     return f"{n:,} {noun}{ending}"
 
 
@@ -29,11 +29,34 @@ def utc(seconds: float) -> str:
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
-_DECIMALS = {"mean_hops": 2, "median_hops": 1, "p90_hops": 1}
+_DECIMALS = {
+    "mean_hops": 2,
+    "median_hops": 1,
+    "p90_hops": 1,
+    "weighted_diameter": 2,
+    "weighted_radius": 2,
+}
 
 
-def figure(number: float | None, key: str) -> str:
-    """A figure of the index as its script writes it."""
-    if number is None:
-        return NONE
+def figure(number: float | str | None, key: str) -> str:
+    """A figure of the index as its script writes it; a text, of two bounds, as it is."""
+    if number is None or isinstance(number, str):
+        return number or NONE
     return f"{number:.{_DECIMALS[key]}f}" if key in _DECIMALS else f"{number:,}"
+
+
+def width(value: float) -> str:
+    """A width: hops as they are, weights with two decimals, or three digits where they are less."""
+    if isinstance(value, int) or value == 0 or abs(value) >= 0.01:
+        return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
+    return f"{value:.3g}"
+
+
+def interval(lower: float, upper: float, between: str = "\u2013") -> str:
+    """Two bounds; with as many digits as tell them apart, and the lower alone where it is all."""
+    if upper < 0:
+        return f"at least {width(lower)}"
+    texts = width(lower), width(upper)
+    if texts[0] == texts[1]:
+        texts = f"{lower:.12g}", f"{upper:.12g}"
+    return between.join(texts)

@@ -7,15 +7,18 @@ both bounds are equal.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
 
+from kernels import CSRGraph
 from pipeline.model.measurement import Measurement
 from pipeline.model.widths import EffectiveDiameters, Widths
 from pipeline.report.columns import lists, spread
 from pipeline.report.node_names import node_texts
 from pipeline.report.ragged import first_of_rows, offsets, row_of_value
+from pipeline.report.texts import interval
 
 N_NAMED = 10  # routers of a center or a periphery, and components, that a page names
 
@@ -56,6 +59,8 @@ class WidthTable:
         A router of each of the ``N_NAMED`` largest of them, in the order of ``other_first``.
     other_first : int64
         Positions in the columns ``component_*``, parallel to ``other_named.texts``.
+    path_at : float64 or None
+        Parallel to ``path.texts``: weights of all links before it; None in hops.
     """
 
     widths: Widths
@@ -68,6 +73,7 @@ class WidthTable:
     other: np.ndarray
     other_named: Named
     other_first: np.ndarray
+    path_at: np.ndarray | None
 
     @property
     def prefix(self) -> str:
@@ -130,6 +136,24 @@ class WidthReport:
         }
 
 
+def width_keys(report: WidthReport | None) -> list[str]:
+    """Columns of ``ases.parquet`` that lists of ASes show: what follows from what was asked for."""
+    return [
+        f"{table.prefix}{name}"
+        for table in (report.tables if report else ())
+        for name in ("diameter", "radius")
+        if table.asks_for(name)
+    ]
+
+
+def width_or_bounds(row: dict, key: str) -> float | str | None:
+    """A width of a row of ``ases.parquet``; as text of its bounds where it is not exact."""
+    if row[key] is not None or row[f"{key}_lower"] is None:
+        return row[key]
+    upper = row[f"{key}_upper"]
+    return interval(row[f"{key}_lower"], -1 if upper is None else upper)
+
+
 def report_widths(snapshot, measurement: Measurement) -> WidthReport:
     """Join widths to the ASes and addresses of a snapshot.
 
@@ -190,7 +214,27 @@ def _table(snapshot, rows: np.ndarray, widths: Widths, unit: str) -> WidthTable:
         other=other,
         other_named=named[3],
         other_first=first,
+        path_at=_along(snapshot, widths) if widths.is_weighted else None,
     )
+
+
+def _along(snapshot, widths: Widths) -> np.ndarray | None:
+    """Weight of each path from its first node to each of its nodes; None without weights."""
+    if not snapshot.manifest.get("has_weights"):
+        return None
+    ptr, path = widths.path_ptr, widths.path
+    at = np.zeros(len(path), np.float64)
+    for k in np.flatnonzero(np.diff(ptr) > 1).tolist():
+        graph = snapshot.graph(int(widths.row[k]), weights=True)
+        nodes = path[ptr[k] : ptr[k + 1]].tolist()
+        arcs = [_arc(graph, near, far) for near, far in pairwise(nodes)]
+        at[ptr[k] + 1 : ptr[k + 1]] = np.cumsum(graph.weights[arcs], dtype=np.float64)
+    return at
+
+
+def _arc(graph: CSRGraph, near: int, far: int) -> int:
+    begin, end = graph.indptr[near], graph.indptr[near + 1]
+    return int(begin + np.searchsorted(graph.indices[begin:end], far))
 
 
 def _position(rows: np.ndarray, found: np.ndarray) -> np.ndarray:
@@ -221,6 +265,8 @@ def _columns(table: WidthTable) -> dict[str, pa.Array]:
     made["n_periphery"] = _number(has, np.diff(widths.periphery_ptr)[row])
     made["diameter_path"] = _listed(has, widths.path_ptr, pa.array(widths.path, pa.int32()))
     made["diameter_path_addrs"] = _listed(has, widths.path_ptr, table.path.texts)
+    if table.path_at is not None:
+        made["diameter_path_at"] = _listed(has, widths.path_ptr, pa.array(table.path_at))
     if not widths.is_weighted:
         made["ecc_counts"] = _listed(has, widths.count_ptr, pa.array(widths.counts, pa.int64()))
     made["n_width_searches"] = spread(has, widths.n_searches[row], pa.int64())

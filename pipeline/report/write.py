@@ -34,6 +34,7 @@ from pipeline.report.html import write_pages
 from pipeline.report.node_files import write_node_files
 from pipeline.report.run_facts import describe_run
 from pipeline.report.summarise import Summary, summarise
+from pipeline.report.width_tables import width_keys, width_or_bounds
 
 SCHEMA_VERSION = 1
 
@@ -144,6 +145,7 @@ def write_reports(
         files={key: final / name for key, name in names.items()},
         totals=summary.totals,
         table=_table(summary),
+        table_columns=_table_columns(summary),
         n_pages=n_pages,
         wall_s=time.time() - begun,
         warnings=list(warnings),
@@ -226,13 +228,26 @@ def task_table(tasks: dict) -> pa.Table:
 
 
 def _table(summary: Summary) -> list[tuple]:
-    names = ("asn", "name", "n_nodes", "n_edges", "n_ingresses", "mean_hops", "max_hops")
+    keys = width_keys(summary.widths)
+    names = ["asn", "name", "n_nodes", "n_edges", "n_ingresses", "mean_hops", "max_hops"]
+    bounds = [f"{key}{which}" for key in keys for which in ("", "_lower", "_upper")]
     largest = summary.ases.sort_by([("n_nodes", "descending"), ("asn", "ascending")])
-    rows = largest.slice(0, N_TABLE).select([*names, "n_unreached"]).to_pylist()
-    return [
-        tuple(printable(value) if isinstance(value, str) else value for value in row.values())
-        for row in rows
+    rows = largest.slice(0, N_TABLE).select([*names, "n_unreached", *bounds]).to_pylist()
+    for row in rows:
+        row |= {key: width_or_bounds(row, key) for key in keys}
+        row["name"] = None if row["name"] is None else printable(row["name"])
+    return [tuple(row[name] for name in (*names, *keys, "n_unreached")) for row in rows]
+
+
+def _table_columns(summary: Summary) -> tuple[str, ...]:
+    units = {table.prefix: table.unit for table in summary.widths.tables}
+    shown = [
+        f"{key.removeprefix('weighted_')} {units['weighted_'] or 'weight'}"
+        if key.startswith("weighted_")
+        else key
+        for key in width_keys(summary.widths)
     ]
+    return (*TABLE_COLUMNS[:-1], *shown, TABLE_COLUMNS[-1])
 
 
 def _versions() -> dict[str, str]:

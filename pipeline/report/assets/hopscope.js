@@ -20,7 +20,7 @@ const hopscope = (() => {
 
   // ---- The list of all ASes ---------------------------------------------------------------
   // Rows have one height, so only those in sight are in the document, whatever the number.
-  const DECIMALS = { mean_hops: 2, median_hops: 1, p90_hops: 1 };
+  const DECIMALS = { mean_hops: 2, median_hops: 1, p90_hops: 1, weighted_diameter: 2, weighted_radius: 2 };
   const TEXTS = new Set(["name", "status"]);
   const EXTRA = 12; // rows kept ready above and below the window
   const TALLEST = 8e6; // browsers lay out no element much taller; beyond it scrolling is scaled
@@ -86,7 +86,9 @@ const hopscope = (() => {
     }
 
     function sorted(which) {
-      const values = state.key === "name" ? lower : columns[state.key];
+      const bounds = columns[`${state.key}_lower`]; // an interval stands at its lower bound
+      const values = state.key === "name" ? lower
+        : bounds ? columns[state.key].map((value, i) => value ?? bounds[i]) : columns[state.key];
       const sign = state.down ? -1 : 1;
       const empty = (value) => value === null || value === "";
       which.sort((a, b) => {
@@ -108,10 +110,16 @@ const hopscope = (() => {
     }
 
     function text(key, i) {
-      const value = columns[key][i];
-      if (value === null) return NONE;
       if (key === "asn") return digits[i];
-      if (key in DECIMALS) return value.toFixed(DECIMALS[key]);
+      const value = columns[key][i];
+      if (value !== null) return figure(key, value);
+      const least = (columns[`${key}_lower`] || [])[i] ?? null;
+      if (least === null) return NONE;
+      const most = columns[`${key}_upper`][i];
+      return most === null ? `at least ${figure(key, least)}` : `${figure(key, least)}\u2013${figure(key, most)}`;
+    }
+    function figure(key, value) {
+      if (key in DECIMALS) return value.toLocaleString("en-US", { minimumFractionDigits: DECIMALS[key], maximumFractionDigits: DECIMALS[key] });
       return typeof value === "number" ? integer.format(value) : value;
     }
 
@@ -316,7 +324,7 @@ const hopscope = (() => {
     const rows = [...body.rows];
     const hops = new Map(rows.map((row) => [row, hopsOf(row.cells[HOPS], +table.dataset.width)]));
     const most = Math.max(1, ...[...hops.values()].map((one) => one.counts.length));
-    const chart = document.querySelector(".hist");
+    const chart = document.querySelector(".hist[data-slots]");
     let chosen = null;
     if (chart) overlay(chart, null, null);
     for (const [row, one] of hops) {

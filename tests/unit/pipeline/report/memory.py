@@ -24,6 +24,8 @@ class MemorySnapshot:
     n_nodes : dict of int to int
     ingresses : list of (asn, node, neighbours, n_direct, n_after_gap, candidate)
         Sorted by asn, then node.
+    weight : callable of (int, int) to float, optional
+        Of the link between two nodes, in any AS.
     """
 
     def __init__(
@@ -37,6 +39,7 @@ class MemorySnapshot:
         name: str = "2026-11-21",
         manifest: dict | None = None,
         rejects_path: Path | None = None,
+        weight=None,
     ):
         self.name = name
         self.asn = np.array(sorted(ases), np.int64)
@@ -56,10 +59,19 @@ class MemorySnapshot:
         self._ingresses = _ingress_table(self.asn, ingresses)
         self.rejects_path = rejects_path
         self.manifest = {"kind": "interface", "inputs": [], "options": {}, "counts": {}}
-        self.manifest |= manifest or {}
+        self.manifest |= {"has_weights": weight is not None} | (manifest or {})
+        self.weight = weight
 
     def ingresses(self, rows=None) -> Ingresses:
         return self._ingresses if rows is None else self._ingresses.of_rows(rows)
+
+    def graph(self, row: int, weights: bool = False) -> CSRGraph:
+        graph = self._graphs[row]
+        if not weights or self.weight is None:
+            return graph
+        tail = np.repeat(np.arange(graph.n_nodes), np.diff(graph.indptr))
+        values = [self.weight(a, b) for a, b in zip(tail, graph.indices, strict=True)]
+        return CSRGraph(graph.indptr, graph.indices, np.array(values, np.float32))
 
     def shard(self, rows) -> Shard:
         graphs = [self._graphs[row] for row in rows]

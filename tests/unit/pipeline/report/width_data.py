@@ -25,7 +25,7 @@ def widths_of(
     rows = list(range(len(snapshot.asn))) if rows is None else rows
     graphs = [_Graph(snapshot.shard([row]), weight) for row in rows]
     kind = np.int64 if weight is None else np.float64
-    ecc_kind = np.uint8 if weight is None else np.float64
+    ecc_kind = np.uint16 if weight is None else np.float64
 
     def values(name: str, dtype=kind) -> np.ndarray:
         return np.array([getattr(graph, name) for graph in graphs], dtype)
