@@ -1,0 +1,98 @@
+"""From a BRITE file with its lengths, over ingest and store, to distances that NetworkX finds."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from kernels import sssp, weighted_diameter, weighted_widths
+from kernels.shortest_paths.bounds import QUESTIONS
+from kernels.shortest_paths.check import check_distances
+from pipeline.config import IngestConfig
+from pipeline.stages import ingest
+from pipeline.store import open_snapshot
+from tests.oracles.weighted import length_of
+from tests.real_data import REPOSITORY, real_data
+
+
+def networkx_graph(path: Path) -> nx.Graph:
+    """Nodes and lengths of the file, read here by themselves; lengths as the store keeps them."""
+    raw = path.read_bytes()
+    text = (gzip.decompress(raw) if path.suffix == ".gz" else raw).decode()
+    nodes, edges = text.split("Nodes:")[1].split("Edges:")
+    graph = nx.Graph()
+    graph.add_nodes_from(int(line.split()[0]) for line in nodes.splitlines()[1:] if line.strip())
+    for line in edges.splitlines()[1:]:
+        if line.strip():
+            _, u, v, length = line.split()[:4]
+            graph.add_edge(int(u), int(v), length=float(np.float32(length)))
+    return graph
+
+
+def check_as(snapshot, row: int, whole: nx.Graph, sources: int) -> None:
+    """Distances from some routers of an AS, and its diameter, against NetworkX; no tolerance."""
+    graph, ids = snapshot.graph(row, weights=True), snapshot.nodes(row).id
+    own = whole.subgraph(ids.tolist())
+    assert graph.n_edges == own.number_of_edges()
+    for source in np.linspace(0, graph.n_nodes - 1, sources).astype(int).tolist():
+        found = sssp(graph, source)
+        check_distances(graph.indptr, graph.indices, graph.weights, source, found.distance)
+        theirs = nx.single_source_dijkstra_path_length(own, int(ids[source]), weight="length")
+        expected = [theirs.get(name, np.inf) for name in ids.tolist()]
+        np.testing.assert_array_equal(found.distance, expected)
+
+
+def widths_by_networkx(whole: nx.Graph, ids: np.ndarray) -> np.ndarray:
+    own = whole.subgraph(ids.tolist())
+    rows = dict(nx.all_pairs_dijkstra_path_length(own, weight="length"))
+    return np.array([max(rows[name].values()) for name in ids.tolist()])
+
+
+def snapshot_of(folder: Path, path: Path, asn: int | None = None):
+    ingest(IngestConfig(inputs=(path,), store=folder / "store", snapshot="a", asn=asn))
+    return open_snapshot(folder / "store")
+
+
+def test_a_counted_topology(tmp_path):
+    """Routers 2, 3, 4 of one AS: lengths 5, 5, 10; routers 5, 6 of another: 6."""
+    snapshot = snapshot_of(tmp_path, REPOSITORY / "data/samples/brite/topdown_java.brite")
+    assert snapshot.weight_unit == "length"
+    first, second = (snapshot.graph(row, weights=True) for row in range(2))
+    found = weighted_widths(first, QUESTIONS)
+    assert found.eccentricity.tolist() == [10, 5, 10]
+    assert (found.diameter_lower[0], found.radius_lower[0]) == (10, 5)
+    assert np.flatnonzero(found.is_center).tolist() == [1]
+    assert weighted_diameter(second).diameter == 6
+
+
+@pytest.mark.parametrize(
+    ("name", "asn", "rows", "sources"),
+    [
+        ("brite/brite-topdown.brite", None, 6, 20),
+        ("brite/java_BU5000_50AS_rw.brite.gz", None, 6, 20),
+        ("brite/cpp_RTWaxman1k.brite.gz", 64500, 1, 30),
+        ("brite/java_RTBA10000.brite.gz", 64500, 1, 4),
+    ],
+)
+def test_real_topologies_are_as_networkx_finds_them(tmp_path, name, asn, rows, sources):
+    path = real_data(name)
+    snapshot, whole = snapshot_of(tmp_path, path, asn), networkx_graph(path)
+    for row in range(min(rows, snapshot.n_ases)):
+        check_as(snapshot, row, whole, sources)
+        graph, ids = snapshot.graph(row, weights=True), snapshot.nodes(row).id
+        found = weighted_widths(graph, QUESTIONS[:4])
+        assert found.exact.all()
+        largest = int(np.argmax(found.size))
+        assert length_of(graph, found.path) == found.diameter_lower[largest]
+        if graph.n_nodes > 1200:
+            continue  # a search from each node takes NetworkX too long
+        true = widths_by_networkx(whole, ids)
+        for c in range(len(found.names)):
+            own = true[found.component == c]
+            assert found.diameter_lower[c] == found.diameter_upper[c] == own.max()
+            assert found.radius_lower[c] == found.radius_upper[c] == own.min()
+        np.testing.assert_array_equal(weighted_widths(graph, QUESTIONS).eccentricity, true)
