@@ -1,11 +1,13 @@
 """Shortest paths by weight from one source, and weighted widths, beside other programs.
 
 Command: python benchmarks/bench_shortest_paths.py [--nodes N,N] [--grid SIDE] [--device cpu,gpu]
-[--subject RESULT]
+[--brute NODES] [--subject RESULT]
 
 Weights are seeded: whole numbers from 1 to 1,000. Each row of a search is the wall time of a call
 on arrays that lie on the device already, from one source after another, the device idle before and
 after; ours is certified before it is timed, others agree with it. Each row of a width is one call.
+No other program here bounds weighted eccentricities, so theirs are a search from each node
+(``--brute``: on graphs of at most so many nodes), cut off at ``--cutoff`` seconds.
 All programs use one core; what is not installed is left out.
 """
 
@@ -13,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -31,6 +34,7 @@ from kernels import (
     weighted_center,
     weighted_diameter,
     weighted_radius,
+    weighted_widths,
 )
 from kernels.csr import to_host
 from kernels.shortest_paths import dijkstra
@@ -137,6 +141,27 @@ def time_widths(name: str, graph: CSRGraph, device: str, most: int) -> list[Row]
     return rows
 
 
+def time_brute(name: str, graph: CSRGraph, cutoff_s: float) -> list[Row]:
+    """A row a program: all eccentricities; of the others by a search from each node."""
+    wall_s, ours = time_once(weighted_widths, graph, ["eccentricities"])
+    eccentricity = ours.eccentricity
+    assert eccentricity is not None
+    common = {"graph": name, "n_nodes": graph.n_nodes, "n_arcs": graph.n_arcs, "device": "cpu"}
+    common |= {"task": "all eccentricities"}
+    row = {"program": "hopscope", "wall_s": round(wall_s, 4)}
+    rows = [common | row | {"n_searches": int(ours.n_searches.sum()), "exact": True}]
+    for program, search in peers(graph).items():
+        found, started, others = [], time.perf_counter(), OtherWork()
+        while len(found) < graph.n_nodes and time.perf_counter() - started < cutoff_s:
+            distance = np.asarray(search(len(found)))
+            found.append(distance[distance < 1e300].max())
+        row = {"program": program, "wall_s": round(time.perf_counter() - started, 2)}
+        row |= {"n_searches": len(found), "exact": len(found) == graph.n_nodes}
+        np.testing.assert_allclose(found, eccentricity[: len(found)])
+        rows.append(common | row | {"other_cores_busy": others.n_cores()})
+    return rows
+
+
 def numbers(text: str) -> list[int]:
     return [int(part) for part in text.split(",") if part]
 
@@ -147,6 +172,8 @@ def main() -> None:
     parser.add_argument("--grid", type=int, default=1000, help="0: none")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--most", type=int, default=200, help="searches of a width")
+    parser.add_argument("--brute", type=int, default=10_000, help="nodes of such a graph at most")
+    parser.add_argument("--cutoff", type=float, default=600, help="seconds of such a program")
     parser.add_argument("--subject", default="shortest_paths")
     arguments = parser.parse_args()
     compile_cpu()
@@ -159,6 +186,8 @@ def main() -> None:
         for device in arguments.device.split(","):
             rows += time_searches(name, graph, device)
             rows += time_widths(name, graph, device, arguments.most)
+        if "cpu" in arguments.device.split(",") and graph.n_nodes <= arguments.brute:
+            rows += time_brute(name, graph, arguments.cutoff)
     record(arguments.subject, rows)
 
 
