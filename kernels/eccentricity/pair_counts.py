@@ -20,7 +20,7 @@ from kernels.types import NODE, OFFSET
 
 ITEMS_EACH = 16  # runs of sweeps a thread: they end together though costs are estimates
 LARGE = 1 << 13  # nodes from which a graph has a GPU for itself: its own sweeps fill it
-WINDOW = 512  # sources of a small graph at once; a call has 128 of each, then 256
+WINDOW = 128  # sources of a small graph at once: a sweep of a shard carries so many
 WIDE = 2048  # sources of a large graph at once, while its levels are few
 COUNTS = 1 << 24  # hop counts that are in memory at once, of a graph of many levels
 
