@@ -20,8 +20,12 @@ typedef unsigned long long key_t;  // the larger, the sooner a node is searched;
 #define CENTER 2
 #define PERIPHERY 3
 #define ECCENTRICITIES 4
+#define ENDS 5  // of longest paths, among nodes outside the balls; see matters
 
-#define FREE 0  // state of a node that has not been searched
+// State of a node: a search from it gave bounds to all nodes, or to itself alone, or none was made.
+#define FREE 0
+#define SEARCHED 1
+#define SEARCHED_ALONE 2
 
 __device__ __forceinline__ offset_t first_item()
 {
@@ -176,6 +180,7 @@ extern "C" __global__ void eccentricity_set(
     const node_t* __restrict__ sources,
     const int* __restrict__ eccentricity,
     const offset_t n_sources,
+    const int is_alone,
     int* __restrict__ lower,
     int* __restrict__ upper,
     unsigned char* __restrict__ state)
@@ -183,7 +188,7 @@ extern "C" __global__ void eccentricity_set(
     for (offset_t i = first_item(); i < n_sources; i += items_apart()) {
         const node_t v = sources[i];
         lower[v] = upper[v] = eccentricity[i];
-        state[v] = 1;
+        if (state[v] != SEARCHED) state[v] = is_alone ? SEARCHED_ALONE : SEARCHED;
     }
 }
 
@@ -235,14 +240,20 @@ extern "C" __global__ void eccentricity_extremes(
     }
 }
 
+// The periphery is known once no node of it can have loose bounds (PERIPHERY), or by winnowing
+// (ENDS): of two nodes that are most hops apart one lies outside the ball of (most - 1) / 2 around
+// any centre. Once all such nodes have been searched, the other, too, has most as its lower bound.
+// There what counts is whether a node has been searched, not its own bounds.
 __device__ __forceinline__ bool matters(
-    const int question, const int lower, const int upper, const int most, const int least)
+    const int question, const int lower, const int upper, const int most, const int least,
+    const unsigned char state)
 {
     switch (question) {
     case DIAMETER: return upper > most;
     case RADIUS: return lower < least;
     case CENTER: return lower <= least && lower < upper;
     case PERIPHERY: return upper >= most && lower < upper;
+    case ENDS: return upper >= most && state != SEARCHED;
     default: return lower < upper;
     }
 }
@@ -270,6 +281,7 @@ extern "C" __global__ void eccentricity_open(
     const int* __restrict__ upper,
     const int* __restrict__ most,
     const int* __restrict__ least,
+    const unsigned char* __restrict__ state,
     const int* __restrict__ ball,           // levels from the centres, or null
     node_t* __restrict__ kept,              // (n,)
     node_t* __restrict__ candidates,        // (n,); not written where ball is null
@@ -284,8 +296,9 @@ extern "C" __global__ void eccentricity_open(
         if (i < n) {
             v = nodes ? nodes[i] : (node_t)i;
             c = component ? component[v] : 0;
-            is_open = matters(question, lower[v], upper[v], most[c], least[c]);
-            is_candidate = is_open && (ball == nullptr || 2ll * ball[v] > most[c]);
+            is_open = matters(question, lower[v], upper[v], most[c], least[c], state[v]);
+            const int within = question == ENDS ? most[c] - 1 : most[c];
+            is_candidate = is_open && (ball == nullptr || 2ll * ball[v] > within);
         }
         append(is_open, v, kept, &n_listed[0]);
         if (ball) append(is_candidate, v, candidates, &n_listed[1]);
@@ -376,17 +389,17 @@ extern "C" __global__ void eccentricity_keys(
     const int* __restrict__ upper,
     const int* __restrict__ most,
     const unsigned char* __restrict__ state,
-    key_t* __restrict__ keys)  // (n,) 0 for nodes that have been searched
+    key_t* __restrict__ keys)  // (n,) 0 for nodes that need no search
 {
     for (offset_t i = first_item(); i < n; i += items_apart()) {
         const node_t v = nodes[i];
         const int c = component ? component[v] : 0;
-        keys[i] = state[v] != FREE ? 0
+        keys[i] = state[v] == SEARCHED ? 0
             : key_of(by_upper, lower[v], upper[v], most[c], indptr[v + 1] - indptr[v], v);
     }
 }
 
-// The free node of each component to be searched first, by its key.
+// The node of each component to be searched first, by its key.
 extern "C" __global__ void eccentricity_best(
     const int by_upper,
     const node_t* __restrict__ nodes,  // or null: all nodes whose bounds differ
@@ -415,7 +428,8 @@ extern "C" __global__ void eccentricity_best(
                 at_hand = c;
                 own = 0;
             }
-            if (state[v] != FREE || lower[v] == upper[v] || count[c] == 0) continue;
+            if (state[v] == SEARCHED || count[c] == 0) continue;
+            if (!nodes && lower[v] == upper[v]) continue;
             const key_t key =
                 key_of(by_upper, lower[v], upper[v], most[c], indptr[v + 1] - indptr[v], v);
             own = max(own, key);

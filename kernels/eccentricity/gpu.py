@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import cupy as cp
 import numpy as np
@@ -94,7 +95,7 @@ def _told(shard: Shard, answering: Answering, asked: tuple[Question, ...]) -> Sh
     if "diameter" in asked:
         path_ptr, path = _paths_of_graphs(shard, answering)
     is_center = bounds.lower <= answering.of_each(bounds.least)
-    is_periphery = bounds.upper >= answering.of_each(bounds.most)
+    is_periphery = periphery_of(answering)
     knows_most = exact & (all_known or bool({"diameter", "periphery"} & set(asked)))
     knows_least = exact & (all_known or bool({"radius", "center"} & set(asked)))
     return ShardWidths(
@@ -114,6 +115,13 @@ def _told(shard: Shard, answering: Answering, asked: tuple[Question, ...]) -> Sh
         path_ptr=path_ptr,
         path=path,
     )
+
+
+def periphery_of(answering: Answering) -> Any:
+    """Nodes of ``bounds`` that are in the periphery, or may be where that is not exact."""
+    bounds = answering.bounds
+    bound = cp.where(answering.of_each(answering.exact), bounds.lower, bounds.upper)
+    return bound >= answering.of_each(bounds.most)
 
 
 def _numbers(answering: Answering) -> np.ndarray:

@@ -1,6 +1,7 @@
 """Answers questions about eccentricities on one GPU: searches, bounds and choices all lie there.
 
-The theory is that of ``bounds``: upper and lower bounds by the triangle inequality, and winnowing.
+The theory is that of ``bounds``: upper and lower bounds by the triangle inequality, and winnowing,
+here for the periphery too (see the .cu file).
 Sweeps of up to 256 lanes are so cheap here that landmarks and hanging trees do not pay.
 """
 
@@ -21,6 +22,7 @@ from kernels.eccentricity.gpu_parts import Parts, components_of, parts_of
 from kernels.multi_source.on_device import DeviceSweeps, sweep_bytes
 from kernels.types import NODE
 
+WINNOWED = ("diameter", "periphery")  # questions that only nodes outside a ball can decide
 FEW = 4  # candidates that are searched one after another without more ado
 N_FIRST = 4  # searches before anything else is tried
 SWEEP_SEARCHES = 6  # searches that a sweep costs: 3 on a million nodes, 6 on 7 million, 6 on grids
@@ -79,7 +81,8 @@ class Answering:
         self.sources: list[Any] = []
         self.centre = cp.full(self.bounds.n_components, -1, NODE)
         self._ball = cp.full(self.bounds.n_nodes, FAR, np.int32)
-        self._open: Any = None
+        self._open: Any = None  # nodes that still matter; None: not known yet
+        self._ends: Any = None
         self._sweeps = DeviceSweeps(parts.shard, parts.node_ptr)
         self._is_upper_next = False
 
@@ -112,12 +115,10 @@ class Answering:
 
     def answer(self, question: Question) -> None:
         """Search until nothing is open, or the searches are used up."""
-        self._open = None
+        self._open = self._ends = None
         saving = Saving()
         while True:
-            ball = self._ball if question == "diameter" else None
-            found = self.bounds.open_nodes(question, self._open, ball)
-            self._open, candidates, n_open, n_candidates, n_most = found
+            candidates, n_open, n_candidates, n_most = self._candidates(question)
             count = n_open
             if self.max_each is not None:
                 count = cp.where(self.bounds.n_searched < self.max_each, n_open, 0)
@@ -136,6 +137,20 @@ class Answering:
                 self._search(question, by_upper, candidates, count)
         self.exact &= n_open == 0
         self.bounds.check()
+
+    def _candidates(self, question: Question) -> tuple[Any, Any, int, int]:
+        """Nodes of which one must be searched or bounded; by component, in all, most of any."""
+        bounds, ball = self.bounds, self._ball if question == "diameter" else None
+        self._open, loose, *counts = bounds.open_nodes(question, self._open, ball)
+        if question != "periphery" or counts[1] == 0:
+            return loose, *counts
+        # Of two ways to know the periphery that which needs fewer searches, in each component.
+        self._ends, ends, *others = bounds.open_nodes("ends", self._ends, self._ball)
+        is_loose = counts[0] <= others[0]
+        candidates = [loose[is_loose[bounds.of(loose)]], ends[~is_loose[bounds.of(ends)]]]
+        count = cp.minimum(counts[0], others[0])
+        nodes = cp.concatenate(candidates)
+        return nodes, count, nodes.size, int(count.max())
 
     def _answer_apart(self, question: Question, count: Any) -> bool:
         """Where few components are left, answer for them alone: a sweep costs its whole shard."""
@@ -192,7 +207,7 @@ class Answering:
         """Search one node of each open component."""
         bounds = self.bounds
         nodes = candidates
-        if not by_upper and question in ("diameter", "periphery"):
+        if not by_upper and question in WINNOWED:
             nodes = None  # central nodes bound many others, though none of them matters
         sources = bounds.best(by_upper, nodes, count)
         if not sources.size:  # nothing central is left
@@ -226,9 +241,9 @@ class Answering:
     def _sweep(self, question: Question, candidates: Any, n_most: int) -> None:
         """Search many nodes of each open component at once."""
         bounds, most_lanes = self.bounds, self._most_lanes()
-        if question == "diameter":
+        if question in WINNOWED:
             sources = bounds.first_of_each(True, candidates, most_lanes)
-            self._sweep_each(sources, levels=False)
+            self._sweep_each(sources, levels=question == "periphery")
             bounds.find_extremes()
             return
         is_alone = bounds.n_components == 1

@@ -10,6 +10,7 @@ import numpy as np
 from kernels._cuda.launch import on_device_of
 from kernels.csr import CSRGraph, Shard
 from kernels.eccentricity.bounds import Question
+from kernels.eccentricity.gpu import periphery_of
 from kernels.eccentricity.gpu_answering import Answering
 from kernels.eccentricity.results import Center, Diameter, Periphery, Proof, Radius
 from kernels.types import NODE
@@ -86,7 +87,7 @@ def _nodes(answering: Answering, common: dict[str, Any], question: Question) -> 
     if question == "center":
         is_one = bounds.lower <= answering.of_each(bounds.least)
     else:
-        is_one = bounds.upper >= answering.of_each(bounds.most)
+        is_one = periphery_of(answering)
     is_own = answering.of_each(cp.arange(bounds.n_components) == _largest(answering))
     nodes = np.flatnonzero(answering.in_given_order(is_one & is_own)).astype(NODE)
     marks = answering.in_given_order(is_one)

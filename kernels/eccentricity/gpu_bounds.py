@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import cupy as cp
 import numpy as np
@@ -37,7 +37,7 @@ class DeviceBounds:
     most, least : (n_components,) int32
         Largest lower and smallest upper bound of each component.
     state : (n_nodes,) uint8
-        Not 0 for nodes that have been searched.
+        1 for nodes from which a search gave bounds to all, 2 where only to themselves, else 0.
     n_searched : (n_components,) int32
         Nodes searched, of each component.
     """
@@ -124,8 +124,9 @@ class DeviceBounds:
         """
         if swept.planes is not None:
             tighten(swept, self.n_nodes, self.n_components, self.component, self.lower, self.upper)
-        found = (swept.eccentricity, cp.int64(sources.size), self.lower, self.upper, self.state)
-        _launch("set", sources.size, sources, *found)
+        is_alone = cp.int32(swept.planes is None)
+        found = (swept.eccentricity, cp.int64(sources.size), is_alone)
+        _launch("set", sources.size, sources, *found, self.lower, self.upper, self.state)
         self.n_searched += cp.diff(swept.slot_ptr)
 
     def lane_levels(self, swept: Swept) -> Any:
@@ -136,12 +137,14 @@ class DeviceBounds:
         return level
 
     def open_nodes(
-        self, question: Question, nodes: Any, ball: Any
+        self, question: Question | Literal["ends"], nodes: Any, ball: Any
     ) -> tuple[Any, Any, Any, int, int]:
         """Which of some nodes still matter to a question.
 
         Parameters
         ----------
+        question : str
+            ``ends``: which may be ends of longest paths, and have not been searched.
         nodes : (n,) int32 or None
             None: all.
         ball : (n_nodes,) int32 or None
@@ -160,7 +163,7 @@ class DeviceBounds:
         _launch(
             "open",
             n,
-            cp.int32(QUESTIONS.index(question)),
+            cp.int32((*QUESTIONS, "ends").index(question)),
             _or_null(nodes),
             cp.int64(n),
             _or_null(self.component),
@@ -168,6 +171,7 @@ class DeviceBounds:
             self.upper,
             self.most,
             self.least,
+            self.state,
             _or_null(ball),
             kept,
             outside,
@@ -213,7 +217,7 @@ class DeviceBounds:
         return _node_of(keys[keys > 0])
 
     def first_of_each(self, by_upper: bool, nodes: Any, n_each: int) -> Any:
-        """Up to ``n_each`` free nodes of each component, the first to be searched; sorted."""
+        """Up to ``n_each`` nodes of each component that are to be searched first; sorted."""
         keys = cp.empty(nodes.size, np.uint64)
         given = (cp.int32(by_upper), nodes, cp.int64(nodes.size))
         _launch("keys", nodes.size, *given, *self._key_arrays(), keys)
