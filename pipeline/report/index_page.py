@@ -72,7 +72,7 @@ def index_script(ases: pa.Table, widths: WidthReport | None = None) -> str:
         values = ases[key]
         if key == "name":
             columns["name"] = printables(values.to_pylist())
-        elif pa.types.is_floating(values.type):
+        elif pa.types.is_floating(values.type) and not key.endswith(("_lower", "_upper")):
             columns[key] = pc.round(values, 3).to_pylist()
         else:
             columns[key] = values.to_pylist()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 
 from markupsafe import Markup
 
@@ -42,7 +43,7 @@ def figure(number: float | str | None, key: str) -> str:
     """A figure of the index as its script writes it; a text, of two bounds, as it is."""
     if number is None or isinstance(number, str):
         return number or NONE
-    return f"{number:.{_DECIMALS[key]}f}" if key in _DECIMALS else f"{number:,}"
+    return f"{number:,.{_DECIMALS[key]}f}" if key in _DECIMALS else f"{number:,}"
 
 
 def width(value: float) -> str:
@@ -52,11 +53,15 @@ def width(value: float) -> str:
     return f"{value:.3g}"
 
 
-def interval(lower: float, upper: float, between: str = "\u2013") -> str:
-    """Two bounds; with as many digits as tell them apart, and the lower alone where it is all."""
-    if upper < 0:
-        return f"at least {width(lower)}"
-    texts = width(lower), width(upper)
-    if texts[0] == texts[1]:
-        texts = f"{lower:.12g}", f"{upper:.12g}"
-    return between.join(texts)
+def interval(lower: float, upper: float, between: str = NONE) -> str:
+    """Two bounds, the upper -1 where there is none; rounded outwards, so that they stay bounds."""
+    if isinstance(lower, int):
+        texts = f"{lower:,}", f"{upper:,}"
+    else:
+        places = 0 if max(lower, upper) >= 100 else 2
+        scale = 10**places
+        texts = (
+            f"{math.floor(lower * scale) / scale:,.{places}f}",
+            f"{math.ceil(upper * scale) / scale:,.{places}f}",
+        )
+    return f"at least {texts[0]}" if upper < 0 else between.join(texts)

@@ -139,13 +139,14 @@ def write_reports(
         "rejects": "rejects.jsonl",
         "report": "report.json",
     }
+    columns, rows = _table(summary)
     return ReportSummary(
         path=final,
         index=final / ("index.html" if pages else names["report"]),
         files={key: final / name for key, name in names.items()},
         totals=summary.totals,
-        table=_table(summary),
-        table_columns=_table_columns(summary),
+        table=rows,
+        table_columns=columns,
         n_pages=n_pages,
         wall_s=time.time() - begun,
         warnings=list(warnings),
@@ -227,8 +228,11 @@ def task_table(tasks: dict) -> pa.Table:
     return pa.table(columns, schema=TASKS)
 
 
-def _table(summary: Summary) -> list[tuple]:
+def _table(summary: Summary) -> tuple[tuple[str, ...], list[tuple]]:
+    """Columns and rows of the terminal's table: of widths those in hops, if there are any."""
     keys = width_keys(summary.widths)
+    in_hops = [key for key in keys if not key.startswith("weighted_")]
+    keys = in_hops or keys
     names = ["asn", "name", "n_nodes", "n_edges", "n_ingresses", "mean_hops", "max_hops"]
     bounds = [f"{key}{which}" for key in keys for which in ("", "_lower", "_upper")]
     largest = summary.ases.sort_by([("n_nodes", "descending"), ("asn", "ascending")])
@@ -236,18 +240,9 @@ def _table(summary: Summary) -> list[tuple]:
     for row in rows:
         row |= {key: width_or_bounds(row, key) for key in keys}
         row["name"] = None if row["name"] is None else printable(row["name"])
-    return [tuple(row[name] for name in (*names, *keys, "n_unreached")) for row in rows]
-
-
-def _table_columns(summary: Summary) -> tuple[str, ...]:
-    units = {table.prefix: table.unit for table in summary.widths.tables}
-    shown = [
-        f"{key.removeprefix('weighted_')} {units['weighted_'] or 'weight'}"
-        if key.startswith("weighted_")
-        else key
-        for key in width_keys(summary.widths)
-    ]
-    return (*TABLE_COLUMNS[:-1], *shown, TABLE_COLUMNS[-1])
+    shown = [key.replace("weighted_", "weighted ") for key in keys]
+    columns = (*TABLE_COLUMNS[:-1], *shown, TABLE_COLUMNS[-1])
+    return columns, [tuple(row[name] for name in (*names, *keys, "n_unreached")) for row in rows]
 
 
 def _versions() -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -16,6 +17,7 @@ from pipeline.report.run_facts import RunFacts
 from pipeline.report.summarise import summarise
 from pipeline.report.write import write_reports
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
+from tests.unit.pipeline.report.width_data import cut_short, effective_of, widths_of
 
 pytest_plugins = ("tests.browser",)
 
@@ -79,6 +81,38 @@ def large(tmp_path_factory):
     return out
 
 
+@pytest.fixture(scope="module")
+def wide(tmp_path_factory):
+    """Report with widths: a ring with a long tail, an interval, one without, all by weight too."""
+    ring = [(i, (i + 1) % 12) for i in range(12)]
+    tail = [(i, i + 1) for i in range(11, 60)]
+    snapshot = MemorySnapshot(
+        {7: [*ring, *tail, (62, 63)], 3356: [(0, 1), (1, 2)], 64500: [(0, 1)], 64501: [(0, 1)]},
+        {7: 66, 3356: 3, 64500: 2, 64501: 2},
+        [(7, 0, [3356], 9, 0, False), (7, 65, [3356], 1, 0, False), (3356, 0, [7], 1, 0, False)],
+        names={7: "Ring with a tail", 3356: HOSTILE},
+        addrs={
+            7: [f"2001:db8:1234:5678:9abc:def0:1234:{i:x}" for i in range(66)],
+            3356: ["192.0.2.1", "192.0.2.2", "192.0.2.3"],
+            64500: ["198.51.100.1", "198.51.100.2"],
+            64501: ["203.0.113.1", "203.0.113.2"],
+        },
+        weight=lambda a, b: 41.375 + a + b,
+        manifest={"weight_unit": "ms"},
+    )
+    rows = [0, 1, 2]
+    measurement = replace(
+        measured(snapshot),
+        widths=cut_short(widths_of(snapshot, rows=rows), 1, (9, 90), (5, 9), 2),
+        weighted_widths=widths_of(snapshot, weight=snapshot.weight, rows=rows),
+        effective=effective_of(snapshot, 4.25, error=0.5),
+    )
+    out = tmp_path_factory.mktemp("wide")
+    return write_reports(
+        snapshot, measurement, out, options={}, warnings=[], started=time.time()
+    ).path
+
+
 def url(folder, name="index.html"):
     return (folder / name).as_uri()
 
@@ -128,7 +162,7 @@ def test_a_script_that_slipped_in_would_not_run(page, small, tmp_path):
 
 
 @pytest.mark.parametrize("viewport", [PHONE, {"width": 320, "height": 600}], ids=["390", "320"])
-def test_no_page_scrolls_sideways_on_a_phone(page, small, large, viewport):
+def test_no_page_scrolls_sideways_on_a_phone(page, small, large, wide, viewport):
     page.set_viewport_size(viewport)
     for folder, name in (
         (small, "index.html"),
@@ -136,6 +170,9 @@ def test_no_page_scrolls_sideways_on_a_phone(page, small, large, viewport):
         (small, "as/64500.html"),
         (small, "as/64501.html"),
         (large, "index.html"),
+        (wide, "index.html"),
+        (wide, "as/7.html"),
+        (wide, "as/3356.html"),
     ):
         page.goto(url(folder, name))
         page.wait_for_timeout(100)
@@ -291,8 +328,57 @@ def test_an_as_page_sorts_its_ingresses_and_compares_one_with_all(page, small):
     assert "2 of 14" in page.inner_text("text=no path inside the AS")
 
 
+def test_the_list_sorts_by_diameter_with_an_interval_at_its_lower_bound(page, wide):
+    page.goto(url(wide))
+    page.wait_for_selector("#list[data-ready]")
+    page.click("th.diameter button")
+    assert first_rows(page, "diameter", 4) == ["55", "9\u201390", "1", "\u2013"]
+    page.click("th.diameter button")
+    assert first_rows(page, "diameter", 4) == ["1", "9\u201390", "55", "\u2013"]
+    page.click("th.weighted_diameter button")
+    assert first_rows(page, "asn", 4) == ["7", "3356", "64500", "64501"]
+    assert first_rows(page, "weighted_diameter", 1)[0].startswith("5,")
+    labels = page.locator("#list thead th").all_inner_texts()
+    assert {"Diameter", "Radius", "Diam., ms", "Radius, ms"} <= set(labels)
+
+
+@pytest.mark.parametrize("width", [1440, 1000, 700])
+def test_heads_of_the_list_are_not_cut_where_widths_are_shown(page, wide, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(url(wide))
+    page.wait_for_selector("#list[data-ready]")
+    cut = page.eval_on_selector_all(
+        "#list thead th",
+        "all => all.filter(th => th.offsetParent && th.scrollWidth > th.clientWidth + 1)"
+        ".map(th => th.textContent)",
+    )
+    assert cut == []
+
+
+def test_the_page_of_a_wide_as_draws_eccentricities_and_the_path(page, wide):
+    page.goto(url(wide, "as/7.html"))
+    assert page.locator("#width svg.hist rect").count() > 20
+    assert page.locator("#width ol.path li").count() == 25  # 12 at each end, and what is between
+    assert "routers between" in page.inner_text("#width ol.path .gap")
+    assert page.locator("#weighted-width ol.path li").count() == 25
+    # An ingress is laid over the hops from ingresses, not over the eccentricities.
+    page.click("#ingresses tbody tr:first-child")
+    assert page.locator("svg.hist[data-slots] .one").count() > 0
+    assert page.locator("#width svg.hist .one").count() == 0
+    page.goto(url(wide, "as/3356.html"))
+    assert "between 9 and 90" in page.inner_text("#width .note.warn")
+    assert page.inner_text("h1") == f"AS3356 {HOSTILE}"
+
+
+def test_every_router_is_one_click_away(page, wide):
+    page.goto(url(wide, "as/7.html"))
+    link = page.locator("#width a[href='../nodes/7.parquet']")
+    assert link.count() == 1
+    assert (wide / "as" / "../nodes/7.parquet").exists()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out_in_light_and_dark(browser, small, scheme):
+def test_text_stands_out_in_light_and_dark(browser, small, wide, scheme):
     """Contrast of text to its page, as WCAG 2 counts it, is at least 4.5 to 1."""
     context = browser.new_context(color_scheme=scheme)
     try:
@@ -300,6 +386,10 @@ def test_text_stands_out_in_light_and_dark(browser, small, scheme):
         page.goto(url(small))
         page.wait_for_selector("#list[data-ready]")
         for text in ("h1", ".lede", ".tiles dt", "#list td.asn a", ".note.warn li", ".foot"):
+            ratio = page.eval_on_selector(text, CONTRAST)
+            assert ratio >= 4.5, (text, ratio)
+        page.goto(url(wide, "as/7.html"))
+        for text in ("#width h2 small", "#width h3", "#width .path i", "#width .path .gap"):
             ratio = page.eval_on_selector(text, CONTRAST)
             assert ratio >= 4.5, (text, ratio)
     finally:

@@ -116,7 +116,12 @@ const hopscope = (() => {
       const least = (columns[`${key}_lower`] || [])[i] ?? null;
       if (least === null) return NONE;
       const most = columns[`${key}_upper`][i];
-      return most === null ? `at least ${figure(key, least)}` : `${figure(key, least)}\u2013${figure(key, most)}`;
+      // Rounded outwards, so that bounds stay bounds.
+      const places = key in DECIMALS && Math.max(least, most ?? 0) < 100 ? DECIMALS[key] : 0;
+      const fixed = (bound, round) => (round(bound * 10 ** places) / 10 ** places)
+        .toLocaleString("en-US", { minimumFractionDigits: places, maximumFractionDigits: places });
+      const from = fixed(least, Math.floor);
+      return most === null ? `at least ${from}` : `${from}\u2013${fixed(most, Math.ceil)}`;
     }
     function figure(key, value) {
       if (key in DECIMALS) return value.toLocaleString("en-US", { minimumFractionDigits: DECIMALS[key], maximumFractionDigits: DECIMALS[key] });
