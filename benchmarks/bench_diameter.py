@@ -17,6 +17,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import fields
@@ -201,11 +202,14 @@ def main() -> None:
     compile_cpu()
     bench, others = Bench(arguments), OtherWork()
     made = (arguments.files, arguments.nodes, arguments.top_down, arguments.grid)
-    for name, make in graphs(*made):
-        bench.graph(name, make)
-    told = others.n_cores()
-    record(arguments.subject, bench.rows, arguments.results, cores_of_others=told)
+    try:
+        for name, make in graphs(*made):
+            bench.graph(name, make)
+    finally:  # a run that is ended keeps what it measured
+        told = others.n_cores()
+        record(arguments.subject, bench.rows, arguments.results, cores_of_others=told)
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     main()

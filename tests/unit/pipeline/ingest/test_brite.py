@@ -17,9 +17,15 @@ from pipeline.ingest import brite, lines
 from pipeline.ingest.digits import PARSED, UNSURE, scan_float, scan_int
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
+from tests.contracts.topology_reader import TopologyReaderContract
 from tests.real_data import real_data
 
 SAMPLES = Path(__file__).parents[4] / "data" / "samples" / "brite"
+
+
+class TestBrite(TopologyReaderContract):
+    format = "brite"
+    sample = "topdown_java.brite"
 
 
 def read(data: bytes) -> tuple[Topology | None, ReadReport, FormatError | None]:

@@ -15,9 +15,15 @@ from pipeline.errors import FormatError
 from pipeline.ingest import detect_format, lines, open_reader, snap
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
+from tests.contracts.topology_reader import TopologyReaderContract
 from tests.real_data import REPOSITORY, real_data
 
 SAMPLES = REPOSITORY / "data" / "samples" / "snap"
+
+
+class TestSnap(TopologyReaderContract):
+    format = "snap"
+    sample = "directed.txt"
 
 
 def read(data: bytes) -> tuple[Topology | None, ReadReport, FormatError | None]:
