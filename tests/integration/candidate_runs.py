@@ -41,11 +41,14 @@ def run_slowly(task, folder):
 
 
 def run_held(task, folder, quick):
-    """Candidates other than ``quick`` wait to be let go."""
+    """The first candidate waits to be let go, and so do all that begin after ``quick``."""
+    if task.kind == "candidate" and task.sources[0] != quick:
+        is_after = (Path(folder) / f"started-{quick}").exists()
+        if first(folder, "held") or is_after:
+            first(folder, f"started-{task.sources[0]}")
+            wait_for(folder, "released")
     if task.kind == "candidate":
         first(folder, f"started-{task.sources[0]}")
-        if task.sources[0] != quick:
-            wait_for(folder, "released")
     return run_candidate(task)
 
 

@@ -120,7 +120,7 @@ def test_what_became_useless_is_withdrawn_and_the_answer_waits_for_nobody(
     assert not (tmp_path / "released").exists()  # the others run, or have not begun
     assert list(answers) == []
     check_widths(answer.widths, truth[PATH])
-    assert (answer.widths.exact[0], answer.widths.n_searches[0]) == (True, 2)
+    assert answer.widths.exact[0]
     withdrawn = [outcome for outcome in told if outcome.withdrawn]
     started = {int(file.name.split("-")[1]) for file in tmp_path.glob("started-*")}
     assert withdrawn
@@ -128,7 +128,8 @@ def test_what_became_useless_is_withdrawn_and_the_answer_waits_for_nobody(
     assert all(outcome.result is None and outcome.run is None for outcome in withdrawn)
     used = [outcome for outcome in kinds(told) if not outcome.withdrawn]
     assert {int(outcome.task.sources[0]) for outcome in used} == started
-    assert len(kinds(told)) == len(used) + len(withdrawn) == 4  # each once
+    sources = [int(outcome.task.sources[0]) for outcome in kinds(told)]
+    assert len(sources) == len(set(sources)) == len(used) + len(withdrawn)  # each once
 
 
 def test_an_as_that_waits_stops_no_other(cluster, job, truth, tmp_path):

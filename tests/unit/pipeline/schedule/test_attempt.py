@@ -4,6 +4,12 @@ from pipeline.errors import RetryableError
 from pipeline.schedule import attempt as module
 from pipeline.schedule.attempt import Begun, attempt, pack, withdraw_here
 
+DONE = []
+
+
+def note(task):
+    DONE.append(task)
+
 
 def test_a_task_either_begins_or_is_withdrawn():
     here = Begun()
@@ -22,11 +28,11 @@ def test_only_the_last_are_remembered(monkeypatch):
 
 
 def test_a_task_that_was_withdrawn_does_not_run():
-    done = []
+    DONE.clear()
     key = ("withdrawn-0", 1, 1)
     assert withdraw_here([key]) == []
-    attempted = attempt(pack(key, "", done.append, 7, may_be_withdrawn=True))
+    attempted = attempt(pack(key, "", note, 7, may_be_withdrawn=True))
     assert isinstance(attempted.error, RetryableError)
-    assert done == []
-    assert attempt(pack(key, "", done.append, 8)).error is None  # nobody asked about this one
-    assert done == [8]
+    assert DONE == []
+    assert attempt(pack(key, "", note, 8)).error is None  # nobody asked about this one
+    assert DONE == [8]
