@@ -86,11 +86,11 @@ class Bench:
         more = {"by": OURS, "threads": 1 if device == "cpu" else 0}
         if question == "diameter":
             more |= {"value": found.diameter, "n_searches": int(timed.last.n_searches)}
-        if device == "cpu" and question != "radius":
+        if question != "radius":
             n_calls = max(1, min(len(timed.times_s), int(300 / max(timed.median_ms, 1))))
-            with timed_parts() as parts:
+            with timed_parts(device) as parts:
                 for _ in range(n_calls):
-                    ask(graph)
+                    ask(here)
             more["shares"] = parts.shares()
         seeds = [
             self.timed(ask, make(seed).to(device), device).median_ms for seed in self.seeds(row)

@@ -6,6 +6,7 @@ moment counts for the innermost wrapped function; what is in none of them is ``o
 
 from __future__ import annotations
 
+import importlib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -13,41 +14,69 @@ from contextlib import ExitStack, contextmanager
 from typing import Any
 from unittest.mock import patch
 
-from kernels.eccentricity import bounds, cpu, driver
+from benchmarks.timing import waiter
 
 PARTS = ("initialise", "choose", "search", "bounds", "other")
-# Names that a version of the driver does not have are passed over.
-WRAPPED: tuple[tuple[Any, str, str], ...] = (
-    (driver.Answering, "__init__", "initialise"),
-    (cpu.CoreSearches, "__init__", "initialise"),
-    (bounds.EccentricityBounds, "__init__", "initialise"),
-    (cpu.CoreSearches, "search", "search"),
-    (cpu.CoreSearches, "sweep", "search"),
-    (cpu.CoreSearches, "near", "search"),
-    (bounds.EccentricityBounds, "update", "bounds"),
-    (bounds.EccentricityBounds, "restrict", "bounds"),
-    (bounds.EccentricityBounds, "_refresh", "bounds"),
-    (driver, "far_pairs", "bounds"),
-    (bounds.EccentricityBounds, "take", "choose"),
-    (bounds.EccentricityBounds, "release", "choose"),
-    (bounds.EccentricityBounds, "candidates", "choose"),
-    (bounds.EccentricityBounds, "open_nodes", "choose"),
-    (driver.Answering, "_progress", "choose"),
-    (driver, "choose_step", "choose"),
-    (driver, "choose_landmarks", "choose"),
-)
+# Module, function and part, by device; names that a version of the driver does not have are passed
+# over.
+_DRIVER = "kernels.eccentricity.driver"
+_BOUNDS = "kernels.eccentricity.bounds"
+_CORES = "kernels.eccentricity.cpu"
+_GPU_DRIVER = "kernels.eccentricity.gpu_answering"
+_GPU_BOUNDS = "kernels.eccentricity.gpu_bounds"
+WRAPPED: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "cpu": (
+        (_DRIVER, "Answering.__init__", "initialise"),
+        (_CORES, "CoreSearches.__init__", "initialise"),
+        (_BOUNDS, "EccentricityBounds.__init__", "initialise"),
+        (_CORES, "CoreSearches.search", "search"),
+        (_CORES, "CoreSearches.sweep", "search"),
+        (_CORES, "CoreSearches.near", "search"),
+        (_BOUNDS, "EccentricityBounds.update", "bounds"),
+        (_BOUNDS, "EccentricityBounds.restrict", "bounds"),
+        (_BOUNDS, "EccentricityBounds._refresh", "bounds"),
+        (_DRIVER, "far_pairs", "bounds"),
+        (_BOUNDS, "EccentricityBounds.take", "choose"),
+        (_BOUNDS, "EccentricityBounds.release", "choose"),
+        (_BOUNDS, "EccentricityBounds.candidates", "choose"),
+        (_BOUNDS, "EccentricityBounds.open_nodes", "choose"),
+        (_DRIVER, "Answering._progress", "choose"),
+        (_DRIVER, "choose_step", "choose"),
+        (_DRIVER, "choose_landmarks", "choose"),
+    ),
+    "gpu": (
+        (_GPU_DRIVER, "Answering.__init__", "initialise"),
+        (_GPU_BOUNDS, "DeviceBounds.__init__", "initialise"),
+        (_GPU_DRIVER, "Answering._levels", "search"),
+        ("kernels.multi_source.on_device", "DeviceSweeps.sweep", "search"),
+        (_GPU_BOUNDS, "DeviceBounds.after_search", "bounds"),
+        (_GPU_BOUNDS, "DeviceBounds.after_sweep", "bounds"),
+        (_GPU_BOUNDS, "DeviceBounds.find_extremes", "bounds"),
+        (_GPU_BOUNDS, "DeviceBounds.move_balls", "bounds"),
+        (_GPU_DRIVER, "Answering._candidates", "choose"),
+        (_GPU_BOUNDS, "DeviceBounds.open_nodes", "choose"),
+        (_GPU_BOUNDS, "DeviceBounds.best", "choose"),
+        (_GPU_BOUNDS, "DeviceBounds.first_of_each", "choose"),
+    ),
+}
 
 
 class Parts:
-    """Seconds of each part."""
+    """Seconds of each part; a device is waited for whenever one ends."""
 
-    def __init__(self) -> None:
+    def __init__(self, wait: Callable[[], Any]) -> None:
+        self.wait = wait
         self.seconds: Counter[str] = Counter()
         self._running = ["other"]
         self._since = time.perf_counter()
 
+    def start(self) -> None:
+        self.wait()
+        self._since = time.perf_counter()
+
     def switch(self) -> None:
         """Give the time since the last switch to what runs now."""
+        self.wait()
         now = time.perf_counter()
         self.seconds[self._running[-1]] += now - self._since
         self._since = now
@@ -71,11 +100,15 @@ class Parts:
 
 
 @contextmanager
-def timed_parts() -> Iterator[Parts]:
-    """Wrap the driver's functions while it lasts."""
+def timed_parts(device: str = "cpu") -> Iterator[Parts]:
+    """Wrap the functions of a device's driver while it lasts."""
     with ExitStack() as wraps:
-        parts = Parts()
-        for owner, name, part in WRAPPED:
+        parts = Parts(waiter(device))
+        for module, name, part in WRAPPED[device]:
+            owner: Any = importlib.import_module(module)
+            *classes, name = name.split(".")
+            for class_name in classes:
+                owner = getattr(owner, class_name)
             function = vars(owner).get(name)
             if function is None:
                 continue
@@ -85,6 +118,6 @@ def timed_parts() -> Iterator[Parts]:
             else:
                 wrapped = parts.wrap(function, part)
             wraps.enter_context(patch.object(owner, name, wrapped))
-        parts._since = time.perf_counter()
+        parts.start()
         yield parts
         parts.switch()

@@ -159,6 +159,15 @@ def test_the_time_of_a_diameter_is_shared_out_and_the_driver_left_as_it_was():
     assert (dict(vars(driver.Answering)), driver.choose_step) == before
 
 
+@pytest.mark.gpu
+def test_the_time_of_a_diameter_on_a_gpu_is_shared_out():
+    with timed_parts("gpu") as parts:
+        diameter(attachment(2000).to("gpu"))
+    shares = parts.shares()
+    assert sum(shares.values()) == pytest.approx(1, abs=1e-3)
+    assert all(shares[part] > 0 for part in ("initialise", "choose", "search", "bounds"))
+
+
 @pytest.fixture
 def measured(tmp_path, monkeypatch) -> Path:
     """Results of a small run in a folder, and a page to be filled."""
