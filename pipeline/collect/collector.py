@@ -125,7 +125,9 @@ class Collector:
             tried = getattr(task, "n_sources", 0)
             self._note(task, tried, attempt.number, attempt.submitted, attempt.run, "retried", None)
         run, status = outcome.run, "failed" if outcome.error else "ok"
-        read_s = None if outcome.error else outcome.result.read_s
+        if outcome.withdrawn:
+            status = "withdrawn"
+        read_s = None if outcome.result is None else outcome.result.read_s
         at = (outcome.attempts, outcome.submitted, run)
         self._note(task, n_sources, *at, status, read_s)
         self._runs.append(

@@ -9,7 +9,7 @@ import pyarrow as pa
 TASKS = pa.schema(
     [
         pa.field("task", pa.string(), nullable=False),  # name, as the dashboard shows it
-        # search, pack, shard; widths, weighted, effective
+        # search, pack, shard; widths, weighted, effective; opening, candidate, path of a large AS
         pa.field("kind", pa.string(), nullable=False),
         pa.field("asns", pa.list_(pa.int64()), nullable=False),  # whose graphs were searched
         pa.field("n_ases", pa.int64(), nullable=False),
@@ -21,7 +21,7 @@ TASKS = pa.schema(
         pa.field("ended", pa.float64()),
         pa.field("read_s", pa.float64()),  # of these, until its graphs were there; null: unknown
         pa.field("attempt", pa.int32(), nullable=False),  # 1, 2, ...
-        pa.field("status", pa.string(), nullable=False),  # ok, retried, failed
+        pa.field("status", pa.string(), nullable=False),  # ok, retried, failed, withdrawn
     ]
 )
 

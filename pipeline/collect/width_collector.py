@@ -12,6 +12,7 @@ from pipeline.collect.widths import (
     concat_widths,
     empty_effective,
     empty_widths,
+    only_asked,
     take_effective,
     take_widths,
 )
@@ -45,7 +46,7 @@ class WidthCollector:
         self._failed |= results.failed
 
     def fail(self, rows: np.ndarray, reason: str) -> None:
-        """Take that a task failed for good."""
+        """Take that a task failed for good; what is known all the same may be added."""
         for row in rows.tolist():
             self._failed.setdefault(row, reason)
 
@@ -59,13 +60,13 @@ class WidthCollector:
         inside = at < len(measured)
         here[inside] = measured[at[inside]] == self.owner[inside]
         which, row = first[at[here]], np.asarray(rows, np.int64)[here]
-        failed = {
-            int(row): self._failed.get(int(owner), NOT_MEASURED)
-            for row, owner in zip(rows[~here], self.owner[~here], strict=True)
-        }
+        failed = {}
+        for asked, owner, known in zip(rows.tolist(), self.owner.tolist(), here, strict=True):
+            if owner in self._failed or not known:
+                failed[asked] = self._failed.get(owner, NOT_MEASURED)
         if isinstance(found, EffectiveDiameters):
             return take_effective(found, which, row), failed
-        return take_widths(found, which, row), failed
+        return only_asked(take_widths(found, which, row)), failed
 
     def _joined(self) -> Widths | EffectiveDiameters:
         if self.kind == "effective":

@@ -44,6 +44,11 @@ _VALUES = (
     "component_diameter",
     "component_radius",
 )
+# What tells a diameter, and a radius.
+TELLS: dict[str, set[WidthMetric]] = {
+    "diameter": {"diameter", "periphery", "eccentricities"},
+    "radius": {"radius", "center", "eccentricities"},
+}
 EFFECTIVE = tuple(field.name for field in fields(EffectiveDiameters) if field.name != "read_s")
 
 
@@ -83,6 +88,16 @@ def take_widths(widths: Widths, which: np.ndarray, row: np.ndarray) -> Widths:
                 getattr(widths, ptr), getattr(widths, name), which
             )
     return replace(widths, **taken)
+
+
+def only_asked(widths: Widths) -> Widths:
+    """Without bounds that nothing asked for: what they are depends on which searches were made."""
+    unknown: dict[str, Any] = {}
+    for name, metrics in TELLS.items():
+        if not metrics & set(widths.metrics):
+            for column in (f"{name}_lower", f"{name}_upper", f"component_{name}"):
+                unknown[column] = np.full_like(getattr(widths, column), -1)
+    return replace(widths, **unknown)
 
 
 def empty_effective() -> EffectiveDiameters:

@@ -19,9 +19,10 @@ from pipeline.errors import UsageError
 from pipeline.model.measurement import Measurement
 from pipeline.model.metrics import AskedMetrics, asked_metrics
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
-from pipeline.model.tasks import WidthKind
+from pipeline.model.tasks import Outcome, WidthKind, WidthResults
 from pipeline.model.widths import WidthMetric
 from pipeline.schedule.calibration_file import load as load_costs
+from pipeline.schedule.candidates import answer_by_candidates
 from pipeline.schedule.cluster import Cluster, open_cluster
 from pipeline.schedule.costs import Costs
 from pipeline.schedule.distances_folder import distances_folder, join_parts, removed_on_error
@@ -136,6 +137,8 @@ class _Run:
         with removed_on_error(folder), open_cluster(config, snapshot.path) as cluster:
             searches = self._plan_searches(cluster, rows, source_ptr, sources)
             plans = [self._plan_widths(cluster, rows, *kind) for kind in kinds.items()]
+            for tasks in plans:
+                self._ask_candidates(cluster, tasks)
             self._drive(cluster, Stream([searches, *plans]))
             counts = _counts(searches) | _width_counts(plans)
             described = cluster.describe() | _asked(config) | counts
@@ -190,6 +193,7 @@ class _Run:
             snapshot=str(Path(snapshot.path).resolve()),
             max_searches=config.max_searches,
             verify=config.verify,
+            pack=config.pack,
         )
         owner = tasks.owner if len(planned) else rows
         self._collector.widths[kind] = WidthCollector(kind, metrics, owner)
@@ -207,6 +211,36 @@ class _Run:
             "n_arcs": snapshot.n_arcs[rows],
             "graph_hash": [snapshot.graph_hash[row] for row in rows.tolist()],
         }
+
+    def _ask_candidates(self, cluster: Cluster, tasks: WidthPlan) -> None:
+        """Widths of large ASes, before the other tasks: these even out when workers end."""
+        config, collector = self._config, self._collector
+        if not tasks.jobs:
+            return
+
+        def told(outcome: Outcome) -> None:
+            collector.note(outcome, outcome.task.n_sources)
+
+        answers = answer_by_candidates(
+            cluster,
+            tasks.jobs,
+            costs=self._costs,
+            pack=config.pack,
+            max_searches=config.max_searches,
+            schedule=config.schedule,
+            fall_back=config.device == "auto",
+            told=told,
+        )
+        self._progress(Progress("search", 0, len(tasks.jobs), "large ASes"))
+        with contextlib.closing(answers):
+            for n_done, answer in enumerate(answers, start=1):
+                widths = collector.widths[tasks.kind]
+                widths.add(WidthResults(answer.widths, {}, int(answer.widths.n_searches.sum())))
+                if answer.reason and config.max_searches is None:
+                    widths.fail(answer.widths.row, answer.reason)
+                detail = f"AS{answer.job.asn}"
+                told_of = Progress("search", n_done, len(tasks.jobs), "large ASes", detail)
+                self._progress(told_of)
 
     def _drive(self, cluster: Cluster, tasks: Stream) -> None:
         """Run tasks of all kinds as one stream: none waits for those of another kind."""
@@ -277,4 +311,5 @@ def _counts(tasks: Plan) -> dict:
 
 
 def _width_counts(plans: list[WidthPlan]) -> dict:
-    return {f"n_{plan.kind}_tasks": plan.n_tasks for plan in plans}
+    counts = {f"n_{plan.kind}_tasks": plan.n_tasks for plan in plans}
+    return counts | {"n_by_candidates": sum(len(plan.jobs) for plan in plans)}

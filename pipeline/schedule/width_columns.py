@@ -10,9 +10,6 @@ from kernels.eccentricity.components import largest_of_each
 from kernels.eccentricity.results import ShardWidths
 from pipeline.model.widths import WidthMetric, Widths
 
-TELLS_DIAMETER = {"diameter", "periphery", "eccentricities"}
-TELLS_RADIUS = {"radius", "center", "eccentricities"}
-
 
 def widths_of_shard(
     found: ShardWidths,
@@ -32,8 +29,7 @@ def widths_of_shard(
     rows : (n_graphs,) int64
         AS row of each graph.
     metrics : sequence of str
-        What was asked for. Bounds that do not follow from it are left out: what else is known
-        depends on which searches were made.
+        What was asked for; bounds of the rest are told as far as they are known.
     """
     return _Columns(found, node_ptr, tuple(metrics), is_weighted).widths(rows, read_s)
 
@@ -59,15 +55,11 @@ class _Columns:
 
     def widths(self, rows: np.ndarray, read_s: float) -> Widths:
         """All of them."""
-        found, graphs, metrics = self._found, self._graphs, set(self._metrics)
+        found, graphs = self._found, self._graphs
         component = np.full(self._n_graphs, -1, np.int64)
         component[graphs] = found.names[self._chosen] - self._node_ptr[graphs]
         n_searches = np.zeros(self._n_graphs, np.int64)
         np.add.at(n_searches, self._graph_of, found.n_searches)
-        diameter = (found.diameter_lower, found.diameter_upper)
-        radius = (found.radius_lower, found.radius_upper)
-        diameter_lower, diameter_upper = self._bounds(*diameter, bool(metrics & TELLS_DIAMETER))
-        radius_lower, radius_upper = self._bounds(*radius, bool(metrics & TELLS_RADIUS))
         eccentricity_ptr, eccentricity = self._eccentricities()
         count_ptr, counts = self._counts()
         path_ptr, path = self._path()
@@ -79,10 +71,10 @@ class _Columns:
             is_weighted=self._is_weighted,
             n_searches=n_searches,
             component=component,
-            diameter_lower=diameter_lower,
-            diameter_upper=diameter_upper,
-            radius_lower=radius_lower,
-            radius_upper=radius_upper,
+            diameter_lower=self._of_largest(found.diameter_lower),
+            diameter_upper=self._of_largest(found.diameter_upper),
+            radius_lower=self._of_largest(found.radius_lower),
+            radius_upper=self._of_largest(found.radius_upper),
             exact=self._exact,
             path_ptr=path_ptr,
             path=path,
@@ -98,14 +90,11 @@ class _Columns:
             **self._components(),
         )
 
-    def _bounds(
-        self, lower: np.ndarray, upper: np.ndarray, is_asked: bool
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Of the largest component of each graph; -1 where nothing was asked that tells them."""
-        columns = np.full((2, self._n_graphs), -1, self._kind)
-        if is_asked:
-            columns[:, self._graphs] = lower[self._chosen], upper[self._chosen]
-        return columns[0], columns[1]
+    def _of_largest(self, values: np.ndarray) -> np.ndarray:
+        """Of the largest component of each graph; -1 for one without nodes."""
+        column = np.full(self._n_graphs, -1, self._kind)
+        column[self._graphs] = values[self._chosen]
+        return column
 
     def _path(self) -> tuple[np.ndarray, np.ndarray]:
         if self._found.path is None or self._found.path_ptr is None:
@@ -162,18 +151,17 @@ class _Columns:
 
     def _components(self) -> dict[str, np.ndarray]:
         """Every component of two nodes or more."""
-        found, metrics = self._found, set(self._metrics)
+        found = self._found
         at = np.flatnonzero(found.size > 1)
         graph = self._graph_of[at]
 
-        def value(lower: np.ndarray, upper: np.ndarray, tells: set[str]) -> np.ndarray:
-            known = (lower[at] == upper[at]) & bool(metrics & tells)
-            return np.where(known, lower[at], -1).astype(self._kind)
+        def value(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+            return np.where(lower[at] == upper[at], lower[at], -1).astype(self._kind)
 
         return {
             "component_ptr": self._ptr(graph),
             "component_id": (found.names[at] - self._node_ptr[graph]).astype(np.int32),
             "component_size": found.size[at].astype(np.int32),
-            "component_diameter": value(found.diameter_lower, found.diameter_upper, TELLS_DIAMETER),
-            "component_radius": value(found.radius_lower, found.radius_upper, TELLS_RADIUS),
+            "component_diameter": value(found.diameter_lower, found.diameter_upper),
+            "component_radius": value(found.radius_lower, found.radius_upper),
         }

@@ -5,6 +5,9 @@
 - Neighbouring ASes travel as a shard until it is worth some tasks, on a GPU as far as its memory
   goes; an AS that is worth that by itself travels alone.
 - Largest first.
+- Widths in hops of an AS of which each search is worth a task are found by candidates
+  (``candidate_policy``), searches of all workers at once; never with ``verify``, which checks what
+  one task found.
 """
 
 from __future__ import annotations
@@ -14,8 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pipeline.model.candidates import CandidateJob
 from pipeline.model.tasks import Device, WidthKind, WidthTask
 from pipeline.model.widths import WidthMetric
+from pipeline.schedule.candidate_policy import by_candidates
 from pipeline.schedule.costs import DEFAULTS, DEVICES, LANES, Costs
 from pipeline.schedule.policy import SHARD_ARCS, SHARD_TASKS, SHARDS_A_WORKER
 
@@ -48,8 +53,10 @@ class WidthPlan:
         Position in ("cpu", "gpu").
     cost_s : (n_tasks,) float64
         Estimate in seconds, for order and deadlines only.
+    jobs : tuple of CandidateJob
+        Graphs that are answered by candidates and are in no task, largest first.
     owner : (n_rows,) int64
-        For each row asked for, the row whose task answers it.
+        For each row asked for, the row whose task or job answers it.
     """
 
     kind: WidthKind
@@ -63,6 +70,7 @@ class WidthPlan:
     stop: np.ndarray
     device: np.ndarray
     cost_s: np.ndarray
+    jobs: tuple[CandidateJob, ...]
     owner: np.ndarray
 
     @property
@@ -71,7 +79,7 @@ class WidthPlan:
 
     @property
     def n_units(self) -> int:
-        """What progress counts: graphs to be measured."""
+        """What progress counts: graphs to be measured by tasks."""
         return len(self.rows)
 
     @property
@@ -110,6 +118,7 @@ def plan_widths(
     snapshot: str = "",
     max_searches: int | None = None,
     verify: bool = False,
+    pack: int | None = None,
 ) -> WidthPlan:
     """Cut the graphs of some ASes into tasks of one kind.
 
@@ -122,6 +131,8 @@ def plan_widths(
     graph_hash : n_rows str
     n_workers, devices, costs
         As for ``policy.plan``.
+    pack : int or None
+        Candidates of one AS a task carries; None: auto.
     """
     rows, asn = np.asarray(rows, np.int64), np.asarray(asn, np.int64)
     first = np.arange(len(rows))
@@ -134,8 +145,24 @@ def plan_widths(
     here_s, there_s = (_seconds(costs, device, kind, arcs, searches) for device in DEVICES)
     on_gpu = _on_gpu(kind, here_s, there_s + costs.transfer(nodes, arcs), costs, devices)
     cost_s = np.where(on_gpu, there_s, here_s)
+    is_job = np.zeros(len(chosen), bool)
+    if kind == "widths" and not verify:
+        is_job = _by_candidates(nodes, arcs, on_gpu, n_workers, costs, pack)
+    jobs = [
+        CandidateJob(
+            int(rows[chosen[i]]),
+            int(asn[chosen[i]]),
+            int(nodes[i]),
+            int(arcs[i]),
+            snapshot,
+            metrics,
+            DEVICES[int(on_gpu[i])],
+        )
+        for i in np.flatnonzero(is_job)[np.argsort(-cost_s[is_job], kind="stable")].tolist()
+    ]
+    kept = np.flatnonzero(~is_job)
+    cost_s, on_gpu, arcs = cost_s[kept], on_gpu[kept], arcs[kept]
     start = _cut(cost_s, arcs, on_gpu, n_workers, costs)
-    stop = np.append(start[1:], len(chosen))
     task_s = np.add.reduceat(cost_s, start) if len(start) else np.empty(0)
     task_s = task_s + np.where(on_gpu[start], ROUNDS * costs.gpu.search_s, 0.0)
     order = np.argsort(-task_s, kind="stable")
@@ -145,13 +172,34 @@ def plan_widths(
         metrics=metrics,
         max_searches=max_searches,
         verify=verify,
-        rows=rows[chosen],
-        asn=asn[chosen],
+        rows=rows[chosen[kept]],
+        asn=asn[chosen[kept]],
         start=start[order],
-        stop=stop[order],
+        stop=np.append(start[1:], len(kept))[order],
         device=on_gpu[start][order].astype(np.int8),
         cost_s=task_s[order],
+        jobs=tuple(jobs),
         owner=rows[first],
+    )
+
+
+def _by_candidates(
+    nodes: np.ndarray,
+    arcs: np.ndarray,
+    on_gpu: np.ndarray,
+    n_workers: int,
+    costs: Costs,
+    pack: int | None,
+) -> np.ndarray:
+    """Which graphs are answered by candidates: the one place where that is chosen."""
+    devices = [DEVICES[i] for i in on_gpu.astype(int).tolist()]
+    graphs = zip(nodes.tolist(), arcs.tolist(), devices, strict=True)
+    return np.array(
+        [
+            by_candidates(n_nodes, n_arcs, n_workers, costs, pack, device)
+            for n_nodes, n_arcs, device in graphs
+        ],
+        bool,
     )
 
 
