@@ -13,13 +13,15 @@ RESULT_NODE_S = 8e-9
 # A candidate is worth a task where a search takes as long as so many results take the client:
 # sweeps and landmarks inside one task need fewer searches, and the client is one thread.
 MANY_RESULTS = 4.0
-SWEEP_LANES, MOST_LANES = 64, 512  # candidates that one sweep carries: of our choice, at all
+SWEEP_LANES = 64  # candidates of one component that a sweep carries, if we choose
+MOST_LANES = {"cpu": 512, "gpu": 256}  # and at all
 # Costs are those of short graphs; on longer ones a sweep costs (hops / SWEEP_HOPS) ** SWEEP_GROWTH
 # times that (kernels.eccentricity.strategy).
 SWEEP_HOPS, SWEEP_GROWTH = 12, 1.2
 N_FIRST = 4  # searches before the first sweep
 FEW = 4  # candidates that are searched one by one whatever the graph
 THREAD_WINDOW = 2  # tasks in flight for each worker thread: one runs, one is on its way
+MANY_WINDOW, SMALL_NODES = 64, 100_000  # so many tasks of smaller ASes: these are short
 
 
 def by_candidates(
@@ -65,6 +67,12 @@ def window(n_nodes: int, n_arcs: int, n_threads: int, costs: Costs, device: Devi
     return max(2, min(THREAD_WINDOW * n_threads, THREAD_WINDOW * merged))
 
 
+def has_room(n_flying: int, n_nodes: int, n_threads: int) -> bool:
+    """Whether a further task of an AS of so many nodes may go out; ``n_flying``: of all ASes."""
+    enough = THREAD_WINDOW * n_threads
+    return n_flying < (max(MANY_WINDOW, enough) if n_nodes <= SMALL_NODES else enough)
+
+
 def lanes(
     job: CandidateJob,
     n_candidates: int,
@@ -92,7 +100,7 @@ def lanes(
         What the user says.
     """
     if pack is not None:
-        return max(1, min(pack, MOST_LANES))
+        return max(1, min(pack, MOST_LANES[job.device]))
     if n_searches < N_FIRST or n_candidates <= FEW:
         return 1
     cost, told_s = costs.of(job.device), result_s(job.n_nodes, costs)

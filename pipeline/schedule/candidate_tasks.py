@@ -24,6 +24,7 @@ from pipeline.model.candidates import (
     CandidateTask,
     OpenedGraph,
 )
+from pipeline.schedule.candidate_policy import MOST_LANES
 from pipeline.schedule.resident import resident_graph
 from pipeline.schedule.task_errors import errors_of
 
@@ -106,12 +107,28 @@ def _search(task: CandidateTask) -> CandidateBounds:
     graph = resident_graph(task.job.snapshot, task.job.row, task.device)
     read_s = time.perf_counter() - started
     if task.device == "gpu":
-        from kernels.eccentricity.gpu import implied_on_gpu
-
-        found = implied_on_gpu(graph, task.sources)
+        found = _implied_on_gpu(graph, task.sources)
     else:
         found = _held(graph, task.is_connected).search(task.sources, task.alone)
     return _narrowed(found, read_s)
+
+
+def _implied_on_gpu(graph: CSRGraph, sources: np.ndarray) -> Implied:
+    """Bounds are made there. Of many components there may be more sources than lanes."""
+    from kernels.eccentricity.gpu import implied_on_gpu
+
+    n_parts = max(1, -(-len(sources) // MOST_LANES["gpu"]))
+    parts = [implied_on_gpu(graph, part) for part in np.array_split(sources, n_parts)]
+    if n_parts == 1:
+        return parts[0]
+    lower, upper = np.zeros(graph.n_nodes, np.int32), np.full(graph.n_nodes, _NONE, np.int32)
+    for part in parts:
+        none = np.iinfo(part.upper.dtype).max
+        known = np.where(part.upper == none, _NONE, part.upper).astype(np.int32)
+        np.maximum(lower, part.lower, out=lower)
+        np.minimum(upper, known, out=upper)
+    eccentricity = np.concatenate([part.eccentricity for part in parts])
+    return Implied(sources, eccentricity, lower, upper)
 
 
 def _narrowed(found: Implied, read_s: float) -> CandidateBounds:

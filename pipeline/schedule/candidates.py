@@ -18,7 +18,7 @@ from typing import Any
 from pipeline.config import Schedule
 from pipeline.model.candidates import CandidateAnswer, CandidateJob, CandidateTask
 from pipeline.model.tasks import Outcome
-from pipeline.schedule.candidate_policy import THREAD_WINDOW, by_candidates, window
+from pipeline.schedule.candidate_policy import by_candidates, has_room, window
 from pipeline.schedule.candidate_state import CandidateState, Choice
 from pipeline.schedule.candidate_tasks import run_candidate
 from pipeline.schedule.cluster import Cluster
@@ -115,39 +115,49 @@ class _Stream:
     choice: Choice
     fall_back: bool
     _states: dict[int, CandidateState] = field(default_factory=dict)  # by id of the job
-    _open: list[CandidateState] = field(default_factory=list)
+    _open: dict[int, CandidateState] = field(default_factory=dict)  # those without an answer
+    _answers: list[CandidateAnswer] = field(default_factory=list)
+    _n_flying: int = 0  # tasks, of all jobs
     _looked_at: float = float("-inf")
 
     def __post_init__(self) -> None:
         self._look()
         for job in self.jobs:
             state = CandidateState(job, self.choice)
-            self._states[id(job)] = state
-            self._open.append(state)
+            self._states[id(job)] = self._open[id(job)] = state
+            self._note_answer(state)
 
     def next_task(self) -> CandidateTask | None:
         """Of the first AS that has one and room for it: the next begins where that has not."""
         self._look()
-        n_flying = sum(state.n_flying for state in self._states.values())
-        if n_flying >= THREAD_WINDOW * self.choice.n_threads:
-            return None
-        for state in self._open:
+        n_threads, costs = self.choice.n_threads, self.choice.costs
+        for state in self._open.values():
             job = state.job
-            given = (self.choice.n_threads, self.choice.costs, job.device)
-            if state.n_flying < window(job.n_nodes, job.n_arcs, *given):
+            if not has_room(self._n_flying, job.n_nodes, n_threads):
+                return None  # those that follow are smaller, or not begun
+            if state.n_flying < window(job.n_nodes, job.n_arcs, n_threads, costs, job.device):
+                state.choice = self.choice
                 task = state.next_task()
                 if task is not None:
+                    self._n_flying += 1
                     return task
         return None
 
     def use(self, outcome: Outcome) -> None:
-        self._states[id(outcome.task.job)].use(outcome)
+        self._n_flying -= 1
+        state = self._states[id(outcome.task.job)]
+        state.use(outcome)
+        self._note_answer(state)
 
     def answers(self) -> list[CandidateAnswer]:
         """Of jobs that have been answered since this was asked."""
-        answers = [state.answer for state in self._open if state.answer is not None]
-        self._open = [state for state in self._open if state.answer is None]
+        answers, self._answers = self._answers, []
         return answers
+
+    def _note_answer(self, state: CandidateState) -> None:
+        if state.answer is not None and self._open.pop(id(state.job), None) is not None:
+            self._answers.append(state.answer)
+            state.answer = None  # it may be large, and what runs still keeps the state
 
     def useless(self, tasks: Iterable[CandidateTask]) -> list[CandidateTask]:
         by_job = defaultdict(list)
@@ -169,6 +179,7 @@ class _Stream:
         elif self.fall_back and task.device == "gpu":
             parts = [replace(task, device="cpu")]
         self._states[id(task.job)].cut(task, parts)
+        self._n_flying += max(0, len(parts) - 1)
         return parts
 
     def _look(self) -> None:
@@ -180,5 +191,3 @@ class _Stream:
         n_threads = max(1, sum(self.cluster.n_threads().values()))
         if n_threads != self.choice.n_threads:
             self.choice = replace(self.choice, n_threads=n_threads)
-            for state in self._open:
-                state.choice = self.choice

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import types
 from contextlib import contextmanager
 from dataclasses import replace
 from unittest.mock import patch
@@ -11,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kernels.eccentricity.components import numbered_components
 from kernels.eccentricity.cpu import CoreSearches
 from kernels.errors import CheckError
 from pipeline.errors import PipelineError, RetryableError
@@ -18,7 +21,7 @@ from pipeline.model.candidates import CandidateBounds, CandidateJob, CandidateTa
 from pipeline.model.tasks import Outcome
 from pipeline.model.widths import WIDTH_METRICS
 from pipeline.schedule import candidate_tasks
-from pipeline.schedule.candidate_policy import by_candidates, lanes, window
+from pipeline.schedule.candidate_policy import by_candidates, has_room, lanes, window
 from pipeline.schedule.candidate_state import MAX_FAILED, CandidateState, Choice
 from pipeline.schedule.candidate_tasks import run_candidate
 from pipeline.schedule.costs import DEFAULTS
@@ -269,6 +272,14 @@ def test_how_many_candidates_travel_together():
     assert lanes(job, 3, 100, 10, 2, DEFAULTS) == 1
     assert lanes(job, 10**6, 100, 2000, 2, DEFAULTS) == 1  # long: a sweep of hardly any sharing
     assert [lanes(job, 10**6, 0, 10, 2, DEFAULTS, pack) for pack in (1, 7, 10**6)] == [1, 7, 512]
+    there = replace(job, device="gpu")
+    assert lanes(there, 10**6, 0, 10, 2, DEFAULTS, 10**6) == 256
+
+
+def test_more_tasks_of_small_ases_are_in_flight():
+    assert [has_room(n, 10**6, 4) for n in (7, 8)] == [True, False]
+    assert [has_room(n, 10**3, 4) for n in (63, 64)] == [True, False]
+    assert has_room(199, 10**3, 100)
 
 
 def test_no_more_is_in_flight_than_the_client_can_merge():
@@ -286,3 +297,29 @@ def test_the_certificate_of_a_path_is_asked(monkeypatch):
     task = CandidateTask("path", job_of(path(3), ["diameter"]), np.array([0], np.int32), "cpu")
     with resident(path(3)), pytest.raises(PipelineError, match="wrong result on cpu"):
         run_candidate(task)
+
+
+def test_more_sources_than_a_gpu_has_lanes_are_searched_in_parts(monkeypatch):
+    """By cores in its place: many components, a source of each."""
+    graph = graph_of(
+        3 * 300, [(3 * i + a, 3 * i + b) for i in range(300) for a, b in ((0, 1), (1, 2))]
+    )
+    asked = []
+
+    def on_cores(graph, sources):
+        asked.append(len(sources))
+        found = numbered_components(graph)
+        return CoreSearches(graph, found[1], len(found[0])).search(sources)
+
+    module = types.ModuleType("kernels.eccentricity.gpu")
+    module.implied_on_gpu = on_cores
+    monkeypatch.setitem(sys.modules, "kernels.eccentricity.gpu", module)
+    sources = np.arange(0, 900, 3, dtype=np.int32)
+    task = CandidateTask("candidate", job_of(graph, ["radius"], "gpu"), sources, "gpu")
+    with resident(graph):
+        found = run_candidate(task)
+    assert asked == [150, 150]
+    assert found.upper.dtype == np.uint8
+    assert found.upper.tolist() == [2, 3, 4] * 300
+    assert found.lower.tolist() == [2, 1, 2] * 300
+    assert found.eccentricity.tolist() == [2] * 300
