@@ -41,6 +41,16 @@ SCHEMA_VERSION = 1
 N_TABLE = 10  # ASes in the terminal's table
 
 TABLE_COLUMNS = ("asn", "name", "routers", "links", "ingresses", "mean", "max", "unreached")
+_TABLE_KEYS = (
+    "asn",
+    "name",
+    "n_nodes",
+    "n_edges",
+    "n_ingresses",
+    "mean_hops",
+    "max_hops",
+    "n_unreached",
+)
 
 _PACKAGES = ("numpy", "numba", "pyarrow", "dask", "distributed", "cupy-cuda13x", "dask-cuda")
 
@@ -233,16 +243,19 @@ def _table(summary: Summary) -> tuple[tuple[str, ...], list[tuple]]:
     keys = width_keys(summary.widths)
     in_hops = [key for key in keys if not key.startswith("weighted_")]
     keys = in_hops or keys
-    names = ["asn", "name", "n_nodes", "n_edges", "n_ingresses", "mean_hops", "max_hops"]
+    named = dict(zip(_TABLE_KEYS, TABLE_COLUMNS, strict=True))
+    last = named.popitem()
+    if keys:  # or names would be cut to a few letters in 80 columns
+        del named["n_edges"], named["max_hops"]
+    named |= {key: key.replace("weighted_", "weighted ") for key in keys} | dict([last])
     bounds = [f"{key}{which}" for key in keys for which in ("", "_lower", "_upper")]
     largest = summary.ases.sort_by([("n_nodes", "descending"), ("asn", "ascending")])
-    rows = largest.slice(0, N_TABLE).select([*names, "n_unreached", *bounds]).to_pylist()
+    measured = [key for key in named if key not in keys]
+    rows = largest.slice(0, N_TABLE).select([*measured, *bounds]).to_pylist()
     for row in rows:
         row |= {key: width_or_bounds(row, key) for key in keys}
         row["name"] = None if row["name"] is None else printable(row["name"])
-    shown = [key.replace("weighted_", "weighted ") for key in keys]
-    columns = (*TABLE_COLUMNS[:-1], *shown, TABLE_COLUMNS[-1])
-    return columns, [tuple(row[name] for name in (*names, *keys, "n_unreached")) for row in rows]
+    return tuple(named.values()), [tuple(row[key] for key in named) for row in rows]
 
 
 def _versions() -> dict[str, str]:
