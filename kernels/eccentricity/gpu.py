@@ -56,10 +56,21 @@ def widths_on_gpu(
         return _of_nothing(shard, asked)
     with on_device_of(shard.indptr):
         answering = Answering.of(shard, max_each=max_searches)
-        # Where all eccentricities are wanted, everything else follows from them.
-        for question in asked if "eccentricities" not in asked else ("eccentricities",):
+        for question in questions_for(asked):
             answering.answer(question)
         return _told(shard, answering, asked)
+
+
+def questions_for(asked: Sequence[Question]) -> tuple[Question, ...]:
+    """What to answer, in order: all follows from eccentricities; others begin with the value.
+
+    Nodes are dropped from the center or the periphery sooner once radius or diameter is known.
+    """
+    if "eccentricities" in asked:
+        return ("eccentricities",)
+    first: dict[Question, Question] = {"periphery": "diameter", "center": "radius"}
+    wanted = {*asked, *(first[question] for question in asked if question in first)}
+    return tuple(question for question in QUESTIONS if question in wanted)
 
 
 def _of_nothing(shard: Shard, asked: tuple[Question, ...]) -> ShardWidths:

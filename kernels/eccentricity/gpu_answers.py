@@ -10,7 +10,7 @@ import numpy as np
 from kernels._cuda.launch import on_device_of
 from kernels.csr import CSRGraph, Shard
 from kernels.eccentricity.bounds import Question
-from kernels.eccentricity.gpu import periphery_of
+from kernels.eccentricity.gpu import periphery_of, questions_for
 from kernels.eccentricity.gpu_answering import Answering
 from kernels.eccentricity.results import Center, Diameter, Periphery, Proof, Radius
 from kernels.types import NODE
@@ -24,7 +24,8 @@ def answer(graph: CSRGraph, question: Question, max_searches: int | None) -> Ans
         node_ptr = cp.array([0, graph.n_nodes], np.int64)
         shard = Shard(graph.indptr, graph.indices, node_ptr, trusted=True)
         answering = Answering.of(shard, max_searches)
-        answering.answer(question)
+        for step in questions_for((question,)):
+            answering.answer(step)
         if question == "eccentricities":
             return answering.in_given_order(answering.bounds.lower)
         common = _common(answering, question)
