@@ -10,7 +10,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 
 from benchmarks.graphs import attachment
-from kernels import msbfs
+from kernels import Shard, msbfs
+from kernels.csr import mover
+from kernels.eccentricity.results import ShardWidths
+from pipeline.model.candidates import CandidateTask
 from pipeline.model.tasks import SearchResults, SearchTask
 from pipeline.schedule.resident import resident_graph
 from pipeline.schedule.tasks import run_search
@@ -48,6 +51,16 @@ def search_two_kernel(task: SearchTask) -> SearchResults:
         farthest_ptr=none,
         farthest=np.empty(0, np.int32),
     )
+
+
+def answer_whole(task: CandidateTask) -> ShardWidths:
+    """All questions about one graph inside one task: what candidates are compared with."""
+    from kernels.eccentricity.widths import widths
+
+    graph = resident_graph(task.job.snapshot, task.job.row, task.device)
+    node_ptr = mover(graph.device)(np.array([0, graph.n_nodes], np.int64))
+    shard = Shard(graph.indptr, graph.indices, node_ptr, trusted=True)
+    return widths(shard, task.job.metrics)
 
 
 def disturb() -> None:
