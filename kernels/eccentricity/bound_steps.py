@@ -86,7 +86,8 @@ def merge(new_lower, new_upper, none, component, lower, upper, most, least):
 
 
 @njit(cache=True, nogil=True)
-def _matters(question, lower, upper, most, least):
+def matters(question, lower, upper, most, least):
+    """Whether a node with these bounds may change the answer; hops, or weights."""
     if question == DIAMETER:
         return upper > most
     if question == RADIUS:
@@ -109,7 +110,7 @@ def keep_open(question, nodes, n_nodes, component, lower, upper, most, least):
     for i in range(n_nodes):
         v = nodes[i]
         c = component[v]
-        if _matters(question, lower[v], upper[v], most[c], least[c]):
+        if matters(question, lower[v], upper[v], most[c], least[c]):
             nodes[kept] = v
             kept += 1
     return kept

@@ -11,9 +11,9 @@ import math
 import numpy as np
 from numba import njit, types
 
+from kernels.eccentricity.bound_steps import DIAMETER, matters
 from kernels.signatures import F32, I32, OUT_I32, OUT_U8
 
-DIAMETER, RADIUS, CENTER, PERIPHERY, ECCENTRICITIES = range(5)
 F64 = types.Array(types.float64, 1, "C", readonly=True)
 OUT_F64 = types.float64[::1]
 
@@ -63,19 +63,6 @@ def tighten(distance, component, eccentricity, margin, lower, upper, most, least
     return crossed
 
 
-@njit(cache=True, nogil=True)
-def _matters(question, lower, upper, most, least):
-    if question == DIAMETER:
-        return upper > most
-    if question == RADIUS:
-        return lower < least
-    if question == CENTER:
-        return lower <= least and lower < upper
-    if question == PERIPHERY:
-        return upper >= most and lower < upper
-    return lower < upper
-
-
 BOUNDS = (I32, F64, F64, F64, F64)
 
 
@@ -84,7 +71,7 @@ def mark_open(question, component, lower, upper, most, least, from_centre, is_op
     """1 for each node that must still be searched or bounded; see ``bounds`` for the ball."""
     for v in range(component.size):
         c = component[v]
-        is_open[v] = _matters(question, lower[v], upper[v], most[c], least[c]) and (
+        is_open[v] = matters(question, lower[v], upper[v], most[c], least[c]) and (
             question != DIAMETER or 2 * from_centre[v] > most[c]
         )
 

@@ -39,23 +39,12 @@ so nodes within that ball need no search.
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 
+from kernels.eccentricity.bounds import QUESTIONS, Question
 from kernels.errors import GraphError
 from kernels.shortest_paths import bound_steps as steps
 from kernels.types import NODE
-
-Question = Literal["diameter", "radius", "center", "periphery", "eccentricities"]
-QUESTIONS: tuple[Question, ...] = ("diameter", "radius", "center", "periphery", "eccentricities")
-
-
-def checked_question(question: str) -> Question:
-    """The question; GraphError if it is none of QUESTIONS."""
-    if question not in QUESTIONS:
-        raise GraphError(f"question {question!r} is unknown; ask for one of {QUESTIONS}")
-    return question
 
 
 class WeightedBounds:
@@ -112,7 +101,9 @@ class WeightedBounds:
 
     def ask(self, question: Question) -> None:
         """Ask this from now on. What is known stays known, and an answer that was found stays."""
-        self.question = checked_question(question)
+        if question not in QUESTIONS:
+            raise GraphError(f"question {question!r} is unknown; ask for one of {QUESTIONS}")
+        self.question = question
         self._code = QUESTIONS.index(question)
         self._refresh()
 

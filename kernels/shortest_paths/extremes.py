@@ -25,7 +25,8 @@ from kernels.shortest_paths.answers import (
 from kernels.types import NODE
 
 if TYPE_CHECKING:
-    from kernels.shortest_paths.bounds import Question, WeightedBounds
+    from kernels.eccentricity.bounds import Question
+    from kernels.shortest_paths.bounds import WeightedBounds
 
 __all__ = [
     "weighted_center",
@@ -124,7 +125,7 @@ def weighted_eccentricities(graph: CSRGraph) -> np.ndarray:
 
 
 def weighted_widths(
-    graph: CSRGraph, questions: Sequence[str], max_searches: int | None = None
+    graph: CSRGraph, questions: Sequence[Question], max_searches: int | None = None
 ) -> ShardWidths:
     """Answer several questions about every component, each search counting for all of them.
 
@@ -133,9 +134,10 @@ def weighted_widths(
     graph : CSRGraph
         With weights. Searches run on ``graph.device``, bounds on the host.
     questions : sequence of str
-        Of ``bounds.QUESTIONS``, in any order; none: only the components are told.
+        Of ``diameter``, ``radius``, ``center``, ``periphery``, ``eccentricities``.
     max_searches : int or None
-        Stop after as many searched sources, over all components and questions.
+        Sources that may be searched in each component, for all questions together; then its
+        answers may be intervals. The search that a path takes is not counted.
 
     Returns
     -------
@@ -146,23 +148,27 @@ def weighted_widths(
     Raises
     ------
     GraphError
-        As ``sssp``; and for a question that is unknown.
+        As ``sssp``; and if a question is unknown, or none is asked.
     DeviceError
         If the graph lies on a GPU that cannot be used or has too little memory.
     """
-    from kernels.shortest_paths.bounds import checked_question
+    from kernels.eccentricity.widths import checked_questions, plan_questions
 
-    wanted = [checked_question(question) for question in questions]
+    asked = checked_questions(questions)
     mean = checked_mean(graph)
     found = components(graph)
     component = np.searchsorted(found.ids, to_host(found.component)).astype(np.int32)
     bounds = _bounds(graph, component)
-    # All eccentricities tell everything, a periphery the diameter, a center the radius.
-    for rank in (("eccentricities",), ("periphery", "diameter"), ("center", "radius")):
-        for question in [q for q in rank if q in wanted][:1]:
-            bounds.ask(question)
-            _search(graph, bounds, max_searches, mean)
-    return _widths(graph, bounds, found.ids, wanted)
+    for question in plan_questions(asked):
+        bounds.ask(question)
+        while not bounds.done:
+            sources = bounds.take()
+            if max_searches is not None:
+                sources = sources[bounds.searched[component[sources]] < max_searches]
+            if not len(sources):
+                break
+            bounds.update(sources, _distances(graph, sources, mean))
+    return _widths(graph, bounds, found.ids, asked)
 
 
 class _Answered:
@@ -224,14 +230,14 @@ def _search(graph: CSRGraph, bounds: WeightedBounds, max_searches: int | None, m
     while not bounds.done:
         sources = bounds.take()
         if max_searches is not None:
-            sources = sources[: max(0, max_searches - bounds.n_searches)]
+            sources = sources[: max_searches - bounds.n_searches]
             if not len(sources):
                 break
         bounds.update(sources, _distances(graph, sources, mean))
 
 
 def _widths(
-    graph: CSRGraph, bounds: WeightedBounds, names: np.ndarray, questions: Sequence[Question]
+    graph: CSRGraph, bounds: WeightedBounds, names: np.ndarray, questions: tuple[Question, ...]
 ) -> ShardWidths:
     """What the bounds tell about the questions, in any order."""
     exact = np.ones(len(names), bool)
@@ -249,7 +255,7 @@ def _widths(
             path = _path(graph, bounds, int(np.argmax(bounds.size)))
         path_ptr = np.array([0, len(path)], np.int64)
     return ShardWidths(
-        questions=tuple(questions),
+        questions=questions,
         exact=exact,
         component=bounds.component,
         names=names,

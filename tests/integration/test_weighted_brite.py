@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from kernels import sssp, weighted_diameter, weighted_widths
-from kernels.shortest_paths.bounds import QUESTIONS
+from kernels.eccentricity.bounds import QUESTIONS
 from kernels.shortest_paths.check import check_distances
 from pipeline.config import IngestConfig
 from pipeline.stages import ingest

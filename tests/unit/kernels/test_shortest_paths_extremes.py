@@ -6,8 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kernels import CSRGraph, GraphError, components, sssp
+from kernels.eccentricity.bounds import QUESTIONS
 from kernels.shortest_paths.bound_steps import unit_of
-from kernels.shortest_paths.bounds import QUESTIONS, WeightedBounds
+from kernels.shortest_paths.bounds import WeightedBounds
 from kernels.shortest_paths.extremes import (
     weighted_center,
     weighted_diameter,

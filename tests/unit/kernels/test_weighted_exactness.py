@@ -8,8 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kernels import sssp
+from kernels.eccentricity.bounds import QUESTIONS
 from kernels.shortest_paths.bound_steps import unit_of
-from kernels.shortest_paths.bounds import QUESTIONS, WeightedBounds
+from kernels.shortest_paths.bounds import WeightedBounds
 from kernels.shortest_paths.extremes import weighted_widths
 from tests.oracles.weighted import largest_finite, scipy_eccentricities
 from tests.shapes import grid, host, path, weighted
