@@ -35,6 +35,7 @@ PROGRAMS = {  # module and class
 }
 ONE_THREAD = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 BUDGET_S = 1.0  # of calls
+NO_CALL = "no call"  # of this program for that question
 Row = dict[str, Any]
 
 
@@ -61,7 +62,7 @@ def time_program(
         if done.returncode == -signal.SIGALRM:
             return {"note": f"> {cutoff_s:g} s", "cutoff_s": cutoff_s}
         last = (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
-        return {"note": f"failed: {last[:200]}"}
+        return {"note": NO_CALL if last == NO_CALL else f"failed: {last[:200]}"}
     about = calls[-1]
     row = Timing(tuple(call["wall_s"] for call in calls)).columns()
     n_timed = about.get("n_timed", graph.n_nodes)
@@ -92,7 +93,7 @@ def _main() -> None:
     stored = np.load(arguments.file)
     graph = CSRGraph(stored["indptr"], stored["indices"], trusted=True)
     if not hasattr(peer_kind, arguments.question):
-        raise SystemExit(f"{arguments.name} has no call for {arguments.question}")
+        raise SystemExit(NO_CALL)
     # Compiled code is made, or loaded from where it is kept, before the clock runs.
     tiny = CSRGraph(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1], np.int32))
     getattr(peer_kind(tiny), arguments.question)()
