@@ -6,37 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-
-@dataclass(frozen=True, eq=False)
-class _Answer:
-    """What all answers have; ``component`` is the component that the answer itself is about.
-
-    Attributes
-    ----------
-    component : int
-        The largest component, named by its smallest node; of two as large the one with the
-        smaller name. -1: the graph has no nodes.
-    n_searches : int
-        Sources that were searched, over all components.
-    exact : bool
-        Whether lower == upper in every component. False only if the number of searches was
-        limited.
-    lower, upper : int
-        Bounds of the value, in the component.
-    components : (n_components,) int32, ascending
-        Every component by its smallest node, as ``kernels.components`` names them.
-    lowers, uppers : (n_components,) int32
-        Bounds of the value, in each component.
-    """
-
-    component: int
-    n_searches: int
-    exact: bool
-    lower: int
-    upper: int
-    components: np.ndarray
-    lowers: np.ndarray
-    uppers: np.ndarray
+from kernels.eccentricity.answers import (
+    CenterAnswer,
+    DiameterAnswer,
+    PeripheryAnswer,
+    RadiusAnswer,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,74 +37,28 @@ class Proof:
 
 
 @dataclass(frozen=True, eq=False)
-class Diameter(_Answer):
-    """The largest eccentricity.
+class Diameter(DiameterAnswer[int]):
+    """The largest eccentricity, in hops; the path has diameter + 1 nodes.
 
     Attributes
     ----------
-    diameter : int
-        Of the component; if it is not ``exact``, the largest known (``lower``).
-    path : (diameter + 1,) int32
-        A shortest path between two nodes that far apart; empty without nodes.
     proof : Proof
         What ``check.check_diameter`` needs.
     """
 
-    diameter: int
-    path: np.ndarray
     proof: Proof
 
 
-@dataclass(frozen=True, eq=False)
-class Radius(_Answer):
-    """The smallest eccentricity.
-
-    Attributes
-    ----------
-    radius : int
-        Of the component; if it is not ``exact``, the smallest known (``upper``).
-    center : int
-        A node that attains it; -1 without nodes.
-    """
-
-    radius: int
-    center: int
+class Radius(RadiusAnswer[int]):
+    """The smallest eccentricity, in hops."""
 
 
-@dataclass(frozen=True, eq=False)
-class Center(_Answer):
-    """The nodes of smallest eccentricity; lower and upper are bounds of the radius.
-
-    Attributes
-    ----------
-    radius : int
-    nodes : (n_center,) int32, ascending
-        Of the component; if it is not ``exact``, those not yet excluded.
-    is_center : (n_nodes,) bool
-        The same for every node, each within its own component.
-    """
-
-    radius: int
-    nodes: np.ndarray
-    is_center: np.ndarray
+class Center(CenterAnswer[int]):
+    """The nodes of smallest eccentricity, in hops."""
 
 
-@dataclass(frozen=True, eq=False)
-class Periphery(_Answer):
-    """The nodes of largest eccentricity; lower and upper are bounds of the diameter.
-
-    Attributes
-    ----------
-    diameter : int
-    nodes : (n_periphery,) int32, ascending
-        Of the component; if it is not ``exact``, those not yet excluded.
-    is_periphery : (n_nodes,) bool
-        The same for every node, each within its own component.
-    """
-
-    diameter: int
-    nodes: np.ndarray
-    is_periphery: np.ndarray
+class Periphery(PeripheryAnswer[int]):
+    """The nodes of largest eccentricity, in hops."""
 
 
 @dataclass(frozen=True, eq=False)
