@@ -63,6 +63,12 @@ def diameter(
     """
     if graph.device != "cpu" and graph.n_nodes:
         return _on_gpu(graph, "diameter", max_searches)
+    if max_searches is None and (strategy is None or strategy.keep):
+        from kernels.eccentricity.quick_diameter import quick_diameter
+
+        found = quick_diameter(graph, strategy or Strategy())
+        if found is not None:
+            return found
     answering = _answer(graph, "diameter", max_searches, strategy)
     if answering is None:
         none = np.empty(0, NODE)

@@ -30,12 +30,16 @@ class Strategy:
         For diameters, look at pairs of nodes that no landmark keeps close (``landmarks``).
     sweeps : bool
         Search from up to 512 candidates at once (``sweeping``).
+    keep : bool
+        For the diameter of a graph in one piece, begin with up to 64 searches all levels of which
+        are kept and tell which pairs are near (``kept_levels``).
     """
 
     winnow: bool = True
     trees: bool = True
     landmarks: bool = True
     sweeps: bool = True
+    keep: bool = True
 
 
 Step = Literal["far", "alternate", "pairs", "sweep"]
