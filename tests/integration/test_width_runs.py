@@ -1,0 +1,158 @@
+"""Widths of a whole snapshot on real workers: packs, schedules and order change nothing."""
+
+import sys
+from dataclasses import fields, replace
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline.cli import main
+from pipeline.collect.widths import take_widths
+from pipeline.generate.internet import generate_internet
+from pipeline.model.metrics import BY_HOPS
+from pipeline.schedule import measure, measuring
+from pipeline.store import open_snapshot, write_snapshot
+from tests.integration.measured import config_for, expected, make_snapshot, measured
+from tests.oracles.paths import bfs_levels
+from tests.oracles.widths import Truth, check_widths
+
+# Distributed leaves sockets to the garbage collector.
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+NOT_MEASURED_VALUES = ("path", "n_searches", "read_s")  # a path may be any
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory):
+    return make_snapshot(tmp_path_factory.mktemp("store"))
+
+
+@pytest.fixture(scope="module")
+def internet(tmp_path_factory):
+    store = tmp_path_factory.mktemp("internet")
+    nothing = {"as_names": {}, "inputs": [], "options": {}, "counts": {}, "rejects": []}
+    write_snapshot(store, "internet", generate_internet(60, 3000, m=2, seed=3), **nothing)
+    return open_snapshot(store)
+
+
+def assert_same(one, other):
+    for field in fields(one):
+        if field.name not in NOT_MEASURED_VALUES:
+            before, after = getattr(one, field.name), getattr(other, field.name)
+            np.testing.assert_array_equal(before, after, err_msg=field.name)
+
+
+def check_all(snapshot, widths):
+    """By NetworkX; all eccentricities of an AS that is large for it by SciPy."""
+    for i, row in enumerate(widths.row.tolist()):
+        graph = snapshot.graph(row)
+        if graph.n_nodes <= 1000:
+            one = take_widths(widths, np.array([i]), np.array([row]))
+            check_widths(one, Truth(graph))
+        else:
+            own = slice(*widths.eccentricity_ptr[i : i + 2])
+            truth = bfs_levels(graph, range(graph.n_nodes)).max(axis=1)
+            assert widths.eccentricity[own].tolist() == truth.tolist()
+            assert (widths.diameter_lower[i], widths.radius_lower[i]) == (truth.max(), truth.min())
+
+
+def test_widths_and_hops_come_in_one_run_and_packs_change_nothing(snapshot, tmp_path):
+    seen = []
+    config = config_for(snapshot, tmp_path, workers=2, metrics=BY_HOPS, verify=True)
+    together = measure(snapshot, config, seen.append)
+    assert together.failed == {}
+    assert measured(snapshot, together) == expected(snapshot)
+    assert together.widths.row.tolist() == together.rows.tolist()
+    check_all(snapshot, together.widths)
+    kinds = set(together.tasks["kind"])
+    assert {"widths", "effective"} < kinds
+    assert together.cluster["n_widths_tasks"] == together.tasks["kind"].count("widths")
+    assert (seen[-1].done, seen[-1].total) == (seen[-1].total, 167 + 7 + 7)
+    assert seen[-1].unit == "ingresses and ASes"
+    options = {"workers": 1, "metrics": BY_HOPS, "pack": 40, "schedule": "barrier"}
+    apart = measure(snapshot, config_for(snapshot, tmp_path, **options))
+    assert apart.failed == {}
+    assert "candidate" in apart.tasks["kind"]
+    assert_same(together.widths, apart.widths)
+    assert_same(together.effective, apart.effective)
+    assert measured(snapshot, apart) == measured(snapshot, together)
+
+
+def test_widths_alone_need_no_ingress(internet, tmp_path):
+    config = config_for(internet, tmp_path, workers=2, metrics=("diameter", "radius"))
+    found = measure(internet, config)
+    assert found.failed == {}
+    assert len(found.results.source) == 0
+    assert set(found.tasks["kind"]) == {"widths"}
+    assert (found.n_tasks == 1).all()
+    assert found.device == ["cpu"] * internet.n_ases
+    check_all(internet, found.widths)
+
+
+def test_a_task_that_fails_names_its_ases_and_hops_are_done(snapshot, tmp_path, monkeypatch):
+    def of_no_question(*args, **options):
+        return replace(plan_of(*args, **options), metrics=("girth",))
+
+    plan_of = measuring.plan_widths
+    monkeypatch.setattr(measuring, "plan_widths", of_no_question)
+    config = config_for(snapshot, tmp_path, workers=1, metrics=("hops", "radius"), asns=(70, 80))
+    found = measure(snapshot, config)
+    assert list(found.failed) == [snapshot.row_of(70), snapshot.row_of(80)]
+    assert "girth" in found.failed[snapshot.row_of(70)]
+    assert measured(snapshot, found) == expected(snapshot, (70, 80))
+    assert len(found.widths.row) == 0
+
+
+def run_command(monkeypatch, capsys, *arguments):
+    monkeypatch.setattr(sys, "argv", ["hopscope", *map(str, arguments)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    return ended.value.code, capsys.readouterr()
+
+
+def test_the_command_writes_widths_of_the_lab(tmp_path, monkeypatch, capsys):
+    lab, store, out = "data/samples/lab", tmp_path / "store", tmp_path / "out"
+    given = ["--ip2as", f"{lab}/lab.pfx2as", "--allow-special", "198.18.0.0/15"]
+    wanted = "all,weighted_diameter,weighted_center"
+    options = ["--store", store, "--out", out, "--snapshot", "lab", "--workers", 1]
+    status, told = run_command(
+        monkeypatch, capsys, "run", lab, *options, *given, "--metrics", wanted, "--verify"
+    )
+    assert status == 0, told.err
+    table = pq.read_table(out / "lab" / "ases.parquet").to_pydict()
+    snapshot = open_snapshot(store)
+    assert table["status"] == ["ok"] * snapshot.n_ases
+    for row, diameter, radius, path, exact, weighted in zip(
+        range(snapshot.n_ases),
+        table["diameter"],
+        table["radius"],
+        table["diameter_path"],
+        table["exact"],
+        table["weighted_diameter"],
+        strict=True,
+    ):
+        truth = Truth(snapshot.graph(row))
+        e = truth.eccentricity[truth.largest]
+        assert (diameter, radius, exact) == (e.max(), e.min(), True)
+        assert len(path) == diameter + 1
+        assert weighted > 0
+
+
+def test_a_snapshot_without_weights_names_its_ases_and_does_the_rest(
+    internet, tmp_path, monkeypatch, capsys
+):
+    given = ["--store", internet.path.parent.parent, "--out", tmp_path, "--workers", 1]
+    monkeypatch.setenv("HOPSCOPE_METRICS", "radius,weighted_radius")
+    status, told = run_command(monkeypatch, capsys, "analyze", *given, "--no-pages")
+    assert status == 1
+    assert "weighted metrics need a weight of each link" in told.err
+    table = pq.read_table(tmp_path / "internet" / "ases.parquet").to_pydict()
+    assert None not in table["radius"]
+
+
+@pytest.mark.parametrize("metrics", ["girth", "diameter,girth", ","])
+def test_an_unknown_metric_is_said_before_anything_is_done(tmp_path, monkeypatch, capsys, metrics):
+    given = ["--store", tmp_path, "--out", tmp_path, "--metrics", metrics]
+    status, told = run_command(monkeypatch, capsys, "analyze", *given)
+    assert status == 2
+    assert "--metrics takes" in told.err
