@@ -7,8 +7,9 @@ import gzip
 import numpy as np
 import pytest
 
-from kernels import components, diameter
+from kernels import Shard, components, diameter
 from kernels.eccentricity.check import check_diameter
+from kernels.eccentricity.effective import effective_diameters
 from tests.real_data import real_data
 from tests.shapes import graph_of
 
@@ -47,3 +48,14 @@ def test_diameters_of_measured_graphs(name):
     assert found.diameter == DIAMETERS[name]
     assert components(graph).sizes.max() == (components(graph).component == found.component).sum()
     check_diameter(graph, found)
+
+
+def test_the_effective_diameter_of_a_measured_graph():
+    """Stanford's collection gives 3.8 for it (snap.stanford.edu/data/wiki-Vote.html)."""
+    ids, edges = np.unique(read_edges(real_data("graphs/wiki-Vote.txt")), return_inverse=True)
+    shard = Shard.from_graphs([graph_of(len(ids), edges.reshape(-1, 2))])
+    exact = effective_diameters(shard)
+    assert round(float(exact.value[0]), 1) == 3.8
+    estimate = effective_diameters(shard, max_exact=0)
+    assert estimate.is_estimated[0]
+    assert abs(estimate.value[0] - exact.value[0]) < 4 * estimate.error[0] < 0.1
