@@ -1,4 +1,7 @@
-"""From a BRITE file with its lengths, over ingest and store, to distances that NetworkX finds."""
+"""From files with lengths or round-trip times, over ingest and store, to what others find of them.
+
+BRITE lengths against NetworkX, round-trip times of the lab against SciPy; no tolerance.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +14,12 @@ import pytest
 
 from kernels import sssp, weighted_diameter, weighted_widths
 from kernels.eccentricity.bounds import QUESTIONS
+from kernels.shortest_paths.bound_steps import unit_of
 from kernels.shortest_paths.check import check_distances
 from pipeline.config import IngestConfig
 from pipeline.stages import ingest
 from pipeline.store import open_snapshot
-from tests.oracles.weighted import length_of
+from tests.oracles.weighted import length_of, scipy_eccentricities
 from tests.real_data import REPOSITORY, real_data
 
 
@@ -96,3 +100,28 @@ def test_real_topologies_are_as_networkx_finds_them(tmp_path, name, asn, rows, s
             assert found.diameter_lower[c] == found.diameter_upper[c] == own.max()
             assert found.radius_lower[c] == found.radius_upper[c] == own.min()
         np.testing.assert_array_equal(weighted_widths(graph, QUESTIONS).eccentricity, true)
+
+
+def test_round_trip_times_of_the_lab_are_as_scipy_finds_them(tmp_path):
+    """Their sums are exact, as multiples of 2**-30 ms or more: so bounds have no margin."""
+    lab = REPOSITORY / "data/samples/lab"
+    ingest(
+        IngestConfig(
+            inputs=(lab,),
+            store=tmp_path / "store",
+            snapshot="a",
+            ip2as=(lab / "lab.pfx2as",),
+            allow_special=("198.18.0.0/15",),
+        )
+    )
+    snapshot = open_snapshot(tmp_path / "store")
+    assert snapshot.weight_unit == "ms"
+    assert snapshot.n_ases == 10
+    for row in range(snapshot.n_ases):
+        graph = snapshot.graph(row, weights=True)
+        assert unit_of(graph.weights) >= 2.0**-30
+        found = weighted_widths(graph, QUESTIONS)
+        true = scipy_eccentricities(graph)
+        np.testing.assert_array_equal(found.eccentricity, true)
+        assert found.exact.all()
+        assert found.diameter_lower.max() == true.max() >= 0.03
