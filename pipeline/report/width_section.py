@@ -100,8 +100,13 @@ def _path(table: WidthTable, k: int) -> dict | None:
     if n < 2:
         return None
     half = MAX_PATH // 2
-    places = list(range(n)) if n <= MAX_PATH + 1 else [*range(half), *range(n - half, n)]
-    texts = table.path.texts.slice(begin, n).take(places).to_pylist()
+    ends = [(0, n)] if n <= MAX_PATH + 1 else [(0, half), (n - half, n)]
+    places = [place for first, last in ends for place in range(first, last)]
+    texts = [
+        text
+        for first, last in ends
+        for text in table.path.texts.slice(begin + first, last - first).to_pylist()
+    ]
     along = None if table.path_at is None else table.path_at[begin:end][places].tolist()
     marks = [f"{place:,}" for place in places] if along is None else [width(at) for at in along]
     steps = [(mark, text or "?") for mark, text in zip(marks, texts, strict=True)]
