@@ -3,7 +3,8 @@
     python benchmarks/bench_shard_widths.py --subject shard_widths_h200
 
 The shard of all ASes lies on the device when the clock starts; answers are home when it stops.
-Some ASes, the largest among them, are answered again on a core, and their diameters certified.
+Some ASes, the largest among them, are answered again on a core, and their diameters certified; but
+not the radius of those so large that it takes a core minutes.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from pipeline.generate.internet import generate_internet
 from pipeline.schedule.gpus import visible_gpus
 
 N_CHECKED = 20
+MOST_NODES = 200_000  # of an AS whose radius a core finds again: some take thousands of searches
 
 
 def main() -> None:
@@ -75,7 +77,7 @@ def check(shard: Shard, found: ShardWidths) -> None:
         at = int(np.searchsorted(found.names, alone.component + shard.node_ptr[i]))
         answers = {"diameter": (found.diameter_lower[at], found.diameter_upper[at])}
         expected = {"diameter": alone.diameter}
-        if "radius" in found.questions:
+        if "radius" in found.questions and graph.n_nodes <= MOST_NODES:
             answers["radius"] = (found.radius_lower[at], found.radius_upper[at])
             expected["radius"] = radius(graph).radius
         for name, value in expected.items():
