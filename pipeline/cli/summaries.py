@@ -76,8 +76,20 @@ def print_analyze(summary: AnalyzeSummary) -> None:
     if summary.busy_share:
         shares = ", ".join(f"{name} {share:.0%}" for name, share in summary.busy_share.items())
         print_line(f"Busy share by worker: {shares}")
-    print_line(f"{summary.n_searches:,} searches in {summary.wall_s:.1f} s")
+    print_line(f"{summary.n_searches:,} searches{_widths_of(summary)} in {summary.wall_s:.1f} s")
     print_line(f"Report: {summary.index}")
+
+
+def _widths_of(summary: AnalyzeSummary) -> str:
+    """How many ASes have widths, and of how many they are intervals."""
+    told = ""
+    for name, what in (("widths", "widths"), ("weighted_widths", "widths by weight")):
+        totals = summary.report.totals.get(name)
+        if totals:
+            n_ases = totals["n_exact"] + totals["n_not_exact"]
+            cut = f" ({totals['n_not_exact']:,} not exact)" if totals["n_not_exact"] else ""
+            told += f", {what} of {n_ases:,} ASes{cut}"
+    return told
 
 
 def calibration_facts(calibration: Calibration, path: Path) -> dict:

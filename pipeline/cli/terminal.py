@@ -6,6 +6,7 @@ import re
 import sys
 import time
 from collections.abc import Iterable, Sequence
+from itertools import accumulate
 from types import TracebackType
 from typing import Any
 
@@ -25,6 +26,7 @@ from rich.text import Text
 
 from pipeline.model.progress import Progress
 
+MIN_TEXT = 8  # columns of a table's text, however narrow the terminal
 LINE_EVERY_S = 2.0  # where stderr is no terminal, a line of progress at most this often
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -107,14 +109,31 @@ class ProgressDisplay:
 
 
 def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print a table on stdout: an AS number, text, then figures."""
-    table = Table(title=title, title_justify="left", title_style="bold")
-    for position, name in enumerate(header):
-        table.add_column(name, justify="left" if position == 1 else "right", overflow="fold")
-    for row in rows:
-        asn, *others = row
-        table.add_row(str(asn), *(Text(_cell(value)) for value in others))
-    Console().print(table)
+    """Print a table on stdout: an AS number, text, then figures; the text gets what is left.
+
+    Last columns that a narrow terminal has no room for are left out, and named below.
+    """
+    console = Console()
+    cells = [[str(row[0]), *(_cell(value) for value in row[1:])] for row in rows]
+    widths = [
+        max(len(text) for text in (*name.split(), *(row[i] for row in cells)))
+        for i, name in enumerate(header)
+    ]
+    figures = [width + 2 for i, width in enumerate(widths) if i != 1]  # with border and padding
+    room = console.width - MIN_TEXT - 3
+    n_shown = max(2, 1 + sum(used <= room for used in accumulate(figures)))
+    left = console.width - 3 - sum(figures[: n_shown - 1])
+    table = Table(title=title, title_justify="left", title_style="bold", padding=(0, 0, 0, 1))
+    for i, name in enumerate(header[:n_shown]):
+        if i == 1:
+            table.add_column(name, max_width=left, overflow="ellipsis", no_wrap=True)
+        else:
+            table.add_column(name, justify="right", width=widths[i], overflow="fold")
+    for row in cells:
+        table.add_row(*(Text(cell) for cell in row[:n_shown]))
+    console.print(table)
+    if n_shown < len(header):
+        print_line(f"Wider terminals show: {', '.join(header[n_shown:])}")
 
 
 def _cell(value: object) -> str:
