@@ -29,6 +29,7 @@ COMPILED_MODULES = (
     "kernels.eccentricity.level_search",
     "kernels.eccentricity.pair_sweep",
     "kernels.eccentricity.sweep",
+    "kernels.eccentricity.territories",
     "kernels.eccentricity.trees",
     "kernels.eccentricity.widths",
     "kernels.multi_source.cpu_steps",

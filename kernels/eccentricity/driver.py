@@ -21,6 +21,7 @@ from kernels.eccentricity.strategy import (
     choose_step,
 )
 from kernels.eccentricity.sweeping import FEW_LANES, MANY_LANES, lanes_of
+from kernels.eccentricity.territories import Territories, in_the_way
 from kernels.eccentricity.trees import find_tips
 from kernels.types import NODE
 
@@ -84,8 +85,9 @@ class Answering:
         self._tried = np.full(len(self.names), -1, np.int32)
         self.largest = int(np.argmax(self.bounds.size))
         self._longest: Implied | None = None
+        self.territories: Territories | None = None
         if first is not None:
-            self._finish(first)
+            self.finish(first)
             self._keep_longest(first)
 
     def _begin(self, question: Question) -> Implied | None:
@@ -188,7 +190,7 @@ class Answering:
         if not len(sources):  # all of components that have had their searches
             return
         found = self.searches.search(sources)
-        self._finish(found)
+        self.finish(found)
         self._keep_longest(found)
 
     def _keep_longest(self, found: Implied) -> None:
@@ -197,10 +199,13 @@ class Answering:
         if len(own) and own[0] == self.bounds.most[self.largest]:
             self._longest = found
 
-    def _finish(self, found: Implied, alone: bool = True) -> None:
+    def finish(self, found: Implied, alone: bool = True) -> None:
+        """Take in what searches found; ``alone``: see ``EccentricityBounds.update``."""
         self.sources.append(found.sources)
         np.add.at(self.n_searched, self.bounds.component[found.sources], 1)
         self.bounds.update(found.sources, found.lower, found.upper, alone)
+        if self.territories is not None:
+            self.territories.note(found.sources)
 
     def _sweep(self) -> None:
         """Search many candidates of each component at once; a few one after another."""
@@ -209,15 +214,19 @@ class Answering:
             many = self._n_candidates_each() > 2 * FEW_LANES
             sources = bounds.take(MANY_LANES if many else FEW_LANES, "upper")
         else:
-            half = MANY_LANES // 2
-            sources = np.concatenate([bounds.take(half, by) for by in ("upper", "lower")])
+            chosen = in_the_way(self, MANY_LANES)
+            half = (MANY_LANES - len(chosen)) // 2
+            taken = [bounds.take(half, by) for by in ("upper", "lower")] if half else []
+            sources = np.unique(np.concatenate([chosen, *taken])).astype(NODE)
+            if not len(sources):
+                return
         sources = self._within_limit(sources)
         if len(sources) <= FEW:
             bounds.release(sources[1:])
             self._search(sources[:1])
         else:
             found = self.searches.sweep(sources, bounds.lower, bounds.upper)
-            self._finish(found, alone=False)
+            self.finish(found, alone=False)
 
     def _pairs_to_see(self) -> float:
         """Pairs that landmarks would be asked about; infinite if there is no point in it."""
@@ -254,7 +263,7 @@ class Answering:
             self._place = np.full(self.graph.n_nodes, -1, np.int32)
             self._place[nodes] = np.arange(len(nodes), dtype=np.int32)
             self._nodes = nodes
-            self._finish(found, alone=False)
+            self.finish(found, alone=False)
         columns, rows = bounds.open_nodes(), bounds.candidates()
         for c in self._components_to_see().tolist():
             own_rows = self._place[rows[bounds.component[rows] == c]]

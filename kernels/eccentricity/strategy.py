@@ -33,6 +33,9 @@ class Strategy:
     keep : bool
         For the diameter of a graph in one piece, begin with up to 64 searches all levels of which
         are kept and tell which pairs are near (``kept_levels``).
+    territories : bool
+        For all eccentricities, ask who could be farther away than the farthest that was searched
+        (``territories``).
     """
 
     winnow: bool = True
@@ -40,6 +43,7 @@ class Strategy:
     landmarks: bool = True
     sweeps: bool = True
     keep: bool = True
+    territories: bool = True
 
 
 Step = Literal["far", "alternate", "pairs", "sweep"]
