@@ -21,6 +21,7 @@ import signal
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import fields
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,7 @@ from benchmarks.diameter_graphs import describe, graphs
 from benchmarks.diameter_peers import PROGRAMS, time_program
 from benchmarks.diameter_profile import timed_parts
 from benchmarks.record import RESULTS, record
-from benchmarks.timing import OtherWork, time_calls, waiter
+from benchmarks.timing import OtherWork, Timing, time_calls, waiter
 from kernels import CSRGraph, Shard, bfs, compile_cpu, diameter, eccentricities, radius
 from kernels.csr import to_host
 from kernels.eccentricity import Strategy
@@ -87,11 +88,7 @@ class Bench:
         if question == "diameter":
             more |= {"value": found.diameter, "n_searches": int(timed.last.n_searches)}
         if question != "radius":
-            n_calls = max(1, min(len(timed.times_s), int(300 / max(timed.median_ms, 1))))
-            with timed_parts(device) as parts:
-                for _ in range(n_calls):
-                    ask(here)
-            more["shares"] = parts.shares()
+            more["shares"] = shares(ask, here, timed)
         seeds = [
             self.timed(ask, make(seed).to(device), device).median_ms for seed in self.seeds(row)
         ]
@@ -102,13 +99,15 @@ class Bench:
             for name in reductions(question):
                 without = Strategy(**{name: False})
                 check(question, graph, ask(graph, strategy=without), found)
-                timed = self.timed(lambda at: ask(at, strategy=without), graph, device)  # noqa: B023
+                timed = self.timed(partial(ask, strategy=without), graph, device)
                 more = {"by": OURS, "without": name, "threads": 1}
                 if question == "diameter":
                     more["n_searches"] = int(timed.last.n_searches)
+                if name == "keep":  # the parts of which are one compiled call
+                    more["shares"] = shares(partial(ask, strategy=without), graph, timed)
                 self.add(row | more | timed.columns())
 
-    def timed(self, ask: Callable[..., Any], graph: CSRGraph, device: str) -> Any:
+    def timed(self, ask: Callable[..., Any], graph: CSRGraph, device: str) -> Timing:
         budget_s = self.arguments.budget
         return time_calls(ask, [(graph,)], wait=waiter(device), budget_s=budget_s, at_least=3)
 
@@ -122,6 +121,15 @@ class Bench:
         for name in [name for name in self.arguments.programs if name != OURS]:
             timed = time_program(name, graph, row["what"], self.arguments.cutoff, expected)
             self.add(row | {"by": name} | timed)
+
+
+def shares(ask: Callable[..., Any], graph: CSRGraph, timed: Timing) -> dict[str, float]:
+    """Share of each part of some further calls."""
+    n_calls = max(1, min(len(timed.times_s), int(300 / max(timed.median_ms, 1))))
+    with timed_parts(graph.device) as parts:
+        for _ in range(n_calls):
+            ask(graph)
+    return parts.shares()
 
 
 def verified(graph: CSRGraph) -> Any:
@@ -166,8 +174,10 @@ def effective(graph: CSRGraph, longest: int) -> Row:
 
 def reductions(question: str) -> Iterator[str]:
     """Names of what can be switched off, and matters for the question."""
+    of_all = ("sweeps", "territories") if question == "eccentricities" else ("sweeps",)
     for field in fields(Strategy):
-        if field.default is True and (question == "diameter" or field.name == "sweeps"):
+        is_used = field.name != "territories" if question == "diameter" else field.name in of_all
+        if field.default is True and is_used:
             yield field.name
 
 

@@ -154,7 +154,8 @@ def share_table(rows: list[Row]) -> Iterator[str]:
     yield "\n" + line("share of time, %", *PARTS)
     yield "|" + " --- |" * (len(PARTS) + 1)
     for row in rows:
-        yield line(row["graph"], *(f"{100 * row['shares'][part]:.0f}" for part in PARTS))
+        name = row["graph"] + (f", without {row['without']}" if "without" in row else "")
+        yield line(name, *(f"{100 * row['shares'].get(part, 0):.0f}" for part in PARTS))
 
 
 def ablation_table(question: str, rows: list[Row]) -> Iterator[str]:

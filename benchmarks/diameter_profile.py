@@ -1,5 +1,8 @@
 """Where the time of a diameter goes: to initialise, choose, search, update bounds.
 
+Searches whose levels are kept are one compiled call that chooses, searches and updates bounds: a
+part of their own.
+
 The driver is not changed for it: while ``timed_parts`` lasts, its functions are wrapped. Each
 moment counts for the innermost wrapped function; what is in none of them is ``other``.
 """
@@ -7,6 +10,7 @@ moment counts for the innermost wrapped function; what is in none of them is ``o
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -16,10 +20,11 @@ from unittest.mock import patch
 
 from benchmarks.timing import waiter
 
-PARTS = ("initialise", "choose", "search", "bounds", "other")
+PARTS = ("initialise", "kept searches", "choose", "search", "bounds", "other")
 # Module, function and part, by device; names that a version of the driver does not have are passed
 # over.
 _DRIVER = "kernels.eccentricity.driver"
+_QUICK = "kernels.eccentricity.quick_diameter"
 _BOUNDS = "kernels.eccentricity.bounds"
 _CORES = "kernels.eccentricity.cpu"
 _GPU_DRIVER = "kernels.eccentricity.gpu_answering"
@@ -27,7 +32,10 @@ _GPU_BOUNDS = "kernels.eccentricity.gpu_bounds"
 WRAPPED: dict[str, tuple[tuple[str, str, str], ...]] = {
     "cpu": (
         (_DRIVER, "Answering.__init__", "initialise"),
+        (_DRIVER, "Answering._begin", "initialise"),
         (_CORES, "CoreSearches.__init__", "initialise"),
+        (_DRIVER, "search_keeping", "kept searches"),
+        (_QUICK, "search_keeping", "kept searches"),
         (_BOUNDS, "EccentricityBounds.__init__", "initialise"),
         (_CORES, "CoreSearches.search", "search"),
         (_CORES, "CoreSearches.sweep", "search"),
@@ -99,17 +107,25 @@ class Parts:
         return {part: round(self.seconds[part] / total, 4) if total else 0.0 for part in PARTS}
 
 
+def _owner_of(module: str, name: str) -> tuple[Any, str]:
+    """Module or class that a function is in, None where there is none, and its name there."""
+    if importlib.util.find_spec(module) is None:
+        return None, name
+    owner: Any = importlib.import_module(module)
+    *classes, name = name.split(".")
+    for class_name in classes:
+        owner = getattr(owner, class_name, None)
+    return owner, name
+
+
 @contextmanager
 def timed_parts(device: str = "cpu") -> Iterator[Parts]:
     """Wrap the functions of a device's driver while it lasts."""
     with ExitStack() as wraps:
         parts = Parts(waiter(device))
         for module, name, part in WRAPPED[device]:
-            owner: Any = importlib.import_module(module)
-            *classes, name = name.split(".")
-            for class_name in classes:
-                owner = getattr(owner, class_name)
-            function = vars(owner).get(name)
+            owner, name = _owner_of(module, name)
+            function = vars(owner).get(name) if owner is not None else None
             if function is None:
                 continue
             if isinstance(function, property):
