@@ -57,6 +57,8 @@ class CandidateTask:
         ``opening``: how many may be made in each component; it makes one.
     length : int
         ``path``: its hops.
+    run : str
+        What a worker knows of a graph serves tasks of one run only.
     """
 
     kind: CandidateKind
@@ -67,6 +69,7 @@ class CandidateTask:
     is_connected: bool = True
     max_searches: int | None = None
     length: int = 0
+    run: str = ""
 
     @property
     def name(self) -> str:

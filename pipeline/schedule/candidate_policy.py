@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pipeline.model.candidates import CandidateJob
 from pipeline.model.tasks import Device
-from pipeline.schedule.costs import DEFAULTS, Costs
+from pipeline.schedule.costs import DEFAULTS, LANES, Costs
 
 # What the client does with one result, seconds a node: take it off the network (two bytes a node),
 # merge it, look which nodes still matter, choose the next. Measured at 1 M and 6.8 M nodes
@@ -13,7 +13,8 @@ RESULT_NODE_S = 8e-9
 # A candidate is worth a task where a search takes as long as so many results take the client:
 # sweeps and landmarks inside one task need fewer searches, and the client is one thread.
 MANY_RESULTS = 4.0
-SWEEP_LANES = 64  # candidates of one component that a sweep carries, if we choose
+FEW_LANES = 64  # candidates of one component that a sweep carries where there are not many more
+MANY_LANES_BYTES = 512 << 20  # most lanes hold 128 bytes a node; beyond this, few
 MOST_LANES = {"cpu": 512, "gpu": 256}  # and at all
 # Costs are those of short graphs; on longer ones a sweep costs (hops / SWEEP_HOPS) ** SWEEP_GROWTH
 # times that (kernels.eccentricity.strategy).
@@ -105,6 +106,11 @@ def lanes(
         return 1
     cost, told_s = costs.of(job.device), result_s(job.n_nodes, costs)
     longer = max(1.0, (longest / SWEEP_HOPS) ** SWEEP_GROWTH)
-    sweep_s = float(cost.sweep(job.n_arcs)) * longer + told_s
-    each = min(SWEEP_LANES, n_candidates // max(1, n_threads))
-    return each if each * (float(cost.search(job.n_arcs)) + told_s) > sweep_s else 1
+    each = n_candidates // max(1, n_threads)
+    many = MOST_LANES[job.device]
+    is_many = each >= many and 128 * job.n_nodes <= MANY_LANES_BYTES
+    each = many if is_many else min(FEW_LANES, each)
+    # The cost is that of a sweep of LANES; of more lanes the tables grow.
+    sweep_s = float(cost.sweep(job.n_arcs)) * max(1.0, each / LANES) * longer
+    one_by_one_s = each * (float(cost.search(job.n_arcs)) + told_s)
+    return each if one_by_one_s > sweep_s + told_s else 1

@@ -42,6 +42,7 @@ class Choice:
     n_threads: int = 1
     pack: int | None = None
     max_searches: int | None = None
+    run: str = ""
 
 
 class CandidateState:
@@ -85,7 +86,9 @@ class CandidateState:
             self._conclude(none)
         else:
             limit = choice.max_searches
-            self._upcoming = CandidateTask("opening", job, none, "cpu", max_searches=limit)
+            self._upcoming = CandidateTask(
+                "opening", job, none, "cpu", max_searches=limit, run=choice.run
+            )
 
     @property
     def n_flying(self) -> int:
@@ -282,8 +285,15 @@ class CandidateState:
     def _task(self, sources: np.ndarray) -> CandidateTask:
         own = self._bounds[0].component[sources]
         alone = len(np.unique(own)) == len(own)
-        is_connected = len(self._names) == 1
-        return CandidateTask("candidate", self.job, sources, self.job.device, alone, is_connected)
+        return CandidateTask(
+            "candidate",
+            self.job,
+            sources,
+            self.job.device,
+            alone,
+            is_connected=len(self._names) == 1,
+            run=self.choice.run,
+        )
 
     def _conclude(self, path: np.ndarray, is_known: bool = True) -> None:
         """Say what is known. Nothing is told as exact that was not proven, or has no path."""

@@ -59,19 +59,27 @@ def run_candidate(task: CandidateTask) -> OpenedGraph | CandidateBounds | Candid
 
 
 class _Held:
-    """Scratch of one graph, and what this thread's searches have shown of it.
+    """Scratch of one graph, and what this thread's searches have shown of it in one run.
 
     The latter spares sweeps half of their time: bounds that are as tight are not followed. A
     result then holds it too; bounds may come any number of times.
     """
+
+    run: str
 
     def __init__(self, graph: CSRGraph, component: np.ndarray | None, n_components: int):
         if component is None:
             component = np.zeros(graph.n_nodes, np.int32)
         self.graph = graph
         self.searches = CoreSearches(graph, component, n_components)
-        self._lower = np.zeros(graph.n_nodes, np.int32)
-        self._upper = np.full(graph.n_nodes, _NONE, np.int32)
+        self._n_components = n_components
+        self.begin("")
+
+    def begin(self, run: str) -> None:
+        """Forget what searches of another run have shown."""
+        self.run = run
+        n_nodes, n_components = self.graph.n_nodes, self._n_components
+        self._lower, self._upper = np.zeros(n_nodes, np.int32), np.full(n_nodes, _NONE, np.int32)
         self._extremes = (np.zeros(n_components, np.int32), np.full(n_components, _NONE, np.int32))
 
     def search(self, sources: np.ndarray, alone: bool) -> Implied:
@@ -86,7 +94,7 @@ class _Held:
         return found
 
 
-def _held(graph: CSRGraph, is_connected: bool) -> _Held:
+def _held(graph: CSRGraph, is_connected: bool, run: str) -> _Held:
     """Of this thread: scratch may not be shared. The graph is the one that is resident."""
     held: OrderedDict[int, _Held] = _LOCAL.__dict__.setdefault("held", OrderedDict())
     key = id(graph)  # what is held keeps the graph, so no other has its id
@@ -99,6 +107,8 @@ def _held(graph: CSRGraph, is_connected: bool) -> _Held:
             names, component = numbered_components(graph)
             held[key] = _Held(graph, component, len(names))
     held.move_to_end(key)
+    if held[key].run != run:
+        held[key].begin(run)
     return held[key]
 
 
@@ -109,7 +119,7 @@ def _search(task: CandidateTask) -> CandidateBounds:
     if task.device == "gpu":
         found = _implied_on_gpu(graph, task.sources)
     else:
-        found = _held(graph, task.is_connected).search(task.sources, task.alone)
+        found = _held(graph, task.is_connected, task.run).search(task.sources, task.alone)
     return _narrowed(found, read_s)
 
 
@@ -155,7 +165,7 @@ def _open(task: CandidateTask) -> OpenedGraph:
     may_search = task.max_searches is None or task.max_searches > 0
     if graph.n_nodes and may_search:
         # One search tells whether the graph hangs together.
-        held = _held(graph, is_connected=True)
+        held = _held(graph, True, task.run)
         found = held.search(np.array([np.argmax(degree)], NODE), alone=True)
         if held.searches.n_reached == graph.n_nodes:
             bounds = _narrowed(found, 0.0)
@@ -164,7 +174,7 @@ def _open(task: CandidateTask) -> OpenedGraph:
         names, component = numbered_components(graph)
         hubs = _hubs(component, len(names), degree)
         if len(hubs) and may_search:
-            bounds = _narrowed(_held(graph, is_connected=False).search(hubs, alone=True), 0.0)
+            bounds = _narrowed(_held(graph, False, task.run).search(hubs, alone=True), 0.0)
         if len(names) == 1:
             component = None
     is_tip, tip, tip_lower = None, np.empty(0, NODE), np.empty(0, np.int32)

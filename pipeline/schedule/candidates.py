@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import time
+import uuid
 from collections import defaultdict
 from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -80,7 +81,8 @@ def answer_by_candidates(
         One a job, as soon as it is known, in no fixed order. Jobs that fail are told too: as
         intervals that are not exact, with the reason.
     """
-    stream = _Stream(cluster, jobs, Choice(costs, pack=pack, max_searches=max_searches), fall_back)
+    choice = Choice(costs, pack=pack, max_searches=max_searches, run=uuid.uuid4().hex)
+    stream = _Stream(cluster, jobs, choice, fall_back)
     yield from stream.answers()  # of graphs without nodes
     more: dict[str, Any] = {}
     if schedule == "free":

@@ -255,6 +255,18 @@ def test_results_are_as_narrow_as_they_can_be():
             assert found.eccentricity.tolist() == [max(s, n_nodes - 1 - s) for s in sources]
 
 
+def test_what_a_worker_knows_serves_one_run_only():
+    graph = grid(8, 8)
+    task = CandidateTask("candidate", job_of(graph, ["radius"]), np.array([0], np.int32), "cpu")
+    both = np.array([9, 54], np.int32)
+    with resident(graph):
+        run_candidate(replace(task, run="a"))
+        again = run_candidate(replace(task, run="a", sources=both, alone=False))
+        fresh = run_candidate(replace(task, run="b", sources=both, alone=False))
+    assert (again.lower[0], again.upper[0]) == (14, 14)
+    assert fresh.lower[0] < 14
+
+
 def test_whether_an_as_is_answered_by_candidates():
     n_nodes, n_arcs = 6_800_000, 27_200_000
     slow = replace(DEFAULTS, cpu=replace(DEFAULTS.cpu, search_arc_s=1e-6))
@@ -267,7 +279,9 @@ def test_whether_an_as_is_answered_by_candidates():
 
 def test_how_many_candidates_travel_together():
     job = CandidateJob(0, 7, 10**6, 4 * 10**6, "", ("eccentricities",))
-    assert lanes(job, 10**6, 100, 10, 2, DEFAULTS) == 64
+    assert lanes(job, 10**6, 100, 10, 2, DEFAULTS) == 512
+    assert lanes(job, 1000, 100, 10, 2, DEFAULTS) == 64
+    assert lanes(replace(job, n_nodes=10**7), 10**6, 100, 10, 2, DEFAULTS) == 64
     assert lanes(job, 10**6, 0, 10, 2, DEFAULTS) == 1  # before anything is known
     assert lanes(job, 3, 100, 10, 2, DEFAULTS) == 1
     assert lanes(job, 10**6, 100, 2000, 2, DEFAULTS) == 1  # long: a sweep of hardly any sharing
