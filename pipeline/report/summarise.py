@@ -109,7 +109,7 @@ def _as_table(
     for row, why in measurement.failed.items():
         i = int(np.searchsorted(rows, row))
         reason[i] = why
-        status[i] = "partial" if distributions.n_searched[i] else "failed"
+        status[i] = "partial" if distributions.n_searched[i] or widths.knows(i) else "failed"
     columns = {
         "asn": pa.array(np.asarray(snapshot.asn)[rows], pa.int64()),
         "name": null_where_empty([snapshot.as_name[row] for row in rows.tolist()]),

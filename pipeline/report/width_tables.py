@@ -103,6 +103,12 @@ class WidthReport:
     effective: EffectiveDiameters | None = None
     effective_at: np.ndarray | None = None
 
+    def knows(self, i: int) -> bool:
+        """Whether anything was found of AS ``i`` of the run."""
+        found = [table.at for table in self.tables]
+        found += [] if self.effective_at is None else [self.effective_at]
+        return any(at[i] >= 0 for at in found)
+
     def columns(self) -> dict[str, pa.Array]:
         """Columns of ``ases.parquet``; none where no width was asked for."""
         made: dict[str, pa.Array] = {}

@@ -171,6 +171,23 @@ def test_an_as_without_widths_has_no_section_beside_others_that_have(tmp_path):
     assert "Width in hops" in page_text(summary, SPLIT)
 
 
+def test_what_is_known_of_an_as_whose_widths_failed_is_kept(tmp_path):
+    """Its hops are all there; of one without ingresses its weighted widths are."""
+    snapshot = tree()
+    failed = {0: "widths: a worker died", 1: "widths: a worker died", 2: "all: it died"}
+    given = {
+        "widths": widths_of(snapshot, rows=[]),
+        "weighted_widths": widths_of(snapshot, rows=[0, 1], weight=lambda a, b: 1.0),
+    }
+    summary = report(snapshot, tmp_path, failed=failed, **given)
+    ases = pq.read_table(summary.files["ases"])
+    assert ases["status"].to_pylist() == ["partial", "partial", "failed"]
+    assert ases["diameter"].to_pylist() == [None, None, None]
+    assert ases["weighted_diameter"].to_pylist() == [3.0, 2.0, None]
+    assert "partial widths: a worker died" in page_text(summary, TREE)
+    assert "failed No search of this AS finished. all: it died" in page_text(summary, ONE)
+
+
 def test_a_run_without_hops_says_so(tmp_path):
     snapshot = tree()
     nothing = measured(snapshot, without={(0, 0)})
