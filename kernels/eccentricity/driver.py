@@ -81,6 +81,7 @@ class Answering:
         self._near = np.empty((0, 0), np.uint64)
         self._nodes = np.empty(0, NODE)  # whose rows are in ``_near``
         self._place = np.empty(0, np.int32)  # of each node there
+        self._has_near = np.ones(len(self.names), bool)  # components that landmarks are chosen for
         # Largest lower bound of each component with which landmarks left too many pairs.
         self._tried = np.full(len(self.names), -1, np.int32)
         self.largest = int(np.argmax(self.bounds.size))
@@ -249,14 +250,18 @@ class Answering:
         """Components with candidates whose pairs are not known."""
         bounds = self.bounds
         n_rows = np.bincount(bounds.component[bounds.candidates()], minlength=len(bounds.size))
-        return np.flatnonzero((n_rows > FEW) & ~bounds.is_paired & (bounds.most > self._tried))
+        is_left = self._has_near & ~bounds.is_paired & (bounds.most > self._tried)
+        return np.flatnonzero((n_rows > FEW) & is_left)
 
     def _see_pairs(self) -> None:
         """Let landmarks tell which pairs are left, of every component where that is not known."""
         bounds = self.bounds
         if not len(self.landmarks):
-            nodes = bounds.open_nodes().copy()
-            is_wanted = np.bincount(bounds.component[nodes], minlength=len(bounds.size)) > 0
+            is_wanted = np.zeros(len(bounds.size), bool)
+            is_wanted[self._components_to_see()] = True
+            self._has_near = is_wanted
+            nodes = bounds.open_nodes()
+            nodes = nodes[is_wanted[bounds.component[nodes]]]
             self.landmarks = choose_landmarks(bounds.component, bounds.degree, is_wanted)
             known = (bounds.lower, bounds.upper)
             found, self._near = self.searches.near(self.landmarks, *known, nodes)
