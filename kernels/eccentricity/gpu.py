@@ -15,7 +15,7 @@ from kernels.eccentricity.gpu_answering import MOST_WORDS, Answering
 from kernels.eccentricity.gpu_bounds import tighten
 from kernels.eccentricity.results import ShardWidths
 from kernels.eccentricity.searching import Implied
-from kernels.multi_source.on_device import DeviceSweeps
+from kernels.multi_source.gpu_sweeps import DeviceSweeps
 from kernels.types import NODE
 
 INT_MOST = np.iinfo(np.int32).max

@@ -19,7 +19,7 @@ from kernels.csr import Shard
 from kernels.eccentricity.bounds import Question
 from kernels.eccentricity.gpu_bounds import BYTES_A_NODE, FAR, DeviceBounds, reordered
 from kernels.eccentricity.gpu_parts import Parts, components_of, parts_of
-from kernels.multi_source.on_device import DeviceSweeps, sweep_bytes
+from kernels.multi_source.gpu_sweeps import DeviceSweeps, sweep_bytes
 from kernels.types import NODE
 
 WINNOWED = ("diameter", "periphery")  # questions that only nodes outside a ball can decide

@@ -12,7 +12,7 @@ from kernels._cuda.loader import load_kernel
 from kernels.csr import Shard
 from kernels.eccentricity.bounds import QUESTIONS, Question
 from kernels.errors import GraphError
-from kernels.multi_source.on_device import Swept
+from kernels.multi_source.gpu_sweeps import Swept
 from kernels.types import NODE
 
 RUN = 32  # nodes of a thread, as in the .cu file

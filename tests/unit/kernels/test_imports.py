@@ -19,7 +19,8 @@ sys.modules["cupy"] = None  # import raises ImportError
 names = ["{package}"]
 path = importlib.import_module("{package}").__path__
 names += [module.name for module in pkgutil.walk_packages(path, "{package}.")]
-skipped = [n for n in names if n.endswith(".gpu")]
+launchers = [n for n in names if n.rpartition(".")[2].startswith("gpu")]  # gpu, gpu_bounds, ...
+skipped = [n for n in launchers if n.startswith("kernels.")]
 for name in names:
     if name not in skipped:
         importlib.import_module(name)
