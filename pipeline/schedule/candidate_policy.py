@@ -10,9 +10,10 @@ from pipeline.schedule.costs import DEFAULTS, LANES, Costs
 # merge it, look which nodes still matter, choose the next. Measured at 1 M and 6.8 M nodes
 # (docs/scheduling.md); up to 10e-9 while all nodes matter, 3e-9 once few do.
 RESULT_NODE_S = 8e-9
-# A candidate is worth a task where a search takes as long as so many results take the client:
-# sweeps and landmarks inside one task need fewer searches, and the client is one thread.
-MANY_RESULTS = 4.0
+# A candidate is worth a task where a search takes as long as so many results take the client, which
+# is one thread, and where more workers share the searches than one task saves by the reductions
+# that only it has: on two workers it was first in all that was measured (docs/scheduling.md).
+MANY_RESULTS, MIN_WORKERS = 4.0, 4
 FEW_LANES = 64  # candidates of one component that a sweep carries where there are not many more
 MANY_LANES_BYTES = 512 << 20  # most lanes hold 128 bytes a node; beyond this, few
 MOST_LANES = {"cpu": 512, "gpu": 256}  # and at all
@@ -49,7 +50,7 @@ def by_candidates(
     if pack is not None:
         return True
     search_s = float(costs.of(device).search(n_arcs))
-    return n_workers > 1 and search_s >= MANY_RESULTS * result_s(n_nodes, costs)
+    return n_workers >= MIN_WORKERS and search_s >= MANY_RESULTS * result_s(n_nodes, costs)
 
 
 def result_s(n_nodes: int, costs: Costs) -> float:
