@@ -1,6 +1,6 @@
 """run_widths without a cluster: what a worker finds, how it is checked, and how it fails."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 
 import numpy as np
 import pytest
@@ -183,3 +183,16 @@ def test_a_task_that_does_not_fit_is_halved_and_at_last_goes_to_a_core(snapshot)
     assert [half.rows.tolist() for half in halves] == [[0], [2, 4]]
     assert smaller_widths(halves[0]) == []
     assert [one.device for one in smaller_widths(halves[0], fall_back=True)] == ["cpu"]
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("kind", ["widths", "weighted", "effective"])
+def test_a_gpu_tells_what_a_core_tells(snapshot, weighted_snapshot, kind):
+    there = weighted_snapshot if kind == "weighted" else snapshot
+    rows = [0, 1] if kind == "weighted" else [0, 2, 3, 4, 6]
+    task = task_of(there, rows, kind=kind, verify=True)
+    on_core, on_gpu = run_widths(task).found, run_widths(replace(task, device="gpu")).found
+    for field in fields(on_core):
+        if field.name not in ("path", "n_searches", "read_s"):
+            before, after = getattr(on_core, field.name), getattr(on_gpu, field.name)
+            np.testing.assert_array_equal(before, after, err_msg=field.name)
