@@ -8,6 +8,7 @@ from kernels.breadth_first import search_scratch
 from kernels.breadth_first.cpu import fill_levels, search_from
 from kernels.csr import CSRGraph
 from kernels.eccentricity import cpu_steps
+from kernels.eccentricity.level_search import CACHED_NODES, search_levels
 from kernels.eccentricity.searching import Implied
 from kernels.eccentricity.sweep import relax
 from kernels.eccentricity.sweeping import Sweep, Tables, lanes_of
@@ -34,6 +35,7 @@ class CoreSearches:
     def __init__(self, graph: CSRGraph, component: np.ndarray, n_components: int):
         self.graph, self.component, self.n_components = graph, component, n_components
         self.n_reached = 0
+        self._is_long = False  # its bounds do not fit into bytes
         self._tables = Tables()
         self._queue, self._ends, self._bits = search_scratch(graph.n_nodes)
 
@@ -82,6 +84,14 @@ class CoreSearches:
     def levels(self, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Levels, the dtype's maximum where unreached, and the eccentricity by component."""
         n_nodes = self.graph.n_nodes
+        if self.n_components == 1 and n_nodes <= CACHED_NODES and not self._is_long:
+            level = np.empty(n_nodes, np.uint8)
+            arrays = (self.graph.indptr, self.graph.indices)
+            deepest = search_levels(*arrays, int(sources[0]), level, self._queue)
+            if deepest >= 0:
+                self.n_reached = int(self._queue[n_nodes])
+                return level, np.array([deepest], np.int32)
+            self._is_long = True
         self._queue[: len(sources)] = sources
         scratch = (self._queue, self._ends, self._bits)
         arrays = (self.graph.indptr, self.graph.indices)

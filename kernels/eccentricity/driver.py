@@ -141,7 +141,7 @@ class Answering:
         if step == "pairs":
             self._see_pairs()
         elif step == "sweep":
-            self._sweep()
+            self.sweep()
         else:
             self._search(self.bounds.take(1, "upper" if step == "far" else None))
 
@@ -208,7 +208,7 @@ class Answering:
         if self.territories is not None:
             self.territories.note(found.sources)
 
-    def _sweep(self) -> None:
+    def sweep(self) -> None:
         """Search many candidates of each component at once; a few one after another."""
         bounds = self.bounds
         if bounds.question == "diameter":

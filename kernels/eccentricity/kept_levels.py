@@ -13,7 +13,7 @@ d(x, z) + d(z, y) = d(x, y) <= L, and keeps neighbours of x and y near to one an
 path that node is taken whose eccentricity may be smallest. On hierarchies of ASes, road-like and
 router graphs this takes 3 to 25 searches where choosing by bounds alone takes ten times as many.
 
-Where it takes too long, the bounds that were found are handed over; the answer is exact either way.
+Where it takes too long, what was found is handed over; the answer is exact either way.
 """
 
 from __future__ import annotations
@@ -40,15 +40,15 @@ ROOM = 1 << 16  # pairs that are worth a list
 LIST_ARC = 16  # pairs that may be looked at in the time that a search spends on an arc
 BLOCK = 128  # columns looked at together: their estimates stay in registers and the first cache
 SEARCH_NS_ARC, SEARCH_NS_NODE = 1.5, 5  # of level_search, on graphs in caches
-HANDING_OVER_NS = 1_000_000  # what the general way spends before its first search
+N_TRIED, MANY_PAIRS = 5, 1 << 13  # of short graphs: when to give up
+HANDING_OVER_NS = 500_000  # what the general way spends before its first search
 ANSWERED, LEFT, TOO_LONG, IN_PIECES = range(4)
 FEW_LANES, MANY_LANES = 64, 512
-U1 = np.uintp(1)
 
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """What the searches found.
+    """What was found.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ def search_keeping(graph: CSRGraph) -> Kept | None:
             n_searches, best, centre, n = told.tolist()
             path = walk(graph.indptr, graph.indices, levels[best])
             found = (sources[:n_searches], centre, lower, upper, levels[centre], path)
-            if n < 0:
+            if n <= 0:  # answered, or not known
                 return Kept(outcome == ANSWERED, *found, None, None)
             return Kept(outcome == ANSWERED, *found, np.stack([first[:n], second[:n]]), apart[:n])
     return None
@@ -274,9 +274,13 @@ def _keep_pairs(level, upper, longest, first, second, apart, n_pairs):
 
 
 @njit(cache=True, nogil=True)
-def _is_dear(n_kept, n_left, longest, search_ns):
+def _is_dear(n_kept, n_left, n_pairs, longest, search_ns):
     """Whether a sweep from all nodes that are left would have cost less than was spent."""
     longer = max(1.0, (longest / SWEEP_HOPS) ** SWEEP_GROWTH)
+    if longest <= SWEEP_HOPS and n_left > FEW:  # sweeps are cheap, and no node is on most paths
+        is_many = n_left <= FEW_LANES and n_pairs > MANY_PAIRS
+        if (is_many and n_kept >= N_TRIED) or (n_pairs < 0 and n_kept >= 2 * N_TRIED):
+            return True
     sweep = FEW_LANES_SEARCHES
     if n_left > FEW_LANES:
         sweep = MANY_LANES_SEARCHES * ((n_left + MANY_LANES - 1) // MANY_LANES)
@@ -294,8 +298,8 @@ def _is_dear(n_kept, n_left, longest, search_ns):
 def run(indptr, indices, levels, lower, upper, sources, first, second, apart, told):
     """Search until answered or dear; the outcome.
 
-    ``told`` gets the number of searches, which found the longest path, which is the centre, and
-    the number of pairs that are left, -1: not known.
+    ``told``: the number of searches, which found the longest path, which is the centre, and the
+    number of pairs that are left, -1: not known.
     """
     n_nodes = lower.size
     none = np.int64(np.iinfo(levels.dtype).max)
@@ -359,7 +363,7 @@ def run(indptr, indices, levels, lower, upper, sources, first, second, apart, to
         told[2], told[3] = centre, n_pairs
         if n_left == 0:
             return np.int64(ANSWERED)
-        if n_kept == levels.shape[0] or _is_dear(n_kept, n_left, longest, search_ns):
+        if n_kept == levels.shape[0] or _is_dear(n_kept, n_left, n_pairs, longest, search_ns):
             return np.int64(LEFT)
 
         last = source

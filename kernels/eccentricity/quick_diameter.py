@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from kernels.csr import CSRGraph
-from kernels.eccentricity.kept_levels import Kept, search_keeping
+from kernels.eccentricity.kept_levels import FEW_LANES, MANY_PAIRS, Kept, search_keeping
 from kernels.eccentricity.results import Diameter, Proof
 from kernels.eccentricity.strategy import Strategy
 from kernels.types import NODE
@@ -63,8 +63,11 @@ def _go_on(graph: CSRGraph, kept: Kept, strategy: Strategy) -> Diameter:
     answering.sources.append(kept.sources)
     answering.n_searched[0] = len(kept.sources)
     if kept.pairs is not None and kept.apart is not None:
-        answering.landmarks = kept.sources
-        bounds.restrict(0, kept.pairs, kept.apart)
+        if kept.pairs.shape[1] <= MANY_PAIRS:
+            answering.landmarks = kept.sources
+            bounds.restrict(0, kept.pairs, kept.apart)
+        elif len(bounds.candidates()) <= FEW_LANES:
+            answering.sweep()  # all of them at once
     answering.run()
     path = kept.path if bounds.most[0] == len(kept.path) - 1 else answering.path()
     sources = np.concatenate(answering.sources)

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 N_REFERENCES = 16  # hubs; of 4, 8, 16 and 32 the fastest on hierarchies, and as good as any on BA
 MANY_OPEN = 2048  # nodes; for fewer, references cost more than sweeps
+QUESTIONS = ("center", "periphery", "eccentricities")  # of many nodes
 FIRST_SEARCHES = 1024  # two sweeps
 LONGEST = 255  # hops of graphs: tables by level and bound are small, levels are bytes
 
@@ -104,8 +105,8 @@ class Territories:
 def in_the_way(answering: Answering, n_most: int) -> np.ndarray:
     """Close what can be closed; nodes that are worth a search because they are in the way.
 
-    Only where all eccentricities of a graph in one piece are asked for, without a limit, and once
-    sweeps have made lower bounds tight.
+    Only for QUESTIONS about a graph in one piece, without a limit, and once sweeps have made lower
+    bounds tight.
 
     Returns
     -------
@@ -131,7 +132,7 @@ def _is_worth(answering: Answering) -> bool:
     is_limited = answering.max_searches is not None or answering.max_each is not None
     if is_limited or not answering.strategy.territories or len(bounds.size) > 1:
         return False
-    is_asked = bounds.question == "eccentricities" and bounds.n_searches >= FIRST_SEARCHES
+    is_asked = bounds.question in QUESTIONS and bounds.n_searches >= FIRST_SEARCHES
     return is_asked and len(bounds.open_nodes()) > MANY_OPEN and bounds.most[0] <= LONGEST // 2
 
 

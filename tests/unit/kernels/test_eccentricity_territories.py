@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels import eccentricities
+from kernels import center, components, eccentricities, periphery
 from kernels.eccentricity import Strategy, territories
 from kernels.eccentricity.territories import Territories
 from tests.oracles.paths import bfs_levels
@@ -104,7 +104,9 @@ def test_all_eccentricities_match_brute_force_with_territories_from_the_start(gr
         patch.setattr(territories, "MANY_OPEN", 0)
         patch.setattr(territories, "FIRST_SEARCHES", 0)
         patch.setattr(territories, "N_REFERENCES", 1)
-        found = eccentricities(graph)
-    np.testing.assert_array_equal(
-        found, bfs_levels(graph, range(graph.n_nodes)).max(axis=1, initial=0)
-    )
+        found, middle, rim = eccentricities(graph), center(graph), periphery(graph)
+    truth = bfs_levels(graph, range(graph.n_nodes)).max(axis=1, initial=0)
+    np.testing.assert_array_equal(found, truth)
+    if len(components(graph).ids) == 1:
+        assert middle.nodes.tolist() == np.flatnonzero(truth == truth.min()).tolist()
+        assert rim.nodes.tolist() == np.flatnonzero(truth == truth.max()).tolist()
