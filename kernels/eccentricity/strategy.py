@@ -113,7 +113,8 @@ def choose_step(strategy: Strategy, now: Progress) -> Step:
     cost = sweep + now.n_pairs * PAIR_NS / now.search_ns
     if strategy.landmarks and cost <= min(spent, now.n_candidates):
         return "pairs"
-    cost = -(-now.n_candidates // 512) * MANY_LANES_SEARCHES * longer
-    if strategy.sweeps and cost <= min(spent, now.n_candidates):
+    cost = MANY_LANES_SEARCHES * longer  # of one; they end as soon as nothing is left
+    n_sweeps = -(-now.n_candidates // 512)
+    if strategy.sweeps and cost <= spent and n_sweeps * cost <= now.n_candidates:
         return "sweep"
     return "alternate"
