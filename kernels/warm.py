@@ -8,19 +8,28 @@ import logging
 import os
 import platform
 import time
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import Literal
 
 log = logging.getLogger(__name__)
 
 _KERNELS = Path(__file__).parent
 
-COMPILED_MODULES = (
+# What each kind of work compiles, and about how many seconds that takes, cold, on one core.
+_SEARCHES = (
     "kernels.validate",
     "kernels.breadth_first.cpu",
     "kernels.breadth_first.check",
     "kernels.connected.cpu",
     "kernels.connected.check",
+    "kernels.multi_source.cpu_steps",
+    "kernels.multi_source.cpu_levels",
+    "kernels.multi_source.cpu_sweep",
+    "kernels.multi_source.cpu_graphs",
+)
+_WIDTHS = (
     "kernels.eccentricity.bound_steps",
     "kernels.eccentricity.components",
     "kernels.eccentricity.cpu_steps",
@@ -32,24 +41,35 @@ COMPILED_MODULES = (
     "kernels.eccentricity.territories",
     "kernels.eccentricity.trees",
     "kernels.eccentricity.widths",
-    "kernels.multi_source.cpu_steps",
-    "kernels.multi_source.cpu_levels",
-    "kernels.multi_source.cpu_sweep",
-    "kernels.multi_source.cpu_graphs",
+)
+_WEIGHTS = (
     "kernels.shortest_paths.cpu",
     "kernels.shortest_paths.check",
     "kernels.shortest_paths.bound_steps",
 )
+Work = Literal["searches", "widths", "weights"]
+COMPILED: dict[Work, tuple[tuple[str, ...], int]] = {
+    "searches": (_SEARCHES, 15),
+    "widths": (_WIDTHS, 25),
+    "weights": (_WEIGHTS, 5),
+}
+ALL: tuple[Work, ...] = ("searches", "widths", "weights")
+COMPILED_MODULES = _SEARCHES + _WIDTHS + _WEIGHTS
 
 
-def compile_cpu() -> float:
-    """Compile every kernel of the host, or load it from numba's cache.
+def compile_cpu(work: Sequence[Work] = ALL) -> float:
+    """Compile kernels of the host, or load them from numba's cache.
+
+    Parameters
+    ----------
+    work : sequence of str
+        For what: ``searches`` in hops, ``widths`` in hops, searches and widths by ``weights``.
 
     Returns
     -------
     float
-        Seconds spent: some 15 on the first call on a machine, under 1 later, 0 within the same
-        process.
+        Seconds spent: some 15, 25 and 5 on the first call on a machine, under 1 later, 0 within
+        the same process.
 
     Notes
     -----
@@ -59,26 +79,29 @@ def compile_cpu() -> float:
     unless told otherwise.
     """
     started = time.perf_counter()
-    marker = _marker()
-    is_known = marker.exists()
-    if not is_known:
+    unknown = [kind for kind in work if not _marker(kind).exists()]
+    if unknown:
         log.warning(
-            "compiling the kernels for the cores of this machine, once: some 15 s; kept in %s",
-            marker.parent,
+            "compiling the kernels for the cores of this machine, once: some %d s; kept in %s",
+            sum(COMPILED[kind][1] for kind in unknown),
+            _marker(unknown[0]).parent,
         )
-    for name in COMPILED_MODULES:
-        importlib.import_module(name)
-    if not is_known:
+    for kind in work:
+        for name in COMPILED[kind][0]:
+            importlib.import_module(name)
+    for kind in unknown:
+        marker = _marker(kind)
         try:
             marker.parent.mkdir(parents=True, exist_ok=True)
             marker.touch()
         except OSError:  # numba could not keep them there either
             log.warning("%s cannot be written: every run will compile them again", marker.parent)
+            break
     return time.perf_counter() - started
 
 
-def _marker() -> Path:
-    """A file beside what numba keeps that tells that all of it is there.
+def _marker(kind: Work) -> Path:
+    """A file beside what numba keeps that tells that all for one kind of work is there.
 
     Its name bears what decides whether numba finds its own files: sources, versions, processor.
     """
@@ -90,4 +113,4 @@ def _marker() -> Path:
     for fact in (platform.python_version(), version("numba"), version("numpy"), platform.node()):
         sha.update(fact.encode() + b"\0")
     folder = os.environ.get("NUMBA_CACHE_DIR")
-    return Path(folder or _KERNELS / "__pycache__") / f"compiled-{sha.hexdigest()[:16]}"
+    return Path(folder or _KERNELS / "__pycache__") / f"compiled-{kind}-{sha.hexdigest()[:16]}"

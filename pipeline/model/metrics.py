@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from kernels.warm import Work
 from pipeline.model.widths import WIDTH_METRICS, WidthMetric
 
 WEIGHTED = "weighted_"
@@ -39,3 +40,11 @@ def asked_metrics(names: Sequence[str]) -> AskedMetrics:
         weighted=tuple(metric for metric in WIDTH_METRICS if WEIGHTED + metric in names),
         effective="effective_diameter" in names,
     )
+
+
+def compiled_work(names: Sequence[str]) -> tuple[Work, ...]:
+    """Kinds of work that metrics compile kernels for."""
+    asked = asked_metrics(names)
+    by_hops = asked.widths or asked.effective or asked.weighted  # by weight, bounds are as by hops
+    kinds: dict[Work, object] = {"searches": True, "widths": by_hops, "weights": asked.weighted}
+    return tuple(kind for kind, is_needed in kinds.items() if is_needed)

@@ -34,6 +34,7 @@ from distributed import Client, LocalCluster
 from kernels.threads import n_cores
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
+from pipeline.model.metrics import compiled_work
 from pipeline.model.tasks import Device
 from pipeline.schedule.connection import ask
 from pipeline.schedule.fingerprint import fingerprint
@@ -177,7 +178,7 @@ def open_cluster(config: AnalyzeConfig, snapshot: Path | None = None) -> Iterato
         facts = ask_workers(client, snapshot)
         check_workers(facts, snapshot)
         if config.scheduler is not None:
-            compile_once_a_host(client, facts)
+            compile_once_a_host(client, facts, compiled_work(config.metrics))
         gpu_workers = any(fact["gpu"] for fact in facts.values())
         if config.device == "gpu" and not gpu_workers:
             raise UsageError(

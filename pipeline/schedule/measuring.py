@@ -17,12 +17,11 @@ from pipeline.collect.width_collector import WidthCollector
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
 from pipeline.model.measurement import Measurement
-from pipeline.model.metrics import AskedMetrics, asked_metrics
+from pipeline.model.metrics import AskedMetrics, asked_metrics, compiled_work
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.tasks import Outcome, WidthKind, WidthResults
 from pipeline.model.widths import WidthMetric
 from pipeline.schedule.calibration_file import load as load_costs
-from pipeline.schedule.candidates import answer_by_candidates
 from pipeline.schedule.cluster import Cluster, open_cluster
 from pipeline.schedule.costs import Costs
 from pipeline.schedule.distances_folder import distances_folder, join_parts, removed_on_error
@@ -31,8 +30,7 @@ from pipeline.schedule.policy import Plan, plan
 from pipeline.schedule.running import run_task, smaller_task
 from pipeline.schedule.stream import Stream
 from pipeline.schedule.watch import Limits
-from pipeline.schedule.width_policy import WidthPlan, plan_widths
-from pipeline.schedule.width_tasks import NO_WEIGHTS
+from pipeline.schedule.width_policy import NO_WEIGHTS, WidthPlan, plan_widths
 from pipeline.store import Snapshot
 
 PROGRESS_S = 0.1  # at most this often
@@ -133,7 +131,7 @@ class _Run:
         """All of it; ``kinds``: tasks about widths, and the metrics of each."""
         config, snapshot, folder = self._config, self._snapshot, self._folder
         if config.scheduler is None:
-            compile_cpu()  # once, not in every worker at the same moment
+            compile_cpu(compiled_work(config.metrics))  # once, not in every worker at the same time
         with removed_on_error(folder), open_cluster(config, snapshot.path) as cluster:
             searches = self._plan_searches(cluster, rows, source_ptr, sources)
             plans = [self._plan_widths(cluster, rows, *kind) for kind in kinds.items()]
@@ -217,6 +215,7 @@ class _Run:
         config, collector = self._config, self._collector
         if not tasks.jobs:
             return
+        from pipeline.schedule.candidates import answer_by_candidates  # compiles at once
 
         def told(outcome: Outcome) -> None:
             collector.note(outcome, outcome.task.n_sources)

@@ -5,12 +5,15 @@ from __future__ import annotations
 from pipeline.model.tasks import SearchResults, SearchTask, WidthResults, WidthTask
 from pipeline.schedule.policy import smaller
 from pipeline.schedule.tasks import run_search
-from pipeline.schedule.width_tasks import run_widths, smaller_widths
 
 
 def run_task(task: SearchTask | WidthTask) -> SearchResults | WidthResults:
     """Run one task on this worker; errors as ``task_errors.errors_of`` has them."""
-    return run_search(task) if isinstance(task, SearchTask) else run_widths(task)
+    if isinstance(task, SearchTask):
+        return run_search(task)
+    from pipeline.schedule.width_tasks import run_widths  # compiles what only widths need
+
+    return run_widths(task)
 
 
 def smaller_task(
@@ -19,4 +22,6 @@ def smaller_task(
     """What to run instead of a task that has too little memory; nothing: it is tried again."""
     if isinstance(task, SearchTask):
         return smaller(task, fall_back)
+    from pipeline.schedule.width_tasks import smaller_widths
+
     return smaller_widths(task, fall_back)

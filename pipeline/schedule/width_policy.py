@@ -24,6 +24,10 @@ from pipeline.schedule.candidate_policy import by_candidates
 from pipeline.schedule.costs import DEFAULTS, DEVICES, LANES, Costs
 from pipeline.schedule.policy import SHARD_ARCS, SHARD_TASKS, SHARDS_A_WORKER
 
+NO_WEIGHTS = (
+    "weighted metrics need a weight of each link, and the snapshot has none: "
+    "round-trip times of traces or BRITE lengths"
+)
 # Searches that an answer costs, about: of 2,000 ASes of 2 million routers, two cores, all of them
 # together; only for order, packs and deadlines.
 SEARCHES: dict[WidthMetric, int] = {

@@ -22,11 +22,8 @@ from pipeline.schedule.task_errors import errors_of
 from pipeline.schedule.tasks import as_shard
 from pipeline.schedule.width_checks import check_weighted_widths, check_widths
 from pipeline.schedule.width_columns import widths_of_shard
+from pipeline.schedule.width_policy import NO_WEIGHTS
 
-NO_WEIGHTS = (
-    "weighted metrics need a weight of each link, and the snapshot has none: "
-    "round-trip times of traces or BRITE lengths"
-)
 SEED = 1  # of the sources of estimates: a run is to give the same figures twice
 
 

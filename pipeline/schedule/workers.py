@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import types
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from distributed import Client
 
-from kernels.warm import compile_cpu
+from kernels.warm import Work, compile_cpu
 from pipeline.errors import UsageError
 from pipeline.schedule.connection import ask
 from pipeline.schedule.fingerprint import MUST_AGREE, fingerprint
@@ -101,11 +102,11 @@ def ask_workers(client: Client, snapshot: Path | None) -> dict[str, dict]:
     return facts
 
 
-def compile_once_a_host(client: Client, facts: dict[str, dict]) -> None:
+def compile_once_a_host(client: Client, facts: dict[str, dict], work: Sequence[Work]) -> None:
     """Workers of one host share numba's cache, which has no lock: one of them fills it first."""
     first = list({fact["host"]: worker for worker, fact in facts.items()}.values())
     answers = ask_scheduler(
-        client, lambda: client._run(compile_cpu, workers=first, on_error="return"), COMPILE_S
+        client, lambda: client._run(compile_cpu, work, workers=first, on_error="return"), COMPILE_S
     )
     for worker, answer in answers.items():
         if isinstance(answer, BaseException):

@@ -95,3 +95,24 @@ def test_kernels_on_cores_are_compiled_once_before_they_are_called():
         "print(before, before == (len(advance.signatures), len(search.signatures)))\n"
     )
     assert done.stdout.strip() == "(1, 1) True", done.stderr
+
+
+def test_a_run_compiles_what_its_metrics_need():
+    from pipeline.model.metrics import METRICS, compiled_work
+
+    assert compiled_work(("hops",)) == ("searches",)
+    assert compiled_work(("hops", "diameter")) == ("searches", "widths")
+    assert compiled_work(("effective_diameter",)) == ("searches", "widths")
+    assert compiled_work(("weighted_radius",)) == ("searches", "widths", "weights")
+    assert compiled_work(METRICS) == ("searches", "widths", "weights")
+
+
+def test_the_stages_import_no_kernel_of_widths():
+    """They would be compiled before anybody is told."""
+    done = run(
+        "import sys, pipeline.cli, pipeline.stages.analyze, pipeline.schedule.running\n"
+        "from kernels.warm import COMPILED\n"
+        "late = [*COMPILED['widths'][0], *COMPILED['weights'][0]]\n"
+        "print([name for name in late if name in sys.modules])\n"
+    )
+    assert done.stdout.strip() == "[]", done.stderr
