@@ -285,7 +285,9 @@ class EccentricityBounds:
         sources = np.asarray(sources, NODE)
         candidates = self.candidates()
         useful = self._is_open[self.component[sources]] > 0
-        useful &= (self._state[sources] != steps.OUTER) | np.isin(sources, candidates)
+        if len(candidates):  # ascending, and many more than sources
+            at = np.searchsorted(candidates, sources).clip(max=len(candidates) - 1)
+            useful &= (self._state[sources] != steps.OUTER) | (candidates[at] == sources)
         return sources[~useful]
 
     def _refresh(self) -> None:

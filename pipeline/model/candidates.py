@@ -118,8 +118,8 @@ class OpenedGraph:
         Smallest node of each component, ascending.
     component : (n_nodes,) int32 or None
         Components by number; None: there is one.
-    degree : (n_nodes,) uint16
-        Links of each node, 65,535 standing for more.
+    degree : (n_nodes,) uint16 or int32
+        Links of each node, exact; the narrower where all fit.
     is_tip : (ceil(n_nodes / 8),) uint8 or None
         Bits (``np.packbits``): nodes among which ends of a longest path are to be looked for
         (``kernels.eccentricity.trees``); None: all.

@@ -185,7 +185,8 @@ def _open(task: CandidateTask) -> OpenedGraph:
     return OpenedGraph(
         names=names,
         component=component,
-        degree=np.minimum(degree, np.iinfo(np.uint16).max).astype(np.uint16),
+        # Whole, never capped: that a node is linked to all others is told by its degree.
+        degree=degree.astype(np.uint16) if degree.max(initial=0) < 1 << 16 else degree,
         is_tip=is_tip,
         tip=tip,
         tip_lower=tip_lower,

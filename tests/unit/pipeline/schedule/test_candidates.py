@@ -232,6 +232,19 @@ def test_a_result_of_another_graph_makes_nothing_exact():
     assert "cross" in state.answer.reason
 
 
+@pytest.mark.parametrize("max_searches", [None, 0])
+def test_a_hub_of_more_links_than_two_bytes_tell(max_searches):
+    """By its degree alone, a node that all others are linked to has eccentricity 1."""
+    graph = star(70_000)
+    options = {"pack": 1, "max_searches": max_searches}
+    answer = answer_of(graph, ["diameter", "radius"], **options)
+    found = answer.widths
+    assert (found.radius_lower[0], found.radius_upper[0]) == (1, 1)
+    assert (found.diameter_lower[0], found.diameter_upper[0]) == (2, 2)
+    if max_searches is None:
+        assert (answer.reason, found.exact[0]) == ("", True)
+
+
 def test_a_path_that_is_not_there_is_refused():
     graph = path(6)
     task = CandidateTask("path", job_of(graph, ["diameter"]), np.array([0], np.int32), "cpu")
