@@ -27,6 +27,10 @@ POSTED = "hopscope-posted"  # names our events among those that a client gets
 N_REMEMBERED = 10_000  # keys, of tasks that have begun and of tasks that shall not
 
 
+class WithdrawnError(RetryableError):
+    """A task was not begun, since it had been withdrawn."""
+
+
 @dataclass(frozen=True)
 class Attempted:
     """What a worker sends back for one attempt: a result or an error, and where and when."""
@@ -132,8 +136,7 @@ def attempt(packed: bytes) -> Attempted | str:
 
 def _begin(key: tuple) -> None:
     if not _HERE.begin(key):
-        # Nobody waits for it, unless another worker had begun it and has given it up.
-        raise RetryableError("it was withdrawn")
+        raise WithdrawnError("it was withdrawn")
 
 
 def _post(worker: Worker, topic: str, key: tuple, attempted: Attempted) -> bool:

@@ -73,7 +73,8 @@ def drive(
     useless : callable from a list of tasks to some of them, or None
         Asked each time outcomes have been used, about tasks that may not have begun: which are not
         needed any longer. Those that have not begun are cancelled, and told as outcomes that are
-        ``withdrawn``; what runs goes on, and is told as ever.
+        ``withdrawn``; what runs goes on, and is told as ever. What would be tried again is told as
+        ``withdrawn`` instead, with the attempts that failed.
 
     Yields
     ------

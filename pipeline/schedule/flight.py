@@ -16,7 +16,7 @@ import queue
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any
 
@@ -26,7 +26,7 @@ from distributed.scheduler import KilledWorker
 
 from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError
 from pipeline.model.tasks import Attempt, Outcome
-from pipeline.schedule.attempt import POSTED, Attempted, attempt, loads, pack
+from pipeline.schedule.attempt import POSTED, Attempted, WithdrawnError, attempt, loads, pack
 from pipeline.schedule.connection import GONE, WITHDRAWN, Connection
 from pipeline.schedule.mailbox import Mailbox, open_mailbox
 from pipeline.schedule.watch import Limits, Watch, Watched
@@ -76,7 +76,7 @@ class _Entry:
     deaths: int = 0  # workers it lost in quarantine
     queue: int = 0  # of the caller's
     fetching: bool = False  # it has ended, its result is on its way
-    unwanted: bool = False  # to be withdrawn, unless it has begun
+    unwanted: bool = False  # to be withdrawn, unless it has begun; never to be tried again
 
     def outcome(self, **came: Any) -> Outcome:
         return Outcome(self.task, self.number, self.submitted, failed=self.failed, **came)
@@ -342,12 +342,17 @@ class Flight:
         if isinstance(answer, Attempted):
             run, error = answer.run, answer.error
             self._watch.ended(run.worker, time.monotonic())
+            if isinstance(error, WithdrawnError) and entry.unwanted:
+                return [entry.outcome(withdrawn=True)]  # before all workers have been asked
             self._recent_s.append(run.ended - run.started)
             if error is None:
                 return [entry.outcome(result=answer.result, run=run)]
         else:
             error = answer
         failed = (*entry.failed, Attempt(entry.number, entry.submitted, error, run))
+        if entry.unwanted and isinstance(error, RetryableError):
+            # What would be tried again, or cut, if anybody still needed it.
+            return [replace(entry.outcome(withdrawn=True), failed=failed)]
         if isinstance(error, OutOfMemoryError) and (parts := self.smaller(entry.task)):
             log.warning("%s; running it as %d smaller tasks", error, len(parts))
             for part in parts:

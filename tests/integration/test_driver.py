@@ -6,7 +6,7 @@ import pytest
 from distributed import Client, LocalCluster, get_worker
 
 from pipeline.errors import FormatError, OutOfMemoryError, RetryableError
-from pipeline.schedule.attempt import MAX_POSTED_BYTES
+from pipeline.schedule.attempt import MAX_POSTED_BYTES, withdraw_here
 from pipeline.schedule.connection import FEW, MANY, Connection
 from pipeline.schedule.driver import SCHEDULES, drive, drive_barrier, drive_striding
 from pipeline.schedule.flight import Flight, no_split, on_any
@@ -343,3 +343,45 @@ def test_what_waits_in_quarantine_can_be_withdrawn_too(client):
         assert [(o.task, o.withdrawn, o.attempts) for o in told] == [(-2, True, 2), (-1, False, 2)]
         assert told[1].result == 1
         assert flight.waiting() == []
+
+
+def test_what_a_worker_refuses_is_withdrawn_even_if_others_never_answer(client, monkeypatch):
+    """Workers know that 2, 4, 6 and 8 are withdrawn, but the client is never told that all do."""
+
+    async def lose_answers(self, keys):
+        withdraw_here(keys)
+        LATE_TASK_RAN.set()
+
+    def useless(waiting):
+        BOTH_RUN.wait(timeout=30)
+        return [task for task in waiting if task % 2 == 0]
+
+    monkeypatch.setattr(Connection, "_withdraw", lose_answers)
+    options = {"window": 99, "useless": useless, "limits": Limits(poll_s=0.1)}
+    outcomes = list(drive(client, run_until_told, feed(range(10)), name="l", **options))
+    assert sorted(outcome.task for outcome in outcomes) == list(range(10))
+    assert all((o.error, o.failed, o.attempts) == (None, (), 1) for o in outcomes)
+    assert sorted(o.task for o in outcomes if o.withdrawn) == [2, 4, 6, 8]
+    assert sorted(STARTED) == [0, 1, 3, 5, 7, 9]
+
+
+def fail_once_told(task):
+    run_until_told(task)
+    if task == 0:
+        raise RetryableError("no memory now")
+    return task
+
+
+def test_what_fails_and_is_not_needed_any_longer_is_not_tried_again(client):
+    def useless(waiting):  # told once
+        BOTH_RUN.wait(timeout=30)
+        is_told = LATE_TASK_RAN.is_set()
+        LATE_TASK_RAN.set()
+        return [] if is_told else [0]
+
+    options = {"useless": useless, "limits": Limits(poll_s=0.1)}
+    outcomes = list(drive(client, fail_once_told, feed([0, 1]), name="m", **options))
+    told = {outcome.task: outcome for outcome in outcomes}
+    assert (told[0].withdrawn, told[0].error, len(told[0].failed)) == (True, None, 1)
+    assert (told[1].withdrawn, told[1].error, told[1].result) == (False, None, 1)
+    assert STARTED.count(0) == 1

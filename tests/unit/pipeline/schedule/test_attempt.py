@@ -1,8 +1,9 @@
 """What decides on a worker whether a task begins, or has been withdrawn."""
 
-from pipeline.errors import RetryableError
+import pickle
+
 from pipeline.schedule import attempt as module
-from pipeline.schedule.attempt import Begun, attempt, pack, withdraw_here
+from pipeline.schedule.attempt import Begun, WithdrawnError, attempt, pack, withdraw_here
 
 DONE = []
 
@@ -32,7 +33,7 @@ def test_a_task_that_was_withdrawn_does_not_run():
     key = ("withdrawn-0", 1, 1)
     assert withdraw_here([key]) == []
     attempted = attempt(pack(key, "", note, 7, may_be_withdrawn=True))
-    assert isinstance(attempted.error, RetryableError)
+    assert isinstance(pickle.loads(pickle.dumps(attempted)).error, WithdrawnError)
     assert DONE == []
     assert attempt(pack(key, "", note, 8)).error is None  # nobody asked about this one
     assert DONE == [8]
