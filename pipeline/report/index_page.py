@@ -168,6 +168,7 @@ def _facts(
     for table in summary.widths.tables:
         found = totals[f"{table.prefix}widths"]
         cut = f", cut short in {found['n_not_exact']:,}" if found["n_not_exact"] else ""
+        cut += f", unknown in {found['n_unknown']:,}" if found["n_unknown"] else ""
         facts.append(
             (
                 f"widths in {_unit(table.unit)}",

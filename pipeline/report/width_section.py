@@ -34,6 +34,7 @@ def _section(table: WidthTable, k: int, n_components: int) -> dict:
     low = int(np.argmax(counts > 0)) if len(counts) else 0
     others = _others(table, k)
     n_others = int(table.other_ptr[k + 1] - table.other_ptr[k])
+    path = _path(table, k)
     n_listed = int(widths.component_ptr[k + 1] - widths.component_ptr[k])
     return {
         "weighted": widths.is_weighted,
@@ -48,7 +49,10 @@ def _section(table: WidthTable, k: int, n_components: int) -> dict:
         "chart": eccentricity_histogram(counts),
         "chart_width": bin_counts(counts[low:])[0] if len(counts) else 1,
         "levels": _levels(counts, low),
-        "path": _path(table, k),
+        "path": path,
+        "path_is_short": bool(
+            path and not widths.is_weighted and path["n_hops"] < widths.diameter_lower[k]
+        ),
         "others": others,
         "n_others": n_others,
         "n_single": n_components - n_listed,

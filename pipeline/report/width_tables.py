@@ -19,6 +19,7 @@ from pipeline.report.columns import lists, spread
 from pipeline.report.node_names import node_texts
 from pipeline.report.ragged import first_of_rows, offsets, row_of_value
 from pipeline.report.texts import interval
+from pipeline.report.width_bounds import with_searches
 
 N_NAMED = 10  # routers of a center or a periphery, and components, that a page names
 
@@ -121,9 +122,15 @@ class WidthReport:
     def totals(self, asn: np.ndarray) -> dict:
         """What report.json says of all ASes, by ``widths`` and ``weighted_widths``.
 
+        With them go ``n_width_searches``, of both, and ``n_effective_searches``.
         ``asn`` is of all rows of the snapshot.
         """
-        return {f"{table.prefix}widths": _totals(table, asn) for table in self.tables}
+        made: dict = {f"{table.prefix}widths": _totals(table, asn) for table in self.tables}
+        if self.tables:
+            made["n_width_searches"] = sum(found["n_searches"] for found in made.values())
+        if self.effective is not None:
+            made["n_effective_searches"] = int(self.effective.n_searches.sum())
+        return made
 
     def _effective_columns(self) -> dict[str, pa.Array]:
         found = self.effective
@@ -161,7 +168,7 @@ def width_or_bounds(row: dict, key: str) -> float | str | None:
 
 
 def report_widths(snapshot, measurement: Measurement) -> WidthReport:
-    """Join widths to the ASes and addresses of a snapshot.
+    """Join widths to the ASes and addresses of a snapshot, and to what ingresses proved of them.
 
     Parameters
     ----------
@@ -175,10 +182,13 @@ def report_widths(snapshot, measurement: Measurement) -> WidthReport:
     """
     rows = np.asarray(measurement.rows, np.int64)
     weight_unit = str(snapshot.manifest.get("weight_unit") or "")
+    by_hops = measurement.widths
+    if by_hops is not None:
+        by_hops = with_searches(by_hops, measurement.results)
     tables = tuple(
         _table(snapshot, rows, widths, unit)
         for widths, unit in (
-            (measurement.widths, "hops"),
+            (by_hops, "hops"),
             (measurement.weighted_widths, weight_unit),
         )
         if widths is not None
@@ -303,7 +313,10 @@ def _listed(has: np.ndarray, ptr: np.ndarray, values: pa.Array) -> pa.Array:
 
 
 def _totals(table: WidthTable, asn: np.ndarray) -> dict:
-    """Sums over all ASes; the largest diameter is null where intervals leave it open."""
+    """Sums over all ASes; the largest diameter is null where intervals leave it open.
+
+    So do ASes of which nothing is known: then it has a lower bound alone.
+    """
     widths = table.widths
     lower, upper = widths.diameter_lower, widths.diameter_upper
     totals: dict = {
@@ -311,6 +324,7 @@ def _totals(table: WidthTable, asn: np.ndarray) -> dict:
         "unit": table.unit,
         "n_exact": int(widths.exact.sum()),
         "n_not_exact": int((~widths.exact).sum()),
+        "n_unknown": int((table.at < 0).sum()),
         "n_searches": int(widths.n_searches.sum()),
         "largest_diameter": None,
         "largest_diameter_lower": None,
@@ -319,7 +333,7 @@ def _totals(table: WidthTable, asn: np.ndarray) -> dict:
     }
     if table.asks_for("diameter") and (lower >= 0).any():
         first = int(np.argmax(lower))
-        bounded = bool((upper[widths.component >= 0] >= 0).all())
+        bounded = not totals["n_unknown"] and bool((upper[widths.component >= 0] >= 0).all())
         totals["largest_diameter_lower"] = least = lower[first].item()
         totals["largest_diameter_upper"] = most = upper.max().item() if bounded else None
         totals["largest_diameter"] = least if least == most else None

@@ -73,32 +73,57 @@ def test_the_page_of_an_as_says_how_wide_it_is(tmp_path):
 
 def test_an_interval_is_shown_as_one(tmp_path):
     snapshot = tree()
-    cut = cut_short(widths_of(snapshot), 0, (11, 13), (6, 7), 23)
-    summary = report(snapshot, tmp_path, widths=cut)
+    cut = cut_short(widths_of(snapshot), 0, (3, 13), (6, 7), 23)
+    summary = report(snapshot, tmp_path, measured(snapshot, without={(0, 0)}), widths=cut)
     text = page_text(summary, TREE)
     assert (
-        "Not exact: the diameter lies between 11 and 13, the radius lies between 6 and 7; "
+        "Not exact: the diameter lies between 3 and 13, the radius lies between 6 and 7; "
         "cut short after 23 searches." in text
     )
-    assert "diameter 11\u201313 not exact radius 6\u20137 not exact" in text
+    assert "diameter 3\u201313 not exact radius 6\u20137 not exact" in text
     assert "The longest shortest path found" in text
     assert "Center" not in text
     index = summary.index.read_text()
-    assert '<td class="diameter">11\u201313<td class="radius">6\u20137' in index
-    assert re.search(r"largest diameter</dt><dd>11\u201313 <small>not exact", index)
+    assert '<td class="diameter">3\u201313<td class="radius">6\u20137' in index
+    assert re.search(r"largest diameter</dt><dd>3\u201313 <small>not exact", index)
     assert "exact in 2 ASes, cut short in 1; 30 searches" in index
     columns = json.loads((summary.path / "ases.js").read_text()[len("hopscope.load(") : -3])
     assert columns["diameter"] == [None, 2, 0]
-    assert (columns["diameter_lower"], columns["diameter_upper"]) == ([11, 2, 0], [13, 2, 0])
+    assert (columns["diameter_lower"], columns["diameter_upper"]) == ([3, 2, 0], [13, 2, 0])
     assert summary.table_columns[-3:] == ("diameter", "radius", "unreached")
     rows = {row[0]: row[-3:-1] for row in summary.table}
-    assert rows == {TREE: ("11\u201313", "6\u20137"), SPLIT: (2, 1), ONE: (0, 0)}
+    assert rows == {TREE: ("3\u201313", "6\u20137"), SPLIT: (2, 1), ONE: (0, 0)}
+
+
+def test_a_page_does_not_say_less_than_its_ingresses_prove(tmp_path):
+    snapshot = tree()
+    cut = cut_short(widths_of(snapshot), 0, (2, 3), (1, 3), 1)
+    begin, end = cut.path_ptr[:2]
+    kept = np.append(cut.path[begin : end - 1], cut.path[end:])  # a path of two hops
+    cut = replace(cut, path=kept, path_ptr=cut.path_ptr - (cut.path_ptr > begin))
+    text = page_text(report(snapshot, tmp_path, widths=cut), TREE)
+    assert "max hops 3" in text
+    assert "diameter 3 radius 2\u20133 not exact" in text
+    assert "Not exact: the radius lies between 2 and 3; cut short after 1 search." in text
+    assert (
+        "The longest path kept by the searches for widths 2 hops, not the longest: "
+        "an ingress lies farther from some router" in text
+    )
+    assert "A path as long as the diameter" not in text
+
+
+def test_the_index_says_of_how_many_ases_nothing_is_known(tmp_path):
+    snapshot = tree()
+    given = {"widths": widths_of(snapshot, rows=[0, 2]), "failed": {1: "killed"}}
+    index = report(snapshot, tmp_path, **given).index.read_text()
+    assert re.search(r"largest diameter</dt><dd>at least 3 <small>not exact", index)
+    assert "exact in 2 ASes, unknown in 1; 6 searches" in index
 
 
 def test_an_as_of_which_nothing_is_known_has_no_value(tmp_path):
     snapshot = tree()
     cut = cut_short(widths_of(snapshot), 0, (-1, -1), (-1, -1), 0)
-    summary = report(snapshot, tmp_path, widths=cut)
+    summary = report(snapshot, tmp_path, measured(snapshot, without={(0, 0)}), widths=cut)
     assert "diameter not known not exact radius not known not exact" in page_text(summary, TREE)
     assert {row[0]: row[-3:-1] for row in summary.table}[TREE] == (None, None)
 

@@ -64,7 +64,8 @@ def test_widths_of_ases_are_those_counted_by_hand(snapshot):
 
 def test_an_interval_is_never_shown_as_a_value(snapshot):
     cut = cut_short(widths_of(snapshot), 0, (2, 4), (1, 2), 3)
-    tree, split, *_ = rows_of(snapshot, widths=cut)
+    no_search = measured(snapshot, without={(0, 0)})
+    tree, split, *_ = summarise(snapshot, replace(no_search, widths=cut)).ases.to_pylist()
     assert tree["diameter"] is tree["radius"] is None
     assert (tree["diameter_lower"], tree["diameter_upper"]) == (2, 4)
     assert (tree["radius_lower"], tree["radius_upper"]) == (1, 2)
@@ -72,7 +73,7 @@ def test_an_interval_is_never_shown_as_a_value(snapshot):
     assert tree["n_center"] is tree["n_periphery"] is tree["ecc_counts"] is None
     assert tree["n_width_searches"] == 3
     assert (split["diameter"], split["exact"]) == (2, True)
-    totals = summarise(snapshot, replace(measured(snapshot), widths=cut)).totals["widths"]
+    totals = summarise(snapshot, replace(no_search, widths=cut)).totals["widths"]
     assert (totals["n_exact"], totals["n_not_exact"], totals["n_searches"]) == (3, 1, 3 + 6 + 1)
     assert totals["largest_diameter"] is None  # AS 10 may have 3 or 4
     assert (totals["largest_diameter_lower"], totals["largest_diameter_upper"]) == (2, 4)
@@ -88,6 +89,27 @@ def test_the_largest_diameter_is_known_where_no_interval_reaches_above_it(snapsh
     assert totals["largest_diameter"] is totals["largest_diameter_upper"] is None
     assert totals["largest_diameter_lower"] == 3
     assert summary.ases["diameter_lower"].to_pylist() == [3, None, 0, None]
+
+
+def test_the_largest_diameter_is_not_known_while_that_of_an_as_is_not(snapshot):
+    given = {"widths": widths_of(snapshot, rows=[0, 2, 3]), "failed": {1: "killed"}}
+    summary = summarise(snapshot, replace(measured(snapshot), **given))
+    totals = summary.totals["widths"]
+    assert (totals["n_exact"], totals["n_not_exact"], totals["n_unknown"]) == (3, 0, 1)
+    assert totals["largest_diameter"] is totals["largest_diameter_upper"] is None
+    assert (totals["largest_diameter_lower"], totals["largest_diameter_asn"]) == (3, TREE)
+    assert summary.totals["n_width_searches"] == 5 + 1
+
+
+def test_searches_for_widths_are_counted_apart_from_those_of_ingresses(snapshot):
+    given = {
+        "widths": widths_of(snapshot),
+        "weighted_widths": widths_of(snapshot, weight=lambda a, b: 0.5),
+        "effective": effective_of(snapshot, 2.5),
+    }
+    totals = summarise(snapshot, replace(measured(snapshot), **given)).totals
+    assert (totals["n_searches"], totals["n_width_searches"]) == (1, 2 * 12)
+    assert totals["n_effective_searches"] == 12
 
 
 def test_an_as_without_a_row_has_no_width(snapshot):
