@@ -66,13 +66,21 @@ def tighten(distance, component, eccentricity, margin, lower, upper, most, least
 BOUNDS = (I32, F64, F64, F64, F64)
 
 
-@njit([types.void(types.int64, *BOUNDS, F64, OUT_U8)], cache=True, nogil=True)
-def mark_open(question, component, lower, upper, most, least, from_centre, is_open):
-    """1 for each node that must still be searched or bounded; see ``bounds`` for the ball."""
+@njit([types.void(types.int64, *BOUNDS, F64, OUT_U8, OUT_F64)], cache=True, nogil=True)
+def mark_open(question, component, lower, upper, most, least, from_centre, is_open, outside):
+    """1 for each node that must still be searched or bounded; see ``bounds`` for the ball.
+
+    Whatever the question, ``outside`` gets the largest upper bound of each component's nodes
+    outside the ball, 0 where there is none.
+    """
+    outside[:] = 0.0
     for v in range(component.size):
         c = component[v]
+        is_outside = 2 * from_centre[v] > most[c]
+        if is_outside:
+            outside[c] = max(outside[c], upper[v])
         is_open[v] = matters(question, lower[v], upper[v], most[c], least[c]) and (
-            question != DIAMETER or 2 * from_centre[v] > most[c]
+            question != DIAMETER or is_outside
         )
 
 

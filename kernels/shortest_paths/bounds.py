@@ -34,7 +34,9 @@ float32 are multiples of 2**-30, and 2**52 of those are 70 minutes.
 
 *Winnowing* (see ``kernels.eccentricity.bounds``), for a diameter and where d is symmetric: of two
 nodes farther apart than the largest lower bound, one is farther than half of it from any centre c,
-so nodes within that ball need no search.
+so nodes within that ball need no search. So the largest lower bound and the upper bounds outside
+the ball bound the diameter. The ball moves as searches find a better centre, even after the
+diameter is answered, and then other nodes may lie outside; so the least bound of all balls is kept.
 """
 
 from __future__ import annotations
@@ -72,6 +74,8 @@ class WeightedBounds:
     n_searches : int
     searched : (n_components,) int64
         The same by component.
+    widest : (n_components,) float64
+        What the diameter of each component cannot exceed, whatever was asked; never rises.
 
     Notes
     -----
@@ -84,12 +88,13 @@ class WeightedBounds:
         self.degree = np.ascontiguousarray(degree, np.int32)
         self.size = np.bincount(self.component)
         n_components = len(self.size)
-        self._widest = self.size * 2.0**-51
+        self._margin = self.size * 2.0**-51
         self._most_exact = 2.0**52 * unit
         self.lower, self.upper = np.zeros(n_nodes), np.full(n_nodes, np.inf)
         self.upper[self.size[self.component] == 1] = 0.0
         self.most, self.least = np.zeros(n_components), np.full(n_components, np.inf)
         self.least[self.size == 1] = 0.0
+        self.widest = np.full(n_components, np.inf)
         self.farthest = np.full(n_components, -1, NODE)
         self._reach = np.full(n_components, -1.0)  # eccentricity of ``farthest``
         self._centre_reach = np.full(n_components, np.inf)
@@ -125,14 +130,12 @@ class WeightedBounds:
         (n_components,) float64, (n_components,) float64
             Equal where the value is known.
         """
-        nodes = np.flatnonzero(self._open)
         if self.question in ("radius", "center"):
+            nodes = np.flatnonzero(self._open)
             lowest = self.least.copy()
             np.minimum.at(lowest, self.component[nodes], self.lower[nodes])
             return lowest, self.least.copy()
-        highest = self.most.copy()
-        np.maximum.at(highest, self.component[nodes], self.upper[nodes])
-        return self.most.copy(), highest
+        return self.most.copy(), self.widest.copy()
 
     def in_center(self) -> np.ndarray:
         """(n_nodes,) bool: nodes that may attain the radius of their component."""
@@ -172,7 +175,7 @@ class WeightedBounds:
         """
         reach = np.empty(len(self.size))
         steps.eccentricities_of(distance, self.component, reach)
-        margin = np.where(reach <= self._most_exact, 0.0, self._widest)
+        margin = np.where(reach <= self._most_exact, 0.0, self._margin)
         arrays = (self.lower, self.upper, self.most, self.least)
         crossed = steps.tighten(distance, self.component, reach, margin, *arrays)
         searched = self.component[sources]
@@ -206,6 +209,10 @@ class WeightedBounds:
 
     def _refresh(self) -> None:
         bounds = (self.component, self.lower, self.upper, self.most, self.least)
-        steps.mark_open(self._code, *bounds, self._from_centre, self._open)
+        outside = np.empty(len(self.size))
+        steps.mark_open(self._code, *bounds, self._from_centre, self._open, outside)
+        np.minimum(self.widest, np.maximum(self.most, outside), out=self.widest)
         self._has_open = np.zeros(len(self.size), np.uint8)
         self._has_open[self.component[self._open != 0]] = 1
+        if self.question == "diameter":
+            self._has_open[self.widest <= self.most] = 0

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from kernels import CSRGraph, GraphError, components
+from kernels import CSRGraph, GraphError, components, sssp
 from kernels.eccentricity.bounds import QUESTIONS
+from kernels.shortest_paths.bound_steps import unit_of
+from kernels.shortest_paths.bounds import WeightedBounds
 from kernels.shortest_paths.extremes import weighted_diameter, weighted_widths
 from tests.oracles.weighted import length_of, true_eccentricities
 from tests.shapes import graph_of, grid, path, weighted
@@ -15,6 +17,20 @@ from tests.strategies import weighted_graphs
 PROPERTY = settings(
     max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
+
+
+@st.composite
+def with_centres(draw) -> CSRGraph:
+    """A tree with shortcuts and whole weights, in which one centre follows another, and an edge.
+
+    Drawn evenly, by a seed: smaller and simpler ones have one centre only.
+    """
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    n = int(rng.integers(5, 16))
+    tree = [(v, int(rng.integers(0, v))) for v in range(1, n)]
+    shortcuts = rng.integers(0, n, (int(rng.integers(0, n)), 2)).tolist()
+    graph = graph_of(n + 2, [*tree, *shortcuts, (n, n + 1)])
+    return weighted(graph, rng.integers(1, 20, graph.n_edges))
 
 
 def extremes(graph, true, component) -> tuple[np.ndarray, np.ndarray]:
@@ -27,7 +43,7 @@ def extremes(graph, true, component) -> tuple[np.ndarray, np.ndarray]:
 
 
 @PROPERTY
-@given(graph=weighted_graphs(max_nodes=16), data=st.data())
+@given(graph=st.one_of(with_centres(), weighted_graphs(max_nodes=16)), data=st.data())
 def test_all_questions_are_answered_as_all_distances_do(device, graph, data):
     questions = data.draw(st.lists(st.sampled_from(QUESTIONS), unique=True, min_size=1))
     found = weighted_widths(graph.to(device), questions)
@@ -86,6 +102,56 @@ def test_a_counted_sample(device):
     assert np.flatnonzero(found.is_periphery).tolist() == [0, 3, 4, 5, 6]
     assert found.path.tolist() in ([0, 1, 2, 3], [3, 2, 1, 0])
     assert found.path_ptr.tolist() == [0, 4]
+
+
+# Distances from node 0: 0, 2, 1, 4; from 1: 2, 0, 3, 2; from 2: 1, 3, 0, 3. So the diameter is 4;
+# the search that tells the radius 3 finds a centre with node 0 or 3 outside its ball again.
+RING = weighted(graph_of(4, [(0, 1), (0, 2), (1, 3), (2, 3)]), [2, 1, 2, 3])
+
+
+@settings(PROPERTY, max_examples=300)
+@given(
+    graph=st.one_of(with_centres(), weighted_graphs(max_nodes=16)),
+    questions=st.lists(st.sampled_from(QUESTIONS), unique=True, min_size=1),
+)
+@example(graph=RING, questions=["diameter", "radius"])
+def test_what_was_answered_stays_answered_whatever_is_asked_next(graph, questions):
+    found = components(graph)
+    component = np.searchsorted(found.ids, found.component).astype(np.int32)
+    most, least = extremes(graph, true_eccentricities(graph), component)
+    degree = np.diff(graph.indptr).astype(np.int32)
+    bounds = WeightedBounds(questions[0], component, degree, unit_of(graph.weights))
+    for i, question in enumerate(questions):
+        bounds.ask(question)
+        while not bounds.done:
+            sources = bounds.take()
+            rows = [sssp(graph, source).distance for source in sources.tolist()]
+            bounds.update(sources, np.min(rows, axis=0))
+        for earlier in questions[: i + 1]:
+            bounds.ask(earlier)
+            assert bounds.done, f"{earlier} is open again after {question}"
+            if earlier != "eccentricities":
+                value = least if earlier in ("radius", "center") else most
+                np.testing.assert_array_equal(bounds.interval(), [value, value])
+
+
+@pytest.mark.parametrize("asked", [["diameter", "radius"], ["center", "diameter"]])
+def test_a_ring_whose_centre_moves_after_its_diameter_is_known(device, asked):
+    found = weighted_widths(RING.to(device), asked)
+    assert found.exact.tolist() == [True]
+    assert (found.diameter_lower[0], found.diameter_upper[0]) == (4, 4)
+    assert (found.radius_lower[0], found.radius_upper[0]) == (3, 3)
+
+
+def test_more_searches_never_loosen_what_is_proven():
+    shape = grid(9, 12)
+    graph = weighted(shape, np.random.default_rng(7).integers(1, 30, shape.n_edges))
+    true = true_eccentricities(graph)
+    before = np.inf
+    for n in range(30):
+        found = weighted_widths(graph, ["diameter", "center"], n)
+        assert true.max() <= found.diameter_upper[0] <= before
+        before = found.diameter_upper[0]
 
 
 def test_questions_share_their_searches():
