@@ -158,8 +158,12 @@ class CandidateAnswer:
         One row. ``exact`` is False where the run was cut short, and bounds are an interval.
     reason : str
         Why it is not exact; empty where it is.
+    is_failed : bool
+        Whether that is a failure: something could not be done. Else as many searches as were
+        allowed did not suffice.
     """
 
     job: CandidateJob
     widths: Widths
     reason: str = ""
+    is_failed: bool = False

@@ -79,6 +79,7 @@ class CandidateState:
         self._n_searches = 0
         self._n_taken = np.zeros(1, np.int64)  # sources of each component, searched or in flight
         self._reasons: list[str] = []  # why tasks have failed for good
+        self._is_broken = False  # whether one of these stands: nothing made it good
         self._is_news = False  # since ``useless`` was asked
         self._stage = "opening"  # then candidates, path, over
         none = np.empty(0, NODE)
@@ -176,6 +177,7 @@ class CandidateState:
                 bounds.update(sources, found.lower, found.upper, alone)
         except GraphError as error:  # nothing that was found can be believed in
             self._reasons.append(str(error))
+            self._is_broken = True
             self._conclude(np.empty(0, NODE), is_known=False)
             return
         self._n_searches += int((~self._is_searched[sources]).sum())
@@ -186,6 +188,7 @@ class CandidateState:
         """What was not searched can be taken again; but what has failed twice is left alone."""
         if outcome.error is not None:
             self._reasons.append(str(outcome.error))
+            self._is_broken |= task.kind != "candidate" or len(self._reasons) >= MAX_FAILED
         if task.kind == "opening":
             self._conclude(np.empty(0, NODE), is_known=False)
         elif task.kind == "path":
@@ -196,6 +199,7 @@ class CandidateState:
                 again = self._has_failed[sources]
                 self._has_failed[sources] = True
                 self._takers[sources[again]] |= _GIVEN_UP
+                self._is_broken |= bool(again.any())
                 sources = sources[~again]
             self._release(sources)
 
@@ -303,10 +307,11 @@ class CandidateState:
             widths = widths_of(self.job, *found, path)
         else:
             widths = nothing_known(self.job)
-        reason = ""
-        if not widths.exact[0]:
-            limit = f"stopped after {self._n_searches} searches, as many as were allowed"
-            reason = "; ".join(dict.fromkeys(self._reasons)) or limit
-        self.answer = CandidateAnswer(self.job, widths, reason)
+        reason, is_failed = "", self._is_broken and not widths.exact[0]
+        if is_failed:
+            reason = "; ".join(dict.fromkeys(self._reasons))
+        elif not widths.exact[0]:
+            reason = f"stopped after {self._n_searches} searches, as many as were allowed"
+        self.answer = CandidateAnswer(self.job, widths, reason, is_failed)
         self._bounds = []
         self._takers = self._is_searched = self._has_failed = np.empty(0, bool)

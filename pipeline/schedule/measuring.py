@@ -235,7 +235,7 @@ class _Run:
             for n_done, answer in enumerate(answers, start=1):
                 widths = collector.widths[tasks.kind]
                 widths.add(WidthResults(answer.widths, {}, int(answer.widths.n_searches.sum())))
-                if answer.reason and config.max_searches is None:
+                if answer.is_failed:
                     widths.fail(answer.widths.row, answer.reason)
                 detail = f"AS{answer.job.asn}"
                 told_of = Progress("search", n_done, len(tasks.jobs), "large ASes", detail)

@@ -180,7 +180,7 @@ def test_what_fails_for_good_is_told_with_its_reason(cluster, job, truth):
     jobs = [job(ATTACHMENT, "eccentricities"), job(GRID, "diameter")]
     for answer in answer_by_candidates(cluster, jobs, told=told.append, run=run_failing):
         assert not answer.widths.exact[0]
-        assert answer.reason == "a disk full of holes"
+        assert (answer.reason, answer.is_failed) == ("a disk full of holes", True)
         check_widths(answer.widths, truth[answer.job.row])
     assert 2 <= sum(outcome.error is not None for outcome in told) <= 2 * 3 + 4
 

@@ -156,3 +156,21 @@ def test_an_unknown_metric_is_said_before_anything_is_done(tmp_path, monkeypatch
     status, told = run_command(monkeypatch, capsys, "analyze", *given)
     assert status == 2
     assert "--metrics takes" in told.err
+
+
+@pytest.mark.parametrize("limit", [None, 5])
+def test_a_store_that_is_broken_fails_whatever_number_of_searches_is_allowed(tmp_path, limit):
+    """No graph can be read; too low a limit leaves bounds apart too, but is no failure."""
+    snapshot = make_snapshot(tmp_path / "store")
+    (arcs,) = snapshot.path.glob("arcs*")
+    arcs.write_bytes(b"\xff" * arcs.stat().st_size)
+    options = {"workers": 1, "metrics": ("diameter",), "pack": 1, "max_searches": limit}
+    found = measure(snapshot, config_for(snapshot, tmp_path, asns=(30, 80), **options))
+    assert list(found.failed) == [snapshot.row_of(30), snapshot.row_of(80)]
+
+
+def test_searches_that_do_not_suffice_are_no_failure(snapshot, tmp_path):
+    options = {"workers": 1, "metrics": ("eccentricities",), "pack": 1, "max_searches": 1}
+    found = measure(snapshot, config_for(snapshot, tmp_path, asns=(30,), **options))
+    assert found.failed == {}
+    assert found.widths.exact.tolist() == [False]

@@ -119,6 +119,9 @@ def test_exact_for_any_order_any_failure_and_whatever_is_withdrawn(
     if not n_failed and max_searches is None:
         assert answer.widths.exact[0]
     assert (answer.reason == "") == answer.widths.exact[0]
+    assert answer.is_failed <= (n_failed > 0 and not answer.widths.exact[0])
+    if max_searches is None:
+        assert answer.is_failed == (not answer.widths.exact[0])
     n_searches = answer.widths.n_searches[0]
     assert n_searches <= graph.n_nodes
     if max_searches is not None:
@@ -178,10 +181,12 @@ def test_several_questions_share_their_searches():
     assert both <= sum(alone)
 
 
+@pytest.mark.parametrize("max_searches", [None, 500])
 @pytest.mark.parametrize("kind", ["opening", "candidate", "path"])
-def test_what_fails_for_good_ends_as_an_interval_with_the_reason(kind):
+def test_what_fails_for_good_ends_as_an_interval_with_the_reason(kind, max_searches):
     graph = grid(12, 11)
-    state = CandidateState(job_of(graph, ["diameter", "radius"]), Choice(DEFAULTS))
+    choice = Choice(DEFAULTS, max_searches=max_searches)
+    state = CandidateState(job_of(graph, ["diameter", "radius"]), choice)
     n_failed = 0
     with resident(graph):
         while (task := state.next_task()) is not None:
@@ -192,7 +197,7 @@ def test_what_fails_for_good_ends_as_an_interval_with_the_reason(kind):
                 state.use(outcome_of(task))
     answer = state.answer
     assert not answer.widths.exact[0]
-    assert answer.reason == "no luck"
+    assert (answer.reason, answer.is_failed) == ("no luck", True)
     assert n_failed == (MAX_FAILED if kind == "candidate" else 1)
     check_widths(answer.widths, Truth(graph))
     if kind == "opening":
@@ -215,6 +220,22 @@ def test_one_failure_is_made_good_by_others():
     assert failed
     assert state.answer.widths.exact[0]
     check_widths(state.answer.widths, Truth(graph))
+
+
+def test_a_limit_is_no_failure_even_if_something_failed_and_was_made_good():
+    graph = tree_with_hubs(400, 5)
+    choice = Choice(DEFAULTS, pack=1, max_searches=3)
+    state = CandidateState(job_of(graph, ["eccentricities"]), choice)
+    n_failed = 0
+    with resident(graph):
+        while (task := state.next_task()) is not None:
+            is_first = task.kind == "candidate" and not n_failed
+            n_failed += is_first
+            state.use(outcome_of(task, error=PipelineError("a bad day") if is_first else None))
+    assert n_failed == 1
+    assert not state.answer.widths.exact[0]
+    assert not state.answer.is_failed
+    assert state.answer.reason == "stopped after 3 searches, as many as were allowed"
 
 
 def test_a_result_of_another_graph_makes_nothing_exact():
