@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pipeline.stages import AnalyzeSummary, IngestSummary
 
 MAX_WARNINGS = 20  # lines; all of them stand in report.json
+_WIDTHS = {"widths": "widths", "weighted_widths": "widths by weight"}  # in the report's totals
 
 
 def print_warnings(warnings: list[str]) -> None:
@@ -56,6 +57,9 @@ def analyze_facts(summary: AnalyzeSummary) -> dict:
         "snapshot": summary.snapshot,
         "report": str(summary.index),
         "n_searches": summary.n_searches,
+        "n_width_searches": summary.n_width_searches,
+        "n_effective_searches": summary.n_effective_searches,
+        **{name: summary.report.totals.get(name) for name in _WIDTHS},
         "failed": {str(asn): reason for asn, reason in summary.failed.items()},
         "busy_share": summary.busy_share,
         "analyze_s": round(summary.wall_s, 3),
@@ -76,19 +80,32 @@ def print_analyze(summary: AnalyzeSummary) -> None:
     if summary.busy_share:
         shares = ", ".join(f"{name} {share:.0%}" for name, share in summary.busy_share.items())
         print_line(f"Busy share by worker: {shares}")
-    print_line(f"{summary.n_searches:,} searches{_widths_of(summary)} in {summary.wall_s:.1f} s")
+    print_line(f"{_searches_of(summary)}{_widths_of(summary)} in {summary.wall_s:.1f} s")
     print_line(f"Report: {summary.index}")
 
 
+def _searches_of(summary: AnalyzeSummary) -> str:
+    """How many searches there were, by what they were for; those of ingresses go without saying."""
+    others = (
+        (summary.n_width_searches, "widths"),
+        (summary.n_effective_searches, "effective diameters"),
+    )
+    counts = [f"{n:,} searches for {what}" for n, what in others if n]
+    if summary.n_searches or not counts:
+        counts.insert(0, f"{summary.n_searches:,} searches")
+    return ", ".join(counts)
+
+
 def _widths_of(summary: AnalyzeSummary) -> str:
-    """How many ASes have widths, and of how many they are intervals."""
+    """Of how many ASes widths are known, of how many only bounds, of how many nothing."""
     told = ""
-    for name, what in (("widths", "widths"), ("weighted_widths", "widths by weight")):
+    for name, what in _WIDTHS.items():
         totals = summary.report.totals.get(name)
         if totals:
             n_ases = totals["n_exact"] + totals["n_not_exact"]
-            cut = f" ({totals['n_not_exact']:,} not exact)" if totals["n_not_exact"] else ""
-            told += f", {what} of {n_ases:,} ASes{cut}"
+            lacks = ((totals["n_not_exact"], "not exact"), (totals["n_unknown"], "more unknown"))
+            lacking = ", ".join(f"{n:,} {lack}" for n, lack in lacks if n)
+            told += f", {what} of {n_ases:,} ASes{f' ({lacking})' if lacking else ''}"
     return told
 
 

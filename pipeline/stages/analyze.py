@@ -15,7 +15,7 @@ from pipeline.model.metrics import METRICS
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.report import ReportSummary, write_reports
 from pipeline.schedule import measure
-from pipeline.stages.warnings import input_warnings
+from pipeline.stages.warnings import failure_warnings, input_warnings
 from pipeline.store import Snapshot, open_snapshot
 
 
@@ -27,12 +27,22 @@ class AnalyzeSummary:
     out: Path
     index: Path
     report: ReportSummary
-    n_searches: int
+    n_searches: int  # from ingresses
     failed: dict[int, str] = field(default_factory=dict)  # asn -> reason
     busy_share: dict[str, float] = field(default_factory=dict)
     cluster: dict = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     wall_s: float = 0.0
+
+    @property
+    def n_width_searches(self) -> int:
+        """Searches for widths, in hops and by weight."""
+        return int(self.report.totals.get("n_width_searches", 0))
+
+    @property
+    def n_effective_searches(self) -> int:
+        """Searches for effective diameters."""
+        return int(self.report.totals.get("n_effective_searches", 0))
 
     @property
     def complete(self) -> bool:
@@ -78,7 +88,7 @@ def report_stage(
     snapshot = open_for(config)
     progress(Progress("report", 0, len(measurement.rows), "ASes"))
     failed = {int(snapshot.asn[row]): reason for row, reason in measurement.failed.items()}
-    measured = [f"AS{asn}: {reason}" for asn, reason in failed.items()]
+    measured = failure_warnings(failed)  # each AS keeps its reason in ases.parquet
     n_no_ingress = int(np.count_nonzero(snapshot.n_ingresses[measurement.rows] == 0))
     if n_no_ingress and "hops" in config.metrics:
         measured.append(f"{n_no_ingress} ASes have no ingress: nothing was searched in them")

@@ -1,0 +1,66 @@
+"""What ``analyze`` says at its end: every search counted, nothing unknown told as known."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pipeline.cli.summaries import analyze_facts, print_analyze
+from pipeline.report import write_reports
+from pipeline.stages import AnalyzeSummary
+from tests.unit.pipeline.report.memory import MemorySnapshot, measured
+from tests.unit.pipeline.report.width_data import effective_of, widths_of
+
+# AS 10: a path of four. AS 20: a link.
+SNAPSHOT = MemorySnapshot(
+    {10: [(0, 1), (1, 2), (2, 3)], 20: [(0, 1)]}, {10: 4, 20: 2}, [(10, 0, [20], 3, 0, False)]
+)
+
+
+def summary_of(out: Path, **given) -> AnalyzeSummary:
+    measurement = replace(measured(SNAPSHOT), **given)
+    report = write_reports(
+        SNAPSHOT, measurement, out, options={}, warnings=[], started=0.0, pages=False
+    )
+    n_searches = len(measurement.results.source)
+    failed = {int(SNAPSHOT.asn[row]): why for row, why in measurement.failed.items()}
+    return AnalyzeSummary("x", report.path, report.index, report, n_searches, failed, wall_s=30.2)
+
+
+def last_lines(summary: AnalyzeSummary, capsys: pytest.CaptureFixture[str]) -> str:
+    print_analyze(summary)
+    shown = capsys.readouterr()
+    return " ".join((shown.out + shown.err).split())
+
+
+def test_a_run_of_widths_alone_counts_its_searches(tmp_path, capsys):
+    no_search = measured(SNAPSHOT, without={(0, 0)}).results
+    summary = summary_of(tmp_path, widths=widths_of(SNAPSHOT), results=no_search)
+    told = last_lines(summary, capsys)
+    assert "6 searches for widths, widths of 2 ASes in 30.2 s" in told
+    assert "0 searches" not in told
+    facts = analyze_facts(summary)
+    assert (facts["n_searches"], facts["n_width_searches"]) == (0, 6)
+    found = facts["widths"]
+    assert (found["n_exact"], found["n_not_exact"], found["n_unknown"]) == (2, 0, 0)
+    assert (found["largest_diameter"], found["largest_diameter_asn"]) == (3, 10)
+    assert facts["weighted_widths"] is None
+
+
+def test_searches_are_named_by_what_they_were_for(tmp_path, capsys):
+    given = {"widths": widths_of(SNAPSHOT), "effective": effective_of(SNAPSHOT, 1.5)}
+    told = last_lines(summary_of(tmp_path, **given), capsys)
+    assert "1 searches, 6 searches for widths, 6 searches for effective diameters, widths" in told
+    told = last_lines(summary_of(tmp_path), capsys)
+    assert "1 searches in 30.2 s" in told
+
+
+def test_ases_that_failed_are_told_and_leave_the_largest_diameter_open(tmp_path, capsys):
+    given = {"widths": widths_of(SNAPSHOT, rows=[1]), "failed": {0: "killed"}}
+    summary = summary_of(tmp_path, **given)
+    assert "widths of 1 ASes (1 more unknown) in 30.2 s" in last_lines(summary, capsys)
+    found = analyze_facts(summary)["widths"]
+    assert (found["largest_diameter"], found["largest_diameter_lower"]) == (None, 1)
+    assert found["n_unknown"] == 1
