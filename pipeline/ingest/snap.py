@@ -48,8 +48,11 @@ _NO_MATTER = 4 << 20  # entries of a table of ids that are allocated however few
 def sniff(head: bytes) -> bool:
     """Whether a file that begins with ``head`` is an edge list.
 
-    Either comments after ``#`` stand first, or there are two edges at least; two to four columns
-    of numbers, as many in each line, the first two whole.
+    Either comments after ``#`` stand first, or there are two edges at least; an edge is two to four
+    columns of numbers, as many as in the first line, the first two whole. The first line is one,
+    and two thirds of all behind comments, nine tenths without: the rest is for ``read`` to reject.
+    A line of whole numbers that are more or fewer is a list of neighbours, and the file no list of
+    edges.
     """
     *lines, last = head.removeprefix(_BOM).split(b"\n")
     has_comment = False
@@ -70,7 +73,14 @@ def sniff(head: bytes) -> bool:
         rows = rows[1:]
     if len(rows) < (1 if has_comment else 2):
         return False
-    return all(_is_edge(row) and len(row) == len(rows[0]) for row in rows)
+    if not _is_edge(rows[0]) or any(_is_other_list(row, len(rows[0])) for row in rows):
+        return False
+    n_edges = sum(_is_edge(row) and len(row) == len(rows[0]) for row in rows)
+    return 3 * n_edges >= 2 * len(rows) if has_comment else 10 * n_edges >= 9 * len(rows)
+
+
+def _is_other_list(fields: list[bytes], n_columns: int) -> bool:
+    return len(fields) != n_columns and all(field.isdigit() for field in fields)
 
 
 def _is_edge(fields: list[bytes]) -> bool:

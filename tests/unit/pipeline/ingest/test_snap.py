@@ -219,6 +219,11 @@ def test_a_byte_order_mark_and_a_missing_last_newline_are_read():
         b"1 2 3.5\n2 3 4e5\n3 4",
         b"\n\n# c\n0 1\n# d\n1 2\n",
         b"0 1\n" * 20_000 + b"12345",
+        b"# c\n1 2\n-3 4\n5 6",
+        b"# c\n1 2\n3 x\n5 6\n",
+        b"# c\n1 2\n2 3\n-1\n",  # an end mark
+        b"# c\n1 2 1.5\n2 3 nan\n3 4 1\n",
+        b"1 2\n" * 9 + b"-3 4\n",
     ],
 )
 def test_edge_lists_are_told_by_content(text):
@@ -244,10 +249,30 @@ def test_edge_lists_are_told_by_content(text):
         b"%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n1 2 1\n",
         b"\x00\x01\x02 \x03\n",
         b"Dear all,\n1 2\n2 3\n",
+        b"# c\n-1 2\n3 4\n5 6\n7 8\n",  # what stands first tells
+        b"# c\n1 2\n-3 4\n5 -6\n7 8\n",  # half of it
+        b"1 2\n-3 4\n5 6\n",  # points, perhaps
+        b"100 99\n2\n" + b"".join(b"%d %d\n" % (v, v + 2) for v in range(1, 99)),  # METIS
+        b"# networkx\n0 1\n1 2\n2 3\n3 4 5\n4 6\n5 7\n6 8\n7 9\n",  # lists of neighbours
+        b"# networkx\n0 1\n1 {}\n1 1\n2 {}\n2 1\n3 {}\n3 0\n",  # the same over several lines
+        b"# c\n1.0.0.0 24 13335\n1.0.4.0 24 56203\n1.0.5.0 24 56203\n",
+        b"# c\n3|293|0\n4|24863|-1\n",
+        b"%%MatrixMarket matrix coordinate pattern symmetric\n" + b"3 3 2\n" * 50,
     ],
 )
 def test_other_text_is_not_taken_for_an_edge_list(text):
     assert not snap.sniff(text)
+
+
+def test_a_broken_line_among_the_first_is_named_and_the_rest_is_read(tmp_path):
+    path = tmp_path / "few.txt"
+    path.write_bytes(b"# c\n1 2\n-3 4\n5 6")
+    assert detect_format(path) == "snap"
+    report = ReadReport(path.name)
+    (topology,) = open_reader(path, report)[1]
+    assert edges_of(topology) == [(1, 2), (5, 6)]
+    (reject,) = report.samples
+    assert (reject.place, reject.reason, reject.detail) == ("line 3", "negative node id", "-3")
 
 
 @pytest.mark.parametrize(
