@@ -27,7 +27,7 @@ from pipeline.schedule.costs import DEFAULTS, Costs
 from pipeline.schedule.driver import SCHEDULES
 from pipeline.schedule.watch import Limits
 
-__all__ = ["answer_by_candidates", "by_candidates"]
+__all__ = ["CandidateStream", "answer_by_candidates", "by_candidates"]
 
 THREADS_S = 2.0  # between two questions how many workers there are
 _ANY = 1 << 20  # tasks that ``drive`` may hold: each AS has a window of its own
@@ -81,8 +81,8 @@ def answer_by_candidates(
         One a job, as soon as it is known, in no fixed order. Jobs that fail are told too: as
         intervals that are not exact, with the reason.
     """
-    choice = Choice(costs, pack=pack, max_searches=max_searches, run=uuid.uuid4().hex)
-    stream = _Stream(cluster, jobs, choice, fall_back)
+    choice = Choice(costs, pack=pack, max_searches=max_searches)
+    stream = CandidateStream(cluster, jobs, choice, fall_back)
     yield from stream.answers()  # of graphs without nodes
     more: dict[str, Any] = {}
     if schedule == "free":
@@ -109,8 +109,19 @@ def _name_of(task: CandidateTask) -> str:
 
 
 @dataclass(eq=False)
-class _Stream:
-    """The jobs that are not answered, in their order, and what is in flight of all."""
+class CandidateStream:
+    """The jobs that are not answered, in their order, and what is in flight of all.
+
+    Its methods are what ``drive`` asks for; ``use`` is to be called with every outcome of a
+    CandidateTask, and ``answers`` at first and after each.
+
+    Parameters
+    ----------
+    cluster, jobs, fall_back
+        As for ``answer_by_candidates``.
+    choice : Choice
+        The number of threads, and the run, are filled in.
+    """
 
     cluster: Cluster
     jobs: Sequence[CandidateJob]
@@ -123,6 +134,7 @@ class _Stream:
     _looked_at: float = float("-inf")
 
     def __post_init__(self) -> None:
+        self.choice = replace(self.choice, run=uuid.uuid4().hex)
         self._look()
         for job in self.jobs:
             state = CandidateState(job, self.choice)
@@ -146,6 +158,7 @@ class _Stream:
         return None
 
     def use(self, outcome: Outcome) -> None:
+        """Take in what has become of a task."""
         self._n_flying -= 1
         state = self._states[id(outcome.task.job)]
         state.use(outcome)
@@ -161,10 +174,12 @@ class _Stream:
             self._answers.append(state.answer)
             state.answer = None  # it may be large, and what runs still keeps the state
 
-    def useless(self, tasks: Iterable[CandidateTask]) -> list[CandidateTask]:
+    def useless(self, tasks: Iterable[Any]) -> list[CandidateTask]:
+        """Candidates that are not needed any longer, of tasks in flight of any kind."""
         by_job = defaultdict(list)
         for task in tasks:
-            by_job[id(task.job)].append(task)
+            if isinstance(task, CandidateTask):
+                by_job[id(task.job)].append(task)
         found: list[CandidateTask] = []
         for job, own in by_job.items():
             found += self._states[job].useless(own)

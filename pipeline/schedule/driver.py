@@ -16,7 +16,7 @@ from typing import Any
 from distributed import Client
 
 from pipeline.model.tasks import Outcome
-from pipeline.schedule.flight import THREAD_WINDOW, Allowed, Flight, Split, no_split, on_any
+from pipeline.schedule.flight import THREAD_WINDOW, URGENT, Allowed, Flight, Split, no_split, on_any
 from pipeline.schedule.watch import Limits
 
 log = logging.getLogger(__name__)
@@ -40,6 +40,7 @@ def drive(
     allowed: Allowed = on_any,
     beside: Sequence[NextTask] = (),
     useless: Useless | None = None,
+    urgent: NextTask | None = None,
 ) -> Generator[Outcome, None, None]:
     """Run tasks until ``next_task`` returns None with nothing in flight.
 
@@ -75,6 +76,9 @@ def drive(
         needed any longer. Those that have not begun are cancelled, and told as outcomes that are
         ``withdrawn``; what runs goes on, and is told as ever. What would be tried again is told as
         ``withdrawn`` instead, with the attempts that failed.
+    urgent : callable like ``next_task``, or None
+        A queue whose tasks, wherever they wait, are begun before all others: what comes next
+        depends on their results. It bounds what it has in flight itself; the others fill the rest.
 
     Yields
     ------
@@ -85,16 +89,19 @@ def drive(
     given = (max_attempts, smaller, limits, allowed, useless is not None)
     flight = Flight(client, run, _run_name(name), *given)
     with flight:
-        queues = [next_task, *beside]
-        upcoming: list[Any | None] = [None] * len(queues)
+        queues = dict(enumerate([next_task, *beside]))
+        if urgent is not None:
+            queues = {URGENT: urgent} | queues
+        upcoming: dict[int, Any | None] = dict.fromkeys(queues)
         while True:
-            for i, next_of_queue in enumerate(queues):
+            for i, next_of_queue in queues.items():
                 while True:
                     if upcoming[i] is None:
                         upcoming[i] = next_of_queue()
                     if upcoming[i] is None:
                         break
-                    if flight.n_queued(i) >= (window or flight.window(upcoming[i])):
+                    most = window or flight.window(upcoming[i])
+                    if i != URGENT and flight.n_queued(i) >= most:
                         break
                     task, upcoming[i] = upcoming[i], None
                     flight.submit(task, queue=i)

@@ -43,6 +43,7 @@ MAX_THREAD_WINDOW, MAX_WINDOW = 32, 256
 SHORT_S = 10e-3  # seconds; of tasks shorter than that a worker thread holds more
 N_RECENT = 16  # tasks whose mean time decides
 MAX_DEATHS = 2  # workers lost in quarantine
+URGENT = -1  # number of the queue whose tasks are begun before those of all others
 REASON_S = 10.0  # seconds to learn an error that this process has been told already
 
 Answer = Attempted | BaseException | str  # of a worker; a text: WITHDRAWN
@@ -98,8 +99,8 @@ class Flight:
     _suspects: deque[tuple] = field(default_factory=deque)  # arguments of submit
     _stillborn: list[Outcome] = field(default_factory=list)  # not even submitted
     _number: itertools.count = field(default_factory=itertools.count)
-    # Not yet sent: the workers that may run it, its key, and the task as bytes.
-    _outbox: list[tuple[list[str] | None, tuple, bytes]] = field(default_factory=list)
+    # Not yet sent: the workers that may run it, its queue, its key, and the task as bytes.
+    _outbox: list[tuple[list[str] | None, int, tuple, bytes]] = field(default_factory=list)
     _mailbox: Mailbox | None = None
     _recent_s: deque[float] = field(default_factory=lambda: deque(maxlen=N_RECENT))
     _looked_at: float = field(default_factory=time.monotonic)
@@ -187,7 +188,7 @@ class Flight:
         workers = [pin] if pin is not None else self._able(task)
         topic = self.client.id if self._mailbox is not None else ""
         packed = pack(key, topic, self.run, task, self.is_withdrawing)
-        self._outbox.append((workers, key, packed))
+        self._outbox.append((workers, queue, key, packed))
         watched = Watched(name.rpartition("-")[0], pin)
         self._entries[key] = _Entry(
             task, number, tries, time.time(), None, watched, failed, suspect, deaths, queue
@@ -196,16 +197,15 @@ class Flight:
     def _send(self) -> None:
         """Give the cluster what has been submitted, all that the same workers may run at once."""
         outbox, self._outbox = self._outbox, []
-        for workers, sent in itertools.groupby(outbox, key=lambda item: item[0]):
-            _, keys, packed = zip(*sent, strict=True)
+        for (workers, number), sent in itertools.groupby(outbox, key=lambda item: item[:2]):
+            *_, keys, packed = zip(*sent, strict=True)
             if self._mailbox is not None:
                 self._mailbox.expect(keys, self._there.done)
             now = time.time()
             # retries=0: Dask would also repeat errors that no repetition can cure.
+            how = {"retries": 0, "workers": workers, "priority": int(number == URGENT)}
             try:
-                futures = self.client.map(
-                    attempt, list(packed), key=list(keys), pure=False, retries=0, workers=workers
-                )
+                futures = self.client.map(attempt, list(packed), key=list(keys), pure=False, **how)
             except ClosedClientError:  # it was lost just now
                 self._there.gone = self._there.gone or GONE
                 for entry in [self._entries.pop(key) for key in keys]:

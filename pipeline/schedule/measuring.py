@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from pipeline.collect import Collector
 from pipeline.collect.width_collector import WidthCollector
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
+from pipeline.model.candidates import CandidateJob, CandidateTask
 from pipeline.model.measurement import Measurement
 from pipeline.model.metrics import AskedMetrics, asked_metrics, compiled_work
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
@@ -32,6 +33,9 @@ from pipeline.schedule.stream import Stream
 from pipeline.schedule.watch import Limits
 from pipeline.schedule.width_policy import NO_WEIGHTS, WidthPlan, plan_widths
 from pipeline.store import Snapshot
+
+if TYPE_CHECKING:
+    from pipeline.schedule.candidates import CandidateStream
 
 PROGRESS_S = 0.1  # at most this often
 
@@ -135,9 +139,8 @@ class _Run:
         with removed_on_error(folder), open_cluster(config, snapshot.path) as cluster:
             searches = self._plan_searches(cluster, rows, source_ptr, sources)
             plans = [self._plan_widths(cluster, rows, *kind) for kind in kinds.items()]
-            for tasks in plans:
-                self._ask_candidates(cluster, tasks)
-            self._drive(cluster, Stream([searches, *plans]))
+            jobs = [job for tasks in plans for job in tasks.jobs]
+            self._drive(cluster, Stream([searches, *plans], len(jobs)), jobs)
             counts = _counts(searches) | _width_counts(plans)
             described = cluster.describe() | _asked(config) | counts
             measurement = self._collector.finish(
@@ -210,72 +213,93 @@ class _Run:
             "graph_hash": [snapshot.graph_hash[row] for row in rows.tolist()],
         }
 
-    def _ask_candidates(self, cluster: Cluster, tasks: WidthPlan) -> None:
-        """Widths of large ASes, before the other tasks: these even out when workers end."""
-        config, collector = self._config, self._collector
-        if not tasks.jobs:
-            return
-        from pipeline.schedule.candidates import answer_by_candidates  # compiles at once
+    def _large(
+        self, cluster: Cluster, jobs: Sequence[CandidateJob]
+    ) -> tuple[CandidateStream | None, dict[str, Any]]:
+        """Candidates of large ASes, and what ``drive`` is to be told of them."""
+        if not jobs:
+            return None, {}
+        from pipeline.schedule.candidate_state import Choice  # these compile at once
+        from pipeline.schedule.candidates import CandidateStream
 
-        def told(outcome: Outcome) -> None:
-            collector.note(outcome, outcome.task.n_sources)
+        config = self._config
+        choice = Choice(self._costs, pack=config.pack, max_searches=config.max_searches)
+        large = CandidateStream(cluster, jobs, choice, fall_back=config.device == "auto")
+        return large, {"urgent": large.next_task, "useless": large.useless}
 
-        answers = answer_by_candidates(
-            cluster,
-            tasks.jobs,
-            costs=self._costs,
-            pack=config.pack,
-            max_searches=config.max_searches,
-            schedule=config.schedule,
-            fall_back=config.device == "auto",
-            told=told,
-        )
-        self._progress(Progress("search", 0, len(tasks.jobs), "large ASes"))
-        with contextlib.closing(answers):
-            for n_done, answer in enumerate(answers, start=1):
-                widths = collector.widths[tasks.kind]
-                widths.add(WidthResults(answer.widths, {}, int(answer.widths.n_searches.sum())))
-                if answer.is_failed:
-                    widths.fail(answer.widths.row, answer.reason)
-                detail = f"AS{answer.job.asn}"
-                told_of = Progress("search", n_done, len(tasks.jobs), "large ASes", detail)
-                self._progress(told_of)
-
-    def _drive(self, cluster: Cluster, tasks: Stream) -> None:
+    def _outcomes(
+        self, cluster: Cluster, tasks: Stream, large: CandidateStream | None, more: dict[str, Any]
+    ) -> Generator[Outcome, None, None]:
         """Run tasks of all kinds as one stream: none waits for those of another kind."""
-        config, collector, progress = self._config, self._collector, self._progress
-        todo = [iter(tasks)]
-        beside: dict[str, Any] = {}
-        if config.schedule == "free" and len(cluster.gpu_workers) < len(cluster.facts):
-            # Where only some workers have a GPU, its tasks may not stand in front of the others'.
-            todo = [tasks.on(device) for device in cluster.devices]
-            beside = {"beside": [_next_of(queue) for queue in todo[1:]]}
+        config = self._config
         fall_back = config.device == "auto"
-        outcomes = SCHEDULES[config.schedule](
+        todo = [_next_of(iter(tasks))]
+        if config.schedule != "free":
+            if large is not None:  # one queue is all that these schedules have
+                todo = [_one_after_other(large.next_task, todo[0])]
+            more = {}
+        elif len(cluster.gpu_workers) < len(cluster.facts):
+            # Where only some workers have a GPU, its tasks may not stand in front of the others'.
+            todo = [_next_of(tasks.on(device)) for device in cluster.devices]
+            more = more | {"beside": todo[1:]}
+
+        def smaller(task: Any) -> Sequence[Any]:
+            if large is not None and isinstance(task, CandidateTask):
+                return large.smaller(task)
+            return smaller_task(task, fall_back)
+
+        return SCHEDULES[config.schedule](
             cluster.client,
             run_task,
-            _next_of(todo[0]),
+            todo[0],
             name=_name_of,
-            smaller=lambda task: smaller_task(task, fall_back),
+            smaller=smaller,
             limits=Limits(task_s=max(Limits.task_s, 100 * tasks.longest_s)),
             allowed=cluster.allowed,
-            **beside,
+            **more,
         )
+
+    def _drive(self, cluster: Cluster, tasks: Stream, jobs: Sequence[CandidateJob]) -> None:
+        """Run all tasks, and collect what comes of them."""
+        collector, progress = self._collector, self._progress
         n_units, unit = tasks.n_units, tasks.unit
         where = f"{len(cluster.facts)} workers"
         where += f", {cluster.dashboard}" if cluster.dashboard else ""
         progress(Progress("search", 0, n_units, unit, where))
+        large, more = self._large(cluster, jobs)
+        self._take_answers(large)  # of graphs without nodes
+        n_tasks = f"{tasks.n_tasks} tasks" + (" and candidates" if jobs else "")
         told = 0.0
-        with contextlib.closing(outcomes):
+        with contextlib.closing(self._outcomes(cluster, tasks, large, more)) as outcomes:
             for outcome in outcomes:
-                collector.add(outcome)
+                if large is not None and isinstance(outcome.task, CandidateTask):
+                    collector.note(outcome, outcome.task.n_sources)
+                    large.use(outcome)
+                    self._take_answers(large)
+                else:
+                    collector.add(outcome)
                 now = time.monotonic()
                 if now - told >= PROGRESS_S:
                     told = now
-                    detail = f"{outcome.task.name}, {collector.n_done} of {tasks.n_tasks} tasks"
+                    detail = f"{outcome.task.name}, {collector.n_done} of {n_tasks}"
                     progress(Progress("search", collector.n_units, n_units, unit, detail))
         detail = f"{collector.n_done} tasks on {where}"
         progress(Progress("search", collector.n_units, n_units, unit, detail))
+
+    def _take_answers(self, large: CandidateStream | None) -> None:
+        """Collect the widths of large ASes that have been answered by now."""
+        collector = self._collector
+        for answer in large.answers() if large is not None else ():
+            widths = collector.widths["widths"]
+            widths.add(WidthResults(answer.widths, {}, int(answer.widths.n_searches.sum())))
+            if answer.is_failed:
+                widths.fail(answer.widths.row, answer.reason)
+            collector.n_units += 1
+
+
+def _one_after_other(*queues: Callable[[], Any | None]) -> Callable[[], Any | None]:
+    """The next task of the first queue that has one now."""
+    return lambda: next((task for queue in queues if (task := queue()) is not None), None)
 
 
 def _next_of(tasks: Iterator[Any]) -> Callable[[], Any | None]:

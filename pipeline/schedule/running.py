@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
-from pipeline.model.tasks import SearchResults, SearchTask, WidthResults, WidthTask
+from typing import Any
+
+from pipeline.model.candidates import CandidateTask
+from pipeline.model.tasks import SearchTask, WidthTask
 from pipeline.schedule.policy import smaller
 from pipeline.schedule.tasks import run_search
 
 
-def run_task(task: SearchTask | WidthTask) -> SearchResults | WidthResults:
+def run_task(task: SearchTask | WidthTask | CandidateTask) -> Any:
     """Run one task on this worker; errors as ``task_errors.errors_of`` has them."""
     if isinstance(task, SearchTask):
         return run_search(task)
+    if isinstance(task, CandidateTask):
+        from pipeline.schedule.candidate_tasks import run_candidate
+
+        return run_candidate(task)
     from pipeline.schedule.width_tasks import run_widths  # compiles what only widths need
 
     return run_widths(task)

@@ -42,6 +42,12 @@ class Planned(Protocol):
 class Stream:
     """All tasks of some plans, the largest first.
 
+    Parameters
+    ----------
+    plans : sequence of Planned
+    n_large : int
+        ASes answered beside them, by candidates: progress counts these too.
+
     Attributes
     ----------
     n_tasks, n_units : int
@@ -51,7 +57,7 @@ class Stream:
         Of the largest task, about.
     """
 
-    def __init__(self, plans: Sequence[Planned]):
+    def __init__(self, plans: Sequence[Planned], n_large: int = 0):
         self._plans = list(plans)
         size = np.array([len(plan.cost_s) for plan in plans], np.int64)
         cost_s = np.concatenate([np.empty(0), *(plan.cost_s for plan in plans)])
@@ -61,8 +67,9 @@ class Stream:
         devices = [np.empty(0, np.int8), *(plan.device for plan in plans)]
         self._device = np.concatenate(devices)[order]
         self.n_tasks = len(order)
-        self.n_units = sum(plan.n_units for plan in plans)
-        self.unit = " and ".join(dict.fromkeys(plan.unit for plan in plans if plan.n_units))
+        self.n_units = sum(plan.n_units for plan in plans) + n_large
+        units = [plan.unit for plan in plans if plan.n_units] + ["ASes"] * (n_large > 0)
+        self.unit = " and ".join(dict.fromkeys(units))
         self.longest_s = float(cost_s.max(initial=0.0))
 
     def __iter__(self) -> Iterator[Any]:

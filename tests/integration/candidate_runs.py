@@ -9,6 +9,7 @@ from pathlib import Path
 
 from pipeline.errors import PipelineError
 from pipeline.schedule.candidate_tasks import run_candidate
+from pipeline.schedule.running import run_task
 
 HELD_S = 30  # seconds; then something is wrong, and the task fails
 
@@ -75,3 +76,12 @@ def run_failing(task):
     if task.kind == "candidate":
         raise PipelineError("a disk full of holes")
     return run_candidate(task)
+
+
+def run_held_for_others(task, folder):
+    """The first candidate ends after a task of another kind has begun."""
+    if task.kind == "effective":
+        first(folder, "effective")
+    if task.kind == "candidate" and first(folder, "held"):
+        wait_for(folder, "effective")
+    return run_task(task)

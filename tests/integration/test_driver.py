@@ -385,3 +385,22 @@ def test_what_fails_and_is_not_needed_any_longer_is_not_tried_again(client):
     assert (told[0].withdrawn, told[0].error, len(told[0].failed)) == (True, None, 1)
     assert (told[1].withdrawn, told[1].error, told[1].result) == (False, None, 1)
     assert STARTED.count(0) == 1
+
+
+def test_what_is_urgent_is_begun_before_what_has_waited_longer(client):
+    """Tasks 0 and 1 hold both workers, 39 wait; then comes the urgent one."""
+    n_asked = 0
+
+    def urgent():
+        nonlocal n_asked
+        n_asked += 1
+        if n_asked == 2:
+            BOTH_RUN.wait(timeout=30)
+        if n_asked == 4:  # it has been sent
+            LATE_TASK_RAN.set()
+        return 100 if n_asked == 2 else None
+
+    options = {"window": 99, "urgent": urgent, "limits": Limits(poll_s=0.2)}
+    outcomes = list(drive(client, run_until_told, feed(range(41)), name="n", **options))
+    assert sorted(outcome.task for outcome in outcomes) == [*range(41), 100]
+    assert STARTED.index(100) <= 2 * MANY + 2  # before it: only what workers held

@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import fields, replace
+from functools import partial
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -13,6 +14,7 @@ from pipeline.generate.internet import generate_internet
 from pipeline.model.metrics import BY_HOPS
 from pipeline.schedule import measure, measuring
 from pipeline.store import open_snapshot, write_snapshot
+from tests.integration.candidate_runs import run_held_for_others
 from tests.integration.measured import config_for, expected, make_snapshot, measured
 from tests.oracles.paths import bfs_levels
 from tests.oracles.widths import Truth, check_widths
@@ -174,3 +176,19 @@ def test_searches_that_do_not_suffice_are_no_failure(snapshot, tmp_path):
     found = measure(snapshot, config_for(snapshot, tmp_path, asns=(30,), **options))
     assert found.failed == {}
     assert found.widths.exact.tolist() == [False]
+
+
+@pytest.mark.parametrize("schedule", ["free", "striding"])
+def test_candidates_hold_back_no_task_of_another_kind(snapshot, tmp_path, monkeypatch, schedule):
+    run = partial(run_held_for_others, folder=str(tmp_path))
+    monkeypatch.setattr(measuring, "run_task", run)
+    metrics = ("eccentricities", "effective_diameter")
+    options = {"workers": 2, "pack": 1, "asns": (30, 80), "schedule": schedule}
+    seen = []
+    config = config_for(snapshot, tmp_path / "out", metrics=metrics, **options)
+    found = measure(snapshot, config, seen.append)
+    assert (tmp_path / "held").exists()
+    assert found.failed == {}
+    check_all(snapshot, found.widths)
+    assert len(found.effective.row) == 2
+    assert (seen[-1].done, seen[-1].total, seen[-1].unit) == (4, 4, "ASes")
