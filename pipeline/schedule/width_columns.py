@@ -91,9 +91,13 @@ class _Columns:
         )
 
     def _of_largest(self, values: np.ndarray) -> np.ndarray:
-        """Of the largest component of each graph; -1 for one without nodes."""
+        """Of the largest component of each graph; -1 for one without nodes, and for no bound.
+
+        Kernels say inf of an upper bound by weight where nothing was searched.
+        """
         column = np.full(self._n_graphs, -1, self._kind)
-        column[self._graphs] = values[self._chosen]
+        known = values[self._chosen]
+        column[self._graphs] = np.where(np.isfinite(known), known, -1)
         return column
 
     def _path(self) -> tuple[np.ndarray, np.ndarray]:

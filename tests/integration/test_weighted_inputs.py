@@ -6,16 +6,20 @@ BRITE lengths against NetworkX, round-trip times of the lab against SciPy; no to
 from __future__ import annotations
 
 import gzip
+import json
+import sys
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
 from kernels import sssp, weighted_diameter, weighted_widths
 from kernels.eccentricity.bounds import QUESTIONS
 from kernels.shortest_paths.bound_steps import unit_of
 from kernels.shortest_paths.check import check_distances
+from pipeline.cli import main
 from pipeline.config import IngestConfig
 from pipeline.stages import ingest
 from pipeline.store import open_snapshot
@@ -71,6 +75,42 @@ def test_a_counted_topology(tmp_path):
     assert (found.diameter_lower[0], found.radius_lower[0]) == (10, 5)
     assert np.flatnonzero(found.is_center).tolist() == [1]
     assert weighted_diameter(second).diameter == 6
+
+
+def not_json(text: str):
+    raise AssertionError(f"{text} is no JSON")
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")  # of Distributed
+@pytest.mark.parametrize("pages", ["--pages", "--no-pages"])
+@pytest.mark.parametrize(
+    "metrics",
+    [
+        "weighted_diameter,weighted_radius",
+        "diameter,radius,weighted_center,weighted_eccentricities",
+    ],
+)
+def test_a_command_that_may_search_nothing_tells_what_it_knows(
+    tmp_path, monkeypatch, capsys, metrics, pages
+):
+    """ASes of 3 and 2 routers; of weights nothing is known before the first search."""
+    snapshot_of(tmp_path, REPOSITORY / "data/samples/brite/topdown_java.brite")
+    given = ["--store", tmp_path / "store", "--out", tmp_path / "out", "--workers", 1, pages]
+    asked = ["analyze", *given, "--metrics", metrics, "--max-searches", 0]
+    monkeypatch.setattr(sys, "argv", ["hopscope", *map(str, asked)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0, capsys.readouterr().err
+    out = tmp_path / "out" / "a"
+    report = json.loads((out / "report.json").read_text(), parse_constant=not_json)
+    assert report["totals"]["weighted_widths"]["n_not_exact"] == 2
+    table = pq.read_table(out / "ases.parquet").to_pydict()
+    for name in ("weighted_diameter", "weighted_radius"):
+        assert table[name] == table[f"{name}_upper"] == [None, None]
+        assert table[f"{name}_lower"] == [0.0, 0.0]
+    assert (out / "index.html").exists() == (pages == "--pages")
+    if pages == "--pages":
+        assert "at least 0.00" in (out / "as" / "0.html").read_text()
 
 
 @pytest.mark.parametrize(

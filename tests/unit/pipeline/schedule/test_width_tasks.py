@@ -91,6 +91,19 @@ def test_a_run_cut_short_tells_intervals(snapshot):
 
 
 @pytest.mark.parametrize("verify", [False, True])
+def test_weights_without_any_search_have_no_upper_bound(weighted_snapshot, verify):
+    """The AS of one node is exact without a search."""
+    options = {"kind": "weighted", "max_searches": 0, "verify": verify}
+    task = task_of(weighted_snapshot, [0, 1, 3], **options)
+    found = run_widths(task).found
+    assert found.exact.tolist() == [False, False, True]
+    assert found.n_searches.tolist() == [0, 0, 0]
+    assert found.diameter_lower.tolist() == found.radius_lower.tolist() == [0, 0, 0]
+    assert found.diameter_upper.tolist() == found.radius_upper.tolist() == [-1, -1, 0]
+    assert found.component_diameter.tolist() == found.component_radius.tolist() == [-1, -1]
+
+
+@pytest.mark.parametrize("verify", [False, True])
 def test_weighted_widths_are_those_of_all_distances(weighted_snapshot, verify):
     task = task_of(weighted_snapshot, [0, 1, 3], kind="weighted", verify=verify)
     found = run_widths(task).found
