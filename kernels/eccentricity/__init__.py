@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.csr import CSRGraph
+from kernels.eccentricity.limits import checked_limit
 from kernels.eccentricity.results import Center, Diameter, Periphery, Proof, Radius
 from kernels.eccentricity.strategy import Strategy
 from kernels.types import NODE
@@ -52,6 +53,8 @@ def diameter(
 
     Raises
     ------
+    GraphError
+        If ``max_searches`` is negative.
     DeviceError
         If the graph lies on a GPU that cannot be used or has too little free memory.
 
@@ -150,13 +153,14 @@ def eccentricities(graph: CSRGraph, strategy: Strategy | None = None) -> np.ndar
 def _on_gpu(graph: CSRGraph, question: Question, max_searches: int | None) -> Any:
     from kernels.eccentricity.gpu_answers import answer
 
-    return answer(graph, question, max_searches)
+    return answer(graph, question, checked_limit(max_searches))
 
 
 def _answer(
     graph: CSRGraph, question: Question, max_searches: int | None, strategy: Strategy | None
 ) -> Answering | None:
     """The finished state of a question; None for a graph without nodes."""
+    checked_limit(max_searches)
     if graph.n_nodes == 0:
         return None
     from kernels.eccentricity.driver import Answering

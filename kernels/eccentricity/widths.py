@@ -27,6 +27,7 @@ from kernels.eccentricity.components import (
 )
 from kernels.eccentricity.cpu import CoreSearches
 from kernels.eccentricity.driver import Answering
+from kernels.eccentricity.limits import checked_limit
 from kernels.eccentricity.results import ShardWidths
 from kernels.eccentricity.strategy import Strategy
 from kernels.eccentricity.trees import find_tips
@@ -65,7 +66,7 @@ def widths(
     Raises
     ------
     GraphError
-        If a question is unknown, or none is asked.
+        If a question is unknown, or none is asked, or ``max_searches`` is negative.
     DeviceError
         If the shard lies on a GPU that cannot be used or has too little memory.
 
@@ -74,6 +75,7 @@ def widths(
     Exact answers do not depend on what else is in the shard, intervals may.
     """
     asked = checked_questions(questions)
+    checked_limit(max_searches)
     if shard.device == "gpu":
         from kernels.eccentricity.gpu import widths_on_gpu
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from kernels.connected import components
 from kernels.csr import CSRGraph, to_host
+from kernels.eccentricity.limits import checked_limit
 from kernels.eccentricity.results import ShardWidths
 from kernels.shortest_paths import checked_mean, search, sssp
 from kernels.shortest_paths.answers import (
@@ -57,7 +58,8 @@ def weighted_diameter(graph: CSRGraph, max_searches: int | None = None) -> Weigh
     Raises
     ------
     GraphError
-        As ``sssp``: without weights, or with one that is negative or not finite.
+        As ``sssp``: without weights, or with one that is negative or not finite; and if
+        ``max_searches`` is negative.
     DeviceError
         If the graph lies on a GPU that cannot be used or has too little memory.
 
@@ -148,13 +150,15 @@ def weighted_widths(
     Raises
     ------
     GraphError
-        As ``sssp``; and if a question is unknown, or none is asked.
+        As ``sssp``; and if a question is unknown, or none is asked, or ``max_searches`` is
+        negative.
     DeviceError
         If the graph lies on a GPU that cannot be used or has too little memory.
     """
     from kernels.eccentricity.widths import checked_questions, plan_questions
 
     asked = checked_questions(questions)
+    checked_limit(max_searches)
     mean = checked_mean(graph)
     found = components(graph)
     component = np.searchsorted(found.ids, to_host(found.component)).astype(np.int32)
@@ -185,6 +189,7 @@ class _Answered:
     """
 
     def __init__(self, graph: CSRGraph, question: Question, max_searches: int | None):
+        checked_limit(max_searches)
         mean = checked_mean(graph)
         names, component, self.bounds = np.empty(0, NODE), np.empty(0, NODE), None
         self.largest, n_searches, exact = -1, 0, True

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels import CSRGraph, Shard, components
+from kernels import CSRGraph, Shard, center, components, diameter, periphery, radius
 from kernels.eccentricity import Strategy
 from kernels.eccentricity import widths as module
 from kernels.eccentricity.bounds import QUESTIONS
@@ -169,3 +169,14 @@ def test_a_shard_of_nothing():
 def test_an_unknown_question_is_named(questions):
     with pytest.raises(GraphError, match=r"(none|girth).* is unknown; ask for some of diameter"):
         widths(Shard.from_graphs([path(3)]), questions)
+
+
+@pytest.mark.parametrize("ask", [diameter, radius, center, periphery])
+def test_fewer_searches_than_none_are_refused(device, ask):
+    for graph in (graph_of(6, [(0, 1), (1, 2), (3, 4), (4, 5)]), graph_of(0, [])):
+        there = graph.to(device)
+        with pytest.raises(GraphError, match="max_searches is -1; give 0 or more"):
+            ask(there, max_searches=-1)
+        with pytest.raises(GraphError, match="max_searches is -1; give 0 or more"):
+            widths(Shard.from_graphs([graph]).to(device), ["radius"], max_searches=-1)
+        assert ask(there, max_searches=0).n_searches == 0

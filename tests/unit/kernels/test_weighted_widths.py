@@ -9,7 +9,13 @@ from kernels import CSRGraph, GraphError, components, sssp
 from kernels.eccentricity.bounds import QUESTIONS
 from kernels.shortest_paths.bound_steps import unit_of
 from kernels.shortest_paths.bounds import WeightedBounds
-from kernels.shortest_paths.extremes import weighted_diameter, weighted_widths
+from kernels.shortest_paths.extremes import (
+    weighted_center,
+    weighted_diameter,
+    weighted_periphery,
+    weighted_radius,
+    weighted_widths,
+)
 from tests.oracles.weighted import length_of, true_eccentricities
 from tests.shapes import graph_of, grid, path, weighted
 from tests.strategies import weighted_graphs
@@ -104,6 +110,7 @@ def test_a_counted_sample(device):
     assert found.path_ptr.tolist() == [0, 4]
 
 
+NOTHING = weighted(graph_of(0, []), [])
 # Distances from node 0: 0, 2, 1, 4; from 1: 2, 0, 3, 2; from 2: 1, 3, 0, 3. So the diameter is 4;
 # the search that tells the radius 3 finds a centre with node 0 or 3 outside its ball again.
 RING = weighted(graph_of(4, [(0, 1), (0, 2), (1, 3), (2, 3)]), [2, 1, 2, 3])
@@ -215,6 +222,20 @@ def test_the_limit_is_one_of_each_component():
     graph = weighted(graph_of(10, parts), [1, 2, 3, 4, 4, 3, 2, 1])
     found = weighted_widths(graph, ["eccentricities"], 2)
     assert found.n_searches.tolist() == [2, 2]
+
+
+@pytest.mark.parametrize(
+    "ask", [weighted_diameter, weighted_radius, weighted_center, weighted_periphery]
+)
+def test_fewer_searches_than_none_are_refused(device, ask):
+    """Of two components, since a negative limit once let the first of them be searched."""
+    for graph in (weighted(graph_of(5, [(0, 1), (1, 2), (3, 4)]), [1, 2, 3]), NOTHING):
+        there = graph.to(device)
+        with pytest.raises(GraphError, match="max_searches is -1; give 0 or more"):
+            ask(there, max_searches=-1)
+        with pytest.raises(GraphError, match="max_searches is -1; give 0 or more"):
+            weighted_widths(there, ["radius"], max_searches=-1)
+        assert ask(there, max_searches=0).n_searches == 0
 
 
 def test_an_unknown_question_is_refused():
