@@ -158,4 +158,4 @@ class Outcome:
     run: TaskRun | None = None
     error: BaseException | None = None
     failed: tuple[Attempt, ...] = ()  # earlier attempts, those of a larger task before a split too
-    withdrawn: bool = False  # it was not needed any longer and had not started: no result
+    withdrawn: bool = False  # it was not needed any longer and never ended: no result
