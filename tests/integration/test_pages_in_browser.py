@@ -86,14 +86,16 @@ def wide(tmp_path_factory):
     """Report with widths: a ring with a long tail, an interval, one without, all by weight too."""
     ring = [(i, (i + 1) % 12) for i in range(12)]
     tail = [(i, i + 1) for i in range(11, 60)]
+    # Two components as large: no ingress says how wide either is, so the interval stays.
+    twice = [(0, 1), (1, 2), (3, 4), (4, 5)]
     snapshot = MemorySnapshot(
-        {7: [*ring, *tail, (62, 63)], 3356: [(0, 1), (1, 2)], 64500: [(0, 1)], 64501: [(0, 1)]},
-        {7: 66, 3356: 3, 64500: 2, 64501: 2},
+        {7: [*ring, *tail, (62, 63)], 3356: twice, 64500: [(0, 1)], 64501: [(0, 1)]},
+        {7: 66, 3356: 6, 64500: 2, 64501: 2},
         [(7, 0, [3356], 9, 0, False), (7, 65, [3356], 1, 0, False), (3356, 0, [7], 1, 0, False)],
         names={7: "Ring with a tail", 3356: HOSTILE},
         addrs={
             7: [f"2001:db8:1234:5678:9abc:def0:1234:{i:x}" for i in range(66)],
-            3356: ["192.0.2.1", "192.0.2.2", "192.0.2.3"],
+            3356: [f"192.0.2.{i + 1}" for i in range(6)],
             64500: ["198.51.100.1", "198.51.100.2"],
             64501: ["203.0.113.1", "203.0.113.2"],
         },
