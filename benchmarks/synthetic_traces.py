@@ -1,11 +1,8 @@
 """Traceroutes of a synthetic internet, as scamper would write them: warts records, gzipped.
 
-The internet is ``generate_top_down``: ASes joined by preferential attachment, routers likewise.
-What a trace shows, and where it departs from a real one:
+The internet is that of ``synthetic_internet``. What a trace shows, and where it departs from a
+real one:
 
-- Two joined ASes meet in several places, so that paths are as long as real ones.
-- Every link is a /30 out of the space of one of its two ASes; which one, between ASes, is drawn.
-  AS i owns one block of public-looking space from 16.0.0.0 on, and announces it as a whole.
 - A trace takes a shortest path from the router of its vantage (a tree for each vantage, ties
   drawn): no AS policy. A router answers with the address that the packet came in by; a few always
   answer with one and the same address of theirs, some never, some half of the time.
@@ -21,7 +18,6 @@ is in, on every machine.
 from __future__ import annotations
 
 import gzip
-import ipaddress
 import multiprocessing
 import os
 import struct
@@ -33,18 +29,19 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 
-from pipeline.generate import generate_top_down
+from benchmarks.synthetic_internet import (
+    LIMITED,
+    ONE_ADDRESS,
+    SILENT,
+    Internet,
+    make_internet,
+    write_pfx2as,
+)
 
-FIRST_ADDR = int(ipaddress.ip_address("16.0.0.0"))
-LAST_ADDR = int(ipaddress.ip_address("100.0.0.0"))  # no special-purpose range lies between
 HOSTS = 2  # behind each router
-LINKS = 3  # that each new router, and each new AS, brings
-CROSSINGS = 4  # links between two ASes that are joined
 START_S = 1_700_000_000
 TRACES_PER_S = 2_000  # of all vantages together
 
-# Shares of routers, of 256.
-_SILENT, _LIMITED, _ONE_ADDRESS = 10, 36, 56
 _HOST_ANSWERS = 77  # of 256
 _MAX_HOPS = 60  # of a trace; shortest paths here are far shorter
 _BUFFER_BYTES = 1 << 22
@@ -86,44 +83,6 @@ _R_SIZE, _R_TTL, _R_RTT, _R_ICMP, _R_ID, _R_ADDR = 3, 5, 9, 13, 19, 23
 _RECORD_BYTES = len(_TRACE) + len(_REPLY) * (_MAX_HOPS + 1) + 2
 
 
-@dataclass(frozen=True, eq=False)
-class Internet:
-    """Routers, links and addresses, arcs grouped by the router that they leave.
-
-    Attributes
-    ----------
-    asn : (n_routers,) int64
-    indptr : (n_routers + 1,) int64
-    head : (n_arcs,) int32
-        Router that the arc leads to.
-    addr : (n_arcs,) uint32
-        IPv4 address that the link has at that router.
-    delay_us : (n_arcs,) int32
-        One way.
-    host : (n_routers,) uint32
-        First address of the subnet behind the router, the router's own there.
-    manner : (n_routers,) uint8
-        Below ``_SILENT``: never answers; below ``_LIMITED``: half of the time; below
-        ``_ONE_ADDRESS``: always with the same address.
-    prefixes : tuple of (str, int)
-        Announced prefix and AS.
-    """
-
-    asn: np.ndarray
-    indptr: np.ndarray
-    head: np.ndarray
-    addr: np.ndarray
-    delay_us: np.ndarray
-    host: np.ndarray
-    manner: np.ndarray
-    prefixes: tuple[tuple[str, int], ...]
-    seed: int
-
-    @property
-    def n_routers(self) -> int:
-        return len(self.asn)
-
-
 @dataclass(frozen=True)
 class Written:
     """One file, or all of them."""
@@ -133,74 +92,6 @@ class Written:
     n_replies: int
     n_bytes: int  # before compression
     n_stored: int
-
-
-def make_internet(n_ases: int = 300, routers_per_as: int = 1000, seed: int = 1) -> Internet:
-    """Draw an internet, addresses included.
-
-    Raises
-    ------
-    ValueError
-        If the ASes need more address space than there is between 16.0.0.0 and 100.0.0.0.
-    """
-    topology = generate_top_down(n_ases, n_ases * routers_per_as, m=LINKS, seed=seed)
-    asn, n = topology.node_asn, topology.n_nodes
-    rng = np.random.Generator(np.random.PCG64(seed))
-    row = (asn - asn[0]).astype(np.int64)
-    near, far = _add_crossings(topology.near, topology.far, row, rng)
-    n_links = len(near)
-    owner = np.where(rng.random(n_links) < 0.5, row[near], row[far])
-    # Networks of an AS one behind another, in the order of links, then the subnets of hosts.
-    order = np.argsort(owner, kind="stable")
-    per_as = np.bincount(owner, minlength=n_ases)
-    rank = np.empty(n_links, np.int64)
-    rank[order] = np.arange(n_links) - np.repeat(np.cumsum(per_as) - per_as, per_as)
-    first_of_as = np.searchsorted(row, np.arange(n_ases))
-    size = int((4 * per_as + 4 * np.bincount(row)).max())
-    bits = max(8, (size - 1).bit_length())
-    if FIRST_ADDR + (n_ases << bits) > LAST_ADDR:
-        raise ValueError(f"{n_ases} ASes of 2**{bits} addresses each do not fit; take fewer")
-    base = FIRST_ADDR + (np.arange(n_ases, dtype=np.int64) << bits)
-    network = base[owner] + 4 * rank
-    host = base[row] + 4 * per_as[row] + 4 * (np.arange(n) - first_of_as[row])
-    delay_us = rng.integers(100, 3_000, n_links)
-    tail, head = np.concatenate([near, far]), np.concatenate([far, near])
-    addr = np.concatenate([network + 2, network + 1])
-    order = np.argsort(tail, kind="stable")
-    return Internet(
-        asn=asn,
-        indptr=np.concatenate([[0], np.cumsum(np.bincount(tail, minlength=n))]).astype(np.int64),
-        head=head[order].astype(np.int32),
-        addr=addr[order].astype(np.uint32),
-        delay_us=np.concatenate([delay_us, delay_us])[order].astype(np.int32),
-        host=host.astype(np.uint32),
-        manner=rng.integers(0, 256, n).astype(np.uint8),
-        prefixes=tuple(
-            (f"{ipaddress.ip_address(int(first))}\t{32 - bits}", int(number))
-            for first, number in zip(base, np.unique(asn), strict=True)
-        ),
-        seed=seed,
-    )
-
-
-def _add_crossings(
-    near: np.ndarray, far: np.ndarray, row: np.ndarray, rng: np.random.Generator
-) -> tuple[np.ndarray, np.ndarray]:
-    """Join ASes that are joined already in more places, at routers drawn by their links."""
-    inner = row[near] == row[far]
-    ends = np.sort(np.concatenate([near[inner], far[inner]]))
-    first = np.searchsorted(row[ends], np.arange(row[-1] + 2))
-    new = []
-    for end in (near[~inner], far[~inner]):
-        which = np.repeat(row[end], CROSSINGS - 1)
-        n_ends = first[which + 1] - first[which]
-        new.append(ends[first[which] + (rng.random(len(which)) * n_ends).astype(np.int64)])
-    return np.concatenate([near, new[0]]), np.concatenate([far, new[1]])
-
-
-def write_pfx2as(internet: Internet, path: Path) -> None:
-    """Write the announced prefixes in CAIDA's format."""
-    path.write_text("".join(f"{prefix}\t{asn}\n" for prefix, asn in internet.prefixes))
 
 
 @njit(cache=True, nogil=True)
@@ -290,7 +181,7 @@ def _encode(
         if to_router:
             degree = indptr[target + 1] - indptr[target]
             dst = _own_end(addr[indptr[target] + choice % degree])
-            answers = manner[target] >= _LIMITED
+            answers = manner[target] >= LIMITED
         else:
             dst = np.int64(host[target]) + 1 + choice % HOSTS
             answers = np.int64(_draw(dst, 7) >> np.uint64(1)) % 256 < _HOST_ANSWERS
@@ -317,7 +208,7 @@ def _encode(
             manners = manner[router]
             noise = np.int64(_draw(key, 2 + i) >> np.uint64(1))
             is_end = to_router and i == n_path - 1
-            silent = manners < _SILENT or (manners < _LIMITED and noise & 1) or noise & 0xFE == 0
+            silent = manners < SILENT or (manners < LIMITED and noise & 1) or noise & 0xFE == 0
             if (not answers) if is_end else silent:
                 continue
             noise >>= 8
@@ -326,7 +217,7 @@ def _encode(
             rtt_us += ((noise & 0xFFF) * ((noise >> 12) & 0xFFF)) >> 13
             if i == 0:
                 own = np.int64(host[router])
-            elif _LIMITED <= manners < _ONE_ADDRESS:
+            elif LIMITED <= manners < ONE_ADDRESS:
                 own = _own_end(addr[indptr[router]])
             else:
                 own = np.int64(addr[arc_of[router]])
