@@ -7,8 +7,8 @@ from pipeline.model.tasks import Device
 from pipeline.schedule.costs import DEFAULTS, LANES, Costs
 
 # What the client does with one result, seconds a node: take it off the network (two bytes a node),
-# merge it, look which nodes still matter, choose the next. Measured at 1 M and 6.8 M nodes
-# (docs/scheduling.md); up to 10e-9 while all nodes matter, 3e-9 once few do.
+# merge it, look which nodes still matter, choose the next. A guess from timings by hand, beside
+# other work, at 1 M and 6.8 M nodes; docs/scheduling.md has what a benchmark measured.
 RESULT_NODE_S = 8e-9
 # A candidate is worth a task where a search takes as long as so many results take the client, which
 # is one thread, and where more workers share the searches than one task saves by the reductions
