@@ -150,7 +150,7 @@ class DeviceSweeps:
             if is_ended:
                 break
             last_two = table[depth - first_depth + 1 : depth - first_depth + 3].copy()
-            n_rows, first_depth = MORE_ROWS + 2, depth + 1
+            first_depth = depth + 1
             n_rows = 2 + max(16, min(MORE_ROWS, COUNT_CELLS // n_slots))
             table = cp.empty((n_rows, n_slots), np.int32)
             table[:2] = last_two
