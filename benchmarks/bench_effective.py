@@ -1,7 +1,7 @@
 """Effective diameters: all pairs counted, and estimated from 1,024 sources.
 
 Command: python benchmarks/bench_effective.py [--nodes N,N] [--grid SIDE] [--ases N] [--routers N]
-[--peers NODES] [--threads N] [--device cpu|gpu] [--subject RESULT]
+[--peers NODES] [--threads N] [--device cpu|gpu] [--subject RESULT] [--folder FOLDER]
 
 A row a graph: seconds of one call, those of the cores in it (which tell more where other work
 shares them), the value, and how far the estimate is from it beside the error that it states.
@@ -103,7 +103,8 @@ def main() -> None:
     parser.add_argument("--peers", type=int, default=10_000)
     parser.add_argument("--threads", type=int, help="default: one a core")
     parser.add_argument("--device", choices=("cpu", "gpu"), default="cpu")
-    parser.add_argument("--subject", default="effective")
+    parser.add_argument("--subject", default="effective", help="name of the file of results")
+    parser.add_argument("--folder", type=Path, help="where to put it instead")
     given = parser.parse_args()
     compile_cpu()
     use_threads(given.threads)
@@ -115,7 +116,7 @@ def main() -> None:
         rows += time_graph(name, make(), given.device, given.peers)
     if given.ases:
         rows.append(time_internet(given.ases, given.routers, given.device))
-    record(given.subject, [row | {"n_threads": n_threads()} for row in rows])
+    record(given.subject, [row | {"n_threads": n_threads()} for row in rows], given.folder)
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import statistics
 import sys
 from collections.abc import Iterable, Iterator
@@ -126,26 +127,33 @@ def milliseconds(row: Row | None) -> str:
     """
     if row is None:
         return ""
-    if "median_ms" not in row:
+    if not {"median_ms", "cutoff_s"} & row.keys():
         return row.get("note", "")
-    seeds = row.get("seeds_ms", [])
-    if len(seeds) > 1:
-        return f"{number(of_seeds(row))} ({number(min(seeds))} to {number(max(seeds))})"
-    return number(row["median_ms"]) + ("\\*" if "n_timed" in row else "")
+    seeds = seeds_of(row)
+    least, median, most = (told(row, of(seeds)) for of in (min, statistics.median, max))
+    if least != most:
+        return f"{median} ({least} to {most})"
+    return median + ("\\*" if "n_timed" in row else "")
 
 
-def of_seeds(row: Row) -> float:
-    """The median of a graph's calls, or of the medians of several seeds."""
-    return statistics.median(row.get("seeds_ms") or [row["median_ms"]])
+def seeds_of(row: Row) -> list[float]:
+    """The median of a graph's calls, or the medians of several seeds; infinite where cut off."""
+    seeds = row.get("seeds_ms") or [row.get("median_ms")]
+    return [math.inf if ms is None else ms for ms in seeds]
+
+
+def told(row: Row, ms: float) -> str:
+    return number(ms) if math.isfinite(ms) else f"> {row['cutoff_s']:g} s"
 
 
 def ratio(ours: Row, others: list[Row]) -> str:
     """How many times as long the fastest of others takes; at least so, where all were cut off."""
-    timed = [row["median_ms"] for row in others if "median_ms" in row]
-    if timed:
-        return number(min(timed) / of_seeds(ours))
-    cut = [1e3 * row["cutoff_s"] for row in others if "cutoff_s" in row]
-    return f"> {number(min(cut) / of_seeds(ours))}" if cut else ""
+    own = statistics.median(seeds_of(ours))
+    timed = [row for row in others if {"median_ms", "cutoff_s"} & row.keys()]
+    least = min((statistics.median(seeds_of(row)) for row in timed), default=math.nan)
+    if math.isinf(least):
+        return f"> {number(min(1e3 * row['cutoff_s'] for row in timed) / own)}"
+    return "" if math.isnan(least) else number(least / own)
 
 
 def share_table(rows: list[Row]) -> Iterator[str]:

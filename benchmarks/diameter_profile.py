@@ -10,7 +10,6 @@ moment counts for the innermost wrapped function; what is in none of them is ``o
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -21,8 +20,7 @@ from unittest.mock import patch
 from benchmarks.timing import waiter
 
 PARTS = ("initialise", "kept searches", "choose", "search", "bounds", "other")
-# Module, function and part, by device; names that a version of the driver does not have are passed
-# over.
+# Module, function and part, by device.
 _DRIVER = "kernels.eccentricity.driver"
 _QUICK = "kernels.eccentricity.quick_diameter"
 _BOUNDS = "kernels.eccentricity.bounds"
@@ -34,7 +32,6 @@ WRAPPED: dict[str, tuple[tuple[str, str, str], ...]] = {
         (_DRIVER, "Answering.__init__", "initialise"),
         (_DRIVER, "Answering._begin", "initialise"),
         (_CORES, "CoreSearches.__init__", "initialise"),
-        (_DRIVER, "search_keeping", "kept searches"),
         (_QUICK, "search_keeping", "kept searches"),
         (_BOUNDS, "EccentricityBounds.__init__", "initialise"),
         (_CORES, "CoreSearches.search", "search"),
@@ -55,8 +52,8 @@ WRAPPED: dict[str, tuple[tuple[str, str, str], ...]] = {
     "gpu": (
         (_GPU_DRIVER, "Answering.__init__", "initialise"),
         (_GPU_BOUNDS, "DeviceBounds.__init__", "initialise"),
-        (_GPU_DRIVER, "Answering._levels", "search"),
-        ("kernels.multi_source.on_device", "DeviceSweeps.sweep", "search"),
+        (_GPU_DRIVER, "bfs", "search"),
+        ("kernels.multi_source.gpu_sweeps", "DeviceSweeps.sweep", "search"),
         (_GPU_BOUNDS, "DeviceBounds.after_search", "bounds"),
         (_GPU_BOUNDS, "DeviceBounds.after_sweep", "bounds"),
         (_GPU_BOUNDS, "DeviceBounds.find_extremes", "bounds"),
@@ -107,14 +104,12 @@ class Parts:
         return {part: round(self.seconds[part] / total, 4) if total else 0.0 for part in PARTS}
 
 
-def _owner_of(module: str, name: str) -> tuple[Any, str]:
-    """Module or class that a function is in, None where there is none, and its name there."""
-    if importlib.util.find_spec(module) is None:
-        return None, name
+def owner_of(module: str, name: str) -> tuple[Any, str]:
+    """Module or class that a function is in, and its name there."""
     owner: Any = importlib.import_module(module)
     *classes, name = name.split(".")
     for class_name in classes:
-        owner = getattr(owner, class_name, None)
+        owner = getattr(owner, class_name)
     return owner, name
 
 
@@ -124,10 +119,8 @@ def timed_parts(device: str = "cpu") -> Iterator[Parts]:
     with ExitStack() as wraps:
         parts = Parts(waiter(device))
         for module, name, part in WRAPPED[device]:
-            owner, name = _owner_of(module, name)
-            function = vars(owner).get(name) if owner is not None else None
-            if function is None:
-                continue
+            owner, name = owner_of(module, name)
+            function = vars(owner)[name]
             if isinstance(function, property):
                 assert function.fget is not None
                 wrapped: Any = property(parts.wrap(function.fget, part))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import networkx as nx
@@ -14,7 +16,7 @@ from hypothesis import assume, given, settings
 from benchmarks import bench_diameter, diameter_page
 from benchmarks.diameter_graphs import describe, graphs, top_down
 from benchmarks.diameter_peers import PROGRAMS, time_program
-from benchmarks.diameter_profile import PARTS, timed_parts
+from benchmarks.diameter_profile import PARTS, WRAPPED, timed_parts
 from benchmarks.graph_files import largest_component, read_graph, write_edge_list
 from benchmarks.graphs import attachment, cut_grid
 from benchmarks.peers.baselines import PlainBounds
@@ -160,6 +162,15 @@ def test_the_time_of_a_diameter_is_shared_out_and_the_driver_left_as_it_was():
     assert (dict(vars(driver.Answering)), driver.choose_step) == before
 
 
+@pytest.mark.parametrize(("module", "name"), [names[:2] for names in WRAPPED["gpu"]])
+def test_what_is_timed_on_a_gpu_is_in_the_driver(module, name):
+    """Also where the driver cannot be imported."""
+    owner = ast.parse(Path(find_spec(module).origin).read_text())
+    for part in name.split("."):
+        owner = next(each for each in ast.walk(owner) if getattr(each, "name", None) == part)
+    assert isinstance(owner, ast.FunctionDef | ast.alias)
+
+
 @pytest.mark.gpu
 def test_the_time_of_a_diameter_on_a_gpu_is_shared_out():
     with timed_parts("gpu") as parts:
@@ -199,7 +210,9 @@ def test_a_run_is_recorded_and_told_on_the_page(measured, monkeypatch, capsys):
     expected = nx.diameter(in_networkx(attachment(200)))
     values = [row["value"] for row in rows if row["graph"] == "small.txt" and "value" in row]
     assert set(values) == {expected, nx.radius(in_networkx(attachment(200)))}
-    assert [len(row["seeds_ms"]) for row in rows if "seeds_ms" in row] == [2] * 3  # no file's
+    several = [row for row in rows if "seeds_ms" in row]
+    assert {row["graph"] for row in several} == {"cut grid 12"}
+    assert [len(row["seeds_ms"]) for row in several] == [2] * 7  # F-Diam has diameters only
     words = ["diameter_page.py", "--results", str(measured), "--docs", str(measured)]
     monkeypatch.setattr(sys, "argv", words)
     diameter_page.main()
@@ -237,6 +250,23 @@ def test_the_newer_of_two_results_counts_and_says_what_it_adds(tmp_path):
     first, second = sorted(diameter_page.load(tmp_path), key=lambda row: row["what"])
     assert first["median_ms"] == 1.0
     assert second["effective_diameter"] == 3.5
+
+
+def test_of_several_seeds_the_median_counts_and_what_was_cut_off_is_the_largest():
+    cut = {"note": "> 60 s", "cutoff_s": 60.0}
+    timed = [{"median_ms": 8.0}, cut, {"median_ms": 20.0}]
+    row = bench_diameter.of_seeds(timed)
+    assert row == {"median_ms": 8.0, "cutoff_s": 60.0, "seeds_ms": [8.0, None, 20.0]}
+    assert diameter_page.milliseconds(row) == "20 (8 to > 60 s)"
+    ours = {"median_ms": 2.0, "seeds_ms": [2.0, 4.0, 1.0]}
+    assert diameter_page.ratio(ours, [row]) == "10"
+    assert diameter_page.ratio(ours, [row, {"median_ms": 5.0}]) == "2.5"
+    assert diameter_page.ratio(ours, [cut]) == "> 30,000"
+    assert diameter_page.ratio(ours, [{"note": "no call"}]) == ""
+    assert bench_diameter.of_seeds([cut]) == cut
+    wrong = {"note": "wrong: 3, not 4"}
+    assert bench_diameter.of_seeds([timed[0], wrong]) == wrong
+    assert diameter_page.milliseconds(wrong) == wrong["note"]
 
 
 def test_every_program_that_is_timed_can_be_imported_or_is_said_to_be_absent():
