@@ -33,6 +33,7 @@ _WIDTHS = (
     "kernels.eccentricity.bound_steps",
     "kernels.eccentricity.components",
     "kernels.eccentricity.cpu_steps",
+    "kernels.eccentricity.ends_sweep",
     "kernels.eccentricity.kept_levels",
     "kernels.eccentricity.landmarks",
     "kernels.eccentricity.level_search",

@@ -13,6 +13,12 @@ d(x, z) + d(z, y) = d(x, y) <= L, and keeps neighbours of x and y near to one an
 path that node is taken whose eccentricity may be smallest. On hierarchies of ASes, road-like and
 router graphs this takes 3 to 25 searches where choosing by bounds alone takes ten times as many.
 
+Which pairs are left is looked at by all kept searches in a part of the time that searches took so
+far, not before: where they are so many that it would take longer, more searches leave fewer.
+
+On short graphs most of what lies outside the ball around the centre after two searches is a few
+dozen nodes. Sweeps from all of those end it (``ends_sweep``): one takes as long as four searches.
+
 Where it takes too long, what was found is handed over; the answer is exact either way.
 """
 
@@ -24,6 +30,14 @@ import numpy as np
 from numba import njit, types
 
 from kernels.csr import CSRGraph
+from kernels.eccentricity.ends_sweep import LANES, sweep_ends
+from kernels.eccentricity.kept_pairs import (
+    count_by_level,
+    in_most,
+    keep_pairs,
+    list_pairs,
+    pairs_beyond,
+)
 from kernels.eccentricity.level_search import CACHED_NODES, search_levels
 from kernels.eccentricity.strategy import (
     FEW,
@@ -37,11 +51,14 @@ from kernels.types import NODE
 
 N_KEPT = 64  # searches: a byte a node each
 ROOM = 1 << 16  # pairs that are worth a list
-LIST_ARC = 16  # pairs that may be looked at in the time that a search spends on an arc
-BLOCK = 128  # columns looked at together: their estimates stay in registers and the first cache
+LIST_ARC = 4  # pairs looked at in a fourth of the time that a search spends on an arc
+TOO_MANY, ANEW = 4, 1.25  # fewer pairs to try again with after too many; more so with each search
 SEARCH_NS_ARC, SEARCH_NS_NODE = 1.5, 5  # of level_search, on graphs in caches
+SWEEP_ENDS_NS, SWEEP_ENDS_NS_ARC = 15_000, 10  # of ends_sweep, on short graphs in caches
+EAGER, FEW_PAIRS = 10, 1 << 8  # searches that going on takes at least, unless pairs are few
+MOST_ENDS = 1024  # that are swept from
 N_TRIED, MANY_PAIRS = 5, 1 << 13  # of short graphs: when to give up
-HANDING_OVER_NS = 500_000  # what the general way spends before its first search
+HANDING_OVER_NS = 1_500_000  # what the general way spends before its first search
 ANSWERED, LEFT, TOO_LONG, IN_PIECES = range(4)
 FEW_LANES, MANY_LANES = 64, 512
 
@@ -55,6 +72,8 @@ class Kept:
     is_answered : bool
         Whether the longest distance found is the diameter.
     sources : (n_searches,) int32
+    ends : (n_ends,) int32
+        From which sweeps were made: none is farther from any node than the path is long.
     centre : int
         Which of them keeps the most pairs near, by itself.
     lower, upper : (n_nodes,) uint8 or uint16
@@ -69,6 +88,7 @@ class Kept:
 
     is_answered: bool
     sources: np.ndarray
+    ends: np.ndarray
     centre: int
     lower: np.ndarray
     upper: np.ndarray
@@ -78,8 +98,14 @@ class Kept:
     apart: np.ndarray | None
 
 
-def search_keeping(graph: CSRGraph) -> Kept | None:
+def search_keeping(graph: CSRGraph, sweeps: bool = True) -> Kept | None:
     """Search until the diameter is known or other ways are likely to be faster.
+
+    Parameters
+    ----------
+    graph : CSRGraph
+    sweeps : bool
+        Whether sweeps may be made.
 
     Returns
     -------
@@ -94,15 +120,17 @@ def search_keeping(graph: CSRGraph) -> Kept | None:
     for kind in (np.uint8, np.uint16):
         levels = np.empty((N_KEPT, n_nodes), kind)
         lower, upper = np.empty((2, n_nodes), kind)
-        sources, told = np.empty(N_KEPT, NODE), np.empty(4, np.int64)
-        pairs = (first, second, apart)
-        outcome = run(graph.indptr, graph.indices, levels, lower, upper, sources, *pairs, told)
+        sources, ends = np.empty(N_KEPT, NODE), np.empty(MOST_ENDS if sweeps else 0, NODE)
+        told = np.empty(5, np.int64)
+        searched, pairs = (sources, ends), (first, second, apart)
+        outcome = run(graph.indptr, graph.indices, levels, lower, upper, *searched, *pairs, told)
         if outcome == IN_PIECES:
             return None
         if outcome != TOO_LONG:
-            n_searches, best, centre, n = told.tolist()
+            n_searches, best, centre, n, n_ends = told.tolist()
             path = walk(graph.indptr, graph.indices, levels[best])
-            found = (sources[:n_searches], centre, lower, upper, levels[centre], path)
+            searched = (sources[:n_searches], ends[:n_ends])
+            found = (*searched, centre, lower, upper, levels[centre], path)
             if n <= 0:  # answered, or not known
                 return Kept(outcome == ANSWERED, *found, None, None)
             return Kept(outcome == ANSWERED, *found, np.stack([first[:n], second[:n]]), apart[:n])
@@ -121,27 +149,6 @@ def _tighten(level, eccentricity, lower, upper):
 
 
 @njit(cache=True, nogil=True)
-def _count_by_level(level, upper, longest, count):
-    """Nodes that may be an end of a longer path, by their level; zero on entry."""
-    for v in range(level.size):
-        count[level[v]] += upper[v] > longest
-
-
-@njit(cache=True, nogil=True)
-def _pairs_beyond(count, deepest, longest):
-    """Pairs of them whose levels add up to more than ``longest``; and how many lie outside."""
-    below = np.zeros(deepest + 2, np.int64)
-    for a in range(deepest + 1):
-        below[a + 1] = below[a] + count[a]
-    pairs, outside = 0.0, np.int64(0)
-    for a in range(longest // 2 + 1, deepest + 1):
-        outside += count[a]
-        near = below[a] - below[max(0, longest - a + 1)]
-        pairs += count[a] * (near + 0.5 * (count[a] - 1))
-    return pairs, outside
-
-
-@njit(cache=True, nogil=True)
 def _farthest(level, lower, upper, indptr, longest):
     """The node outside the ball that may have the largest eccentricity; ties: lower, degree."""
     best, best_key = np.int64(-1), np.int64(-1)
@@ -151,21 +158,6 @@ def _farthest(level, lower, upper, indptr, longest):
             key = (np.int64(upper[v]) << 40) + (np.int64(lower[v]) << 22) + 2**22 - 1 - degree
             if key > best_key:
                 best, best_key = np.int64(v), key
-    return best
-
-
-@njit(cache=True, nogil=True)
-def _in_most(first, second, n_pairs, count):
-    """The node that stands in most pairs; ``count`` is zero before and after."""
-    best = np.int64(first[0])
-    for i in range(n_pairs):
-        for v in (first[i], second[i]):
-            count[v] += 1
-            if count[v] > count[best]:
-                best = np.int64(v)
-    for i in range(n_pairs):
-        count[first[i]] = 0
-        count[second[i]] = 0
     return best
 
 
@@ -203,77 +195,6 @@ def _central(indptr, indices, levels, n_kept, source, lower, upper, longest, is_
 
 
 @njit(cache=True, nogil=True)
-def _list_pairs(levels, order, centre, upper, longest, count, first, second, apart):
-    """Pairs that no kept search keeps near; their number, -1: more than there is room.
-
-    ``order``: kept searches, central ones first; ``count``: nodes in question by centre's level.
-    """
-    level = levels[centre]
-    place = np.empty(count.size + 1, np.int64)  # of the first node on a level; high levels first
-    place[count.size] = 0
-    for a in range(count.size - 1, -1, -1):
-        place[a] = place[a + 1] + count[a]
-    n_open = place[0]
-    start = place.copy()
-    nodes = np.empty(n_open, np.int32)
-    for v in range(level.size):
-        if upper[v] > longest:
-            above = np.int64(level[v]) + 1
-            nodes[start[above]] = v
-            start[above] += 1
-    rows = np.empty((order.size, n_open), levels.dtype)
-    for k in range(order.size):
-        own = levels[order[k]]
-        for i in range(n_open):
-            rows[k, i] = own[np.uintp(nodes[i])]
-    near = np.empty(BLOCK, levels.dtype)
-    n_found = 0
-    i = 0
-    while i < n_open and 2 * np.int64(level[nodes[i]]) > longest:
-        end = place[max(0, longest - np.int64(level[nodes[i]]) + 1)]
-        for begin in range(i + 1, end, BLOCK):
-            size = min(BLOCK, end - begin)
-            near[:] = near.dtype.type(np.iinfo(near.dtype).max)
-            is_left = True
-            for k in range(order.size):
-                own = rows[k, i]
-                row = rows[k, begin : begin + size]
-                farthest = near.dtype.type(0)
-                for j in range(size):
-                    sum_ = near.dtype.type(own + row[j])
-                    sum_ = sum_ if sum_ < near[j] else near[j]
-                    near[j] = sum_
-                    farthest = sum_ if sum_ > farthest else farthest
-                if farthest <= longest:
-                    is_left = False
-                    break
-            if not is_left:
-                continue
-            for j in range(size):
-                if near[j] > longest:
-                    if n_found == first.size:
-                        return np.int64(-1)
-                    first[n_found], second[n_found] = nodes[i], nodes[begin + j]
-                    apart[n_found] = near[j]
-                    n_found += 1
-        i += 1
-    return np.int64(n_found)
-
-
-@njit(cache=True, nogil=True)
-def _keep_pairs(level, upper, longest, first, second, apart, n_pairs):
-    """Drop pairs that one more search keeps near, or the bounds; how many are left."""
-    kept = 0
-    for i in range(n_pairs):
-        x, y = first[i], second[i]
-        hops = min(apart[i], np.int32(level[x]) + np.int32(level[y]))
-        if hops > longest and upper[x] > longest and upper[y] > longest:
-            first[kept], second[kept], apart[kept] = x, y, hops
-            kept += 1
-    return kept
-
-
-@njit(cache=True, nogil=True)
 def _is_dear(n_kept, n_left, n_pairs, longest, search_ns):
     """Whether a sweep from all nodes that are left would have cost less than was spent."""
     longer = max(1.0, (longest / SWEEP_HOPS) ** SWEEP_GROWTH)
@@ -287,19 +208,50 @@ def _is_dear(n_kept, n_left, n_pairs, longest, search_ns):
     return n_left > FEW and n_kept >= sweep * longer + HANDING_OVER_NS / search_ns
 
 
+@njit(cache=True, nogil=True)
+def _sweep_ns(n_sources, n_arcs):
+    """Of as many sweeps as so many sources take."""
+    n_sweeps = (n_sources + LANES - 1) // LANES
+    return n_sweeps * (SWEEP_ENDS_NS + n_arcs * SWEEP_ENDS_NS_ARC)
+
+
+@njit(cache=True, nogil=True)
+def _deepest(indptr, indices, nodes):
+    """The largest eccentricity of some nodes, and one that has it."""
+    deepest, end = np.int64(-1), np.int64(-1)
+    for begin in range(0, nodes.size, LANES):
+        some = nodes[begin : begin + LANES]
+        found, place = sweep_ends(indptr, indices, some)
+        if found > deepest:
+            deepest, end = found, np.int64(some[place])
+    return deepest, end
+
+
+@njit(cache=True, nogil=True)
+def _outside(level, upper, longest, nodes):
+    """Nodes outside the ball that may be an end of a longer path; how many."""
+    n = 0
+    for v in range(level.size):
+        if upper[v] > longest and 2 * np.int64(level[v]) > longest:
+            nodes[n] = v
+            n += 1
+    return n
+
+
 @njit(
     [
-        types.int64(I64, I32, kind[:, ::1], kind[::1], kind[::1], *[OUT_I32] * 4, OUT_I64)
+        types.int64(I64, I32, kind[:, ::1], kind[::1], kind[::1], *[OUT_I32] * 5, OUT_I64)
         for kind in (types.uint8, types.uint16)
     ],
     cache=True,
     nogil=True,
 )
-def run(indptr, indices, levels, lower, upper, sources, first, second, apart, told):
+def run(indptr, indices, levels, lower, upper, sources, ends, first, second, apart, told):
     """Search until answered or dear; the outcome.
 
-    ``told``: the number of searches, which found the longest path, which is the centre, and the
-    number of pairs that are left, -1: not known.
+    ``told``: the number of searches, which found the longest path, which is the centre, the number
+    of pairs that are left, -1: not known, and the number of ``ends``, from which sweeps were made,
+    at most as many as there is room for.
     """
     n_nodes = lower.size
     none = np.int64(np.iinfo(levels.dtype).max)
@@ -308,6 +260,7 @@ def run(indptr, indices, levels, lower, upper, sources, first, second, apart, to
     is_done = np.zeros(n_nodes, np.bool_)
     in_pairs = np.zeros(0, np.int32)
     eccentricity = np.empty(levels.shape[0], np.int64)
+    told[4] = 0
     search_ns = SEARCH_NS_ARC * indices.size + SEARCH_NS_NODE * n_nodes
     source = np.int64(0)
     for v in range(n_nodes):
@@ -317,7 +270,7 @@ def run(indptr, indices, levels, lower, upper, sources, first, second, apart, to
         if degree > indptr[source + 1] - indptr[source]:
             source = np.int64(v)
     longest, centre, n_kept, n_pairs = np.int64(0), np.int64(0), np.int64(0), np.int64(-1)
-    may_list = np.float64(LIST_ARC) * indices.size
+    credit, most_pairs = 0.0, np.inf  # pairs that may be looked at
     is_far = False
     while True:
         level = levels[n_kept]
@@ -338,24 +291,25 @@ def run(indptr, indices, levels, lower, upper, sources, first, second, apart, to
 
         deepest = eccentricity[centre]
         count = np.zeros(deepest + 1, np.int64)
-        _count_by_level(levels[centre], upper, longest, count)
-        pairs, outside = _pairs_beyond(count, deepest, longest)
+        count_by_level(levels[centre], upper, longest, count)
+        pairs, outside = pairs_beyond(count, deepest, longest)
         if 4 * found <= 5 * deepest and n_kept > 1:
             its_count = np.zeros(found + 1, np.int64)
-            _count_by_level(level, upper, longest, its_count)
-            its_pairs, its_outside = _pairs_beyond(its_count, found, longest)
+            count_by_level(level, upper, longest, its_count)
+            its_pairs, its_outside = pairs_beyond(its_count, found, longest)
             if its_pairs < pairs:
                 centre, pairs, outside, count = n_kept - 1, its_pairs, its_outside, its_count
         n_left = outside
+        credit += np.float64(LIST_ARC) * indices.size
+        most_pairs *= ANEW
         if n_pairs >= 0:
-            n_pairs = _keep_pairs(level, upper, longest, first, second, apart, n_pairs)
-        elif 0 < outside and pairs <= may_list and (n_kept > 2 or outside <= FEW):
+            n_pairs = keep_pairs(level, upper, longest, first, second, apart, n_pairs)
+        elif 0 < outside and pairs <= min(credit, most_pairs) and (n_kept > 2 or outside <= FEW):
             order = np.argsort(eccentricity[:n_kept])
-            n_pairs = _list_pairs(
-                levels, order, centre, upper, longest, count, first, second, apart
-            )
+            n_pairs = list_pairs(levels, order, centre, upper, longest, count, first, second, apart)
+            credit -= pairs
             if n_pairs < 0:
-                may_list = pairs / 4
+                most_pairs = pairs / TOO_MANY
             elif in_pairs.size == 0:
                 in_pairs = np.zeros(n_nodes, np.int32)
         if n_pairs >= 0:
@@ -363,7 +317,20 @@ def run(indptr, indices, levels, lower, upper, sources, first, second, apart, to
         told[2], told[3] = centre, n_pairs
         if n_left == 0:
             return np.int64(ANSWERED)
-        if n_kept == levels.shape[0] or _is_dear(n_kept, n_left, n_pairs, longest, search_ns):
+        is_dear = n_kept == levels.shape[0] or _is_dear(n_kept, n_left, n_pairs, longest, search_ns)
+        if 1 < n_kept < levels.shape[0] and n_left > FEW and longest <= SWEEP_HOPS:
+            saved_ns = max(EAGER, n_kept) * search_ns
+            is_cheap = pairs > FEW_PAIRS and _sweep_ns(outside, indices.size) <= saved_ns
+            if (is_dear or is_cheap) and outside <= ends.size:
+                told[4] = _outside(levels[centre], upper, longest, ends)
+                deepest, end = _deepest(indptr, indices, ends[: told[4]])
+                if deepest <= longest:
+                    return np.int64(ANSWERED)
+                for v in ends[: told[4]]:
+                    upper[v] = min(upper[v], levels.dtype.type(deepest))
+                source = end  # whose search makes the path known, and leaves nothing outside
+                continue
+        if is_dear:
             return np.int64(LEFT)
 
         last = source
@@ -376,7 +343,7 @@ def run(indptr, indices, levels, lower, upper, sources, first, second, apart, to
                 continue
         is_far = True
         if n_pairs > 0:
-            source = _in_most(first, second, n_pairs, in_pairs)
+            source = in_most(first, second, n_pairs, in_pairs)
         else:
             source = _farthest(levels[centre], lower, upper, indptr, longest)
 

@@ -16,13 +16,13 @@ def quick_diameter(graph: CSRGraph, strategy: Strategy) -> Diameter | None:
 
     The general driver takes half a millisecond or more however small the graph is; this does not.
     """
-    kept = search_keeping(graph)
+    kept = search_keeping(graph, strategy.sweeps)
     if kept is None:
         return None
     if kept.is_answered:
-        sources, centre, path = kept.sources, kept.sources[kept.centre], kept.path
-        proof = Proof(sources, np.array([centre]), sources, by_trees=False)
-        return _told(len(sources), path, proof)
+        sources = np.concatenate([kept.sources, kept.ends])
+        proof = Proof(sources, kept.sources[[kept.centre]], kept.sources, by_trees=False)
+        return _told(len(sources), kept.path, proof)
     return _go_on(graph, kept, strategy)
 
 

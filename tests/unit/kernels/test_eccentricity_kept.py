@@ -7,9 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.graph_files import largest_component
+from benchmarks.graphs import attachment
 from kernels import components, diameter
 from kernels.eccentricity import Strategy
 from kernels.eccentricity.check import check_diameter
+from kernels.eccentricity.ends_sweep import LANES, sweep_ends
 from kernels.eccentricity.kept_levels import search_keeping
 from kernels.eccentricity.level_search import search_levels
 from kernels.types import NODE
@@ -58,9 +61,9 @@ def test_levels_that_do_not_fit_are_refused():
 
 
 @settings(max_examples=300, deadline=None)
-@given(graph=graphs())
-def test_what_is_kept_is_true(graph):
-    kept = search_keeping(graph)
+@given(graph=graphs(), sweeps=st.booleans())
+def test_what_is_kept_is_true(graph, sweeps):
+    kept = search_keeping(graph, sweeps)
     if kept is None:
         assert graph.n_nodes == 0 or len(components(graph).ids) > 1
         return
@@ -77,6 +80,43 @@ def test_what_is_kept_is_true(graph):
         beyond = np.argwhere(hops > longest)
         told = {frozenset(pair) for pair in kept.pairs.T.tolist()}
         assert {frozenset(pair) for pair in beyond.tolist()} <= told
+
+
+@settings(max_examples=200, deadline=None)
+@given(graph=graphs(min_nodes=1), data=st.data())
+def test_a_sweep_tells_the_farthest_of_its_sources(graph, data):
+    graph = largest_component(graph)
+    nodes = range(graph.n_nodes)
+    sources = data.draw(st.lists(st.sampled_from(nodes), min_size=1, max_size=LANES, unique=True))
+    deepest, place = sweep_ends(graph.indptr, graph.indices, np.array(sources, NODE))
+    truth = bfs_levels(graph, sources).max(axis=1)
+    assert deepest == truth.max() == truth[place]
+
+
+@pytest.mark.parametrize("n_sources", [1, 3, LANES])
+def test_sweeps_of_large_and_long_graphs_tell_the_farthest(n_sources):
+    for graph in (attachment(4000, 3), tree_with_hubs(5000, 1), grid(30, 40), star(3000)):
+        sources = np.linspace(0, graph.n_nodes - 1, n_sources).astype(NODE)
+        deepest, place = sweep_ends(graph.indptr, graph.indices, sources)
+        truth = bfs_levels(graph, sources).max(axis=1)
+        assert deepest == truth.max() == truth[place]
+
+
+def test_sweeps_end_what_few_searches_leave_of_short_graphs():
+    n_swept = n_deeper = 0
+    for seed in range(30):
+        graph = attachment(700, seed)
+        kept = search_keeping(graph)
+        truth = bfs_levels(graph, range(graph.n_nodes)).max(axis=1)
+        assert kept.is_answered
+        assert len(kept.path) - 1 == truth.max()
+        assert (truth[kept.ends] <= kept.upper[kept.ends]).all()
+        check_diameter(graph, diameter(graph))
+        n_swept += len(kept.ends) > 0
+        n_deeper += len(kept.ends) > 0 and truth[kept.sources[:-1]].max() < truth.max()
+        assert len(search_keeping(graph, sweeps=False).ends) == 0
+    assert n_swept > 20
+    assert n_deeper > 2  # where one of the ends that were swept is that of a longest path
 
 
 @pytest.mark.parametrize(
@@ -110,12 +150,12 @@ def test_two_searches_are_enough_for_a_path():
 
 
 def test_what_is_left_is_handed_over():
-    graph = ring(1000)  # every node is as good as any other: no bound excludes one
+    graph = ring(4000)  # every node is as good as any other: no bound excludes one
     kept = search_keeping(graph)
     assert kept is not None
     assert not kept.is_answered
     found = diameter(graph)
-    assert (found.diameter, found.exact) == (500, True)
+    assert (found.diameter, found.exact) == (2000, True)
     assert found.n_searches > len(kept.sources)
     check_diameter(graph, found)
 
