@@ -1,7 +1,8 @@
 """Widths of one large AS by candidates: no barrier against one, packs, and the whole in one task.
 
 ``python benchmarks/bench_candidates.py [--graph attachment|grid] [--nodes 1000000]
-[--metrics diameter,radius] [--most 0] [--workers 1,2] [--packs auto,1,64] [--device gpu]``
+[--links 2] [--metrics diameter,radius] [--most 0] [--workers 1,2] [--packs auto,1,64]
+[--device gpu]``
 
 Each run is one AS on a cluster that is up, its graph read before by every worker. ``whole`` is the
 same question inside one task (``kernels.eccentricity.widths``), which may use reductions that
@@ -138,7 +139,7 @@ def rows_on(
     """All rows of one cluster."""
     n_workers = len(cluster.facts)
     base = {"workers": n_workers, "device": job.device, "graph": given.graph}
-    base |= {"n_nodes": job.n_nodes, "metrics": ",".join(job.metrics)}
+    base |= {"n_nodes": job.n_nodes, "n_arcs": job.n_arcs, "metrics": ",".join(job.metrics)}
     for device in {"cpu", job.device}:
         cluster.client.run(_read, job.snapshot, job.row, device)
     for pack in given.packs:
@@ -190,7 +191,7 @@ def all_rows(given: argparse.Namespace, scratch: Path) -> Iterator[dict]:
     costs = load_costs()
     yield {"what": "costs that packs go by", "source": costs.source}
     is_grid = given.graph == "grid"
-    graph = cut_grid(math.isqrt(given.nodes)) if is_grid else attachment(given.nodes)
+    graph = cut_grid(math.isqrt(given.nodes)) if is_grid else attachment(given.nodes, m=given.links)
     snapshot: Snapshot = make_snapshot_of(scratch / "store", "bench", [graph])
     job = CandidateJob(
         row=0,
@@ -249,6 +250,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--graph", choices=("attachment", "grid"), default="attachment")
     parser.add_argument("--nodes", type=int, default=1_000_000)
+    parser.add_argument("--links", type=int, default=2, help="of each new node of an attachment")
     parser.add_argument("--metrics", type=listed(str), default=["diameter", "radius"])
     parser.add_argument("--most", type=int, default=0, help="searches; 0: no limit")
     parser.add_argument("--workers", type=listed(int), help="1,2 as far as there are")

@@ -14,9 +14,9 @@ from pipeline.generate.csr import csr_from_links
 from pipeline.generate.grid import grid_graph
 
 
-def attachment(n_nodes: int, seed: int = 1) -> CSRGraph:
-    """One AS of preferential attachment, two links a router."""
-    return barabasi_albert_graph(n_nodes, m=2, seed=seed, shuffled=True)
+def attachment(n_nodes: int, seed: int = 1, m: int = 2) -> CSRGraph:
+    """One AS of preferential attachment, ``m`` links of each new router."""
+    return barabasi_albert_graph(n_nodes, m=m, seed=seed, shuffled=True)
 
 
 def cut_grid(side: int, seed: int = 1) -> CSRGraph:
