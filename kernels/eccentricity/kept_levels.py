@@ -54,8 +54,10 @@ ROOM = 1 << 16  # pairs that are worth a list
 LIST_ARC = 4  # pairs looked at in a fourth of the time that a search spends on an arc
 TOO_MANY, ANEW = 4, 1.25  # fewer pairs to try again with after too many; more so with each search
 SEARCH_NS_ARC, SEARCH_NS_NODE = 1.5, 5  # of level_search, on graphs in caches
-SWEEP_ENDS_NS, SWEEP_ENDS_NS_ARC = 15_000, 10  # of ends_sweep, on short graphs in caches
-EAGER, FEW_PAIRS = 10, 1 << 8  # searches that going on takes at least, unless pairs are few
+# Of ends_sweep on short graphs; an arc costs 1 ns more for so many nodes: rows leave the caches.
+SWEEP_ENDS_NS, SWEEP_ENDS_NS_ARC, SWEEP_ENDS_NODES = 3_000, 10, 40_000
+# Searches that going on takes at least, unless pairs or nodes are few.
+EAGER, FEW_PAIRS, FEW_NODES = 10, 1 << 8, 1 << 9
 MOST_ENDS = 1024  # that are swept from
 N_TRIED, MANY_PAIRS = 5, 1 << 13  # of short graphs: when to give up
 HANDING_OVER_NS = 1_500_000  # what the general way spends before its first search
@@ -209,10 +211,10 @@ def _is_dear(n_kept, n_left, n_pairs, longest, search_ns):
 
 
 @njit(cache=True, nogil=True)
-def _sweep_ns(n_sources, n_arcs):
+def _sweep_ns(n_sources, n_nodes, n_arcs):
     """Of as many sweeps as so many sources take."""
     n_sweeps = (n_sources + LANES - 1) // LANES
-    return n_sweeps * (SWEEP_ENDS_NS + n_arcs * SWEEP_ENDS_NS_ARC)
+    return n_sweeps * (SWEEP_ENDS_NS + n_arcs * (SWEEP_ENDS_NS_ARC + n_nodes / SWEEP_ENDS_NODES))
 
 
 @njit(cache=True, nogil=True)
@@ -319,9 +321,13 @@ def run(indptr, indices, levels, lower, upper, sources, ends, first, second, apa
             return np.int64(ANSWERED)
         is_dear = n_kept == levels.shape[0] or _is_dear(n_kept, n_left, n_pairs, longest, search_ns)
         if 1 < n_kept < levels.shape[0] and n_left > FEW and longest <= SWEEP_HOPS:
-            saved_ns = max(EAGER, n_kept) * search_ns
-            is_cheap = pairs > FEW_PAIRS and _sweep_ns(outside, indices.size) <= saved_ns
-            if (is_dear or is_cheap) and outside <= ends.size:
+            sweep_ns = _sweep_ns(outside, n_nodes, indices.size)
+            goes_on = pairs > FEW_PAIRS and n_nodes > FEW_NODES
+            saved_ns = max(EAGER, n_kept) * search_ns if goes_on else 0.0
+            if is_dear:
+                n_sweeps = (outside + MANY_LANES - 1) // MANY_LANES
+                saved_ns += HANDING_OVER_NS + n_sweeps * MANY_LANES_SEARCHES * search_ns
+            if sweep_ns <= saved_ns and outside <= ends.size:
                 told[4] = _outside(levels[centre], upper, longest, ends)
                 deepest, end = _deepest(indptr, indices, ends[: told[4]])
                 if deepest <= longest:
