@@ -39,6 +39,7 @@ __device__ __forceinline__ offset_t items_apart() { return (offset_t)gridDim.x *
 
 #include "tightening.cuh"
 #include "choosing.cuh"
+#include "territories.cuh"
 
 // Rows of a CSR in another order: row i is what was row order[i], neighbours under their new names.
 extern "C" __global__ void eccentricity_reorder(

@@ -2,7 +2,8 @@
 
 The theory is that of ``bounds``: upper and lower bounds by the triangle inequality, and winnowing,
 here for the periphery too (see the .cu file).
-Sweeps of up to 256 lanes are so cheap here that landmarks and hanging trees do not pay.
+Sweeps of up to 256 lanes are so cheap here that landmarks and hanging trees do not pay; where all
+eccentricities or the center are asked for, ``territories`` do.
 """
 
 from __future__ import annotations
@@ -19,10 +20,13 @@ from kernels.csr import Shard
 from kernels.eccentricity.bounds import Question
 from kernels.eccentricity.gpu_bounds import BYTES_A_NODE, FAR, DeviceBounds, reordered
 from kernels.eccentricity.gpu_parts import Parts, components_of, parts_of
+from kernels.eccentricity.gpu_territories import MOST_HOPS, DeviceTerritories
+from kernels.eccentricity.territories import MANY_OPEN, N_REFERENCES
 from kernels.multi_source.gpu_sweeps import DeviceSweeps, sweep_bytes
 from kernels.types import NODE
 
 WINNOWED = ("diameter", "periphery")  # questions that only nodes outside a ball can decide
+TERRITORIAL = ("center", "eccentricities")  # those for which territories pay
 FEW = 4  # candidates that are searched one after another without more ado
 N_FIRST = 4  # searches before anything else is tried
 SWEEP_SEARCHES = 6  # searches that a sweep costs: 3 on a million nodes, 6 on 7 million, 6 on grids
@@ -31,7 +35,9 @@ MOST_WORDS = 4  # of a sweep, of one component; of many, ...
 MOST_WORDS_EACH = 2
 # Components are answered apart where they are so small a share of a shard of so many nodes.
 APART, LEAST_APART = 4, 1 << 18
-BATCH = 8  # sweeps for which sources are chosen at once while very many nodes are open
+BATCH = 8  # sweeps for which sources are chosen at once while very many nodes are open, ...
+TERRITORY_BATCH = 2  # and where territories tell which to choose
+FIRST_SEARCHES = 512  # that make lower bounds tight enough for territories
 
 
 class Saving:
@@ -85,6 +91,7 @@ class Answering:
         self._ends: Any = None
         self._sweeps = DeviceSweeps(parts.shard, parts.node_ptr)
         self._is_upper_next = False
+        self._territories: DeviceTerritories | None = None
 
     @classmethod
     def of(
@@ -248,7 +255,17 @@ class Answering:
             return
         is_alone = bounds.n_components == 1
         n_sweeps = BATCH if is_alone and n_most > 2 * BATCH * most_lanes else 1
-        n_each = n_sweeps * most_lanes
+        chosen = cp.empty(0, NODE)
+        if territories := self._territories_for(question, n_most):
+            territories.close(question)
+            candidates, _, _, n_most = self._candidates(question)
+            if not n_most:
+                return
+            n_sweeps = TERRITORY_BATCH
+            chosen = territories.choose(question, n_sweeps * most_lanes)
+        elif self._may_have_territories(question, n_most):
+            n_sweeps = min(n_sweeps, TERRITORY_BATCH)
+        n_each = n_sweeps * most_lanes - chosen.size
         if n_most <= n_each:
             sources = bounds.first_of_each(True, candidates, n_each)
         else:
@@ -256,13 +273,39 @@ class Answering:
                 bounds.first_of_each(by_upper, candidates, n_each // 2)
                 for by_upper in (True, False)
             ]
-            sources = cp.unique(cp.concatenate(halves))
+            sources = cp.unique(cp.concatenate([chosen, *halves]))
         for i in range(n_sweeps):  # interleaved: each sweep has some of either kind
             part = sources[i::n_sweeps]
-            if i:
+            if i and not chosen.size:  # nodes in the way may be known themselves
                 part = part[bounds.lower[part] < bounds.upper[part]]
             self._sweep_each(part, levels=True)
         bounds.find_extremes()
+
+    def _may_have_territories(self, question: Question, n_open: int) -> bool:
+        """Whether references pay: of a short graph in one piece, without a limit."""
+        bounds = self.bounds
+        is_limited = self.max_searches is not None or self.max_each is not None
+        is_asked = question in TERRITORIAL and n_open > MANY_OPEN
+        if is_limited or bounds.n_components > 1 or not is_asked:
+            return False
+        return int(bounds.most[0]) < MOST_HOPS and DeviceTerritories.fits(bounds.n_nodes)
+
+    def _territories_for(self, question: Question, n_open: int) -> DeviceTerritories | None:
+        """Territories, whose references are searched once they pay; None: not now."""
+        if self._territories is not None:
+            is_right = question in TERRITORIAL and int(self.bounds.most[0]) < MOST_HOPS
+            return self._territories if is_right else None
+        is_early = self.n_searches < FIRST_SEARCHES
+        if is_early or not self._may_have_territories(question, n_open):
+            return None
+        hubs = cp.argsort(cp.diff(self.parts.shard.indptr))[-N_REFERENCES:].astype(NODE)
+        levels = cp.empty((hubs.size, self.bounds.n_nodes), np.uint8)
+        for i in range(hubs.size):
+            level, eccentricity = self._levels(hubs[i : i + 1])
+            self._use_search(hubs[i : i + 1], level, eccentricity)
+            levels[i] = level
+        self._territories = DeviceTerritories(self.bounds, levels)
+        return self._territories if int(self.bounds.most[0]) < MOST_HOPS else None
 
     def _sweep_each(self, sources: Any, levels: bool) -> None:
         """Search some nodes, sorted, in as many sweeps as they take; extremes stay as they are."""

@@ -126,7 +126,7 @@ class DeviceBounds:
             tighten(swept, self.n_nodes, self.n_components, self.component, self.lower, self.upper)
         is_alone = cp.int32(swept.planes is None)
         found = (swept.eccentricity, cp.int64(sources.size), is_alone)
-        _launch("set", sources.size, sources, *found, self.lower, self.upper, self.state)
+        launch("set", sources.size, sources, *found, self.lower, self.upper, self.state)
         self.n_searched += cp.diff(swept.slot_ptr)
 
     def lane_levels(self, swept: Swept) -> Any:
@@ -160,7 +160,7 @@ class DeviceBounds:
         kept = cp.empty(n, NODE)
         outside = kept if ball is None else cp.empty(n, NODE)
         n_listed = cp.zeros(3, np.int32)
-        _launch(
+        launch(
             "open",
             n,
             cp.int32((*QUESTIONS, "ends").index(question)),
@@ -194,7 +194,7 @@ class DeviceBounds:
         before, after = cp.zeros((2, self.n_components), np.int32)
         component = _or_null(self.component)
         arrays = (cp.int64(nodes.size), component, self.most, ball, level, before, after)
-        _launch("outside", nodes.size, nodes, *arrays)
+        launch("outside", nodes.size, nodes, *arrays)
         is_better = (eccentricity >= 0) & (after < before)
         moved = (component, is_better.view(np.uint8), level, ball)
         self._each_node("move", cp.int64(self.n_nodes), *moved)
@@ -220,7 +220,7 @@ class DeviceBounds:
         """Up to ``n_each`` nodes of each component that are to be searched first; sorted."""
         keys = cp.empty(nodes.size, np.uint64)
         given = (cp.int32(by_upper), nodes, cp.int64(nodes.size))
-        _launch("keys", nodes.size, *given, *self._key_arrays(), keys)
+        launch("keys", nodes.size, *given, *self._key_arrays(), keys)
         keys = keys[keys > 0]
         chosen = _node_of(keys)
         if self.component is None:
@@ -243,14 +243,14 @@ class DeviceBounds:
         np.cumsum(level[ends].get() + np.int64(1), out=path_ptr[1:])
         path = cp.empty(int(path_ptr[-1]), NODE)
         arrays = (level, ends, cp.int64(ends.size), cp.asarray(path_ptr), path)
-        _launch("paths", 32 * ends.size, self.shard.indptr, self.shard.indices, *arrays)
+        launch("paths", 32 * ends.size, self.shard.indptr, self.shard.indices, *arrays)
         return path_ptr, path.get()
 
     def _each_node(self, name: str, *args: Any) -> None:
-        _launch(name, self.n_nodes, *args)
+        launch(name, self.n_nodes, *args)
 
     def _in_runs(self, name: str, n: int, *args: Any) -> None:
-        _launch(name, -(-n // RUN), *args)
+        launch(name, -(-n // RUN), *args)
 
 
 def tighten(
@@ -268,17 +268,18 @@ def tighten(
     bits = cp.empty((n_components, n_bits, swept.n_words), np.uint64)
     numbers = (cp.int64(n_components), cp.int32(swept.n_words), cp.int32(n_bits))
     n_threads = n_components * swept.n_words
-    _launch("bits", n_threads, swept.slot_ptr, swept.eccentricity, *numbers, bits)
+    launch("bits", n_threads, swept.slot_ptr, swept.eccentricity, *numbers, bits)
     planes = (swept.seen, swept.planes, cp.int32(len(swept.planes)), cp.int64(n_nodes))
     bounds = (_or_null(component), bits, cp.int32(n_bits), lower, upper)
-    _launch(f"after_sweep_{swept.n_words}", n_nodes, *planes, *bounds)
+    launch(f"after_sweep_{swept.n_words}", n_nodes, *planes, *bounds)
 
 
 def _or_null(array: Any) -> Any:
     return np.uintp(0) if array is None else array
 
 
-def _launch(name: str, n_threads: int, *args: Any) -> None:
+def launch(name: str, n_threads: int, *args: Any) -> None:
+    """Run a kernel of the .cu file with at least so many threads, as far as the grid goes."""
     if n_threads:
         kernel = load_kernel(__file__, f"eccentricity_{name}")
         kernel((grid_for(n_threads),), (BLOCK,), args)

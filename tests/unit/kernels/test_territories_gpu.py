@@ -1,0 +1,121 @@
+"""Territories on a GPU: against SciPy, and against the same rule on a core."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import shortest_path
+
+from benchmarks.diameter_graphs import top_down
+from kernels import CSRGraph, Shard, center, eccentricities
+from kernels.eccentricity import territories
+from kernels.types import NODE
+from pipeline.generate import barabasi_albert_graph, grid_graph
+from tests.shapes import graph_of
+
+pytestmark = pytest.mark.gpu
+
+
+def in_one_piece(graph: nx.Graph) -> CSRGraph:
+    part = graph.subgraph(max(nx.connected_components(graph), key=len))
+    part = nx.convert_node_labels_to_integers(part)
+    return graph_of(len(part), list(part.edges()))
+
+
+GRAPHS = {
+    "attachment": barabasi_albert_graph(3000, m=2, seed=5, shuffled=True),
+    "dense attachment": barabasi_albert_graph(2000, m=5, seed=6, shuffled=True),
+    "random": in_one_piece(nx.gnm_random_graph(3000, 5000, seed=1)),
+    "tree": in_one_piece(nx.random_labeled_tree(1500, seed=3)),
+    "small world": in_one_piece(nx.watts_strogatz_graph(2000, 4, 0.2, seed=2)),
+    "hierarchy": top_down(3000, 20),
+    "grid": grid_graph(25, 30),
+    "long grid": grid_graph(20, 60),
+}
+
+
+def hops_of(graph: CSRGraph) -> np.ndarray:
+    n_nodes, links = graph.n_nodes, np.ones(graph.n_arcs)
+    matrix = csr_array((links, graph.indices, graph.indptr), shape=(n_nodes, n_nodes))
+    return shortest_path(matrix, unweighted=True).astype(int)
+
+
+@pytest.fixture
+def chosen(monkeypatch) -> list[int]:
+    """Let them begin at once; numbers of nodes that were found to be in the way."""
+    from kernels.eccentricity import gpu_answering
+    from kernels.eccentricity.gpu_territories import DeviceTerritories
+
+    counts: list[int] = []
+    choose = DeviceTerritories.choose
+
+    def counted(self, *args):
+        sources = choose(self, *args)
+        counts.append(sources.size)
+        return sources
+
+    monkeypatch.setattr(gpu_answering, "MANY_OPEN", 0)
+    monkeypatch.setattr(gpu_answering, "FIRST_SEARCHES", 1)
+    monkeypatch.setattr(gpu_answering, "PATIENCE", 0)
+    monkeypatch.setattr(gpu_answering, "MOST_WORDS", 1)
+    monkeypatch.setattr(gpu_answering, "TERRITORY_BATCH", 1)
+    monkeypatch.setattr(DeviceTerritories, "choose", counted)
+    return counts
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_all_eccentricities_and_the_center_agree_with_scipy(name, chosen):
+    graph = GRAPHS[name]
+    expected = hops_of(graph).max(axis=1)
+    here = graph.to("gpu")
+    np.testing.assert_array_equal(eccentricities(here), expected)
+    if name != "long grid":
+        assert chosen
+    found = center(here)
+    np.testing.assert_array_equal(found.nodes, np.flatnonzero(expected == expected.min()))
+
+
+def test_nodes_in_the_way_are_found(chosen):
+    for name in ("attachment", "random"):
+        eccentricities(GRAPHS[name].to("gpu"))
+    assert max(chosen) > 0
+
+
+@pytest.mark.parametrize("n_searched", [0, 1, 40, 700])
+@pytest.mark.parametrize("name", ["attachment", "hierarchy", "tree"])
+def test_what_is_closed_and_chosen_is_what_a_core_finds(name, n_searched):
+    import cupy as cp
+
+    from kernels.eccentricity.gpu_bounds import DeviceBounds
+    from kernels.eccentricity.gpu_territories import SEARCHED, DeviceTerritories
+
+    graph = GRAPHS[name]
+    hops = hops_of(graph)
+    truth, hubs = hops.max(axis=1), np.argsort(-np.diff(graph.indptr))[:16]
+    searched = np.random.default_rng(1).permutation(graph.n_nodes)[:n_searched]
+    searched = np.union1d(searched, hubs).astype(NODE)
+    d, e = hops[searched], truth[searched][:, None]
+    lower = np.maximum(d, e - d).max(axis=0).astype(np.int32)
+    upper = (d + e).min(axis=0).astype(np.int32)
+    shard = Shard(graph.indptr, graph.indices, np.array([0, graph.n_nodes])).to("gpu")
+    bounds = DeviceBounds(shard)
+    bounds.lower, bounds.upper = cp.asarray(lower), cp.asarray(upper)
+    bounds.state[cp.asarray(searched)] = SEARCHED
+    bounds.find_extremes()
+    levels = hops[hubs].astype(np.uint8)
+    there = DeviceTerritories(bounds, cp.asarray(levels))
+    here = territories.Territories(levels)
+    here.note(searched)
+    there.close("eccentricities")
+    closed = here.close(lower, upper, np.flatnonzero(lower < upper).astype(NODE))
+    np.testing.assert_array_equal(bounds.upper.get(), closed)
+    assert (closed >= truth).all()
+    open_nodes = np.flatnonzero(lower < closed).astype(NODE)
+    for n_most in (10, 10**6):
+        sources = there.choose("eccentricities", n_most).get()
+        expected = here.choose(lower, closed, open_nodes, n_most)
+        assert len(sources) == len(expected)
+        if n_most > graph.n_nodes:
+            np.testing.assert_array_equal(sources, expected)
