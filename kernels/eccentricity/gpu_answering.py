@@ -275,7 +275,7 @@ class Answering:
             ]
             sources = cp.unique(cp.concatenate([chosen, *halves]))
         for i in range(n_sweeps):  # interleaved: each sweep has some of either kind
-            part = sources[i::n_sweeps]
+            part = cp.ascontiguousarray(sources[i::n_sweeps])  # kernels know no strides
             if i and not chosen.size:  # nodes in the way may be known themselves
                 part = part[bounds.lower[part] < bounds.upper[part]]
             self._sweep_each(part, levels=True)

@@ -14,7 +14,7 @@ import numpy as np
 from kernels._cuda.memory import fits
 from kernels.eccentricity.bounds import QUESTIONS, Question
 from kernels.eccentricity.gpu_bounds import DeviceBounds, launch
-from kernels.eccentricity.territories import N_REFERENCES
+from kernels.eccentricity.territories import N_REFERENCES, farthest_above, plan
 from kernels.types import NODE
 
 MOST_HOPS = 64  # of graphs, as in the .cuh file
@@ -48,13 +48,10 @@ class DeviceTerritories:
         """Lower upper bounds by the rule; extremes follow."""
         beyond, _ = self._counts(question)
         n_references, n_nodes = self.levels.shape
-        n_hops = beyond.shape[2]
-        hops = np.arange(n_hops)
-        above = np.where(beyond[:, 1:] > 0, hops, -1).max(axis=2)  # of upper bounds above t
-        above = np.maximum.accumulate(above[:, ::-1], axis=1)[:, ::-1]
-        arrays = (cp.int32(n_references), cp.int64(n_nodes), cp.asarray(above.astype(np.int32)))
+        above = cp.asarray(farthest_above(beyond))
+        arrays = (self.levels, cp.int32(n_references), cp.int64(n_nodes), above)
         bounds = (self.bounds.lower, self.bounds.upper)
-        launch("close", n_nodes, self.levels, *arrays, cp.int32(n_hops), *bounds)
+        launch("close", n_nodes, *arrays, cp.int32(above.shape[1]), *bounds)
         self.bounds.find_extremes()
 
     def choose(self, question: Question, n_most: int) -> Any:
@@ -65,8 +62,7 @@ class DeviceTerritories:
         (n_sources,) int32
             Sorted; at most ``n_most``, the farthest from the reference. On the device.
         """
-        beyond, within = self._counts(question)
-        z, t, j = plan(beyond, within)
+        z, t, j = plan(*self._counts(question))
         if z < 0:
             return cp.empty(0, NODE)
         level, upper = self.levels[z], self.bounds.upper
@@ -78,9 +74,11 @@ class DeviceTerritories:
         return sources
 
     def _counts(self, question: Question) -> tuple[np.ndarray, np.ndarray]:
-        """Nodes not searched by upper bound and level, open ones by lower bound and level."""
+        """Nodes not searched and open nodes, as ``territories.plan`` takes them."""
         n_references, n_nodes = self.levels.shape
         n_hops = int(self.bounds.most[0]) + 1
+        if n_hops > MOST_HOPS:
+            raise ValueError(f"{n_hops - 1} hops: territories are for fewer than {MOST_HOPS}")
         beyond = cp.zeros((n_references, n_hops + 1, n_hops), np.int32)
         within = cp.zeros((n_references, n_hops, n_hops), np.int32)
         bounds = self.bounds
@@ -101,33 +99,3 @@ class DeviceTerritories:
             within,
         )
         return beyond.get(), within.get()
-
-
-def plan(beyond: np.ndarray, within: np.ndarray) -> tuple[int, int, int]:
-    """The set of nodes beyond j of z, with upper bounds above t, that pays most.
-
-    Parameters
-    ----------
-    beyond : (n_references, n_hops + 1, n_hops) integers
-        Nodes that were not searched, by upper bound and level.
-    within : (n_references, n_hops, n_hops) integers
-        Open ones by lower bound and level.
-
-    Returns
-    -------
-    int, int, int
-        z, t, j; -1 where none makes more nodes exact than it has.
-    """
-    n_references, _, n_hops = beyond.shape
-    far = beyond[:, ::-1, ::-1].cumsum(axis=1).cumsum(axis=2)[:, ::-1, ::-1]
-    cost = np.zeros((n_references, n_hops, n_hops), np.int64)  # [z, t, j]
-    cost[:, :, :-1] = far[:, 1:, 1:]
-    near = within.cumsum(axis=2)
-    t, j = np.arange(n_hops)[:, None], np.arange(n_hops)[None, :]
-    gain = near[:, t, np.maximum(t - j, 0)] - cost
-    gain[(cost <= 0) | (j > t)] = 0
-    best = int(np.argmax(gain))
-    if gain.flat[best] <= 0:
-        return -1, -1, -1
-    z, at, beyond_j = np.unravel_index(best, gain.shape)
-    return int(z), int(at), int(beyond_j)

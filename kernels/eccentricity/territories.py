@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numba import njit, types
 
-from kernels.signatures import I32, OUT_I32, OUT_I64
+from kernels.signatures import I32, OUT_I32
 from kernels.types import NODE
 
 if TYPE_CHECKING:
@@ -41,6 +41,8 @@ LONGEST = 255  # hops of graphs: tables by level and bound are small, levels are
 
 LEVELS = types.Array(types.uint8, 2, "C", readonly=True)
 FLAGS = types.Array(types.boolean, 1, "C", readonly=True)
+TABLE = types.Array(types.int32, 2, "C", readonly=True)
+TABLES = types.Array(types.int32, 3, "C")
 
 
 class Territories:
@@ -68,7 +70,8 @@ class Territories:
     def close(self, lower: np.ndarray, upper: np.ndarray, nodes: np.ndarray) -> np.ndarray:
         """Upper bounds of all nodes: those given, lowered by the rule above for ``nodes``."""
         lowered = upper.copy()
-        lower_by(self.levels, self._is_searched, lower, upper, nodes, lowered)
+        beyond, _ = self._counts(lower, upper, nodes)
+        lower_by(self.levels, farthest_above(beyond), lower, nodes, lowered)
         return lowered
 
     def choose(
@@ -88,11 +91,8 @@ class Territories:
         (n_sources,) int32
             At most ``n_most``, the farthest from the reference first.
         """
-        best = np.zeros(4, np.int64)
-        bounds = (lower, upper, nodes, int(upper.max()), self._deepest)
-        plan(self.levels, self._is_searched, *bounds, best)
-        gain, z, t, j = best.tolist()
-        if gain <= 0:
+        z, t, j = plan(*self._counts(lower, upper, nodes))
+        if z < 0:
             return np.empty(0, NODE)
         level = self.levels[z]
         sources = np.flatnonzero(~self._is_searched & (upper > t) & (level > j)).astype(NODE)
@@ -100,6 +100,65 @@ class Territories:
             order = np.argsort(-(level[sources].astype(np.int32) * 512 + upper[sources]))
             sources = sources[order[:n_most]]
         return sources
+
+    def _counts(
+        self, lower: np.ndarray, upper: np.ndarray, nodes: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Nodes not searched and open nodes, as ``plan`` takes them."""
+        n_hops = max(int(lower.max()), self._deepest) + 1
+        beyond = np.zeros((len(self.levels), n_hops + 1, n_hops), np.int32)
+        within = np.zeros((len(self.levels), n_hops, n_hops), np.int32)
+        count(self.levels, self._is_searched, lower, upper, nodes, beyond, within)
+        return beyond, within
+
+
+def farthest_above(beyond: np.ndarray) -> np.ndarray:
+    """How far from each reference any node is that was not searched and has a bound above t.
+
+    Parameters
+    ----------
+    beyond : (n_references, n_hops + 1, n_hops) integers
+        See ``plan``.
+
+    Returns
+    -------
+    (n_references, n_hops) int32
+        For each t; -1 where there is none.
+    """
+    farthest = np.where(beyond[:, 1:] > 0, np.arange(beyond.shape[2]), -1).max(axis=2)
+    above = np.maximum.accumulate(farthest[:, ::-1], axis=1)[:, ::-1]
+    return np.ascontiguousarray(above, np.int32)
+
+
+def plan(beyond: np.ndarray, within: np.ndarray) -> tuple[int, int, int]:
+    """The nodes beyond j of a reference z, with upper bounds above t, whose search pays most.
+
+    It pays by the nodes that it makes exact, less those searched.
+
+    Parameters
+    ----------
+    beyond : (n_references, n_hops + 1, n_hops) integers
+        Nodes that were not searched, by upper bound, the last for all larger ones, and by level.
+    within : (n_references, n_hops, n_hops) integers
+        Nodes whose bounds differ, by lower bound and level.
+
+    Returns
+    -------
+    int, int, int
+        z, t, j; -1 where nothing pays.
+    """
+    n_references, _, n_hops = beyond.shape
+    far = beyond[:, ::-1, ::-1].cumsum(axis=1).cumsum(axis=2)[:, ::-1, ::-1]
+    cost = np.zeros((n_references, n_hops, n_hops), np.int64)  # [z, t, j]
+    cost[:, :, :-1] = far[:, 1:, 1:]
+    t, j = np.arange(n_hops)[:, None], np.arange(n_hops)[None, :]
+    gain = within.cumsum(axis=2)[:, t, np.maximum(t - j, 0)] - cost
+    gain[(cost <= 0) | (j > t)] = 0
+    best = int(np.argmax(gain))
+    if gain.flat[best] <= 0:
+        return -1, -1, -1
+    z, at, beyond_j = np.unravel_index(best, gain.shape)
+    return int(z), int(at), int(beyond_j)
 
 
 def in_the_way(answering: Answering, n_most: int) -> np.ndarray:
@@ -152,56 +211,28 @@ def _territories(answering: Answering) -> Territories | None:
     return territories
 
 
-@njit([types.void(LEVELS, FLAGS, I32, I32, I32, OUT_I32)], cache=True, nogil=True)
-def lower_by(levels, is_searched, lower, upper, nodes, lowered):
-    """Lower the upper bounds of ``nodes`` by every reference."""
-    highest = np.int64(0)
-    for u in range(upper.size):
-        if not is_searched[u]:
-            highest = max(highest, np.int64(upper[u]))
-    farthest = np.empty(highest + 2, np.int64)
+@njit([types.void(LEVELS, TABLE, I32, I32, OUT_I32)], cache=True, nogil=True)
+def lower_by(levels, above, lower, nodes, lowered):
+    """Lower the upper bounds of ``nodes`` by every reference; ``above``: ``farthest_above``."""
     for z in range(levels.shape[0]):
         level = levels[z]
-        farthest[:] = -1
-        for u in range(upper.size):
-            if not is_searched[u] and level[u] > farthest[upper[u]]:
-                farthest[upper[u]] = level[u]
-        for b in range(highest - 1, -1, -1):
-            farthest[b] = max(farthest[b], farthest[b + 1])
         for v in nodes:
             t = np.int64(lower[v])
-            above = farthest[min(t, highest) + 1]
-            if above >= 0:
-                t = max(t, np.int64(level[v]) + above)
+            far = np.int64(above[z, t])
+            if far >= 0:
+                t = max(t, np.int64(level[v]) + far)
             if t < lowered[v]:
                 lowered[v] = t
 
 
-@njit(
-    [types.void(LEVELS, FLAGS, I32, I32, I32, *[types.int64] * 2, OUT_I64)], cache=True, nogil=True
-)
-def plan(levels, is_searched, lower, upper, nodes, highest, deepest, best):
-    """The set U(t) beyond j of z that pays most: nodes made exact less those searched; z, t, j.
-
-    ``highest``, ``deepest``: no upper bound and no level is larger.
-    """
+@njit([types.void(LEVELS, FLAGS, I32, I32, I32, *[TABLES] * 2)], cache=True, nogil=True)
+def count(levels, is_searched, lower, upper, nodes, beyond, within):
+    """Fill the tables of ``plan``, zero on entry."""
+    last = beyond.shape[1] - 1
     for z in range(levels.shape[0]):
-        level = levels[z]
-        beyond = np.zeros((highest + 3, deepest + 2), np.int64)  # by upper bound and level
-        within = np.zeros((highest + 1, deepest + 1), np.int64)  # open ones, by lower bound
+        level, far, near = levels[z], beyond[z], within[z]
         for u in range(upper.size):
             if not is_searched[u]:
-                beyond[upper[u], level[u]] += 1
-        for b in range(highest, -1, -1):
-            for d in range(deepest, -1, -1):
-                beyond[b, d] += beyond[b + 1, d] + beyond[b, d + 1] - beyond[b + 1, d + 1]
+                far[min(np.int64(upper[u]), last), level[u]] += 1
         for v in nodes:
-            within[lower[v], level[v]] += 1
-        for b in range(highest + 1):
-            for d in range(1, deepest + 1):
-                within[b, d] += within[b, d - 1]
-            for j in range(min(b, deepest) + 1):
-                cost = beyond[b + 1, j + 1]
-                gain = within[b, min(b - j, deepest)] - cost
-                if cost > 0 and gain > best[0]:
-                    best[0], best[1], best[2], best[3] = gain, z, b, j
+            near[lower[v], level[v]] += 1

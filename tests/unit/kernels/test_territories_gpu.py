@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 
 from benchmarks.diameter_graphs import top_down
+from benchmarks.graph_files import largest_component
 from kernels import CSRGraph, Shard, center, eccentricities
 from kernels.eccentricity import territories
 from kernels.types import NODE
@@ -28,11 +29,11 @@ GRAPHS = {
     "attachment": barabasi_albert_graph(3000, m=2, seed=5, shuffled=True),
     "dense attachment": barabasi_albert_graph(2000, m=5, seed=6, shuffled=True),
     "random": in_one_piece(nx.gnm_random_graph(3000, 5000, seed=1)),
-    "tree": in_one_piece(nx.random_labeled_tree(1500, seed=3)),
+    "tree": barabasi_albert_graph(1500, m=1, seed=3, shuffled=True),
     "small world": in_one_piece(nx.watts_strogatz_graph(2000, 4, 0.2, seed=2)),
     "hierarchy": top_down(3000, 20),
-    "grid": grid_graph(25, 30),
-    "long grid": grid_graph(20, 60),
+    "grid": largest_component(grid_graph(25, 30)),
+    "long grid": largest_component(grid_graph(20, 60)),
 }
 
 
@@ -71,10 +72,26 @@ def test_all_eccentricities_and_the_center_agree_with_scipy(name, chosen):
     expected = hops_of(graph).max(axis=1)
     here = graph.to("gpu")
     np.testing.assert_array_equal(eccentricities(here), expected)
-    if name != "long grid":
-        assert chosen
+    assert bool(chosen) == (expected.max() < 64)
     found = center(here)
     np.testing.assert_array_equal(found.nodes, np.flatnonzero(expected == expected.min()))
+
+
+@pytest.mark.parametrize("batch", [2, 3])
+def test_many_sweeps_at_once_search_no_node_twice(batch, chosen, monkeypatch):
+    import cupy as cp
+
+    from kernels.eccentricity import gpu_answering
+
+    monkeypatch.setattr(gpu_answering, "TERRITORY_BATCH", batch)
+    graph = GRAPHS["attachment"].to("gpu")
+    node_ptr = cp.array([0, graph.n_nodes], np.int64)
+    shard = Shard(graph.indptr, graph.indices, node_ptr, trusted=True)
+    answering = gpu_answering.Answering.of(shard)
+    answering.answer("eccentricities")
+    sources = np.concatenate([some.get() for some in answering.sources])
+    assert len(chosen) > 2
+    assert len(np.unique(sources)) == len(sources) == answering.n_searches
 
 
 def test_nodes_in_the_way_are_found(chosen):
