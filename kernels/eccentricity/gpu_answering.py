@@ -36,7 +36,7 @@ MOST_WORDS_EACH = 2
 # Components are answered apart where they are so small a share of a shard of so many nodes.
 APART, LEAST_APART = 4, 1 << 18
 BATCH = 8  # sweeps for which sources are chosen at once while very many nodes are open, ...
-TERRITORY_BATCH = 2  # and where territories tell which to choose
+TERRITORY_BATCH = 4  # and where territories tell which to choose
 FIRST_SEARCHES = 512  # that make lower bounds tight enough for territories
 
 

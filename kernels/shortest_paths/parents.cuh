@@ -12,7 +12,7 @@ struct TreeControl {
 // Whether the arc u -> v is tight: a shortest path to v may end with it.
 __device__ __forceinline__ bool is_tight(const double from, const float weight, const double to)
 {
-    return from + (double)weight == to;
+    return from + exactly(weight) == to;
 }
 
 // The first arc of a warp's arcs from .. to - 1 whose tail is strictly nearer and tight.

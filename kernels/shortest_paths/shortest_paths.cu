@@ -74,6 +74,15 @@ __device__ __forceinline__ double number_of(const length_t bits)
     return __longlong_as_double((long long)bits);
 }
 
+// A weight as a float64. Written out, since CuPy has the compiler flush float32 numbers below 2^-126
+// to nought, in conversions too: such weights would be lost, and negative ones not be seen.
+__device__ __forceinline__ double exactly(const float weight)
+{
+    double x;
+    asm("cvt.f64.f32 %0, %1;" : "=d"(x) : "f"(weight));
+    return x;
+}
+
 // Put v into a bitmap; whether it was not there. A stale plain read costs one atomicOr.
 __device__ __forceinline__ bool enters(unsigned* map, const node_t v)
 {
@@ -131,7 +140,7 @@ __device__ __forceinline__ void relax(
     bool is_near = false, is_far = false;
     if (arc >= 0) {
         v = __ldg(&s.indices[arc]);
-        const length_t length = bits_of(number_of(from) + (double)__ldg(&s.weights[arc]));
+        const length_t length = bits_of(number_of(from) + exactly(__ldg(&s.weights[arc])));
         // Plain read first: most arcs lower nothing. Distances only fall, so a stale one costs an
         // atomicMin, never a distance.
         if (length < __ldcg(&s.distance[v]) && length < atomicMin(&s.distance[v], length)) {
@@ -242,7 +251,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK) sssp_search(
     double weight_sum = 0;
     bool is_invalid = false;
     for (offset_t arc = thread; arc < n_arcs; arc += n_threads) {
-        const double weight = weights[arc];
+        const double weight = exactly(weights[arc]);
         weight_sum += weight;
         is_invalid |= !(weight >= 0 && weight < number_of(INFINITE));
     }

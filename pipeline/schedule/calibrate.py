@@ -31,7 +31,15 @@ from pipeline.generate.barabasi_albert import barabasi_albert_graph
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.tasks import Device, SearchResults, SearchTask
 from pipeline.schedule.cluster import Cluster, open_cluster
-from pipeline.schedule.costs import DEFAULTS, DEVICES, LANES, Cost, Costs
+from pipeline.schedule.costs import (
+    DEFAULTS,
+    DEVICES,
+    LANES,
+    LEAST_EACH_S,
+    LEAST_S,
+    Cost,
+    Costs,
+)
 from pipeline.schedule.driver import drive
 from pipeline.schedule.tasks import search_graph
 
@@ -39,7 +47,6 @@ SIZES = (1_000, 10_000, 100_000, 1_000_000)  # routers; the crossing lies among 
 SAMPLE_S = 0.4  # seconds of repeats a figure, at least MIN_REPEATS
 MIN_REPEATS, MAX_REPEATS = 3, 25
 N_EMPTY = 600  # tasks without work, 1 to 5 ms each
-LEAST_S = 1e-12  # no cost is nought: a plan divides by some
 
 What = Literal["search", "sweep", "transfer", "task"]
 
@@ -215,7 +222,7 @@ def fit(samples: Iterable[Sample], source: str) -> Costs:
         source += f"; {' and '.join(missing)}: {DEFAULTS.source}"
     return Costs(
         **costs,
-        transfer_byte_s=max(LEAST_S, transfer_byte_s),
+        transfer_byte_s=max(LEAST_EACH_S, transfer_byte_s),
         task_s=max(LEAST_S, tasks[0]) if tasks else DEFAULTS.task_s,
         source=source,
     )
@@ -226,17 +233,17 @@ def fit_line(x: Sequence[float], seconds: Sequence[float]) -> tuple[float, float
 
     Relative, since times lie three orders of magnitude apart and the crossing among the small.
     """
-    t = np.maximum(np.asarray(seconds, float), LEAST_S)
+    t = np.maximum(np.asarray(seconds, float), LEAST_EACH_S)
     columns = np.stack([1 / t, np.asarray(x, float) / t], axis=1)
     ones = np.ones(len(t))
     best, *_ = np.linalg.lstsq(columns, ones, rcond=None)
     if (best < 0).any() or len(t) == 1:
         # At the border of what is allowed one of the two is nought; a single sample is all slope.
-        alone = columns.T @ ones / np.maximum((columns**2).sum(axis=0), LEAST_S)
+        alone = columns.T @ ones / np.maximum((columns**2).sum(axis=0), LEAST_EACH_S)
         error = ((columns * alone - 1) ** 2).sum(axis=0)
         keep = 1 if len(t) == 1 else int(np.argmin(error))
         best = np.where(np.arange(2) == keep, alone, 0.0)
-    a, b = np.maximum(best, LEAST_S * np.array([1, 1e-3])).tolist()
+    a, b = np.maximum(best, (LEAST_S, LEAST_EACH_S)).tolist()
     return a, b
 
 

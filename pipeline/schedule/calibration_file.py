@@ -22,7 +22,7 @@ from typing import Any
 
 from pipeline.errors import UsageError
 from pipeline.schedule.calibrate import Calibration
-from pipeline.schedule.costs import DEFAULTS, Cost, Costs
+from pipeline.schedule.costs import DEFAULTS, LEAST_EACH_S, LEAST_S, Cost, Costs
 from pipeline.schedule.fingerprint import MUST_AGREE, fingerprint
 from pipeline.schedule.gpus import gpu_models
 
@@ -31,8 +31,8 @@ log = logging.getLogger(__name__)
 VERSION = 1
 MAX_BYTES = 64 << 10  # ours is 3 kB
 # Seconds, and seconds an arc or a byte; what is beyond was not measured, and plans divide by some.
-BOUNDS_S = (1e-9, 1e4)
-BOUNDS_EACH_S = (1e-15, 1e-3)
+BOUNDS_S = (LEAST_S, 1e4)
+BOUNDS_EACH_S = (LEAST_EACH_S, 1e-3)
 ADVICE = "measure again with: hopscope doctor --calibrate"
 
 

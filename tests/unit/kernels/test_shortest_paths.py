@@ -54,6 +54,21 @@ def test_distances_are_the_least_rounded_sums(device, graph, data):
         check(graph, result)
 
 
+def test_weights_below_the_normal_numbers_of_float32_count(device):
+    least = float(np.finfo(np.float32).smallest_subnormal)
+    graph = weighted(path(4), [3 * least, 1e-40, 1.0])
+    first = 3 * least
+    second = first + float(np.float32(1e-40))
+    result = sssp(graph.to(device), 0, parents=True)
+    assert host(result.distance).tolist() == [0.0, first, second, second + 1.0]
+    assert host(result.parent).tolist() == [0, 0, 1, 2]
+    check(graph, result)
+    negative = weighted(path(2), [1.0])
+    negative.weights[:] = -least
+    with pytest.raises(GraphError, match="weight"):
+        sssp(negative.to(device), 0)
+
+
 @PROPERTY
 @given(graph=weighted_graphs(), data=st.data())
 def test_parents_are_the_tree_that_the_rule_picks(device, graph, data):
