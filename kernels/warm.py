@@ -35,6 +35,7 @@ _WIDTHS = (
     "kernels.eccentricity.cpu_steps",
     "kernels.eccentricity.ends_sweep",
     "kernels.eccentricity.kept_levels",
+    "kernels.eccentricity.kept_pairs",
     "kernels.eccentricity.landmarks",
     "kernels.eccentricity.level_search",
     "kernels.eccentricity.pair_sweep",

@@ -79,7 +79,7 @@ def diameter(
         return Diameter(**_common(None), diameter=0, path=np.empty(0, NODE), proof=nothing)
     common = _common(answering)
     sources = np.concatenate(answering.sources)
-    used = (answering.bounds.centre, answering.landmarks, answering.uses_trees)
+    used = (answering.bounds.centre, answering.known_by, answering.uses_trees)
     proof = Proof(sources, *used)
     path = answering.path()
     return Diameter(**common, diameter=common["lower"], path=path, proof=proof)

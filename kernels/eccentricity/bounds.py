@@ -67,6 +67,8 @@ class EccentricityBounds:
         Sources whose searches have come back.
     centre : (n_components,) int32
         Centre of the ball of each component; -1: none yet.
+    centres : list of (n,) int32
+        All that ever were: a pair that one of them has kept near is dropped for good.
     is_paired : (n_components,) bool
         Whether the pairs that are left are known; see ``restrict``.
 
@@ -111,6 +113,7 @@ class EccentricityBounds:
         self._is_winnowing = is_winnowing and question == "diameter"
         self._level: np.ndarray | None = None  # from the centre of each component
         self.centre = np.full(n_components, -1, NODE)
+        self.centres: list[np.ndarray] = []
         self._of_centre = np.full(n_components, np.inf)  # its eccentricity
         self.is_paired = np.zeros(n_components, bool)
         self._pairs, self._apart = np.empty((2, 0), NODE), np.empty(0, np.int32)
@@ -405,6 +408,7 @@ class EccentricityBounds:
             moved = better[self.component]
             self._level[moved] = level[moved]
         chosen = sources[better[own]]
+        self.centres.append(chosen)
         self.centre[self.component[chosen]] = chosen
         self._of_centre[self.component[chosen]] = eccentricity[self.component[chosen]]
         self._is_fresh = False

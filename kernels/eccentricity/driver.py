@@ -135,6 +135,12 @@ class Answering:
             self.step()
         return self.bounds
 
+    @property
+    def known_by(self) -> np.ndarray:
+        """Nodes by whose distances pairs were dropped: landmarks, and centres as they moved."""
+        nodes = np.concatenate([self.landmarks, *self.bounds.centres])
+        return np.unique(nodes).astype(NODE)
+
     def step(self) -> None:
         """Make the searches that are likely to answer soonest."""
         step = choose_step(self.strategy, self._progress())

@@ -288,7 +288,8 @@ class Answering:
         is_asked = question in TERRITORIAL and n_open > MANY_OPEN
         if is_limited or bounds.n_components > 1 or not is_asked:
             return False
-        return int(bounds.most[0]) < MOST_HOPS and DeviceTerritories.fits(bounds.n_nodes)
+        fits = DeviceTerritories.fits(bounds.n_nodes, self.parts.shard.n_arcs)
+        return int(bounds.most[0]) < MOST_HOPS and fits
 
     def _territories_for(self, question: Question, n_open: int) -> DeviceTerritories | None:
         """Territories, whose references are searched once they pay; None: not now."""

@@ -15,6 +15,7 @@ from kernels._cuda.memory import fits
 from kernels.eccentricity.bounds import QUESTIONS, Question
 from kernels.eccentricity.gpu_bounds import DeviceBounds, launch
 from kernels.eccentricity.territories import N_REFERENCES, farthest_above, plan
+from kernels.multi_source.gpu_sweeps import sweep_bytes
 from kernels.types import NODE
 
 MOST_HOPS = 64  # of graphs, as in the .cuh file
@@ -40,9 +41,9 @@ class DeviceTerritories:
         self.bounds, self.levels = bounds, levels
 
     @staticmethod
-    def fits(n_nodes: int) -> bool:
-        """Whether there is memory for the references of so many nodes."""
-        return fits((N_REFERENCES + 8) * n_nodes)
+    def fits(n_nodes: int, n_arcs: int) -> bool:
+        """Whether there is memory for references beside a sweep and for finding the hubs."""
+        return fits((N_REFERENCES + 32) * n_nodes + sweep_bytes(n_nodes, n_arcs, 1, levels=True))
 
     def close(self, question: Question) -> None:
         """Lower upper bounds by the rule; extremes follow."""

@@ -51,7 +51,7 @@ from kernels.types import NODE
 
 N_KEPT = 64  # searches: a byte a node each
 ROOM = 1 << 16  # pairs that are worth a list
-LIST_ARC = 4  # pairs looked at in a fourth of the time that a search spends on an arc
+LIST_ARC = 4  # pairs that each search allows to be looked at, an arc: a fourth of its time
 TOO_MANY, ANEW = 4, 1.25  # fewer pairs to try again with after too many; more so with each search
 SEARCH_NS_ARC, SEARCH_NS_NODE = 1.5, 5  # of level_search, on graphs in caches
 # Of ends_sweep on short graphs; an arc costs 1 ns more for so many nodes: rows leave the caches.
@@ -77,7 +77,7 @@ class Kept:
     ends : (n_ends,) int32
         From which sweeps were made: none is farther from any node than the path is long.
     centre : int
-        Which of them keeps the most pairs near, by itself.
+        Which of ``sources`` keeps the most pairs near, by itself.
     lower, upper : (n_nodes,) uint8 or uint16
         Bounds of eccentricities, equal at the sources.
     level : (n_nodes,) uint8 or uint16
@@ -329,11 +329,11 @@ def run(indptr, indices, levels, lower, upper, sources, ends, first, second, apa
                 saved_ns += HANDING_OVER_NS + n_sweeps * MANY_LANES_SEARCHES * search_ns
             if sweep_ns <= saved_ns and outside <= ends.size:
                 told[4] = _outside(levels[centre], upper, longest, ends)
-                deepest, end = _deepest(indptr, indices, ends[: told[4]])
-                if deepest <= longest:
+                farthest, end = _deepest(indptr, indices, ends[: told[4]])
+                if farthest <= longest:
                     return np.int64(ANSWERED)
                 for v in ends[: told[4]]:
-                    upper[v] = min(upper[v], levels.dtype.type(deepest))
+                    upper[v] = min(upper[v], levels.dtype.type(farthest))
                 source = end  # whose search makes the path known, and leaves nothing outside
                 continue
         if is_dear:

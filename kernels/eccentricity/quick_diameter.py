@@ -20,7 +20,7 @@ def quick_diameter(graph: CSRGraph, strategy: Strategy) -> Diameter | None:
     if kept is None:
         return None
     if kept.is_answered:
-        sources = np.concatenate([kept.sources, kept.ends])
+        sources = np.union1d(kept.sources, kept.ends)  # an end may have been searched again
         proof = Proof(sources, kept.sources[[kept.centre]], kept.sources, by_trees=False)
         return _told(len(sources), kept.path, proof)
     return _go_on(graph, kept, strategy)
@@ -70,5 +70,5 @@ def _go_on(graph: CSRGraph, kept: Kept, strategy: Strategy) -> Diameter:
     answering.run()
     path = kept.path if bounds.most[0] == len(kept.path) - 1 else answering.path()
     sources = np.concatenate(answering.sources)
-    proof = Proof(sources, bounds.centre, answering.landmarks, by_trees=False)
+    proof = Proof(sources, bounds.centre, answering.known_by, by_trees=False)
     return _told(bounds.n_searches, path, proof)

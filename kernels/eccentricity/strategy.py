@@ -29,7 +29,8 @@ class Strategy:
     landmarks : bool
         For diameters, look at pairs of nodes that no landmark keeps close (``landmarks``).
     sweeps : bool
-        Search from up to 512 candidates at once (``sweeping``).
+        Search from up to 512 candidates at once (``sweeping``), and from the ends that few kept
+        searches leave (``ends_sweep``).
     keep : bool
         For the diameter of a graph in one piece, begin with up to 64 searches all levels of which
         are kept and tell which pairs are near (``kept_levels``).

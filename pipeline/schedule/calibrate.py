@@ -233,13 +233,13 @@ def fit_line(x: Sequence[float], seconds: Sequence[float]) -> tuple[float, float
 
     Relative, since times lie three orders of magnitude apart and the crossing among the small.
     """
-    t = np.maximum(np.asarray(seconds, float), LEAST_EACH_S)
+    t = np.maximum(np.asarray(seconds, float), LEAST_S)
     columns = np.stack([1 / t, np.asarray(x, float) / t], axis=1)
     ones = np.ones(len(t))
     best, *_ = np.linalg.lstsq(columns, ones, rcond=None)
     if (best < 0).any() or len(t) == 1:
         # At the border of what is allowed one of the two is nought; a single sample is all slope.
-        alone = columns.T @ ones / np.maximum((columns**2).sum(axis=0), LEAST_EACH_S)
+        alone = columns.T @ ones / np.maximum((columns**2).sum(axis=0), np.finfo(float).tiny)
         error = ((columns * alone - 1) ** 2).sum(axis=0)
         keep = 1 if len(t) == 1 else int(np.argmin(error))
         best = np.where(np.arange(2) == keep, alone, 0.0)

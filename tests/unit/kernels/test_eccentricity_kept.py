@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -157,6 +158,16 @@ def test_what_is_left_is_handed_over():
     found = diameter(graph)
     assert (found.diameter, found.exact) == (2000, True)
     assert found.n_searches > len(kept.sources)
+    check_diameter(graph, found)
+
+
+@pytest.mark.parametrize("keep", [True, False])
+@pytest.mark.parametrize("seed", range(6))
+def test_what_centres_settled_before_they_moved_is_in_the_proof(seed, keep):
+    other = nx.random_regular_graph(5, 500, seed=seed)
+    graph = graph_of(500, list(other.edges()))
+    found = diameter(graph, strategy=Strategy(sweeps=False, keep=keep))
+    assert found.diameter == bfs_levels(graph, range(500)).max()
     check_diameter(graph, found)
 
 
