@@ -137,7 +137,12 @@ class Answering:
 
     @property
     def known_by(self) -> np.ndarray:
-        """Nodes by whose distances pairs were dropped: landmarks, and centres as they moved."""
+        """Nodes by whose distances pairs were dropped: landmarks, and centres as they moved.
+
+        Where pairs are not listed, none is dropped for good but by bounds.
+        """
+        if not self.bounds.is_paired.any():
+            return self.landmarks
         nodes = np.concatenate([self.landmarks, *self.bounds.centres])
         return np.unique(nodes).astype(NODE)
 
