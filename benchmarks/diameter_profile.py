@@ -9,7 +9,7 @@ moment counts for the innermost wrapped function; what is in none of them is ``o
 
 from __future__ import annotations
 
-import importlib
+import pkgutil
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -106,11 +106,8 @@ class Parts:
 
 def owner_of(module: str, name: str) -> tuple[Any, str]:
     """Module or class that a function is in, and its name there."""
-    owner: Any = importlib.import_module(module)
-    *classes, name = name.split(".")
-    for class_name in classes:
-        owner = getattr(owner, class_name)
-    return owner, name
+    path, _, name = name.rpartition(".")
+    return pkgutil.resolve_name(f"{module}:{path}"), name
 
 
 @contextmanager
