@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks.bench_store import made_up_topology
 from benchmarks.record import record
 from kernels import msbfs_shard
-from pipeline.build import build_graphs
+from pipeline.graphs import build_graphs
 from pipeline.model.measurement import Measurement
 from pipeline.model.tasks import SearchResults
 from pipeline.model.topology import IngressTable, Topology

@@ -8,10 +8,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from pipeline import __version__
-from pipeline.build import build_graphs
 from pipeline.errors import UsageError
 from pipeline.generate import Parameters, generate, generate_graphs, write_brite
 from pipeline.generate.size_law import MAX_INGRESSES, SMALLEST
+from pipeline.graphs import build_graphs
 from pipeline.infer.declared import declare
 from pipeline.store import check_name, write_snapshot
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from kernels.threads import n_cores
 from pipeline import __version__
-from pipeline.build import build_graphs
 from pipeline.config import IngestConfig
 from pipeline.errors import FormatError, UsageError
+from pipeline.graphs import build_graphs
 from pipeline.infer import Observation, PrefixTable, infer_topology, read_aliases, read_pfx2as
 from pipeline.infer.declared import declare
 from pipeline.infer.special import parse_prefix

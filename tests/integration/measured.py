@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.build import build_graphs
 from pipeline.config import AnalyzeConfig
+from pipeline.graphs import build_graphs
 from pipeline.model.topology import IngressTable, Topology
 from pipeline.store import open_snapshot, write_snapshot
 from tests.oracles.paths import bfs_levels

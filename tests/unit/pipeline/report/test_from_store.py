@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from kernels import msbfs
-from pipeline.build import build_graphs
+from pipeline.graphs import build_graphs
 from pipeline.model.addresses import parse_addrs
 from pipeline.model.measurement import Measurement
 from pipeline.model.tasks import SearchResults

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.build import build_graphs
 from pipeline.errors import OutOfMemoryError
+from pipeline.graphs import build_graphs
 from pipeline.model.tasks import SearchTask
 from pipeline.schedule.policy import smaller
 from pipeline.schedule.tasks import run_search

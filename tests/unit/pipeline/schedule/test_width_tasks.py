@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from kernels.errors import DeviceError, DeviceMemoryError, GraphError
-from pipeline.build import build_graphs
 from pipeline.collect.widths import take_widths
 from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError
+from pipeline.graphs import build_graphs
 from pipeline.model.tasks import WidthTask
 from pipeline.model.widths import WIDTH_METRICS
 from pipeline.schedule import width_tasks

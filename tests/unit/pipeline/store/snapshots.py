@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.build import build_graphs
+from pipeline.graphs import build_graphs
 from pipeline.model.graphs import GraphSet
 from pipeline.model.topology import IngressTable, Topology
 from pipeline.store import write_snapshot

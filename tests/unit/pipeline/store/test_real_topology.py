@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from pipeline.build import build_graphs
+from pipeline.graphs import build_graphs
 from pipeline.infer.declared import declare
 from pipeline.ingest import open_reader
 from pipeline.model.reading import ReadReport

@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels import CSRGraph, Shard
-from pipeline.build import build_graphs
+from pipeline.graphs import build_graphs
 from pipeline.model.graphs import NO_ID
 from pipeline.model.topology import Topology
 from pipeline.store import Snapshot, open_snapshot
 from pipeline.store.columns import row_group_ends
-from tests.unit.pipeline.build.multi_as import topologies
+from tests.unit.pipeline.graphs.multi_as import topologies
 from tests.unit.pipeline.store.snapshots import some_graphs, write
 
 

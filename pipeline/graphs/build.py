@@ -7,7 +7,7 @@ What happens to a node and a link
 - A link from a node to itself is dropped and counted. A link with an end in no AS is counted.
 - A link between two ASes is kept aside (``border_*``), once, lower asn first.
 - A link within an AS becomes two arcs. Of parallel links the lightest stays, the first of equal
-  ones, with its own columns (``pipeline.build.adjacency``); the others are counted.
+  ones, with its own columns (``pipeline.graphs.adjacency``); the others are counted.
 - ``graph_hash`` covers indptr and indices alone, so a night in which only RTTs changed keeps it.
 """
 
@@ -19,7 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 
 from kernels import hash_arrays
-from pipeline.build.adjacency import (
+from pipeline.graphs.adjacency import (
     collect_borders,
     collect_unmapped,
     count_links,
@@ -29,8 +29,8 @@ from pipeline.build.adjacency import (
     place_nodes,
     sort_lists,
 )
-from pipeline.build.combine import asns_of, combine
-from pipeline.build.connectivity import count_components
+from pipeline.graphs.combine import asns_of, combine
+from pipeline.graphs.connectivity import count_components
 from pipeline.model.graphs import GraphSet
 from pipeline.model.topology import NO_ASN, IngressTable, Topology
 

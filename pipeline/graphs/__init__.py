@@ -1,5 +1,5 @@
 """Topologies to one graph an AS."""
 
-from pipeline.build.graphs import build_graphs
+from pipeline.graphs.build import build_graphs
 
 __all__ = ["build_graphs"]

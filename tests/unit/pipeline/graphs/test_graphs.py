@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 
 from kernels import CSRGraph
-from pipeline.build import build_graphs
 from pipeline.errors import UsageError
+from pipeline.graphs import build_graphs
 from pipeline.model.graphs import NO_ID
 from pipeline.model.topology import NO_ASN, IngressTable, Topology
-from tests.unit.pipeline.build.multi_as import topologies
+from tests.unit.pipeline.graphs.multi_as import topologies
 
 EXAMPLES = settings(max_examples=150, deadline=None)
 
@@ -294,8 +294,8 @@ def test_many_chunks_of_components_agree_with_one(monkeypatch):
     near, far = rng.integers(0, 600, (2, 4000))
     t = Topology(asn, near, far)
     one = build_graphs([t])
-    monkeypatch.setattr("pipeline.build.connectivity.CHUNK_NODES", 50)
-    monkeypatch.setattr("pipeline.build.connectivity.CHUNK_ARCS", 30)
+    monkeypatch.setattr("pipeline.graphs.connectivity.CHUNK_NODES", 50)
+    monkeypatch.setattr("pipeline.graphs.connectivity.CHUNK_ARCS", 30)
     many = build_graphs([t])
     assert one.component_count.tolist() == many.component_count.tolist()
     assert one.largest_component.tolist() == many.largest_component.tolist()
