@@ -98,8 +98,12 @@ def nightly(
         options: Any other option of "hopscope run" by its long name, for instance
             {"allow_special": ["198.18.0.0/15"]}.
     """
+    given = dict(locals())
+    from pipeline import stages  # seconds of imports, not for whoever only deploys
+
     try:
-        ingest_config, analyze_config = configs(dict(locals()))
+        ingest_config, analyze_config = configs(given)
+        stages.check_run(ingest_config, analyze_config)
     except EXPECTED as error:
         return Failed(message=one_line(error))
     ingested, failure = result_or_failure(ingest_stage(ingest_config, return_state=True))

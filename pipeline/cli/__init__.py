@@ -143,7 +143,10 @@ def run(
     """Ingest, then analyze."""
     given = locals()
     ingest_config = o.ingest_config(given)
-    o.analyze_config(given)  # a wrong option is said before hours of reading
+    analyze_config = o.analyze_config(given)  # a wrong option is said before hours of reading
+    from pipeline import stages
+
+    stages.check_run(ingest_config, analyze_config)
     ingested = _ingest(ingest_config)
     summary = _analyze(o.analyze_config(given | {"snapshot": ingested.snapshot}))
     if as_json:

@@ -30,11 +30,13 @@ from pipeline.collect.schema import TASKS
 from pipeline.errors import UsageError
 from pipeline.model.measurement import Measurement
 from pipeline.report.escaping import printable
+from pipeline.report.folder import REPORT, earlier_report
 from pipeline.report.html import write_pages
 from pipeline.report.node_files import write_node_files
 from pipeline.report.run_facts import describe_run
 from pipeline.report.summarise import Summary, summarise
 from pipeline.report.width_tables import width_keys, width_or_bounds
+from pipeline.store import check_name
 
 SCHEMA_VERSION = 1
 
@@ -95,7 +97,7 @@ def write_reports(
     started: float,
     pages: bool = True,
 ) -> ReportSummary:
-    """Write everything under ``out/<snapshot>/``; a report that is there is replaced.
+    """Write everything under ``out/<snapshot>/``; a report of ours that is there is replaced.
 
     Parameters
     ----------
@@ -116,10 +118,11 @@ def write_reports(
     Raises
     ------
     UsageError
-        If the folder cannot be written.
+        If the folder cannot be written, or there is something in it that is no report of ours.
     """
     begun = time.time()
-    final = Path(out) / snapshot.name
+    final = Path(out) / check_name(snapshot.name)
+    earlier_report(final)
     try:
         final.parent.mkdir(parents=True, exist_ok=True)
         _remove_leftovers(final)
@@ -132,6 +135,7 @@ def write_reports(
             made = Path(measurement.distances_dir) if measurement.distances_dir else None
             if made is not None and made.is_dir():
                 _take_in(made, aside / "distances", summary.ases["asn"].to_pylist())
+            earlier_report(final)  # whoever put something there meanwhile keeps it
             _swap(aside, final)
             if made is not None:
                 shutil.rmtree(made, ignore_errors=True)
@@ -147,7 +151,7 @@ def write_reports(
         "ingresses": "ingresses.parquet",
         "tasks": "tasks.parquet",
         "rejects": "rejects.jsonl",
-        "report": "report.json",
+        "report": REPORT,
     }
     columns, rows = _table(summary)
     return ReportSummary(
@@ -218,7 +222,7 @@ def _write_all(
         "versions": _versions(),
     }
     text = json.dumps(_plain(report), indent=1, ensure_ascii=False, allow_nan=False)
-    (folder / "report.json").write_text(text + "\n", encoding="utf-8")
+    (folder / REPORT).write_text(text + "\n", encoding="utf-8")
     for path in folder.iterdir():
         if path.is_file():  # pages and node files are too many to wait for: a rerun makes them
             _sync(path)

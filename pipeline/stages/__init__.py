@@ -13,6 +13,7 @@ from pipeline.stages.analyze import (
     report_stage,
 )
 from pipeline.stages.ingest import IngestSummary, ingest
+from pipeline.stages.places import check_run
 
 __all__ = [
     "AnalyzeSummary",
@@ -20,6 +21,7 @@ __all__ = [
     "Progress",
     "ProgressCallback",
     "analyze",
+    "check_run",
     "ingest",
     "measure_stage",
     "report_stage",

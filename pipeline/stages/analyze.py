@@ -15,6 +15,7 @@ from pipeline.model.metrics import METRICS
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.report import ReportSummary, write_reports
 from pipeline.schedule import measure
+from pipeline.stages.places import check_out
 from pipeline.stages.warnings import failure_warnings, input_warnings
 from pipeline.store import Snapshot, open_snapshot
 
@@ -56,7 +57,8 @@ def open_for(config: AnalyzeConfig) -> Snapshot:
     Raises
     ------
     UsageError
-        If a metric is unknown, or an AS is not in the snapshot.
+        If a metric is unknown, an AS is not in the snapshot, or a report cannot go where it is to
+        (``check_out``).
     StoreError
         If there is no such snapshot, or it is broken.
     """
@@ -70,6 +72,7 @@ def open_for(config: AnalyzeConfig) -> Snapshot:
             f"AS{missing[0]} is not in snapshot {snapshot.name} ({len(snapshot.asn)} ASes); "
             "give --asn of ASes that are"
         )
+    check_out(config, snapshot)
     return snapshot
 
 

@@ -192,8 +192,8 @@ def test_leftovers_of_a_killed_run_go_and_those_of_a_run_at_work_stay(tmp_path):
 
 @pytest.mark.parametrize("asked", [True, False])
 def test_matrices_of_this_run_come_with_its_report_and_those_of_earlier_runs_go(tmp_path, asked):
-    final = tmp_path / "2026-11-21" / "distances"
-    final.mkdir(parents=True)
+    final = report(small(), tmp_path).path / "distances"
+    final.mkdir()
     (final / "10.parquet").write_bytes(b"old")
     made = tmp_path / ".2026-11-21.distances-1"
     made.mkdir()
@@ -208,8 +208,8 @@ def test_matrices_of_this_run_come_with_its_report_and_those_of_earlier_runs_go(
 
 
 def test_a_report_that_fails_leaves_the_matrices_of_the_old_one(tmp_path, monkeypatch):
-    final = tmp_path / "2026-11-21" / "distances"
-    final.mkdir(parents=True)
+    final = report(small(), tmp_path).path / "distances"
+    final.mkdir()
     (final / "10.parquet").write_bytes(b"old")
     made = tmp_path / ".2026-11-21.distances-1"
     made.mkdir()

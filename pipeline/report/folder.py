@@ -1,0 +1,68 @@
+"""Which folder a report may take the place of: none, an empty one, or an earlier report of ours."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from pipeline.errors import UsageError
+from pipeline.report.escaping import printable
+
+REPORT = "report.json"
+N_NAMED = 3  # files of a folder that a refusal names
+
+
+def earlier_report(folder: Path) -> dict | None:
+    """``report.json`` of the report that a new one of the same snapshot would replace.
+
+    Parameters
+    ----------
+    folder : Path
+        ``OUT/<snapshot>``.
+
+    Returns
+    -------
+    dict or None
+        None where the folder is missing or empty.
+
+    Raises
+    ------
+    UsageError
+        If there is anything else than a report of this snapshot that hopscope wrote: it would
+        be lost.
+    """
+    if folder.is_symlink():
+        raise _refusal(folder, "is a link, and a report replaces folders only")
+    if not folder.exists():
+        return None
+    if not folder.is_dir():
+        raise _refusal(folder, "is no folder")
+    names = sorted(path.name for path in folder.iterdir())
+    if not names:
+        return None
+    if REPORT not in names:
+        listed = ", ".join(printable(name) for name in names[:N_NAMED])
+        more = f" and {len(names) - N_NAMED:,} more" if len(names) > N_NAMED else ""
+        raise _refusal(folder, f"holds {listed}{more}, but no {REPORT}, so it is no report of ours")
+    report = _read(folder / REPORT)
+    if report is None or report.get("snapshot") != folder.name:
+        raise _refusal(folder, f"its {REPORT} is not that of a report of {folder.name}")
+    return report
+
+
+def _read(path: Path) -> dict | None:
+    """A ``report.json`` of ours; None if it is anything else."""
+    try:
+        report = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    if not isinstance(report, dict) or not isinstance(report.get("schema_version"), int):
+        return None
+    versions = report.get("versions")
+    return report if isinstance(versions, dict) and "hopscope" in versions else None
+
+
+def _refusal(folder: Path, why: str) -> UsageError:
+    return UsageError(
+        f"{folder}: {why}; a report would replace it: give --out another folder, or move it away"
+    )

@@ -1,0 +1,80 @@
+"""Where a run may write: a report replaces a whole folder, so nothing else may lie in its way."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pipeline.config import AnalyzeConfig, IngestConfig
+from pipeline.errors import UsageError
+from pipeline.report.folder import earlier_report
+from pipeline.store import Snapshot, check_name
+
+
+def check_run(ingest: IngestConfig, analyze: AnalyzeConfig) -> None:
+    """Check what a run will read and write before it begins.
+
+    Raises
+    ------
+    UsageError
+        If ``out`` is, holds or lies in the store or an input, or if something else than a report
+        of ours lies where the report is to be.
+    """
+    tables = [path for path in (ingest.as_names, ingest.aliases) if path is not None]
+    _check_apart(analyze.out, ingest.store, [*ingest.inputs, *ingest.ip2as, *tables])
+    if ingest.snapshot is not None:
+        earlier_report(analyze.out / check_name(ingest.snapshot))
+
+
+def check_out(config: AnalyzeConfig, snapshot: Snapshot) -> None:
+    """Check where the report of a snapshot is to be; the inputs are those of its manifest.
+
+    Raises
+    ------
+    UsageError
+        As ``check_run`` does.
+    """
+    _check_apart(config.out, config.store, _known_inputs(snapshot.manifest))
+    earlier_report(config.out / check_name(snapshot.name))
+
+
+def _known_inputs(manifest: Mapping[str, Any]) -> list[Path]:
+    """Files that a snapshot was made of, as far as they are still there."""
+    paths = [Path(str(entry["path"])) for entry in manifest["inputs"] if entry.get("path")]
+    return [path for path in paths if os.path.lexists(path)]
+
+
+def _check_apart(out: Path, store: Path, inputs: Iterable[Path]) -> None:
+    found = [("store", store, True)]
+    beside: dict[Path, Path] = {}  # folder of files -> the first of them: a night has thousands
+    for path in inputs:
+        real = Path(os.path.realpath(path))
+        if real.is_dir():
+            found.append(("input", path, True))
+        else:
+            beside.setdefault(real.parent, path)
+    found += [("input", path, False) for path in beside.values()]
+    for what, path, is_folder in found:
+        holds, lies_in = _is_within(path, out), is_folder and _is_within(out, path)
+        if holds or lies_in:
+            how = "is" if holds and lies_in else "holds" if holds else "lies in"
+            raise UsageError(
+                f"--out {out}: {how} the {what} {path}, which a report could replace; give a "
+                "folder apart from the store and the inputs"
+            )
+
+
+def _is_within(path: Path, folder: Path) -> bool:
+    """Whether ``path`` is ``folder`` or lies below it, links followed; neither need exist."""
+    real, wanted = Path(os.path.realpath(path)), Path(os.path.realpath(folder))
+    return any(above == wanted or _is_same(above, wanted) for above in (real, *real.parents))
+
+
+def _is_same(first: Path, second: Path) -> bool:
+    """Whether two names stand for one folder, as on a file system that ignores case."""
+    try:
+        return first.samefile(second)
+    except OSError:
+        return False

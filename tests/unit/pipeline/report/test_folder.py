@@ -1,0 +1,93 @@
+"""What a report may take the place of."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pipeline.errors import UsageError
+from pipeline.report import write_reports
+from pipeline.report.folder import earlier_report
+from tests.unit.pipeline.report.memory import MemorySnapshot, measured
+
+OURS = {"schema_version": 1, "snapshot": "night", "versions": {"hopscope": "0.1"}}
+
+
+def snapshot() -> MemorySnapshot:
+    return MemorySnapshot({10: [(0, 1)]}, {10: 2}, [(10, 0, [20], 3, 0, False)], name="night")
+
+
+def write(out):
+    found = snapshot()
+    return write_reports(found, measured(found), out, options={}, warnings=[], started=0.0)
+
+
+def test_nothing_an_empty_folder_and_our_own_report_are_replaced(tmp_path):
+    final = tmp_path / "night"
+    assert earlier_report(final) is None
+    final.mkdir()
+    assert earlier_report(final) is None
+    write(tmp_path)
+    assert earlier_report(final)["snapshot"] == "night"
+    (final / "as" / "99.html").touch()  # of an AS that is no more
+    write(tmp_path)
+    assert not (final / "as" / "99.html").exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        None,
+        "",
+        "no json",
+        "[]",
+        "[" * 100_000,
+        "{}",
+        json.dumps({"snapshot": "night", "schema_version": 1}),
+        json.dumps(OURS | {"snapshot": "other"}),
+        json.dumps(OURS | {"schema_version": "1"}),
+        json.dumps(OURS | {"versions": ["hopscope"]}),
+    ],
+)
+def test_everything_else_stays_as_it_is(tmp_path, text):
+    final = tmp_path / "night"
+    final.mkdir()
+    (final / "traces.warts").write_bytes(b"a year of work")
+    if text is not None:
+        (final / "report.json").write_text(text)
+    before = {path.name: path.read_bytes() for path in final.iterdir()}
+    with pytest.raises(UsageError, match=r"night: .*--out"):
+        write(tmp_path)
+    assert {path.name: path.read_bytes() for path in final.iterdir()} == before
+    assert [path.name for path in tmp_path.iterdir()] == ["night"]
+
+
+def test_what_came_there_while_the_report_was_written_stays(tmp_path, monkeypatch):
+    from pipeline.report import write as module
+
+    final = tmp_path / "night"
+
+    def write_all(*arguments):
+        found = real(*arguments)
+        final.mkdir()
+        (final / "notes.txt").write_text("mine")
+        return found
+
+    real = module._write_all
+    monkeypatch.setattr(module, "_write_all", write_all)
+    with pytest.raises(UsageError, match=r"notes\.txt"):
+        write(tmp_path)
+    assert (final / "notes.txt").read_text() == "mine"
+    assert [path.name for path in tmp_path.iterdir()] == ["night"]
+
+
+def test_a_file_and_a_link_are_no_folder_to_replace(tmp_path):
+    (tmp_path / "night").write_text("a file")
+    with pytest.raises(UsageError, match="no folder"):
+        write(tmp_path)
+    (tmp_path / "night").unlink()
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "night").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(UsageError, match="link"):
+        write(tmp_path)

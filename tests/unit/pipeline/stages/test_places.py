@@ -1,0 +1,103 @@
+"""Nothing of anybody is replaced or removed by a report, whatever ``--out`` is given."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from flows.nightly import nightly
+from pipeline.cli import main
+from tests.unit.pipeline.store.snapshots import write
+
+LAB = Path(__file__).parents[4] / "data" / "samples" / "lab"
+TRACES = "h1.icmp-paris.warts.gz"
+IP2AS = str(LAB / "lab.pfx2as")
+
+
+def content(folder: Path) -> dict[str, bytes | str]:
+    """Everything below a folder: bytes of files, where links lead."""
+    return {
+        str(path.relative_to(folder)): str(path.readlink())
+        if path.is_symlink()
+        else path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_symlink() or path.is_file()
+    }
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch) -> Path:
+    """A folder to work in: ``data/lab`` has traces, ``data/store`` the snapshots a and store."""
+    monkeypatch.chdir(tmp_path)
+    lab = tmp_path / "data" / "lab"
+    lab.mkdir(parents=True)
+    for name in (TRACES, "as_names.json", "lab.pfx2as"):
+        shutil.copy(LAB / name, lab)
+    given = [{"path": f"data/lab/{TRACES}", "n_rejected": 0, "status": "ok"}]
+    for name in ("store", "a"):
+        write(tmp_path / "data" / "store", name, inputs=given)
+    return tmp_path
+
+
+def refused(words: list[str], capsys) -> str:
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1, lines
+    return lines[0]
+
+
+RUNS = {
+    "out holds an input folder": ("data/lab", "elsewhere", "data", "lab"),
+    "out holds it, default name": ("data/lab", "elsewhere", "data", None),
+    "out holds an input file": (f"data/lab/{TRACES}", "elsewhere", "data/lab", "x"),
+    "out is an input": ("data/lab", "elsewhere", "data/lab", "x"),
+    "out lies in an input": ("data/lab", "elsewhere", "data/lab/reports", "x"),
+    "out is an input by a link": ("data/lab", "elsewhere", "link", "x"),
+    "out holds the store": ("data/lab", "data/store", "data", "store"),
+    "out is the store": ("data/lab", "data/store", "data/store", "versions"),
+    "out lies in the store": ("data/lab", "data/store", "data/store/reports", "x"),
+    "out holds a prefix table": (str(LAB), "elsewhere", "data/lab", "x"),
+    "a folder of somebody else's": ("data/lab", "elsewhere", "home", "photos"),
+    "a link in the report's place": ("data/lab", "elsewhere", "home", "linked"),
+}
+
+
+@pytest.mark.parametrize(("inputs", "store", "out", "name"), RUNS.values(), ids=RUNS)
+def test_run_that_would_replace_anything_else_is_refused(here, capsys, inputs, store, out, name):
+    (here / "link").symlink_to(here / "data" / "lab")
+    (here / "home" / "photos").mkdir(parents=True)
+    (here / "home" / "photos" / "cat.jpg").write_bytes(b"cat")
+    (here / "home" / "linked").symlink_to(here / "data" / "lab")
+    before = content(here)
+    named = ["--snapshot", name] if name else []
+    words = ["run", inputs, "--store", store, "--out", out, "--ip2as", "data/lab/lab.pfx2as"]
+    line = refused([*words, *named], capsys)
+    assert "--out" in line
+    assert content(here) == before
+
+    state = nightly.fn(
+        inputs=[inputs], store=store, out=out, snapshot=name, ip2as=["data/lab/lab.pfx2as"]
+    )
+    assert state.is_failed()
+    assert f"hopscope: {state.message}" == line
+    assert content(here) == before
+
+
+@pytest.mark.parametrize("out", ["data", "data/store", "data/store/versions", "data/lab", "home"])
+def test_analyze_that_would_replace_anything_else_is_refused(here, capsys, out):
+    (here / "home" / "a").mkdir(parents=True)
+    (here / "home" / "a" / "report.json").write_text('{"title": "of another program"}')
+    before = content(here)
+    line = refused(["analyze", "--store", "data/store", "--out", out, "--snapshot", "a"], capsys)
+    assert "--out" in line
+    assert content(here) == before
+
+
+def test_input_that_is_gone_stands_in_nobodys_way(here, capsys):
+    shutil.rmtree(here / "data" / "lab")
+    words = ["analyze", "--store", "data/store", "--out", "data/lab", "--snapshot", "a"]
+    assert "AS7 is not in" in refused([*words, "--asn", "7"], capsys)  # got past its places
