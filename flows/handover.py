@@ -25,7 +25,7 @@ FOLDER = ".measured"  # below the folder of reports
 KEEP_S = 24 * 3600.0
 _RESULT_COLUMNS = [field.name for field in fields(SearchResults) if field.name != "read_s"]
 _COLUMNS = ["rows", "n_tasks", "n_retries", "wall_s"]
-_OBJECTS = ["device", "cluster", "busy_share", "distances_dir"]
+_OBJECTS = ["device", "cluster", "busy_share", "distances_dir", "snapshot", "version"]
 _WIDTHS: dict[str, type] = {
     "widths": Widths,
     "weighted_widths": Widths,
@@ -49,6 +49,7 @@ def write_measurement(path: Path, measurement: Measurement, started: float) -> N
     rest: dict[str, Any] = {name: getattr(measurement, name) for name in _OBJECTS}
     for name in _WIDTHS:
         rest[name] = _split(getattr(measurement, name), name, columns)
+    rest["metrics"] = list(measurement.metrics)
     rest["failed"] = {str(row): reason for row, reason in measurement.failed.items()}
     rest["tasks"] = {}
     for name, values in measurement.tasks.items():
@@ -116,6 +117,7 @@ def read_measurement(path: Path) -> tuple[Measurement, float]:
                 ),
                 failed={int(row): reason for row, reason in rest["failed"].items()},
                 tasks=tasks,
+                metrics=tuple(rest["metrics"]),
             ),
             float(rest["started"]),
         )

@@ -109,14 +109,22 @@ def nightly(
     ingested, failure = result_or_failure(ingest_stage(ingest_config, return_state=True))
     if failure is not None:
         return failure
-    analyze_config = dataclasses.replace(analyze_config, snapshot=ingested.snapshot)
-    handover, failure = result_or_failure(
-        measure_stage(analyze_config, new_handover(analyze_config), return_state=True)
+    # From here on this one version, and nobody removes it before the report is written.
+    analyze_config = dataclasses.replace(
+        analyze_config, snapshot=ingested.snapshot, version=ingested.version
     )
-    if failure is None:
-        analyzed, failure = result_or_failure(
-            report_stage(analyze_config, handover, return_state=True)
+    try:
+        held = stages.open_for(analyze_config)
+    except EXPECTED as error:
+        return Failed(message=one_line(error))
+    with held:
+        handover, failure = result_or_failure(
+            measure_stage(analyze_config, new_handover(analyze_config), return_state=True)
         )
+        if failure is None:
+            analyzed, failure = result_or_failure(
+                report_stage(analyze_config, handover, return_state=True)
+            )
     if failure is not None:
         show_warnings(ingested.warnings, complete=ingested.complete)
         return failure

@@ -38,6 +38,7 @@ class AnalyzeConfig:
     store: Path
     out: Path
     snapshot: str | None = None  # None: the newest
+    version: str | None = None  # of that snapshot, as it was ingested; None: the one of today
     asns: tuple[int, ...] = ()  # empty: every AS
     metrics: tuple[str, ...] = ("hops",)
     max_searches: int | None = None  # a component for its widths; None: until they are exact

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -148,7 +149,8 @@ def run(
 
     stages.check_run(ingest_config, analyze_config)
     ingested = _ingest(ingest_config)
-    summary = _analyze(o.analyze_config(given | {"snapshot": ingested.snapshot}))
+    made = {"snapshot": ingested.snapshot, "version": ingested.version}
+    summary = _analyze(replace(analyze_config, **made))
     if as_json:
         print_json(ingest_facts(ingested) | analyze_facts(summary))
     else:

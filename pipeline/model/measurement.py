@@ -39,6 +39,10 @@ class Measurement:
         In hops and by weight, where asked for; a row for each of ``rows`` that did not fail.
     effective : EffectiveDiameters or None
         Where asked for; the same rows.
+    snapshot, version : str
+        What was measured: name of the snapshot, and folder of the version that it then was.
+    metrics : tuple of str
+        What was asked for, of ``pipeline.model.metrics.METRICS``.
     """
 
     rows: np.ndarray
@@ -55,3 +59,6 @@ class Measurement:
     widths: Widths | None = None
     weighted_widths: Widths | None = None
     effective: EffectiveDiameters | None = None
+    snapshot: str = ""
+    version: str = ""
+    metrics: tuple[str, ...] = ()

@@ -203,6 +203,7 @@ def _write_all(
     report = {
         "schema_version": SCHEMA_VERSION,
         "snapshot": snapshot.name,
+        "snapshot_version": snapshot.version,
         "node_kind": manifest.get("kind"),
         "totals": summary.totals | ({"n_node_files": n_node_files} if n_node_files else {}),
         "warnings": warnings,

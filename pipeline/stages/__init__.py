@@ -10,6 +10,7 @@ from pipeline.stages.analyze import (
     AnalyzeSummary,
     analyze,
     measure_stage,
+    open_for,
     report_stage,
 )
 from pipeline.stages.ingest import IngestSummary, ingest
@@ -24,5 +25,6 @@ __all__ = [
     "check_run",
     "ingest",
     "measure_stage",
+    "open_for",
     "report_stage",
 ]

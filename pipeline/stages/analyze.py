@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ from pipeline.report import ReportSummary, write_reports
 from pipeline.schedule import measure
 from pipeline.stages.places import check_out
 from pipeline.stages.warnings import failure_warnings, input_warnings
-from pipeline.store import Snapshot, open_snapshot
+from pipeline.store import Snapshot, open_snapshot, open_version
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class AnalyzeSummary:
 
 
 def open_for(config: AnalyzeConfig) -> Snapshot:
-    """Open the snapshot that a run is about.
+    """Open the snapshot that a run is about: as long as it is open, nobody removes this version.
 
     Raises
     ------
@@ -65,7 +65,10 @@ def open_for(config: AnalyzeConfig) -> Snapshot:
     unknown = [metric for metric in config.metrics if metric not in METRICS]
     if unknown:
         raise UsageError(f"unknown metric {unknown[0]!r}; known: {', '.join(METRICS)}")
-    snapshot = open_snapshot(config.store, config.snapshot)
+    if config.version is None:
+        snapshot = open_snapshot(config.store, config.snapshot)
+    else:
+        snapshot = open_version(config.store, config.version)
     missing = sorted(set(config.asns) - set(snapshot.asn.tolist())) if config.asns else []
     if missing:
         raise UsageError(
@@ -78,7 +81,8 @@ def open_for(config: AnalyzeConfig) -> Snapshot:
 
 def measure_stage(config: AnalyzeConfig, progress: ProgressCallback = no_progress) -> Measurement:
     """Search from every ingress of every AS asked for."""
-    return measure(open_for(config), config, progress)
+    with open_for(config) as snapshot:
+        return _measure(snapshot, config, progress)
 
 
 def report_stage(
@@ -87,13 +91,64 @@ def report_stage(
     started: float,
     progress: ProgressCallback = no_progress,
 ) -> AnalyzeSummary:
-    """Write the report of what was measured; ``started`` in seconds since 1970 UTC."""
-    snapshot = open_for(config)
+    """Write the report of what was measured; ``started`` in seconds since 1970 UTC.
+
+    Raises
+    ------
+    UsageError
+        If ``config`` names another snapshot or version than was measured, or names none and the
+        snapshot has been ingested again since; or as ``open_for``.
+    StoreError
+        If the version that was measured is not there.
+    """
+    with _open_measured(config, measurement) as snapshot:
+        return _report(snapshot, config, measurement, started, progress)
+
+
+def analyze(config: AnalyzeConfig, progress: ProgressCallback = no_progress) -> AnalyzeSummary:
+    """Measure, then report: one version of the snapshot, also if it is replaced meanwhile."""
+    started = time.time()
+    with open_for(config) as snapshot:
+        measurement = _measure(snapshot, config, progress)
+        return _report(snapshot, config, measurement, started, progress)
+
+
+def _measure(snapshot: Snapshot, config: AnalyzeConfig, progress: ProgressCallback) -> Measurement:
+    measurement = measure(snapshot, config, progress)
+    return replace(
+        measurement, snapshot=snapshot.name, version=snapshot.version, metrics=config.metrics
+    )
+
+
+def _open_measured(config: AnalyzeConfig, measurement: Measurement) -> Snapshot:
+    """The version of the snapshot that was measured, and no other."""
+    name = measurement.snapshot
+    if config.snapshot not in (None, name):
+        raise UsageError(
+            f"snapshot {config.snapshot} was asked for, but {name} was measured: measure again"
+        )
+    snapshot = open_for(replace(config, snapshot=name))
+    if snapshot.version != measurement.version:
+        snapshot.close()
+        raise UsageError(
+            f"snapshot {name} is version {snapshot.version}, but {measurement.version} was "
+            "measured: it has been ingested again since; measure again"
+        )
+    return snapshot
+
+
+def _report(
+    snapshot: Snapshot,
+    config: AnalyzeConfig,
+    measurement: Measurement,
+    started: float,
+    progress: ProgressCallback,
+) -> AnalyzeSummary:
     progress(Progress("report", 0, len(measurement.rows), "ASes"))
     failed = {int(snapshot.asn[row]): reason for row, reason in measurement.failed.items()}
     measured = failure_warnings(failed)  # each AS keeps its reason in ases.parquet
     n_no_ingress = int(np.count_nonzero(snapshot.n_ingresses[measurement.rows] == 0))
-    if n_no_ingress and "hops" in config.metrics:
+    if n_no_ingress and "hops" in measurement.metrics:
         measured.append(f"{n_no_ingress} ASes have no ingress: nothing was searched in them")
     report = write_reports(
         snapshot,
@@ -117,12 +172,6 @@ def report_stage(
         warnings=measured,
         wall_s=time.time() - started,
     )
-
-
-def analyze(config: AnalyzeConfig, progress: ProgressCallback = no_progress) -> AnalyzeSummary:
-    """Measure, then report."""
-    started = time.time()
-    return report_stage(config, measure_stage(config, progress), started, progress)
 
 
 def _options(config: AnalyzeConfig) -> dict:

@@ -45,6 +45,11 @@ class IngestSummary:
     wall_s: float = 0.0
 
     @property
+    def version(self) -> str:
+        """Which version of the snapshot this ingest wrote."""
+        return self.path.name
+
+    @property
     def complete(self) -> bool:
         """Whether every file was used to its end (rejected records alone do not count)."""
         return all(report.status == "ok" for report in self.reports)

@@ -2,7 +2,7 @@
 
 from pipeline.store.doctor import check_store
 from pipeline.store.names import check_name
-from pipeline.store.pointers import open_snapshot, snapshot_names
+from pipeline.store.pointers import open_snapshot, open_version, snapshot_names
 from pipeline.store.scratch import scratch_folder
 from pipeline.store.snapshot import Snapshot
 from pipeline.store.tables import Ingresses, NodeTable
@@ -15,6 +15,7 @@ __all__ = [
     "check_name",
     "check_store",
     "open_snapshot",
+    "open_version",
     "scratch_folder",
     "snapshot_names",
     "write_snapshot",

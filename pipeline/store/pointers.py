@@ -104,6 +104,25 @@ def open_snapshot(store: Path, name: str | None = None) -> Snapshot:
     raise broken(path, f"points to {folder.name}, which is not there")
 
 
+def open_version(store: Path, version: str) -> Snapshot:
+    """Open one version of a snapshot, whether its name still points to it or not.
+
+    Raises
+    ------
+    StoreError
+        If the store does not have it (any longer), or it is broken.
+    """
+    folder = Path(store) / VERSIONS / version
+    if is_version(version) and folder.is_dir():
+        lock = hold_for_reading(folder / LOCK)
+        if lock is not None or folder.is_dir():
+            return Snapshot.open_dir(folder, lock)
+    raise StoreError(
+        f"{store}: no version {version!r} of a snapshot: a later ingest has replaced it, or it is "
+        "of another store"
+    )
+
+
 def read_pointer(path: Path) -> Pointer:
     """Read one pointer; StoreError if it is not what was written."""
     try:

@@ -115,6 +115,11 @@ class Snapshot:
         return f"Snapshot({self.name!r}, {self.n_ases} ASes, {str(self.path)!r})"
 
     @property
+    def version(self) -> str:
+        """Name of its folder; another one for each ingest."""
+        return self.path.name
+
+    @property
     def n_ases(self) -> int:
         return len(self.asn)
 

@@ -65,6 +65,9 @@ def measurement() -> Measurement:
             n_searches=np.array([1024, 1]),
             read_s=0.125,
         ),
+        snapshot="monday",
+        version="monday-0123456789ab",
+        metrics=("hops", "diameter"),
     )
 
 
@@ -89,7 +92,8 @@ def test_every_field_comes_back_as_it_was(tmp_path, measurement):
             assert getattr(old, "dtype", None) == getattr(new, "dtype", None)
     for name in ("rows", "n_tasks", "n_retries", "wall_s"):
         np.testing.assert_array_equal(getattr(measurement, name), getattr(back, name))
-    for name in ("failed", "device", "cluster", "busy_share", "distances_dir"):
+    plain = ("failed", "device", "cluster", "busy_share", "distances_dir")
+    for name in (*plain, "snapshot", "version", "metrics"):
         assert getattr(measurement, name) == getattr(back, name)
     assert back.tasks["asns"] == [[1], [2, 3]]
     assert list(back.tasks["worker"]) == ["tcp://a", "tcp://b"]

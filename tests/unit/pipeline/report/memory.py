@@ -42,6 +42,7 @@ class MemorySnapshot:
         weight=None,
     ):
         self.name = name
+        self.version = f"{name}-0123456789ab"
         self.asn = np.array(sorted(ases), np.int64)
         self._graphs = [_csr(ases[asn], n_nodes[asn]) for asn in self.asn.tolist()]
         self._addrs = [
