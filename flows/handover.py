@@ -19,10 +19,9 @@ from pipeline.errors import StoreError
 from pipeline.model.measurement import Measurement
 from pipeline.model.tasks import SearchResults
 from pipeline.model.widths import EffectiveDiameters, Widths
+from pipeline.store.held import KEEP_S, hand_over
 
 FOLDER = ".measured"  # below the folder of reports
-# What a run that was killed left behind; a report that failed can be made again until then.
-KEEP_S = 24 * 3600.0
 _RESULT_COLUMNS = [field.name for field in fields(SearchResults) if field.name != "read_s"]
 _COLUMNS = ["rows", "n_tasks", "n_retries", "wall_s"]
 _OBJECTS = ["device", "cluster", "busy_share", "distances_dir", "snapshot", "version"]
@@ -64,6 +63,8 @@ def write_measurement(path: Path, measurement: Measurement, started: float) -> N
     columns["rest"] = np.frombuffer(text, np.uint8)
     with path.open("wb") as file:
         np.savez(file, **columns)
+    if measurement.distances_dir:
+        hand_over(Path(measurement.distances_dir))
 
 
 def _split(found: Any, name: str, columns: dict[str, np.ndarray]) -> dict[str, Any] | None:

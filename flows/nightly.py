@@ -40,10 +40,10 @@ from flows.outcome import (
 from flows.progress import listening
 from flows.report import report_stage
 from flows.server import free_port, prefect_server
-from flows.stopping import stop_on_signals
 from pipeline.cli.summaries import print_analyze, print_ingest, print_warnings
 from pipeline.cli.terminal import ProgressDisplay, warn
 from pipeline.errors import UsageError
+from pipeline.stopping import stop_on_signals
 
 if TYPE_CHECKING:
     from pipeline.stages import AnalyzeSummary, IngestSummary

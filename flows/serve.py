@@ -21,10 +21,10 @@ import flows
 from flows.pages import REPORTS, REPORTS_FOLDER, REPORTS_URL, ReportServer
 from flows.runs import end_lost_runs
 from flows.server import HOST, prefect_server, stop_process
-from flows.stopping import stop_on_signals
 from flows.tied import tied
 from pipeline.cli.terminal import print_line, warn
 from pipeline.errors import UsageError
+from pipeline.stopping import stop_on_signals
 
 ROOT = Path(flows.__file__).resolve().parents[1]
 POOL = "local"

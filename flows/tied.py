@@ -6,12 +6,10 @@ started it is gone, so start it from a main thread. Elsewhere only the parent ca
 
 from __future__ import annotations
 
-import ctypes
 import os
-import signal
 import sys
 
-_PR_SET_PDEATHSIG = 1  # prctl(2)
+from pipeline.stopping import end_with_parent
 
 
 def tied(words: list[str]) -> list[str]:
@@ -22,10 +20,8 @@ def tied(words: list[str]) -> list[str]:
 def main(arguments: list[str]) -> None:
     """Tie this process to its parent, then become the program; the tie lasts through that."""
     parent, *words = arguments
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
-        if os.getppid() != int(parent):
-            return  # it was gone before
+    if not end_with_parent(int(parent)):
+        return
     os.execvp(words[0], words)
 
 

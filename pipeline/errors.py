@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def is_no_room(error: OSError) -> bool:
+    """Whether a disk, a quota or the limit of a file is full: trying again would not help."""
+    return error.errno in _NO_ROOM
+
 
 class PipelineError(Exception):
     """Base of every error raised by ``pipeline``."""

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 from dataclasses import replace
@@ -30,6 +31,7 @@ from pipeline.cli.summaries import (
 from pipeline.cli.terminal import ProgressDisplay, print_line, warn
 from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.errors import PipelineError
+from pipeline.stopping import stop_on_signals
 
 app = typer.Typer(
     add_completion=False,
@@ -219,16 +221,22 @@ def doctor(
     store: Annotated[
         Path | None, typer.Option(envvar="HOPSCOPE_STORE", help="Store to check to the last byte.")
     ] = None,
+    out: Annotated[
+        Path | None, typer.Option(envvar="HOPSCOPE_OUT", help="Folder of reports to look through.")
+    ] = None,
     calibrate: Annotated[
         bool,
         typer.Option("--calibrate", help="Measure what searches and tasks cost; analyze uses it."),
+    ] = False,
+    clean: Annotated[
+        bool, typer.Option("--clean", help="Remove what killed runs left in --store and --out.")
     ] = False,
     as_json: o.AsJson = False,
 ) -> None:
     """Say what this machine has, what searches cost on it, and whether a store is whole."""
     from pipeline.stages.doctor import examine, measure_machine
 
-    findings = examine(store)
+    findings = examine(store, out, clean=clean)
     facts: dict = {"findings": [vars(finding) for finding in findings]}
     if not as_json:
         for finding in findings:
@@ -274,10 +282,22 @@ def _analyze(config: AnalyzeConfig):
 
 def main(arguments: list[str] | None = None) -> None:
     """Run one command and exit with its status."""
+    with stop_on_signals() as stopping:
+        status: int | None = None
+        with contextlib.suppress(KeyboardInterrupt, typer.Abort):  # between commands of ours
+            status = _run_command(arguments)
+        if stopping.asked.is_set():  # typer makes a status of its own of any of them
+            with contextlib.suppress(OSError):  # a terminal that is closed
+                warn("stopped")
+            status = stopping.exit_status
+    sys.exit(status or 0)
+
+
+def _run_command(arguments: list[str] | None) -> int | None:
+    """The exit status of one command; what is wrong is said in one line."""
     try:
-        status = app(arguments, standalone_mode=False)
+        return app(arguments, standalone_mode=False)
     except TyperException as error:
-        status = 2
         message = error.format_message() if hasattr(error, "format_message") else str(error)
         if error.__class__.__name__ == "NoArgsIsHelpError":  # the message is the whole help
             sys.stderr.write(message + "\n")
@@ -285,11 +305,6 @@ def main(arguments: list[str] | None = None) -> None:
             warn(" ".join(message.split()) + "; see --help")
     except PipelineError as error:
         warn(str(error))
-        status = 2
-    except (KeyboardInterrupt, typer.Abort):
-        warn("stopped")
-        status = 130
     except OSError as error:  # a full disk, a folder that is a file, no permission
         warn(f"{error.filename or 'system'}: {error.strerror or error}")
-        status = 2
-    sys.exit(status or 0)
+    return 2

@@ -15,7 +15,7 @@ import numpy as np
 
 from pipeline.infer.cleaning import COUNTS, clean_traces
 from pipeline.infer.interning import AddressTable
-from pipeline.infer.spool import Block, SpoolWriter, scratch_faults
+from pipeline.infer.spool import Block, SpoolWriter, save_array, scratch_faults
 from pipeline.model.traces import TraceBatch
 
 # Replies cleaned at a time; a larger batch is cut, so that its hops fit one block of a spool.
@@ -130,9 +130,13 @@ class Observer:
         addrs, roles = self._folder / "addrs.npy", self._folder / "roles.npy"
         vantages = self._folder / "vantages.npy"
         with scratch_faults(self._folder):
-            np.save(addrs, self._table.addrs)
-            np.save(roles, self._role[: len(self._table)])
-            np.save(vantages, self._vantages.addrs)
+            for path, array in (
+                (addrs, self._table.addrs),
+                (roles, self._role[: len(self._table)]),
+                (vantages, self._vantages.addrs),
+            ):
+                with path.open("wb") as file:
+                    save_array(file, array)
         return Observation(
             self._writer.path,
             addrs,

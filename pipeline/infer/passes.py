@@ -16,7 +16,7 @@ import numpy as np
 
 from pipeline.infer.merging import find_addrs
 from pipeline.infer.observing import Observation
-from pipeline.infer.spool import Traces, read_block, scratch_faults
+from pipeline.infer.spool import Traces, read_block, save_array, scratch_faults
 
 State = TypeVar("State")
 
@@ -54,7 +54,7 @@ class Spools:
                     prefix="numbering-", suffix=".npy", dir=folder, delete=False
                 ) as file,
             ):
-                np.save(file, find_addrs(addrs, np.load(observation.addrs)))
+                save_array(file, find_addrs(addrs, np.load(observation.addrs)))
             self._numberings.append(Path(file.name))
 
     def _blocks(self, worker: int) -> Iterator[Traces]:

@@ -11,17 +11,15 @@ fault of the input. A writer that failed once refuses everything, since what it 
 from __future__ import annotations
 
 import contextlib
-import errno
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO
+from typing import IO, BinaryIO
 
 import numpy as np
 
-from pipeline.errors import StoreError
+from pipeline.errors import StoreError, is_no_room
 
-_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 # Hops a block is cut at: 2.3 MB, small beside the tables, large beside a call.
 BLOCK_HOPS = 1 << 18
 
@@ -41,10 +39,22 @@ def scratch_faults(folder: Path) -> Iterator[None]:
         reason = error.strerror or str(error)
         fault = "scratch files cannot be written or read"
         remedy = "check the folder and its disk"
-        if error.errno in _FULL:
+        if is_no_room(error):
             fault = "no room for scratch files"
             remedy = "free space or use a larger disk"
         raise StoreError(f"{folder}: {fault}: {reason}; {remedy}") from error
+
+
+def save_array(file: IO[bytes], array: np.ndarray) -> None:
+    """``np.save``, but a full disk is reported as one.
+
+    NumPy writes to a real file by C's own buffer, and where that has no room it only says how
+    many items were "requested and written".
+    """
+    array = np.ascontiguousarray(array)
+    header = np.lib.format.header_data_from_array_1_0(array)
+    np.lib.format.write_array_header_1_0(file, header)
+    file.write(array.data)
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ import math
 import os
 import platform
 import shutil
-import socket
 import sys
 import time
 from dataclasses import dataclass, field
@@ -37,6 +36,7 @@ from pipeline.report.run_facts import describe_run
 from pipeline.report.summarise import Summary, summarise
 from pipeline.report.width_tables import width_keys, width_or_bounds
 from pipeline.store import check_name
+from pipeline.store.held import WRITING, held_folder, release_folder
 
 SCHEMA_VERSION = 1
 
@@ -124,11 +124,9 @@ def write_reports(
     final = Path(out) / check_name(snapshot.name)
     earlier_report(final)
     try:
-        final.parent.mkdir(parents=True, exist_ok=True)
-        _remove_leftovers(final)
-        aside = final.with_name(f".{final.name}.{_OURS}{os.getpid()}")
-        aside.mkdir()
-        try:
+        with held_folder(final.parent, WRITING) as held:
+            aside = held / final.name
+            aside.mkdir()
             summary, n_pages = _write_all(
                 snapshot, measurement, aside, options, warnings, (started, begun), pages
             )
@@ -138,9 +136,7 @@ def write_reports(
             earlier_report(final)  # whoever put something there meanwhile keeps it
             _swap(aside, final)
             if made is not None:
-                shutil.rmtree(made, ignore_errors=True)
-        finally:
-            shutil.rmtree(aside, ignore_errors=True)
+                release_folder(made)
     except OSError as error:
         raise UsageError(
             f"{error.filename or final}: {error.strerror or error}; give --out a folder that can "
@@ -288,31 +284,6 @@ def _plain(value):
     return str(value).encode("utf-8", "replace").decode()
 
 
-# Leftovers of a killed run are told from a run at work by their host and process.
-_OURS = f"writing-{socket.gethostname()}-"
-
-
-def _remove_leftovers(final: Path) -> None:
-    prefix = f".{final.name}.{_OURS}"
-    for path in final.parent.iterdir():
-        if not path.name.startswith(prefix):
-            continue
-        process = path.name.removeprefix(prefix)
-        if process.isdigit() and int(process) != os.getpid() and _is_running(int(process)):
-            continue
-        shutil.rmtree(path, ignore_errors=True)
-
-
-def _is_running(process: int) -> bool:
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
-
-
 def _take_in(made: Path, folder: Path, asns: list[int]) -> None:
     """Link the hop matrices of this run into the new report; they go once it is in place."""
     folder.mkdir()
@@ -330,7 +301,7 @@ def _swap(aside: Path, final: Path) -> None:
     if not final.exists():
         aside.rename(final)
     elif not _exchange(aside, final):
-        old = aside.with_name(aside.name + "-old")
+        old = aside.with_name(f".{aside.name}-old")
         final.rename(old)
         aside.rename(final)
         old.rename(aside)

@@ -19,7 +19,6 @@ import os
 import re
 import signal
 import socket
-import tempfile
 import time
 import warnings
 from collections.abc import Iterable, Iterator
@@ -48,6 +47,7 @@ from pipeline.schedule.workers import (
     compile_once_a_host,
     path_text,
 )
+from pipeline.store.held import WORKERS, held_folder, own_folder
 
 log = logging.getLogger(__name__)
 
@@ -275,16 +275,14 @@ def _start(config: AnalyzeConfig) -> Iterator[Client]:
                 }
             )
         )
-        scratch = stack.enter_context(
-            tempfile.TemporaryDirectory(prefix="hopscope-workers-", ignore_cleanup_errors=True)
-        )
+        scratch = stack.enter_context(held_folder(own_folder(), WORKERS))
         options: dict[str, Any] = {
             "n_workers": n_workers,
             "threads_per_worker": 1,
             "host": "127.0.0.1",
             "protocol": "tcp",
             "dashboard_address": _free_address(config.dashboard),
-            "local_directory": scratch,
+            "local_directory": str(scratch),
             "silence_logs": logging.CRITICAL,
         }
         with warnings.catch_warnings(), _no_interrupt_in_children():

@@ -3,11 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
-import socket
-import time
-import uuid
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,20 +16,17 @@ from pipeline.schedule.cluster import Cluster
 from pipeline.schedule.driver import drive
 from pipeline.schedule.tasks import JoinTask, parts_folder, run_join
 from pipeline.store import Snapshot
-
-KEEP_S = 24 * 3600.0  # the report may be made by another process, later
+from pipeline.store.held import DISTANCES, hold_folder, release_folder
 
 
 def distances_folder(snapshot: Snapshot, config: AnalyzeConfig) -> Path | None:
     """A fresh folder beside the report that is to be; None where no distances are asked for."""
     if not config.distances:
         return None
-    # Beside the report that may be there: it stays whole until this run's takes its place.
-    run = f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:8]}"
-    folder = (config.out / f".{snapshot.name}.distances-{run}").resolve()
     try:
-        _remove_leftovers(folder, run)
-        parts_folder(folder).mkdir(parents=True)
+        # Beside the report that may be there: it stays whole until this run's takes its place.
+        folder = hold_folder(config.out.resolve(), DISTANCES)
+        parts_folder(folder).mkdir()
     except OSError as error:
         raise UsageError(f"--out {config.out}: cannot be written: {error.strerror}") from None
     return folder
@@ -46,27 +39,8 @@ def removed_on_error(folder: Path | None) -> Iterator[None]:
         yield
     except BaseException:
         if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+            release_folder(folder)
         raise
-
-
-def _remove_leftovers(folder: Path, run: str) -> None:
-    """What runs of this host left that were killed; their process id tells."""
-    if not folder.parent.is_dir():
-        return
-    host = run.rsplit("-", 2)[0]
-    prefix = folder.name.removesuffix(run) + host + "-"
-    for path in folder.parent.iterdir():
-        process = path.name.removeprefix(prefix).split("-")[0]
-        if not path.name.startswith(prefix) or not process.isdigit():
-            continue
-        try:
-            if time.time() - path.stat().st_mtime > KEEP_S:
-                os.kill(int(process), 0)
-        except ProcessLookupError:
-            shutil.rmtree(path, ignore_errors=True)
-        except OSError:  # somebody else's, at work
-            continue
 
 
 def join_parts(

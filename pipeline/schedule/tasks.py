@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -17,7 +18,7 @@ from kernels.errors import CheckError
 from kernels.multi_source import msbfs_shard
 from kernels.types import N_FARTHEST
 from pipeline.collect.distances import join_distances, write_distances
-from pipeline.errors import RetryableError
+from pipeline.errors import PipelineError, RetryableError, is_no_room
 from pipeline.model.tasks import SearchResults, SearchTask
 from pipeline.schedule.resident import read_shard, resident_graph, snapshot_at
 from pipeline.schedule.task_errors import errors_of
@@ -125,7 +126,8 @@ def _use_levels(task: SearchTask, results: SearchResults) -> None:
             host = resident_graph(task.snapshot, row, "cpu")
             blocks = _checked(host, blocks, results, first)
         if task.distances_dir:
-            write_distances(_distances_path(task, row, first, last), blocks)
+            with _no_second_try_without_room(task.name, task.distances_dir):
+                write_distances(_distances_path(task, row, first, last), blocks)
         else:
             for _ in blocks:
                 pass
@@ -165,6 +167,18 @@ def _checked(
         yield sources, levels
 
 
+@contextlib.contextmanager
+def _no_second_try_without_room(name: str, folder: str) -> Iterator[None]:
+    """A full disk is as full for the next attempt, and each costs the search again."""
+    try:
+        yield
+    except OSError as error:
+        if not is_no_room(error):
+            raise
+        reason = f"no room for its distances in {folder}: {error.strerror or error}"
+        raise PipelineError(f"{name}: {reason}; free space, or give another --out") from None
+
+
 def _distances_path(task: SearchTask, row: int, first: int, last: int) -> Path:
     """The AS's own file where this task has all of it; else a part, joined later."""
     folder = Path(task.distances_dir)
@@ -201,7 +215,8 @@ class JoinTask:
 def run_join(task: JoinTask) -> int:
     """Join parts into one file; the number of parts."""
     try:
-        join_distances(Path(task.path), [Path(part) for part in task.parts], task.sources)
+        with _no_second_try_without_room(task.name, str(Path(task.path).parent)):
+            join_distances(Path(task.path), [Path(part) for part in task.parts], task.sources)
     except OSError as error:
         raise RetryableError(f"{task.name}: {error}") from error
     return len(task.parts)

@@ -18,7 +18,7 @@ from pipeline.errors import StoreError
 from pipeline.model.progress import ProgressCallback, no_progress
 from pipeline.schedule.calibrate import Calibration, calibrate
 from pipeline.schedule.calibration_file import save
-from pipeline.store import check_store
+from pipeline.store import check_store, leftovers, remove_leftovers
 
 PACKAGES = ("numpy", "numba", "pyarrow", "dask", "distributed", "prefect")
 GPU_PACKAGES = ("dask-cuda", "cupy-cuda13x")
@@ -93,8 +93,21 @@ def _snapshots(store: Path) -> Iterator[Finding]:
         yield Finding(f"snapshot {name}", not fault, fault or "every byte as written")
 
 
-def examine(store: Path | None) -> list[Finding]:
-    """Examine this machine, and each snapshot of a store to its last byte."""
+def _leftovers(store: Path | None, out: Path | None, clean: bool) -> Iterator[Finding]:
+    """What killed runs left: no fault, the next run removes it; until then it takes room."""
+    for path in leftovers(store, out):
+        size = sum(file.lstat().st_size for file in path.rglob("*") if not file.is_dir())
+        end = "removed" if clean else "the next run removes it, and so does --clean"
+        yield Finding("left-over", True, f"{path}: of a killed run, {size / 2**20:.1f} MiB; {end}")
+    if clean:
+        remove_leftovers(store, out)
+
+
+def examine(store: Path | None, out: Path | None = None, *, clean: bool = False) -> list[Finding]:
+    """Examine this machine, each snapshot of a store to its last byte, and what dead runs left.
+
+    With ``clean`` what they left in ``store`` and ``out`` is removed.
+    """
     python = f"hopscope {__version__}, Python {platform.python_version()}, {platform.machine()}"
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     findings = [
@@ -103,7 +116,9 @@ def examine(store: Path | None) -> list[Finding]:
         *_gpus(),
         _kernels(),
     ]
-    return findings + (list(_snapshots(store)) if store is not None else [])
+    if store is not None:
+        findings += _snapshots(store)
+    return [*findings, *_leftovers(store, out, clean)]
 
 
 def measure_machine(progress: ProgressCallback = no_progress) -> tuple[Calibration, Path]:

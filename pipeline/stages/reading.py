@@ -6,8 +6,11 @@ spool files in the scratch folder, a ReadReport counts.
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
+import os
 import shutil
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
@@ -22,6 +25,7 @@ from pipeline.infer.observing import compile_kernels
 from pipeline.ingest import hash_file, open_reader, warm_up
 from pipeline.model.reading import ReadReport, printable_path
 from pipeline.model.traces import TraceBatch
+from pipeline.stopping import end_with_parent
 
 # Input below which this process reads alone: a second one starts up for 2 to 3 s, in which this
 # one reads some 30 MB of compressed warts.
@@ -39,9 +43,26 @@ class ReadFile:
     observation: Observation | None
 
 
-def _start_process(counter: Any) -> None:
+def _start_process(counter: Any, parent: int) -> None:
     global _traces_read
     _traces_read = counter
+    end_with_parent(parent, signal.SIGKILL)
+
+
+@contextlib.contextmanager
+def _ended_on_error() -> Iterator[None]:
+    """End the processes that are started in the block where it raises: a pool waits for them.
+
+    Ctrl-C reaches them too, from the terminal; SIGTERM and SIGHUP reach this process alone.
+    """
+    before = multiprocessing.active_children()
+    try:
+        yield
+    except BaseException:
+        for process in multiprocessing.active_children():
+            if process not in before:
+                process.kill()
+        raise
 
 
 def _count(n_traces: int) -> None:
@@ -115,9 +136,12 @@ def read_all_traces(
     def read_side_by_side(which: list[int], n: int) -> list[int]:
         """Read some files; those whose process died are returned."""
         died = []
-        with ProcessPoolExecutor(
-            n, mp_context=context, initializer=_start_process, initargs=(counter,)
-        ) as pool:
+        with (
+            ProcessPoolExecutor(
+                n, mp_context=context, initializer=_start_process, initargs=(counter, os.getpid())
+            ) as pool,
+            _ended_on_error(),
+        ):
             futures = {pool.submit(read_traces, *files[i], folders[i]): i for i in which}
             pending = set(futures)
             while pending:

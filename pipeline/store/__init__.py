@@ -1,9 +1,9 @@
 """Snapshots on disk: the graphs of many ASes in a few Parquet files. See docs/store.md."""
 
-from pipeline.store.doctor import check_store
+from pipeline.store.doctor import check_store, leftovers, remove_leftovers
+from pipeline.store.held import scratch_folder
 from pipeline.store.names import check_name
 from pipeline.store.pointers import open_snapshot, open_version, snapshot_names
-from pipeline.store.scratch import scratch_folder
 from pipeline.store.snapshot import Snapshot
 from pipeline.store.tables import Ingresses, NodeTable
 from pipeline.store.writer import write_snapshot
@@ -14,8 +14,10 @@ __all__ = [
     "Snapshot",
     "check_name",
     "check_store",
+    "leftovers",
     "open_snapshot",
     "open_version",
+    "remove_leftovers",
     "scratch_folder",
     "snapshot_names",
     "write_snapshot",

@@ -1,12 +1,18 @@
-"""Whether a store is whole: every snapshot of it, every file, byte by byte."""
+"""Whether a store is whole, byte by byte, and what killed runs left in it and beside reports."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from pipeline.errors import StoreError
+from pipeline.store.held import abandoned, own_folder, remove_abandoned
 from pipeline.store.names import POINTERS
-from pipeline.store.pointers import open_snapshot, pointer_paths
+from pipeline.store.pointers import (
+    abandoned_versions,
+    open_snapshot,
+    pointer_paths,
+    remove_abandoned_versions,
+)
 
 
 def check_store(store: Path) -> dict[str, str]:
@@ -39,3 +45,32 @@ def check_store(store: Path) -> dict[str, str]:
         else:
             found[path.stem] = ""
     return found
+
+
+def leftovers(store: Path | None, out: Path | None) -> list[Path]:
+    """What killed runs left in a store, in a folder of reports, and of Dask workers here.
+
+    What a living run uses is not among it, nor what a measuring flow left for the reporting one
+    within a day.
+    """
+    found = [path for folder in _folders(store, out) for path in abandoned(folder)]
+    return found + (abandoned_versions(store) if store is not None else [])
+
+
+def remove_leftovers(store: Path | None, out: Path | None) -> None:
+    """Remove what ``leftovers`` names.
+
+    Raises
+    ------
+    OSError
+        If a folder cannot be written.
+    """
+    for folder in _folders(store, out):
+        remove_abandoned(folder)
+    if store is not None:
+        remove_abandoned_versions(store)
+
+
+def _folders(store: Path | None, out: Path | None) -> list[Path]:
+    given = [folder for folder in (store, out) if folder is not None and folder.is_dir()]
+    return [*given, own_folder()]

@@ -206,28 +206,63 @@ def fsync_file(path: Path) -> None:
 fsync_folder = fsync_file  # of a folder: its entries
 
 
+def abandoned_versions(store: Path) -> list[Path]:
+    """Versions that no pointer names and no living process holds; nothing is changed."""
+    return sorted(
+        path
+        for path in _unnamed_versions(store)
+        if path.name.startswith(TRASH) or _is_abandoned(path)
+    )
+
+
+def remove_abandoned_versions(store: Path) -> None:
+    """Remove what ``abandoned_versions`` names; the next ingest would."""
+    if not (store / VERSIONS).is_dir():
+        return
+    with store_turn(store) as alone:
+        garbage = _set_garbage_aside(store) if alone else []
+    for path in garbage:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_abandoned(version: Path) -> bool:
+    with claim_abandoned(version / LOCK) as abandoned:
+        return abandoned
+
+
+def _unnamed_versions(store: Path) -> list[Path]:
+    """Folders of versions that no pointer names: old, being written, or being removed."""
+    try:
+        used = {read_pointer(path).version for path in pointer_paths(store)}
+        folders = sorted((store / VERSIONS).iterdir())
+    except (OSError, StoreError):
+        return []  # a broken pointer may have named any of them
+    return [
+        path
+        for path in folders
+        if (is_version(path.name) and path.name not in used)
+        or path.name.startswith((TRASH, WRITING))
+    ]
+
+
 def _set_garbage_aside(store: Path) -> list[Path]:
     """Rename what no pointer names and no living process holds; the caller removes it.
 
     Call in turn: then a version is renamed and pointed to as one step, and an unnamed one can
     only be replaced or left by a dead writer.
     """
-    try:
-        used = {read_pointer(path).version for path in pointer_paths(store)}
-    except StoreError:
-        return []  # a broken pointer may have named any of them
-    garbage = []
     for path in (store / POINTERS).glob(".*"):
         path.unlink(missing_ok=True)
-    for path in (store / VERSIONS).iterdir():
+    garbage = []
+    for path in _unnamed_versions(store):
         if path.name.startswith(TRASH):
             garbage.append(path)
-        elif (is_version(path.name) and path.name not in used) or path.name.startswith(WRITING):
-            with claim_abandoned(path / LOCK) as abandoned:
-                if abandoned:
-                    aside = path.with_name(f"{TRASH}{uuid.uuid4().hex[:12]}")
-                    os.rename(path, aside)
-                    garbage.append(aside)
+            continue
+        with claim_abandoned(path / LOCK) as abandoned:
+            if abandoned:
+                aside = path.with_name(f"{TRASH}{uuid.uuid4().hex[:12]}")
+                os.rename(path, aside)
+                garbage.append(aside)
     return garbage
 
 

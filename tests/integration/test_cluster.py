@@ -17,7 +17,7 @@ import pytest
 
 from kernels.threads import n_cores, n_threads
 from pipeline.errors import PipelineError, UsageError
-from pipeline.schedule import distances_folder, measure, measuring
+from pipeline.schedule import measure, measuring
 from pipeline.schedule.cluster import open_cluster
 from pipeline.schedule.driver import drive
 from pipeline.schedule.watch import Limits
@@ -140,19 +140,6 @@ def test_distances_are_the_hop_matrix_of_each_as(snapshot, there, pack):
         assert table["node"].to_pylist() == list(range(n_nodes)) * len(sources)
         hops = np.array(table["hops"].fill_null(-1)).reshape(len(sources), n_nodes)
         np.testing.assert_array_equal(hops, bfs_levels(snapshot.graph(row), sources))
-
-
-def test_matrices_of_a_killed_run_go_after_a_day_and_others_stay(snapshot, tmp_path):
-    config = config_for(snapshot, tmp_path, distances=True)
-    prefix = f".{snapshot.name}.distances-{socket.gethostname()}"
-    dead, fresh = tmp_path / f"{prefix}-4194999-a", tmp_path / f"{prefix}-4194999-b"
-    alive = tmp_path / f"{prefix}-{os.getpid()}-c"
-    for folder in (dead, fresh, alive):
-        folder.mkdir()
-    for folder in (dead, alive):
-        os.utime(folder, (0, 0))
-    distances_folder.distances_folder(snapshot, config)
-    assert [folder.exists() for folder in (dead, fresh, alive)] == [False, True, True]
 
 
 def test_a_worker_killed_in_the_middle_costs_nothing_but_time(snapshot, cluster, wanted, there):

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 import numpy as np
 import pytest
 
-from flows.handover import KEEP_S, read_measurement, remove_old, write_measurement
+from flows.handover import read_measurement, remove_old, write_measurement
 from kernels import Shard
 from kernels.eccentricity.widths import widths
 from pipeline.errors import StoreError
@@ -16,6 +16,7 @@ from pipeline.model.measurement import Measurement
 from pipeline.model.tasks import SearchResults
 from pipeline.model.widths import EffectiveDiameters, Widths
 from pipeline.schedule.width_columns import widths_of_shard
+from pipeline.store.held import DISTANCES, KEEP_S, hold_folder
 from tests.shapes import path as path_graph
 
 
@@ -27,7 +28,7 @@ def widths_of(is_weighted: bool) -> Widths:
 
 
 @pytest.fixture
-def measurement() -> Measurement:
+def measurement(tmp_path) -> Measurement:
     results = SearchResults(
         row=np.array([0, 0, 2]),
         source=np.array([1, 4, 0], np.int32),
@@ -54,7 +55,7 @@ def measurement() -> Measurement:
         },
         cluster={"n_workers": 2, "dashboard": "http://127.0.0.1:8787/status"},
         busy_share={"tcp://a": 0.75},
-        distances_dir="/reports/.brite.distances-1",
+        distances_dir=str(hold_folder(tmp_path / "reports", DISTANCES)),
         widths=widths_of(is_weighted=False),
         weighted_widths=widths_of(is_weighted=True),
         effective=EffectiveDiameters(

@@ -86,6 +86,28 @@ def test_the_error_names_the_folder_and_the_reason_and_survives_a_process(tmp_pa
     assert str(pickle.loads(pickle.dumps(caught.value))) == text
 
 
+def test_a_full_disk_is_told_by_its_reason_for_addresses_too(tmp_path):
+    """NumPy's own words there: "20000 requested and 496 written"."""
+    if not Path("/dev/full").exists():
+        pytest.skip("no /dev/full")
+    with (
+        pytest.raises(StoreError, match="no room for scratch files: No space left on device"),
+        spool.scratch_faults(tmp_path),
+        Path("/dev/full").open("wb") as file,
+    ):
+        spool.save_array(file, np.arange(20_000))
+
+
+@pytest.mark.parametrize("shape", [(0,), (5,), (3, 2)])
+def test_a_saved_array_is_loaded_again(tmp_path, shape):
+    array = np.arange(np.prod(shape), dtype=np.uint64).reshape(shape)
+    with (tmp_path / "a.npy").open("wb") as file:
+        spool.save_array(file, array)
+    loaded = np.load(tmp_path / "a.npy")
+    assert loaded.dtype == array.dtype
+    np.testing.assert_array_equal(loaded, array)
+
+
 def test_a_disk_that_is_full_in_fact_is_told_at_the_last_write(tmp_path):
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html.parser
 import json
-import os
 import re
 import time
 from dataclasses import replace
@@ -21,6 +20,7 @@ from pipeline.report.as_page import MAX_INGRESSES
 from pipeline.report.escaping import printable, script_json
 from pipeline.report.index_page import MAX_WARNINGS
 from pipeline.report.plots import bin_counts, hop_histogram
+from pipeline.store.held import DISTANCES, WRITING, held_folder, hold_folder
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 
 HOSTILE = (
@@ -41,6 +41,10 @@ def small(name="2026-11-21", **changes) -> MemorySnapshot:
 def report(snapshot, out, measurement=None, **changes):
     arguments = {"options": {}, "warnings": [], "started": time.time() - 1}
     return write_reports(snapshot, measurement or measured(snapshot), out, **(arguments | changes))
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
 
 
 def test_every_file_of_the_contract_is_there(tmp_path):
@@ -65,7 +69,7 @@ def test_every_file_of_the_contract_is_there(tmp_path):
     assert pq.read_table(summary.files["ases"])["n_unreached"].to_pylist() == [0, 1]
     assert summary.n_pages == 2
     assert summary.table == [(10, None, 3, 2, 1, 1.5, 2, 0), (20, None, 3, 1, 1, 1.0, 1, 1)]
-    assert [p.name for p in (tmp_path / "out").iterdir()] == ["2026-11-21"]  # nothing left beside
+    assert names(tmp_path / "out") == [".lock", "2026-11-21"]  # nothing left beside
 
 
 def test_tasks_keep_their_columns_and_their_schema_without_any(tmp_path):
@@ -138,7 +142,7 @@ def test_a_report_that_is_there_is_replaced_and_its_pages_go(tmp_path):
     assert second.path == first.path
     assert not (first.path / "as" / "99.html").exists()
     assert "second" in second.index.read_text()
-    assert [p.name for p in tmp_path.iterdir()] == ["2026-11-21"]
+    assert names(tmp_path) == [".lock", "2026-11-21"]
 
 
 def test_a_report_is_replaced_also_where_names_cannot_be_exchanged(tmp_path, monkeypatch):
@@ -146,7 +150,7 @@ def test_a_report_is_replaced_also_where_names_cannot_be_exchanged(tmp_path, mon
     report(small(), tmp_path)
     summary = report(small(), tmp_path, warnings=["second"])
     assert "second" in summary.index.read_text()
-    assert [p.name for p in tmp_path.iterdir()] == ["2026-11-21"]
+    assert names(tmp_path) == [".lock", "2026-11-21"]
 
 
 def test_a_report_that_fails_leaves_the_old_one_whole(tmp_path, monkeypatch):
@@ -159,7 +163,7 @@ def test_a_report_that_fails_leaves_the_old_one_whole(tmp_path, monkeypatch):
     with pytest.raises(UsageError, match=r"No space left on device; give --out"):
         report(small(), tmp_path)
     assert "first" in first.index.read_text()
-    assert [p.name for p in tmp_path.iterdir()] == ["2026-11-21"]
+    assert names(tmp_path) == [".lock", "2026-11-21"]
 
 
 def test_a_reader_never_sees_a_report_that_is_not_whole(tmp_path, monkeypatch):
@@ -178,16 +182,14 @@ def test_a_reader_never_sees_a_report_that_is_not_whole(tmp_path, monkeypatch):
     assert seen == [(True, True)]
 
 
-def test_leftovers_of_a_killed_run_go_and_those_of_a_run_at_work_stay(tmp_path):
-    dead = tmp_path / f".2026-11-21.{write._OURS}4194999"  # above any process id of Linux
-    alive = tmp_path / f".2026-11-21.{write._OURS}{os.getppid()}"
-    other = tmp_path / ".2026-11-22.writing-elsewhere-1"
-    for folder in (dead, alive, other):
-        folder.mkdir()
-    report(small(), tmp_path)
-    assert not dead.exists()
-    assert alive.exists()
-    assert other.exists()
+def test_leftovers_of_killed_runs_go_whatever_their_snapshot_and_those_at_work_stay(tmp_path):
+    dead = tmp_path / ".writing-0123456789ab"
+    (dead / "files" / "2026-11-20").mkdir(parents=True)  # its lock went with its process
+    (dead / "lock").touch()
+    with held_folder(tmp_path, WRITING) as at_work:
+        report(small(), tmp_path)
+        assert not dead.exists()
+        assert at_work.exists()
 
 
 @pytest.mark.parametrize("asked", [True, False])
@@ -195,8 +197,7 @@ def test_matrices_of_this_run_come_with_its_report_and_those_of_earlier_runs_go(
     final = report(small(), tmp_path).path / "distances"
     final.mkdir()
     (final / "10.parquet").write_bytes(b"old")
-    made = tmp_path / ".2026-11-21.distances-1"
-    made.mkdir()
+    made = hold_folder(tmp_path, DISTANCES)
     for asn in (10, 99):  # 99 is in no run of this snapshot
         (made / f"{asn}.parquet").write_bytes(b"new")
     snapshot = small()
@@ -211,8 +212,7 @@ def test_a_report_that_fails_leaves_the_matrices_of_the_old_one(tmp_path, monkey
     final = report(small(), tmp_path).path / "distances"
     final.mkdir()
     (final / "10.parquet").write_bytes(b"old")
-    made = tmp_path / ".2026-11-21.distances-1"
-    made.mkdir()
+    made = hold_folder(tmp_path, DISTANCES)
     (made / "10.parquet").write_bytes(b"new")
 
     def fail(*args):

@@ -1,5 +1,7 @@
 """run_search without a cluster: what a worker computes, and how it fails."""
 
+import errno
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -145,3 +147,19 @@ def test_errors_travel_as_text_if_they_must(task, text):
     assert type(tried.error) is PipelineError
     assert str(tried.error) == text
     assert tried.run.started <= tried.run.ended
+
+
+@pytest.mark.parametrize(("code", "is_final"), [(errno.ENOSPC, True), (errno.EIO, False)])
+def test_a_full_disk_of_distances_is_final_and_another_fault_is_not(
+    tmp_path, snapshot, monkeypatch, code, is_final
+):
+    def fail(path, blocks):
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(tasks, "write_distances", fail)
+    task = replace(one(snapshot, "bfs", 0, [0]), distances_dir=str(tmp_path))
+    with pytest.raises(PipelineError) as caught:
+        run_search(task)
+    assert isinstance(caught.value, RetryableError) is not is_final
+    if is_final:
+        assert f"no room for its distances in {tmp_path}: No space left" in str(caught.value)

@@ -7,7 +7,7 @@ import signal
 
 import pytest
 
-from flows.stopping import stop_on_signals
+from pipeline.stopping import stop_on_signals
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])

@@ -1,13 +1,17 @@
-"""Being asked to stop: Ctrl-C, SIGTERM, and SIGHUP of a terminal that is closed."""
+"""When a process ends: asked by Ctrl-C, SIGTERM or SIGHUP, or with the one that started it."""
 
 from __future__ import annotations
 
 import contextlib
+import ctypes
+import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 
 SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
+_PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
 class Stopping:
@@ -47,3 +51,24 @@ def stop_on_signals() -> Iterator[Stopping]:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
+
+
+def end_with_parent(parent: int, request: int = signal.SIGTERM) -> bool:
+    """Have this process get a signal when the thread that started it is gone (Linux only).
+
+    Parameters
+    ----------
+    parent : int
+        Id of the process that started this one.
+    request : int
+        The signal.
+
+    Returns
+    -------
+    bool
+        False if the parent was gone before: nothing will come.
+    """
+    if sys.platform != "linux":
+        return True
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, request, 0, 0, 0)
+    return os.getppid() == parent

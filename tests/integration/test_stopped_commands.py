@@ -1,0 +1,136 @@
+"""Commands that are asked to end, or killed: what they leave, and who removes it."""
+
+from __future__ import annotations
+
+import contextlib
+import gzip
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from pipeline.store import held
+from tests.real_data import REPOSITORY
+
+LAB = REPOSITORY / "data" / "samples" / "lab"
+WAIT_S = 180.0  # of a machine with much else to do
+
+
+@contextlib.contextmanager
+def command(*words: object) -> Iterator[psutil.Popen]:
+    process = psutil.Popen(
+        [sys.executable, "-m", "pipeline.cli", *map(str, words)],
+        cwd=REPOSITORY,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        if process.is_running():
+            for child in process.children(recursive=True):
+                child.kill()
+            process.kill()
+        if not process.stdout.closed:
+            process.communicate()
+
+
+def until(true: Callable[[], object], what: str) -> None:
+    end = time.monotonic() + WAIT_S
+    while not true():
+        assert time.monotonic() < end, f"{what} did not come about in {WAIT_S:.0f} s"
+        time.sleep(0.02)
+
+
+def is_gone(process: psutil.Process) -> bool:
+    return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+
+
+@pytest.fixture(scope="module")
+def inputs(tmp_path_factory) -> Path:
+    """Two files that take some seconds to read, each by a process of its own."""
+    folder = tmp_path_factory.mktemp("inputs")
+    lines = gzip.decompress((LAB / "h0.udp-paris.json.gz").read_bytes())
+    for name in ("a", "b"):
+        with (folder / f"{name}.json").open("wb") as file:
+            for _ in range(200):
+                file.write(lines)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory) -> Path:
+    store = tmp_path_factory.mktemp("generated") / "store"
+    with command(
+        *("generate", "internet", "--routers", 60_000, "--ases", 300),
+        *("--store", store, "--snapshot", "made"),
+    ) as process:
+        assert process.wait(WAIT_S) == 0
+    return store
+
+
+def hidden(folder: Path, kind: str) -> list[Path]:
+    return list(folder.glob(f"{kind}*"))
+
+
+@pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGHUP])
+def test_an_ingest_that_is_asked_to_end_leaves_nothing(tmp_path, inputs, asked):
+    with command(
+        *("ingest", inputs, "--store", tmp_path / "store", "--workers", 2),
+        *("--ip2as", LAB / "lab.pfx2as", "--allow-special", "198.18.0.0/15"),
+    ) as process:
+        until(lambda: list((tmp_path / "store").glob(f"{held.READING}*/files/*/*")), "reading")
+        readers = process.children(recursive=True)
+        process.send_signal(asked)
+        assert process.wait(WAIT_S) == 128 + asked
+        until(lambda: all(is_gone(reader) for reader in readers), "the end of the readers")
+    assert readers
+    assert hidden(tmp_path / "store", held.READING) == []
+
+
+def analyze(store: Path, out: Path) -> tuple[object, ...]:
+    # A task a search: some seconds, on any machine.
+    return ("analyze", "--store", store, "--out", out, "--distances", "--pack", 1, "--workers", 2)
+
+
+def is_measuring(out: Path) -> bool:
+    return any(any(folder.glob("files/.parts/*.parquet")) for folder in hidden(out, held.DISTANCES))
+
+
+@pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGHUP])
+def test_an_analysis_that_is_asked_to_end_leaves_nothing(tmp_path, store, asked):
+    with command(*analyze(store, tmp_path)) as process:
+        until(lambda: is_measuring(tmp_path), "measuring")
+        workers = process.children(recursive=True)
+        process.send_signal(asked)
+        assert process.wait(WAIT_S) == 128 + asked
+        until(lambda: all(is_gone(worker) for worker in workers), "the end of the workers")
+    assert workers
+    assert [path.name for path in tmp_path.iterdir()] == [".lock"]
+
+
+def test_what_a_killed_analysis_left_is_named_and_removed(tmp_path, store):
+    with command(*analyze(store, tmp_path)) as process:
+        until(lambda: is_measuring(tmp_path), "measuring")
+        workers = process.children(recursive=True)
+        process.kill()
+        process.wait(WAIT_S)
+        until(lambda: all(is_gone(worker) for worker in workers), "the end of the workers")
+    (left,) = hidden(tmp_path, held.DISTANCES)
+    doctor = ("doctor", "--store", store, "--out", tmp_path, "--json")
+    found = []
+    for more in ((), ("--clean",), ()):
+        with command(*doctor, *more) as process:
+            said = process.communicate()[0]
+            assert process.returncode == 0, said
+        findings = json.loads(said)["findings"]
+        found.append([f["text"] for f in findings if f["subject"] == "left-over"])
+    assert [len([text for text in texts if str(left) in text]) for texts in found] == [1, 1, 0]
+    assert not left.exists()
