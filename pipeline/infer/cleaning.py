@@ -4,7 +4,7 @@ A hop is one address at one TTL. For each trace, in the order of TTLs:
 
 1. **Several repliers at one TTL**: the most frequent one is the hop; of equally frequent ones the
    first that answered (``multi_replier_hops`` counts TTLs with more than one). The hop's RTT is
-   the smallest that the chosen one gave: queues only ever add.
+   the smallest that the chosen one gave, replies without an RTT aside: queues only ever add.
 2. **The same address at the next TTL** (a router that forwards what it should drop, or one that
    answers for the host behind it): both hops stand, but no link joins them
    (``repeated_addresses``). The link to what follows starts at the last of them.
@@ -62,7 +62,7 @@ def _choose(ids, kind, rtt, start, end):
     exceeded = False
     for i in range(start, end):
         if ids[i] == ids[best]:
-            if not (rtt[i] >= least):  # true too while least is NaN
+            if rtt[i] < least or np.isnan(least):  # a reply without RTT (NaN) is never less
                 least = rtt[i]
             if kind[i] == _TIME_EXCEEDED:
                 exceeded = True

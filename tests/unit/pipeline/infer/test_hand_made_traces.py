@@ -100,6 +100,12 @@ def test_the_weight_is_the_median_of_half_differences_of_both_directions(tmp_pat
     assert infer(tmp_path, *lines, f"{A}/1 {B}/7").weight.tolist() == [2.5]  # and 3
 
 
+def test_a_reply_without_an_rtt_changes_no_weight(tmp_path):
+    topology = infer(tmp_path, f"{A}/10 {B}/20,{B}/nan,{B}/50 {C}/12,{C}/nan")
+    assert topology.weight.tolist() == [5.0, pytest.approx(0.01)]
+    assert topology.counts["rtt_floored"] == 1
+
+
 def test_a_negative_median_is_floored_and_counted(tmp_path):
     topology = infer(tmp_path, f"{A}/10 {B}/4 {C}/24")
     assert topology.weight.tolist() == [pytest.approx(0.01), 10.0]

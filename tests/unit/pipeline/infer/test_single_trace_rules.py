@@ -48,6 +48,14 @@ def test_of_several_repliers_the_most_frequent_stays_with_its_smallest_rtt(tmp_p
     assert counts["multi_replier_hops"] == 1
 
 
+@pytest.mark.parametrize("hop", ["20,nan,50", "nan,20,50", "50,20,nan", "nan,50,nan,20", "20,nan"])
+def test_a_reply_without_an_rtt_leaves_the_smallest_rtt_of_its_hop(tmp_path, hop):
+    replies = ",".join(f"{B}/{rtt}" for rtt in hop.split(","))
+    _, _, rtts, _, _ = cleaned(tmp_path, f"{A}/nan,{A}/nan {replies}")
+    assert np.isnan(rtts[0][0])
+    assert rtts[0][1] == 20.0
+
+
 def test_of_equally_frequent_repliers_the_first_stays(tmp_path):
     hops, _, _, _, counts = cleaned(tmp_path, f"{A} {C},{B},{B},{C} {D}", f"{A} {B},{C} {D}")
     assert hops[0][1] == (2, C)
