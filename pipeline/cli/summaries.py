@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import orjson
 
 from pipeline.cli.terminal import print_line, print_table, warn
+from pipeline.model.mapped import mapped_text
 
 if TYPE_CHECKING:
     from pipeline.schedule.calibrate import Calibration
@@ -35,6 +36,8 @@ def ingest_facts(summary: IngestSummary) -> dict:
         "n_links": summary.n_edges,
         "n_ingresses": summary.n_ingresses,
         "n_traces": summary.n_traces,
+        "n_addrs": summary.n_addrs,
+        "n_addrs_mapped": summary.n_addrs_mapped,
         "files": {
             report.path: {
                 "format": report.format,
@@ -72,6 +75,8 @@ def print_ingest(summary: IngestSummary) -> None:
         f"Snapshot {summary.snapshot}: {read}{summary.n_ases:,} ASes, {summary.n_nodes:,} routers, "
         f"{summary.n_edges:,} links, {summary.n_ingresses:,} ingresses ({summary.wall_s:.1f} s)"
     )
+    if summary.n_addrs:
+        print_line(mapped_text(summary.n_addrs, summary.n_addrs_mapped))
 
 
 def print_analyze(summary: AnalyzeSummary) -> None:

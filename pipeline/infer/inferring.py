@@ -21,12 +21,14 @@ from pipeline.infer.grouping import group_interfaces
 from pipeline.infer.ingresses import find_ingresses
 from pipeline.infer.ip2as import PrefixTable
 from pipeline.infer.links import DirectedLinks, count_links, join_links
+from pipeline.infer.mapped import mapped_share, origins
 from pipeline.infer.mates import find_mates
-from pipeline.infer.merging import merge_addresses
+from pipeline.infer.merging import Answers, merge_addresses
 from pipeline.infer.observing import Observation
 from pipeline.infer.passes import Spools
 from pipeline.infer.rtt import measure_links
 from pipeline.infer.special import is_special
+from pipeline.model.mapped import MappedShare
 from pipeline.model.topology import NO_ASN, Topology
 
 
@@ -71,20 +73,6 @@ def _most_common(node_of: np.ndarray, asn: np.ndarray, n_nodes: int) -> np.ndarr
     result = np.full(n_nodes, NO_ASN, np.int64)
     result[node[starts][best]] = value[starts][best]
     return result
-
-
-def _origins(
-    addrs: np.ndarray,
-    prefixes: PrefixTable | None,
-    asn: int | None,
-    special: np.ndarray,
-) -> np.ndarray:
-    if prefixes is not None:
-        origin = prefixes.lookup(addrs)
-    else:
-        origin = np.full(len(addrs), NO_ASN if asn is None else asn, np.int64)
-    origin[special] = NO_ASN
-    return origin
 
 
 def _restrict_mates(mates: np.ndarray, kept: np.ndarray) -> np.ndarray:
@@ -167,11 +155,13 @@ def infer_topology(
     addrs = answers.addrs[is_router]
     links = all_links.restrict(is_router)
     spools = Spools(observations, addrs, workers)
-    special = is_special(addrs, allow_special)
-    origin = _origins(addrs, prefixes, asn, special)
+    special, origin, share = _map_addresses(answers, prefixes, asn, allow_special)
+    special, origin = special[is_router], origin[is_router]
     routers = _make_routers(addrs, aliases)
     n_nodes = len(routers.first)
     counts = _observed(observations)
+    counts["n_addrs"] = share.n_addrs
+    counts["n_addrs_mapped"] = share.n_mapped
     counts["addresses"] = len(answers.addrs)
     counts["destinations_left_out"] = int(np.count_nonzero(~is_router))
     counts["destinations_taken_for_routers"] = int(np.count_nonzero(is_router & ~answers.is_router))
@@ -214,7 +204,27 @@ def infer_topology(
         ingresses=ingresses,
         kind="interface" if aliases is None else "router",
         counts=dict(counts),
+        mapped=share,
     )
+
+
+def _map_addresses(
+    answers: Answers, prefixes: PrefixTable | None, asn: int | None, allow: tuple[str, ...]
+) -> tuple[np.ndarray, np.ndarray, MappedShare]:
+    """Special or not, and AS by prefix, of ``answers.addrs``; the mapped share of all answers."""
+    special = is_special(answers.addrs, allow)
+    origin = origins(answers.addrs, prefixes, asn, special)
+    if not len(answers.never_hops):
+        return special, origin, mapped_share(answers.addrs, origin, special)
+    others = answers.never_hops
+    others_special = is_special(others, allow)
+    others_origin = origins(others, prefixes, asn, others_special)
+    share = mapped_share(
+        np.concatenate([answers.addrs, others]),
+        np.concatenate([origin, others_origin]),
+        np.concatenate([special, others_special]),
+    )
+    return special, origin, share
 
 
 def _elect(

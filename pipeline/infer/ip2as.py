@@ -16,8 +16,7 @@ not be announced; a default route would give every unrouted address an AS: both 
 so are a prefix with bits set beyond its length and an IPv6 prefix that overlaps ::ffff:0:0/96,
 where IPv4 is kept: it would route all IPv4.
 
-An address takes the AS of the longest prefix that holds it, none if none does. Prefixes become
-disjoint intervals once; a column is then looked up by binary search, IPv4 and IPv6 in one table.
+An address takes the AS of the longest prefix that holds it, none if none does (``intervals``).
 
 References
 ----------
@@ -28,110 +27,20 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from numba import njit
 
+from pipeline.infer.intervals import PrefixTable, table_of
 from pipeline.infer.special import prefix_range
 from pipeline.infer.tables import parse_v4, read_chunks
 from pipeline.model.addresses import V4_PREFIX
 from pipeline.model.reading import ReadReport
-from pipeline.model.topology import NO_ASN
 
 _MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
 _MAX_ASN = 2**32 - 1
 _PLAIN, _MULTI_ORIGIN, _AS_SET, _SLOW, _IGNORED = 0, 1, 2, 3, 4
-
-
-@dataclass(frozen=True, eq=False)
-class PrefixTable:
-    """Announced address space as disjoint intervals.
-
-    Attributes
-    ----------
-    first : (n_intervals, 2) uint64, sorted
-        First address of each interval; it ends where the next one begins.
-    asn : (n_intervals,) int64
-        ``NO_ASN`` between prefixes.
-    n_prefixes : int
-    """
-
-    first: np.ndarray
-    asn: np.ndarray
-    n_prefixes: int
-
-    def lookup(self, addrs: np.ndarray) -> np.ndarray:
-        """AS of each address by longest-prefix match.
-
-        Parameters
-        ----------
-        addrs : (n, 2) uint64
-            Sorted columns are fastest: the search stays in cache.
-
-        Returns
-        -------
-        (n,) int64
-            ``NO_ASN`` where no prefix holds the address.
-        """
-        out = np.empty(len(addrs), np.int64)
-        _lookup(self.first, self.asn, np.ascontiguousarray(addrs, np.uint64), out)
-        return out
-
-
-@njit(cache=True, nogil=True)
-def _lookup(first, asn, addrs, out):
-    for i in range(len(addrs)):
-        high, low = addrs[i, 0], addrs[i, 1]
-        left, right = 0, len(first)  # intervals that begin at or before the address
-        while left < right:
-            middle = (left + right) >> 1
-            if first[middle, 0] < high or (first[middle, 0] == high and first[middle, 1] <= low):
-                left = middle + 1
-            else:
-                right = middle
-        out[i] = asn[left - 1] if left > 0 else NO_ASN
-
-
-@njit(cache=True, nogil=True)
-def _emit(first, asn, n, high, low, value):
-    """Append an interval; one that begins where the last began replaces it."""
-    if n > 0 and first[n - 1, 0] == high and first[n - 1, 1] == low:
-        n -= 1
-    if n > 0 and asn[n - 1] == value:
-        return n
-    first[n, 0], first[n, 1], asn[n] = high, low, value
-    return n + 1
-
-
-@njit(cache=True, nogil=True)
-def _flatten(start, end, origin, first, asn):
-    """Nested prefixes, sorted by start, wider first, to disjoint intervals."""
-    stack = np.empty(130, np.int64)  # prefixes around this place; each is longer than the last
-    depth, n = 0, 0
-    one = np.uint64(1)
-    zero = np.uint64(0)
-    for i in range(len(start) + 1):
-        while depth > 0:
-            top = stack[depth - 1]
-            if i < len(start) and (
-                end[top, 0] > start[i, 0]
-                or (end[top, 0] == start[i, 0] and end[top, 1] >= start[i, 1])
-            ):
-                break
-            depth -= 1
-            high, low = end[top, 0], end[top, 1] + one
-            if low == zero:
-                high = high + one
-                if high == zero:  # the end of the address space
-                    continue
-            n = _emit(first, asn, n, high, low, origin[stack[depth - 1]] if depth > 0 else NO_ASN)
-        if i < len(start):
-            n = _emit(first, asn, n, start[i, 0], start[i, 1], origin[i])
-            stack[depth] = i
-            depth += 1
-    return n
 
 
 @njit(cache=True, nogil=True)
@@ -306,7 +215,4 @@ def read_pfx2as(paths: Sequence[Path], reports: Sequence[ReadReport]) -> PrefixT
         if changed:
             reports[0].notes["listed again with another origin"] += changed
     start, end, origin = start[~again], end[~again], origin[~again]
-    first = np.empty((2 * len(start) + 1, 2), np.uint64)
-    asn = np.empty(2 * len(start) + 1, np.int64)
-    n = _flatten(start, end, origin, first, asn)
-    return PrefixTable(first[:n].copy(), asn[:n].copy(), len(start))
+    return table_of(start, end, origin)

@@ -61,6 +61,9 @@ class Answers:
     Attributes
     ----------
     addrs : (n_addrs, 2) uint64, sorted, distinct
+        Those that are a hop of some trace.
+    never_hops : (n_others, 2) uint64, sorted, distinct
+        The rest: outvoted at its TTL, or behind a loop.
     is_router : (n_addrs,) bool
         Answered as a router somewhere.
     is_target : (n_addrs,) bool
@@ -70,6 +73,7 @@ class Answers:
     """
 
     addrs: np.ndarray
+    never_hops: np.ndarray
     is_router: np.ndarray
     is_target: np.ndarray
     is_vantage: np.ndarray
@@ -82,9 +86,15 @@ def merge_addresses(observations: Sequence[Observation]) -> Answers:
     role = np.zeros(len(addrs), np.uint8)
     for observation in observations:
         role[find_addrs(addrs, np.load(observation.addrs))] |= np.load(observation.roles)
-    answered = role != 0  # the rest was never a hop: outvoted at its TTL, or behind a loop
-    addrs, role = addrs[answered], role[answered]
-    return Answers(addrs, role & ROUTER != 0, role & TARGET != 0, find_addrs(vantages, addrs) >= 0)
+    is_hop = role != 0
+    never_hops, addrs, role = addrs[~is_hop], addrs[is_hop], role[is_hop]
+    return Answers(
+        addrs,
+        never_hops,
+        is_router=role & ROUTER != 0,
+        is_target=role & TARGET != 0,
+        is_vantage=find_addrs(vantages, addrs) >= 0,
+    )
 
 
 def _fold(

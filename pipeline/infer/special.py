@@ -13,13 +13,16 @@ References
 
 from __future__ import annotations
 
+import functools
 import ipaddress
 from collections.abc import Iterable
 
 import numpy as np
 
 from pipeline.errors import UsageError
+from pipeline.infer.intervals import PrefixTable, table_of
 from pipeline.model.addresses import V4_PREFIX
+from pipeline.model.topology import NO_ASN
 
 SPECIAL_V4 = (
     "0.0.0.0/8",
@@ -49,7 +52,25 @@ SPECIAL_V6 = (
     "3fff::/20",
 )
 
+# What the registries name within those: what to admit, rather than an eighth of the address space.
+_NAMED_V6 = (
+    "64:ff9b::/96",
+    "64:ff9b:1::/48",
+    "100::/64",
+    "5f00::/16",
+    "fc00::/7",
+    "fe80::/10",
+    "ff00::/8",
+)
+
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+@functools.cache
+def special_ranges() -> tuple[str, ...]:
+    """Special ranges, the narrowest first: the first that holds an address is what to admit."""
+    named = SPECIAL_V4 + SPECIAL_V6 + _NAMED_V6
+    return tuple(sorted(named, key=lambda text: -int(text.rpartition("/")[2])))
 
 
 def parse_prefix(text: str) -> Network:
@@ -91,6 +112,20 @@ def in_prefix(addrs: np.ndarray, network: Network) -> np.ndarray:
     return inside
 
 
+def special_range(addrs: np.ndarray) -> np.ndarray:
+    """Position in ``special_ranges()`` of the narrowest that holds each address; -1 for none.
+
+    Parameters
+    ----------
+    addrs : (n, 2) uint64
+
+    Returns
+    -------
+    (n,) int64
+    """
+    return _special_table().lookup(addrs)
+
+
 def is_special(addrs: np.ndarray, allow: Iterable[str] = ()) -> np.ndarray:
     """Which addresses belong to no AS because of the range they lie in.
 
@@ -109,9 +144,17 @@ def is_special(addrs: np.ndarray, allow: Iterable[str] = ()) -> np.ndarray:
     UsageError
         If an entry of ``allow`` is no prefix.
     """
-    special = np.zeros(len(addrs), bool)
-    for text in SPECIAL_V4 + SPECIAL_V6:
-        special |= in_prefix(addrs, ipaddress.ip_network(text))
+    special = special_range(addrs) >= 0
     for text in allow:
         special &= ~in_prefix(addrs, parse_prefix(text))
     return special
+
+
+@functools.cache
+def _special_table() -> PrefixTable:
+    ranges = [(*prefix_range(ipaddress.ip_network(t)), i) for i, t in enumerate(special_ranges())]
+    # ::/3 holds the range where IPv4 is kept, which is not special as a whole.
+    ranges.append((*prefix_range(ipaddress.ip_network("0.0.0.0/0")), NO_ASN))
+    ranges.sort(key=lambda entry: (entry[0], [-word for word in entry[1]]))
+    start, end, position = zip(*ranges, strict=True)
+    return table_of(np.array(start, np.uint64), np.array(end, np.uint64), np.array(position))

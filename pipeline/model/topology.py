@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from pipeline.model.mapped import MappedShare
+
 NO_ASN = -1  # in memory only; files hold null
 
 
@@ -71,6 +73,8 @@ class Topology:
         router-level file), ``"as"`` (an AS-level file).
     counts : dict of str to int
         What inference saw and decided, for the report (links bridged, loops, ...).
+    mapped : MappedShare or None
+        How many of the addresses that answered have an AS by prefix. None: no traces.
     """
 
     node_asn: np.ndarray
@@ -85,6 +89,7 @@ class Topology:
     ingresses: IngressTable = field(default_factory=IngressTable.empty)
     kind: str = "router"
     counts: dict[str, int] = field(default_factory=dict)
+    mapped: MappedShare | None = None
 
     @property
     def n_nodes(self) -> int:

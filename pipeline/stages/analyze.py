@@ -16,7 +16,7 @@ from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.report import ReportSummary, write_reports
 from pipeline.schedule import measure
 from pipeline.stages.places import check_out
-from pipeline.stages.warnings import failure_warnings, input_warnings
+from pipeline.stages.warnings import failure_warnings, snapshot_warnings
 from pipeline.store import Snapshot, open_snapshot, open_version
 
 
@@ -155,7 +155,7 @@ def _report(
         measurement,
         config.out,
         options=_options(config),
-        warnings=input_warnings(snapshot.manifest["inputs"]) + measured,
+        warnings=snapshot_warnings(snapshot.manifest) + measured,
         started=started,
         pages=config.pages,
     )

@@ -23,7 +23,7 @@ from pipeline.model.reading import ReadReport, printable_path
 from pipeline.model.topology import Topology
 from pipeline.stages.inputs import InputFile, InputFiles, find_inputs
 from pipeline.stages.reading import read_all_traces
-from pipeline.stages.warnings import input_warnings
+from pipeline.stages.warnings import input_warnings, mapped_warnings, unmapped_text
 from pipeline.store import check_name, scratch_folder, write_snapshot
 
 
@@ -39,6 +39,8 @@ class IngestSummary:
     n_edges: int
     n_ingresses: int
     n_traces: int
+    n_addrs: int = 0  # distinct addresses that answered
+    n_addrs_mapped: int = 0  # of these, known to some AS before any election
     reports: list[ReadReport] = field(default_factory=list)
     left_alone: list[Path] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -83,9 +85,15 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
     if not topologies:
         first = next((report.error for report in reports if report.error), "no record in any input")
         raise UsageError(f"nothing to ingest: {first}")
+    share = next((t.mapped for t in topologies if t.mapped is not None), None)
+    if share is not None and share.n_in_as == 0:
+        raise UsageError(f"nothing to ingest: {unmapped_text(share)}")
+    unmapped = [] if share is None else mapped_warnings(share)
     progress(Progress("build", 0, 1, "graphs"))
     graphs = build_graphs(topologies)
     progress(Progress("build", 1, 1, "graphs", f"{graphs.n_ases} ASes"))
+    if graphs.n_ases == 0:
+        raise UsageError("nothing to ingest: no router of the inputs is in an AS; give --asn N")
     names, name_reports = _read_names(config)
     reports += name_reports
     snapshot = config.snapshot or _default_name(reports, started)
@@ -100,6 +108,7 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
         options=_options(config),
         counts=counts,
         rejects=_rejects(reports),
+        warnings=unmapped,
     )
     progress(Progress("write", 1, 1, "snapshot", snapshot))
     return IngestSummary(
@@ -111,9 +120,11 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
         n_edges=int(graphs.arc_ptr[-1]) // 2,
         n_ingresses=len(graphs.ingress_node),
         n_traces=_n_traces(reports),
+        n_addrs=0 if share is None else share.n_addrs,
+        n_addrs_mapped=0 if share is None else share.n_mapped,
         reports=reports,
         left_alone=inputs.left_alone,
-        warnings=_warnings(reports, inputs, graphs.n_ases),
+        warnings=unmapped + _warnings(reports, inputs),
         wall_s=time.time() - started,
     )
 
@@ -282,13 +293,11 @@ def _options(config: IngestConfig) -> dict:
     } | {"hopscope": __version__}
 
 
-def _warnings(reports: list[ReadReport], inputs: InputFiles, n_ases: int) -> list[str]:
+def _warnings(reports: list[ReadReport], inputs: InputFiles) -> list[str]:
     """One line for each thing a user should know before trusting the numbers."""
     lines = input_warnings(_input_row(report) for report in reports)
     if inputs.left_alone:
         names = ", ".join(printable_path(path.name) for path in inputs.left_alone[:5])
         more = f" and {len(inputs.left_alone) - 5} more" if len(inputs.left_alone) > 5 else ""
         lines.append(f"no measurement, left alone: {names}{more}")
-    if n_ases == 0:
-        lines.append("no address could be mapped to an AS: check --ip2as and --allow-special")
     return lines

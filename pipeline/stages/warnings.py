@@ -6,7 +6,41 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from pipeline.model.mapped import MappedShare, mapped_text
+
+MAPPED_ENOUGH = 0.9  # share of addresses of a known AS below which it is the first warning
+MAX_RANGES = 3  # special ranges to admit that a warning names
 _NUMBER = re.compile(r"\d+")
+
+
+def mapped_warnings(share: MappedShare) -> list[str]:
+    """A line where less than ``MAPPED_ENOUGH`` of the addresses have an AS: which, what helps."""
+    if share.n_in_as >= MAPPED_ENOUGH * share.n_addrs:
+        return []
+    return [unmapped_text(share)]
+
+
+def unmapped_text(share: MappedShare) -> str:
+    """How much is mapped, which prefixes are not, and what helps."""
+    if not share.n_addrs:
+        return "no address answered in any trace"
+    told = mapped_text(share.n_addrs, share.n_mapped)
+    n_admitted = share.n_mapped - share.n_in_as
+    if n_admitted:
+        told += f", {n_admitted:,} of them by --allow-special alone: no prefix table holds them"
+    told += "; largest prefixes without an AS: "
+    told += ", ".join(f"{name} ({n:,})" for name, n in share.largest)
+    helps = [(n, f"--allow-special {name}") for name, n in share.special[:MAX_RANGES]]
+    if n_unrouted := share.n_unrouted + n_admitted:
+        family = "an IPv6" if share.n_unrouted_v6 == n_unrouted else "a newer"
+        helps.append((n_unrouted, f"{family} prefix table (--ip2as)"))
+    helps.sort(key=lambda entry: -entry[0])
+    return f"{told}; what helps: " + ", ".join(f"{what} for {n:,}" for n, what in helps)
+
+
+def snapshot_warnings(manifest: Mapping[str, Any]) -> list[str]:
+    """What was said when a snapshot was made: its own warnings first, then those on inputs."""
+    return [*manifest.get("warnings", ()), *input_warnings(manifest["inputs"])]
 
 
 def input_warnings(inputs: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import itertools
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -49,6 +49,7 @@ def write_snapshot(
     options: dict,
     counts: dict,
     rejects: Iterable[dict],
+    warnings: Sequence[str] = (),
 ) -> Path:
     """Write graphs as the snapshot ``name``, which becomes the newest of the store.
 
@@ -65,6 +66,8 @@ def write_snapshot(
         For the manifest; anything that JSON can hold, other values as text.
     rejects : iterable of dict
         Broken records, one line each in rejects.jsonl.
+    warnings : sequence of str
+        For the manifest: what to know before trusting the numbers, one line each.
 
     Returns
     -------
@@ -102,6 +105,7 @@ def write_snapshot(
                 "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
                 **_description(graphs),
                 "counts": counts,
+                "warnings": list(warnings),
                 "options": options,
                 "inputs": inputs,
                 "files": {path.name: _entry(path, rows) for path in sorted(folder.glob("*.*"))},

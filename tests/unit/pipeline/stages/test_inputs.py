@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -19,6 +20,7 @@ from pipeline.store import open_snapshot
 from tests.real_data import REPOSITORY
 
 SAMPLES = REPOSITORY / "data" / "samples"
+SPECIAL = ("198.51.100.0/24", "203.0.113.0/24")  # where the sample's addresses lie
 ATLAS = SAMPLES / "atlas" / "results.jsonl"
 BRITE_WITHOUT_AS = b"""Topology: ( 2 Nodes, 1 Edges )
 Model (1 - RTWaxman):  2 100 100 1  2  0.15 0.2 1 1 10.0 1024.0
@@ -40,7 +42,7 @@ def prefixes(tmp_path) -> Path:
 
 
 def config(tmp_path: Path, *inputs: Path, **more) -> IngestConfig:
-    return IngestConfig(inputs=inputs, store=tmp_path / "store", **more)
+    return IngestConfig(inputs=inputs, store=tmp_path / "store", allow_special=SPECIAL, **more)
 
 
 def statuses(summary) -> dict[str, str]:
@@ -53,7 +55,7 @@ def test_a_store_and_a_report_inside_the_inputs_are_no_inputs(tmp_path, prefixes
     shutil.copy(ATLAS, folder / "a.jsonl")
     (folder / "reports" / "today" / "report.json").write_text("{}")
     (folder / "reports" / "today" / "rejects.jsonl").write_text("")
-    inside = IngestConfig(inputs=(folder,), store=folder / "store", ip2as=(prefixes,))
+    inside = replace(config(tmp_path, folder, ip2as=(prefixes,)), store=folder / "store")
     ingest(inside)
     again = ingest(inside)
     assert again.complete

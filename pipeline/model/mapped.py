@@ -1,0 +1,44 @@
+"""How many of the addresses that answered are known to some AS, and which are not."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class MappedShare:
+    """Distinct responding addresses by what is known of their AS, before any election.
+
+    Attributes
+    ----------
+    n_addrs : int
+        Distinct addresses that answered.
+    n_mapped : int
+        Of these, covered by a prefix table (or by the one AS that all belong to) or by a special
+        range that was admitted.
+    n_in_as : int
+        Of these, covered by a prefix table (or the one AS): less than ``n_mapped`` where an
+        admitted range is in no table.
+    largest : tuple of (str, int)
+        The /24 and /48 that hold most addresses of no AS, and how many each; most first.
+    special : tuple of (str, int)
+        Ranges of the special-purpose registries that were not admitted, and how many addresses
+        lie in each; most first.
+    n_unrouted, n_unrouted_v6 : int
+        Addresses of no AS outside of special ranges; those of IPv6 among them.
+    """
+
+    n_addrs: int
+    n_mapped: int
+    n_in_as: int
+    largest: tuple[tuple[str, int], ...] = ()
+    special: tuple[tuple[str, int], ...] = ()
+    n_unrouted: int = 0
+    n_unrouted_v6: int = 0
+
+
+def mapped_text(n_addrs: int, n_mapped: int) -> str:
+    """The mapped share in words; a share below 100 % is never rounded up to it."""
+    share = math.floor(1000 * n_mapped / n_addrs) / 10 if n_addrs else 0.0
+    return f"{n_mapped:,} of {n_addrs:,} addresses mapped to an AS ({share:.1f} %)"

@@ -1,0 +1,104 @@
+"""What ingest says of addresses without an AS, and that it never writes a snapshot of nothing."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import orjson
+import pytest
+
+from pipeline.cli.summaries import ingest_facts, print_ingest
+from pipeline.config import AnalyzeConfig, IngestConfig
+from pipeline.errors import UsageError
+from pipeline.stages.analyze import analyze
+from pipeline.stages.ingest import ingest
+from pipeline.store import open_snapshot, snapshot_names
+
+
+def atlas(path: Path, *paths: list[str]) -> Path:
+    """A file of one Atlas result a path of addresses."""
+    lines = [
+        {
+            "type": "traceroute",
+            "fw": 5020,
+            "timestamp": 1_700_000_000,
+            "src_addr": "20.9.9.9",
+            "dst_addr": "20.8.8.8",
+            "result": [
+                {"hop": ttl, "result": [{"from": addr, "rtt": 1.0 * ttl}]}
+                for ttl, addr in enumerate(addrs, start=1)
+            ],
+        }
+        for addrs in paths
+    ]
+    path.write_bytes(b"\n".join(orjson.dumps(line) for line in lines) + b"\n")
+    return path
+
+
+def config(tmp_path: Path, *paths: list[str], **more) -> IngestConfig:
+    table = tmp_path / "prefixes"
+    table.write_text("20.1.0.0\t16\t1\n20.2.0.0\t16\t2\n")
+    traces = atlas(tmp_path / "traces.jsonl", *paths)
+    return IngestConfig(
+        inputs=(traces,), store=tmp_path / "store", snapshot="today", ip2as=(table,), **more
+    )
+
+
+MAPPED = [f"20.{asn}.0.{i}" for asn in (1, 2) for i in range(1, 10)]  # 18 addresses
+
+
+def test_the_mapped_share_is_always_told(tmp_path, capsys):
+    summary = ingest(config(tmp_path, MAPPED))
+    assert summary.warnings == []
+    assert (summary.n_addrs, summary.n_addrs_mapped) == (18, 18)
+    print_ingest(summary)
+    assert "18 of 18 addresses mapped to an AS (100.0 %)" in capsys.readouterr().out
+    facts = ingest_facts(summary)
+    assert (facts["n_addrs"], facts["n_addrs_mapped"]) == (18, 18)
+    manifest = open_snapshot(tmp_path / "store").manifest
+    assert manifest["counts"]["n_addrs"] == manifest["counts"]["n_addrs_mapped"] == 18
+    assert manifest["warnings"] == []
+
+
+def test_below_nine_tenths_the_first_warning_names_prefixes_and_what_helps(tmp_path):
+    (tmp_path / "junk.warts").write_text("no warts\n")
+    lost = ["10.0.0.1", "10.0.0.2", "20.5.0.1"]
+    given = config(tmp_path, MAPPED, lost)
+    summary = ingest(
+        IngestConfig(**vars(given) | {"inputs": (*given.inputs, tmp_path / "junk.warts")})
+    )
+    first = summary.warnings[0]
+    assert first.startswith("18 of 21 addresses mapped to an AS (85.7 %)")
+    assert "10.0.0.0/24 (2), 20.5.0.0/24 (1)" in first
+    assert "--allow-special 10.0.0.0/8 for 2, a newer prefix table (--ip2as) for 1" in first
+    assert len(summary.warnings) == 2
+    assert open_snapshot(given.store).manifest["warnings"] == [first]
+    analyzed = analyze(AnalyzeConfig(store=given.store, out=tmp_path / "out", pages=False))
+    report = orjson.loads((analyzed.out / "report.json").read_bytes())
+    assert report["warnings"][0] == first
+
+
+def test_nine_tenths_are_enough(tmp_path):
+    assert ingest(config(tmp_path, MAPPED, ["20.5.0.1", "20.5.0.2"])).warnings == []
+
+
+def test_where_nothing_is_mapped_the_snapshot_before_stays(tmp_path):
+    ingest(config(tmp_path, MAPPED))
+    before = open_snapshot(tmp_path / "store")
+    with pytest.raises(UsageError, match=r"0 of 2 addresses .*--allow-special 10\.0\.0\.0/8 for 2"):
+        ingest(config(tmp_path, ["10.0.0.1", "10.0.1.1"]))
+    after = open_snapshot(tmp_path / "store", "today")
+    assert after.path == before.path
+    assert after.asn.tolist() == [1, 2]
+    assert list(snapshot_names(tmp_path / "store")) == ["today"]
+
+
+def test_an_admitted_range_that_no_table_holds_maps_to_no_as(tmp_path):
+    with pytest.raises(UsageError, match=r"no prefix table holds them.*newer prefix table"):
+        ingest(config(tmp_path, ["10.0.0.1", "10.0.1.1"], allow_special=("10.0.0.0/8",)))
+    assert not (tmp_path / "store" / "today").exists()
+
+
+def test_traces_without_any_answer_make_no_snapshot(tmp_path):
+    with pytest.raises(UsageError, match="no address answered"):
+        ingest(config(tmp_path, [], []))
