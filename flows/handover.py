@@ -24,7 +24,7 @@ from pipeline.store.held import KEEP_S, hand_over
 FOLDER = ".measured"  # below the folder of reports
 _RESULT_COLUMNS = [field.name for field in fields(SearchResults) if field.name != "read_s"]
 _COLUMNS = ["rows", "n_tasks", "n_retries", "wall_s"]
-_OBJECTS = ["device", "cluster", "busy_share", "distances_dir", "snapshot", "version"]
+_OBJECTS = ["device", "cluster", "busy_share", "distances_dir", "snapshot", "version", "lost"]
 _WIDTHS: dict[str, type] = {
     "widths": Widths,
     "weighted_widths": Widths,

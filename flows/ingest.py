@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
-from prefect.states import Completed, Failed, State
+from prefect.states import Failed, State
 
 from flows.artifacts import show_warnings
 from flows.children import without_main_module
 from flows.options import configs
-from flows.outcome import EXPECTED, one_line, result_or_failure
+from flows.outcome import EXPECTED, ended, one_line, result_or_failure
 from flows.progress import progress_artifact
 from pipeline.config import IngestConfig
 
@@ -55,4 +55,4 @@ def ingest(
     if failure is not None:
         return failure
     show_warnings(summary.warnings, complete=summary.complete)
-    return Completed(message=f"snapshot {summary.snapshot}", data=summary)
+    return ended(f"snapshot {summary.snapshot}", summary, complete=summary.complete)

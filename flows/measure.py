@@ -10,17 +10,21 @@ from typing import Any
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.logging import get_run_logger
-from prefect.states import Completed, Failed, State
+from prefect.states import Failed, State
 
 from flows.artifacts import show_dashboard
 from flows.children import without_main_module
-from flows.handover import FOLDER, remove_old, write_measurement
+from flows.handover import FOLDER, read_measurement, remove_old, write_measurement
 from flows.options import configs
-from flows.outcome import EXPECTED, one_line, result_or_failure
+from flows.outcome import EXPECTED, ended, one_line, result_or_failure
 from flows.progress import progress_artifact
 from flows.runs import DASHBOARD_LINK
 from pipeline.config import AnalyzeConfig
+from pipeline.errors import ClusterLostError
+from pipeline.model.measurement import Measurement
 from pipeline.model.progress import Progress, ProgressCallback
+
+CLUSTER_LOST = "ClusterLost"  # name of the task's state
 
 
 def new_handover(config: AnalyzeConfig) -> Path:
@@ -28,12 +32,25 @@ def new_handover(config: AnalyzeConfig) -> Path:
     return config.out / FOLDER / f"{uuid.uuid4().hex}.npz"
 
 
-# One more try, for a cluster that was lost; an expected error is returned, so not tried again.
+def is_cluster_lost(task: Any, run: Any, state: State) -> bool:
+    """Whether to try once more: what else fails would fail again."""
+    return state.name == CLUSTER_LOST
+
+
 @task(
-    name="measure", cache_policy=NO_CACHE, persist_result=False, retries=1, retry_delay_seconds=10
+    name="measure",
+    cache_policy=NO_CACHE,
+    persist_result=False,
+    retries=1,
+    retry_delay_seconds=10,
+    retry_condition_fn=is_cluster_lost,
 )
 def measure_stage(config: AnalyzeConfig, handover: Path) -> Path | State:
-    """Measure the ASes and write what was found to ``handover``."""
+    """Measure the ASes and write what was found to ``handover``.
+
+    Where the cluster was lost, what was found before is there all the same, and the state is
+    Failed, by the name of ``CLUSTER_LOST``.
+    """
     from pipeline import stages
 
     started = time.time()
@@ -41,10 +58,34 @@ def measure_stage(config: AnalyzeConfig, handover: Path) -> Path | State:
     try:
         with progress_artifact("search-progress", "Searches") as progress, without_main_module():
             measurement = stages.measure_stage(config, _Dashboard(progress))
-        write_measurement(handover, measurement, started)
+        if not measurement.lost or _is_fuller(measurement, handover):
+            write_measurement(handover, measurement, started)
+    except ClusterLostError as error:
+        return Failed(name=CLUSTER_LOST, message=one_line(error))
     except EXPECTED as error:
         return Failed(message=one_line(error))
-    return handover
+    return Failed(name=CLUSTER_LOST, message=measurement.lost) if measurement.lost else handover
+
+
+def _is_fuller(measurement: Measurement, handover: Path) -> bool:
+    """Whether an earlier try left nothing, or no more than this one."""
+    if not handover.exists():
+        return True
+    before, _ = read_measurement(handover)
+    return len(measurement.failed) <= len(before.failed)
+
+
+def measured(config: AnalyzeConfig) -> tuple[Path, State | None]:
+    """Run the task: the file with what was found, and None, or the state to end the flow with.
+
+    What was found before a cluster was lost for good counts as found.
+    """
+    handover = new_handover(config)
+    _, failure = result_or_failure(measure_stage(config, handover, return_state=True))
+    if failure is not None and handover.exists():
+        get_run_logger().warning("%s; going on with what was measured before", failure.message)
+        failure = None
+    return handover, failure
 
 
 class _Dashboard:
@@ -81,10 +122,9 @@ def measure(
         _, config = configs(given)
     except EXPECTED as error:
         return Failed(message=one_line(error))
-    handover, failure = result_or_failure(
-        measure_stage(config, new_handover(config), return_state=True)
-    )
+    handover, failure = measured(config)
     if failure is not None:
         return failure
     get_run_logger().info("measured: %s", handover)
-    return Completed(message=f"measured: {handover}", data=handover)
+    found, _ = read_measurement(handover)
+    return ended(f"measured: {handover}", handover, complete=not found.failed)

@@ -4,8 +4,8 @@
 own, with nothing started first, or on the server that ``PREFECT_API_URL`` names. The deployment
 ``nightly/nightly`` (prefect.yaml) runs it every night.
 
-Rejected files and failed ASes end the run Completed, with a warning artifact; where nothing can
-be done it ends Failed, with one line that says what to give.
+Rejected files and failed ASes end the run Partial (a state of type COMPLETED), with a warning
+artifact; where nothing can be done it ends Failed, with one line that says what to give.
 """
 
 from __future__ import annotations
@@ -25,14 +25,15 @@ from prefect.events.worker import EventsWorker
 from prefect.exceptions import TerminationSignal
 from prefect.logging.handlers import APILogWorker, PrefectConsoleHandler
 from prefect.settings import PREFECT_API_URL, temporary_settings
-from prefect.states import Completed, Failed, State
+from prefect.states import Failed, State
 
 from flows.artifacts import show_warnings
 from flows.ingest import ingest_stage
-from flows.measure import measure_stage, new_handover
+from flows.measure import measured
 from flows.options import configs, parameters_of, parse
 from flows.outcome import (
     EXPECTED,
+    ended,
     log_failed_states_in_one_line,
     one_line,
     result_or_failure,
@@ -118,9 +119,7 @@ def nightly(
     except EXPECTED as error:
         return Failed(message=one_line(error))
     with held:
-        handover, failure = result_or_failure(
-            measure_stage(analyze_config, new_handover(analyze_config), return_state=True)
-        )
+        handover, failure = measured(analyze_config)
         if failure is None:
             analyzed, failure = result_or_failure(
                 report_stage(analyze_config, handover, return_state=True)
@@ -130,8 +129,7 @@ def nightly(
         return failure
     summary = NightlySummary(ingested, analyzed)
     show_warnings(summary.warnings, complete=summary.complete)
-    left_out = "" if summary.complete else "; something was left out, see the warnings"
-    return Completed(message=f"report of {analyzed.snapshot}{left_out}", data=summary)
+    return ended(f"report of {analyzed.snapshot}", summary, complete=summary.complete)
 
 
 def main(arguments: list[str]) -> int:

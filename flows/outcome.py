@@ -1,4 +1,4 @@
-"""What became of a stage's task: its result, or a one-line failure for the flow to end with."""
+"""What became of a task, and how a flow run ends: Completed, Partial, or Failed in one line."""
 
 from __future__ import annotations
 
@@ -6,12 +6,24 @@ import logging
 from typing import Any
 
 from prefect.exceptions import FailedRun
-from prefect.states import Failed, State
+from prefect.states import Completed, Failed, State
 
 from pipeline.errors import PipelineError
 
 # What input, options and disks can cause: an answer in one line, not an accident of the program.
 EXPECTED = (PipelineError, OSError)
+
+
+# Name of the state, of type COMPLETED, of a run that left something out.
+PARTIAL = "Partial"
+
+
+def ended(message: str, data: Any, *, complete: bool) -> State:
+    """The state of a flow run that did something; ``complete``: all of it."""
+    if complete:
+        return Completed(message=message, data=data)
+    left_out = f"{message}; something was left out, see the warnings"
+    return Completed(name=PARTIAL, message=left_out, data=data)
 
 
 def one_line(error: BaseException) -> str:

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.logging import get_run_logger
-from prefect.states import Completed, Failed, State
+from prefect.states import Failed, State
 
 from flows.artifacts import report_link, show_ases, show_report, show_warnings
 from flows.handover import read_measurement
 from flows.options import configs
-from flows.outcome import EXPECTED, one_line, result_or_failure
+from flows.outcome import EXPECTED, ended, one_line, result_or_failure
 from flows.progress import progress_artifact
 from pipeline.config import AnalyzeConfig
 
@@ -67,4 +67,4 @@ def report(
     if failure is not None:
         return failure
     show_warnings(summary.warnings, complete=summary.complete)
-    return Completed(message=f"report: {summary.index}", data=summary)
+    return ended(f"report: {summary.index}", summary, complete=summary.complete)

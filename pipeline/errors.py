@@ -45,6 +45,14 @@ class StoreError(PipelineError):
     """A store, snapshot or file of it is missing, altered, cut short or of an unknown version."""
 
 
+class NothingMeasuredError(PipelineError):
+    """Every AS that had something to measure failed: there is nothing to report."""
+
+
+class ClusterLostError(PipelineError):
+    """The scheduler or all workers are gone; on another cluster the run may succeed."""
+
+
 class RetryableError(PipelineError):
     """The same task may succeed on another attempt or another worker."""
 

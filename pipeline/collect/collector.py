@@ -15,6 +15,7 @@ import numpy as np
 from pipeline.collect.ragged import join_ptrs, take_ragged
 from pipeline.collect.schema import TASKS
 from pipeline.collect.width_collector import WidthCollector
+from pipeline.errors import ClusterLostError
 from pipeline.model.measurement import Measurement
 from pipeline.model.tasks import Outcome, SearchResults, SearchTask, TaskRun, WidthKind, WidthTask
 
@@ -92,6 +93,7 @@ class Collector:
     widths: dict[WidthKind, WidthCollector] = field(default_factory=dict)
     n_units: int = 0  # finished searches from ingresses, and graphs whose widths are known
     n_done: int = 0  # outcomes
+    lost: str = ""  # why the cluster is gone, if it is
     _pieces: list[SearchResults] = field(default_factory=list)
     _failed: dict[int, str] = field(default_factory=dict)  # searched row -> reason
     _tasks: dict[str, list] = field(default_factory=dict)
@@ -121,6 +123,8 @@ class Collector:
         """
         task = outcome.task
         self.n_done += 1
+        if isinstance(outcome.error, ClusterLostError):
+            self.lost = self.lost or str(outcome.error)
         for attempt in outcome.failed:
             tried = getattr(task, "n_sources", 0)
             self._note(task, tried, attempt.number, attempt.submitted, attempt.run, "retried", None)
@@ -243,6 +247,7 @@ class Collector:
             widths=found_widths.get("widths"),
             weighted_widths=found_widths.get("weighted"),
             effective=found_widths.get("effective"),
+            lost=self.lost,
         )
 
     def _by_row(

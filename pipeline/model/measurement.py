@@ -43,6 +43,8 @@ class Measurement:
         What was measured: name of the snapshot, and folder of the version that it then was.
     metrics : tuple of str
         What was asked for, of ``pipeline.model.metrics.METRICS``.
+    lost : str
+        Why the cluster was lost before all was measured; empty where it was not.
     """
 
     rows: np.ndarray
@@ -62,3 +64,10 @@ class Measurement:
     snapshot: str = ""
     version: str = ""
     metrics: tuple[str, ...] = ()
+    lost: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing is known of any AS."""
+        found = (self.widths, self.weighted_widths, self.effective)
+        return not len(self.results.row) and not any(len(w.row) for w in found if w is not None)

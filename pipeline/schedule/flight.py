@@ -24,7 +24,7 @@ from distributed import Client, Future
 from distributed.client import ClosedClientError
 from distributed.scheduler import KilledWorker
 
-from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError
+from pipeline.errors import ClusterLostError, OutOfMemoryError, PipelineError, RetryableError
 from pipeline.model.tasks import Attempt, Outcome
 from pipeline.schedule.attempt import POSTED, Attempted, WithdrawnError, attempt, loads, pack
 from pipeline.schedule.connection import GONE, WITHDRAWN, Connection
@@ -180,7 +180,7 @@ class Flight:
     ) -> None:
         """Give one task to the cluster when we wait; ``pin``: the only worker that may take it."""
         if self._there.lost:
-            lost = PipelineError(f"{self.name(task).rpartition('-')[0]}: {self._there.gone}")
+            lost = ClusterLostError(f"{self.name(task).rpartition('-')[0]}: {self._there.gone}")
             self._stillborn.append(Outcome(task, number, time.time(), error=lost, failed=failed))
             return
         name = self.name(task)
@@ -317,7 +317,7 @@ class Flight:
     def _reason(self, name: str, future: Future | None) -> BaseException:
         """Why a future that has ended has no result."""
         if self._there.lost:
-            return PipelineError(f"{name}: {self._there.gone}")
+            return ClusterLostError(f"{name}: {self._there.gone}")
         if future is None or future.status == "cancelled":
             return RetryableError(f"{name}: cancelled by somebody else on this scheduler")
         if future.status != "error":
@@ -380,7 +380,7 @@ class Flight:
         there.look(force=True)
         verdicts: dict[Any, PipelineError] = {}
         if there.lost:
-            verdicts = dict.fromkeys(self._entries, PipelineError(there.gone))
+            verdicts = dict.fromkeys(self._entries, ClusterLostError(there.gone))
         elif there.answers:
             # What has ended is with no worker, and fetching has a limit of its own.
             watched = {key: e.watched for key, e in self._entries.items() if not e.fetching}

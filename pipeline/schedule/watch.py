@@ -19,7 +19,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from pipeline.errors import PipelineError, RetryableError
+from pipeline.errors import ClusterLostError, PipelineError, RetryableError
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Watch:
             self.no_worker_since = now
         elif now - self.no_worker_since >= self.limits.no_worker_s:
             text = f"no worker is left, and none came within {self.limits.no_worker_s:.0f} s"
-            return {key: PipelineError(text) for key in tasks}
+            return {key: ClusterLostError(text) for key in tasks}
         paused = {w for w, status in workers.items() if status == "paused"}
         self.paused_since = {w: self.paused_since.get(w, now) for w in paused}
         place = {key: worker for worker, keys in processing.items() for key in keys}

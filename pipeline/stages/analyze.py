@@ -9,15 +9,16 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.config import AnalyzeConfig
-from pipeline.errors import UsageError
+from pipeline.errors import ClusterLostError, NothingMeasuredError, UsageError
 from pipeline.model.measurement import Measurement
 from pipeline.model.metrics import METRICS
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.report import ReportSummary, write_reports
 from pipeline.schedule import measure
 from pipeline.stages.places import check_out
-from pipeline.stages.warnings import failure_warnings, snapshot_warnings
+from pipeline.stages.warnings import commonest_failure, failure_warnings, snapshot_warnings
 from pipeline.store import Snapshot, open_snapshot, open_version
+from pipeline.store.held import release_folder
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,15 @@ def open_for(config: AnalyzeConfig) -> Snapshot:
 
 
 def measure_stage(config: AnalyzeConfig, progress: ProgressCallback = no_progress) -> Measurement:
-    """Search from every ingress of every AS asked for."""
+    """Search from every ingress of every AS asked for.
+
+    Raises
+    ------
+    ClusterLostError, NothingMeasuredError
+        If every AS that had something to measure failed, since the cluster was lost or else.
+    UsageError, StoreError
+        As ``open_for`` and ``pipeline.schedule.measure`` do.
+    """
     with open_for(config) as snapshot:
         return _measure(snapshot, config, progress)
 
@@ -106,7 +115,13 @@ def report_stage(
 
 
 def analyze(config: AnalyzeConfig, progress: ProgressCallback = no_progress) -> AnalyzeSummary:
-    """Measure, then report: one version of the snapshot, also if it is replaced meanwhile."""
+    """Measure, then report: one version of the snapshot, also if it is replaced meanwhile.
+
+    Raises
+    ------
+    ClusterLostError, NothingMeasuredError, UsageError, StoreError
+        As ``measure_stage`` and ``report_stage`` do; an earlier report then stays as it is.
+    """
     started = time.time()
     with open_for(config) as snapshot:
         measurement = _measure(snapshot, config, progress)
@@ -115,6 +130,15 @@ def analyze(config: AnalyzeConfig, progress: ProgressCallback = no_progress) -> 
 
 def _measure(snapshot: Snapshot, config: AnalyzeConfig, progress: ProgressCallback) -> Measurement:
     measurement = measure(snapshot, config, progress)
+    if measurement.failed and measurement.is_empty:
+        if measurement.distances_dir:
+            release_folder(Path(measurement.distances_dir))
+        failed = {int(snapshot.asn[row]): reason for row, reason in measurement.failed.items()}
+        kind = ClusterLostError if measurement.lost else NothingMeasuredError
+        raise kind(
+            f"nothing was measured: {len(failed):,} of {len(measurement.rows):,} ASes failed; "
+            f"{commonest_failure(failed)}; a report that is there stays as it is"
+        )
     return replace(
         measurement, snapshot=snapshot.name, version=snapshot.version, metrics=config.metrics
     )

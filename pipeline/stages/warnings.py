@@ -69,10 +69,20 @@ def failure_warnings(failed: Mapping[int, str]) -> list[str]:
         ASN -> reason. Reasons that differ in numbers alone are one: of several ASes that of the
         first is told.
     """
+    return [_failure_line(asns, failed) for asns in _alike(failed)]
+
+
+def commonest_failure(failed: Mapping[int, str]) -> str:
+    """The line of ``failure_warnings`` that is about most ASes."""
+    return _failure_line(max(_alike(failed), key=len), failed)
+
+
+def _alike(failed: Mapping[int, str]) -> list[list[int]]:
+    """ASes by reason, in order of the first of each."""
     alike: dict[str, list[int]] = {}
     for asn, reason in sorted(failed.items()):
         alike.setdefault(_NUMBER.sub("0", reason), []).append(asn)
-    return [_failure_line(asns, failed) for asns in alike.values()]
+    return list(alike.values())
 
 
 def _failure_line(asns: list[int], failed: Mapping[int, str]) -> str:

@@ -172,9 +172,11 @@ def test_the_next_nights_are_scheduled_and_the_server_has_no_fault(served, night
     assert "ERROR" not in (served.home / "server.log").read_text()
 
 
-def test_watched_run_ends_completed_and_its_report_is_there(served, night):
+def test_watched_run_that_left_a_file_out_ends_partial_and_its_report_is_there(served, night):
     status, run = night
     assert (status, run["state"]["type"]) == (0, "COMPLETED")
+    wanted = {"flow_runs": {"state": {"name": {"any_": ["Partial"]}}}}
+    assert [found["id"] for found in served.post("/flow_runs/filter", wanted)] == [run["id"]]
     assert (served.out / "last-night" / "index.html").is_file()
     assert (served.out / "last-night" / "ases.parquet").is_file()
     assert not (served.out / ".measured").exists()

@@ -69,6 +69,7 @@ def measurement(tmp_path) -> Measurement:
         snapshot="monday",
         version="monday-0123456789ab",
         metrics=("hops", "diameter"),
+        lost="the scheduler is gone",
     )
 
 
@@ -94,7 +95,7 @@ def test_every_field_comes_back_as_it_was(tmp_path, measurement):
     for name in ("rows", "n_tasks", "n_retries", "wall_s"):
         np.testing.assert_array_equal(getattr(measurement, name), getattr(back, name))
     plain = ("failed", "device", "cluster", "busy_share", "distances_dir")
-    for name in (*plain, "snapshot", "version", "metrics"):
+    for name in (*plain, "snapshot", "version", "metrics", "lost"):
         assert getattr(measurement, name) == getattr(back, name)
     assert back.tasks["asns"] == [[1], [2, 3]]
     assert list(back.tasks["worker"]) == ["tcp://a", "tcp://b"]

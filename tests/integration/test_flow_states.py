@@ -1,0 +1,188 @@
+"""How flow runs end where a cluster is lost, or a part or all of the work fails.
+
+On a Prefect server and a Dask scheduler of their own, which is killed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import urllib.request
+
+import pyarrow.parquet as pq
+import pytest
+from prefect.settings import PREFECT_API_URL, temporary_settings
+
+from flows.measure import measure, measure_stage
+from flows.nightly import nightly
+from flows.progress import listening
+from flows.report import report
+from flows.server import free_port, prefect_server
+from pipeline import stages
+from pipeline.graphs import build_graphs
+from pipeline.stages.generate import GenerateConfig, generate_topology
+from pipeline.store import open_snapshot, write_snapshot
+from tests.integration.measured import random_links, topology
+from tests.integration.test_two_workers import dask, wait_for, worker
+
+# Distributed and Prefect leave sockets to the garbage collector.
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    log = tmp_path_factory.mktemp("prefect") / "server.log"
+    with prefect_server(free_port(), log, ui=False, scheduler=False) as server:
+        server.wait()
+        with temporary_settings({PREFECT_API_URL: server.api_url}):
+            yield server
+
+
+class Cluster:
+    """A scheduler on a port that stays the same, and a worker; killed and started again."""
+
+    def __init__(self, cwd):
+        self.port, self.cwd = free_port(), cwd
+        self.address = f"tcp://127.0.0.1:{self.port}"
+        self.process = None
+        self.started = contextlib.ExitStack()
+
+    def start(self):
+        if self.process is None:
+            arguments = ("scheduler", "--host", "127.0.0.1", "--port", str(self.port))
+            running = dask(*arguments, "--no-dashboard", cwd=self.cwd)
+            self.process, log = self.started.enter_context(running)
+            wait_for(log, r"Scheduler at:")
+            self.started.enter_context(worker(self.address, self.cwd))
+
+    def kill(self):
+        if self.process is not None:
+            self.process.kill()
+            self.process.wait()
+            self.process = None
+
+    def kill_when(self, share):
+        """Listen to progress: the scheduler is killed once a share of the searches is done."""
+
+        def listen(progress):
+            if progress.stage == "search" and progress.done >= share * progress.total:
+                self.kill()
+
+        return listening(listen)
+
+
+@pytest.fixture(scope="module")
+def lasting(tmp_path_factory):
+    cluster = Cluster(tmp_path_factory.mktemp("dask"))
+    with cluster.started:
+        yield cluster
+
+
+@pytest.fixture
+def cluster(lasting, monkeypatch):
+    """The cluster, running; a run that loses it tries again at once."""
+    lasting.start()
+    monkeypatch.setattr(measure_stage, "retry_delay_seconds", 0)
+    monkeypatch.setattr("pipeline.schedule.cluster.CONNECT_S", 1.0)
+    return lasting
+
+
+def state_names(server):
+    """Names and types of all flow runs, as the server lists them."""
+    request = urllib.request.Request(
+        f"{server.api_url}/flow_runs/filter", b"{}", {"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return {(run["state"]["name"], run["state"]["type"]) for run in json.load(answer)}
+
+
+def files_of(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.fixture
+def store(tmp_path):
+    """One AS with many ingresses: a search each takes the worker a while."""
+    links = random_links(3000, 1)
+    write_snapshot(
+        tmp_path / "store",
+        "night",
+        build_graphs([topology(10, 3000, links, range(500)), topology(20, 60, [], [0])]),
+        as_names={},
+        inputs=[],
+        options={},
+        counts={},
+        rejects=[],
+    )
+    return tmp_path / "store"
+
+
+def places(tmp_path):
+    return {"store": str(tmp_path / "store"), "out": str(tmp_path / "out")}
+
+
+def test_run_that_loses_its_cluster_is_tried_again(server, cluster, store, tmp_path, monkeypatch):
+    tries = []
+
+    def on_a_cluster_that_is_back(config, progress):
+        tries.append(config.scheduler)
+        monkeypatch.setattr("pipeline.schedule.cluster.CONNECT_S", 30.0)
+        cluster.start()
+        return real(config, progress)
+
+    real = stages.measure_stage
+    monkeypatch.setattr(stages, "measure_stage", on_a_cluster_that_is_back)
+
+    def kill_once(progress):
+        if len(tries) == 1 and progress.stage == "search":
+            cluster.kill()
+
+    with listening(kill_once):
+        state = measure(**places(tmp_path), scheduler=cluster.address, return_state=True)
+    assert state.name == "Completed", state.message
+    assert len(tries) == 2
+    state = report(str(state.result()), **places(tmp_path), return_state=True)
+    assert state.name == "Completed", state.message
+    ases = pq.read_table(tmp_path / "out" / "night" / "ases.parquet").to_pydict()
+    assert ases["status"] == ["ok", "ok"]
+
+
+def test_night_that_leaves_a_file_out_is_partial_and_one_that_measures_nothing_keeps_the_report(
+    server, cluster, tmp_path
+):
+    brite, empty = tmp_path / "a.brite", tmp_path / "empty.warts"
+    generate_topology(GenerateConfig(model="top-down", routers=200, ases=4, out=brite))
+    empty.touch()
+    options = places(tmp_path) | {"scheduler": cluster.address, "snapshot": "night"}
+    state = nightly(inputs=[str(brite), str(empty)], **options, return_state=True)
+    assert (state.name, state.type.value) == ("Partial", "COMPLETED"), state.message
+    assert "something was left out" in state.message
+    assert ("Partial", "COMPLETED") in state_names(server)
+    final = tmp_path / "out" / "night"
+    assert pq.read_table(final / "ases.parquet")["status"].to_pylist() == ["ok"] * 4
+    before = files_of(final)
+
+    with cluster.kill_when(0.0):
+        state = nightly(inputs=[str(brite)], **options, return_state=True)
+    assert state.is_failed()
+    assert cluster.address in state.message  # of the second try, which found no scheduler
+    assert "\n" not in state.message
+    assert files_of(final) == before
+
+
+def test_what_was_measured_before_the_cluster_was_lost_is_reported_as_partial(
+    server, cluster, store, tmp_path
+):
+    with cluster.kill_when(0.01):
+        asked = places(tmp_path) | {"scheduler": cluster.address, "options": {"pack": 1}}
+        state = measure(**asked, return_state=True)
+    assert (state.name, state.type.value) == ("Partial", "COMPLETED"), state.message
+    state = report(str(state.result()), **places(tmp_path), return_state=True)
+    assert (state.name, state.type.value) == ("Partial", "COMPLETED"), state.message
+    ases = pq.read_table(tmp_path / "out" / "night" / "ases.parquet").to_pydict()
+    assert ases["status"][0] == "partial"
+    assert "scheduler is gone" in ases["reason"][0]
+    assert 0 < state.result().n_searches < open_snapshot(store).n_ingresses.sum()

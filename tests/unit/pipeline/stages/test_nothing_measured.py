@@ -1,0 +1,67 @@
+"""A run that measures nothing says so, ends with 2 and leaves the report that is there."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from pipeline.cli import main
+from pipeline.collect import Collector
+from tests.unit.pipeline.store.snapshots import write
+
+LOST = "search_AS{}: the scheduler is gone"
+
+
+def some_of(snapshot, rows_done):
+    """What comes of a run in which some ASes were searched and all others failed."""
+    rows = np.arange(len(snapshot.asn))
+    ingresses = snapshot.ingresses()
+    node, row = ingresses.node[~ingresses.candidate], ingresses.row[~ingresses.candidate]
+    ptr = np.append(np.searchsorted(row, rows), len(row))
+    found = Collector(snapshot.asn).finish(rows, rows, ptr, node)
+    done = np.flatnonzero(np.isin(row, rows_done))
+    one = np.ones(len(done), np.int64)
+    searched = replace(
+        found.results,
+        row=row[done],
+        source=node[done],
+        n_reached=one,
+        eccentricity=one.astype(np.int32) * 0,
+        hop_ptr=np.arange(len(done) + 1),
+        hop_counts=one,
+        farthest_ptr=np.arange(len(done) + 1),
+        farthest=node[done],
+    )
+    failed = {r: LOST.format(snapshot.asn[r]) for r in rows.tolist() if r not in rows_done}
+    if not rows_done:
+        failed[0] = "something else"
+    return replace(found, results=searched, failed=failed)
+
+
+def run(monkeypatch, tmp_path, rows_done):
+    def measure(snapshot, config, progress):
+        return some_of(snapshot, rows_done)
+
+    monkeypatch.setattr(import_module("pipeline.stages.analyze"), "measure", measure)
+    with pytest.raises(SystemExit) as ended:
+        main(["analyze", "--store", str(tmp_path / "store"), "--out", str(tmp_path / "out")])
+    return ended.value.code
+
+
+def test_total_failure_is_2_and_keeps_the_report_a_part_of_it_is_1(tmp_path, monkeypatch, capsys):
+    write(tmp_path / "store")
+    assert run(monkeypatch, tmp_path, [0, 1]) == 1
+    assert "the scheduler is gone" in capsys.readouterr().err
+    files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    before = {path: path.read_bytes() for path in files}
+    write(tmp_path / "store")
+
+    assert run(monkeypatch, tmp_path, []) == 2
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert "nothing was measured: 6 of 6 ASes failed; 5 ASes, numbers those of AS20" in lines[0]
+    assert "the scheduler is gone" in lines[0]
+    assert {path: path.read_bytes() for path in before} == before
