@@ -213,7 +213,9 @@ def generate(
     from pipeline.stages.generate import GenerateConfig, generate_topology
 
     config = GenerateConfig(**given)
-    print_line(generate_topology(config))
+    with ProgressDisplay() as progress:
+        told = generate_topology(config, progress)
+    print_line(told)
 
 
 @app.command()

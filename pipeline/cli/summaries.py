@@ -11,6 +11,7 @@ import orjson
 
 from pipeline.cli.terminal import print_line, print_table, warn
 from pipeline.model.mapped import mapped_text
+from pipeline.model.words import ingresses_text, node_words, number
 
 if TYPE_CHECKING:
     from pipeline.schedule.calibrate import Calibration
@@ -32,9 +33,12 @@ def ingest_facts(summary: IngestSummary) -> dict:
         "snapshot": summary.snapshot,
         "store": str(summary.store),
         "n_ases": summary.n_ases,
-        "n_routers": summary.n_nodes,
+        "node_kind": summary.node_kind,
+        "n_nodes": summary.n_nodes,
+        "n_routers": summary.n_nodes if summary.node_kind == "router" else None,
         "n_links": summary.n_edges,
         "n_ingresses": summary.n_ingresses,
+        "n_candidates": summary.n_candidates,
         "n_traces": summary.n_traces,
         "n_addrs": summary.n_addrs,
         "n_addrs_mapped": summary.n_addrs_mapped,
@@ -56,13 +60,17 @@ def ingest_facts(summary: IngestSummary) -> dict:
 
 
 def analyze_facts(summary: AnalyzeSummary) -> dict:
+    totals = summary.report.totals
     return {
         "snapshot": summary.snapshot,
         "report": str(summary.index),
+        "node_kind": summary.report.node_kind,
+        **{name: totals[name] for name in ("n_ases", "n_nodes", "n_ingresses", "n_candidates")},
+        "synthetic": summary.report.synthetic,
         "n_searches": summary.n_searches,
         "n_width_searches": summary.n_width_searches,
         "n_effective_searches": summary.n_effective_searches,
-        **{name: summary.report.totals.get(name) for name in _WIDTHS},
+        **{name: totals.get(name) for name in _WIDTHS},
         "failed": {str(asn): reason for asn, reason in summary.failed.items()},
         "busy_share": summary.busy_share,
         "analyze_s": round(summary.wall_s, 3),
@@ -70,11 +78,14 @@ def analyze_facts(summary: AnalyzeSummary) -> dict:
 
 
 def print_ingest(summary: IngestSummary) -> None:
-    read = f"{summary.n_traces:,} traces, " if summary.n_traces else ""
-    print_line(
-        f"Snapshot {summary.snapshot}: {read}{summary.n_ases:,} ASes, {summary.n_nodes:,} routers, "
-        f"{summary.n_edges:,} links, {summary.n_ingresses:,} ingresses ({summary.wall_s:.1f} s)"
-    )
+    counts = [number(summary.n_traces, "trace")] if summary.n_traces else []
+    counts += [
+        number(summary.n_ases, "AS"),
+        number(summary.n_nodes, node_words(summary.node_kind).noun),
+        number(summary.n_edges, "link"),
+        ingresses_text(summary.n_ingresses, summary.n_candidates),
+    ]
+    print_line(f"Snapshot {summary.snapshot}: {', '.join(counts)} ({summary.wall_s:.1f} s)")
     if summary.n_addrs:
         print_line(mapped_text(summary.n_addrs, summary.n_addrs_mapped))
 
@@ -82,6 +93,16 @@ def print_ingest(summary: IngestSummary) -> None:
 def print_analyze(summary: AnalyzeSummary) -> None:
     table = summary.report
     print_table("Largest ASes", table.table_columns, table.table)
+    totals = table.totals
+    counts = [
+        number(totals["n_ases"], "AS"),
+        number(totals["n_nodes"], node_words(table.node_kind).noun),
+        number(totals["n_edges"], "link"),
+        ingresses_text(totals["n_ingresses"], totals["n_candidates"]),
+    ]
+    print_line(f"In all: {', '.join(counts)}")
+    for line in table.notes:
+        print_line(line)
     if summary.busy_share:
         shares = ", ".join(f"{name} {share:.0%}" for name, share in summary.busy_share.items())
         print_line(f"Busy share by worker: {shares}")

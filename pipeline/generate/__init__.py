@@ -74,7 +74,7 @@ class Parameters:
 
 @dataclass(frozen=True)
 class Model:
-    """A way to make a topology.
+    """A way to make a topology; ``options``: fields of ``Parameters`` that it makes use of.
 
     ``graphs`` makes the same graphs, ingresses and links between ASes at once, for models that are
     made so large that the rest of a topology would not fit into memory.
@@ -82,6 +82,7 @@ class Model:
 
     make: Callable[[Parameters], Topology]
     description: str
+    options: tuple[str, ...]
     graphs: Callable[[Parameters], GraphSet] | None = None
 
 
@@ -111,15 +112,22 @@ MODELS: dict[str, Model] = {
     "top-down": Model(
         lambda given: generate_top_down(given.n_ases, given.n_routers, m=given.m, seed=given.seed),
         "ASes joined by preferential attachment, routers of each joined likewise (BRITE TopDown)",
+        ("n_ases", "m"),
     ),
     "ba": Model(
         lambda given: generate_barabasi_albert(given.n_routers, m=given.m, seed=given.seed),
         "routers of no AS joined by preferential attachment (BRITE RTBarabasiAlbert)",
+        ("m",),
     ),
-    "grid": Model(_grid, "routers of no AS in rows and columns, some links cut: long graphs"),
+    "grid": Model(
+        _grid,
+        "routers of no AS in rows and columns, some links cut: long graphs",
+        ("n_rows", "cut"),
+    ),
     "internet": Model(
         lambda given: internet_topology(_internet(given), seed=given.seed),
         "ASes of very different sizes, routers of each joined by preferential attachment",
+        ("n_ases", "m", "smallest", "largest", "max_ingresses"),
         _internet,
     ),
 }

@@ -20,7 +20,7 @@ from pipeline.model.topology import Topology
 _ROWS_AT_ONCE = 1 << 16  # turned into text at a time
 
 
-def write_brite(topology: Topology, path: Path) -> None:
+def write_brite(topology: Topology, path: Path, made_by: str = "") -> None:
     """Write a topology so that BRITE's readers, ours among them, get it back unchanged.
 
     The file appears whole or not at all. Columns that the topology lacks are written as BRITE
@@ -31,6 +31,9 @@ def write_brite(topology: Topology, path: Path) -> None:
     topology : Topology
     path : Path
         Replaced if it exists.
+    made_by : str
+        The command that makes it again; it stands at the end of the header's first model line,
+        which BRITE's readers pass over and ours tells in reports.
 
     Raises
     ------
@@ -43,7 +46,7 @@ def write_brite(topology: Topology, path: Path) -> None:
         raise UsageError(f"{path}: cannot be written: {error.strerror or error}") from None
     try:
         with os.fdopen(handle, "wb") as file:
-            _write(topology, file)
+            _write(topology, file, made_by)
             file.flush()
             os.fsync(file.fileno())
         umask = os.umask(0)
@@ -57,26 +60,29 @@ def write_brite(topology: Topology, path: Path) -> None:
         raise
 
 
-def _write(topology: Topology, file: BinaryIO) -> None:
+def _write(topology: Topology, file: BinaryIO, made_by: str) -> None:
     n_nodes, n_links = topology.n_nodes, topology.n_links
     file.write(f"Topology: ( {n_nodes} Nodes, {n_links} Edges )\n".encode())
-    file.write((_model(topology) + "\n\n").encode())
+    model, *parts = _model(topology)
+    if made_by:
+        model = f"{model.rstrip()} {made_by}"
+    file.write(("\n".join([model, *parts]) + "\n\n").encode())
     file.write(f"Nodes: ( {n_nodes} )\n".encode())
     _write_rows(_node_columns(topology), file)
     file.write(f"\n\nEdges: ( {n_links} )\n".encode())
     _write_rows(_link_columns(topology), file)
 
 
-def _model(topology: Topology) -> str:
+def _model(topology: Topology) -> list[str]:
     """The lines that name the model; the parameters are those of a model's defaults."""
     if topology.kind == "as":
-        return f"Model (4 - ASBarabasi):  {topology.n_nodes} 1000 100 1  2  2 10.0 1024.0 "
+        return [f"Model (4 - ASBarabasi):  {topology.n_nodes} 1000 100 1  2  2 10.0 1024.0 "]
     asns, sizes = np.unique(topology.node_asn, return_counts=True)
     routers = f"Model (2 - RTBarabasiAlbert):  {sizes.max(initial=0)} 1000 100 1  2  2 10.0 1024.0 "
     if len(asns) < 2:
-        return routers
+        return [routers]
     ases = f"Model (4 - ASBarabasi):  {len(asns)} 1000 100 1  2  2 10.0 1024.0 "
-    return "\n".join(["Model (5 - TopDown)", ases, routers])
+    return ["Model (5 - TopDown)", ases, routers]
 
 
 def _node_columns(topology: Topology) -> list[np.ndarray]:

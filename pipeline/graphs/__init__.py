@@ -1,5 +1,6 @@
 """Topologies to one graph an AS."""
 
 from pipeline.graphs.build import build_graphs
+from pipeline.graphs.combine import asns_of
 
-__all__ = ["build_graphs"]
+__all__ = ["asns_of", "build_graphs"]

@@ -130,7 +130,8 @@ def infer_topology(
     Returns
     -------
     Topology
-        ``kind`` is ``"router"`` with aliases, else ``"interface"``. ``weight`` in ms.
+        ``kind`` is ``"router"`` where aliases merged any addresses, else ``"interface"``.
+        ``weight`` in ms.
         ``link_columns``: ``n_traces`` int64, ``bridged`` bool.
 
     Raises
@@ -163,6 +164,7 @@ def infer_topology(
     counts["n_addrs"] = share.n_addrs
     counts["n_addrs_mapped"] = share.n_mapped
     counts["addresses"] = len(answers.addrs)
+    counts["merged_addresses"] = len(addrs) - n_nodes
     counts["destinations_left_out"] = int(np.count_nonzero(~is_router))
     counts["destinations_taken_for_routers"] = int(np.count_nonzero(is_router & ~answers.is_router))
     counts["special_addresses"] = int(np.count_nonzero(special))
@@ -202,7 +204,7 @@ def infer_topology(
         weight_unit="ms",
         link_columns={"n_traces": node_links.n_traces, "bridged": node_links.bridged},
         ingresses=ingresses,
-        kind="interface" if aliases is None else "router",
+        kind="router" if n_nodes < len(addrs) else "interface",
         counts=dict(counts),
         mapped=share,
     )

@@ -13,6 +13,8 @@ What is done with it
       negative id is rejected: -1 stands for a node without one.
     - AS -1 is no AS. A node's own AS counts; edges that say another are noted.
     - A file of AS_* nodes only is AS-level (``kind="as"``).
+    - The header's model lines say that the topology was made up and how (``made_by``); hopscope
+      writes its own command there. A model of a file that BRITE imported says nothing.
     - Edge types do not decide anything: Java labels the seed edges of a router-level file E_AS.
     - A broken row is rejected with its line number, and so are a second node with the same id and
       an edge to a node that is not there. Fewer rows than declared means that the file is cut
@@ -35,6 +37,9 @@ from pipeline.model.topology import NO_ASN, Topology
 
 MAX_HEADER_LINES = 1000
 MAX_ASN = 2**32 - 1
+_MODEL = re.compile(rb"Model \(\s*\d{1,3} - (\w{1,40})\)")
+_COMMAND = re.compile(rb"hopscope generate(?: [\w.-]{1,40}){1,40}")
+_IMPORTED = re.compile(rb"File\b", re.IGNORECASE)
 _COUNT = re.compile(rb"^\s*(?:Nodes|Edges):\s*\(\s*(\d{1,15})\s*\)")
 
 
@@ -99,6 +104,7 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
 
 def _read_header(lines: Lines, report: ReadReport) -> tuple[str, str] | None:
     """Go to the Nodes: section; what is wrong with the file, if it has none."""
+    models: list[bytes] = []
     for number in range(1, MAX_HEADER_LINES + 1):
         line = lines.next_line()
         if line is None:
@@ -112,8 +118,22 @@ def _read_header(lines: Lines, report: ReadReport) -> tuple[str, str] | None:
                 return "line 1", "is no BRITE topology: it does not begin with 'Topology:'"
         if text.startswith(b"Nodes:"):
             lines.section = text
+            report.made_by = _made_by(models)
             return None
+        if text.startswith(b"Model"):
+            models.append(text)
     return f"line {MAX_HEADER_LINES}", "is no BRITE topology: there is no Nodes: section so far"
+
+
+def _made_by(models: list[bytes]) -> str:
+    """How a topology was made, by the model lines of its header; empty where they do not say."""
+    for line in models:
+        if command := _COMMAND.search(line):
+            return command.group().decode()
+    names = [found.group(1) for line in models if (found := _MODEL.match(line))]
+    if not names or any(_IMPORTED.search(name) for name in names):
+        return ""
+    return f"BRITE's model {names[0].decode('ascii', 'replace')}"
 
 
 def _declared(section: bytes) -> int:

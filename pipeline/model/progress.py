@@ -14,7 +14,7 @@ class Progress:
     (a file, an AS); third-party text in it is not escaped.
     """
 
-    stage: str  # "read", "infer", "build", "write", "search", "report"
+    stage: str  # "prepare", "read", "infer", "build", "write", "search", "report", "generate"
     done: int
     total: int
     unit: str

@@ -36,7 +36,9 @@ class ReadReport:
 
     ``n_records`` counts the records that were used; ``skipped`` those that are valid but not
     ours (a ping among traces), by type; ``rejected`` broken ones, by reason; ``notes`` oddities
-    that were read anyway (a late reply), by name.
+    that were read anyway (a late reply), by name. A topology file also says what its nodes are
+    (``kind``), which AS numbers it has, and in its header how it was made where that is no
+    measurement (``made_by``).
     """
 
     path: str
@@ -52,6 +54,9 @@ class ReadReport:
     sha256: str = ""
     size_bytes: int = 0
     newest_s: float = 0.0  # start of the newest record, seconds since 1970 UTC; 0 unknown
+    kind: str = ""
+    made_by: str = ""
+    as_ranges: list[list[int]] = field(default_factory=list)  # first and last of each run
 
     def skip(self, kind: str, count: int = 1) -> None:
         """Count records of a type that is not ours; beyond ``MAX_SKIPPED_TYPES`` under one name."""

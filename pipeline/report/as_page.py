@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipeline.model.words import number
 from pipeline.report.escaping import printable
 from pipeline.report.plots import MAX_BARS, bin_counts, hop_histogram
 from pipeline.report.ragged import offset_in_row, offsets
@@ -83,13 +84,21 @@ def _as_variables(summary: Summary, i: int, one: dict, ingresses: list, farthest
         "levels": _levels(pairs, n_pairs),
         "ingresses": ingresses,
         "ingresses_left": n_left,
-        "shown": f"{len(ingresses):,} of {end - begin:,}" if n_left else f"{end - begin:,}",
+        "shown": _shown(one["n_ingresses"], one["n_candidates"], len(ingresses)),
         "eccentricities": eccentricities,
         "farthest": farthest,
         "n_farthest": n_as_far,
         "widths": width_sections(summary.widths, i, one["n_components"]),
         "traced": any(row[2] or row[3] for row in ingresses),
     }
+
+
+def _shown(n_ingresses: int, n_candidates: int, n_shown: int) -> str:
+    """How many ingresses there are, candidates apart, and how many of both a page shows."""
+    told = f"{n_ingresses:,}"
+    if n_candidates:
+        told += f" and {number(n_candidates, 'candidate')}"
+    return told if n_shown == n_ingresses + n_candidates else f"{told}, {n_shown:,} shown"
 
 
 def _without_lists(ases: pa.Table) -> pa.Table:

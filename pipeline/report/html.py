@@ -12,11 +12,13 @@ from pathlib import Path
 
 import jinja2
 
+from pipeline.model.origins import Source, origins_of
+from pipeline.model.words import number
 from pipeline.report.as_page import as_pages
 from pipeline.report.index_page import index_script, index_variables
-from pipeline.report.run_facts import RunFacts
+from pipeline.report.run_facts import RunFacts, about_as
 from pipeline.report.summarise import Summary
-from pipeline.report.texts import NONE, figure, number
+from pipeline.report.texts import NONE, figure
 
 ASSETS = ("hopscope.css", "hopscope.js")
 
@@ -55,8 +57,13 @@ def write_pages(
     (out / "as").mkdir(exist_ok=True)
     n_pages = 0
     template = environment.get_template("as.html")
+    origins = origins_of(manifest, summary.ases["asn"].to_numpy())
+    facts: dict[Source | None, RunFacts] = {}
     for asn, variables in as_pages(summary):
-        text = template.render(a=variables, run=run, root="../")
+        source = origins.source_of(asn)
+        if source not in facts:
+            facts[source] = about_as(run, origins, source)
+        text = template.render(a=variables, run=facts[source], root="../")
         (out / "as" / f"{asn:d}.html").write_bytes(text.encode())
         n_pages += 1
     (out / "ases.js").write_text(index_script(summary.ases, summary.widths), encoding="ascii")
@@ -80,8 +87,6 @@ def _environment() -> jinja2.Environment:
     )
     environment.filters |= {
         "n": lambda value: NONE if value is None else f"{value:,}",
-        "f": lambda value: NONE if value is None else f"{value:.2f}",
-        "g": lambda value: NONE if value is None else f"{value:.1f}".removesuffix(".0"),
         "figure": figure,
         "number": number,
     }

@@ -9,12 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipeline.model.words import number
 from pipeline.report.escaping import printable, printables, script_json
 from pipeline.report.node_files import has_node_file
 from pipeline.report.plots import bin_counts, hop_histogram
 from pipeline.report.run_facts import RunFacts
 from pipeline.report.summarise import Summary
-from pipeline.report.texts import interval, number, width
+from pipeline.report.texts import DECIMALS, interval, rounded, width
 from pipeline.report.width_tables import WidthReport, width_keys, width_or_bounds
 
 MAX_WARNINGS = 20
@@ -24,24 +25,31 @@ N_FIRST = 100  # ASes in the index before its script runs, and without scripts
 
 @dataclass(frozen=True)
 class Column:
-    """A column of the index."""
+    """A column of the index; {noun} and {nouns} stand for what a node is called."""
 
     key: str
     label: str
     title: str
 
+    @property
+    def decimals(self) -> int | None:
+        """Of its figures; None where they are whole numbers or texts."""
+        return DECIMALS.get(self.key)
+
 
 COLUMNS = (
     Column("asn", "AS", "Autonomous System number"),
     Column("name", "Name", "Name of the AS"),
-    Column("n_nodes", "Routers", "Routers of the AS"),
+    Column("n_nodes", "{nouns}", "{nouns} of the AS"),
     Column("n_edges", "Links", "Links inside the AS"),
-    Column("n_ingresses", "Ingresses", "Routers by which traffic enters"),
-    Column("mean_hops", "Mean hops", "Mean over all pairs of an ingress and a router it reaches"),
+    Column("n_ingresses", "Ingresses", "{nouns} by which traffic enters, without candidates"),
+    Column(
+        "mean_hops", "Mean hops", "Mean over pairs of an ingress and one of the {nouns} it reaches"
+    ),
     Column("median_hops", "Median", "Median hops over these pairs"),
     Column("p90_hops", "p90", "Nine of ten pairs have at most this many hops"),
-    Column("max_hops", "Max", "Hops to the farthest router from any ingress"),
-    Column("n_unreached", "Unreached", "Routers that no ingress reaches"),
+    Column("max_hops", "Max", "Hops to the farthest {noun} from any ingress"),
+    Column("n_unreached", "Unreached", "{nouns} that no ingress reaches"),
     Column("n_components", "Parts", "Connected components of the AS"),
     Column("status", "Status", "ok; partial or failed: some or all searches did not finish"),
 )
@@ -49,8 +57,8 @@ COLUMNS = (
 
 # Shown where they were measured, in this place; by weight with its unit.
 WIDTH_COLUMNS = (
-    Column("diameter", "Diameter", "Hops between the two routers that lie farthest apart"),
-    Column("radius", "Radius", "Hops from the center to the farthest router"),
+    Column("diameter", "Diameter", "Hops between the two {nouns} that lie farthest apart"),
+    Column("radius", "Radius", "Hops from the center to the farthest {noun}"),
     Column("weighted_diameter", "Diam.", "The same by weight of links"),
     Column("weighted_radius", "Radius", "The same by weight of links"),
 )
@@ -73,7 +81,7 @@ def index_script(ases: pa.Table, widths: WidthReport | None = None) -> str:
         if key == "name":
             columns["name"] = printables(values.to_pylist())
         elif pa.types.is_floating(values.type) and not key.endswith(("_lower", "_upper")):
-            columns[key] = pc.round(values, 3).to_pylist()
+            columns[key] = [None if v is None else rounded(v, key) for v in values.to_pylist()]
         else:
             columns[key] = values.to_pylist()
     return f"hopscope.load({script_json(columns)});\n"
@@ -152,11 +160,12 @@ def _facts(
     bad = sum(entry["status"] != "ok" for entry in inputs)
     rejected = sum(entry["n_rejected"] or 0 for entry in inputs)
     facts = [("inputs", number(len(inputs), "file") + (f", {bad:,} not whole" if bad else ""))]
+    if not inputs:
+        facts = [("inputs", "none: a generator wrote the snapshot" if run.synthetic else "none")]
     if counts.get("n_traces"):
         facts.append(("traces", f"{counts['n_traces']:,}"))
     facts.append(("broken records", f"{rejected:,} set aside" if rejected else "none"))
-    kind = "map" if run.declared_only and run.noun == "router" else manifest.get("kind")
-    facts.append((f"a {run.noun} is", _NODE_FACTS.get(kind or "", run.limit)))
+    facts.append((f"{run.one} is", run.brief or run.limit))
     if not run.declared_only:
         borders = str(options.get("borders", ""))
         facts.append(("borders", _BORDER_FACTS.get(borders, printable(borders) or "not recorded")))
@@ -191,14 +200,6 @@ def _facts(
     return facts
 
 
-_NODE_FACTS = {
-    "interface": "an interface address (no alias file)",
-    "router": "a machine, its addresses merged",
-    "map": "a router of the topology file",
-    "as": "a whole AS",
-    "mixed": "a router of a map, or an interface address of traces",
-}
-
 _BORDER_FACTS = {
     "elected": "the AS of an address is elected from all traces",
     "prefix": "the AS of an address is that of its prefix",
@@ -207,7 +208,6 @@ _BORDER_FACTS = {
 
 def _columns(run: RunFacts, summary: Summary) -> list[Column]:
     """Columns of the index; without a name in the run there is none for names."""
-    routers = run.nouns[0].upper() + run.nouns[1:]
     named = summary.ases["name"].null_count < summary.ases.num_rows
     keys = width_keys(summary.widths)
     units = {table.prefix: table.unit for table in summary.widths.tables}
@@ -220,10 +220,15 @@ def _columns(run: RunFacts, summary: Summary) -> list[Column]:
     ]
     at = next(i for i, c in enumerate(COLUMNS) if c.key == _BEFORE)
     return [
-        Column(c.key, c.label.replace("Routers", routers), c.title)
+        Column(c.key, _worded(c.label, run), _worded(c.title, run))
         for c in (*COLUMNS[:at], *widths, *COLUMNS[at:])
         if named or c.key != "name"
     ]
+
+
+def _worded(text: str, run: RunFacts) -> str:
+    nouns = run.nouns[0].upper() + run.nouns[1:] if text.startswith("{nouns}") else run.nouns
+    return text.format(noun=run.noun, nouns=nouns)
 
 
 def _unit(unit: str) -> str:

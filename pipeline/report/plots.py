@@ -81,7 +81,7 @@ def eccentricity_histogram(counts: np.ndarray) -> Markup:
     low = int(np.flatnonzero(counts)[0])
     width, bars = bin_counts(counts[low:])
     what = "eccentricity" if width == 1 else f"range of {width} eccentricities"
-    label = f"Share of routers at each {what}, per cent; {low} to {len(counts) - 1} hops"
+    label = f"Share at each {what}, per cent; {low} to {len(counts) - 1} hops"
     return _drawing(bars, int(counts.sum()), [low + i * width for i in range(len(bars))], label)
 
 

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from pipeline.model.origins import Origins, Source, origins_of
+from pipeline.model.words import NodeWords, node_words
 from pipeline.report.escaping import printable
 from pipeline.report.summarise import Summary
 from pipeline.report.texts import share, utc
+
+
+@dataclass(frozen=True)
+class Synthetic:
+    """What no measurement is behind, as pages say it."""
+
+    made_by: str
+    path: str  # of the file; empty: a generator wrote into the store
+    n_ases: int
 
 
 @dataclass(frozen=True)
@@ -19,10 +30,18 @@ class RunFacts:
     noun: str  # what a node is
     nouns: str
     limit: str  # what that means
-    declared: bool  # some ASes come from topology files
+    declared: bool  # some ASes come from topology files or generators
     declared_only: bool
     n_ases_stored: int
     unreached_share: str
+    brief: str = ""  # ``limit`` in a few words
+    synthetic: tuple[Synthetic, ...] = ()
+    all_synthetic: bool = False
+
+    @property
+    def one(self) -> str:
+        """A node with its article."""
+        return NodeWords(self.noun, self.nouns).one
 
 
 def describe_run(snapshot, summary: Summary, *, version: str, written: float) -> RunFacts:
@@ -36,53 +55,83 @@ def describe_run(snapshot, summary: Summary, *, version: str, written: float) ->
     written : float
         Seconds since 1970 UTC.
     """
-    kind = snapshot.manifest.get("kind") or ""
-    noun, nouns, limit = _NODES.get(kind, _NODES["router"])
-    inputs = snapshot.manifest.get("inputs") or []
-    declared = [entry.get("format") in _TOPOLOGIES for entry in inputs if entry.get("format")]
-    traces = any(entry.get("format") not in _NO_TRACES for entry in inputs)
+    origins = origins_of(snapshot.manifest, snapshot.asn)
     totals = summary.totals
-    if kind == "router" and any(declared) and not traces:
-        limit = "A node is a router of the topology file."
+    words = node_words(origins.kind)
+    brief, limit = _limit(origins.kind, origins)
     return RunFacts(
         snapshot=printable(snapshot.name),
         written=utc(written),
         version=version,
-        noun=noun,
-        nouns=nouns,
+        noun=words.noun,
+        nouns=words.nouns,
         limit=limit,
-        declared=any(declared),
-        declared_only=any(declared) and not traces,
+        brief=brief,
+        declared=bool(origins.sources),
+        declared_only=bool(origins.sources) and not origins.has_traces,
         n_ases_stored=len(snapshot.asn),
         unreached_share=share(totals["n_unreached"], totals["n_nodes"]),
+        synthetic=tuple(map(_synthetic, origins.synthetic)),
+        all_synthetic=origins.all_synthetic,
     )
 
 
-_TOPOLOGIES = ("brite", "snap")
-_NO_TRACES = (*_TOPOLOGIES, "pfx2as", "as-names", "itdk-nodes", "", None)
+def about_as(run: RunFacts, origins: Origins, source: Source | None) -> RunFacts:
+    """The same as the page of an AS that comes from ``source`` says it."""
+    kind = origins.kind_of(source)
+    words = node_words(kind)
+    brief, limit = _limit(kind, origins, source is not None)
+    return replace(
+        run,
+        noun=words.noun,
+        nouns=words.nouns,
+        limit=limit,
+        brief=brief,
+        declared=source is not None or run.declared_only,
+        declared_only=source is not None or run.declared_only,
+        synthetic=(_synthetic(source),) if source is not None and source.made_by else (),
+    )
 
-_NODES = {
+
+def _synthetic(source: Source) -> Synthetic:
+    return Synthetic(printable(source.made_by), printable(source.path), source.n_ases)
+
+
+def _limit(kind: str, origins: Origins, declared: bool | None = None) -> tuple[str, str]:
+    """What a node is, briefly, and what that limits; ``declared`` is of one AS."""
+    if kind != "router":
+        return _LIMITS.get(kind, _LIMITS["mixed"])
+    has_traces = origins.has_traces if declared is None else not declared and origins.has_traces
+    has_files = bool(origins.sources) if declared is None else declared
+    if has_files and not has_traces:
+        if declared is None and origins.all_synthetic:
+            return "a router of the generated topology", "A node is a router that was made up."
+        return "a router of the topology file", "A node is a router of the topology file."
+    if has_files:
+        return (
+            "a router of a topology file, or a machine of traces, its addresses merged",
+            "A node is a router: of a topology file, or of traces, where an alias file told which "
+            "addresses belong to one machine.",
+        )
+    return (
+        "a machine, its addresses merged as far as the alias file tells",
+        "A node is a router: the addresses that the alias file gives to one machine were merged.",
+    )
+
+
+_LIMITS = {
     "interface": (
-        "router",
-        "routers",
-        "An interface address is a router here, since no alias file told which addresses belong "
-        "to one machine: real routers are fewer, and hops between them at most as many.",
-    ),
-    "router": (
-        "router",
-        "routers",
-        "A node is a router: addresses of one machine were merged by an alias file, or the input "
-        "is a map of routers.",
+        "an interface address; none were merged to routers",
+        "A node is an interface address, since no alias file told which addresses belong to one "
+        "router: real routers are fewer, and hops between them at most as many.",
     ),
     "mixed": (
-        "router",
-        "routers",
-        "A node is a router where the input is a map of routers, and an interface address where "
-        "it is traces without an alias file: of those, real routers are fewer.",
+        "a router of a topology file, or an interface address of traces",
+        "A node is a router where an AS comes from a topology file, and an interface address "
+        "where it comes from traces without an alias file: of those, real routers are fewer.",
     ),
     "as": (
-        "AS",
-        "ASes",
+        "a whole AS",
         "A node is a whole AS: the input is a map of ASes, searched as one graph.",
     ),
 }

@@ -12,12 +12,6 @@ from pipeline.report.plots import share_text
 NONE = "\u2013"  # where there is no figure
 
 
-def number(n: int, noun: str) -> str:
-    """A count with its noun: ``1 file``, ``2 files``, ``3 ASes``, ``4 searches``."""
-    ending = "" if n == 1 else "es" if noun[-1] in "sS" or noun.endswith("ch") else "s"
-    return f"{n:,} {noun}{ending}"
-
-
 def share(count: int, total: int) -> str:
     """Share with its unit, for running text."""
     if not count or not total:
@@ -30,27 +24,47 @@ def utc(seconds: float) -> str:
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
-_DECIMALS = {
+# Decimals of the figures that have any, wherever they are shown.
+DECIMALS = {
     "mean_hops": 2,
     "median_hops": 1,
     "p90_hops": 1,
+    "effective_diameter": 2,
     "weighted_diameter": 2,
     "weighted_radius": 2,
 }
+SMALL = 0.01  # of weights, what is less is shown with three digits that count
 
 
-def figure(number: float | str | None, key: str) -> str:
-    """A figure of the index as its script writes it; a text, of two bounds, as it is."""
-    if number is None or isinstance(number, str):
-        return number or NONE
-    return f"{number:,.{_DECIMALS[key]}f}" if key in _DECIMALS else f"{number:,}"
+def rounded(value: float, key: str) -> float:
+    """The number that a figure shows: rounded once, from the full value.
+
+    The script of the index is given this one, so that what it writes is what pages write.
+    """
+    if _is_small(value, key):
+        return float(f"{value:.3g}")
+    return float(f"{value:.{DECIMALS[key]}f}")
+
+
+def figure(value: float | str | None, key: str) -> str:
+    """A figure as text, the same on all pages and in the index; a text as it is."""
+    if value is None or isinstance(value, str):
+        return value or NONE
+    if key not in DECIMALS:
+        return f"{value:,}"
+    if _is_small(value, key):
+        places = 2 - math.floor(math.log10(abs(rounded(value, key))))
+        return f"{value:.{places}f}".rstrip("0")
+    return f"{value:,.{DECIMALS[key]}f}"
 
 
 def width(value: float) -> str:
-    """A width: hops as they are, weights with two decimals, or three digits where they are less."""
-    if isinstance(value, int) or value == 0 or abs(value) >= 0.01:
-        return f"{value:,}" if isinstance(value, int) else f"{value:,.2f}"
-    return f"{value:.3g}"
+    """A width: hops as they are, weights as figures."""
+    return f"{value:,}" if isinstance(value, int) else figure(value, "weighted_diameter")
+
+
+def _is_small(value: float, key: str) -> bool:
+    return key.startswith("weighted") and 0 < abs(value) < SMALL
 
 
 def interval(lower: float, upper: float, between: str = NONE) -> str:

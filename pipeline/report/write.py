@@ -28,6 +28,8 @@ from pipeline import __version__
 from pipeline.collect.schema import TASKS
 from pipeline.errors import UsageError
 from pipeline.model.measurement import Measurement
+from pipeline.model.origins import origins_of
+from pipeline.model.words import node_words
 from pipeline.report.escaping import printable
 from pipeline.report.folder import REPORT, earlier_report
 from pipeline.report.html import write_pages
@@ -42,17 +44,18 @@ SCHEMA_VERSION = 1
 
 N_TABLE = 10  # ASes in the terminal's table
 
-TABLE_COLUMNS = ("asn", "name", "routers", "links", "ingresses", "mean", "max", "unreached")
-_TABLE_KEYS = (
-    "asn",
-    "name",
-    "n_nodes",
-    "n_edges",
-    "n_ingresses",
-    "mean_hops",
-    "max_hops",
-    "n_unreached",
-)
+# Columns of the terminal's table and what stands above them.
+_TABLE = {
+    "asn": "asn",
+    "name": "name",
+    "n_nodes": "{nouns}",
+    "n_edges": "links",
+    "n_ingresses": "ingresses",
+    "mean_hops": "mean",
+    "max_hops": "max",
+    "n_unreached": "unreached",
+    "n_candidates": "candidates",
+}
 
 _PACKAGES = ("numpy", "numba", "pyarrow", "dask", "distributed", "cupy-cuda13x", "dask-cuda")
 
@@ -74,6 +77,12 @@ class ReportSummary:
         there is no figure.
     n_pages, wall_s
         Pages of ASes; seconds that writing took.
+    node_kind : str
+        What a node is: ``interface``, ``router``, ``as``, ``mixed``.
+    notes : list of str
+        What to know of the snapshot beside its figures, a line each.
+    synthetic : list of dict
+        What no measurement is behind, as in report.json.
     """
 
     path: Path
@@ -83,7 +92,10 @@ class ReportSummary:
     table: list[tuple]
     n_pages: int
     wall_s: float
-    table_columns: tuple[str, ...] = TABLE_COLUMNS
+    table_columns: tuple[str, ...]
+    node_kind: str
+    notes: list[str] = field(default_factory=list)
+    synthetic: list[dict] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
 
@@ -149,7 +161,8 @@ def write_reports(
         "rejects": "rejects.jsonl",
         "report": REPORT,
     }
-    columns, rows = _table(summary)
+    origins = origins_of(snapshot.manifest, snapshot.asn)
+    columns, rows = _table(summary, node_words(origins.kind).nouns)
     return ReportSummary(
         path=final,
         index=final / ("index.html" if pages else names["report"]),
@@ -159,6 +172,9 @@ def write_reports(
         table_columns=columns,
         n_pages=n_pages,
         wall_s=time.time() - begun,
+        node_kind=origins.kind,
+        notes=origins.told(),
+        synthetic=origins.facts(),
         warnings=list(warnings),
     )
 
@@ -201,6 +217,7 @@ def _write_all(
         "snapshot": snapshot.name,
         "snapshot_version": snapshot.version,
         "node_kind": manifest.get("kind"),
+        "synthetic": origins_of(manifest, snapshot.asn).facts(),
         "totals": summary.totals | ({"n_node_files": n_node_files} if n_node_files else {}),
         "warnings": warnings,
         "times": {
@@ -239,16 +256,18 @@ def task_table(tasks: dict) -> pa.Table:
     return pa.table(columns, schema=TASKS)
 
 
-def _table(summary: Summary) -> tuple[tuple[str, ...], list[tuple]]:
+def _table(summary: Summary, nouns: str) -> tuple[tuple[str, ...], list[tuple]]:
     """Columns and rows of the terminal's table: of widths those in hops, if there are any."""
     keys = width_keys(summary.widths)
     in_hops = [key for key in keys if not key.startswith("weighted_")]
     keys = in_hops or keys
-    named = dict(zip(_TABLE_KEYS, TABLE_COLUMNS, strict=True))
-    last = named.popitem()
+    named = {key: name.format(nouns=nouns) for key, name in _TABLE.items()}
+    if not summary.totals["n_candidates"]:
+        del named["n_candidates"]
+    last = {key: named.pop(key) for key in list(named)[list(named).index("n_unreached") :]}
     if keys:  # or names would be cut to a few letters in 80 columns
         del named["n_edges"], named["max_hops"]
-    named |= {key: key.replace("weighted_", "weighted ") for key in keys} | dict([last])
+    named |= {key: key.replace("weighted_", "weighted ") for key in keys} | last
     bounds = [f"{key}{which}" for key in keys for which in ("", "_lower", "_upper")]
     largest = summary.ases.sort_by([("n_nodes", "descending"), ("asn", "ascending")])
     measured = [key for key in named if key not in keys]

@@ -9,10 +9,12 @@ from pathlib import Path
 
 from pipeline import __version__
 from pipeline.errors import UsageError
-from pipeline.generate import Parameters, generate, generate_graphs, write_brite
+from pipeline.generate import MODELS, Parameters, generate, generate_graphs, write_brite
 from pipeline.generate.size_law import MAX_INGRESSES, SMALLEST
 from pipeline.graphs import build_graphs
 from pipeline.infer.declared import declare
+from pipeline.model.progress import Progress, ProgressCallback, no_progress
+from pipeline.model.words import number
 from pipeline.store import check_name, write_snapshot
 
 
@@ -41,7 +43,7 @@ class GenerateConfig:
     cut: float = 0.1
 
 
-def generate_topology(config: GenerateConfig) -> str:
+def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_progress) -> str:
     """Make a topology and write it; returns one line that says what and where.
 
     Raises
@@ -55,37 +57,46 @@ def generate_topology(config: GenerateConfig) -> str:
     if config.snapshot is not None:
         check_name(config.snapshot)
     model, given = _model(config), _parameters(config)
+    progress(Progress("generate", 0, config.routers, "routers", model))
     graphs = generate_graphs(model, given) if config.store is not None else None
     if graphs is not None:
         n_nodes, n_links = len(graphs.degree), len(graphs.indices) // 2 + len(graphs.border_near)
     else:
         topology = generate(model, given)
         n_nodes, n_links = topology.n_nodes, topology.n_links
-    made = f"{n_nodes:,} routers, {n_links:,} links"
+    progress(Progress("generate", n_nodes, n_nodes, "routers", model))
+    made = f"{number(n_nodes, 'router')}, {number(n_links, 'link')}"
+    command = _command(config, model)
     if config.out is not None:
         config.out.parent.mkdir(parents=True, exist_ok=True)
-        write_brite(topology, config.out)
+        progress(Progress("write", 0, 1, "file", config.out.name))
+        write_brite(topology, config.out, command)
+        progress(Progress("write", 1, 1, "file", config.out.name))
         return f"{made} -> {config.out} ({time.time() - started:.1f} s)"
     assert config.store is not None
     if graphs is None:
+        progress(Progress("build", 0, 1, "graphs"))
         declared = declare(topology, asn=config.asn, ingresses=config.ingresses)
         graphs = build_graphs([declared])
+        progress(Progress("build", 1, 1, "graphs", number(graphs.n_ases, "AS")))
     today = datetime.datetime.fromtimestamp(started, datetime.UTC).strftime("%Y-%m-%d")
     name = config.snapshot or today
     options = {
         key: str(value) if isinstance(value, Path) else value
         for key, value in asdict(config).items()
     }
+    progress(Progress("write", 0, 1, "snapshot", name))
     write_snapshot(
         config.store,
         name,
         graphs,
         as_names={},
         inputs=[],
-        options=options | {"hopscope": __version__},
+        options=options | {"command": command, "hopscope": __version__},
         counts=dict(graphs.counts),
         rejects=[],
     )
+    progress(Progress("write", 1, 1, "snapshot", name))
     return f"{made} -> snapshot {name} in {config.store} ({time.time() - started:.1f} s)"
 
 
@@ -98,15 +109,28 @@ def _model(config: GenerateConfig) -> str:
     return "internet"
 
 
+# Options by the field of Parameters that they fill; those that a model leaves open are None.
+_OPTIONS = {
+    "n_ases": "ases",
+    "m": "links",
+    "smallest": "min_routers",
+    "largest": "max_routers",
+    "max_ingresses": "max_ingresses",
+    "n_rows": "rows",
+    "cut": "cut",
+}
+
+
+def _command(config: GenerateConfig, model: str) -> str:
+    """The command that makes this topology again, with all that it depends on."""
+    names = ["routers", *(_OPTIONS[field] for field in MODELS[model].options), "seed"]
+    if config.store is not None:  # a file has neither
+        names += ["asn", "ingresses"]
+    given = [(name, getattr(config, name)) for name in names]
+    told = [f"--{name.replace('_', '-')} {value}" for name, value in given if value is not None]
+    return " ".join(["hopscope generate", model, *told])
+
+
 def _parameters(config: GenerateConfig) -> Parameters:
-    return Parameters(
-        n_routers=config.routers,
-        n_ases=config.ases,
-        m=config.links,
-        seed=config.seed,
-        smallest=config.min_routers,
-        largest=config.max_routers,
-        max_ingresses=config.max_ingresses,
-        n_rows=config.rows,
-        cut=config.cut,
-    )
+    options = {field: getattr(config, name) for field, name in _OPTIONS.items()}
+    return Parameters(n_routers=config.routers, seed=config.seed, **options)

@@ -8,19 +8,23 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
+import numpy as np
+
 from kernels.threads import n_cores
 from pipeline import __version__
 from pipeline.config import IngestConfig
 from pipeline.errors import FormatError, UsageError
-from pipeline.graphs import build_graphs
+from pipeline.graphs import asns_of, build_graphs
 from pipeline.infer import Observation, PrefixTable, infer_topology, read_aliases, read_pfx2as
 from pipeline.infer.declared import declare
 from pipeline.infer.special import parse_prefix
 from pipeline.ingest import FORMATS, hash_file, open_reader
 from pipeline.ingest.as_names import read_as_names
+from pipeline.model.origins import as_ranges
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.reading import ReadReport, printable_path
 from pipeline.model.topology import Topology
+from pipeline.model.words import node_words, number
 from pipeline.stages.inputs import InputFile, InputFiles, find_inputs
 from pipeline.stages.reading import read_all_traces
 from pipeline.stages.warnings import input_warnings, mapped_warnings, unmapped_text
@@ -38,6 +42,8 @@ class IngestSummary:
     n_nodes: int
     n_edges: int
     n_ingresses: int
+    n_candidates: int  # seen as an ingress only after a gap; not among n_ingresses
+    node_kind: str
     n_traces: int
     n_addrs: int = 0  # distinct addresses that answered
     n_addrs_mapped: int = 0  # of these, known to some AS before any election
@@ -91,7 +97,7 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
     unmapped = [] if share is None else mapped_warnings(share)
     progress(Progress("build", 0, 1, "graphs"))
     graphs = build_graphs(topologies)
-    progress(Progress("build", 1, 1, "graphs", f"{graphs.n_ases} ASes"))
+    progress(Progress("build", 1, 1, "graphs", number(graphs.n_ases, "AS")))
     if graphs.n_ases == 0:
         raise UsageError("nothing to ingest: no router of the inputs is in an AS; give --asn N")
     names, name_reports = _read_names(config)
@@ -118,7 +124,9 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
         n_ases=graphs.n_ases,
         n_nodes=int(graphs.node_ptr[-1]),
         n_edges=int(graphs.arc_ptr[-1]) // 2,
-        n_ingresses=len(graphs.ingress_node),
+        n_ingresses=int(np.count_nonzero(~graphs.candidate)),
+        n_candidates=int(np.count_nonzero(graphs.candidate)),
+        node_kind=graphs.kind,
         n_traces=_n_traces(reports),
         n_addrs=0 if share is None else share.n_addrs,
         n_addrs_mapped=0 if share is None else share.n_mapped,
@@ -157,9 +165,8 @@ def _read(
         report, topology = _read_topology(file, config)
         reports.append(report)
         if topology is not None:
-            progress(
-                Progress("read", topology.n_nodes, topology.n_nodes, "routers", file.path.name)
-            )
+            nouns = node_words(topology.kind).nouns
+            progress(Progress("read", topology.n_nodes, topology.n_nodes, nouns, file.path.name))
             topologies.append(topology)
     observations = [r.observation for r in read if r.observation is not None]
     if any(r.report.n_records for r in read):
@@ -186,7 +193,7 @@ def _infer(
         targets_are_routers=config.targets_are_routers,
         workers=config.workers or n_cores(),
     )
-    progress(Progress("infer", 1, 1, "topology", f"{topology.n_nodes} {topology.kind}s"))
+    progress(Progress("infer", 1, 1, "topology", number(topology.n_nodes, topology.kind)))
     return topology
 
 
@@ -221,10 +228,12 @@ def _read_topology(file: InputFile, config: IngestConfig) -> tuple[ReadReport, T
     if topology is None:
         return report, None
     try:
-        return report, declare(topology, asn=config.asn, ingresses=config.ingresses)
+        declared = declare(topology, asn=config.asn, ingresses=config.ingresses)
     except UsageError as error:  # no AS in the file, and none given: the other files go on
         report.status, report.error = "rejected", f"{report.path}: {error}"
         return report, None
+    report.kind, report.as_ranges = declared.kind, as_ranges(asns_of(declared.node_asn))
+    return report, declared
 
 
 def _read_names(config: IngestConfig) -> tuple[dict[int, str], list[ReadReport]]:
@@ -270,7 +279,11 @@ def _input_row(report: ReadReport) -> dict:
         "rejected": dict(report.rejected),
         "notes": dict(report.notes),
         "newest_s": report.newest_s,
-    }
+    } | (
+        {"kind": report.kind, "made_by": report.made_by, "as_ranges": report.as_ranges}
+        if report.kind
+        else {}
+    )
 
 
 def _rejects(reports: list[ReadReport]) -> Iterator[dict]:

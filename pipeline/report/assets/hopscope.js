@@ -20,9 +20,9 @@ const hopscope = (() => {
 
   // ---- The list of all ASes ---------------------------------------------------------------
   // Rows have one height, so only those in sight are in the document, whatever the number.
-  const DECIMALS = { mean_hops: 2, median_hops: 1, p90_hops: 1, weighted_diameter: 2, weighted_radius: 2 };
   const TEXTS = new Set(["name", "status"]);
   const EXTRA = 12; // rows kept ready above and below the window
+  const PRINTED = 100; // rows on paper: all of 50,000 would be a thousand sheets
   const TALLEST = 8e6; // browsers lay out no element much taller; beyond it scrolling is scaled
 
   function load(columns) {
@@ -32,6 +32,8 @@ const hopscope = (() => {
     const found = document.getElementById("found");
     const heads = [...table.tHead.rows[0].cells];
     const keys = heads.map((head) => head.dataset.key);
+    // Figures come rounded to their decimals, once, by what wrote the pages.
+    const decimals = Object.fromEntries(heads.filter((head) => head.dataset.decimals).map((head) => [head.dataset.key, +head.dataset.decimals]));
     const labels = heads.map((head) => head.textContent.trim());
     const noun = labels[keys.indexOf("n_nodes")].toLowerCase();
     const n = columns.asn.length;
@@ -117,14 +119,15 @@ const hopscope = (() => {
       if (least === null) return NONE;
       const most = columns[`${key}_upper`][i];
       // Rounded outwards, so that bounds stay bounds.
-      const places = key in DECIMALS && Math.max(least, most ?? 0) < 100 ? DECIMALS[key] : 0;
+      const places = key in decimals && Math.max(least, most ?? 0) < 100 ? decimals[key] : 0;
       const fixed = (bound, round) => (round(bound * 10 ** places) / 10 ** places)
         .toLocaleString("en-US", { minimumFractionDigits: places, maximumFractionDigits: places });
       const from = fixed(least, Math.floor);
       return most === null ? `at least ${from}` : `${from}\u2013${fixed(most, Math.ceil)}`;
     }
     function figure(key, value) {
-      if (key in DECIMALS) return value.toLocaleString("en-US", { minimumFractionDigits: DECIMALS[key], maximumFractionDigits: DECIMALS[key] });
+      if (typeof value === "number" && !Number.isInteger(value) && Math.abs(value) < 0.01) return value.toLocaleString("en-US", { maximumSignificantDigits: 3 });
+      if (key in decimals) return value.toLocaleString("en-US", { minimumFractionDigits: decimals[key], maximumFractionDigits: decimals[key] });
       return typeof value === "number" ? integer.format(value) : value;
     }
 
@@ -152,13 +155,23 @@ const hopscope = (() => {
     let height = 30, from = 0, to = 0;
     const scale = () => Math.max(1, (rows.length * height) / TALLEST);
 
+    let printing = false;
+    const paper = element("p", { class: "paper" });
+    table.after(paper);
+    function print(on) {
+      printing = on;
+      const n = Math.min(rows.length, PRINTED);
+      paper.textContent = n < rows.length ? `The first ${integer.format(n)} of ${integer.format(rows.length)} ASes; all figures are in ases.parquet.` : "";
+      paint(true);
+    }
+
     function paint(fresh) {
       const top = table.getBoundingClientRect().top + table.tHead.offsetHeight;
       const seen = Math.ceil(innerHeight / height) + 1;
       const first = Math.floor((Math.max(0, -top) * scale()) / height);
       const last = Math.max(0, rows.length - seen);
-      const newFrom = Math.max(0, Math.min(first, last) - EXTRA);
-      const newTo = Math.min(rows.length, Math.min(first, last) + seen + EXTRA);
+      const newFrom = printing ? 0 : Math.max(0, Math.min(first, last) - EXTRA);
+      const newTo = Math.min(rows.length, printing ? PRINTED : Math.min(first, last) + seen + EXTRA);
       if (!fresh && newFrom === from && newTo === to) return;
       const keep = new Map();
       if (!fresh) for (const row of body.rows) keep.set(+row.dataset.place, row);
@@ -261,6 +274,8 @@ const hopscope = (() => {
       waiting = true;
       requestAnimationFrame(() => { waiting = false; paint(fresh); });
     };
+    addEventListener("beforeprint", () => print(true));
+    addEventListener("afterprint", () => print(false));
     addEventListener("scroll", () => repaint(false), { passive: true });
     addEventListener("resize", () => {
       height = parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--row")) || 30;

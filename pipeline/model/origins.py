@@ -1,0 +1,148 @@
+"""Where the ASes of a snapshot come from, as its manifest tells: what their nodes are, what of
+them was made up by a generator.
+
+A topology file says in its header how it was made (``ReadReport.made_by``), a generator that wrote
+into the store does so among the options of the snapshot.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pipeline.model.words import number
+
+TOPOLOGIES = ("brite", "snap")  # formats of files that declare their ASes and links
+_TABLES = ("pfx2as", "as-names", "itdk-nodes")
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """A topology file, or a generator that wrote into the store.
+
+    Attributes
+    ----------
+    path : str
+        Of the file; empty for a generator.
+    kind : str
+        What its nodes are.
+    made_by : str
+        How it was made, where that is no measurement; else empty.
+    as_ranges : tuple of (int, int)
+        Its AS numbers, first and last of each run of them.
+    """
+
+    path: str
+    kind: str
+    made_by: str
+    as_ranges: tuple[tuple[int, int], ...]
+
+    @property
+    def n_ases(self) -> int:
+        return sum(last - first + 1 for first, last in self.as_ranges)
+
+
+@dataclass(frozen=True, eq=False)
+class Origins:
+    """What the ASes of a snapshot come from.
+
+    Attributes
+    ----------
+    kind : str
+        What a node is: ``interface``, ``router``, ``as``, or ``mixed``.
+    trace_kind : str
+        The same of the ASes that come from traces.
+    sources : tuple of Source
+        What the others come from.
+    has_traces : bool
+    """
+
+    kind: str
+    trace_kind: str
+    sources: tuple[Source, ...]
+    has_traces: bool
+
+    def source_of(self, asn: int) -> Source | None:
+        """Where an AS comes from; None: from traces, or an old manifest does not say."""
+        for source in self.sources:
+            at = bisect_right(source.as_ranges, (asn, 2**32)) - 1
+            if at >= 0 and source.as_ranges[at][1] >= asn:
+                return source
+        return None
+
+    def kind_of(self, source: Source | None) -> str:
+        """What a node is in an AS that comes from ``source``."""
+        if self.kind != "mixed":
+            return self.kind
+        return self.trace_kind if source is None else source.kind
+
+    @property
+    def synthetic(self) -> tuple[Source, ...]:
+        """Sources that no measurement is behind."""
+        return tuple(source for source in self.sources if source.made_by)
+
+    @property
+    def all_synthetic(self) -> bool:
+        return bool(self.sources) and not self.has_traces and all(s.made_by for s in self.sources)
+
+    def told(self) -> list[str]:
+        """A line a source that no measurement is behind."""
+        return [
+            f"Synthetic, not measured: {number(source.n_ases, 'AS')} made by {source.made_by}"
+            + (f" ({source.path})" if source.path else "")
+            for source in self.synthetic
+        ]
+
+    def facts(self) -> list[dict]:
+        """The same for JSON."""
+        return [
+            {"input": source.path or None, "made_by": source.made_by, "n_ases": source.n_ases}
+            for source in self.synthetic
+        ]
+
+
+def as_ranges(asn: np.ndarray) -> list[list[int]]:
+    """Ascending AS numbers as [first, last] of each run of neighbouring ones."""
+    if len(asn) == 0:
+        return []
+    cuts = np.flatnonzero(np.diff(asn) > 1) + 1
+    return [[int(run[0]), int(run[-1])] for run in np.split(asn, cuts)]
+
+
+def origins_of(manifest: Mapping[str, Any], asn: np.ndarray) -> Origins:
+    """Origins of the ASes of a snapshot.
+
+    Parameters
+    ----------
+    manifest : mapping
+        Of the snapshot.
+    asn : (n_ases,) int64
+        Its ASes, ascending.
+    """
+    inputs = [e for e in manifest.get("inputs") or [] if e.get("status") != "rejected"]
+    kind = manifest.get("kind") or ""
+    sources = [
+        Source(
+            path=str(entry.get("path") or ""),
+            kind=str(entry.get("kind") or kind),
+            made_by=str(entry.get("made_by") or ""),
+            as_ranges=tuple((first, last) for first, last in entry.get("as_ranges") or ()),
+        )
+        for entry in inputs
+        if entry.get("format") in TOPOLOGIES
+    ]
+    options = manifest.get("options") or {}
+    if not inputs and options.get("model"):
+        # Snapshots of earlier versions name the model and the seed, but no command.
+        made_by = options.get("command") or f"{options['model']}, seed {options.get('seed')}"
+        ranges = tuple((first, last) for first, last in as_ranges(asn))
+        sources = [Source("", kind, str(made_by), ranges)]
+    traces = any(entry.get("format") not in (*TOPOLOGIES, *_TABLES, "", None) for entry in inputs)
+    unknown = kind == "mixed" and any(not source.as_ranges for source in sources)
+    merged = (manifest.get("counts") or {}).get("merged_addresses")
+    trace_kind = "mixed" if unknown else "router" if merged else "interface"
+    return Origins(kind, trace_kind, tuple(sources), traces)

@@ -1,0 +1,42 @@
+"""Words that terminals, pages and messages share: what a node is called, counts with their noun."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class NodeWords(NamedTuple):
+    """What one node is called, and several."""
+
+    noun: str
+    nouns: str
+
+    @property
+    def one(self) -> str:
+        """With its article: ``a router``, ``an interface``."""
+        return f"{'an' if self.noun[0] in 'aAi' else 'a'} {self.noun}"
+
+
+_BY_KIND = {
+    "interface": NodeWords("interface", "interfaces"),
+    "router": NodeWords("router", "routers"),
+    "as": NodeWords("AS", "ASes"),
+    "mixed": NodeWords("node", "nodes"),  # routers of one input, interfaces of another
+}
+
+
+def node_words(kind: str | None) -> NodeWords:
+    """What a node is called where nodes are of this kind (``Topology.kind``, or ``mixed``)."""
+    return _BY_KIND.get(kind or "", _BY_KIND["mixed"])
+
+
+def number(n: int, noun: str) -> str:
+    """A count with its noun: ``1 file``, ``2 files``, ``3 ASes``, ``4 searches``."""
+    ending = "" if n == 1 else "es" if noun[-1] in "sS" or noun.endswith("ch") else "s"
+    return f"{n:,} {noun}{ending}"
+
+
+def ingresses_text(n_ingresses: int, n_candidates: int) -> str:
+    """Ingresses, and apart from them what is seen as one only after a gap, where there is any."""
+    told = number(n_ingresses, "ingress")
+    return f"{told} and {number(n_candidates, 'candidate')}" if n_candidates else told
