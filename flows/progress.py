@@ -19,7 +19,13 @@ from pipeline.model.progress import Progress, ProgressCallback
 UPDATE_EVERY_S = 1.5
 LAST_UPDATE_WAIT_S = 10.0
 # From and to which percent of its task a stage goes, roughly as its time does.
-SHARES = {"read": (0.0, 70.0), "infer": (70.0, 90.0), "build": (90.0, 95.0), "write": (95.0, 100.0)}
+SHARES = {
+    "start": (0.0, 0.0),
+    "read": (0.0, 70.0),
+    "infer": (70.0, 90.0),
+    "build": (90.0, 95.0),
+    "write": (95.0, 100.0),
+}
 
 _listeners: list[ProgressCallback] = []
 

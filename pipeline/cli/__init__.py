@@ -210,11 +210,10 @@ def generate(
 ) -> None:
     """Make a synthetic topology: a BRITE file (--out) or a snapshot (--store)."""
     given = locals()
-    from pipeline.stages.generate import GenerateConfig, generate_topology
-
-    config = GenerateConfig(**given)
     with ProgressDisplay() as progress:
-        told = generate_topology(config, progress)
+        with progress.preparing():
+            from pipeline.stages.generate import GenerateConfig, generate_topology
+        told = generate_topology(GenerateConfig(**given), progress)
     print_line(told)
 
 
@@ -236,9 +235,10 @@ def doctor(
     as_json: o.AsJson = False,
 ) -> None:
     """Say what this machine has, what searches cost on it, and whether a store is whole."""
-    from pipeline.stages.doctor import examine, measure_machine
+    with ProgressDisplay() as progress, progress.preparing():
+        from pipeline.stages.doctor import examine, measure_machine
 
-    findings = examine(store, out, clean=clean)
+        findings = examine(store, out, clean=clean)
     facts: dict = {"findings": [vars(finding) for finding in findings]}
     if not as_json:
         for finding in findings:
@@ -265,21 +265,28 @@ def serve(context: typer.Context) -> None:
 
 
 def _ingest(config: IngestConfig):
-    from pipeline import stages  # the heavy imports, after arguments are known to be right
-
     with ProgressDisplay() as progress:
+        with progress.preparing():
+            from pipeline import stages  # heavy imports, after arguments are known to be right
         summary = stages.ingest(config, progress)
     print_warnings(summary.warnings)
     return summary
 
 
 def _analyze(config: AnalyzeConfig):
-    from pipeline import stages
-
     with ProgressDisplay() as progress:
+        with progress.preparing():
+            from pipeline import stages
         summary = stages.analyze(config, progress)
     print_warnings(summary.warnings)
     return summary
+
+
+def _with_hint(message: str) -> str:
+    """A message of the parser, which may end in a full stop or a question, and where to look."""
+    if message.endswith("?"):
+        return f"{message} See --help"
+    return f"{message.removesuffix('.')}; see --help"
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -304,7 +311,7 @@ def _run_command(arguments: list[str] | None) -> int | None:
         if error.__class__.__name__ == "NoArgsIsHelpError":  # the message is the whole help
             sys.stderr.write(message + "\n")
         else:
-            warn(" ".join(message.split()) + "; see --help")
+            warn(_with_hint(" ".join(message.split())))
     except PipelineError as error:
         warn(str(error))
     except OSError as error:  # a full disk, a folder that is a file, no permission

@@ -25,7 +25,7 @@ def print_warnings(warnings: list[str]) -> None:
     for line in warnings[:MAX_WARNINGS]:
         warn(line)
     if len(warnings) > MAX_WARNINGS:
-        warn(f"and {len(warnings) - MAX_WARNINGS} more warnings")
+        warn(f"and {number(len(warnings) - MAX_WARNINGS, 'more warning')}")
 
 
 def ingest_facts(summary: IngestSummary) -> dict:
@@ -116,9 +116,9 @@ def _searches_of(summary: AnalyzeSummary) -> str:
         (summary.n_width_searches, "widths"),
         (summary.n_effective_searches, "effective diameters"),
     )
-    counts = [f"{n:,} searches for {what}" for n, what in others if n]
+    counts = [f"{number(n, 'search')} for {what}" for n, what in others if n]
     if summary.n_searches or not counts:
-        counts.insert(0, f"{summary.n_searches:,} searches")
+        counts.insert(0, number(summary.n_searches, "search"))
     return ", ".join(counts)
 
 
@@ -131,7 +131,7 @@ def _widths_of(summary: AnalyzeSummary) -> str:
             n_ases = totals["n_exact"] + totals["n_not_exact"]
             lacks = ((totals["n_not_exact"], "not exact"), (totals["n_unknown"], "more unknown"))
             lacking = ", ".join(f"{n:,} {lack}" for n, lack in lacks if n)
-            told += f", {what} of {n_ases:,} ASes{f' ({lacking})' if lacking else ''}"
+            told += f", {what} of {number(n_ases, 'AS')}{f' ({lacking})' if lacking else ''}"
     return told
 
 
@@ -175,8 +175,10 @@ def print_calibration(calibration: Calibration, path: Path) -> None:
         print_line("No GPU: searches run on cores")
     else:
         for n_searches, n_nodes in _crossings(calibration).items():
-            where = "never wins" if n_nodes is None else f"wins from {n_nodes:,} routers on"
-            print_line(f"{n_searches} searches of an AS: the GPU, the way there included, {where}")
+            where = "never wins" if n_nodes is None else f"wins from {number(n_nodes, 'router')} on"
+            print_line(
+                f"{number(n_searches, 'search')} of an AS: the GPU, the way there included, {where}"
+            )
     print_line(f"Kept in {path}; runs use it ({calibration.wall_s:.0f} s)")
 
 

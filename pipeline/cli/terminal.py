@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
+import threading
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
 from types import TracebackType
 from typing import Any
@@ -27,10 +29,15 @@ from rich.text import Text
 from pipeline.model.progress import Progress
 
 MIN_TEXT = 8  # columns of a table's text, however narrow the terminal
+QUIET_S = 1.0  # seconds of preparing that need no word
+COMPILES = "the first time, this compiles: up to a minute"
 LINE_EVERY_S = 2.0  # where stderr is no terminal, a line of progress at most this often
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 TITLES = {
+    "prepare": "Preparing",
+    "start": "Starting workers",
+    "generate": "Generating",
     "read": "Reading",
     "infer": "Inferring links and borders",
     "build": "Building AS graphs",
@@ -81,6 +88,26 @@ class ProgressDisplay:
     ) -> None:
         self._bars.stop()
 
+    @contextlib.contextmanager
+    def preparing(self) -> Iterator[None]:
+        """Say so where what is done in here takes longer than a moment."""
+        told = threading.Event()
+
+        def tell() -> None:
+            told.set()
+            self(Progress("prepare", 0, 0, "", COMPILES))
+
+        timer = threading.Timer(QUIET_S, tell)
+        timer.daemon = True
+        timer.start()
+        try:
+            yield
+        finally:
+            timer.cancel()
+            timer.join()
+            if told.is_set() and self._console.is_terminal:
+                self(Progress("prepare", 1, 1, ""))
+
     def __call__(self, progress: Progress) -> None:
         title = TITLES.get(progress.stage, progress.stage)
         detail = printable(progress.detail)
@@ -103,7 +130,8 @@ class ProgressDisplay:
             self._last_line[progress.stage] = now
             self._last_shown[progress.stage] = progress
             of = f" of {progress.total}" if progress.total else ""
-            line = f"{title}: {progress.done}{of} {progress.unit} {detail}"
+            count = f": {progress.done}{of} {progress.unit}" if of or progress.done else ""
+            line = f"{title}{count} {detail}" if count else f"{title}: {detail}".rstrip(": ")
             sys.stderr.write(line.rstrip() + "\n")
             sys.stderr.flush()
 

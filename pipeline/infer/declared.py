@@ -20,6 +20,7 @@ import numpy as np
 
 from pipeline.errors import UsageError
 from pipeline.model.topology import NO_ASN, IngressTable, Topology
+from pipeline.model.words import number
 
 DRAW_SEED = 20260
 
@@ -61,7 +62,7 @@ def _with_asn(topology: Topology, asn: int | None) -> Topology:
     if topology.kind == "as":
         if asn is None:
             raise UsageError(
-                f"an AS-level topology ({topology.n_nodes} ASes) is one graph: "
+                f"an AS-level topology ({number(topology.n_nodes, 'AS')}) is one graph: "
                 "give the AS number it shall have by --asn N"
             )
         columns = dict(topology.node_columns, declared_asn=topology.node_asn)
@@ -71,7 +72,7 @@ def _with_asn(topology: Topology, asn: int | None) -> Topology:
     if asn is None:
         if topology.n_nodes and without.all():
             raise UsageError(
-                f"none of the {topology.n_nodes} routers names its AS: give one by --asn N"
+                f"no AS is named ({number(topology.n_nodes, 'router')}): give one by --asn N"
             )
         return topology
     return replace(topology, node_asn=np.where(without, np.int64(asn), topology.node_asn))

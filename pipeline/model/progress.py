@@ -14,7 +14,9 @@ class Progress:
     (a file, an AS); third-party text in it is not escaped.
     """
 
-    stage: str  # "prepare", "read", "infer", "build", "write", "search", "report", "generate"
+    stage: (
+        str  # "prepare", "start", "read", "infer", "build", "write", "search", "report", "generate"
+    )
     done: int
     total: int
     unit: str

@@ -25,6 +25,7 @@ from pipeline.model.candidates import (
     OpenedGraph,
 )
 from pipeline.model.tasks import Outcome
+from pipeline.model.words import number
 from pipeline.schedule.candidate_policy import FEW, lanes
 from pipeline.schedule.candidate_widths import nothing_known, widths_of
 from pipeline.schedule.costs import Costs
@@ -311,7 +312,7 @@ class CandidateState:
         if is_failed:
             reason = "; ".join(dict.fromkeys(self._reasons))
         elif not widths.exact[0]:
-            reason = f"stopped after {self._n_searches} searches, as many as were allowed"
+            reason = f"stopped after {number(self._n_searches, 'search')}, as many as were allowed"
         self.answer = CandidateAnswer(self.job, widths, reason, is_failed)
         self._bounds = []
         self._takers = self._is_searched = self._has_failed = np.empty(0, bool)

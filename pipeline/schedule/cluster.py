@@ -35,6 +35,7 @@ from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
 from pipeline.model.metrics import compiled_work
 from pipeline.model.tasks import Device
+from pipeline.model.words import number
 from pipeline.schedule.connection import ask
 from pipeline.schedule.fingerprint import fingerprint
 from pipeline.schedule.gpus import visible_gpus
@@ -336,7 +337,7 @@ def _start_cuda(gpus: list[str], options: dict[str, Any]) -> Any:
         from dask_cuda import LocalCUDACluster
     except ImportError:
         raise UsageError(
-            f"{len(gpus)} GPUs are here, but dask-cuda is not installed; "
+            f"{number(len(gpus), 'GPU')} here, but dask-cuda is not installed; "
             "install hopscope[gpu], or give --device cpu"
         ) from None
     # Graphs are kept by us within a budget; dask-cuda need not spill what it cannot see.

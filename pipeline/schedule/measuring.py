@@ -22,6 +22,7 @@ from pipeline.model.metrics import AskedMetrics, asked_metrics, compiled_work
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.tasks import Outcome, WidthKind, WidthResults
 from pipeline.model.widths import WidthMetric
+from pipeline.model.words import number
 from pipeline.schedule.calibration_file import load as load_costs
 from pipeline.schedule.cluster import Cluster, open_cluster
 from pipeline.schedule.costs import Costs
@@ -136,6 +137,7 @@ class _Run:
         config, snapshot, folder = self._config, self._snapshot, self._folder
         if config.scheduler is None:
             compile_cpu(compiled_work(config.metrics))  # once, not in every worker at the same time
+        self._progress(Progress("start", 0, 0, "workers"))
         with removed_on_error(folder), open_cluster(config, snapshot.path) as cluster:
             searches = self._plan_searches(cluster, rows, source_ptr, sources)
             plans = [self._plan_widths(cluster, rows, *kind) for kind in kinds.items()]
@@ -263,12 +265,12 @@ class _Run:
         """Run all tasks, and collect what comes of them."""
         collector, progress = self._collector, self._progress
         n_units, unit = tasks.n_units, tasks.unit
-        where = f"{len(cluster.facts)} workers"
+        where = number(len(cluster.facts), "worker")
         where += f", {cluster.dashboard}" if cluster.dashboard else ""
         progress(Progress("search", 0, n_units, unit, where))
         large, more = self._large(cluster, jobs)
         self._take_answers(large)  # of graphs without nodes
-        n_tasks = f"{tasks.n_tasks} tasks" + (" and candidates" if jobs else "")
+        n_tasks = number(tasks.n_tasks, "task") + (" and candidates" if jobs else "")
         told = 0.0
         with contextlib.closing(self._outcomes(cluster, tasks, large, more)) as outcomes:
             for outcome in outcomes:
@@ -283,7 +285,7 @@ class _Run:
                     told = now
                     detail = f"{outcome.task.name}, {collector.n_done} of {n_tasks}"
                     progress(Progress("search", collector.n_units, n_units, unit, detail))
-        detail = f"{collector.n_done} tasks on {where}"
+        detail = f"{number(collector.n_done, 'task')} on {where}"
         progress(Progress("search", collector.n_units, n_units, unit, detail))
 
     def _take_answers(self, large: CandidateStream | None) -> None:

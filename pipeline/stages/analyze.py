@@ -13,6 +13,7 @@ from pipeline.errors import ClusterLostError, NothingMeasuredError, UsageError
 from pipeline.model.measurement import Measurement
 from pipeline.model.metrics import METRICS
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
+from pipeline.model.words import number
 from pipeline.report import ReportSummary, write_reports
 from pipeline.schedule import measure
 from pipeline.stages.places import check_out
@@ -73,8 +74,8 @@ def open_for(config: AnalyzeConfig) -> Snapshot:
     missing = sorted(set(config.asns) - set(snapshot.asn.tolist())) if config.asns else []
     if missing:
         raise UsageError(
-            f"AS{missing[0]} is not in snapshot {snapshot.name} ({len(snapshot.asn)} ASes); "
-            "give --asn of ASes that are"
+            f"AS{missing[0]} is not in snapshot {snapshot.name}, which has "
+            f"{number(len(snapshot.asn), 'AS')}; give --asn of ASes that are in it"
         )
     check_out(config, snapshot)
     return snapshot
@@ -173,7 +174,7 @@ def _report(
     measured = failure_warnings(failed)  # each AS keeps its reason in ases.parquet
     n_no_ingress = int(np.count_nonzero(snapshot.n_ingresses[measurement.rows] == 0))
     if n_no_ingress and "hops" in measurement.metrics:
-        measured.append(f"{n_no_ingress} ASes have no ingress: nothing was searched in them")
+        measured.append(f"no ingress in {number(n_no_ingress, 'AS')}: nothing was searched there")
     report = write_reports(
         snapshot,
         measurement,

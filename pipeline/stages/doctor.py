@@ -16,6 +16,7 @@ from kernels.warm import compile_cpu
 from pipeline import __version__
 from pipeline.errors import StoreError
 from pipeline.model.progress import ProgressCallback, no_progress
+from pipeline.model.words import number
 from pipeline.schedule.calibrate import Calibration, calibrate
 from pipeline.schedule.calibration_file import save
 from pipeline.store import check_store, leftovers, remove_leftovers
@@ -64,8 +65,8 @@ def _gpus() -> Iterator[Finding]:
         reason = (answer.stdout + answer.stderr).strip().splitlines()
         yield Finding("gpu", False, f"nvidia-smi fails: {reason[0] if reason else 'no reason'}")
         return
-    for number, line in enumerate(answer.stdout.strip().splitlines()):
-        yield Finding(f"gpu {number}", True, line)
+    for gpu, line in enumerate(answer.stdout.strip().splitlines()):
+        yield Finding(f"gpu {gpu}", True, line)
     versions = {package: _version(package) for package in GPU_PACKAGES}
     missing = [package for package, version in versions.items() if version is None]
     text = ", ".join(f"{package} {version}" for package, version in versions.items() if version)
@@ -88,7 +89,7 @@ def _snapshots(store: Path) -> Iterator[Finding]:
     except StoreError as error:
         yield Finding(f"store {store}", False, str(error))
         return
-    yield Finding(f"store {store}", True, f"{len(found)} snapshots")
+    yield Finding(f"store {store}", True, number(len(found), "snapshot"))
     for name, fault in found.items():
         yield Finding(f"snapshot {name}", not fault, fault or "every byte as written")
 
@@ -111,7 +112,7 @@ def examine(store: Path | None, out: Path | None = None, *, clean: bool = False)
     python = f"hopscope {__version__}, Python {platform.python_version()}, {platform.machine()}"
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     findings = [
-        Finding("machine", True, f"{python}, {n_cores()} cores, {memory:.0f} GiB"),
+        Finding("machine", True, f"{python}, {number(n_cores(), 'core')}, {memory:.0f} GiB"),
         _packages(),
         *_gpus(),
         _kernels(),

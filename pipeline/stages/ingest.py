@@ -152,8 +152,10 @@ def _read(
             aliases = None  # nothing was merged, and the report must not say otherwise
 
     def on_traces(n_files: int, n_traces: int) -> None:
-        progress(Progress("read", n_files, len(traces), "files", f"{n_traces:,} traces"))
+        progress(Progress("read", n_files, len(traces), "files", number(n_traces, "trace")))
 
+    if traces:
+        on_traces(0, 0)
     read = read_all_traces([(f.path, f.format) for f in traces], scratch, config.workers, on_traces)
     report_of = {f.path: r.report for f, r in zip(traces, read, strict=True)}
     topologies: list[Topology] = []

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pipeline.model.mapped import MappedShare, mapped_text
+from pipeline.model.words import number
 
 MAPPED_ENOUGH = 0.9  # share of addresses of a known AS below which it is the first warning
 MAX_RANGES = 3  # special ranges to admit that a warning names
@@ -56,7 +57,9 @@ def input_warnings(inputs: Iterable[Mapping[str, Any]]) -> list[str]:
     for row in rows:
         if row["n_rejected"]:
             reasons = ", ".join(f"{reason} ({n})" for reason, n in row["rejected"].items())
-            lines.append(f"{row['path']}: {row['n_rejected']} broken records set aside: {reasons}")
+            lines.append(
+                f"{row['path']}: {number(row['n_rejected'], 'broken record')} set aside: {reasons}"
+            )
     return lines
 
 
@@ -90,5 +93,5 @@ def _failure_line(asns: list[int], failed: Mapping[int, str]) -> str:
     if len(asns) == 1:
         return f"{first}: {failed[asns[0]]}"
     if len({failed[asn] for asn in asns}) == 1:
-        return f"{len(asns):,} ASes ({first} and others): {failed[asns[0]]}"
-    return f"{len(asns):,} ASes, numbers those of {first}: {failed[asns[0]]}"
+        return f"{number(len(asns), 'AS')} ({first} and others): {failed[asns[0]]}"
+    return f"{number(len(asns), 'AS')}, numbers those of {first}: {failed[asns[0]]}"

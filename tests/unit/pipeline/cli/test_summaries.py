@@ -52,15 +52,15 @@ def test_a_run_of_widths_alone_counts_its_searches(tmp_path, capsys):
 def test_searches_are_named_by_what_they_were_for(tmp_path, capsys):
     given = {"widths": widths_of(SNAPSHOT), "effective": effective_of(SNAPSHOT, 1.5)}
     told = last_lines(summary_of(tmp_path, **given), capsys)
-    assert "1 searches, 6 searches for widths, 6 searches for effective diameters, widths" in told
+    assert "1 search, 6 searches for widths, 6 searches for effective diameters, widths" in told
     told = last_lines(summary_of(tmp_path), capsys)
-    assert "1 searches in 30.2 s" in told
+    assert "1 search in 30.2 s" in told
 
 
 def test_ases_that_failed_are_told_and_leave_the_largest_diameter_open(tmp_path, capsys):
     given = {"widths": widths_of(SNAPSHOT, rows=[1]), "failed": {0: "killed"}}
     summary = summary_of(tmp_path, **given)
-    assert "widths of 1 ASes (1 more unknown) in 30.2 s" in last_lines(summary, capsys)
+    assert "widths of 1 AS (1 more unknown) in 30.2 s" in last_lines(summary, capsys)
     found = analyze_facts(summary)["widths"]
     assert (found["largest_diameter"], found["largest_diameter_lower"]) == (None, 1)
     assert found["n_unknown"] == 1

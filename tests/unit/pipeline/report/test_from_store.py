@@ -106,6 +106,10 @@ def test_a_snapshot_of_two_ases_gives_the_figures_counted_by_hand(tmp_path):
     lines = summary.files["rejects"].read_text().splitlines()
     assert [json.loads(line)["reason"] for line in lines] == ["no record"]
     index = summary.index.read_text()
-    for text in ("an interface address (no alias file)", "that of its prefix", "a.warts"):
+    for text in (
+        "an interface address; none were merged to routers",
+        "that of its prefix",
+        "a.warts",
+    ):
         assert text in index
     assert "10.0.0.4" in (summary.path / "as" / "10.html").read_text()  # unreached, named

@@ -56,7 +56,7 @@ def test_the_page_of_an_as_says_how_wide_it_is(tmp_path):
     summary = report(snapshot, tmp_path, widths=widths_of(snapshot), effective=effective)
     text = page_text(summary, TREE)
     assert "diameter 3 radius 2 effective diameter 2.75 ± 0.12, estimated" in text
-    assert "center 2 routers periphery 3 routers searches 5" in text
+    assert "center 2 interfaces periphery 3 interfaces searches 5" in text
     assert "Center 2 10.0.0.2, 10.0.0.3" in text
     assert "Periphery 3 10.0.0.1, 10.0.0.4, 10.0.0.5" in text
     assert "A path as long as the diameter 3 hops" in text
@@ -64,8 +64,8 @@ def test_the_page_of_an_as_says_how_wide_it_is(tmp_path):
     assert "2 2 40 % 3 3 60 %" in text  # eccentricity, routers, share
     assert "Not exact" not in text
     split = page_text(summary, SPLIT)
-    assert "Other components 1 of routers diameter radius 198.51.100.0 2 1 1" in split
-    assert "And 1 router without a link." in split
+    assert "Other components 1 of interfaces diameter radius 198.51.100.0 2 1 1" in split
+    assert "And 1 interface without a link." in split
     one = page_text(summary, ONE)
     assert "diameter 0 radius 0" in one
     assert "A path as long" not in one
@@ -107,7 +107,7 @@ def test_a_page_does_not_say_less_than_its_ingresses_prove(tmp_path):
     assert "Not exact: the radius lies between 2 and 3; cut short after 1 search." in text
     assert (
         "The longest path kept by the searches for widths 2 hops, not the longest: "
-        "an ingress lies farther from some router" in text
+        "an ingress lies farther from some interface" in text
     )
     assert "A path as long as the diameter" not in text
 
@@ -170,7 +170,7 @@ def test_pages_of_wide_ases_are_bounded_and_say_so(tmp_path):
     markup = (summary.path / "as" / "10.html").read_text()
     path = markup.split('<ol class="path">')[1].split("</ol>")[0]
     assert path.count("<li") == MAX_PATH + 1
-    assert f"{n - MAX_PATH} routers between" in path
+    assert f"{n - MAX_PATH} interfaces between" in path
     text = page_text(summary, 10)
     assert f"Other components {N_NAMED} of 41" in text
     assert "1680 90 2 1" in text  # the star, the largest of them, comes first

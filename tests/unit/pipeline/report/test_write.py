@@ -287,7 +287,7 @@ def test_pages_of_many_ingresses_are_bounded_and_say_so(tmp_path):
     summary = report(snapshot, tmp_path, measured(snapshot, without=few))
     path = summary.path / "as" / "10.html"
     text = path.read_text()
-    assert f"{MAX_INGRESSES} of 2,000" in text
+    assert f"2,000, {MAX_INGRESSES} shown" in text
     assert "the other 1,900 stand in" in text
     rows = text.split('id="ingresses"')[1].split("</table>")[0].split("<tr>")[2:]
     assert len(rows) == MAX_INGRESSES

@@ -1,0 +1,148 @@
+"""One sample of traces and a generated file: each place tells the same counts and words."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import io
+import json
+import re
+
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline.cli import main
+from pipeline.store import open_snapshot
+from tests.real_data import REPOSITORY
+
+LAB = REPOSITORY / "data" / "samples" / "lab"
+TRACED, MADE = 64497, 2  # an AS of the lab that has candidates, one of the generated file
+COMMAND = "hopscope generate top-down --routers 60 --ases 3 --links 2 --seed 7"
+TABLES = ["--ip2as", LAB / "lab.pfx2as", "--allow-special", "198.18.0.0/15"]
+
+
+def run(*words: object) -> str:
+    """What a command prints as its result."""
+    printed = io.StringIO()
+    with contextlib.redirect_stdout(printed), pytest.raises(SystemExit) as stopped:
+        main([str(word) for word in words])
+    assert stopped.value.code == 0
+    return printed.getvalue()
+
+
+class Places:
+    """What commands said of the sample, and what lies in its store and its report."""
+
+    def __init__(self, folder):
+        brite = folder / "made.brite"
+        run(*COMMAND.split()[1:], "--out", brite)
+        where = ["--store", folder / "store", "--snapshot", "demo", "--workers", 1]
+        self.ingested = run("ingest", LAB, brite, *where, *TABLES)
+        out = ["--out", folder / "json", "--no-pages", "--json"]
+        self.facts = json.loads(run("run", LAB, brite, *where, *TABLES, *out))
+        self.analyzed = run("analyze", *where, "--out", folder / "reports")
+        self.snapshot = open_snapshot(folder / "store", "demo")
+        self.folder = folder / "reports" / "demo"
+        self.report = json.loads((self.folder / "report.json").read_text())
+        self.ases = pq.read_table(self.folder / "ases.parquet").to_pylist()
+        self.ingresses = pq.read_table(self.folder / "ingresses.parquet").to_pylist()
+
+    def page(self, name: str) -> str:
+        """Text of a page in one line."""
+        markup = (self.folder / name).read_text().split("<main>")[1]
+        return " ".join(html.unescape(re.sub(r"<[^>]*>", " ", markup)).split())
+
+
+@pytest.fixture(scope="module")
+def places(tmp_path_factory):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", "120")
+        return Places(tmp_path_factory.mktemp("words"))
+
+
+def test_ingresses_and_candidates_are_apart_and_the_same_everywhere(places):
+    candidates = [row["candidate"] for row in places.ingresses]
+    n_candidates = sum(candidates)
+    n = len(candidates) - n_candidates
+    assert min(n, n_candidates) > 20
+    told = f"{n} ingresses and {n_candidates} candidates"
+    assert told in places.ingested
+    assert told in places.analyzed
+    for counted in (places.facts, places.report["totals"], places.snapshot.manifest):
+        assert (counted["n_ingresses"], counted["n_candidates"]) == (n, n_candidates)
+    assert sum(row["n_ingresses"] for row in places.ases) == n
+    assert sum(row["n_candidates"] for row in places.ases) == n_candidates
+    index = places.page("index.html")
+    assert f"ingresses {n} + {n_candidates} candidates" in index
+    assert f"{n} from {n} ingresses" in index  # searches
+    shown = {
+        int(row[0]): (int(row[1]), int(row[2]))
+        for row in re.findall(
+            r"│ +(\d+)│.*?│(?:[^│]*│){2} +(\d+)│(?:[^│]*│){3} +(\d+)│", places.analyzed
+        )
+    }
+    assert len(shown) == 10
+    for row in places.ases:
+        both = (row["n_ingresses"], row["n_candidates"])
+        assert shown.get(row["asn"], both) == both
+        page = places.page(f"as/{row['asn']}.html")
+        apart = f"ingresses {both[0]} + {both[1]} candidate" if both[1] else f"ingresses {both[0]}"
+        assert apart in page
+        heading = (
+            f"Ingresses {both[0]} and {both[1]} candidate" if both[1] else f"Ingresses {both[0]}"
+        )
+        assert heading in page
+
+
+def test_interfaces_are_called_so_where_nothing_was_merged(places):
+    traced, made = places.page(f"as/{TRACED}.html"), places.page(f"as/{MADE}.html")
+    assert "Hops from an ingress to an interface" in traced
+    assert "Hops from an ingress to a router" in made
+    assert "interface" not in made
+    limit = "real routers are fewer"
+    assert re.findall(r"\S+ \S+ routers?\b", traced.replace(limit, "")) == ["to one router"]
+    assert f"{sum(row['n_nodes'] for row in places.ases)} nodes" in places.ingested.replace(",", "")
+    assert places.facts["node_kind"] == places.report["node_kind"] == "mixed"
+    assert places.facts["n_routers"] is None
+
+
+def test_what_was_generated_is_said_to_be_wherever_it_is_shown(places):
+    for shown in (places.analyzed, places.page("index.html"), places.page(f"as/{MADE}.html")):
+        assert COMMAND in shown
+        assert "made.brite" in shown
+        assert re.search("synthetic", shown, re.IGNORECASE)
+    assert "ynthetic" not in places.page(f"as/{TRACED}.html")
+    (made,) = places.report["synthetic"]
+    assert (made["made_by"], made["n_ases"]) == (COMMAND, 3)
+    assert made["input"].endswith("made.brite")
+    assert places.facts["synthetic"] == places.report["synthetic"]
+
+
+def test_a_snapshot_that_a_generator_wrote_says_so(tmp_path):
+    store, out = tmp_path / "store", tmp_path / "out"
+    run(
+        "generate",
+        "ba",
+        "--routers",
+        40,
+        "--seed",
+        9,
+        "--asn",
+        7,
+        "--ingresses",
+        2,
+        "--store",
+        store,
+    )
+    told = run("analyze", "--store", store, "--out", out, "--workers", 1)
+    command = "hopscope generate ba --routers 40 --links 2 --seed 9 --asn 7 --ingresses 2"
+    assert f"Synthetic, not measured: 1 AS made by {command}" in told
+    assert re.search(r"┃ +routers┃", told)
+    (page,) = out.glob("*/as/7.html")
+    for markup in (page.read_text(), (page.parents[1] / "index.html").read_text()):
+        assert "<b>Synthetic</b>" in markup
+        assert command in markup
+        assert "0 files" not in markup
+        assert "alias file" not in markup
+    report = json.loads((page.parents[1] / "report.json").read_text())
+    assert report["synthetic"] == [{"input": None, "made_by": command, "n_ases": 1}]
