@@ -176,9 +176,8 @@ def print_calibration(calibration: Calibration, path: Path) -> None:
     else:
         for n_searches, n_nodes in _crossings(calibration).items():
             where = "never wins" if n_nodes is None else f"wins from {number(n_nodes, 'router')} on"
-            print_line(
-                f"{number(n_searches, 'search')} of an AS: the GPU, the way there included, {where}"
-            )
+            searches = number(int(n_searches), "search")
+            print_line(f"{searches} of an AS: the GPU, the way there included, {where}")
     print_line(f"Kept in {path}; runs use it ({calibration.wall_s:.0f} s)")
 
 

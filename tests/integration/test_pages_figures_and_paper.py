@@ -1,0 +1,197 @@
+"""Pages as read closely: figures that agree to the digit, sheets of paper, links and heads told."""
+
+from __future__ import annotations
+
+import html
+import re
+import time
+import zlib
+from dataclasses import replace
+from decimal import ROUND_HALF_EVEN, Decimal
+from types import SimpleNamespace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline.report.html import write_pages
+from pipeline.report.run_facts import describe_run
+from pipeline.report.summarise import summarise
+from pipeline.report.write import write_reports
+from tests.unit.pipeline.report.memory import MemorySnapshot, measured
+from tests.unit.pipeline.report.width_data import cut_short, widths_of
+
+pytest_plugins = ("tests.browser",)
+
+N_ASES = 1000
+DECIMALS = {"mean_hops": 2, "median_hops": 1, "p90_hops": 1}
+# Halves that are exact, halves that are none in binary, and one that was rounded twice to 5.01.
+AWKWARD = [5.00455, 0.125, 0.375, 2.675, 1.005, 9.995, 2.25, 2.75, 0.05, 0.15, 4.95, 1234.565]
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    """Pages of 1,000 ASes with figures of every kind, and their table."""
+    rng = np.random.default_rng(17)
+    asns = range(1, N_ASES + 1)
+    snapshot = MemorySnapshot(
+        {asn: [(0, 1)] for asn in asns},
+        dict.fromkeys(asns, 2),
+        [(asn, 0, [asn + 1], 1, 0, False) for asn in asns],
+    )
+    summary = summarise(snapshot, measured(snapshot))
+    ases = summary.ases
+    for name in DECIMALS:
+        n = rng.integers(1, 5000, N_ASES)
+        values = rng.integers(1, 20 * n) / n
+        values[: 3 * len(AWKWARD)] = rng.permutation(3 * AWKWARD)
+        column = pa.array(values, mask=rng.random(N_ASES) < 0.02)
+        ases = ases.set_column(ases.column_names.index(name), name, column)
+    out = tmp_path_factory.mktemp("many")
+    pq.write_table(ases, out / "ases.parquet")
+    run = describe_run(snapshot, summary, version="0", written=0.0)
+    pages = SimpleNamespace(**(vars(summary) | {"ases": ases}))
+    write_pages(pages, run, out, manifest=snapshot.manifest, warnings=[], busy_share={})
+    return out
+
+
+def rounded_once(value: float | None, decimals: int) -> str:
+    if value is None:
+        return "\u2013"
+    return f"{Decimal(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_EVEN):,}"
+
+
+def test_a_figure_is_rounded_once_and_reads_the_same_everywhere(page, many):
+    page.set_viewport_size({"width": 1440, "height": 31_500})  # all rows in sight
+    page.goto((many / "index.html").as_uri())
+    page.wait_for_selector("#list[data-ready]")
+    rows = page.evaluate(
+        "[...document.querySelectorAll('#list tbody.rows tr')].map(row => Object.fromEntries("
+        "[...row.cells].map(cell => [cell.className, cell.textContent])))"
+    )
+    index = {int(row["asn"]): row for row in rows}
+    assert len(index) == N_ASES
+    for row in pq.read_table(many / "ases.parquet").to_pylist():
+        wanted = {name: rounded_once(row[name], n) for name, n in DECIMALS.items()}
+        assert {name: index[row["asn"]][name] for name in DECIMALS} == wanted
+        markup = (many / "as" / f"{row['asn']}.html").read_text()
+        tiles = dict(re.findall(r"<dt>([^<]*)</dt><dd>([^<]*)</dd>", html.unescape(markup)))
+        assert tiles["mean hops"] == wanted["mean_hops"]
+        assert tiles["median · p90"] == f"{wanted['median_hops']} · {wanted['p90_hops']}"
+
+
+def test_a_small_width_by_weight_reads_the_same_on_its_page_and_in_the_index(page, tmp_path):
+    snapshot = MemorySnapshot(
+        {7: [(0, 1), (1, 2)]}, {7: 3}, [(7, 0, [8], 1, 0, False)], weight=lambda a, b: 0.000617
+    )
+    weighted = widths_of(snapshot, weight=snapshot.weight)
+    out = report(snapshot, tmp_path, weighted_widths=weighted)
+    page.goto((out / "index.html").as_uri())
+    page.wait_for_selector("#list[data-ready]")
+    assert page.inner_text("#list td.weighted_diameter") == "0.00123"
+    assert page.inner_text("#list td.weighted_radius") == "0.000617"
+    page.goto((out / "as" / "7.html").as_uri())
+    assert page.inner_text("#weighted-width .tiles").split()[1] == "0.00123"
+
+
+def report(snapshot, out, **given):
+    measurement = replace(measured(snapshot), **given)
+    return write_reports(
+        snapshot, measurement, out, options={}, warnings=["a <warning>"], started=time.time()
+    ).path
+
+
+@pytest.fixture(scope="module")
+def full(tmp_path_factory):
+    """A report with all that pages can have: widths, bounds, candidates, synthetic ASes."""
+    ring = [(i, (i + 1) % 12) for i in range(12)]
+    tail = [(i, i + 1) for i in range(11, 60)]
+    snapshot = MemorySnapshot(
+        {7: [*ring, *tail, (62, 63)], 3356: [(0, 1), (1, 2), (3, 4), (4, 5)], 64500: [(0, 1)]},
+        {7: 66, 3356: 6, 64500: 2},
+        [(7, 0, [3356], 9, 0, False), (7, 6, [8], 0, 2, True), (3356, 0, [7], 1, 0, False)],
+        names={7: "Ring with a tail"},
+        manifest={
+            "kind": "mixed",
+            "counts": {"n_unmapped": 3},
+            "inputs": [
+                {"path": "a.warts", "format": "warts", "n_records": 5, "status": "ok"},
+                {
+                    "path": "b.brite",
+                    "format": "brite",
+                    "kind": "router",
+                    "made_by": "BRITE's model TopDown",
+                    "as_ranges": [[7, 7]],
+                },
+            ],
+        },
+    )
+    widths = cut_short(widths_of(snapshot), 1, (9, 90), (5, 9), 2)
+    return report(snapshot, tmp_path_factory.mktemp("full"), widths=widths)
+
+
+def sheets(pdf: bytes) -> list[int]:
+    """Runs of text that each page of a PDF by Chromium shows."""
+    objects = dict(re.findall(rb"\n(\d+) 0 obj\n(.*?)\nendobj", pdf, re.DOTALL))
+    shown = []
+    for body in objects.values():
+        if re.search(rb"/Type\s*/Page\b", body):
+            (content,) = re.search(rb"/Contents (\d+) 0 R", body).groups()
+            stream = objects[content].split(b"stream\n", 1)[1].rsplit(b"\nendstream", 1)[0]
+            shown.append(len(re.findall(rb"\bT[jJ]\b", zlib.decompress(stream))))
+    return shown
+
+
+@pytest.mark.parametrize("paper", ["A4", "Letter"])
+def test_printed_pages_are_few_and_none_is_blank(page, many, full, paper):
+    page.goto((many / "index.html").as_uri())
+    page.wait_for_selector("#list[data-ready]")
+    for folder, name, most in (
+        (many, "index.html", 4),
+        (full, "index.html", 2),
+        (full, "as/7.html", 4),
+        (full, "as/3356.html", 3),
+    ):
+        page.goto((folder / name).as_uri())
+        shown = sheets(page.pdf(format=paper))
+        assert 1 <= len(shown) <= most, (name, shown)
+        assert min(shown) > 5, (name, shown)
+
+
+def test_paper_has_the_first_hundred_ases_as_sorted_and_says_of_how_many(page, many):
+    page.goto((many / "index.html").as_uri() + "#sort=-asn")
+    page.wait_for_selector("#list[data-ready]")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print")
+    assert page.locator("#list tbody.rows tr").count() == 100
+    assert page.locator("#list tbody.rows td.asn").last.inner_text() == str(N_ASES - 99)
+    assert page.inner_text(".paper").startswith("The first 100 of 1,000 ASes")
+    page.emulate_media(media="screen")
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    assert not page.is_visible(".paper")
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight / 2)")
+    page.wait_for_timeout(100)
+    assert page.locator("#list tbody.rows tr[data-place='500']").count() == 1
+
+
+# axe-core's rules link-in-text-block and empty-table-header, as far as they concern these pages.
+LINKS_BY_COLOUR_ALONE = """() => [...document.querySelectorAll("main a")].filter(link => {
+  let block = link;
+  while (getComputedStyle(block).display.startsWith("inline")) block = block.parentElement;
+  const rest = block.cloneNode(true);
+  rest.querySelectorAll("a, script").forEach(other => other.remove());
+  const alone = !rest.textContent.trim();
+  return !alone && !getComputedStyle(link).textDecorationLine.includes("underline");
+}).map(link => link.outerHTML)"""
+EMPTY_HEADS = """() => [...document.querySelectorAll("th")].filter(head =>
+  !head.textContent.trim() && !head.getAttribute("aria-label")).map(head => head.outerHTML)"""
+
+
+@pytest.mark.parametrize("name", ["index.html", "as/7.html", "as/3356.html", "as/64500.html"])
+def test_links_in_text_are_underlined_and_each_head_of_a_table_has_words(page, full, name):
+    page.goto((full / name).as_uri())
+    page.wait_for_timeout(100)
+    assert page.locator("main a").count() > 0
+    assert page.evaluate(LINKS_BY_COLOUR_ALONE) == []
+    assert page.evaluate(EMPTY_HEADS) == []
