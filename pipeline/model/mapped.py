@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -42,3 +44,9 @@ def mapped_text(n_addrs: int, n_mapped: int) -> str:
     """The mapped share in words; a share below 100 % is never rounded up to it."""
     share = math.floor(1000 * n_mapped / n_addrs) / 10 if n_addrs else 0.0
     return f"{n_mapped:,} of {n_addrs:,} addresses mapped to an AS ({share:.1f} %)"
+
+
+def mapped_of(counts: Mapping[str, Any]) -> str:
+    """The same by the counts of a manifest; empty where there were no traces, or it is older."""
+    n_addrs = counts.get("n_addrs")
+    return mapped_text(n_addrs, counts.get("n_addrs_mapped", 0)) if n_addrs else ""

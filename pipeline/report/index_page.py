@@ -169,6 +169,8 @@ def _facts(
     if not run.declared_only:
         borders = str(options.get("borders", ""))
         facts.append(("borders", _BORDER_FACTS.get(borders, printable(borders) or "not recorded")))
+    if run.mapped:
+        facts.append(("mapped", run.mapped))
     if counts.get("n_unmapped"):
         facts.append(("in no AS", f"{counts['n_unmapped']:,} {run.nouns} could not be mapped"))
     facts.append(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from pipeline.model.mapped import mapped_of
 from pipeline.model.origins import Origins, Source, origins_of
 from pipeline.model.words import NodeWords, node_words
 from pipeline.report.escaping import printable
@@ -37,6 +38,7 @@ class RunFacts:
     brief: str = ""  # ``limit`` in a few words
     synthetic: tuple[Synthetic, ...] = ()
     all_synthetic: bool = False
+    mapped: str = ""  # the share of addresses of a known AS; empty without traces
 
     @property
     def one(self) -> str:
@@ -73,6 +75,7 @@ def describe_run(snapshot, summary: Summary, *, version: str, written: float) ->
         unreached_share=share(totals["n_unreached"], totals["n_nodes"]),
         synthetic=tuple(map(_synthetic, origins.synthetic)),
         all_synthetic=origins.all_synthetic,
+        mapped=mapped_of(snapshot.manifest.get("counts") or {}),
     )
 
 
@@ -89,6 +92,7 @@ def about_as(run: RunFacts, origins: Origins, source: Source | None) -> RunFacts
         brief=brief,
         declared=source is not None or run.declared_only,
         declared_only=source is not None or run.declared_only,
+        mapped=run.mapped if source is None else "",
         synthetic=(_synthetic(source),) if source is not None and source.made_by else (),
     )
 

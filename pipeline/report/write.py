@@ -27,6 +27,7 @@ import pyarrow.parquet as pq
 from pipeline import __version__
 from pipeline.collect.schema import TASKS
 from pipeline.errors import UsageError
+from pipeline.model.mapped import mapped_of
 from pipeline.model.measurement import Measurement
 from pipeline.model.origins import origins_of
 from pipeline.model.words import node_words
@@ -161,6 +162,7 @@ def write_reports(
         "rejects": "rejects.jsonl",
         "report": REPORT,
     }
+    counts = snapshot.manifest.get("counts") or {}
     origins = origins_of(snapshot.manifest, snapshot.asn)
     columns, rows = _table(summary, node_words(origins.kind).nouns)
     return ReportSummary(
@@ -173,7 +175,7 @@ def write_reports(
         n_pages=n_pages,
         wall_s=time.time() - begun,
         node_kind=origins.kind,
-        notes=origins.told(),
+        notes=[note for note in (mapped_of(counts), *origins.told()) if note],
         synthetic=origins.facts(),
         warnings=list(warnings),
     )

@@ -94,6 +94,16 @@ def test_ingresses_and_candidates_are_apart_and_the_same_everywhere(places):
         assert heading in page
 
 
+def test_the_mapped_share_is_told_wherever_traces_are(places):
+    n, n_mapped = (places.report["counts"][name] for name in ("n_addrs", "n_addrs_mapped"))
+    assert 300 < n_mapped <= n
+    told = f"{n_mapped} of {n} addresses mapped to an AS ("
+    for shown in (places.ingested, places.analyzed, places.page("index.html")):
+        assert told in shown
+    assert f"Of the whole snapshot {told}" in places.page(f"as/{TRACED}.html")
+    assert "mapped to an AS" not in places.page(f"as/{MADE}.html")
+
+
 def test_interfaces_are_called_so_where_nothing_was_merged(places):
     traced, made = places.page(f"as/{TRACED}.html"), places.page(f"as/{MADE}.html")
     assert "Hops from an ingress to an interface" in traced
