@@ -123,6 +123,21 @@ def prefetch(typingctx, n_words, rows, row):
     return types.void(n_words, rows, types.uintp), codegen
 
 
+@intrinsic
+def replace_if(typingctx, array, at, expected, value):
+    """Write ``value`` to an int32 in one step if it is ``expected``; whether it was.
+
+    Other threads see it after all that this one wrote before.
+    """
+
+    def codegen(context, builder, signature, args):
+        pointer = _pointer(context, builder, signature.args[0], args[0], I32, args[1])
+        pair = builder.cmpxchg(pointer, args[2], args[3], "acq_rel", "monotonic")
+        return builder.extract_value(pair, 1)
+
+    return types.boolean(array, types.uintp, types.int32, types.int32), codegen
+
+
 @intrinsic(prefer_literal=True)
 def no_lanes(typingctx, n_words):
     """A row of zeros."""

@@ -58,8 +58,8 @@ def components(graph: CSRGraph | Shard) -> ComponentsResult:
 
     Notes
     -----
-    CPU: union-find with path halving. GPU: hooking and flattening [1]_. 4 bytes a node besides
-    the graph, and up to 8 a node for the sizes.
+    CPU: union-find with path halving; threads share the rows of a large graph. GPU: hooking and
+    flattening [1]_. 4 bytes a node besides the graph, and up to 8 a node for the sizes.
 
     References
     ----------
@@ -74,8 +74,7 @@ def components(graph: CSRGraph | Shard) -> ComponentsResult:
 
         component = np.empty(graph.n_nodes, NODE)
         cpu.components(graph.indptr, graph.indices, component)
-        ids = np.flatnonzero(component == np.arange(graph.n_nodes, dtype=NODE))
-        sizes = np.bincount(component, minlength=graph.n_nodes)[ids]
+        ids, sizes = cpu.ids_and_sizes(component)
     else:
         from kernels.connected import gpu
 

@@ -128,6 +128,9 @@ def msbfs(graph: CSRGraph, sources: Any, levels: bool = False) -> MSBFSResult:
     raw, level = cpu.search_graph(graph.indptr, graph.indices, sources, levels)
     hop_ptr, flat, eccentricity, n_reached, farthest = raw
     n_levels = int(eccentricity.max()) + 1 if len(sources) else 0
+    # A number and, while they are put in their places, a mark each.
+    what = f"a matrix of hop counts of {len(sources)} sources at up to {n_levels - 1} hops"
+    check_fits(9 * len(sources) * n_levels, f"{what} (msbfs_shard keeps them end to end)")
     hop_counts = np.zeros((len(sources), n_levels), np.int64)
     hop_counts[np.arange(n_levels) < np.diff(hop_ptr)[:, None]] = flat
     return MSBFSResult(hop_counts, eccentricity, n_reached, farthest, level)
@@ -163,7 +166,10 @@ def msbfs_shard(shard: Shard, sources: Any, source_ptr: Any) -> ShardResult:
     call, each in the cache for all of its sources.
     """
     sources = _sources_of(sources)
-    source_ptr = np.ascontiguousarray(np.asarray(to_host(source_ptr)), OFFSET)
+    source_ptr = np.asarray(to_host(source_ptr))
+    if source_ptr.dtype.kind not in "iu":
+        raise GraphError(f"source_ptr has dtype {source_ptr.dtype}; give integers")
+    source_ptr = np.ascontiguousarray(source_ptr, OFFSET)
     if source_ptr.shape != (shard.n_graphs + 1,):
         raise GraphError(
             f"source_ptr has shape {source_ptr.shape}; {shard.n_graphs} graphs need "
@@ -207,7 +213,10 @@ def _host_needs(n_nodes: int, n_arcs: int, n_sources: int, levels: bool) -> tupl
 
 def _sources_of(sources: Any) -> np.ndarray:
     """(n_sources,) int64 on the host; GraphError if these are not integers."""
-    array = np.asarray(to_host(sources))
+    try:
+        array = np.asarray(to_host(sources))
+    except ValueError as error:  # rows of different lengths
+        raise GraphError(f"sources are no row of integers: {error}") from None
     if array.size == 0:
         return np.empty(0, NODE)
     if array.ndim != 1 or array.dtype.kind not in "iu":

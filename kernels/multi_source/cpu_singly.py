@@ -76,7 +76,7 @@ def search_singly(
         n_levels = search(indptr, indices, base, n_nodes, int(sources[i]), -1, queue, ends, bits)
         borders = np.append(0, ends[:n_levels]).astype(np.int64)
         at = row + i
-        found.hop_counts[at] = np.diff(borders)
+        found.keep(at, np.diff(borders))
         found.eccentricity[at] = n_levels - 1
         found.n_reached[at] = borders[-1]
         smallest(queue, int(borders[-2]), int(borders[-1]), found.farthest[at])

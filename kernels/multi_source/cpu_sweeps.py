@@ -6,6 +6,7 @@ import itertools
 
 import numpy as np
 
+from kernels.host_memory import SMALL, check_fits
 from kernels.multi_source import cpu_levels, cpu_steps, cpu_sweep
 from kernels.multi_source.cpu_graphs import cut
 from kernels.multi_source.cpu_state import (
@@ -48,6 +49,27 @@ class Found:
         self.n_reached = np.zeros(n_sources, np.int64)
         self.farthest = np.full((n_sources, N_FARTHEST), -1, NODE)
         self.hop_counts: dict[int, np.ndarray] = {}  # of the rows from the key on, end to end
+        self._bytes, self._look_at = 0, SMALL
+
+    def keep(self, row: int, hop_counts: np.ndarray) -> None:
+        """Keep the hop counts of one source.
+
+        Raises
+        ------
+        HostMemoryError
+            If those of all sources will not fit, going by the sources so far: how long a graph
+            is shows only while it is searched.
+        """
+        self.hop_counts[row] = hop_counts
+        self._bytes += hop_counts.nbytes
+        if self._bytes >= self._look_at:
+            self._look_at = 2 * self._bytes
+            n_sources, n_kept = len(self.eccentricity), len(self.hop_counts)
+            each = self._bytes // n_kept
+            # Once apart, and once end to end or in a matrix.
+            more = 2 * each * n_sources - self._bytes
+            what = f"hop counts of {n_sources} sources, about {each // 8} levels each,"
+            check_fits(more, what)
 
     def raw(self) -> Raw:
         hop_ptr = np.zeros(len(self.eccentricity) + 1, np.int64)
@@ -229,7 +251,7 @@ class Sweeps:
             found.eccentricity[at] = eccentricity[lane]
             found.n_reached[at] = counts.sum()
             found.farthest[at] = farthest[lane]
-            found.hop_counts[at] = counts
+            found.keep(at, counts)
 
 
 def level_dtype(eccentricity: int) -> np.dtype:

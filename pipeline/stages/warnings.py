@@ -50,16 +50,20 @@ def input_warnings(inputs: Iterable[Mapping[str, Any]]) -> list[str]:
     Parameters
     ----------
     inputs : iterable of mappings
-        Rows of the manifest's ``inputs``: path, status, error, n_rejected, rejected.
+        Rows of the manifest's ``inputs``: path, status, error, n_rejected, rejected, as far as
+        they are there.
     """
     rows = list(inputs)
-    lines = [f"{row['status']} file: {row['error']}" for row in rows if row["status"] != "ok"]
+    lines = [
+        f"{row['status']} file: {row.get('error') or row.get('path', '')}"
+        for row in rows
+        if row.get("status", "ok") != "ok"
+    ]
     for row in rows:
-        if row["n_rejected"]:
-            reasons = ", ".join(f"{reason} ({n})" for reason, n in row["rejected"].items())
-            lines.append(
-                f"{row['path']}: {number(row['n_rejected'], 'broken record')} set aside: {reasons}"
-            )
+        if n_rejected := row.get("n_rejected"):
+            reasons = ", ".join(f"{name} ({n})" for name, n in row.get("rejected", {}).items())
+            records = number(n_rejected, "broken record")
+            lines.append(f"{row.get('path', '')}: {records} set aside: {reasons}")
     return lines
 
 

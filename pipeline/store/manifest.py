@@ -18,6 +18,7 @@ from pipeline.store.names import (
     broken,
     graph_file,
     is_file,
+    is_name,
 )
 
 SCHEMA = "hopscope-snapshot"
@@ -34,6 +35,11 @@ REQUIRED = {
     "arc_columns": dict,
     "files": dict,
 }
+# What reports show of it, where it is there.
+OPTIONAL = {"inputs": list, "counts": dict, "options": dict, "warnings": list}
+# A row of ``inputs``, as far as they are there.
+INPUT = {"path": str, "status": str, "error": str, "rejected": dict}
+INPUT_NUMBERS = ("n_records", "n_rejected")
 COLUMN_DTYPES = {"str", "bool", "float32", "float64"} | {
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
@@ -88,8 +94,12 @@ def read_manifest(folder: Path) -> dict:
         if not isinstance(manifest.get(key), kind):
             raise broken(path, f"has no valid entry {key!r}")
     for key in ("node_columns", "arc_columns"):
-        if not COLUMN_DTYPES.issuperset(manifest[key].values()):
+        if not all(isinstance(d, str) and d in COLUMN_DTYPES for d in manifest[key].values()):
             raise broken(path, f"has a column of unknown dtype in {key!r}")
+    if not is_name(manifest["name"]):
+        raise broken(path, f"is of a snapshot named {manifest['name']!r}, which none can be")
+    if fault := _optional_fault(manifest):
+        raise broken(path, f"has no valid entry {fault}")
     for name, entry in manifest["files"].items():
         if not is_file(name):
             raise broken(path, f"names {name!r}, which cannot be a file of a snapshot")
@@ -100,6 +110,30 @@ def read_manifest(folder: Path) -> dict:
     if missing := _expected_files(manifest["files"]) - set(manifest["files"]):
         raise broken(path, f"does not name {', '.join(sorted(missing))}")
     return manifest
+
+
+def _optional_fault(manifest: dict) -> str:
+    """Which entry that reports show is not of its kind; empty if all are."""
+    for key, kind in OPTIONAL.items():
+        if key in manifest and not isinstance(manifest[key], kind):
+            return repr(key)
+    for name, value in manifest.get("counts", {}).items():
+        if name.startswith("n_") and not _is_number(value):
+            return f"{name!r} in 'counts'"
+    for i, row in enumerate(manifest.get("inputs", [])):
+        if not isinstance(row, dict):
+            return f"{i} in 'inputs'"
+        for key, kind in INPUT.items():
+            if not isinstance(row.get(key, kind()), kind):
+                return f"{key!r} of input {i}"
+        numbers = [*row.get("rejected", {}).values(), *(row.get(key) for key in INPUT_NUMBERS)]
+        if not all(_is_number(value) for value in numbers):
+            return f"with numbers of input {i}"
+    return ""
+
+
+def _is_number(value: object) -> bool:
+    return value is None or (isinstance(value, int | float) and not isinstance(value, bool))
 
 
 def _expected_files(files: dict) -> set[str]:

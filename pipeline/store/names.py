@@ -31,6 +31,11 @@ _FILE = re.compile(
 )
 
 
+def is_name(name: object) -> bool:
+    """Whether this can be the name of a snapshot."""
+    return isinstance(name, str) and _NAME.fullmatch(name) is not None
+
+
 def check_name(name: str) -> str:
     """Hand a snapshot's name back if it may be one.
 
@@ -40,7 +45,7 @@ def check_name(name: str) -> str:
         If it is empty, longer than 100 characters, starts with ``.`` or ``-``, or has a
         character other than ASCII letters, digits, ``.``, ``_`` and ``-``.
     """
-    if not _NAME.fullmatch(name):
+    if not is_name(name):
         raise UsageError(
             f"snapshot name {name!r}: give 1 to {MAX_NAME} letters, digits, '.', '_' or '-', "
             "starting with a letter, a digit or '_'"

@@ -6,7 +6,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kernels import Shard, components
+from kernels.connected import cpu
 from kernels.connected.check import check_components
+from kernels.threads import use_threads
 from tests.oracles.paths import smallest_of_component
 from tests.shapes import graph_of, grid, host, path, star, tree_with_hubs
 from tests.strategies import graphs
@@ -71,6 +73,30 @@ def test_large_connected_graphs_are_one_component_in_any_order(device, graph):
         assert result.ids.tolist() == [0]
         assert result.sizes.tolist() == [graph.n_nodes]
         assert not host(result.component).any()
+
+
+@pytest.mark.parametrize("n_threads", [2, 3, 8])
+def test_threads_that_share_the_rows_find_the_same(monkeypatch, n_threads):
+    monkeypatch.setattr(cpu, "LARGE", 0)
+    use_threads(n_threads)
+    rng = np.random.default_rng(n_threads)
+    try:
+        for n_nodes, n_links in (
+            (1, 0),
+            (5, 3),
+            (9_000, 4_000),
+            (9_000, 7_000),
+            (3_000, 90_000),
+        ):
+            graph = graph_of(n_nodes, rng.integers(0, n_nodes, (n_links, 2)))
+            expected = smallest_of_component(graph)
+            result = components(graph)
+            np.testing.assert_array_equal(result.component, expected)
+            ids, sizes = np.unique(expected, return_counts=True)
+            np.testing.assert_array_equal(result.ids, ids)
+            np.testing.assert_array_equal(result.sizes, sizes)
+    finally:
+        use_threads(None)
 
 
 def test_no_component_spans_two_graphs_of_a_shard(device):

@@ -175,8 +175,12 @@ def test_an_unknown_question_is_named(questions):
 def test_fewer_searches_than_none_are_refused(device, ask):
     for graph in (graph_of(6, [(0, 1), (1, 2), (3, 4), (4, 5)]), graph_of(0, [])):
         there = graph.to(device)
-        with pytest.raises(GraphError, match="max_searches is -1; give 0 or more"):
+        with pytest.raises(GraphError, match="max_searches is -1; give a whole number, 0 or more"):
             ask(there, max_searches=-1)
-        with pytest.raises(GraphError, match="max_searches is -1; give 0 or more"):
+        with pytest.raises(GraphError, match="max_searches is -1; give a whole number, 0 or more"):
             widths(Shard.from_graphs([graph]).to(device), ["radius"], max_searches=-1)
+        for wrong in ("3", 1.5):
+            with pytest.raises(GraphError, match=f"max_searches is {wrong!r}; give a whole number"):
+                ask(there, max_searches=wrong)
         assert ask(there, max_searches=0).n_searches == 0
+        assert ask(there, max_searches=np.int64(0)).n_searches == 0

@@ -257,6 +257,17 @@ def test_sources_that_are_none_are_named(device):
         msbfs_shard(shard, [0, 1], [0, 2, 1])
 
 
+def test_sources_of_a_wrong_form_are_refused(device):
+    graph = path(5).to(device)
+    with pytest.raises(GraphError, match="sources are no row of integers"):
+        msbfs(graph, [[1], [2, 3]])
+    with pytest.raises(GraphError, match=r"sources have shape .* dtype float64"):
+        msbfs(graph, [1.0, 2.0])
+    shard = Shard.from_graphs([path(5)]).to(device)
+    with pytest.raises(GraphError, match="source_ptr has dtype float64; give integers"):
+        msbfs_shard(shard, [1, 2], [0.0, 2.0])
+
+
 def test_no_sources_and_no_nodes_give_no_rows(device):
     for graph in (graph_of(0, []), path(3)):
         result = msbfs(graph.to(device), [], levels=True)

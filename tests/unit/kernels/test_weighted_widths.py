@@ -231,9 +231,9 @@ def test_fewer_searches_than_none_are_refused(device, ask):
     """Of two components, since a negative limit once let the first of them be searched."""
     for graph in (weighted(graph_of(5, [(0, 1), (1, 2), (3, 4)]), [1, 2, 3]), NOTHING):
         there = graph.to(device)
-        with pytest.raises(GraphError, match="max_searches is -1; give 0 or more"):
+        with pytest.raises(GraphError, match="max_searches is -1; give a whole number, 0 or more"):
             ask(there, max_searches=-1)
-        with pytest.raises(GraphError, match="max_searches is -1; give 0 or more"):
+        with pytest.raises(GraphError, match="max_searches is -1; give a whole number, 0 or more"):
             weighted_widths(there, ["radius"], max_searches=-1)
         assert ask(there, max_searches=0).n_searches == 0
 

@@ -12,6 +12,7 @@ import orjson
 import pytest
 
 from pipeline.errors import StoreError
+from pipeline.stages.warnings import snapshot_warnings
 from pipeline.store import Snapshot, check_store, open_snapshot, snapshot_names
 from tests.unit.pipeline.store.snapshots import some_graphs, write
 
@@ -278,3 +279,51 @@ def test_an_ingress_that_is_no_node_is_refused(tmp_path, graphs, node):
     write(tmp_path, "bad", dataclasses.replace(graphs, ingress_node=ingress_node))
     with pytest.raises(StoreError, match=r"ingresses\.parquet: names an ingress that is no node"):
         open_snapshot(tmp_path).ingresses()
+
+
+WRONG = [None, -1, 2**62, "../x", [[]], {"x": []}]
+
+
+def places(value, at=()):
+    """Every place in a JSON value, as keys from the outside in."""
+    if at:
+        yield at
+    inner = list(enumerate(value)) if isinstance(value, list) else []
+    for key, entry in value.items() if isinstance(value, dict) else inner:
+        yield from places(entry, (*at, key))
+
+
+def test_a_forged_manifest_is_refused_or_read_and_never_an_accident(tmp_path, graphs):
+    row = {"path": "a.warts", "format": "warts", "status": "ok", "error": "", "sha256": "0" * 64}
+    row |= {"size_bytes": 5, "n_records": 3, "n_rejected": 1, "rejected": {"no address": 1}}
+    path = write(tmp_path, "a", graphs, inputs=[row], counts={"n_traces": 3}, options={"a": 1})
+    written = (path / "manifest.json").read_bytes()
+    whole = orjson.loads(written)
+    n_refused = 0
+    for keys in places(whole):
+        for wrong in WRONG:
+
+            def forge(manifest, keys=keys, wrong=wrong):
+                for key in keys[:-1]:
+                    manifest = manifest[key]
+                manifest[keys[-1]] = wrong
+
+            (path / "manifest.json").write_bytes(written)
+            rewrite_manifest(path, forge)
+            try:
+                with Snapshot.open_dir(path) as snapshot:
+                    snapshot.graph(0, weights=True)
+                    shown(snapshot)
+                    snapshot.verify()
+            except StoreError:
+                n_refused += 1
+    assert n_refused > 60
+
+
+def shown(snapshot: Snapshot) -> None:
+    """What pages and terminals make of a manifest."""
+    manifest = snapshot.manifest
+    snapshot_warnings(manifest)
+    for entry in manifest.get("inputs", []):
+        f"{entry.get('n_records') or 0:,} {entry.get('n_rejected') or 0:,}"
+    f"{manifest.get('counts', {}).get('n_traces') or 0:,}"
