@@ -12,8 +12,9 @@ What a reply means here
     - ``err``: destination unreachable (N, H, A, P, p, h or a number): KIND_UNREACHABLE. ``flags``:
       TCP: KIND_OTHER. All else is KIND_UNKNOWN: Atlas writes a time exceeded, an echo reply and the
       port unreachable of the target alike.
-    - ``edst``: the packet that the router quoted was to another destination, so something rewrote
-      it on its way. The router answered for this TTL all the same: it stays.
+    - ``edst``: the packet that the router quoted was to another destination than the target: it
+      answers another traceroute of the probe, or a packet rewritten on its way. Whether the router
+      lies on the path to the target is unknown: left out.
     - ``rtt`` missing, negative or not finite: NaN.
     - Hop 255 is the probe's last attempt at the target after a row of unanswered hops; a TTL like
       any other.

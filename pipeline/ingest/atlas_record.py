@@ -31,7 +31,7 @@ NOTES = {
     N_LATE: "late replies, left out",
     N_DUP: "duplicate replies, left out",
     N_ERR: "replies of kind unreachable (err)",
-    N_EDST: "replies to a rewritten destination (edst)",
+    N_EDST: "replies to packets for another destination (edst), left out",
     N_ICMPEXT: "replies with ICMP extensions",
     N_NO_RTT: "replies without a usable rtt",
     N_HOP_ERROR: "hops with an error",
@@ -134,6 +134,8 @@ def _read_hop(hop: Any, replies: list[Reply], notes: dict[int, int]) -> bool:
             notes[N_LATE] += 1
         elif "dup" in reply:
             notes[N_DUP] += 1
+        elif "edst" in reply:
+            notes[N_EDST] += 1
         else:
             replies.append(_answer(reply, ttl or 0, notes))
     return ttl is not None
@@ -147,7 +149,6 @@ def _answer(reply: dict, ttl: int, notes: dict[int, int]) -> Reply:
         notes[N_NO_RTT] += 1
     kind = KIND_UNREACHABLE if "err" in reply else KIND_OTHER if "flags" in reply else KIND_UNKNOWN
     notes[N_ERR] += "err" in reply
-    notes[N_EDST] += "edst" in reply
     notes[N_ICMPEXT] += "icmpext" in reply
     return Reply(ttl, addr, rtt, kind)
 

@@ -137,13 +137,15 @@ def _reply(text, i, n, k, addr, rtt_ms, kind, notes, stack, odd):
     if has_dup:
         notes[N_DUP] += 1
         return i, OK, 0
+    if has_edst:
+        notes[N_EDST] += 1
+        return i, OK, 0
     if k >= len(kind) or not scan_addr(text, from_start, from_stop, addr, k):
         odd[0] = 1
         return i, OK, 0
     rtt_ms[k] = rtt
     kind[k] = KIND_UNREACHABLE if has_err else KIND_OTHER if has_flags else KIND_UNKNOWN
     notes[N_ERR] += has_err
-    notes[N_EDST] += has_edst
     notes[N_ICMPEXT] += has_ext
     notes[N_NO_RTT] += np.isnan(rtt)
     return i, OK, 1
