@@ -9,7 +9,8 @@ known instead is how a router's links are numbered and who is at their other end
    of b's prefix. Two mates that tell the same link count once. Of a suspect address only the
    numbering is known, not the other end.
 2. Two groups that were seen next to each other without such a link (a destination's own reply,
-   a suspect address) are *adjacent*: numbering unknown.
+   a suspect address) are *adjacent*: numbering unknown. A group that no other router was seen
+   behind, but answering hosts right behind, has one more link for each AS of these hosts.
 3. Each group starts with the AS that most of its links are numbered from, and then takes,
    group by group until nothing changes, the AS that makes its surroundings cost least. What
    costs: a link or adjacency to another AS (most links stay inside), and much more a link that
@@ -17,10 +18,15 @@ known instead is how a router's links are numbered and who is at their other end
    cost the present one is kept, then the one that comes first in the order of links.
 4. A border router with one link on either side of the border could be on either. How links
    between two ASes are numbered is a habit (by the provider, the larger, the lower number ...),
-   so it is learned from the election itself: of all links between ASes, how many are numbered
+   so it is learned from the election itself: of links between ASes, how many are numbered
    from the AS with the lower number, apart for lower numbers that are the larger AS and that are
-   the smaller. The rarer way of numbering costs more, and step 3 is done again.
-5. An address takes the AS of its group. One that no prefix holds takes the AS that all its mapped
+   the smaller. Only links count whose two ends are *certain*: any other AS would cost more even
+   if there were no habit. A tie is settled by the order of AS numbers, so it would teach that
+   order. The rarer way of numbering costs more, and step 3 is done again.
+5. A group that is not certain, that nothing was seen behind, and each of whose links is numbered
+   from the AS at its other end, of several that are known to number links to others: the router
+   of a customer of theirs, in none of them. It stays without an AS.
+6. An address takes the AS of its group. One that no prefix holds takes the AS that all its mapped
    neighbours have, where it has some both before and after it; else none.
 
 The ideas are those of MAP-IT [1]_ (evidence from both sides of a link, several rounds) and
@@ -54,26 +60,46 @@ _ADJACENT = 7  # groups of two ASes next to each other, link unknown
 _NUMBERED_ELSE = 20  # a link whose other end is unknown, numbered from another AS
 _FOREIGN_INSIDE = 50  # a link inside an AS, numbered from another
 _FOREIGN_BETWEEN = 70  # a link between two ASes, numbered from a third
+_HOSTS_ELSE = 45  # hosts of another AS right behind a router that leads to no other
 _HABIT = 15  # times -log(share) of a way of numbering
 
 _MAX_SWEEPS = 20  # over all groups; usually 3 to 5 are enough
 _LESSONS = 4  # times that the habit is learned
 _PRIOR = 3.0  # links of each kind taken as seen before the first lesson
 
+_HOST = -2  # in place of the other end: a host of the AS
 _ADJACENCY = -2  # in place of the AS that a link is numbered from
+
+
+@dataclass(frozen=True, eq=False)
+class HostsBehind:
+    """Answering destinations that are no routers, by the router at the TTL before.
+
+    Attributes
+    ----------
+    router : (n_pairs,) int64
+        Interface.
+    asn : (n_pairs,) int64
+        AS of the host by prefix; ``NO_ASN`` where unmapped.
+    """
+
+    router: np.ndarray
+    asn: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class _Surroundings:
     """Links and adjacencies of each group, both directions, as a CSR over interface ids.
 
-    ``other`` is the group at the other end (-1 unknown), ``numbered`` the AS row that the link is
-    numbered from (-1 unmapped, ``_ADJACENCY`` not known to be one link).
+    ``other`` is the group at the other end (-1 unknown, ``_HOST``), ``numbered`` the AS row that
+    the link is numbered from (-1 unmapped, ``_ADJACENCY`` not known to be one link).
+    ``leads_on`` (n_interfaces,) bool: groups that another was seen right behind.
     """
 
     ptr: np.ndarray
     other: np.ndarray
     numbered: np.ndarray
+    leads_on: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -82,7 +108,10 @@ def _cost(label, start, end, other, numbered, labels, size, habit):
     for i in range(start, end):
         z = numbered[i]
         far = labels[other[i]] if other[i] >= 0 else -1
-        if far < 0:
+        if other[i] == _HOST:
+            if z != label:
+                cost += _HOSTS_ELSE
+        elif far < 0:
             if z >= 0 and z != label:
                 cost += _NUMBERED_ELSE
         elif z < 0:
@@ -135,17 +164,44 @@ def _settle(ptr, other, numbered, labels, size, habit, tried):
 
 
 @njit(cache=True, nogil=True)
-def _ways_of_numbering(ptr, other, numbered, labels, size):
-    """Links between two ASes by (lower AS is the larger, numbered from the lower)."""
+def _certain(ptr, other, numbered, labels, size, tried):
+    """Groups whose AS costs less than any other if there is no habit."""
+    no_habit = np.zeros((2, 2), np.int64)
+    certain = np.zeros(len(labels), np.bool_)
+    tried[:] = -1
+    for group in range(len(ptr) - 1):
+        start, end, label = ptr[group], ptr[group + 1], labels[group]
+        if start == end or label < 0:
+            continue
+        cost = _cost(label, start, end, other, numbered, labels, size, no_habit)
+        certain[group] = True
+        tried[label] = group
+        for i in range(start, end):
+            for which in range(2):
+                if which == 0:
+                    one = numbered[i]
+                else:
+                    one = labels[other[i]] if other[i] >= 0 else np.int64(-1)
+                if one < 0 or tried[one] == group:
+                    continue
+                tried[one] = group
+                if _cost(one, start, end, other, numbered, labels, size, no_habit) <= cost:
+                    certain[group] = False
+    return certain
+
+
+@njit(cache=True, nogil=True)
+def _ways_of_numbering(ptr, other, numbered, labels, size, certain):
+    """Certain links between two ASes by (lower AS is the larger, numbered from the lower)."""
     seen = np.full((2, 2), _PRIOR)
     for group in range(len(ptr) - 1):
         label = labels[group]
         for i in range(ptr[group], ptr[group + 1]):
             z = numbered[i]
-            if z < 0 or other[i] < 0 or label < 0:
+            if z < 0 or other[i] < 0 or not (certain[group] and certain[other[i]]):
                 continue
             far = labels[other[i]]
-            if far < 0 or far == label or z not in (label, far):
+            if far == label or z not in (label, far):
                 continue
             low, high = min(label, far), max(label, far)
             seen[int(size[low] > size[high]), int(z == low)] += 0.5  # a link stands at both ends
@@ -153,7 +209,12 @@ def _ways_of_numbering(ptr, other, numbered, labels, size):
 
 
 def _surroundings(
-    links: DirectedLinks, groups: Groups, mates: np.ndarray, row: np.ndarray
+    links: DirectedLinks,
+    groups: Groups,
+    mates: np.ndarray,
+    row: np.ndarray,
+    host_router: np.ndarray,
+    host_row: np.ndarray,
 ) -> _Surroundings:
     n = len(row)
     group = groups.group
@@ -168,14 +229,18 @@ def _surroundings(
     pair = (np.minimum(one, other) << 32) | np.maximum(one, other)
     direct = links.n_router + links.n_destination > 0
     a, b = group[links.near[direct]], group[links.far[direct]]
+    leads_on = np.zeros(n, bool)
+    leads_on[a[a != b]] = True
     a, b = np.minimum(a, b)[a != b], np.maximum(a, b)[a != b]
     a, b = split_key(np.setdiff1d((a << 32) | b, pair[linked]))
-    source = np.concatenate([one, other[linked], a, b])
-    target = np.concatenate([other, one[linked], b, a])
-    kind = np.concatenate([numbered, numbered[linked], np.full(2 * len(a), _ADJACENCY)])
+    known = (host_row >= 0) & ~leads_on[group[host_router]]
+    gate, host = split_key(np.unique((group[host_router[known]] << 32) | host_row[known]))
+    source = np.concatenate([one, other[linked], a, b, gate])
+    target = np.concatenate([other, one[linked], b, a, np.full(len(gate), _HOST)])
+    kind = np.concatenate([numbered, numbered[linked], np.full(2 * len(a), _ADJACENCY), host])
     order = np.lexsort((kind, target, source))
     ptr = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=n))]).astype(np.int64)
-    return _Surroundings(ptr, target[order], kind[order])
+    return _Surroundings(ptr, target[order], kind[order], leads_on)
 
 
 def _majorities(around: _Surroundings) -> np.ndarray:
@@ -194,8 +259,34 @@ def _majorities(around: _Surroundings) -> np.ndarray:
     return labels
 
 
+def _customers(around: _Surroundings, labels: np.ndarray, certain: np.ndarray) -> np.ndarray:
+    """(n,) bool: groups that are in none of the ASes they are linked to (step 5)."""
+    n = len(labels)
+    source = np.repeat(np.arange(n), np.diff(around.ptr))
+    is_link = around.numbered != _ADJACENCY
+    source, other, numbered = source[is_link], around.other[is_link], around.numbered[is_link]
+    end = np.maximum(other, 0)
+    beyond = np.where(other >= 0, labels[end], -1)
+    linked = beyond >= 0
+    least, most = np.full(n, n), np.full(n, -1)
+    np.minimum.at(least, source[linked], beyond[linked])
+    np.maximum.at(most, source[linked], beyond[linked])
+    beyonds = (source[linked] << 32) | beyond[linked]
+    own_numbers = (numbered >= 0) & ~np.isin((source << 32) | numbered, beyonds)
+    between = linked & certain[source] & certain[end] & (labels[source] != beyond)
+    between &= (numbered == beyond) | (numbered == labels[source])
+    excluded = np.zeros(n, bool)
+    excluded[source[own_numbers | (other == _HOST)]] = True
+    excluded[source[linked & ~np.isin(beyond, numbered[between])]] = True
+    return ~certain & ~around.leads_on & (most > least) & ~excluded
+
+
 def elect_owners(
-    links: DirectedLinks, groups: Groups, mates: np.ndarray, origin: np.ndarray
+    links: DirectedLinks,
+    groups: Groups,
+    mates: np.ndarray,
+    origin: np.ndarray,
+    hosts: HostsBehind,
 ) -> np.ndarray:
     """Elect the AS of each mapped address.
 
@@ -206,30 +297,38 @@ def elect_owners(
     mates : (n_interfaces,) int64
     origin : (n_interfaces,) int64
         AS of each address by prefix; ``NO_ASN`` where unmapped.
+    hosts : HostsBehind
 
     Returns
     -------
     (n_interfaces,) int64
-        ``NO_ASN`` exactly where ``origin`` is.
+        ``NO_ASN`` where ``origin`` is, and on routers that are in none of the ASes around them.
     """
-    ases = np.unique(origin[origin != NO_ASN])
-    row = np.where(origin == NO_ASN, -1, np.searchsorted(ases, origin)).astype(np.int64)
+    ases = np.union1d(origin, hosts.asn)
+    ases = ases[ases != NO_ASN]
     if len(ases) < 2:
         return origin.copy()
-    around = _surroundings(links, groups, mates, row)
+    row, host_row = (
+        np.where(asn == NO_ASN, -1, np.searchsorted(ases, asn)).astype(np.int64)
+        for asn in (origin, hosts.asn)
+    )
+    around = _surroundings(links, groups, mates, row, hosts.router, host_row)
+    graph = (around.ptr, around.other, around.numbered)
     labels = _majorities(around)
     size = np.bincount(row[row >= 0], minlength=len(ases))
     habit = np.zeros((2, 2), np.int64)
     tried = np.empty(len(ases), np.int64)
     for lesson in range(_LESSONS + 1):
         before = labels.copy()
-        _settle(around.ptr, around.other, around.numbered, labels, size, habit, tried)
+        _settle(*graph, labels, size, habit, tried)
+        certain = _certain(*graph, labels, size, tried)
         if lesson and np.array_equal(before, labels):
             break
-        seen = _ways_of_numbering(around.ptr, around.other, around.numbered, labels, size)
+        seen = _ways_of_numbering(*graph, labels, size, certain)
         share = seen / seen.sum(axis=1, keepdims=True)
         habit = np.rint(-_HABIT * np.log(share)).astype(np.int64)
         habit -= habit.min(axis=1, keepdims=True)
+    labels[_customers(around, labels, certain)] = -1
     label = labels[groups.group]
     return np.where((row >= 0) & (label >= 0), ases[np.maximum(label, 0)], NO_ASN)
 

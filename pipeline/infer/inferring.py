@@ -15,7 +15,7 @@ import numpy as np
 
 from pipeline.errors import UsageError
 from pipeline.infer.aliases import AliasTable
-from pipeline.infer.borders import adopt_unmapped, elect_owners
+from pipeline.infer.borders import HostsBehind, adopt_unmapped, elect_owners
 from pipeline.infer.destinations import find_passages, find_routers
 from pipeline.infer.grouping import group_interfaces
 from pipeline.infer.ingresses import find_ingresses
@@ -170,9 +170,15 @@ def infer_topology(
     counts["special_addresses"] = int(np.count_nonzero(special))
     counts["unrouted_addresses"] = int(np.count_nonzero((origin == NO_ASN) & ~special))
     if borders == "elected":
-        owner = _elect(
-            spools, links, _restrict_mates(all_mates, is_router), routers, origin, counts
+        behind = is_router[all_links.near] & ~is_router[all_links.far]
+        behind &= all_links.n_destination > 0
+        host = answers.addrs[all_links.far[behind]]
+        hosts = HostsBehind(
+            (np.cumsum(is_router) - 1)[all_links.near[behind]],
+            _origins(host, prefixes, asn, is_special(host, allow_special)),
         )
+        mates = _restrict_mates(all_mates, is_router)
+        owner = _elect(spools, links, mates, routers, origin, hosts, counts)
         node_asn = _most_common(routers.node_of, owner, n_nodes)
         n_unmapped = int(np.count_nonzero(node_asn == NO_ASN))
         direct = links.n_router + links.n_destination > 0
@@ -235,10 +241,11 @@ def _elect(
     mates: np.ndarray,
     routers: _Routers,
     origin: np.ndarray,
+    hosts: HostsBehind,
     counts: Counter[str],
 ) -> np.ndarray:
     groups = group_interfaces(spools, links, mates, routers.alias, origin)
-    owner = elect_owners(links, groups, mates, origin)
+    owner = elect_owners(links, groups, mates, origin, hosts)
     counts["elected_otherwise"] = int(np.count_nonzero(owner != origin))
     counts["suspect_addresses"] = int(np.count_nonzero(groups.suspect))
     counts["alias_conflicts"] = groups.n_conflicts
