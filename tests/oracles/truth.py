@@ -9,12 +9,14 @@ Figures, each against the truth:
 
 - links: pairs of routers that the measured topology joins, of all pairs that are joined. A link to
   a host counts neither way. A pair that is not joined in truth is false.
-- router-to-AS: of all mapped nodes that are interfaces of known routers, those in the right AS.
-- ingresses: precision is the share of ingress nodes (candidates are not counted) that sit on a
-  border router of the AS they are in. Found are distinct border routers so named; the oracle is
-  how many the same traces show when the owner of every address is known.
-- hops: over all pairs of an ingress (of a border router rightly named) and a node that it reaches
-  within its AS, measured hops against breadth-first search in the true network of that AS.
+- router-to-AS: of all addresses of known routers that answered as routers, those on a node in the
+  right AS. No node, or one without an AS, is wrong.
+- ingresses: an ingress (candidates are not counted) is right if it sits on a router of the AS that
+  it is in, and that router has a link to an AS that is named with it. Shown are the border routers
+  that the same traces show when the owner of every address is known; found are those of them that
+  a right ingress sits on.
+- hops: over all pairs of a right ingress and a node that it reaches within its AS, measured hops
+  against breadth-first search in the true network of that AS.
 """
 
 from __future__ import annotations
@@ -23,13 +25,12 @@ import ipaddress
 import json
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from pathlib import Path
 
 import numpy as np
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import shortest_path
 
 from pipeline.errors import FormatError
 from pipeline.infer import (
@@ -41,7 +42,7 @@ from pipeline.infer import (
     read_pfx2as,
 )
 from pipeline.infer.ingresses import find_ingresses
-from pipeline.infer.merging import merge_addresses
+from pipeline.infer.merging import find_addrs, merge_addresses
 from pipeline.infer.passes import Spools
 from pipeline.ingest import FORMATS, open_reader
 from pipeline.model.addresses import format_addrs, parse_addrs, sort_addrs
@@ -59,7 +60,11 @@ class Truth:
     asn_of: dict[str, int]  # of routers
     router_of: dict[str, str]  # address -> router
     links: frozenset[frozenset[str]]  # between routers
-    border_routers: frozenset[str]
+    neighbor_asns: dict[str, set[int]]  # of border routers: the ASes that they have links to
+
+    @property
+    def border_routers(self) -> set[str]:
+        return set(self.neighbor_asns)
 
 
 def _text(addr: str) -> str:
@@ -85,12 +90,14 @@ def load_truth(folder: Path) -> Truth:
     router_of.update(
         {_text(host["gw_addr"]): host["gw"] for host in hosts.values() if "gw_addr" in host}
     )
-    return Truth(
-        {router: asn for router, asn in data["asn_of"].items() if router not in hosts},
-        router_of,
-        frozenset(links),
-        frozenset(router for routers in data["border_routers"].values() for router in routers),
-    )
+    for exchange in data.get("ixps", []):
+        router_of.update({_text(addr): router for router, addr in exchange["members"].items()})
+    asn_of = {router: asn for router, asn in data["asn_of"].items() if router not in hosts}
+    neighbor_asns: dict[str, set[int]] = {}
+    for here, there in (pair for link in links for pair in permutations(link)):
+        if asn_of[here] != asn_of[there]:
+            neighbor_asns.setdefault(here, set()).add(asn_of[there])
+    return Truth(asn_of, router_of, frozenset(links), neighbor_asns)
 
 
 def observe_lab(folder: Path, scratch: Path) -> list[Observation]:
@@ -135,8 +142,8 @@ class Score:
     links_found: int
     links_false: int
     links_true: int
-    mapped_right: int
-    mapped: int
+    addrs_right: int
+    addrs: int
     ingresses_right: int
     ingresses: int
     borders_found: int
@@ -156,7 +163,7 @@ class Score:
 
     @property
     def asn_precision(self) -> float:
-        return self.mapped_right / max(1, self.mapped)
+        return self.addrs_right / max(1, self.addrs)
 
     @property
     def ingress_precision(self) -> float:
@@ -172,88 +179,124 @@ def _names(topology: Topology, truth: Truth) -> list[str | None]:
     return [truth.router_of.get(addr) for addr in format_addrs(topology.node_addr)]
 
 
-def _borders_shown(truth: Truth, observations: Sequence[Observation]) -> int:
+def _borders_shown(truth: Truth, observations: Sequence[Observation]) -> set[str | None]:
     """Border routers that the traces show if the owner of every address is known."""
     addrs = merge_addresses(observations).addrs
     names = [truth.router_of.get(addr) for addr in format_addrs(addrs)]
     owner = np.array([NO_ASN if n is None else truth.asn_of[n] for n in names], np.int64)
     table = find_ingresses(Spools(observations, addrs, 1), np.arange(len(addrs)), owner)
-    return len({names[node] for node in table.node[~table.candidate].tolist()})
+    return {names[node] for node in table.node[~table.candidate].tolist()}
 
 
-def _true_hops(truth: Truth, source: str) -> dict[str, int]:
-    """Hops from a router to all of its AS, inside that AS, by plain breadth-first search."""
-    near: dict[str, list[str]] = {}
-    for link in truth.links:
-        one, other = tuple(link)
-        if truth.asn_of[one] == truth.asn_of[other]:
-            near.setdefault(one, []).append(other)
-            near.setdefault(other, []).append(one)
+def _asn_right(
+    topology: Topology,
+    truth: Truth,
+    observations: Sequence[Observation],
+    aliases: AliasTable | None,
+) -> tuple[int, int]:
+    """Addresses of routers that are on a node in the right AS, and all that answered as routers."""
+    assert topology.node_addr is not None
+    answers = merge_addresses(observations)
+    addrs = answers.addrs[answers.is_router]
+    node = find_addrs(topology.node_addr, addrs).astype(np.int64)
+    if aliases is not None:
+        of_set = aliases.routers_of(topology.node_addr)
+        node_of = {router: i for i, router in enumerate(of_set.tolist()) if router >= 0}
+        alias_set = aliases.routers_of(addrs).tolist()
+        node = np.array([node_of.get(s, n) for s, n in zip(alias_set, node.tolist(), strict=True)])
+    names = [truth.router_of.get(addr) for addr in format_addrs(addrs)]
+    right = [
+        at >= 0 and topology.node_asn[at] == truth.asn_of[name]
+        for at, name in zip(node.tolist(), names, strict=True)
+        if name is not None
+    ]
+    return sum(right), len(right)
+
+
+def _right_ingresses(topology: Topology, names: list[str | None], truth: Truth) -> list[int]:
+    """Nodes that are ingresses, in the AS of their router, next to an AS that it has a link to."""
+    table, right = topology.ingresses, []
+    for i in np.flatnonzero(~table.candidate).tolist():
+        node = int(table.node[i])
+        name = names[node]
+        seen = table.neighbor_asn[table.neighbor_ptr[i] : table.neighbor_ptr[i + 1]].tolist()
+        if name is None or truth.asn_of[name] != topology.node_asn[node]:
+            continue
+        if not truth.neighbor_asns.get(name, set()).isdisjoint(seen):
+            right.append(node)
+    return right
+
+
+def _neighbors(links: Iterable[Iterable[Hashable]]) -> dict[Hashable, list[Hashable]]:
+    near: dict[Hashable, list[Hashable]] = {}
+    for one, other in links:
+        near.setdefault(one, []).append(other)
+        near.setdefault(other, []).append(one)
+    return near
+
+
+def _hops(near: dict[Hashable, list[Hashable]], source: Hashable) -> dict[Hashable, int]:
+    """Hops from ``source`` to all that it reaches, by plain breadth-first search."""
     hops, queue = {source: 0}, [source]
-    for router in queue:
-        for other in near.get(router, ()):
+    for here in queue:
+        for other in near.get(here, ()):
             if other not in hops:
-                hops[other] = hops[router] + 1
+                hops[other] = hops[here] + 1
                 queue.append(other)
     return hops
 
 
 def _compare_hops(
-    topology: Topology, names: list[str | None], truth: Truth
+    topology: Topology, names: list[str | None], truth: Truth, sources: Sequence[int]
 ) -> tuple[int, int, float]:
     """Pairs compared, pairs with equal hops, mean measured minus true hops."""
     inside = topology.node_asn[topology.near] == topology.node_asn[topology.far]
     inside &= topology.node_asn[topology.near] != NO_ASN
-    near, far = topology.near[inside], topology.far[inside]
-    n = topology.n_nodes
-    graph = csr_array((np.ones(len(near)), (near, far)), shape=(n, n))
-    table = topology.ingresses
-    sources = [
-        node
-        for node in table.node[~table.candidate].tolist()
-        if names[node] is not None and truth.asn_of[names[node]] == topology.node_asn[node]
-    ]
-    if not sources or not len(near):
-        return 0, 0, 0.0
-    measured = shortest_path(graph, directed=False, unweighted=True, indices=sources)
+    ends = np.column_stack([topology.near[inside], topology.far[inside]])
+    measured = _neighbors(ends.tolist())
+    built = _neighbors(
+        link for link in truth.links if len({truth.asn_of[router] for router in link}) == 1
+    )
     pairs = equal = 0
     excess = 0.0
-    for source, hops in zip(sources, measured, strict=True):
-        true = _true_hops(truth, names[source])
-        for node in np.flatnonzero(np.isfinite(hops)).tolist():
+    for source in sources:
+        true = _hops(built, names[source])
+        for node, hops in _hops(measured, source).items():
             if node != source and names[node] in true:
-                difference = hops[node] - true[names[node]]
+                difference = hops - true[names[node]]
                 pairs += 1
                 equal += difference == 0
                 excess += difference
     return pairs, equal, excess / max(1, pairs)
 
 
-def score(topology: Topology, truth: Truth, observations: Sequence[Observation]) -> Score:
-    """Compare a topology of interfaces with the truth."""
+def score(
+    topology: Topology,
+    truth: Truth,
+    observations: Sequence[Observation],
+    aliases: AliasTable | None = None,
+) -> Score:
+    """Compare a topology with the truth; ``aliases`` are those that it was inferred with."""
     names = _names(topology, truth)
     joined = {
         frozenset((names[a], names[b]))
         for a, b in zip(topology.near.tolist(), topology.far.tolist(), strict=True)
         if names[a] is not None and names[b] is not None and names[a] != names[b]
     }
-    known = [i for i, name in enumerate(names) if name and topology.node_asn[i] != NO_ASN]
-    right = [i for i in known if truth.asn_of[names[i]] == topology.node_asn[i]]
-    table = topology.ingresses
-    direct = table.node[~table.candidate].tolist()
-    right_set = set(right)
-    good = [node for node in direct if node in right_set and names[node] in truth.border_routers]
-    pairs, equal, excess = _compare_hops(topology, names, truth)
+    right, n_addrs = _asn_right(topology, truth, observations, aliases)
+    good = _right_ingresses(topology, names, truth)
+    shown = _borders_shown(truth, observations)
+    pairs, equal, excess = _compare_hops(topology, names, truth, good)
     return Score(
         links_found=len(joined & truth.links),
         links_false=len(joined - truth.links),
         links_true=len(truth.links),
-        mapped_right=len(right),
-        mapped=len(known),
+        addrs_right=right,
+        addrs=n_addrs,
         ingresses_right=len(good),
-        ingresses=len(direct),
-        borders_found=len({names[node] for node in good}),
-        borders_shown=_borders_shown(truth, observations),
+        ingresses=int(np.count_nonzero(~topology.ingresses.candidate)),
+        borders_found=len(shown & {names[node] for node in good}),
+        borders_shown=len(shown),
         borders_true=len(truth.border_routers),
         hop_pairs=pairs,
         hops_equal=equal,
@@ -265,14 +308,15 @@ def score_lab(folder: Path, scratch: Path, *, true_alias_sets: bool = False, **o
     """Read, infer and compare one laboratory; ``options`` go to ``infer_topology``."""
     truth = load_truth(folder)
     observations = observe_lab(folder, scratch)
+    aliases = true_aliases(truth) if true_alias_sets else None
     topology = infer_topology(
         observations,
         prefixes=load_prefixes(folder),
         allow_special=LAB_RANGES,
-        aliases=true_aliases(truth) if true_alias_sets else None,
+        aliases=aliases,
         **options,
     )
-    return score(topology, truth, observations)
+    return score(topology, truth, observations, aliases)
 
 
 _WAYS: dict[str, dict] = {

@@ -8,15 +8,16 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from pipeline.infer import infer_topology, read_pfx2as
+from pipeline.infer import AliasTable, infer_topology, read_pfx2as
 from pipeline.infer.borders import adopt_unmapped
 from pipeline.infer.grouping import group_interfaces
 from pipeline.infer.links import count_links
 from pipeline.infer.mates import find_mates
 from pipeline.infer.merging import merge_addresses
 from pipeline.infer.passes import Spools
-from pipeline.model.addresses import format_addrs, parse_addrs
+from pipeline.model.addresses import format_addrs, parse_addrs, sort_addrs
 from pipeline.model.reading import ReadReport
+from pipeline.model.topology import NO_ASN
 from tests.unit.pipeline.infer.handmade import (
     asn_of,
     infer,
@@ -104,6 +105,65 @@ def test_an_address_seen_after_several_routers_of_one_trace_joins_none_of_them(t
     assert topology.counts["suspect_addresses"] >= 1
     found = asn_of(topology)
     assert (found["20.1.0.5"], found["20.2.0.14"], found[BORDER]) == (1, 2, 2)
+
+
+# Customers of AS 1, each seen by two addresses of its border router: one of AS 1, from there, and
+# one of its own, from inside. Nothing else tells whose router it is.
+CUSTOMERS = {asn: (f"20.1.{asn}.2", f"20.{asn}.0.6") for asn in (3, 4, 5)}
+CUSTOMER_LINES = [
+    "20.1.0.1 20.1.0.41 20.1.0.45",
+    *(f"20.1.0.1 20.1.0.5 {outer}" for outer, _ in CUSTOMERS.values()),
+    *(f"20.{asn}.0.33 {inner}" for asn, (_, inner) in CUSTOMERS.items()),
+]
+
+
+def alias_sets(*sets):
+    addrs = parse_addrs([addr for one in sets for addr in one])
+    router = np.repeat(np.arange(len(sets)), [len(one) for one in sets])
+    order = sort_addrs(addrs)
+    return AliasTable(addrs[order], router[order])
+
+
+def test_the_habit_is_not_learned_from_ties(tmp_path):
+    # LINES show one link that AS 1 numbers, with an end in AS 2 beyond doubt. Merged, each router
+    # of a customer is a tie, first settled for the lower number: so AS 1 would seem to have its
+    # links numbered by the others, three times.
+    known = alias_sets(*CUSTOMERS.values())
+    found = asn_of(infer(tmp_path, *LINES, *CUSTOMER_LINES, borders="elected", aliases=known))
+    for asn, addrs in CUSTOMERS.items():
+        assert found[min(addrs, key=lambda a: tuple(parse_addrs([a])[0]))] == asn
+    assert found[BORDER] == 2
+
+
+# A router seen right behind AS 1 only, by an address of AS 1, with hosts of AS 3 behind it.
+EDGE, HOST = "20.1.9.6", "20.3.7.7"
+
+
+def test_a_router_that_leads_to_hosts_alone_is_in_their_as(tmp_path):
+    lines = [*LINES, f"20.1.0.1 20.1.0.5 {EDGE} {HOST}! > {HOST}"]
+    found = infer(tmp_path, *lines, borders="elected")
+    assert asn_of(found)[EDGE] == 3
+    assert ingresses_of(found)[EDGE] == ([1], 1, 0, False)
+
+
+def test_hosts_behind_a_router_that_leads_on_say_nothing(tmp_path):
+    # A destination that never answered otherwise may be a router of the next AS.
+    lines = [*LINES, f"20.1.0.1 20.1.0.5 {EDGE} {HOST}! > {HOST}", f"20.1.0.5 {EDGE} 20.1.0.49"]
+    assert asn_of(infer(tmp_path, *lines, borders="elected"))[EDGE] == 1
+
+
+def test_a_customer_of_two_providers_of_which_no_own_address_was_seen_is_in_neither(tmp_path):
+    # AS 1 and AS 6 are both known to number links to others; the router has an address of each.
+    more = [line.replace("20.1.", "20.6.").replace("20.2.", "20.7.") for line in LINES]
+    lines = [*LINES, *more, "20.1.0.1 20.1.0.5 20.1.9.6", "20.6.0.1 20.6.0.5 20.6.9.6"]
+    apart = infer(tmp_path, *lines, borders="elected")
+    assert (asn_of(apart)["20.1.9.6"], asn_of(apart)["20.6.9.6"]) == (1, 6)
+    joined = infer(
+        tmp_path, *lines, borders="elected", aliases=alias_sets(("20.1.9.6", "20.6.9.6"))
+    )
+    assert asn_of(joined)["20.1.9.6"] == NO_ASN
+    assert "20.1.9.6" not in ingresses_of(joined)
+    assert joined.counts["n_unmapped"] == 1
 
 
 def groups_of(tmp_path, *lines):
