@@ -156,8 +156,8 @@ def infer_topology(
     addrs = answers.addrs[is_router]
     links = all_links.restrict(is_router)
     spools = Spools(observations, addrs, workers)
-    special, origin, share = _map_addresses(answers, prefixes, asn, allow_special)
-    special, origin = special[is_router], origin[is_router]
+    all_special, all_origin, share = _map_addresses(answers, prefixes, asn, allow_special)
+    special, origin = all_special[is_router], all_origin[is_router]
     routers = _make_routers(addrs, aliases)
     n_nodes = len(routers.first)
     counts = _observed(observations)
@@ -172,10 +172,9 @@ def infer_topology(
     if borders == "elected":
         behind = is_router[all_links.near] & ~is_router[all_links.far]
         behind &= all_links.n_destination > 0
-        host = answers.addrs[all_links.far[behind]]
         hosts = HostsBehind(
             (np.cumsum(is_router) - 1)[all_links.near[behind]],
-            _origins(host, prefixes, asn, is_special(host, allow_special)),
+            all_origin[all_links.far[behind]],
         )
         mates = _restrict_mates(all_mates, is_router)
         owner = _elect(spools, links, mates, routers, origin, hosts, counts)
