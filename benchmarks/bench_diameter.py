@@ -2,8 +2,8 @@
 is worth.
 
 Command: python benchmarks/bench_diameter.py [FILE...] [--nodes N,N] [--top-down N,N] [--grid S,S]
-[--question diameter,eccentricities,radius] [--device cpu,gpu] [--programs NAME,NAME] [--ablation]
-[--subject RESULT]
+[--rmat SCALE:FACTOR,SCALE:FACTOR] [--question diameter,eccentricities,radius] [--device cpu,gpu]
+[--programs NAME,NAME] [--ablation] [--subject RESULT]
 
 FILE is what ``benchmarks/graph_files.py`` reads; its largest weakly connected component is taken.
 On the host one thread a program, one core for all of them. Ours is certified before it is timed
@@ -203,6 +203,7 @@ def main() -> None:
     parser.add_argument("--nodes", type=numbers, default=[], help="of preferential attachment")
     parser.add_argument("--top-down", type=numbers, default=[], help="routers, in 50 ASes")
     parser.add_argument("--grid", type=numbers, default=[], help="sides of cut grids")
+    parser.add_argument("--rmat", type=words, default=[], help="SCALE:FACTOR, links a node")
     parser.add_argument("--question", type=words, default=["diameter"], help=",".join(QUESTIONS))
     parser.add_argument("--device", type=words, default=["cpu"], help="cpu,gpu")
     every = [OURS, *PROGRAMS]
@@ -216,12 +217,14 @@ def main() -> None:
     parser.add_argument("--subject", default="diameter", help="name of the file of results")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of that file")
     arguments = parser.parse_args()
-    if not (arguments.files or arguments.nodes or arguments.top_down or arguments.grid):
+    kinds = ("files", "nodes", "top_down", "grid", "rmat")
+    if not any(getattr(arguments, kind) for kind in kinds):
         arguments.nodes, arguments.top_down, arguments.grid = [10_000, 100_000], [100_000], [300]
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-arguments.cores :])
     compile_cpu()
     bench, others = Bench(arguments), OtherWork()
-    made = (arguments.files, arguments.nodes, arguments.top_down, arguments.grid)
+    scales = [(int(scale), int(factor)) for scale, factor in (w.split(":") for w in arguments.rmat)]
+    made = (arguments.files, arguments.nodes, arguments.top_down, arguments.grid, scales)
     try:
         for name, make in graphs(*made):
             bench.graph(name, make)

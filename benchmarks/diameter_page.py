@@ -88,8 +88,10 @@ def graph_table(rows: list[Row]) -> Iterator[str]:
     for row in rows:
         estimated = "\\*" if row.get("effective_estimated") else ""
         d90, share = row.get("effective_diameter"), row.get("effective_share")
-        cells = [f"{row[name]:,}" for name in ("n_nodes", "n_edges", "n_triangles")]
-        cells += [f"{row['clustering']:.4f}", f"{row['diameter']:,}"]
+        cells = [f"{row[name]:,}" for name in ("n_nodes", "n_edges")]
+        is_told = "n_triangles" in row
+        cells += [f"{row['n_triangles']:,}", f"{row['clustering']:.4f}"] if is_told else ["", ""]
+        cells.append(f"{row['diameter']:,}")
         cells.append("" if d90 is None else f"{d90:.2f}{estimated}")
         cells.append("" if share is None else f"{share:.2f}")
         yield line(row["graph"], *cells)

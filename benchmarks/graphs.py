@@ -6,12 +6,22 @@ hubs would lie side by side, which no measured network does.
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
+from numba import njit
 
 from kernels import CSRGraph, Shard
 from pipeline.generate.barabasi_albert import attach_all, barabasi_albert_graph
 from pipeline.generate.csr import csr_from_links
 from pipeline.generate.grid import grid_graph
+from pipeline.generate.random_words import stream_start, word_at
+from pipeline.generate.threads import call_each
+
+# Of an RMAT graph, as the Graph500 has them: where both ends lie in the first half of the nodes,
+# the one, the other; 2 ** 32 is sure.
+_RMAT = tuple(np.int64(share * 2**32) for share in (0.57, 0.57 + 0.19, 0.57 + 0.19 + 0.19))
+_LINKS_AT_ONCE = 1 << 20  # that a thread draws
 
 
 def attachment(n_nodes: int, seed: int = 1, m: int = 2) -> CSRGraph:
@@ -42,3 +52,54 @@ def many_ases(n_graphs: int, seed: int = 7) -> tuple[Shard, np.ndarray, np.ndarr
     source_ptr = np.append(0, np.cumsum(n_sources))
     sources = (rng.random(source_ptr[-1]) * np.repeat(sizes, n_sources)).astype(np.int64)
     return Shard(graph.indptr, graph.indices, node_ptr, trusted=True), sources, source_ptr
+
+
+def rmat(scale: int, factor: int, seed: int = 1) -> CSRGraph:
+    """An RMAT graph of 2 ** scale nodes and ``factor`` links a node, loops and doubles dropped.
+
+    Chakrabarti, Zhan, Faloutsos: R-MAT: a recursive model for graph mining, SDM 2004. Half of the
+    nodes or more have no link; ids are as drawn, hubs first.
+    """
+    n_nodes = 1 << scale
+    near, far = (np.empty(factor * n_nodes, np.int32) for _ in range(2))
+    start = np.uint64(stream_start(np.uint64(seed), np.uint64(scale)))
+    cuts = [*range(0, len(near), _LINKS_AT_ONCE), len(near)]
+    call_each(_draw_rmat, [(start, scale, *cut, near, far) for cut in itertools.pairwise(cuts)])
+    is_link = near != far
+    drawn = csr_from_links(n_nodes, near[is_link], far[is_link])
+    indptr = np.empty_like(drawn.indptr)
+    return CSRGraph(indptr, _once(drawn.indptr, drawn.indices, indptr), trusted=True)
+
+
+@njit(cache=True, nogil=True)
+def _draw_rmat(start, scale, first, stop, near, far):
+    """Both ends of links first .. stop - 1; a word of 64 bits is two steps."""
+    words = (scale + 1) // 2
+    for i in range(first, stop):
+        a = b = 0
+        for k in range(scale):
+            word = word_at(start, i * words + k // 2)
+            chance = np.int64((word >> np.uint64(32 * (k % 2))) & np.uint64(0xFFFFFFFF))
+            a, b = 2 * a + (chance >= _RMAT[1]), 2 * b
+            b += (_RMAT[0] <= chance < _RMAT[1]) or chance >= _RMAT[2]
+        near[i], far[i] = a, b
+
+
+@njit(cache=True, nogil=True)
+def _once(indptr, indices, kept_ptr):
+    """Heads of sorted rows, each once; their offsets go to ``kept_ptr``."""
+    n = 0
+    for v in range(indptr.size - 1):
+        kept_ptr[v] = n
+        for arc in range(indptr[v], indptr[v + 1]):
+            if arc == indptr[v] or indices[arc] != indices[arc - 1]:
+                n += 1
+    kept_ptr[indptr.size - 1] = n
+    kept = np.empty(n, np.int32)
+    n = 0
+    for v in range(indptr.size - 1):
+        for arc in range(indptr[v], indptr[v + 1]):
+            if arc == indptr[v] or indices[arc] != indices[arc - 1]:
+                kept[n] = indices[arc]
+                n += 1
+    return kept

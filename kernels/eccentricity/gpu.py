@@ -13,6 +13,7 @@ from kernels.csr import CSRGraph, Shard
 from kernels.eccentricity.bounds import QUESTIONS, Question
 from kernels.eccentricity.gpu_answering import MOST_WORDS, Answering
 from kernels.eccentricity.gpu_bounds import tighten
+from kernels.eccentricity.gpu_paths import longest_paths
 from kernels.eccentricity.results import ShardWidths
 from kernels.eccentricity.searching import Implied
 from kernels.multi_source.gpu_sweeps import DeviceSweeps
@@ -113,8 +114,8 @@ def _told(shard: Shard, answering: Answering, asked: tuple[Question, ...]) -> Sh
         questions=asked,
         exact=exact,
         component=_numbers(answering),
-        names=answering.parts.names,
-        size=answering.parts.size,
+        names=answering.parts.names.get(),
+        size=answering.parts.size.get(),
         n_searches=bounds.n_searched.get().astype(np.int64),
         diameter_lower=most,
         diameter_upper=np.where(knows_most, most, highest.get()),
@@ -152,12 +153,13 @@ def _narrow(answering: Answering) -> np.ndarray:
 def _paths_of_graphs(shard: Shard, answering: Answering) -> tuple[np.ndarray, np.ndarray]:
     """For each graph a longest known path of its largest component."""
     node_ptr = shard.node_ptr.get()
-    graph = np.searchsorted(node_ptr, answering.parts.names, side="right") - 1
-    order = np.lexsort((answering.parts.names, -answering.parts.size.astype(np.int64), graph))
+    names, size = answering.parts.names.get(), answering.parts.size.get()
+    graph = np.searchsorted(node_ptr, names, side="right") - 1
+    order = np.lexsort((names, -size.astype(np.int64), graph))
     is_first = np.append(True, np.diff(graph[order]) > 0)
-    wanted = np.zeros(len(answering.parts.names), bool)
+    wanted = np.zeros(len(names), bool)
     wanted[order[is_first]] = True
-    own, ptr, nodes = answering.longest_paths(cp.asarray(wanted))
+    own, ptr, nodes = longest_paths(answering, cp.asarray(wanted))
     length = np.zeros(shard.n_graphs, np.int64)
     length[graph[own.get()]] = np.diff(ptr)
     path_ptr = np.zeros(shard.n_graphs + 1, np.int64)
@@ -182,11 +184,11 @@ def implied_on_gpu(graph: CSRGraph, sources: np.ndarray) -> Implied:
     """
     nodes = np.asarray(sources, NODE)
     with on_device_of(graph.indptr):
-        n_nodes, node_ptr = graph.n_nodes, np.array([0, graph.n_nodes], np.int64)
-        shard = Shard(graph.indptr, graph.indices, cp.asarray(node_ptr), trusted=True)
+        n_nodes, node_ptr = graph.n_nodes, cp.array([0, graph.n_nodes], np.int64)
+        shard = Shard(graph.indptr, graph.indices, node_ptr, trusted=True)
         n_words = 1 if len(nodes) <= 64 else 2 if len(nodes) <= 128 else MOST_WORDS
         slot_ptr = cp.array([0, len(nodes)], np.int32)
-        swept = DeviceSweeps(shard, node_ptr).sweep(cp.asarray(nodes), slot_ptr, n_words, True)
+        swept = DeviceSweeps(shard).sweep(cp.asarray(nodes), slot_ptr, n_words, True)
         lower, upper = cp.zeros(n_nodes, np.int32), cp.full(n_nodes, INT_MOST, np.int32)
         tighten(swept, n_nodes, 1, None, lower, upper)
         eccentricity = swept.eccentricity

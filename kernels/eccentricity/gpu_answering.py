@@ -33,7 +33,8 @@ SWEEP_SEARCHES = 6  # searches that a sweep costs: 3 on a million nodes, 6 on 7 
 PATIENCE = 2  # searches after which they must have saved as much as they cost
 MOST_WORDS = 4  # of a sweep, of one component; of many, ...
 MOST_WORDS_EACH = 2
-# Components are answered apart where they are so small a share of a shard of so many nodes.
+# Components are answered apart where they, or their nodes, are so small a share of a shard of so
+# many nodes.
 APART, LEAST_APART = 4, 1 << 18
 BATCH = 8  # sweeps for which sources are chosen at once while very many nodes are open, ...
 TERRITORY_BATCH = 4  # and where territories tell which to choose
@@ -89,7 +90,7 @@ class Answering:
         self._ball = cp.full(self.bounds.n_nodes, FAR, np.int32)
         self._open: Any = None  # nodes that still matter; None: not known yet
         self._ends: Any = None
-        self._sweeps = DeviceSweeps(parts.shard, parts.node_ptr)
+        self._sweeps = DeviceSweeps(parts.shard)
         self._is_upper_next = False
         self._territories: DeviceTerritories | None = None
 
@@ -107,18 +108,24 @@ class Answering:
         n_nodes, n_arcs = shard.n_nodes, shard.n_arcs
         what = f"the widths of {shard.n_graphs} graphs of {n_nodes} nodes and {n_arcs} arcs"
         check_fits(BYTES_A_NODE * n_nodes + sweep_bytes(n_nodes, n_arcs, 1, levels=True), what)
-        if shard.n_graphs == 1 and 0 not in (max_searches, max_each):
-            # One search tells whether the graph hangs together, and is the first to give bounds.
-            hub = int(cp.argmax(cp.diff(shard.indptr)))
-            level, eccentricity, n_reached = bfs(shard.indptr, shard.indices, hub, -1)
-            if n_reached == n_nodes:
-                size = np.array([n_nodes], NODE)
-                parts = parts_of(shard, np.zeros(1, NODE), size, None)
-                answering = cls(parts, max_searches, max_each)
-                found = cp.array([eccentricity], np.int32)
-                answering._use_search(cp.array([hub], NODE), level, found)
-                return answering
-        return cls(components_of(shard), max_searches, max_each)
+        if shard.n_graphs != 1 or 0 in (max_searches, max_each):
+            return cls(components_of(shard), max_searches, max_each)
+        # One search tells whether the graph hangs together, and is the first to give bounds.
+        hub = cp.argmax(cp.diff(shard.indptr))
+        level, eccentricity, n_reached = bfs(shard.indptr, shard.indices, int(hub), -1)
+        if n_reached == n_nodes:
+            parts = parts_of(shard, cp.zeros(1, NODE), cp.full(1, n_nodes, NODE), None)
+        else:
+            parts = components_of(shard, level)
+            if parts.order is not None:
+                level = level[parts.order]
+                hub = cp.argmax(level == 0)
+        answering = cls(parts, max_searches, max_each)
+        found = cp.full(answering.bounds.n_components, -1, np.int32)
+        sources = hub.reshape(1).astype(NODE)
+        found[answering.bounds.of(sources)] = eccentricity
+        answering._use_search(sources, level, found)
+        return answering
 
     def answer(self, question: Question) -> None:
         """Search until nothing is open, or the searches are used up."""
@@ -160,17 +167,21 @@ class Answering:
         return nodes, count, nodes.size, int(count.max())
 
     def _answer_apart(self, question: Question, count: Any) -> bool:
-        """Where few components are left, answer for them alone: a sweep costs its whole shard."""
+        """Where few components are left, answer for them alone: a sweep costs its whole shard.
+
+        Few are those that hold few of the nodes, or are few of very many: then most nodes are what
+        no search is needed for, and kernels of one graph or of few do the rest.
+        """
         bounds = self.bounds
         if bounds.n_components == 1 or bounds.n_nodes < LEAST_APART:
             return False
-        is_open = (count > 0).get()
-        if APART * int(self.parts.size[is_open].sum(dtype=np.int64)) > bounds.n_nodes:
+        marks = count > 0
+        size = self.parts.size[marks]
+        n_nodes, is_few = int(size.sum(dtype=np.int64)), APART * size.size <= bounds.n_components
+        if APART * n_nodes > bounds.n_nodes and not (is_few and self._has_room_apart(n_nodes)):
             return False
-        marks = cp.asarray(is_open)
         order = cp.flatnonzero(self.of_each(marks)).astype(NODE)
-        size = self.parts.size[is_open]
-        names = order[cp.asarray(np.append(0, np.cumsum(size, dtype=np.int64))[:-1])].get()
+        names = order[cp.cumsum(size, dtype=np.int64) - size]
         parts = parts_of(reordered(self.parts.shard, order), names, size, order)
         n_left = None if self.max_searches is None else self.max_searches - self.n_searches
         apart = Answering(parts, n_left, self.max_each)
@@ -178,6 +189,12 @@ class Answering:
         apart.answer(question)
         self._take_in(apart, marks)
         return True
+
+    def _has_room_apart(self, n_nodes: int) -> bool:
+        """Whether so many nodes, which may have all arcs, can be copied and swept as well."""
+        n_arcs = self.parts.shard.n_arcs
+        sweep = sweep_bytes(n_nodes, n_arcs, 1, levels=True)
+        return fits((BYTES_A_NODE + 8) * n_nodes + 4 * n_arcs + sweep)
 
     def _begin_with(self, whole: Answering, order: Any, is_ours: Any) -> None:
         """Take over what is known of the nodes that are ours."""
@@ -220,9 +237,9 @@ class Answering:
         if not sources.size:  # nothing central is left
             sources = bounds.best(True, candidates, count)
         sources = self._within_limit(sources)
-        self._use_search(sources, *self._levels(sources))
+        self._use_search(sources, *self.levels_of(sources))
 
-    def _levels(self, sources: Any) -> tuple[Any, Any]:
+    def levels_of(self, sources: Any) -> tuple[Any, Any]:
         """Levels of at most one source a component, and the eccentricity of each, -1: none."""
         bounds = self.bounds
         eccentricity = cp.full(bounds.n_components, -1, np.int32)
@@ -256,7 +273,8 @@ class Answering:
         is_alone = bounds.n_components == 1
         n_sweeps = BATCH if is_alone and n_most > 2 * BATCH * most_lanes else 1
         chosen = cp.empty(0, NODE)
-        if territories := self._territories_for(question, n_most):
+        territories = self._territories_for(question, n_most)
+        if territories is not None:
             territories.close(question)
             candidates, _, _, n_most = self._candidates(question)
             if not n_most:
@@ -266,7 +284,8 @@ class Answering:
         elif self._may_have_territories(question, n_most):
             n_sweeps = min(n_sweeps, TERRITORY_BATCH)
         n_each = n_sweeps * most_lanes - chosen.size
-        if n_most <= n_each:
+        if n_most <= n_each:  # all that are open, so nobody is in the way
+            territories = None
             sources = bounds.first_of_each(True, candidates, n_each)
         else:
             halves = [
@@ -274,10 +293,15 @@ class Answering:
                 for by_upper in (True, False)
             ]
             sources = cp.unique(cp.concatenate([chosen, *halves]))
+        if is_alone:  # no more sweeps than are full
+            n_sweeps = -(-sources.size // most_lanes)
         for i in range(n_sweeps):  # interleaved: each sweep has some of either kind
             part = cp.ascontiguousarray(sources[i::n_sweeps])  # kernels know no strides
-            if i and not chosen.size:  # nodes in the way may be known themselves
-                part = part[bounds.lower[part] < bounds.upper[part]]
+            if i:  # what the sweeps before have made known need not be searched any more
+                is_useful = bounds.lower[part] < bounds.upper[part]
+                if territories is not None:
+                    is_useful |= territories.are_in_the_way(part)
+                part = part[is_useful]
             self._sweep_each(part, levels=True)
         bounds.find_extremes()
 
@@ -302,7 +326,7 @@ class Answering:
         hubs = cp.argsort(cp.diff(self.parts.shard.indptr))[-N_REFERENCES:].astype(NODE)
         levels = cp.empty((hubs.size, self.bounds.n_nodes), np.uint8)
         for i in range(hubs.size):
-            level, eccentricity = self._levels(hubs[i : i + 1])
+            level, eccentricity = self.levels_of(hubs[i : i + 1])
             self._use_search(hubs[i : i + 1], level, eccentricity)
             levels[i] = level
         self._territories = DeviceTerritories(self.bounds, levels)
@@ -344,42 +368,9 @@ class Answering:
             n_words //= 2
         return n_words
 
-    def longest_paths(self, wanted: Any) -> tuple[Any, np.ndarray, np.ndarray]:
-        """A path in some components as long as their largest lower bound.
-
-        Parameters
-        ----------
-        wanted : (n_components,) bool, on the device
-
-        Returns
-        -------
-        (n_wanted,) int32 on the device, (n_wanted + 1,) int64, int32
-            Components, ascending; offsets; nodes in the ids of the shard that was given.
-        """
-        bounds = self.bounds
-        ends = self.first_where(bounds.lower == self.of_each(bounds.most), wanted)
-        level, _ = self._levels(ends)
-        tails = self.first_where(level == self.of_each(bounds.most), wanted)
-        path_ptr, path = bounds.paths(level, tails)
-        return bounds.of(tails), path_ptr, self.named(path)
-
     def of_each(self, values: Any) -> Any:
         """A component's value at each of its nodes."""
         return values if self.bounds.component is None else values[self.bounds.component]
-
-    def first_where(self, is_one: Any, wanted: Any) -> Any:
-        """The first node of each wanted component where something holds."""
-        nodes = cp.flatnonzero(is_one & self.of_each(wanted)).astype(NODE)
-        if self.bounds.component is None:
-            return nodes[:1]
-        own = self.bounds.of(nodes)
-        is_first = cp.ones(nodes.size, np.bool_)
-        is_first[1:] = own[1:] != own[:-1]
-        return nodes[is_first]
-
-    def named(self, nodes: np.ndarray) -> np.ndarray:
-        """Nodes of ``bounds``, on the host, in the shard's ids."""
-        return nodes if self.parts.order is None else self.parts.order.get()[nodes]
 
     def in_given_order(self, values: Any) -> np.ndarray:
         """Values of the nodes of ``bounds`` in the order of the shard's nodes, on the host."""

@@ -12,6 +12,7 @@ from kernels.csr import CSRGraph, Shard
 from kernels.eccentricity.bounds import Question
 from kernels.eccentricity.gpu import periphery_of, questions_for
 from kernels.eccentricity.gpu_answering import Answering
+from kernels.eccentricity.gpu_paths import first_where, longest_paths
 from kernels.eccentricity.results import Center, Diameter, Periphery, Proof, Radius
 from kernels.types import NODE
 
@@ -37,14 +38,14 @@ def answer(graph: CSRGraph, question: Question, max_searches: int | None) -> Ans
 
 
 def _common(answering: Answering, question: Question) -> dict[str, Any]:
-    bounds = answering.bounds
-    lowest, highest = (array.get() for array in bounds.loosest())
-    exact = answering.exact.get()
-    most, least = bounds.most.get(), bounds.least.get()
+    bounds, exact = answering.bounds, answering.exact
+    lowest, highest = bounds.loosest()
     if question in ("radius", "center"):
-        lowers, uppers = np.where(exact, least, np.minimum(lowest, least)), least
+        uppers = bounds.least
+        lowers = cp.where(exact, uppers, cp.minimum(lowest, uppers))
     else:
-        lowers, uppers = most, np.where(exact, most, highest)
+        lowers = bounds.most
+        uppers = cp.where(exact, lowers, highest)
     largest = _largest(answering)
     return {
         "component": int(answering.parts.names[largest]),
@@ -52,25 +53,24 @@ def _common(answering: Answering, question: Question) -> dict[str, Any]:
         "exact": bool(exact.all()),
         "lower": int(lowers[largest]),
         "upper": int(uppers[largest]),
-        "components": answering.parts.names,
-        "lowers": lowers,
-        "uppers": uppers,
+        "components": answering.parts.names.get(),
+        "lowers": lowers.get(),
+        "uppers": uppers.get(),
     }
 
 
 def _largest(answering: Answering) -> int:
-    return int(np.argmax(answering.parts.size))
+    return int(cp.argmax(answering.parts.size))
 
 
 def _diameter(answering: Answering, common: dict[str, Any]) -> Diameter:
     wanted = cp.zeros(answering.bounds.n_components, np.bool_)
     wanted[_largest(answering)] = True
-    _, _, path = answering.longest_paths(wanted)
+    _, _, path = longest_paths(answering, wanted)
     none = cp.empty(0, NODE)
-    sources = answering.named(cp.concatenate([none, *answering.sources]).get())
-    centre = answering.centre.get()
-    centre[centre >= 0] = answering.named(centre[centre >= 0])
-    proof = Proof(sources, centre, np.empty(0, NODE), by_trees=False)
+    sources = answering.parts.named(cp.concatenate([none, *answering.sources])).get()
+    centres = answering.parts.named(answering.centre).get()
+    proof = Proof(sources, centres, np.empty(0, NODE), by_trees=False)
     return Diameter(**common, diameter=common["lower"], path=path, proof=proof)
 
 
@@ -78,8 +78,8 @@ def _radius(answering: Answering, common: dict[str, Any]) -> Radius:
     bounds, largest = answering.bounds, _largest(answering)
     wanted = cp.zeros(bounds.n_components, np.bool_)
     wanted[largest] = True
-    node = answering.first_where(bounds.upper == answering.of_each(bounds.least), wanted)
-    center = int(answering.named(node.get())[0])
+    node = first_where(answering, bounds.upper == answering.of_each(bounds.least), wanted)
+    center = int(answering.parts.named(node)[0])
     return Radius(**common, radius=common["upper"], center=center)
 
 

@@ -237,14 +237,14 @@ class DeviceBounds:
         arrays = (self.shard.indptr, self.lower, self.upper, self.most, self.state)
         return (_or_null(self.component), *arrays)
 
-    def paths(self, level: Any, ends: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Shortest paths from where levels are 0 to some nodes: offsets and nodes, on the host."""
+    def paths(self, level: Any, ends: Any) -> tuple[np.ndarray, Any]:
+        """Shortest paths from where levels are 0 to some nodes: offsets on the host, and nodes."""
         path_ptr = np.zeros(ends.size + 1, np.int64)
         np.cumsum(level[ends].get() + np.int64(1), out=path_ptr[1:])
         path = cp.empty(int(path_ptr[-1]), NODE)
         arrays = (level, ends, cp.int64(ends.size), cp.asarray(path_ptr), path)
         launch("paths", 32 * ends.size, self.shard.indptr, self.shard.indices, *arrays)
-        return path_ptr, path.get()
+        return path_ptr, path
 
     def _each_node(self, name: str, *args: Any) -> None:
         launch(name, self.n_nodes, *args)
@@ -295,15 +295,15 @@ def reordered(shard: Shard, order: Any) -> Shard:
 
     Parameters
     ----------
-    order : (n_nodes,) int32, on the device
-        Ascending within each component, so that neighbours stay sorted.
+    order : (n,) int32, on the device
+        All nodes of some components, ascending within each, so that neighbours stay sorted.
     """
     degree = cp.diff(shard.indptr)[order]
     indptr = cp.zeros(order.size + 1, np.int64)
     cp.cumsum(degree, out=indptr[1:])
     place = cp.empty(shard.n_nodes, NODE)
     place[order] = cp.arange(order.size, dtype=NODE)
-    indices = cp.empty(shard.indices.size, NODE)
+    indices = cp.empty(int(indptr[-1]), NODE)
     args = (shard.indptr, shard.indices, cp.int64(order.size), order, place, indptr, indices)
     load_kernel(__file__, "eccentricity_reorder")((grid_for(32 * order.size),), (BLOCK,), args)
     return Shard(indptr, indices, cp.asarray(np.array([0, order.size], np.int64)), trusted=True)

@@ -39,6 +39,7 @@ class DeviceTerritories:
 
     def __init__(self, bounds: DeviceBounds, levels: Any):
         self.bounds, self.levels = bounds, levels
+        self._chosen = (-1, -1, -1)  # as ``plan`` has it
 
     @staticmethod
     def fits(n_nodes: int, n_arcs: int) -> bool:
@@ -63,7 +64,7 @@ class DeviceTerritories:
         (n_sources,) int32
             Sorted; at most ``n_most``, the farthest from the reference. On the device.
         """
-        z, t, j = plan(*self._counts(question))
+        z, t, j = self._chosen = plan(*self._counts(question))
         if z < 0:
             return cp.empty(0, NODE)
         level, upper = self.levels[z], self.bounds.upper
@@ -73,6 +74,13 @@ class DeviceTerritories:
             order = cp.argsort(-(level[sources].astype(np.int64) * 512 + upper[sources]))
             sources = cp.sort(sources[order[:n_most]])
         return sources
+
+    def are_in_the_way(self, nodes: Any) -> Any:
+        """Which of some nodes are still those that ``choose`` looked for, (n,) bool."""
+        z, t, j = self._chosen
+        if z < 0:
+            return cp.zeros(nodes.size, np.bool_)
+        return (self.bounds.upper[nodes] > t) & (self.levels[z][nodes] > j)
 
     def _counts(self, question: Question) -> tuple[np.ndarray, np.ndarray]:
         """Nodes not searched and open nodes, as ``territories.plan`` takes them."""

@@ -63,13 +63,10 @@ class DeviceSweeps:
     ----------
     shard : Shard
         On the current GPU; no graph without nodes.
-    node_ptr : (n_graphs + 1,) int64
-        Its ``node_ptr``, on the host.
     """
 
-    def __init__(self, shard: Shard, node_ptr: np.ndarray):
+    def __init__(self, shard: Shard):
         self.shard = shard
-        self._node_ptr = node_ptr
         self._chunks: dict[int, tuple[int, int, Any]] = {}
 
     def sweep(self, sources: Any, slot_ptr: Any, n_words: int, levels: bool) -> Swept:
@@ -161,9 +158,10 @@ class DeviceSweeps:
         """Nodes of a chunk, chunks, and where those of each graph begin."""
         if n_words not in self._chunks:
             size = cut(kernel, self.shard.n_nodes, 1, cp.cuda.Device().id)[1]
-            chunk_ptr = np.zeros(len(self._node_ptr), np.int32)
-            np.cumsum(-(-np.diff(self._node_ptr) // size), out=chunk_ptr[1:])
-            self._chunks[n_words] = size, int(chunk_ptr[-1]), cp.asarray(chunk_ptr)
+            chunk_ptr = cp.zeros(self.shard.n_graphs + 1, np.int32)
+            n_chunks = (cp.diff(self.shard.node_ptr) + (size - 1)) // size
+            chunk_ptr[1:] = cp.cumsum(n_chunks, dtype=np.int32)
+            self._chunks[n_words] = size, int(chunk_ptr[-1]), chunk_ptr
         return self._chunks[n_words]
 
 

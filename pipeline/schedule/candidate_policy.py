@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from kernels.eccentricity.strategy import FEW, HOPS_EACH, N_FIRST, SWEEP_GROWTH, SWEEP_HOPS
 from pipeline.model.candidates import CandidateJob
 from pipeline.model.tasks import Device
 from pipeline.schedule.costs import DEFAULTS, LANES, Costs
@@ -17,11 +18,6 @@ MANY_RESULTS, MIN_WORKERS = 4.0, 4
 FEW_LANES = 64  # candidates of one component that a sweep carries where there are not many more
 MANY_LANES_BYTES = 512 << 20  # most lanes hold 128 bytes a node; beyond this, few
 MOST_LANES = {"cpu": 512, "gpu": 256}  # and at all
-# Costs are those of short graphs; on longer ones a sweep costs (hops / SWEEP_HOPS) ** SWEEP_GROWTH
-# times that (kernels.eccentricity.strategy).
-SWEEP_HOPS, SWEEP_GROWTH = 12, 1.2
-N_FIRST = 4  # searches before the first sweep
-FEW = 4  # candidates that are searched one by one whatever the graph
 THREAD_WINDOW = 2  # tasks in flight for each worker thread: one runs, one is on its way
 MANY_WINDOW, SMALL_NODES = 64, 100_000  # so many tasks of smaller ASes: these are short
 
@@ -103,9 +99,11 @@ def lanes(
     """
     if pack is not None:
         return max(1, min(pack, MOST_LANES[job.device]))
-    if n_searches < N_FIRST or n_candidates <= FEW:
+    # As the driver of one task: on long graphs few searches mostly suffice, and sweeps are dear.
+    if n_searches < max(N_FIRST, longest // HOPS_EACH) or n_candidates <= FEW:
         return 1
     cost, told_s = costs.of(job.device), result_s(job.n_nodes, costs)
+    # Costs are those of short graphs; a sweep of longer ones costs more.
     longer = max(1.0, (longest / SWEEP_HOPS) ** SWEEP_GROWTH)
     each = n_candidates // max(1, n_threads)
     many = MOST_LANES[job.device]

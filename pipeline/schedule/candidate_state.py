@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels.eccentricity.bounds import EccentricityBounds
+from kernels.eccentricity.strategy import FEW
 from kernels.eccentricity.sweeping import lanes_of
 from kernels.eccentricity.widths import plan_questions
 from kernels.errors import GraphError
@@ -26,7 +27,7 @@ from pipeline.model.candidates import (
 )
 from pipeline.model.tasks import Outcome
 from pipeline.model.words import number
-from pipeline.schedule.candidate_policy import FEW, lanes
+from pipeline.schedule.candidate_policy import lanes
 from pipeline.schedule.candidate_widths import nothing_known, widths_of
 from pipeline.schedule.costs import Costs
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
-from benchmarks import bench_diameter, diameter_page
+from benchmarks import bench_diameter, diameter_graphs, diameter_page
 from benchmarks.diameter_graphs import describe, graphs, top_down
 from benchmarks.diameter_peers import PROGRAMS, time_program
 from benchmarks.diameter_profile import PARTS, WRAPPED, timed_parts
@@ -178,6 +178,31 @@ def test_the_time_of_a_diameter_on_a_gpu_is_shared_out():
     shares = parts.shares()
     assert sum(shares.values()) == pytest.approx(1, abs=1e-3)
     assert all(shares[part] > 0 for part in ("initialise", "choose", "search", "bounds"))
+
+
+def test_rmat_graphs_are_the_same_for_a_seed_and_have_no_loop_or_double():
+    ((name, make),) = graphs([], [], [], [], [(9, 8)])
+    graph, again, other = make(1), make(1), make(2)
+    assert name == "RMAT 9 x 8"
+    graph.validate()
+    tails = np.repeat(np.arange(512), np.diff(graph.indptr))
+    pairs = set(zip(tails.tolist(), graph.indices.tolist(), strict=True))
+    assert len(pairs) == graph.n_arcs < 2 * 8 * 512
+    assert all(a != b and (b, a) in pairs for a, b in pairs)
+    np.testing.assert_array_equal(graph.indices, again.indices)
+    assert len(other.indices) != len(graph.indices) or (other.indices != graph.indices).any()
+    degree = np.diff(graph.indptr)
+    share = degree[:256].sum() / degree.sum()  # .76 of the ends as drawn, fewer once
+    assert 0.6 < share < 0.76
+    assert (degree == 0).any()
+
+
+def test_triangles_of_very_large_graphs_are_not_counted(monkeypatch):
+    monkeypatch.setattr(diameter_graphs, "MOST_TRIANGLES", 10)
+    about = describe(attachment(200)) | {"graph": "large", "diameter": 7}
+    assert "n_triangles" not in about
+    *_, row = diameter_page.graph_table([about])
+    assert row == f"| large | 200 | {about['n_edges']:,} |  |  | 7 |  |  |"
 
 
 @pytest.fixture

@@ -8,7 +8,18 @@ import pytest
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import shortest_path
 
-from kernels import CSRGraph, Shard, center, diameter, eccentricities, periphery, radius
+from benchmarks.graphs import rmat
+from kernels import (
+    CSRGraph,
+    Shard,
+    bfs,
+    center,
+    components,
+    diameter,
+    eccentricities,
+    periphery,
+    radius,
+)
 from kernels.eccentricity.bounds import QUESTIONS
 from kernels.eccentricity.check import check_diameter
 from pipeline.generate import barabasi_albert_graph, grid_graph
@@ -118,6 +129,55 @@ def test_radius_center_and_periphery(case):
         np.testing.assert_array_equal(
             rim.is_periphery[some], expected[some] == expected[some].max()
         )
+
+
+@pytest.mark.parametrize("least_apart", [1, 10**9], ids=["apart", "together"])
+def test_single_nodes_and_small_components_beside_a_large_one(least_apart, monkeypatch):
+    from kernels.eccentricity import gpu_answering
+
+    monkeypatch.setattr(gpu_answering, "LEAST_APART", least_apart)
+    graph = rmat(13, 2)
+    here = graph.to("gpu")
+    found, expected = diameter(here), diameter(graph)
+    assert len(found.components) > 2000
+    for name in ("component", "diameter"):
+        assert getattr(found, name) == getattr(expected, name)
+    for name in ("components", "lowers", "uppers"):
+        np.testing.assert_array_equal(getattr(found, name), getattr(expected, name))
+    check_diameter(graph, found)
+    each = eccentricities(graph)
+    np.testing.assert_array_equal(eccentricities(here), each)
+    middle = radius(here)
+    assert middle.radius == radius(graph).radius == each[middle.center]
+    for ask, marks in ((center, "is_center"), (periphery, "is_periphery")):
+        np.testing.assert_array_equal(getattr(ask(here), marks), getattr(ask(graph), marks))
+
+
+@pytest.mark.parametrize("is_searched", [True, False])
+@pytest.mark.parametrize("seed", range(4))
+def test_parts_are_the_components_in_order(seed, is_searched):
+    from kernels.eccentricity.gpu_parts import components_of
+
+    other = nx.gnm_random_graph(3000, 1500, seed=seed)
+    if seed == 3:  # in order already
+        other = nx.disjoint_union_all([nx.path_graph(k) for k in range(1, 60)])
+    graph = csr(other)
+    expected = components(graph)
+    shard = Shard(graph.indptr, graph.indices, np.array([0, graph.n_nodes])).to("gpu")
+    hub = int(np.argmax(np.diff(graph.indptr)))
+    level = bfs(graph.to("gpu"), hub).level if is_searched else None
+    found = components_of(shard, level)
+    np.testing.assert_array_equal(found.names.get(), expected.ids)
+    np.testing.assert_array_equal(found.size.get(), expected.sizes)
+    order = np.argsort(expected.component, kind="stable")
+    assert (found.order is None) == (seed == 3)
+    if found.order is not None:
+        np.testing.assert_array_equal(found.order.get(), order)
+    inner, host = found.shard.to("cpu"), np.argsort(order)
+    for i in (0, 17, graph.n_nodes - 1):
+        own = inner.indices[inner.indptr[i] : inner.indptr[i + 1]]
+        theirs = graph.indices[graph.indptr[order[i]] : graph.indptr[order[i] + 1]]
+        np.testing.assert_array_equal(own, host[theirs])
 
 
 def test_few_searches_give_an_interval_that_holds_the_diameter():

@@ -100,6 +100,53 @@ def test_many_sweeps_at_once_search_no_node_twice(batch, chosen, monkeypatch):
     assert len(sources) == answering.n_searches == len(nodes) + len(again)
 
 
+@pytest.fixture
+def batches(chosen, monkeypatch) -> list[list[int]]:
+    """Sizes of the sweeps of each batch; and none of them has a node that it need not have."""
+    from kernels.eccentricity.gpu_answering import Answering
+    from kernels.eccentricity.gpu_territories import DeviceTerritories
+
+    told: list[list[int]] = []
+    needed: list[np.ndarray] = []
+    sweep, sweep_each, choose = Answering._sweep, Answering._sweep_each, DeviceTerritories.choose
+
+    def batch(self, *args):
+        told.append([])
+        sweep(self, *args)
+
+    def one(self, sources, levels):
+        nodes = sources.get()
+        told[-1].append(len(nodes))
+        is_known = (self.bounds.lower == self.bounds.upper).get()[nodes]
+        assert np.isin(nodes[is_known], needed[-1] if needed else []).all()
+        sweep_each(self, sources, levels)
+
+    def choosing(self, *args):
+        sources = choose(self, *args)
+        needed.append(sources.get())
+        return sources
+
+    monkeypatch.setattr(Answering, "_sweep", batch)
+    monkeypatch.setattr(Answering, "_sweep_each", one)
+    monkeypatch.setattr(DeviceTerritories, "choose", choosing)
+    return told
+
+
+@pytest.mark.parametrize("name", ["attachment", "random", "hierarchy", "small world"])
+def test_batches_make_no_more_sweeps_than_they_fill_and_leave_out_what_is_known(
+    name, batches, monkeypatch
+):
+    from kernels.eccentricity import gpu_answering
+
+    monkeypatch.setattr(gpu_answering, "TERRITORY_BATCH", 4)
+    graph = GRAPHS[name]
+    expected = hops_of(graph).max(axis=1)
+    np.testing.assert_array_equal(eccentricities(graph.to("gpu")), expected)
+    assert max(len(sizes) for sizes in batches) > 1
+    for sizes in batches:  # of 64 lanes
+        assert len(sizes) == 1 or sizes[0] > 32
+
+
 def test_nodes_in_the_way_are_found(chosen):
     for name in ("attachment", "random"):
         eccentricities(GRAPHS[name].to("gpu"))

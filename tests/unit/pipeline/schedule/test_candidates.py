@@ -13,6 +13,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks.graph_files import largest_component
+from benchmarks.graphs import cut_grid
 from kernels.eccentricity.components import numbered_components
 from kernels.eccentricity.cpu import CoreSearches
 from kernels.errors import CheckError
@@ -321,6 +323,32 @@ def test_how_many_candidates_travel_together():
     assert [lanes(job, 10**6, 0, 10, 2, DEFAULTS, pack) for pack in (1, 7, 10**6)] == [1, 7, 512]
     there = replace(job, device="gpu")
     assert lanes(there, 10**6, 0, 10, 2, DEFAULTS, 10**6) == 256
+    # Long: where results cost more than sweeps do, single searches come first all the same.
+    assert [lanes(there, 10**6, n, 2000, 1, DEFAULTS) for n in (8, 499, 500)] == [1, 1, 256]
+
+
+def test_few_searches_answer_a_long_graph_on_a_gpu(monkeypatch):
+    graph = cut_grid(100)
+    component = np.zeros(graph.n_nodes, np.int32)
+
+    def on_core(graph, sources):
+        unknown = np.zeros(graph.n_nodes, np.int32), np.full(graph.n_nodes, 2**31 - 1, np.int32)
+        return CoreSearches(graph, component, 1).sweep(sources, *unknown)
+
+    monkeypatch.setattr(candidate_tasks, "_implied_on_gpu", on_core)
+    graph = largest_component(graph)
+    component = component[: graph.n_nodes]
+    job = job_of(graph, ["diameter", "radius"], "gpu")
+    state, running = CandidateState(job, Choice(DEFAULTS)), []
+    with resident(graph):
+        while True:
+            while len(running) < 2 and (task := state.next_task()) is not None:
+                running.append(task)
+            if not running:
+                break
+            state.use(outcome_of(running.pop(0)))
+    assert state.answer.widths.exact[0]
+    assert state.answer.widths.n_searches[0] <= 20
 
 
 def test_more_tasks_of_small_ases_are_in_flight():
