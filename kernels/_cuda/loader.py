@@ -11,6 +11,9 @@ from kernels.errors import DeviceError
 
 _COMMON = Path(__file__).with_name("common.cuh")
 OPTIONS = ("-std=c++17",)
+# Of kernels that stand between ``#if !ONLY_SOME || WITH_<name>`` and ``#endif`` a module has that
+# which was asked for; without these definitions a file has all of them.
+_APART = re.compile(r"^#if !ONLY_SOME \|\| WITH_(\w+)$", re.MULTILINE)
 _INCLUDE = re.compile(r'#include "(\w+\.cuh)"')
 
 
@@ -39,6 +42,7 @@ def load_kernel(launcher_file: str, name: str, cooperative: bool = False) -> Any
 
     ``breadth_first/gpu.py`` gets ``breadth_first/breadth_first.cu``. CuPy keeps the binary on
     disk; loaded modules are kept here, one for each device, since a module belongs to one.
+    Kernels that take seconds to compile have modules of their own (``options_for``).
     Kernels with a barrier of the whole grid are launched ``cooperative``: the driver then refuses
     a grid that is not resident at once, where a plain launch would hang.
 
@@ -57,20 +61,29 @@ def _kernel(launcher_file: str, name: str, device_id: int, cooperative: bool) ->
     folder = Path(launcher_file).parent
     cu_file = folder / f"{folder.name}.cu"
     try:
-        return _module(cu_file, device_id, cooperative).get_function(name)
+        options = options_for(cu_file, name)
+        return _module(cu_file, device_id, cooperative, options).get_function(name)
     except DeviceError:
         raise
     except Exception as error:
         raise DeviceError(f"{cu_file.name} has no kernel {name}: {error}") from error
 
 
+def options_for(cu_file: Path, name: str) -> tuple[str, ...]:
+    """Options with which a file has kernel ``name``, and of those that are dear only this one."""
+    apart = _APART.findall(source_of(cu_file))
+    if not apart:
+        return OPTIONS
+    return (*OPTIONS, "-DONLY_SOME=1", *([f"-DWITH_{name}=1"] if name in apart else []))
+
+
 @functools.cache
-def _module(cu_file: Path, device_id: int, cooperative: bool) -> Any:
+def _module(cu_file: Path, device_id: int, cooperative: bool, options: tuple[str, ...]) -> Any:
     import cupy
 
     try:
         module = cupy.RawModule(
-            code=source_of(cu_file), options=OPTIONS, enable_cooperative_groups=cooperative
+            code=source_of(cu_file), options=options, enable_cooperative_groups=cooperative
         )
         module.compile()
     except cupy.cuda.compiler.CompileException as error:

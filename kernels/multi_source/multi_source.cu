@@ -230,12 +230,25 @@ __device__ __forceinline__ void sweep(const Sweep<W, SHARD>& s)
         sweep(s);                                                                                 \
     }
 
+// Each is compiled when it is first asked for: all six together take six times as long (loader.py).
+#if !ONLY_SOME || WITH_msbfs_graph_1
 SWEEP_GRAPH(msbfs_graph_1, 1)
+#endif
+#if !ONLY_SOME || WITH_msbfs_graph_2
 SWEEP_GRAPH(msbfs_graph_2, 2)
+#endif
+#if !ONLY_SOME || WITH_msbfs_graph_4
 SWEEP_GRAPH(msbfs_graph_4, 4)
+#endif
+#if !ONLY_SOME || WITH_msbfs_shard_1
 SWEEP_SHARD(msbfs_shard_1, 1)
+#endif
+#if !ONLY_SOME || WITH_msbfs_shard_2
 SWEEP_SHARD(msbfs_shard_2, 2)
+#endif
+#if !ONLY_SOME || WITH_msbfs_shard_4
 SWEEP_SHARD(msbfs_shard_4, 4)
+#endif
 
 // Levels of one graph out of their bit planes; four lanes a thread.
 template <typename L>

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 from pathlib import Path
 
 import pytest
 
 import kernels
-from kernels._cuda.loader import OPTIONS, source_of
+from kernels._cuda.loader import OPTIONS, options_for, source_of
 
 nvrtc = pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC (extra nvrtc) is not installed")
 CU_FILES = sorted(Path(kernels.__file__).parent.rglob("*.cu"))
@@ -23,11 +24,20 @@ def include_options() -> list[bytes]:
     return [b"-I" + bytes(folder) for folder in folders if folder.is_dir()]
 
 
-def compiler_log(source: str, name: str, architecture: str) -> str:
+def compiler_log(
+    source: str, name: str, architecture: str, given: tuple[str, ...] = OPTIONS
+) -> str:
     """Errors and warnings of the compiler; empty if there are none."""
+    return compiled(source, name, architecture, given)[0]
+
+
+def compiled(
+    source: str, name: str, architecture: str, given: tuple[str, ...]
+) -> tuple[str, bytes]:
+    """Errors and warnings, and the PTX that there is for a virtual architecture."""
     error, program = nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), 0, [], [])
     assert error == nvrtc.nvrtcResult.NVRTC_SUCCESS
-    options = [option.encode() for option in OPTIONS]
+    options = [option.encode() for option in given]
     options += [f"-arch={architecture}".encode(), *include_options()]
     nvrtc.nvrtcCompileProgram(program, len(options), options)
     _, size = nvrtc.nvrtcGetProgramLogSize(program)
@@ -35,14 +45,31 @@ def compiler_log(source: str, name: str, architecture: str) -> str:
     # Python shares all bytes objects of one byte.
     log = bytes(size + 64)
     nvrtc.nvrtcGetProgramLog(program, log)
+    ptx = b""
+    if architecture.startswith("compute"):
+        _, size = nvrtc.nvrtcGetPTXSize(program)
+        ptx = bytes(size + 64)
+        nvrtc.nvrtcGetPTX(program, ptx)
     nvrtc.nvrtcDestroyProgram(program)
-    return log.decode().strip(" \0\n")
+    return log.decode().strip(" \0\n"), ptx
 
 
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("cu_file", CU_FILES, ids=lambda cu_file: cu_file.name)
 def test_compiles_without_a_warning(cu_file, architecture):
     assert compiler_log(source_of(cu_file), cu_file.name, architecture) == ""
+
+
+@pytest.mark.parametrize("name", ["msbfs_graph_1", "msbfs_shard_1", "msbfs_eccentricities"])
+def test_of_sweeps_that_is_compiled_which_is_asked_for(name):
+    cu_file = next(file for file in CU_FILES if file.name == "multi_source.cu")
+    options = options_for(cu_file, name)
+    log, ptx = compiled(source_of(cu_file), cu_file.name, "compute_80", options)
+    assert log == ""
+    kernels_there = set(re.findall(rb"\.entry (\w+)", ptx))
+    assert name.encode() in kernels_there
+    sweeps = {kernel for kernel in kernels_there if re.match(rb"msbfs_(graph|shard)", kernel)}
+    assert sweeps == ({name.encode()} if name != "msbfs_eccentricities" else set())
 
 
 def test_an_error_is_named_with_its_file_and_line():

@@ -144,7 +144,7 @@ def test_batches_make_no_more_sweeps_than_they_fill_and_leave_out_what_is_known(
     np.testing.assert_array_equal(eccentricities(graph.to("gpu")), expected)
     assert max(len(sizes) for sizes in batches) > 1
     for sizes in batches:  # of 64 lanes
-        assert len(sizes) == 1 or sizes[0] > 32
+        assert len(sizes) < 2 or sizes[0] > 32
 
 
 def test_nodes_in_the_way_are_found(chosen):
