@@ -62,7 +62,8 @@ def chosen(monkeypatch) -> list[int]:
 
     monkeypatch.setattr(gpu_answering, "MANY_OPEN", 0)
     monkeypatch.setattr(gpu_answering, "FIRST_SEARCHES", 1)
-    monkeypatch.setattr(gpu_answering, "PATIENCE", 0)
+    monkeypatch.setattr(gpu_answering, "PATIENCE", 1)  # single searches save nothing: sweeps soon
+    monkeypatch.setattr(gpu_answering, "SWEEP_SEARCHES", 0)
     monkeypatch.setattr(gpu_answering, "MOST_WORDS", 1)
     monkeypatch.setattr(gpu_answering, "TERRITORY_BATCH", 1)
     monkeypatch.setattr(DeviceTerritories, "choose", counted)
