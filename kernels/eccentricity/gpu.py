@@ -49,8 +49,8 @@ def widths_on_gpu(
 
     Notes
     -----
-    37 bytes a node, 45 to 180 a node for a sweep with its levels, and the same again as the graph
-    where components do not lie together yet.
+    37 bytes a node, 45 to 180 a node for a sweep with its levels, and once or twice as much as the
+    graph where components do not lie together yet.
     """
     asked = tuple(question for question in QUESTIONS if question in questions)
     if shard.n_nodes == 0:
