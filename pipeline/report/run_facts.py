@@ -60,7 +60,9 @@ def describe_run(snapshot, summary: Summary, *, version: str, written: float) ->
     origins = origins_of(snapshot.manifest, snapshot.asn)
     totals = summary.totals
     words = node_words(origins.kind)
-    brief, limit = _limit(origins.kind, origins)
+    brief, limit = _limit(
+        origins.kind, bool(origins.sources), origins.has_traces, origins.all_synthetic
+    )
     return RunFacts(
         snapshot=printable(snapshot.name),
         written=utc(written),
@@ -83,15 +85,17 @@ def about_as(run: RunFacts, origins: Origins, source: Source | None) -> RunFacts
     """The same as the page of an AS that comes from ``source`` says it."""
     kind = origins.kind_of(source)
     words = node_words(kind)
-    brief, limit = _limit(kind, origins, source is not None)
+    declared = source is not None or run.declared_only
+    made_up = origins.all_synthetic or (source is not None and bool(source.made_by))
+    brief, limit = _limit(kind, declared, not declared, made_up)
     return replace(
         run,
         noun=words.noun,
         nouns=words.nouns,
         limit=limit,
         brief=brief,
-        declared=source is not None or run.declared_only,
-        declared_only=source is not None or run.declared_only,
+        declared=declared,
+        declared_only=declared,
         mapped=run.mapped if source is None else "",
         synthetic=(_synthetic(source),) if source is not None and source.made_by else (),
     )
@@ -101,15 +105,13 @@ def _synthetic(source: Source) -> Synthetic:
     return Synthetic(printable(source.made_by), printable(source.path), source.n_ases)
 
 
-def _limit(kind: str, origins: Origins, declared: bool | None = None) -> tuple[str, str]:
-    """What a node is, briefly, and what that limits; ``declared`` is of one AS."""
+def _limit(kind: str, has_files: bool, has_traces: bool, made_up: bool) -> tuple[str, str]:
+    """What a node is, briefly, and what that limits."""
     if kind != "router":
         return _LIMITS.get(kind, _LIMITS["mixed"])
-    has_traces = origins.has_traces if declared is None else not declared and origins.has_traces
-    has_files = bool(origins.sources) if declared is None else declared
     if has_files and not has_traces:
-        if declared is None and origins.all_synthetic:
-            return "a router of the generated topology", "A node is a router that was made up."
+        if made_up:
+            return "a router of a generated topology", "A node is a router of a generated topology."
         return "a router of the topology file", "A node is a router of the topology file."
     if has_files:
         return (

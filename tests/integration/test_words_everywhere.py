@@ -21,10 +21,14 @@ COMMAND = "hopscope generate top-down --routers 60 --ases 3 --links 2 --seed 7"
 TABLES = ["--ip2as", LAB / "lab.pfx2as", "--allow-special", "198.18.0.0/15"]
 
 
-def run(*words: object) -> str:
-    """What a command prints as its result."""
+def run(*words: object, said: io.StringIO | None = None) -> str:
+    """What a command prints as its result; what it says meanwhile goes to ``said``."""
     printed = io.StringIO()
-    with contextlib.redirect_stdout(printed), pytest.raises(SystemExit) as stopped:
+    with (
+        contextlib.redirect_stdout(printed),
+        contextlib.redirect_stderr(said or io.StringIO()),
+        pytest.raises(SystemExit) as stopped,
+    ):
         main([str(word) for word in words])
     assert stopped.value.code == 0
     return printed.getvalue()
@@ -128,24 +132,15 @@ def test_what_was_generated_is_said_to_be_wherever_it_is_shown(places):
     assert places.facts["synthetic"] == places.report["synthetic"]
 
 
-def test_a_snapshot_that_a_generator_wrote_says_so(tmp_path):
-    store, out = tmp_path / "store", tmp_path / "out"
-    run(
-        "generate",
-        "ba",
-        "--routers",
-        40,
-        "--seed",
-        9,
-        "--asn",
-        7,
-        "--ingresses",
-        2,
-        "--store",
-        store,
-    )
-    told = run("analyze", "--store", store, "--out", out, "--workers", 1)
-    command = "hopscope generate ba --routers 40 --links 2 --seed 9 --asn 7 --ingresses 2"
+def test_a_snapshot_that_a_generator_wrote_says_so_and_one_has_no_plural(tmp_path):
+    store, out, said = tmp_path / "store", tmp_path / "out", io.StringIO()
+    command = "hopscope generate ba --routers 40 --links 2 --seed 9 --asn 7 --ingresses 1"
+    run(*command.split()[1:], "--store", store)
+    told = run("analyze", "--store", store, "--out", out, "--workers", 1, said=said)
+    meanwhile = [line.split(":")[0] for line in said.getvalue().splitlines()]
+    assert meanwhile.index("Starting workers") < meanwhile.index("Searching")
+    plural = r"(?<!of )\b1 (?:ASes|routers|links|ingresses|searches|tasks|workers|files)\b"
+    assert re.findall(plural, said.getvalue() + told) == []
     assert f"Synthetic, not measured: 1 AS made by {command}" in told
     assert re.search(r"┃ +routers┃", told)
     (page,) = out.glob("*/as/7.html")
@@ -154,5 +149,6 @@ def test_a_snapshot_that_a_generator_wrote_says_so(tmp_path):
         assert command in markup
         assert "0 files" not in markup
         assert "alias file" not in markup
+        assert re.findall(plural, re.sub(r"<[^>]*>", "", markup)) == []
     report = json.loads((page.parents[1] / "report.json").read_text())
     assert report["synthetic"] == [{"input": None, "made_by": command, "n_ases": 1}]

@@ -103,6 +103,13 @@ def test_without_aliases_an_interface_is_a_node(tmp_path):
     assert infer(tmp_path, f"{A} {B}").kind == "interface"
 
 
+def test_nodes_are_interfaces_where_the_alias_file_merges_none_of_them(tmp_path):
+    table, _ = read(tmp_path, f"node N1:  {B} 20.1.9.9\nnode N2:  20.1.8.8 20.1.8.9\n")
+    topology = infer(tmp_path, f"{A} {B} {C}", aliases=table)
+    assert topology.kind == "interface"
+    assert topology.counts["merged_addresses"] == 0
+
+
 def test_rtts_of_all_interfaces_of_a_link_are_pooled(tmp_path):
     table, _ = read(tmp_path, f"node N1:  {B} {D}\n")
     lines = [f"{A}/1 {B}/3", f"{A}/1 {D}/9", f"{A}/1 {D}/5"]  # 1, 4, 2

@@ -1,0 +1,97 @@
+"""What commands say while they work and when they are called wrongly."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from pipeline.cli import main
+from pipeline.model.words import ingresses_text, node_words, number
+from tests.real_data import REPOSITORY
+
+# Imports of a module end only when the terminal has said that something is being prepared.
+WATCHED = """
+import importlib.abc, pathlib, sys, time
+
+name, said = sys.argv[1], pathlib.Path(sys.argv[2])
+
+class Slow(importlib.abc.MetaPathFinder):
+    def find_spec(self, fullname, path, target=None):
+        deadline = time.monotonic() + 30
+        while fullname == name and time.monotonic() < deadline:
+            if "Preparing" in said.read_text():
+                break
+            time.sleep(0.05)
+
+sys.meta_path.insert(0, Slow())
+from pipeline.cli import main
+main(sys.argv[3:])
+"""
+
+
+@pytest.mark.parametrize(
+    ("module", "words"),
+    [
+        ("pipeline.stages.generate", ["generate", "ba", "--routers", "5", "--out", "a.brite"]),
+        ("pipeline.stages.ingest", ["ingest", "missing.warts", "--store", "store", "--asn", "7"]),
+    ],
+)
+def test_a_command_says_so_while_it_loads_and_compiles(module, words, tmp_path):
+    said = tmp_path / "said"
+    with said.open("w") as stderr:
+        subprocess.run(
+            [sys.executable, "-c", WATCHED, module, str(said), *words],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+            stderr=stderr,
+            timeout=120,
+        )
+    first, *rest = said.read_text().splitlines()
+    assert first == "Preparing: the first time, this compiles: up to a minute"
+    assert len(rest) > 0
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["analyze"], "Missing option '--store'; see --help"),
+        (["ingest"], "Missing argument 'INPUT'; see --help"),
+        (["frobnicate"], "No such command 'frobnicate'; see --help"),
+        (["analyse"], "No such command 'analyse'. Did you mean 'analyze'? See --help"),
+    ],
+)
+def test_a_wrong_call_is_one_sentence_with_one_mark(words, message, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(words)
+    assert stopped.value.code == 2
+    assert capsys.readouterr().err == f"hopscope: {message}\n"
+
+
+@pytest.mark.parametrize(
+    ("n", "noun", "text"),
+    [
+        (0, "link", "0 links"),
+        (1, "AS", "1 AS"),
+        (2, "AS", "2 ASes"),
+        (1, "search", "1 search"),
+        (1234, "search", "1,234 searches"),
+        (3, "ingress", "3 ingresses"),
+        (1, "broken record", "1 broken record"),
+    ],
+)
+def test_one_has_no_plural(n, noun, text):
+    assert number(n, noun) == text
+
+
+def test_candidates_are_told_apart_from_ingresses():
+    assert ingresses_text(35, 31) == "35 ingresses and 31 candidates"
+    assert ingresses_text(1, 0) == "1 ingress"
+
+
+def test_nodes_are_called_by_their_kind():
+    kinds = ("interface", "router", "as", "mixed", "", None)
+    ones = ["an interface", "a router", "an AS", "a node", "a node", "a node"]
+    assert [node_words(kind).one for kind in kinds] == ones

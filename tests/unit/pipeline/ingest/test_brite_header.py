@@ -1,0 +1,69 @@
+"""BRITE's header: what it says of how a topology was made, and nothing of strangers."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+
+from pipeline.generate import Parameters, generate, write_brite
+from pipeline.ingest import brite
+from pipeline.model.reading import ReadReport
+from tests.real_data import REPOSITORY
+
+ROWS = """
+Nodes: ( 2 )
+0\t1\t1\t1\t1\t7\tRT_NODE
+1\t2\t2\t1\t1\t7\tRT_NODE
+
+Edges: ( 1 )
+0\t0\t1\t1.4\t0.1\t10.0\t7\t7\tE_RT\tU
+"""
+COMMAND = "hopscope generate grid --routers 2 --cut 0.1 --seed 5"
+
+
+def made_by(*models: str) -> str:
+    report = ReadReport("x.brite", "brite")
+    header = "\n".join(["Topology: ( 2 Nodes, 1 Edges )", *models, ""])
+    assert [t.n_nodes for t in brite.read(io.BytesIO((header + ROWS).encode()), report)] == [2]
+    return report.made_by
+
+
+@pytest.mark.parametrize(
+    ("models", "told"),
+    [
+        (["Model (5 - TopDown)", "Model (3 - ASWaxman):  3 1 1"], "BRITE's model TopDown"),
+        (["Model ( 1 - RTWaxman ):  2 100 100 1  2  0.15 0.2 1 1"], ""),  # not as engines write it
+        (["Model (1 - RTWaxman):  2 100 100 1  2  0.15 0.2 1 1"], "BRITE's model RTWaxman"),
+        (["Model (5 - TopDown)", "Model (7 - RTFile): measured.txt"], ""),
+        ([f"Model (5 - TopDown) {COMMAND}"], COMMAND),
+        ([f"Model (5 - TopDown) {COMMAND} <img src=x>"], COMMAND),
+        (["Model (5 - <b>x</b>)"], ""),
+        ([], ""),
+    ],
+)
+def test_the_header_tells_how_a_topology_was_made(models, told):
+    assert made_by(*models) == told
+
+
+@pytest.mark.parametrize("name", ["topdown_java.brite"])
+def test_files_of_brites_engines_are_told_by_their_model(name):
+    report = ReadReport(name, "brite")
+    with (REPOSITORY / "data" / "samples" / "brite" / name).open("rb") as stream:
+        list(brite.read(stream, report))
+    assert report.made_by == "BRITE's model TopDown"
+
+
+@pytest.mark.parametrize("model", ["ba", "top-down"])
+def test_the_command_stands_behind_the_model_and_moves_no_line(model, tmp_path):
+    topology = generate(model, Parameters(n_routers=60, n_ases=3, seed=5))
+    plain, told = tmp_path / "plain.brite", tmp_path / "told.brite"
+    write_brite(topology, plain)
+    write_brite(topology, told, COMMAND)
+    before, after = plain.read_text().splitlines(), told.read_text().splitlines()
+    assert after[1] == f"{before[1].rstrip()} {COMMAND}"
+    assert after[1].startswith("Model (")
+    assert before[:1] + before[2:] == after[:1] + after[2:]
+    report = ReadReport("told", "brite")
+    list(brite.read(io.BytesIO(told.read_bytes()), report))
+    assert report.made_by == COMMAND

@@ -1,0 +1,125 @@
+"""What pages call a node, and what they say that it is, for each kind of snapshot."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import numpy as np
+import pytest
+
+from pipeline.model.origins import as_ranges, origins_of
+from pipeline.report import write_reports
+from tests.unit.pipeline.report.memory import MemorySnapshot, measured
+
+TRACES = {"path": "a.warts", "format": "warts", "status": "ok"}
+MAP = {"path": "b.brite", "format": "brite", "kind": "router", "as_ranges": [[20, 20]]}
+MADE = MAP | {"made_by": "BRITE's model TopDown"}
+ALIASES = {"path": "c.nodes", "format": "itdk-nodes", "status": "ok"}
+GENERATED = {"model": "ba", "seed": 3, "command": "hopscope generate ba --routers 5 --seed 3"}
+
+
+def texts(tmp_path, **manifest) -> dict[str, str]:
+    """Text of the index and of the pages of AS 10 and AS 20, in one line each."""
+    snapshot = MemorySnapshot(
+        {10: [(0, 1), (1, 2)], 20: [(0, 1)]},
+        {10: 3, 20: 2},
+        [(10, 0, [20], 3, 0, False), (20, 0, [10], 1, 2, False)],
+        manifest=manifest,
+    )
+    out = write_reports(
+        snapshot, measured(snapshot), tmp_path, options={}, warnings=[], started=time.time()
+    ).path
+    return {
+        name: " ".join(re.sub(r"<[^>]*>", " ", (out / f"{name}.html").read_text()).split())
+        for name in ("index", "as/10", "as/20")
+    }
+
+
+@pytest.mark.parametrize(
+    ("manifest", "nouns", "says", "never"),
+    [
+        ({"kind": "interface", "inputs": [TRACES]}, ["interface"] * 3, "an interface address", ""),
+        (
+            {"kind": "router", "inputs": [TRACES, ALIASES]},
+            ["router"] * 3,
+            "a machine, its addresses merged",
+            "interface",
+        ),
+        ({"kind": "router", "inputs": [MAP]}, ["router"] * 3, "topology file", "alias"),
+        (
+            {"kind": "router", "inputs": [TRACES, ALIASES, MAP]},
+            ["router"] * 3,
+            "of a topology file, or a machine",
+            "",
+        ),
+        (
+            {"kind": "mixed", "inputs": [TRACES, MAP]},
+            ["node", "interface", "router"],
+            "or an interface address of traces",
+            "",
+        ),
+        (
+            {
+                "kind": "mixed",
+                "inputs": [TRACES, MAP | {"as_ranges": []}],
+            },  # before these were kept
+            ["node", "node", "node"],
+            "or an interface address of traces",
+            "",
+        ),
+        (
+            {"kind": "router", "inputs": [], "options": GENERATED},
+            ["router"] * 3,
+            "of a generated topology",
+            "alias",
+        ),
+        ({"kind": "as", "inputs": [MAP | {"kind": "as"}]}, ["AS"] * 3, "a whole AS", "alias"),
+    ],
+)
+def test_a_node_is_called_what_it_is(manifest, nouns, says, never, tmp_path):
+    shown = texts(tmp_path, **manifest)
+    for text, noun in zip(shown.values(), nouns, strict=True):
+        one = f"{'an' if noun[0] in 'iA' else 'a'} {noun}"
+        assert f"Hops from an ingress to {one}" in text
+    assert says in shown["index"]
+    assert not never or all(never not in text for text in shown.values())
+
+
+def test_only_what_a_generator_made_is_called_synthetic(tmp_path):
+    shown = texts(tmp_path, kind="mixed", inputs=[TRACES, MADE])
+    assert (
+        "Partly synthetic No measurement is behind some of these ASes: 1 AS made by"
+        in shown["index"]
+    )
+    assert "BRITE&#39;s model TopDown" in shown["as/20"]
+    assert "A node is a router of a generated topology." in shown["as/20"]
+    assert "ynthetic" not in shown["as/10"]
+    assert all(
+        "ynthetic" not in text for text in texts(tmp_path, kind="router", inputs=[MAP]).values()
+    )
+
+
+def test_snapshots_of_earlier_versions_name_model_and_seed():
+    options = {"model": "internet", "seed": 4}
+    origins = origins_of({"kind": "router", "inputs": [], "options": options}, np.array([3, 4, 9]))
+    assert origins.told() == ["Synthetic, not measured: 3 ASes made by internet, seed 4"]
+    assert origins.all_synthetic
+
+
+def test_a_rejected_file_is_no_origin():
+    rejected = MADE | {"status": "rejected"}
+    origins = origins_of({"kind": "interface", "inputs": [TRACES, rejected]}, np.array([20]))
+    assert origins.source_of(20) is None
+    assert origins.facts() == []
+
+
+def test_as_numbers_are_kept_as_runs():
+    asn = np.array([0, 1, 2, 7, 9, 10])
+    ranges = as_ranges(asn)
+    assert ranges == [[0, 2], [7, 7], [9, 10]]
+    assert as_ranges(asn[:0]) == []
+    origins = origins_of({"kind": "mixed", "inputs": [TRACES, MADE | {"as_ranges": ranges}]}, asn)
+    assert [origins.source_of(n) is not None for n in range(-1, 12)] == [
+        n in asn for n in range(-1, 12)
+    ]
