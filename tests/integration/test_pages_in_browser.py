@@ -361,7 +361,7 @@ def test_the_page_of_a_wide_as_draws_eccentricities_and_the_path(page, wide):
     page.goto(url(wide, "as/7.html"))
     assert page.locator("#width svg.hist rect").count() > 20
     assert page.locator("#width ol.path li").count() == 25  # 12 at each end, and what is between
-    assert "routers between" in page.inner_text("#width ol.path .gap")
+    assert "interfaces between" in page.inner_text("#width ol.path .gap")
     assert page.locator("#weighted-width ol.path li").count() == 25
     # An ingress is laid over the hops from ingresses, not over the eccentricities.
     page.click("#ingresses tbody tr:first-child")
