@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from pipeline.errors import UsageError
@@ -48,6 +52,32 @@ def earlier_report(folder: Path) -> dict | None:
     if report is None or report.get("snapshot") != folder.name:
         raise _refusal(folder, f"its {REPORT} is not that of a report of {folder.name}")
     return report
+
+
+@contextlib.contextmanager
+def report_turn(out: Path) -> Iterator[None]:
+    """Wait for the turn to add to reports in a folder: of two runs at once none is lost.
+
+    The folder is made where it is missing. Where the file system has no locks nobody waits.
+
+    Raises
+    ------
+    UsageError
+        If the folder cannot be made or read.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(out, os.O_RDONLY | os.O_CLOEXEC)
+    except OSError as error:
+        raise UsageError(
+            f"{out}: {error.strerror}; give --out a folder that can be written"
+        ) from None
+    try:
+        with contextlib.suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _read(path: Path) -> dict | None:

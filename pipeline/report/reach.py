@@ -61,7 +61,7 @@ def find_unreached(
         (int(i), np.arange(min(n_nodes[i], N_NAMED))) for i in np.flatnonzero(~has_ingress)
     ]
     split = np.flatnonzero(has_ingress & (np.asarray(snapshot.n_components)[rows] > 1))
-    for group in _groups(split, n_nodes + np.asarray(snapshot.n_arcs)[rows]):
+    for group in row_groups(split, n_nodes + np.asarray(snapshot.n_arcs)[rows]):
         shard = snapshot.shard(rows[group])
         node_ptr = np.asarray(shard.node_ptr)
         graph_of_node = np.repeat(np.arange(len(group)), np.diff(node_ptr))
@@ -88,7 +88,7 @@ def find_unreached(
     return Unreached(count, offsets(lengths), first_nodes.astype(np.int32))
 
 
-def _groups(which: np.ndarray, size: np.ndarray) -> list[np.ndarray]:
+def row_groups(which: np.ndarray, size: np.ndarray) -> list[np.ndarray]:
     """Cut ascending positions into runs of at most ``MAX_AT_ONCE`` in all (or of one)."""
     groups: list[np.ndarray] = []
     start, total = 0, 0

@@ -16,6 +16,7 @@ import platform
 import shutil
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -109,6 +110,7 @@ def write_reports(
     warnings: list[str],
     started: float,
     pages: bool = True,
+    runs: Sequence[dict] = (),
 ) -> ReportSummary:
     """Write everything under ``out/<snapshot>/``; a report of ours that is there is replaced.
 
@@ -126,7 +128,10 @@ def write_reports(
     started : float
         Start of the run, seconds since 1970 UTC.
     pages : bool
-        Write the HTML pages too.
+        Write the HTML pages too; where an earlier report of this version of the snapshot has
+        some they are always written.
+    runs : sequence of dict
+        For ``report.json``: which runs measured what, the last one last.
 
     Raises
     ------
@@ -135,17 +140,21 @@ def write_reports(
     """
     begun = time.time()
     final = Path(out) / check_name(snapshot.name)
-    earlier_report(final)
+    is_kept = _is_of_version(earlier_report(final), snapshot.version)
+    pages = pages or (is_kept and (final / "index.html").exists())
     try:
         with held_folder(final.parent, WRITING) as held:
             aside = held / final.name
             aside.mkdir()
             summary, n_pages = _write_all(
-                snapshot, measurement, aside, options, warnings, (started, begun), pages
+                snapshot, measurement, aside, options, warnings, (started, begun), pages, runs
             )
+            asns = summary.ases["asn"].to_pylist()
             made = Path(measurement.distances_dir) if measurement.distances_dir else None
             if made is not None and made.is_dir():
-                _take_in(made, aside / "distances", summary.ases["asn"].to_pylist())
+                _take_in(made, aside / "distances", asns)
+            if is_kept and (final / "distances").is_dir():  # of other ASes, or of an earlier run
+                _take_in(final / "distances", aside / "distances", asns)
             earlier_report(final)  # whoever put something there meanwhile keeps it
             _swap(aside, final)
             if made is not None:
@@ -189,6 +198,7 @@ def _write_all(
     warnings: list[str],
     times: tuple[float, float],
     pages: bool,
+    runs: Sequence[dict],
 ) -> tuple[Summary, int]:
     started, begun = times
     summary = summarise(snapshot, measurement)
@@ -230,6 +240,8 @@ def _write_all(
             "report_wall_s": ended - begun,
         },
         "options": options,
+        "metrics": list(measurement.metrics),
+        "runs": list(runs),
         "ingest_options": manifest.get("options") or {},
         "counts": manifest.get("counts") or {},
         "inputs": manifest.get("inputs") or [],
@@ -244,6 +256,11 @@ def _write_all(
             _sync(path)
     _sync(folder)
     return summary, n_pages
+
+
+def _is_of_version(report: dict | None, version: str) -> bool:
+    """Whether a report is there, and of this version of its snapshot."""
+    return report is not None and report.get("snapshot_version") == version
 
 
 def task_table(tasks: dict) -> pa.Table:
@@ -306,11 +323,11 @@ def _plain(value):
 
 
 def _take_in(made: Path, folder: Path, asns: list[int]) -> None:
-    """Link the hop matrices of this run into the new report; they go once it is in place."""
-    folder.mkdir()
+    """Link hop matrices into the new report, where it has none of that AS yet."""
+    folder.mkdir(exist_ok=True)
     for asn in asns:
         path = made / f"{asn:d}.parquet"
-        if path.exists():
+        if path.exists() and not (folder / path.name).exists():
             try:
                 os.link(path, folder / path.name)
             except OSError:  # a file system without hard links

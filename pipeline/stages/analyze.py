@@ -15,7 +15,9 @@ from pipeline.model.metrics import METRICS
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.words import number
 from pipeline.report import ReportSummary, write_reports
+from pipeline.report.folder import report_turn
 from pipeline.schedule import measure
+from pipeline.stages.adding import with_earlier
 from pipeline.stages.places import check_out
 from pipeline.stages.warnings import commonest_failure, failure_warnings, snapshot_warnings
 from pipeline.store import Snapshot, open_snapshot, open_version
@@ -36,16 +38,8 @@ class AnalyzeSummary:
     cluster: dict = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     wall_s: float = 0.0
-
-    @property
-    def n_width_searches(self) -> int:
-        """Searches for widths, in hops and by weight."""
-        return int(self.report.totals.get("n_width_searches", 0))
-
-    @property
-    def n_effective_searches(self) -> int:
-        """Searches for effective diameters."""
-        return int(self.report.totals.get("n_effective_searches", 0))
+    n_width_searches: int = 0  # in hops and by weight
+    n_effective_searches: int = 0
 
     @property
     def complete(self) -> bool:
@@ -134,7 +128,7 @@ def _measure(snapshot: Snapshot, config: AnalyzeConfig, progress: ProgressCallba
     if measurement.failed and measurement.is_empty:
         if measurement.distances_dir:
             release_folder(Path(measurement.distances_dir))
-        failed = {int(snapshot.asn[row]): reason for row, reason in measurement.failed.items()}
+        failed = _failed(snapshot, measurement)
         kind = ClusterLostError if measurement.lost else NothingMeasuredError
         raise kind(
             f"nothing was measured: {len(failed):,} of {len(measurement.rows):,} ASes failed; "
@@ -170,20 +164,22 @@ def _report(
     progress: ProgressCallback,
 ) -> AnalyzeSummary:
     progress(Progress("report", 0, len(measurement.rows), "ASes"))
-    failed = {int(snapshot.asn[row]): reason for row, reason in measurement.failed.items()}
-    measured = failure_warnings(failed)  # each AS keeps its reason in ases.parquet
-    n_no_ingress = int(np.count_nonzero(snapshot.n_ingresses[measurement.rows] == 0))
-    if n_no_ingress and "hops" in measurement.metrics:
-        measured.append(f"no ingress in {number(n_no_ingress, 'AS')}: nothing was searched there")
-    report = write_reports(
-        snapshot,
-        measurement,
-        config.out,
-        options=_options(config),
-        warnings=snapshot_warnings(snapshot.manifest) + measured,
-        started=started,
-        pages=config.pages,
-    )
+    failed = _failed(snapshot, measurement)
+    measured = _warnings(snapshot, measurement)
+    with report_turn(config.out):
+        check_out(config, snapshot)  # what is there may have come since the run began
+        known, runs = with_earlier(snapshot, measurement, config, started)
+        told = measured if known is measurement else _warnings(snapshot, known)
+        report = write_reports(
+            snapshot,
+            known,
+            config.out,
+            options=_options(config),
+            warnings=snapshot_warnings(snapshot.manifest) + told,
+            started=started,
+            pages=config.pages,
+            runs=runs,
+        )
     progress(Progress("report", len(measurement.rows), len(measurement.rows), "ASes"))
     return AnalyzeSummary(
         snapshot=snapshot.name,
@@ -191,12 +187,33 @@ def _report(
         index=report.index,
         report=report,
         n_searches=len(measurement.results.source),
+        n_width_searches=sum(
+            int(found.n_searches.sum())
+            for found in (measurement.widths, measurement.weighted_widths)
+            if found is not None
+        ),
+        n_effective_searches=0
+        if measurement.effective is None
+        else int(measurement.effective.n_searches.sum()),
         failed=failed,
         busy_share=measurement.busy_share,
         cluster=measurement.cluster,
         warnings=measured,
         wall_s=time.time() - started,
     )
+
+
+def _failed(snapshot: Snapshot, measurement: Measurement) -> dict[int, str]:
+    return {int(snapshot.asn[row]): reason for row, reason in measurement.failed.items()}
+
+
+def _warnings(snapshot: Snapshot, measurement: Measurement) -> list[str]:
+    """Lines on what could not be measured; each AS keeps its reason in ases.parquet."""
+    lines = failure_warnings(_failed(snapshot, measurement))
+    n_no_ingress = int(np.count_nonzero(snapshot.n_ingresses[measurement.rows] == 0))
+    if n_no_ingress and "hops" in measurement.metrics:
+        lines.append(f"no ingress in {number(n_no_ingress, 'AS')}: nothing was searched there")
+    return lines
 
 
 def _options(config: AnalyzeConfig) -> dict:

@@ -7,8 +7,13 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.errors import UsageError
+from pipeline.model.metrics import METRICS
+from pipeline.report.earlier import measured_metrics
 from pipeline.report.folder import earlier_report
 from pipeline.store import Snapshot, check_name
 
@@ -19,13 +24,13 @@ def check_run(ingest: IngestConfig, analyze: AnalyzeConfig) -> None:
     Raises
     ------
     UsageError
-        If ``out`` is, holds or lies in the store or an input, or if something else than a report
-        of ours lies where the report is to be.
+        If ``out`` is, holds or lies in the store or an input, if something else than a report of
+        ours lies where the report is to be, or a fuller one of another version of the snapshot.
     """
     tables = [path for path in (ingest.as_names, ingest.aliases) if path is not None]
     _check_apart(analyze.out, ingest.store, [*ingest.inputs, *ingest.ip2as, *tables])
     if ingest.snapshot is not None:
-        earlier_report(analyze.out / check_name(ingest.snapshot))
+        _check_fuller(analyze, analyze.out / check_name(ingest.snapshot), None)
 
 
 def check_out(config: AnalyzeConfig, snapshot: Snapshot) -> None:
@@ -37,7 +42,39 @@ def check_out(config: AnalyzeConfig, snapshot: Snapshot) -> None:
         As ``check_run`` does.
     """
     _check_apart(config.out, config.store, _known_inputs(snapshot.manifest))
-    earlier_report(config.out / check_name(snapshot.name))
+    _check_fuller(config, config.out / check_name(snapshot.name), snapshot)
+
+
+def _check_fuller(config: AnalyzeConfig, folder: Path, snapshot: Snapshot | None) -> None:
+    """Refuse to replace a report of another version by one of fewer ASes or metrics.
+
+    ``snapshot``: None where it is yet to be written.
+    """
+    report = earlier_report(folder)
+    if report is None or (snapshot and report.get("snapshot_version") == snapshot.version):
+        return
+    there = measured_metrics(report)
+    lost = [metric for metric in there if metric not in config.metrics]
+    todo = f"give --metrics {','.join(m for m in METRICS if m in (*there, *config.metrics))}"
+    what = f"not {', '.join(lost)}"
+    if not lost and config.asns:
+        left_out = set(_asns(folder)) - set(config.asns)
+        everything = snapshot is not None and set(snapshot.asn.tolist()) <= set(config.asns)
+        lost = [] if everything else sorted(f"AS{asn}" for asn in left_out)
+        todo, what = "leave --asn out", f"not {len(lost):,} of its ASes ({lost[0] if lost else ''})"
+    if lost:
+        raise UsageError(
+            f"{folder}: holds the report of another version of this snapshot, and this run would "
+            f"replace it but measure {what}; {todo}, or give --out another folder"
+        )
+
+
+def _asns(folder: Path) -> list[int]:
+    """ASes of a report."""
+    try:
+        return pq.read_table(folder / "ases.parquet", columns=["asn"])["asn"].to_pylist()
+    except (OSError, KeyError, pa.ArrowException):
+        return []  # broken: nothing of it can be lost
 
 
 def _known_inputs(manifest: Mapping[str, Any]) -> list[Path]:

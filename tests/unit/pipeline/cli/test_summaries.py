@@ -26,7 +26,17 @@ def summary_of(out: Path, **given) -> AnalyzeSummary:
     )
     n_searches = len(measurement.results.source)
     failed = {int(SNAPSHOT.asn[row]): why for row, why in measurement.failed.items()}
-    return AnalyzeSummary("x", report.path, report.index, report, n_searches, failed, wall_s=30.2)
+    return AnalyzeSummary(
+        "x",
+        report.path,
+        report.index,
+        report,
+        n_searches,
+        failed,
+        wall_s=30.2,
+        n_width_searches=report.totals.get("n_width_searches", 0),
+        n_effective_searches=report.totals.get("n_effective_searches", 0),
+    )
 
 
 def last_lines(summary: AnalyzeSummary, capsys: pytest.CaptureFixture[str]) -> str:

@@ -193,18 +193,23 @@ def test_leftovers_of_killed_runs_go_whatever_their_snapshot_and_those_at_work_s
 
 
 @pytest.mark.parametrize("asked", [True, False])
-def test_matrices_of_this_run_come_with_its_report_and_those_of_earlier_runs_go(tmp_path, asked):
+@pytest.mark.parametrize("is_new_version", [True, False])
+def test_matrices_of_this_run_come_and_those_of_another_version_go(tmp_path, asked, is_new_version):
     final = report(small(), tmp_path).path / "distances"
     final.mkdir()
-    (final / "10.parquet").write_bytes(b"old")
+    for asn in (10, 20, 98):  # 98 and 99 are in no run of this snapshot
+        (final / f"{asn}.parquet").write_bytes(b"old")
     made = hold_folder(tmp_path, DISTANCES)
-    for asn in (10, 99):  # 99 is in no run of this snapshot
+    for asn in (10, 99):
         (made / f"{asn}.parquet").write_bytes(b"new")
     snapshot = small()
+    if is_new_version:
+        snapshot.version = "2026-11-21-ba9876543210"
     measurement = replace(measured(snapshot), distances_dir=str(made) if asked else "")
     report(snapshot, tmp_path, measurement)
     found = {path.name: path.read_bytes() for path in final.glob("*")}
-    assert found == ({"10.parquet": b"new"} if asked else {})
+    kept = {} if is_new_version else {"10.parquet": b"old", "20.parquet": b"old"}
+    assert found == (kept | {"10.parquet": b"new"} if asked else kept)
     assert made.exists() is not asked
 
 

@@ -1,0 +1,56 @@
+"""A run that adds to the report of an earlier one, on the same version of the snapshot."""
+
+from __future__ import annotations
+
+import time
+
+from pipeline import __version__
+from pipeline.config import AnalyzeConfig
+from pipeline.model.measurement import Measurement
+from pipeline.report.earlier import measured_metrics, restore
+from pipeline.report.folder import earlier_report
+from pipeline.report.merging import covers, merge
+from pipeline.store import Snapshot
+
+
+def with_earlier(
+    snapshot: Snapshot, measurement: Measurement, config: AnalyzeConfig, started: float
+) -> tuple[Measurement, list[dict]]:
+    """What this run and those of the report that is there measured of this version together.
+
+    Returns
+    -------
+    Measurement
+        ``measurement`` itself where there is no such report, or nothing in it to keep.
+    list of dict
+        Runs that measured it, for ``report.json``: of two that name an AS and a metric the last
+        one gave the figures, unless it failed there.
+
+    Raises
+    ------
+    UsageError
+        If what is there is no report of ours, or a broken one.
+    """
+    run = {
+        "started": started,
+        "ended": time.time(),
+        "metrics": list(measurement.metrics),
+        "asns": sorted(config.asns),  # empty: all
+        "n_ases": len(measurement.rows),
+        "failed": sorted(int(snapshot.asn[row]) for row in measurement.failed),
+        "hopscope": __version__,
+    }
+    folder = config.out / snapshot.name
+    report = earlier_report(folder)
+    if report is None or report.get("snapshot_version") != snapshot.version:
+        return measurement, [run]
+    if covers(snapshot, measured_metrics(report), measurement):
+        return measurement, [run]
+    kept = [earlier for earlier in report.get("runs") or [] if not _is_replaced(earlier, run)]
+    return merge(snapshot, restore(snapshot, report, folder), measurement), [*kept, run]
+
+
+def _is_replaced(earlier: dict, run: dict) -> bool:
+    """Whether a later run gave everything anew."""
+    again = not run["asns"] or (earlier["asns"] and set(earlier["asns"]) <= set(run["asns"]))
+    return bool(again) and set(earlier["metrics"]) <= set(run["metrics"]) and not run["failed"]
