@@ -21,6 +21,7 @@ LAST_UPDATE_WAIT_S = 10.0
 # From and to which percent of its task a stage goes, roughly as its time does.
 SHARES = {
     "start": (0.0, 0.0),
+    "connect": (0.0, 0.0),
     "read": (0.0, 70.0),
     "infer": (70.0, 90.0),
     "build": (90.0, 95.0),

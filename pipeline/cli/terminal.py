@@ -37,6 +37,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u206
 TITLES = {
     "prepare": "Preparing",
     "start": "Starting workers",
+    "connect": "Connecting to the cluster",
     "generate": "Generating",
     "read": "Reading",
     "infer": "Inferring links and borders",

@@ -14,9 +14,7 @@ class Progress:
     (a file, an AS); third-party text in it is not escaped.
     """
 
-    stage: (
-        str  # "prepare", "start", "read", "infer", "build", "write", "search", "report", "generate"
-    )
+    stage: str  # a key of ``TITLES`` (pipeline.cli.terminal): "read", "infer", "search", ...
     done: int
     total: int
     unit: str

@@ -137,7 +137,7 @@ class _Run:
         config, snapshot, folder = self._config, self._snapshot, self._folder
         if config.scheduler is None:
             compile_cpu(compiled_work(config.metrics))  # once, not in every worker at the same time
-        self._progress(Progress("start", 0, 0, "workers"))
+        self._progress(Progress("connect" if config.scheduler else "start", 0, 0, "workers"))
         with removed_on_error(folder), open_cluster(config, snapshot.path) as cluster:
             searches = self._plan_searches(cluster, rows, source_ptr, sources)
             plans = [self._plan_widths(cluster, rows, *kind) for kind in kinds.items()]

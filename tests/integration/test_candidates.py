@@ -11,6 +11,7 @@ from benchmarks.graphs import attachment, cut_grid
 from benchmarks.schedule_store import make_snapshot_of
 from pipeline.model.candidates import CandidateJob
 from pipeline.model.widths import WIDTH_METRICS
+from pipeline.model.words import number
 from pipeline.schedule.candidates import answer_by_candidates
 from pipeline.schedule.cluster import open_cluster
 from tests.integration.candidate_runs import (
@@ -172,7 +173,9 @@ def test_a_run_cut_short_tells_an_interval(cluster, job, truth):
             assert answer.widths.n_searches[0] <= limit
             assert answer.widths.exact[0] == (answer.reason == "")
             if limit < 2:
-                assert answer.reason == f"stopped after {limit} searches, as many as were allowed"
+                assert answer.reason.startswith(
+                    f"stopped after {number(limit, 'search')}, as many as"
+                )
 
 
 def test_what_fails_for_good_is_told_with_its_reason(cluster, job, truth):
