@@ -1,6 +1,7 @@
 """What a flow run leaves on its page: the ASes, the report, the Dask dashboard, warnings.
 
-Text of third parties (file names, AS names, reasons) is shown as text, never as markup.
+Text of third parties (file names, AS names, reasons) is shown as text, never as markup:
+``flows.inert``.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from prefect.artifacts import (
     create_table_artifact,
 )
 
+from flows.inert import inert
 from flows.pages import REPORTS_FOLDER, REPORTS_URL
 
 MAX_WARNINGS = 100  # lines; all of them stand in report.json
@@ -42,7 +44,7 @@ def report_link(index: Path, out: Path) -> str:
 
 def show_report(link: str, snapshot: str) -> None:
     """Link to the report."""
-    text = f"Report of {snapshot}"
+    text = f"Report of {inert(snapshot)}"
     _try(lambda: create_link_artifact(link, link_text=text, key="report", description=text))
 
 
@@ -57,7 +59,7 @@ def show_warnings(warnings: Sequence[str], *, complete: bool) -> None:
     """What was left out (rejected files, failed ASes), or notes where all was used."""
     if not warnings:
         return
-    lines = [" ".join(line.replace("`", "'").split()) for line in warnings[:MAX_WARNINGS]]
+    lines = [inert(line) for line in warnings[:MAX_WARNINGS]]
     if len(warnings) > MAX_WARNINGS:
         lines.append(f"and {len(warnings) - MAX_WARNINGS} more: see report.json")
     key, title = ("notes", "Notes") if complete else ("warnings", "Something was left out")
@@ -69,7 +71,9 @@ def show_warnings(warnings: Sequence[str], *, complete: bool) -> None:
 def _cell(value: object) -> object:
     if value is None:
         return ""
-    return round(value, 2) if isinstance(value, float) else value
+    if isinstance(value, float):
+        return round(value, 2)
+    return inert(value) if isinstance(value, str) else value
 
 
 def _try(create: Callable[[], object]) -> None:

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
 
+from flows.inert import inert
 from pipeline.cli.terminal import TITLES
 from pipeline.model.progress import Progress, ProgressCallback
 
@@ -125,6 +126,5 @@ def _percent(progress: Progress | None) -> float:
 def _words(progress: Progress) -> str:
     title = TITLES.get(progress.stage, progress.stage)
     of = f" of {progress.total:,}" if progress.total else ""
-    # The description is Markdown; file names in it must not be.
-    detail = f" `{progress.detail.replace('`', '')}`" if progress.detail else ""
-    return f"{title}: {progress.done:,}{of} {progress.unit}{detail}"
+    words = f"{title}: {progress.done:,}{of} {progress.unit} {inert(progress.detail)}"
+    return words.rstrip()

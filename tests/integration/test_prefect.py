@@ -6,145 +6,59 @@ it, deploys from prefect.yaml and runs a worker, as ``make serve`` does.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import re
-import signal
 import socket
-import sqlite3
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import psutil
 import pytest
 
+from flows.inert import inert
 from flows.server import HOST, free_port, stop_process
+from tests.served import LAB, ROOT, RUN_S, START_S, clean_environment
 
 pytest_plugins = ("tests.browser",)
-
-ROOT = Path(__file__).parents[2]
-LAB = ROOT / "data" / "samples" / "lab"
-START_S = 240.0  # on a machine that does much else
-RUN_S = 240.0
-
-
-@dataclass
-class Served:
-    """What ``flows.serve`` runs."""
-
-    process: subprocess.Popen
-    environment: dict[str, str]
-    out: Path
-    ui_url: str
-    reports_url: str
-
-    @property
-    def home(self) -> Path:
-        return Path(self.environment["PREFECT_HOME"])
-
-    def post(self, path: str, body: dict) -> Any:
-        request = urllib.request.Request(
-            f"{self.ui_url}/api{path}",
-            json.dumps(body).encode(),
-            {"Content-Type": "application/json"},
-        )
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return json.load(answer)
-
-    def run(self, **parameters: object) -> tuple[int, dict]:
-        """Exit status of ``prefect deployment run --watch``, and the flow run it started."""
-        words = ["-m", "prefect", "--no-prompt", "deployment", "run", "nightly/nightly", "--watch"]
-        for name, value in parameters.items():
-            words += ["-p", f"{name}={json.dumps(value)}"]
-        done = subprocess.run(
-            [sys.executable, *words],
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=RUN_S,
-            check=False,
-        )
-        newest = {"sort": "EXPECTED_START_TIME_DESC", "limit": 1}
-        newest["flow_runs"] = {"state": {"type": {"not_any_": ["SCHEDULED"]}}}
-        return done.returncode, self.post("/flow_runs/filter", newest)[0]
-
-    def artifacts(self, run: dict) -> dict[str, dict]:
-        """Artifacts of a flow run by key."""
-        wanted = {"flow_run_id": {"any_": [run["id"]]}}
-        rows = self.post("/artifacts/filter", {"artifacts": wanted})
-        return {row["key"]: row for row in rows if row["key"]}
-
 
 SCHEDULED = {"state": {"type": {"any_": ["SCHEDULED"]}}}
 
 
-def clean_environment(home: Path) -> dict[str, str]:
-    """Ours, without what a developer has set for Prefect or hopscope."""
-    kept = {
-        name: value
-        for name, value in os.environ.items()
-        if not name.startswith(("PREFECT_", "HOPSCOPE_"))
-    }
-    return kept | {"PREFECT_HOME": str(home), "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("served")
-    out = folder / "out"
-    reports, prefect = free_port(), free_port()
-    environment = clean_environment(folder / "prefect")
-    # A relative input, as a user would give it: runs start in another folder.
-    environment["HOPSCOPE_IP2AS"] = os.path.relpath(LAB / "lab.pfx2as", folder)
-    words = ["-m", "flows.serve", "--out", str(out), "--store", str(folder / "store")]
-    words += ["--port", str(reports), "--prefect-port", str(prefect)]
-    log = folder / "serve.log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, *words],
-            env=environment,
-            cwd=folder,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    try:
-        end = time.monotonic() + START_S
-        while "Stop with Ctrl-C" not in log.read_text():
-            assert process.poll() is None, log.read_text()
-            assert time.monotonic() < end, log.read_text()
-            time.sleep(0.2)
-        ui_url = f"http://{HOST}:{prefect}"
-        environment["PREFECT_API_URL"] = f"{ui_url}/api"
-        yield Served(process, environment, out, ui_url, f"http://{HOST}:{reports}")
-    finally:
-        stop_process(process, 60)
+EVIL = "evil.example"
+HOSTILE = [
+    f"![x](http://{EVIL}/image)",
+    f"<img src=http://{EVIL}/tag onerror=alert(1)><script>alert(1)</script>",
+    f"[log in](http://{EVIL}/phish) <a href=//{EVIL}>here</a>",
+    f"<input type=password> &lt;img src=//{EVIL}/entity&gt;",
+    f"http://{EVIL}/auto <http://{EVIL}> www.{EVIL} root@{EVIL}",
+    "a | b |\n| - | - |\n\n# head",
+    f"[log in][r]\n\n[r]: http://{EVIL}/ref",
+    "`code` **bold** ~~gone~~ _slanted_ \\<b>",
+    "- [ ] task",
+    "Example-Net, Inc. (NL)",
+]
+CUT = f"`<img src=x onerror=alert(1)>[log in](x) www.{EVIL} cut.warts.gz"
 
 
 @pytest.fixture(scope="module")
 def night(served):
-    """A run over a part of the lab with a file among it that is cut short."""
+    """A run over a part of the lab with a file among it that is cut short, and hostile names."""
     folder = served.out.parent / "night"
     folder.mkdir()
     for name in ("h0.icmp-paris.warts.gz", "h5.icmp-paris.warts.gz"):
         (folder / name).write_bytes((LAB / name).read_bytes())
     whole = (LAB / "h3.icmp-paris.warts.gz").read_bytes()
-    (folder / "cut.warts.gz").write_bytes(whole[: len(whole) // 2])
+    (folder / CUT).write_bytes(whole[: len(whole) // 2])
+    names = served.out.parent / "names.json"
+    asns = json.loads((LAB / "as_names.json").read_text())
+    names.write_text(json.dumps(dict(zip(asns, HOSTILE, strict=False))))
     return served.run(
         inputs=[str(folder)],
         snapshot="last-night",
-        options={
-            "allow_special": ["198.18.0.0/15"],
-            "as_names": str(LAB / "as_names.json"),
-            "workers": 1,
-        },
+        options={"allow_special": ["198.18.0.0/15"], "as_names": str(names), "workers": 1},
     )
 
 
@@ -198,7 +112,7 @@ def test_run_page_has_progress_table_links_and_the_dashboard(served, night):
 def test_file_that_is_cut_short_is_a_warning_and_no_failure(served, night):
     _, run = night
     warning = served.artifacts(run)["warnings"]
-    assert "cut.warts.gz" in warning["data"]
+    assert inert(CUT) in warning["data"]
     assert "Something was left out" in warning["data"]
     assert "something was left out" in run["state"]["message"]
 
@@ -223,6 +137,35 @@ def test_served_pages_lead_from_start_to_report_and_prefect(served, night):
     href = re.search(r'href="(/reports/last-night/index\.html)"', start)
     assert href
     assert "64496" in get(served.reports_url + href.group(1))
+
+
+@pytest.mark.parametrize("pages", ["", "/v2"])
+def test_names_of_others_are_text_on_the_pages_of_prefect(served, night, browser, pages):
+    artifacts = served.artifacts(night[1])
+    keys = ("ases", "warnings", "report", "search-progress")
+    page = browser.new_page()
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    made = f"""() => [...document.querySelectorAll("img, a, input, script")].map(e => e.outerHTML)
+        .filter(html => /{EVIL}|password|checkbox|alert|onerror/.test(html))"""
+    try:
+        page.on("dialog", lambda dialog: asked.append(f"{EVIL}: dialog"))
+        for address in (f"artifact/{artifacts[key]['id']}" for key in keys):
+            page.goto(f"{served.ui_url}{pages}/artifacts/{address}")
+            page.wait_for_load_state("networkidle")
+            assert page.evaluate(made) == []
+            if artifacts["ases"]["id"] in address:
+                for name in json.loads(artifacts["ases"]["data"]):
+                    page.get_by_text(name["name"], exact=True).first.wait_for()
+        shown = {inert(name) for name in HOSTILE}
+        assert shown == {row["name"] for row in json.loads(artifacts["ases"]["data"])}
+        for key in keys:
+            page.goto(f"{served.ui_url}{pages}/artifacts/key/{key}")
+            page.wait_for_load_state("networkidle")
+            assert page.evaluate(made) == []
+    finally:
+        page.close()
+    assert [url for url in asked if EVIL in url] == []
 
 
 def test_run_page_in_a_browser_shows_the_artifacts(served, night, browser):
@@ -381,37 +324,3 @@ def test_embedded_run_with_nothing_to_do_ends_with_one_line(tmp_path, words, say
     assert done.returncode == 2
     assert says in done.stderr
     assert len(done.stderr.splitlines()) == 1
-
-
-# Last in the file: it stops what the others use.
-def test_closed_terminal_in_the_middle_of_a_run_leaves_no_process_and_no_place_held(served):
-    topology = served.out.parent / "large.brite"
-    words = [sys.executable, "-m", "pipeline.cli", "generate", "top-down", "--routers", "200000"]
-    subprocess.run([*words, "--out", topology], check=True, cwd=ROOT, capture_output=True)
-    deployment = served.post("/deployments/filter", {})[0]
-    run = served.post(
-        f"/deployments/{deployment['id']}/create_flow_run",
-        {"parameters": {"inputs": [str(topology)]}, "state": {"type": "SCHEDULED"}},
-    )
-    end = time.monotonic() + RUN_S
-    while "ingest-progress" not in served.artifacts(run):
-        assert time.monotonic() < end
-        time.sleep(0.1)
-    children = psutil.Process(served.process.pid).children(recursive=True)
-    commands = "\n".join(" ".join(child.cmdline()) for child in children)
-    for part in ("flows.local_server", "worker start", "prefect.engine"):
-        assert part in commands
-
-    served.process.send_signal(signal.SIGHUP)
-    assert served.process.wait(60) == 0
-    _, alive = psutil.wait_procs(children, timeout=5)
-    assert alive == []
-    for url in (served.ui_url, served.reports_url):
-        with socket.socket() as probe:
-            assert probe.connect_ex((HOST, int(url.rpartition(":")[2]))) != 0
-    # A run that stays "running" would have every later night cancelled.
-    database = Path(served.environment["PREFECT_HOME"]) / "prefect.db"
-    with contextlib.closing(sqlite3.connect(database)) as connection:
-        states = dict(connection.execute("select name, state_type from flow_run"))
-    assert states[run["name"]] == "CRASHED"
-    assert "RUNNING" not in states.values()

@@ -7,6 +7,7 @@ import threading
 import pytest
 
 from flows import progress as module
+from flows.inert import inert
 from flows.progress import listening, progress_artifact
 from pipeline.model.progress import Progress
 
@@ -74,8 +75,8 @@ def test_server_that_fails_does_not_fail_the_stage(monkeypatch):
 
 def test_file_name_cannot_be_markup(published):
     with progress_artifact("k", "Ingest") as callback:
-        callback(Progress("report", 1, 2, "pages", "`<img src=x>`"))
-    assert published[-1][1].endswith(" `<img src=x>`")
+        callback(Progress("report", 1, 2, "pages", "`<img\n\n# src=x>`"))
+    assert published[-1][1] == f"Writing report: 1 of 2 pages {inert('`<img # src=x>`')}"
 
 
 def test_listeners_hear_every_progress(published):

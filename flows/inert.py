@@ -1,0 +1,37 @@
+"""Text of third parties as text on every page of Prefect, whatever it holds.
+
+Prefect has two sets of pages. One takes table cells, descriptions and messages for Markdown with
+HTML in it, the other shows some of them letter by letter, so that entities and backslashes would
+be seen. What both show alike: characters with an invisible one between them that keeps markup from
+beginning, and for three of them a twin.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+_JOINER = "\u2060"  # word joiner: shows nothing, breaks no line, belongs to no markup
+# These pair up wherever they stand, so they are shown by characters that look alike.
+_TWINS = str.maketrans({"`": "\u02cb", "*": "\u2217", "~": "\u223c"})
+# Behind each of these markup would go on: tags, entities, links, escapes, addresses.
+_OPENS = re.compile(
+    r"""<|&|\\|@
+    | \](?=[(\[:])
+    | :(?=/)
+    | \bwww(?=\.)
+    | ^(?:[-+=\#>|]|\d+(?=[.)])) # a list, a heading, a quotation
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+_LOOSE_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
+# Invisible ones: controls, and those that turn the direction of the text behind them.
+_HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
+
+
+def inert(text: object) -> str:
+    """One line that shows as ``text`` and begins no markup; plain text comes back as it is."""
+    line = " ".join(str(text).split())
+    line = "".join(c for c in line if unicodedata.category(c) not in _HIDDEN).translate(_TWINS)
+    line = _OPENS.sub(lambda found: found.group() + _JOINER, line)
+    return _LOOSE_UNDERSCORE.sub(f"{_JOINER}_{_JOINER}", line)

@@ -1,0 +1,5 @@
+from __future__ import annotations
+
+from tests.served import served
+
+__all__ = ["served"]

@@ -1,0 +1,147 @@
+"""What ``make serve`` runs, once for all tests that ask for ``served``: seconds to start.
+
+Who stops it does so in test_prefect_stops.py, which comes last.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from flows.server import HOST, free_port, stop_process
+
+ROOT = Path(__file__).parents[1]
+LAB = ROOT / "data" / "samples" / "lab"
+START_S = 240.0  # on a machine that does much else
+RUN_S = 240.0
+
+
+@dataclass
+class Served:
+    """What ``flows.serve`` runs."""
+
+    process: subprocess.Popen
+    environment: dict[str, str]
+    out: Path
+    ui_url: str
+    reports_url: str
+    log: Path
+
+    @property
+    def home(self) -> Path:
+        return Path(self.environment["PREFECT_HOME"])
+
+    def post(self, path: str, body: dict) -> Any:
+        headers = {"Content-Type": "application/json"}
+        if secret := self.environment.get("PREFECT_SERVER_API_AUTH_STRING"):
+            headers["Authorization"] = f"Basic {base64.b64encode(secret.encode()).decode()}"
+        data = json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.ui_url}/api{path}", data, headers)
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            return json.load(answer)
+
+    def run(self, **parameters: object) -> tuple[int, dict]:
+        """Exit status of ``prefect deployment run --watch``, and the flow run it started."""
+        words = ["-m", "prefect", "--no-prompt", "deployment", "run", "nightly/nightly", "--watch"]
+        for name, value in parameters.items():
+            words += ["-p", f"{name}={json.dumps(value)}"]
+        done = subprocess.run(
+            [sys.executable, *words],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=RUN_S,
+            check=False,
+        )
+        newest = {"sort": "EXPECTED_START_TIME_DESC", "limit": 1}
+        newest["flow_runs"] = {"state": {"type": {"not_any_": ["SCHEDULED"]}}}
+        return done.returncode, self.post("/flow_runs/filter", newest)[0]
+
+    def start(self, **parameters: object) -> dict:
+        """A flow run of the deployment that the worker is to start at once."""
+        deployment = self.post("/deployments/filter", {})[0]["id"]
+        body = {"parameters": parameters, "state": {"type": "SCHEDULED"}}
+        return self.post(f"/deployments/{deployment}/create_flow_run", body)
+
+    def state(self, run: dict) -> dict:
+        """Newest state of a flow run."""
+        wanted = {"flow_runs": {"id": {"any_": [run["id"]]}}}
+        return self.post("/flow_runs/filter", wanted)[0]["state"]
+
+    def artifacts(self, run: dict) -> dict[str, dict]:
+        """Artifacts of a flow run by key."""
+        wanted = {"flow_run_id": {"any_": [run["id"]]}}
+        rows = self.post("/artifacts/filter", {"artifacts": wanted})
+        return {row["key"]: row for row in rows if row["key"]}
+
+
+def clean_environment(home: Path) -> dict[str, str]:
+    """Ours, without what a developer has set for Prefect or hopscope."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("PREFECT_", "HOPSCOPE_"))
+    }
+    return kept | {"PREFECT_HOME": str(home), "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+
+
+@contextlib.contextmanager
+def serving(folder: Path, **variables: str) -> Iterator[Served]:
+    """Run ``flows.serve`` in a folder, its home, store and out there too, until the block ends."""
+    out = folder / "out"
+    reports, prefect = free_port(), free_port()
+    environment = clean_environment(folder / "prefect") | variables
+    # A relative input, as a user would give it: runs start in another folder.
+    environment["HOPSCOPE_IP2AS"] = os.path.relpath(LAB / "lab.pfx2as", folder)
+    words = ["-m", "flows.serve", "--out", str(out), "--store", str(folder / "store")]
+    words += ["--port", str(reports), "--prefect-port", str(prefect)]
+    log = folder / "serve.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, *words],
+            env=environment,
+            cwd=folder,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        wait_until(lambda: "Stop with Ctrl-C" in log.read_text(), START_S, process, log)
+        ui_url = f"http://{HOST}:{prefect}"
+        environment["PREFECT_API_URL"] = f"{ui_url}/api"
+        yield Served(process, environment, out, ui_url, f"http://{HOST}:{reports}", log)
+    finally:
+        stop_process(process, 60)
+
+
+def wait_until(
+    is_so: Callable[[], object],
+    timeout_s: float = RUN_S,
+    process: subprocess.Popen | None = None,
+    log: Path | None = None,
+) -> None:
+    """Return when something is so; fail with a log when it takes too long or a process ended."""
+    end = time.monotonic() + timeout_s
+    while not is_so():
+        said = log.read_text()[-3000:] if log else ""
+        assert process is None or process.poll() is None, said
+        assert time.monotonic() < end, said
+        time.sleep(0.1)
+
+
+@pytest.fixture(scope="session")
+def served(tmp_path_factory):
+    with serving(tmp_path_factory.mktemp("served")) as found:
+        yield found
