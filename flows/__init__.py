@@ -13,6 +13,8 @@ _DEFAULTS = {
     "PREFECT_HOME": str(Path.cwd() / ".prefect"),
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "DO_NOT_TRACK": "1",
+    # A run outlives a server that is away: requests are tried again after 2, 4, ... 256 s.
+    "PREFECT_CLIENT_MAX_RETRIES": "8",
     # Starting takes 6 to 20 s on an idle machine; seconds.
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "180",
 }

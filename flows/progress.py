@@ -84,6 +84,7 @@ class _Publisher:
         self.complete = False
         self._newest: Progress | None = None
         self._artifact: UUID | None = None
+        self._failed = False  # the last time, so that a failure is said once
 
     def __call__(self, progress: Progress) -> None:
         self._newest = progress
@@ -93,25 +94,37 @@ class _Publisher:
     def run(self) -> None:
         """Publish until ended; the last state too."""
         shown = None
-        try:
-            self._publish(0.0, self.title)
-            while not self.ended.wait(UPDATE_EVERY_S):
-                newest = self._newest
-                if newest is not None and newest != shown:
-                    self._publish(_percent(newest), _words(newest))
-                    shown = newest
-            percent = 100.0 if self.complete else _percent(self._newest)
-            self._publish(percent, _words(self._newest) if self._newest else self.title)
-        except Exception as error:  # whatever a server can do wrong, the stage goes on
-            logger.warning("progress is not shown: %s", error)
+        while True:
+            ended = self.ended.is_set()
+            wanted = self._wanted(ended)
+            # A server that is away may be back the next time.
+            if wanted != shown and self._publish(*wanted):
+                shown = wanted
+            if ended:
+                return
+            self.ended.wait(UPDATE_EVERY_S)
 
-    def _publish(self, percent: float, description: str) -> None:
-        if self._artifact is None:
-            created = create_progress_artifact(percent, key=self.key, description=description)
-            # Called outside an event loop, so it is no coroutine.
-            self._artifact = cast(UUID, created)
-        else:
-            update_progress_artifact(self._artifact, percent, description=description)
+    def _wanted(self, ended: bool) -> tuple[float, str]:
+        newest = self._newest
+        percent = 100.0 if ended and self.complete else _percent(newest)
+        return percent, _words(newest) if newest else self.title
+
+    def _publish(self, percent: float, description: str) -> bool:
+        """Whether the server took it; whatever it can do wrong, the stage goes on."""
+        try:
+            if self._artifact is None:
+                created = create_progress_artifact(percent, key=self.key, description=description)
+                # Called outside an event loop, so it is no coroutine.
+                self._artifact = cast(UUID, created)
+            else:
+                update_progress_artifact(self._artifact, percent, description=description)
+        except Exception as error:
+            if not self._failed:
+                logger.warning("progress is not shown: %s", error)
+            self._failed = True
+            return False
+        self._failed = False
+        return True
 
 
 def _percent(progress: Progress | None) -> float:

@@ -73,6 +73,24 @@ def test_server_that_fails_does_not_fail_the_stage(monkeypatch):
         callback(Progress("search", 1, 4, "ingresses"))
 
 
+def test_server_that_was_away_shows_the_progress_when_it_is_back(published, monkeypatch):
+    update, tries = module.update_progress_artifact, []
+    tried_twice = threading.Event()
+
+    def away_at_first(*given, **named):
+        tries.append(given)
+        if len(tries) < 3:
+            raise ConnectionError("away")
+        tried_twice.set()
+        update(*given, **named)
+
+    monkeypatch.setattr(module, "update_progress_artifact", away_at_first)
+    with progress_artifact("k", "Searches") as callback:
+        callback(Progress("search", 1, 4, "ingresses"))
+        assert tried_twice.wait(30)
+    assert (25.0, "Searching: 1 of 4 ingresses") in published
+
+
 def test_file_name_cannot_be_markup(published):
     with progress_artifact("k", "Ingest") as callback:
         callback(Progress("report", 1, 2, "pages", "`<img\n\n# src=x>`"))
