@@ -71,7 +71,7 @@ demo: $(READY)
 	  --ip2as data/samples/lab/lab.pfx2as --as-names data/samples/lab/as_names.json --allow-special 198.18.0.0/15
 
 serve: $(READY)
-	$(PY) -m flows.serve
+	$(PY) -m flows.serve --with-parent
 
 bench: $(READY_BENCH)
 	@for program in benchmarks/bench_*.py; do echo "== $$program"; $(PY) $$program || exit 1; done

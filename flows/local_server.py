@@ -9,6 +9,8 @@ write to Prefect's API starts programs here, and a browser lets every web site s
 2. a request from a page of another origin: browsers say which in ``Origin`` with every POST and
    every websocket, programs send none.
 
+and a browser shows its pages in no frame of another site, whose buttons would be ours underneath.
+
 ``python -m flows.local_server PORT``; settings come from ``PREFECT_*``.
 """
 
@@ -26,6 +28,10 @@ App = Callable[
     Awaitable[None],
 ]
 HOSTS = frozenset(name.encode() for name in (HOST, "localhost"))
+NO_FRAMES = (
+    (b"x-frame-options", b"SAMEORIGIN"),
+    (b"content-security-policy", b"frame-ancestors 'self'"),
+)
 OPEN_REQUESTS_WAIT_S = 5  # at the end; pages hold websockets open for ever
 
 
@@ -46,7 +52,7 @@ class OnlyThisMachine:
 
     async def __call__(self, scope: Message, receive: Any, send: Any) -> None:
         if scope["type"] == "lifespan" or self._is_allowed(scope["headers"]):
-            await self._app(scope, receive, send)
+            await self._app(scope, receive, _unframed(send))
         elif scope["type"] == "websocket":
             await receive()
             await send({"type": "websocket.close", "code": 1008})
@@ -64,6 +70,17 @@ class OnlyThisMachine:
             and hosts[0].partition(b":")[0] in HOSTS
             and all(page in self._origins for page in pages)
         )
+
+
+def _unframed(send: Callable[[Message], Awaitable[None]]) -> Callable[[Message], Awaitable[None]]:
+    """Sends with the headers that keep answers out of frames of other sites."""
+
+    async def send_unframed(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", ()), *NO_FRAMES]}
+        await send(message)
+
+    return send_unframed
 
 
 def main(arguments: list[str]) -> None:

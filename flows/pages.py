@@ -14,7 +14,7 @@ import urllib.parse
 from http import HTTPStatus
 from pathlib import Path
 
-from flows.runs import Run, runs_in_progress
+from flows.runs import Api, Run, RunsUnknown, runs_in_progress
 from flows.server import HOST
 
 REPORTS = "/reports/"
@@ -41,7 +41,7 @@ td, th {{ text-align: left; padding: .35rem .5rem; border-bottom: 1px solid #888
 <h2>Now</h2>
 <ul>
 <li><a href="{prefect}">Prefect</a>: runs, schedule, logs;
-start one with <code>prefect deployment run nightly/nightly</code></li>
+start one with <code>{run_now}</code></li>
 {running}
 </ul>
 <h2>Reports</h2>
@@ -63,29 +63,51 @@ def snapshots_with_report(out: Path) -> list[tuple[str, float]]:
     return sorted(written, key=lambda row: (-row[1], row[0]))
 
 
-def start_page(out: Path, ui_url: str, runs: list[Run]) -> str:
-    """HTML of the start page."""
+def start_page(out: Path, ui_url: str, runs: list[Run] | str, run_now: str) -> str:
+    """HTML of the start page.
+
+    Parameters
+    ----------
+    out : Path
+        Folder of reports.
+    ui_url : str
+        Of Prefect's pages.
+    runs : list of Run or str
+        In progress; or why it is not known.
+    run_now : str
+        Command that starts a run.
+    """
     snapshots = snapshots_with_report(out)
     rows = "".join(
         f'<tr><td><a href="{_href(name)}">{html.escape(name)}</a></td>'
         f"<td>{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime(written))}</td></tr>"
         for name, written in snapshots
     )
-    running = "".join(
-        f'<li>Run <a href="{html.escape(run.page)}">{html.escape(run.name)}</a> is in progress'
-        + (f': <a href="{html.escape(run.dashboard)}">Dask dashboard</a>' if run.dashboard else "")
-        + "</li>"
-        for run in runs
-    )
-    newest = f'<p class="newest"><a href="{_href(snapshots[0][0])}">Newest report</a></p>'
+    if isinstance(runs, str):
+        running = f"<li>{html.escape(runs)}</li>"
+    else:
+        running = "".join(map(_run, runs)) or "<li>No run in progress</li>"
+    newest = ""
+    if snapshots:
+        href = _href(snapshots[0][0])
+        newest = f'<p class="newest"><a href="{href}">Newest report</a></p>'
     return _PAGE.format(
-        newest=newest if snapshots else "",
+        newest=newest,
         prefect=html.escape(ui_url),
-        running=running or "<li>No run in progress</li>",
+        running=running,
+        run_now=html.escape(run_now),
         reports=f"<table><tr><th>Snapshot</th><th>Written</th></tr>{rows}</table>"
         if snapshots
         else f"<p>None yet in {html.escape(str(out))}.</p>",
     )
+
+
+def _run(run: Run) -> str:
+    name = f'<a href="{html.escape(run.page)}">{html.escape(run.name)}</a>'
+    if run.state != "Running":
+        return f"<li>Run {name}: {html.escape(run.state)}</li>"
+    link = f': <a href="{html.escape(run.dashboard)}">Dask dashboard</a>' if run.dashboard else ""
+    return f"<li>Run {name} is in progress{link}</li>"
 
 
 def _href(name: str) -> str:
@@ -103,9 +125,9 @@ class ReportServer(http.server.ThreadingHTTPServer):
 
     daemon_threads = True
 
-    def __init__(self, port: int, out: Path, ui_url: str, api_url: str):
+    def __init__(self, port: int, out: Path, ui_url: str, api: Api, run_now: str):
         super().__init__((HOST, port), _Handler)
-        self.out, self.ui_url, self.api_url = out, ui_url, api_url
+        self.out, self.ui_url, self.api, self.run_now = out, ui_url, api, run_now
 
     @property
     def url(self) -> str:
@@ -141,6 +163,10 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         return str(found) if found else "/nonexistent"
 
     def end_headers(self) -> None:
+        # No page of another site may lay one of ours under its own buttons, or learn an address.
+        self.send_header("X-Frame-Options", "DENY")
+        self.send_header("Content-Security-Policy", "frame-ancestors 'none'")
+        self.send_header("Referrer-Policy", "no-referrer")
         self.send_header("X-Content-Type-Options", "nosniff")
         self.send_header("Cache-Control", "no-cache")
         super().end_headers()
@@ -163,8 +189,12 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
             return None
 
     def _send_start_page(self):
-        runs = runs_in_progress(self.server.api_url, self.server.ui_url)
-        data = start_page(self.server.out, self.server.ui_url, runs).encode()
+        server = self.server
+        try:
+            runs: list[Run] | str = runs_in_progress(server.api, server.ui_url)
+        except RunsUnknown as error:
+            runs = str(error)
+        data = start_page(server.out, server.ui_url, runs, server.run_now).encode()
         self.send_response(HTTPStatus.OK)
         self.send_header("Content-Type", "text/html; charset=utf-8")
         self.send_header("Content-Length", str(len(data)))

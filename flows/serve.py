@@ -1,41 +1,57 @@
 """Prefect server and worker, and the reports, all on 127.0.0.1: ``python -m flows.serve``.
 
-Everything that it starts ends with it, on SIGINT, SIGTERM and SIGHUP.
+Everything that it starts ends with it, however it ends (flows/tied.py). One serve for each
+PREFECT_HOME: two would give each other's runs to their workers.
 """
 
 from __future__ import annotations
 
 import argparse
+import collections
 import contextlib
 import os
+import shlex
 import socket
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
-import psutil  # type: ignore[import-untyped]
-
 import flows
+from flows.holders import Holder, Seat
 from flows.pages import REPORTS, REPORTS_FOLDER, REPORTS_URL, ReportServer
-from flows.runs import end_lost_runs
-from flows.server import HOST, prefect_server, stop_process
-from flows.tied import tied
+from flows.runs import Api, end_lost_runs
+from flows.server import (
+    HOST,
+    PrefectServer,
+    auth_string,
+    open_log,
+    prefect_server,
+    stop_process,
+)
+from flows.tied import STOP_TIMEOUT_S, tied
 from pipeline.cli.terminal import print_line, warn
 from pipeline.errors import UsageError
-from pipeline.stopping import stop_on_signals
+from pipeline.stopping import end_with_parent, stop_on_signals
 
 ROOT = Path(flows.__file__).resolve().parents[1]
 POOL = "local"
-STOP_TIMEOUT_S = 15.0
-LOOK_EVERY_S = 0.5
+LOCK = "serve.lock"  # in PREFECT_HOME
 CLI_TIMEOUT_S = 180.0
+# Of one store one run works and one waits, further ones are refused in seconds; other stores' runs
+# go beside them.
+RUNS_AT_ONCE = 4
+LOOK_FOR_LOST_RUNS_EVERY_S = 15.0
+MAX_RESTARTS, RESTARTS_WITHIN_S = 3, 3600.0  # of the Prefect server
 
 
 def main(arguments: list[str]) -> int:
     """Serve until asked to stop; returns the exit status."""
     options = _options(arguments)
+    if options.with_parent and not end_with_parent(os.getppid()):
+        return 0
     with stop_on_signals() as stopping:
         try:
             return _serve(options, stopping.asked)
@@ -71,6 +87,9 @@ def _options(arguments: list[str]) -> argparse.Namespace:
         default=environment("HOPSCOPE_SERVE_PREFECT_PORT", "4200"),
         help="port of Prefect [%(default)s]",
     )
+    parser.add_argument(
+        "--with-parent", action="store_true", help="end when the process that started it has ended"
+    )
     return parser.parse_args(arguments)
 
 
@@ -90,43 +109,109 @@ def _serve(options: argparse.Namespace, asked_to_stop: threading.Event) -> int:
     home = Path(os.environ["PREFECT_HOME"])
     ui_url = f"http://{HOST}:{options.prefect_port}"
     with contextlib.ExitStack() as stack:
+        lock = stack.enter_context(_only_one(home, options))
         _check_free(options.prefect_port, "--prefect-port")
-        reports = stack.enter_context(
-            _reports(options.port, options.out.resolve(), ui_url, f"{ui_url}/api")
-        )
+        _check_free(options.port, "--port")
         print_line("Starting Prefect ...")
         sys.stdout.flush()
+        log = home / "server.log"
         server = stack.enter_context(
-            prefect_server(options.prefect_port, home / "server.log", ui=True, scheduler=True)
+            prefect_server(options.prefect_port, log, ui=True, scheduler=True, held=[lock])
+        )
+        api = Api(server.api_url, auth_string())
+        run_now = f"PREFECT_API_URL={api.url} {_program('prefect')} deployment run nightly/nightly"
+        reports = stack.enter_context(
+            _reports(ReportServer(options.port, options.out.resolve(), ui_url, api, run_now))
         )
         server.wait()
-        # Runs of a worker that is gone would hold the place of the next run for ever.
-        end_lost_runs(server.api_url)
-        stack.callback(end_lost_runs, server.api_url)
+        # Runs of a worker that is gone would stay in progress for ever.
+        end_lost_runs(api, no_worker=True)
+        stack.callback(end_lost_runs, api, no_worker=True)
         environment = os.environ | {
-            "PREFECT_API_URL": server.api_url,
+            "PREFECT_API_URL": api.url,
             REPORTS_URL: reports.url + REPORTS.rstrip("/"),
             REPORTS_FOLDER: str(reports.out),
         }
+        if api.auth:
+            environment["PREFECT_API_AUTH_STRING"] = api.auth
         _prefect(["work-pool", "create", POOL, "--type", "process", "--overwrite"], environment)
         _prefect(["deploy", "--all"], environment)
-        worker = stack.enter_context(_worker(environment, home / "worker.log"))
+        worker = stack.enter_context(_worker(environment, home / "worker.log", lock))
         print_line(f"Reports:  {reports.url}/")
         print_line(f"Prefect:  {ui_url}/")
         print_line("Runs every night at 02:15 UTC. Now, in another shell:")
-        print_line(f"  PREFECT_API_URL={server.api_url} prefect deployment run nightly/nightly")
+        print_line(f"  {run_now}")
         print_line(f"Logs are in {home}. Stop with Ctrl-C.")
         sys.stdout.flush()
-        children = {"server": server.process, "worker": worker}
-        while not asked_to_stop.wait(1.0):
-            for name, process in children.items():
-                if process.poll() is not None:
-                    warn(
-                        f"the Prefect {name} ended with status {process.returncode}: "
-                        f"see {home / name}.log"
-                    )
-                    return 1
+        return _watch(server, worker, api, home, asked_to_stop)
+
+
+def _watch(
+    server: PrefectServer,
+    worker: subprocess.Popen,
+    api: Api,
+    home: Path,
+    asked_to_stop: threading.Event,
+) -> int:
+    """Look after what runs until asked to stop; returns the exit status.
+
+    A server that ended is started again: runs go on meanwhile, and tell it afterwards.
+    """
+    restarts: collections.deque[float] = collections.deque(maxlen=MAX_RESTARTS)
+    looked = time.monotonic()
+    while not asked_to_stop.wait(1.0):
+        now = time.monotonic()
+        if worker.poll() is not None:
+            warn(f"the worker ended with status {worker.returncode}: see {home}/worker.log")
+            return 1
+        if server.process is not None and server.process.poll() is not None:
+            said = f"the Prefect server ended with status {server.process.returncode}"
+            if len(restarts) == MAX_RESTARTS and now - restarts[0] < RESTARTS_WITHIN_S:
+                warn(f"{said}, the {MAX_RESTARTS + 1}th time within an hour: see {server.log}")
+                return 1
+            warn(f"{said}: starting it again; see {server.log}")
+            restarts.append(now)
+            server.start()
+            server.wait()
+        if now - looked >= LOOK_FOR_LOST_RUNS_EVERY_S:
+            looked = now
+            end_lost_runs(api)
     return 0
+
+
+@contextlib.contextmanager
+def _only_one(home: Path, options: argparse.Namespace) -> Iterator[int]:
+    """Hold the home's lock, for the server and the worker too; yields its descriptor.
+
+    Raises
+    ------
+    UsageError
+        If another serve has it; says which.
+    """
+    home.mkdir(parents=True, exist_ok=True)
+    seat = Seat(home / LOCK)
+    ports = f"reports on port {options.port}, Prefect on {options.prefect_port}"
+    me = Holder.me(f"hopscope serve, {ports}")
+    end = time.monotonic() + STOP_TIMEOUT_S
+    while (lock := seat.take(me)) is None:
+        holder = seat.holder()
+        # What a killed one started is about to end, and holds the lock until then.
+        if holder is None or not holder.is_gone() or time.monotonic() > end:
+            raise UsageError(
+                f"{home} is in use by {holder or 'another hopscope serve'}: stop that one, or set "
+                "PREFECT_HOME to another folder and give --port and --prefect-port"
+            )
+        time.sleep(0.2)
+    try:
+        yield lock
+    finally:
+        os.close(lock)
+
+
+def _program(name: str) -> str:
+    """What any shell calls a program that lies beside this Python."""
+    program = Path(sys.executable).with_name(name)
+    return shlex.quote(str(program)) if program.exists() else f"{sys.executable} -m {name}"
 
 
 def _check_free(port: int, option: str) -> None:
@@ -141,9 +226,8 @@ def _check_free(port: int, option: str) -> None:
 
 
 @contextlib.contextmanager
-def _reports(port: int, out: Path, ui_url: str, api_url: str) -> Iterator[ReportServer]:
-    _check_free(port, "--port")
-    with ReportServer(port, out, ui_url, api_url) as server:
+def _reports(server: ReportServer) -> Iterator[ReportServer]:
+    with server:
         thread = threading.Thread(target=server.serve_forever, name="reports", daemon=True)
         thread.start()
         try:
@@ -153,52 +237,24 @@ def _reports(port: int, out: Path, ui_url: str, api_url: str) -> Iterator[Report
 
 
 @contextlib.contextmanager
-def _worker(environment: dict[str, str], log: Path) -> Iterator[subprocess.Popen]:
+def _worker(environment: dict[str, str], log: Path, lock: int) -> Iterator[subprocess.Popen]:
+    """Run a worker; at the end it and all that it started are stopped."""
     words = [sys.executable, "-m", "prefect", "worker", "start", "--pool", POOL]
-    with log.open("wb") as output:
+    with open_log(log) as output:
         process = subprocess.Popen(
-            tied([*words, "--type", "process", "--limit", "2"]),
+            tied([*words, "--type", "process", "--limit", str(RUNS_AT_ONCE)]),
             cwd=ROOT,
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            pass_fds=[lock],
         )
-    with _no_orphans(process.pid):
-        try:
-            yield process
-        finally:
-            stop_process(process, STOP_TIMEOUT_S)
-
-
-@contextlib.contextmanager
-def _no_orphans(pid: int) -> Iterator[None]:
-    """At the end, end whatever a process started, directly or not, and left behind."""
-    parent = psutil.Process(pid)
-    below: set[psutil.Process] = set()
-    ended = threading.Event()
-
-    def look() -> None:
-        # Flow runs have sessions of their own, and their workers another parent once they are
-        # gone: note all of them while they live.
-        while not ended.wait(LOOK_EVERY_S):
-            with contextlib.suppress(psutil.Error):
-                below.update(parent.children(recursive=True))
-            below.difference_update([process for process in below if not process.is_running()])
-
-    thread = threading.Thread(target=look, name="children", daemon=True)
-    thread.start()
     try:
-        yield
+        yield process
     finally:
-        ended.set()
-        thread.join()
-        left = [process for process in below if process.is_running()]
-        for process in left:
-            with contextlib.suppress(psutil.Error):
-                process.kill()
-        psutil.wait_procs(left, STOP_TIMEOUT_S)
+        stop_process(process)
 
 
 def _prefect(words: list[str], environment: dict[str, str]) -> None:

@@ -1,4 +1,4 @@
-"""A Prefect server as a child process: started, waited for, stopped. Imports no Prefect itself."""
+"""A Prefect server as a child process: started, waited for, stopped."""
 
 from __future__ import annotations
 
@@ -11,20 +11,30 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import IO
 
-from flows.tied import tied
+from flows.tied import STOP_TIMEOUT_S, tied
 from pipeline.errors import UsageError
 
 HOST = "127.0.0.1"
 START_TIMEOUT_S = 180.0  # 6 s on an idle machine, 20 s the first time, more on a busy one
-STOP_TIMEOUT_S = 10.0
+MAX_LOG_BYTES = 10_000_000  # then a log is begun anew, and the one before is kept beside it
 
 
 def origins(port: int) -> tuple[str, ...]:
     """What a browser calls the pages of a port of this machine."""
     return tuple(f"http://{name}:{port}" for name in (HOST, "localhost"))
+
+
+def auth_string() -> str | None:
+    """``user:password`` that requests to Prefect carry, from Prefect's settings."""
+    from prefect.settings import get_current_settings  # a second
+
+    settings = get_current_settings()
+    secret = settings.api.auth_string or settings.server.api.auth_string
+    return secret.get_secret_value() if secret else None
 
 
 def free_port(preferred: int = 0) -> int:
@@ -55,8 +65,19 @@ def stop_process(process: subprocess.Popen, timeout_s: float = STOP_TIMEOUT_S) -
         os.killpg(process.pid, signal.SIGKILL)
 
 
+def open_log(path: Path) -> IO[bytes]:
+    """Open a log to write on at its end; a long one becomes ``NAME.1`` first."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileNotFoundError):
+        if path.stat().st_size > MAX_LOG_BYTES:
+            path.replace(path.with_name(f"{path.name}.1"))
+    return path.open("ab")
+
+
 @contextlib.contextmanager
-def prefect_server(port: int, log: Path, *, ui: bool, scheduler: bool) -> Iterator[PrefectServer]:
+def prefect_server(
+    port: int, log: Path, *, ui: bool, scheduler: bool, held: Sequence[int] = ()
+) -> Iterator[PrefectServer]:
     """Run a Prefect server on 127.0.0.1, for this machine only, and stop it on every exit.
 
     Call it from the main thread: the server ends with the thread that started it.
@@ -66,18 +87,19 @@ def prefect_server(port: int, log: Path, *, ui: bool, scheduler: bool) -> Iterat
     port : int
         Must be free.
     log : Path
-        Where the server writes.
+        Where the server writes, at the end.
     ui : bool
         Whether it serves pages.
     scheduler : bool
         Whether it schedules deployments and marks late runs.
+    held : sequence of int
+        Descriptors of locks that are held until the server has ended too.
 
     Yields
     ------
     PrefectServer
         Call its ``wait`` before the first request.
     """
-    log.parent.mkdir(parents=True, exist_ok=True)
     environment = {k: v for k, v in os.environ.items() if k != "PREFECT_API_URL"}
     environment |= {
         "PREFECT_SERVER_LOGGING_LEVEL": "ERROR",
@@ -89,26 +111,37 @@ def prefect_server(port: int, log: Path, *, ui: bool, scheduler: bool) -> Iterat
         # By default pages of every site may read the answers.
         "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": ",".join(origins(port)),
     }
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            tied([sys.executable, "-m", "flows.local_server", str(port)]),
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            env=environment,
-            start_new_session=True,
-        )
+    server = PrefectServer(port, log, environment, held)
     try:
-        yield PrefectServer(process, port, log)
+        server.start()
+        yield server
     finally:
-        stop_process(process)
+        if server.process is not None:
+            stop_process(server.process)
 
 
 class PrefectServer:
     """A server that is starting or running."""
 
-    def __init__(self, process: subprocess.Popen, port: int, log: Path):
-        self.process, self.port, self.log = process, port, log
+    def __init__(self, port: int, log: Path, environment: dict[str, str], held: Sequence[int]):
+        self.port, self.log = port, log
+        self._environment, self._held = environment, tuple(held)
+        self._said_before = 0  # bytes in the log
+        self.process: subprocess.Popen | None = None
+
+    def start(self) -> None:
+        """Start it, or start it again where it has ended."""
+        with open_log(self.log) as output:
+            self._said_before = output.tell()
+            self.process = subprocess.Popen(
+                tied([sys.executable, "-m", "flows.local_server", str(self.port)]),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=self._environment,
+                start_new_session=True,
+                pass_fds=self._held,
+            )
 
     @property
     def api_url(self) -> str:
@@ -124,7 +157,7 @@ class PrefectServer:
         """
         end = time.monotonic() + timeout_s
         while time.monotonic() < end:
-            if self.process.poll() is not None:
+            if self.process is not None and self.process.poll() is not None:
                 raise UsageError(
                     f"the Prefect server ended with status {self.process.returncode}: {self._why()}"
                 )
@@ -138,5 +171,6 @@ class PrefectServer:
         raise UsageError(f"the Prefect server did not answer in {timeout_s:.0f} s: {self._why()}")
 
     def _why(self) -> str:
-        lines = self.log.read_text(errors="replace").strip().splitlines()
+        said = self.log.read_bytes()[self._said_before :].decode(errors="replace")
+        lines = said.strip().splitlines()
         return f"{lines[-1] if lines else 'it said nothing'} (log: {self.log})"

@@ -65,5 +65,22 @@ def test_other_hosts_and_pages_of_other_sites_are_refused(headers):
     assert ask(headers, "websocket") == [{"type": "websocket.close", "code": 1008}]
 
 
+def test_answers_stay_out_of_frames_of_other_sites():
+    sent: list[dict] = []
+
+    async def send(message):
+        sent.append(message)
+
+    async def behind(scope, receive, send):
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"a", b"b")]})
+
+    scope = {"type": "http", "headers": OWN}
+    asyncio.run(OnlyThisMachine(behind, 4200)(scope, None, send))
+    headers = dict(sent[0]["headers"])
+    assert headers[b"a"] == b"b"
+    assert headers[b"x-frame-options"] == b"SAMEORIGIN"
+    assert headers[b"content-security-policy"] == b"frame-ancestors 'self'"
+
+
 def test_start_and_end_of_the_server_reach_the_application():
     assert ask([], "lifespan") == [{"type": "behind"}]

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import http.client
 import threading
+import urllib.request
 
 import pytest
 
 from flows.pages import ReportServer, start_page
-from flows.runs import Run
+from flows.runs import Api, Run
+
+RUN_NOW = "prefect deployment run <nightly>"
 
 
 @pytest.fixture
@@ -27,7 +30,8 @@ def out(tmp_path):
 @pytest.fixture
 def server(out):
     # Nothing listens on port 9: Prefect does not answer, the pages must.
-    with ReportServer(0, out, "http://127.0.0.1:9", "http://127.0.0.1:9/api") as server:
+    api = Api("http://127.0.0.1:9/api")
+    with ReportServer(0, out, "http://127.0.0.1:9", api, RUN_NOW) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
         thread.start()
         yield server
@@ -47,6 +51,23 @@ def get(server, path: str, host: str | None = None, method: str = "GET"):
         connection.close()
 
 
+@pytest.mark.parametrize("path", ["/", "/reports/2026-11-21/index.html", "/nowhere"])
+def test_no_other_site_can_frame_a_page_or_learn_its_address(server, path):
+    with urllib.request.build_opener(Unraised).open(f"{server.url}{path}", timeout=10) as answer:
+        headers = answer.headers
+    assert headers["X-Frame-Options"] == "DENY"
+    assert headers["Content-Security-Policy"] == "frame-ancestors 'none'"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+class Unraised(urllib.request.HTTPErrorProcessor):
+    """Hands errors out as answers."""
+
+    def http_response(self, request, response):
+        return response
+
+
 def test_a_report_is_served(server):
     assert get(server, "/reports/2026-11-21/index.html") == (200, "report of 2026-11-21")
 
@@ -59,8 +80,18 @@ def test_the_start_page_lists_reports_and_links_to_prefect(server):
     assert "http://127.0.0.1:9" in text
     assert "<b>bold" not in text
     assert "&lt;b&gt;bold" in text
+    assert "prefect deployment run &lt;nightly&gt;" in text
+    assert "Prefect does not answer" in text
+    assert "No run in progress" not in text
     assert "empty" not in text
     assert ".writing" not in text
+
+
+def test_the_start_page_is_there_before_the_first_report(tmp_path):
+    for out in (tmp_path, tmp_path / "not-yet"):
+        text = start_page(out, "http://127.0.0.1:9", [], RUN_NOW)
+        assert f"None yet in {out}" in text
+        assert "Newest report" not in text
 
 
 @pytest.mark.parametrize(
@@ -115,7 +146,9 @@ def test_only_reading_is_possible(server):
 
 def test_a_run_in_progress_shows_its_dashboard(out):
     run = Run("bold-<i>", "http://127.0.0.1:9/runs/1", "http://127.0.0.1:8787/status")
-    text = start_page(out, "http://127.0.0.1:9", [run])
+    waiting = Run("second", "http://127.0.0.1:9/runs/2", "", "Waiting")
+    text = start_page(out, "http://127.0.0.1:9", [run, waiting], RUN_NOW)
+    assert ">second</a>: Waiting" in text
     assert 'href="http://127.0.0.1:8787/status"' in text
     assert "bold-&lt;i&gt;" in text
-    assert "No run in progress" in start_page(out, "http://127.0.0.1:9", [])
+    assert "No run in progress" in start_page(out, "http://127.0.0.1:9", [], RUN_NOW)
