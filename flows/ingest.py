@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
@@ -10,7 +10,7 @@ from prefect.states import Failed, State
 
 from flows.artifacts import show_warnings
 from flows.children import without_main_module
-from flows.options import configs
+from flows.options import FurtherOptions, SnapshotName, Text, configs
 from flows.outcome import EXPECTED, ended, one_line, result_or_failure
 from flows.progress import progress_artifact
 from pipeline.config import IngestConfig
@@ -35,11 +35,11 @@ def ingest_stage(config: IngestConfig) -> IngestSummary | State:
 
 @flow(name="ingest", persist_result=False)
 def ingest(
-    inputs: list[str] | None = None,
-    store: str | None = None,
-    snapshot: str | None = None,
-    ip2as: list[str] | None = None,
-    options: dict[str, Any] | None = None,
+    inputs: list[Text] | None = None,
+    store: Text | None = None,
+    snapshot: SnapshotName | None = None,
+    ip2as: list[Text] | None = None,
+    options: FurtherOptions | None = None,
 ) -> State:
     """Read files or folders into a snapshot of the store.
 

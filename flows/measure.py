@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 import uuid
 from pathlib import Path
-from typing import Any
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
@@ -15,7 +14,7 @@ from prefect.states import Failed, State
 from flows.artifacts import show_dashboard
 from flows.children import without_main_module
 from flows.handover import FOLDER, read_measurement, remove_old, write_measurement
-from flows.options import configs
+from flows.options import FurtherOptions, Metrics, SnapshotName, Text, configs
 from flows.outcome import EXPECTED, ended, one_line, result_or_failure
 from flows.progress import progress_artifact
 from flows.runs import DASHBOARD_LINK
@@ -105,12 +104,12 @@ class _Dashboard:
 
 @flow(name="measure", persist_result=False)
 def measure(
-    store: str | None = None,
-    out: str | None = None,
-    snapshot: str | None = None,
-    scheduler: str | None = None,
-    metrics: str | None = None,
-    options: dict[str, Any] | None = None,
+    store: Text | None = None,
+    out: Text | None = None,
+    snapshot: SnapshotName | None = None,
+    scheduler: Text | None = None,
+    metrics: Metrics | None = None,
+    options: FurtherOptions | None = None,
 ) -> State:
     """Measure the ASes of a snapshot; the path of what was found is for ``report``.
 

@@ -24,13 +24,13 @@ from prefect.client.orchestration import get_client
 from prefect.events.worker import EventsWorker
 from prefect.exceptions import TerminationSignal
 from prefect.logging.handlers import APILogWorker, PrefectConsoleHandler
-from prefect.settings import PREFECT_API_URL, temporary_settings
-from prefect.states import Failed, State
+from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
+from prefect.states import Cancelled, Failed, State
 
 from flows.artifacts import show_warnings
 from flows.ingest import ingest_stage
 from flows.measure import measured
-from flows.options import configs, parameters_of, parse
+from flows.options import FurtherOptions, Metrics, SnapshotName, Text, configs, parameters_of, parse
 from flows.outcome import (
     EXPECTED,
     ended,
@@ -40,13 +40,16 @@ from flows.outcome import (
 )
 from flows.progress import listening
 from flows.report import report_stage
-from flows.server import free_port, prefect_server
+from flows.runs import Api, end_lost_runs
+from flows.server import auth_string, free_port, prefect_server
+from flows.turns import OVERLAPPING_STATE, Overlapping, turn
 from pipeline.cli.summaries import print_analyze, print_ingest, print_warnings
 from pipeline.cli.terminal import ProgressDisplay, warn
 from pipeline.errors import UsageError
 from pipeline.stopping import stop_on_signals
 
 if TYPE_CHECKING:
+    from pipeline.config import AnalyzeConfig, IngestConfig
     from pipeline.stages import AnalyzeSummary, IngestSummary
 
 LAST_EVENTS_WAIT_S = 10.0
@@ -73,14 +76,14 @@ log_failed_states_in_one_line()
 
 @flow(name="nightly", persist_result=False)
 def nightly(
-    inputs: list[str] | None = None,
-    store: str | None = None,
-    out: str | None = None,
-    snapshot: str | None = None,
-    ip2as: list[str] | None = None,
-    scheduler: str | None = None,
-    metrics: str | None = None,
-    options: dict[str, Any] | None = None,
+    inputs: list[Text] | None = None,
+    store: Text | None = None,
+    out: Text | None = None,
+    snapshot: SnapshotName | None = None,
+    ip2as: list[Text] | None = None,
+    scheduler: Text | None = None,
+    metrics: Metrics | None = None,
+    options: FurtherOptions | None = None,
 ) -> State:
     """Read the inputs into a snapshot, measure its ASes, write the reports.
 
@@ -107,6 +110,20 @@ def nightly(
         stages.check_run(ingest_config, analyze_config)
     except EXPECTED as error:
         return Failed(message=one_line(error))
+    with contextlib.ExitStack() as held:
+        try:
+            held.enter_context(turn(ingest_config.store))
+        except Overlapping as error:
+            return Cancelled(name=OVERLAPPING_STATE, message=str(error))
+        except OSError as error:
+            return Failed(message=one_line(error))
+        return _night(ingest_config, analyze_config)
+
+
+def _night(ingest_config: IngestConfig, analyze_config: AnalyzeConfig) -> State:
+    """The three stages, one after the other; the state that the flow ends with."""
+    from pipeline import stages
+
     ingested, failure = result_or_failure(ingest_stage(ingest_config, return_state=True))
     if failure is not None:
         return failure
@@ -194,7 +211,9 @@ def _run_on_own_server(parameters: dict[str, Any]) -> State:
     with prefect_server(free_port(), log, ui=False, scheduler=False) as server:
         importlib.import_module("pipeline.stages")  # seconds, while the server starts
         server.wait()
-        with temporary_settings({PREFECT_API_URL: server.api_url}):
+        api = Api(server.api_url, auth_string())
+        end_lost_runs(api)
+        with temporary_settings({PREFECT_API_URL: api.url, PREFECT_API_AUTH_STRING: api.auth}):
             try:
                 return _run(parameters)
             finally:

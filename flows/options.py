@@ -4,6 +4,8 @@ A flow run knows a few parameters by name (inputs, store, out, snapshot, ip2as, 
 metrics) and takes any other option of ``hopscope run`` in ``options``, by its long name:
 ``{"allow_special": ["198.18.0.0/15"], "bridge_gaps": true}``. What is not given comes from
 ``HOPSCOPE_*``, then from the default of the command line.
+
+The types here are those of the form on Prefect's pages, and of its check before a run is made.
 """
 
 from __future__ import annotations
@@ -12,14 +14,18 @@ import inspect
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args, get_type_hints
 
 import typer
+from pydantic import BaseModel, ConfigDict, Field, create_model
 from typer.exceptions import TyperException
 
 from pipeline.cli import options as o
-from pipeline.config import AnalyzeConfig, IngestConfig
+from pipeline.config import AnalyzeConfig, Borders, DeviceChoice, IngestConfig, Schedule
 from pipeline.errors import UsageError
+from pipeline.ingest import FORMATS
+from pipeline.model.metrics import METRICS
+from pipeline.store.names import NAME_PATTERN
 
 Inputs = Annotated[
     list[Path],
@@ -70,6 +76,44 @@ DEFAULTS = {
     for name, parameter in inspect.signature(_given).parameters.items()
     if parameter.default is not inspect.Parameter.empty
 }
+
+
+# Types of options that are texts on the command line.
+_KINDS: dict[str, Any] = {
+    "format": Literal.__getitem__(tuple(FORMATS)),
+    "borders": Borders,
+    "device": DeviceChoice,
+    "schedule": Schedule,
+    "pack": Literal["auto"] | Annotated[int, Field(ge=1)],
+}
+_METRIC = "|".join(("all", *METRICS))
+
+
+def _further_options() -> type[BaseModel]:
+    """A model of the options that have no parameter of their own, made from the command line's."""
+    fields: dict[str, Any] = {}
+    for name, hint in get_type_hints(_given, include_extras=True).items():
+        if name in NAMED or name == "return":
+            continue
+        kind, option = get_args(hint)
+        kind = {Path: str, Path | None: str}.get(kind, _KINDS.get(name, kind))
+        bounds = {} if option.min is None else {"ge": option.min}
+        fields[name] = (kind | None, Field(None, description=option.help, **bounds))
+    config = ConfigDict(extra="forbid")
+    return create_model("FurtherOptions", __config__=config, **fields)
+
+
+Text: TypeAlias = Annotated[str, Field(min_length=1)]
+SnapshotName: TypeAlias = Annotated[str, Field(pattern=f"^{NAME_PATTERN}$")]
+if TYPE_CHECKING:
+    Metrics: TypeAlias = list[str] | str
+    FurtherOptions: TypeAlias = BaseModel
+else:
+    Metrics = (
+        list[Literal["all", *METRICS]]
+        | Annotated[str, Field(pattern=f"^({_METRIC})(,({_METRIC}))*$")]
+    )
+    FurtherOptions = _further_options()
 
 
 def _one_line(error: TyperException) -> str:
@@ -151,7 +195,12 @@ def _plain(value: Any) -> Any:
 def _all(parameters: Mapping[str, Any]) -> dict[str, Any]:
     """Parameters and further options, by name, as one."""
     options = dict(parameters)
-    options.update(options.pop("options", None) or {})
+    further = options.pop("options", None) or {}
+    if isinstance(further, BaseModel):
+        further = further.model_dump(exclude_none=True)
+    options.update(further)
+    if isinstance(options.get("metrics"), list | tuple):
+        options["metrics"] = ",".join(options["metrics"])
     return {name.replace("-", "_"): value for name, value in options.items()}
 
 

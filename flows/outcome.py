@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from prefect.exceptions import FailedRun
+from prefect.exceptions import CancelledRun, FailedRun
 from prefect.states import Completed, Failed, State
 
 from pipeline.errors import PipelineError
@@ -48,7 +48,7 @@ def result_or_failure(state: State) -> tuple[Any, State | None]:
 
 
 class FailedStateFilter(logging.Filter):
-    """Lets Prefect log a Failed state that a flow or task returned as its one line.
+    """Lets Prefect log a Failed or Cancelled state that a flow or task returned as its one line.
 
     Its engines take such a state for an exception and log a traceback of their own code, which
     tells whoever gave a wrong input nothing.
@@ -58,9 +58,10 @@ class FailedStateFilter(logging.Filter):
         if not isinstance(record.exc_info, tuple):
             return True
         error = record.exc_info[1]
-        if isinstance(error, FailedRun):
+        is_returned = isinstance(error, FailedRun | CancelledRun)
+        if is_returned:
             record.msg, record.args = str(error), ()
-        if error is None or isinstance(error, FailedRun):
+        if error is None or is_returned:
             record.exc_info = None
         return True
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
@@ -13,7 +13,7 @@ from prefect.states import Failed, State
 
 from flows.artifacts import report_link, show_ases, show_report, show_warnings
 from flows.handover import read_measurement
-from flows.options import configs
+from flows.options import FurtherOptions, Metrics, SnapshotName, Text, configs
 from flows.outcome import EXPECTED, ended, one_line, result_or_failure
 from flows.progress import progress_artifact
 from pipeline.config import AnalyzeConfig
@@ -47,11 +47,11 @@ def report_stage(config: AnalyzeConfig, handover: Path) -> AnalyzeSummary | Stat
 @flow(name="report", persist_result=False)
 def report(
     measured: str,
-    store: str | None = None,
-    out: str | None = None,
-    snapshot: str | None = None,
-    metrics: str | None = None,
-    options: dict[str, Any] | None = None,
+    store: Text | None = None,
+    out: Text | None = None,
+    snapshot: SnapshotName | None = None,
+    metrics: Metrics | None = None,
+    options: FurtherOptions | None = None,
 ) -> State:
     """Write the report of what the ``measure`` flow found; ``measured`` is the path it gave.
 

@@ -80,6 +80,11 @@ class Served:
         wanted = {"flow_runs": {"id": {"any_": [run["id"]]}}}
         return self.post("/flow_runs/filter", wanted)[0]["state"]
 
+    def said(self, run: dict) -> str:
+        """Log of a flow run."""
+        wanted = {"flow_run_id": {"any_": [run["id"]]}}
+        return "\n".join(line["message"] for line in self.post("/logs/filter", {"logs": wanted}))
+
     def artifacts(self, run: dict) -> dict[str, dict]:
         """Artifacts of a flow run by key."""
         wanted = {"flow_run_id": {"any_": [run["id"]]}}

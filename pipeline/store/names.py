@@ -24,7 +24,7 @@ REJECTS = "rejects.jsonl"
 LOCK = "lock"  # held shared by readers of a version, exclusive by its writer; empty
 
 MAX_NAME = 100  # characters; leaves room for the suffixes within the usual limit of 255
-_NAME = re.compile(rf"[A-Za-z0-9_][A-Za-z0-9._-]{{0,{MAX_NAME - 1}}}")
+NAME_PATTERN = rf"[A-Za-z0-9_][A-Za-z0-9._-]{{0,{MAX_NAME - 1}}}"  # of a snapshot, whole
 _VERSION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*-[0-9a-f]{12}")
 _FILE = re.compile(
     r"(ases|ingresses|borders)\.parquet|(nodes|arcs)-[0-9]{3,6}\.parquet|rejects\.jsonl"
@@ -33,7 +33,7 @@ _FILE = re.compile(
 
 def is_name(name: object) -> bool:
     """Whether this can be the name of a snapshot."""
-    return isinstance(name, str) and _NAME.fullmatch(name) is not None
+    return isinstance(name, str) and re.fullmatch(NAME_PATTERN, name) is not None
 
 
 def check_name(name: str) -> str:

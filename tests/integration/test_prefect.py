@@ -6,7 +6,9 @@ it, deploys from prefect.yaml and runs a worker, as ``make serve`` does.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import re
 import socket
 import subprocess
@@ -14,13 +16,16 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 
 import psutil
 import pytest
 
+from flows.holders import Holder, Seat
 from flows.inert import inert
 from flows.server import HOST, free_port, stop_process
-from tests.served import LAB, ROOT, RUN_S, START_S, clean_environment
+from flows.turns import WORKING
+from tests.served import LAB, ROOT, RUN_S, START_S, clean_environment, wait_until
 
 pytest_plugins = ("tests.browser",)
 
@@ -67,13 +72,13 @@ def get(url: str) -> str:
         return answer.read().decode()
 
 
-def test_deployment_of_prefect_yaml_runs_every_night_once_at_a_time(served):
+def test_deployment_of_prefect_yaml_runs_every_night(served):
     deployment = served.post("/deployments/filter", {})[0]
     assert (deployment["name"], deployment["entrypoint"]) == ("nightly", "flows/nightly.py:nightly")
     schedule = deployment["schedules"][0]["schedule"]
     assert (schedule["cron"], schedule["timezone"]) == ("15 2 * * *", "UTC")
-    assert deployment["global_concurrency_limit"]["limit"] == 1
-    assert deployment["concurrency_options"]["collision_strategy"] == "CANCEL_NEW"
+    # Its leases end a run when the server is away at the wrong moment.
+    assert deployment["global_concurrency_limit"] is None
 
 
 def test_the_next_nights_are_scheduled_and_the_server_has_no_fault(served, night):
@@ -118,8 +123,7 @@ def test_file_that_is_cut_short_is_a_warning_and_no_failure(served, night):
 
 
 def test_log_of_the_run_holds_the_dashboard_and_the_report(served, night):
-    logs = served.post("/logs/filter", {"logs": {"flow_run_id": {"any_": [night[1]["id"]]}}})
-    text = "\n".join(line["message"] for line in logs)
+    text = served.said(night[1])
     assert "Dask dashboard: http://127.0.0.1:" in text
     assert f"Report: {served.reports_url}/reports/last-night/index.html" in text
     assert "Traceback" not in text
@@ -185,9 +189,93 @@ def test_run_without_inputs_fails_with_one_line_that_says_what_to_give(served):
     assert (status, run["state"]["type"]) == (1, "FAILED")
     assert "HOPSCOPE_INPUTS" in run["state"]["message"]
     assert "\n" not in run["state"]["message"]
-    logs = served.post("/logs/filter", {"logs": {"flow_run_id": {"any_": [run["id"]]}}})
-    assert logs
-    assert not [log["message"] for log in logs if "Traceback" in log["message"]]
+    said = served.said(run)
+    assert said
+    assert "Traceback" not in said
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"inputs": "not a list"},
+        {"snapshot": "../x"},
+        {"metrics": "height"},
+        {"options": {"workers": "two"}},
+        {"options": {"colour": "red"}},
+    ],
+)
+def test_wrong_parameters_are_refused_before_there_is_a_run(served, parameters):
+    before = served.post("/flow_runs/count", {})
+    with pytest.raises(urllib.error.HTTPError) as caught:
+        served.start(**parameters)
+    with caught.value as answer:
+        assert answer.code == 409
+        assert next(iter(parameters)) in answer.read().decode()
+    assert served.post("/flow_runs/count", {}) == before
+
+
+def prefect_server_of(served) -> psutil.Process:
+    children = psutil.Process(served.process.pid).children(recursive=True)
+    found = [
+        child
+        for child in children
+        if child.is_running()
+        and "flows.local_server" in child.cmdline()
+        and "flows.tied" not in child.cmdline()
+    ]
+    return found[0] if found else None
+
+
+def test_runs_take_turns_and_outlive_a_restart_of_the_server_and_a_killed_one_is_ended(served):
+    """The test works on the store first, so all runs meet one that works."""
+    store = served.out.parent / "store"
+    store.mkdir(exist_ok=True)
+    turn = Seat(store / WORKING).take(Holder.me("the test"), wait=True)
+    given = {"inputs": [str(LAB / "h1.icmp-paris.warts.gz")], "snapshot": "turns"}
+    given["options"] = {"allow_special": ["198.18.0.0/15"], "workers": 1}
+    try:
+        words = [sys.executable, "-m", "flows.nightly", *given["inputs"]]
+        words += ["--store", store, "--out", served.out]
+        with subprocess.Popen(words, env=served.environment, stderr=subprocess.PIPE) as by_hand:
+            assert b"waits for the test (process " in by_hand.stderr.readline()
+            start_page = f"{served.reports_url}/"
+            wait_until(lambda: ": Waiting</li>" in get(start_page))
+            by_hand.kill()
+        wait_until(lambda: "No run in progress" in get(start_page))
+
+        second = served.start(**given)
+        wait_until(lambda: served.state(second)["name"] == "Waiting")
+        assert "waits for the test (process " in served.state(second)["message"]
+        third = served.start(**given)
+        wait_until(lambda: served.state(third)["type"] == "CANCELLED")
+        assert served.state(third)["name"] == "Overlapping"
+        assert re.search(
+            rf"the test \(.* works on .* and run {second['name']} \(.* waits",
+            served.state(third)["message"],
+        )
+        said = served.said(third)
+        assert "Overlapping" in said
+        assert "Traceback" not in said
+
+        server = prefect_server_of(served)
+        server.kill()
+        wait_until(lambda: prefect_server_of(served) not in (None, server))
+        wait_until(lambda: succeeds(lambda: served.state(second)["name"] == "Waiting"))
+        # What serve does now and then: the killed run by hand has ended.
+        killed = {"flow_runs": {"state": {"name": {"any_": ["Crashed"]}}}}
+        wait_until(lambda: served.post("/flow_runs/filter", killed))
+        assert served.state(second)["name"] == "Waiting"
+    finally:
+        os.close(turn)
+    wait_until(lambda: served.state(second)["type"] not in ("RUNNING", "PENDING"))
+    assert served.state(second)["type"] == "COMPLETED", served.state(second)
+    assert (served.out / "turns" / "index.html").is_file()
+
+
+def succeeds(ask: Callable[[], object]) -> object:
+    with contextlib.suppress(OSError):
+        return ask()
+    return False
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from prefect.utilities.callables import parameter_schema
+from prefect.utilities.schema_tools import validate
 
-from flows.options import configs, parameters_of, parse
+from flows.ingest import ingest as ingest_flow
+from flows.nightly import nightly
+from flows.options import DEFAULTS, NAMED, FurtherOptions, configs, parameters_of, parse
 from pipeline.errors import UsageError
 
 
@@ -111,3 +115,63 @@ def test_parsed_arguments_survive_the_way_through_parameters():
     }
     ingest, _ = configs(parameters)
     assert ingest.allow_special == ("10.0.0.0/8",)
+
+
+GOOD = [
+    {"inputs": ["a"], "store": "s", "out": "o", "snapshot": "2026-11-22", "ip2as": ["p"]},
+    {"scheduler": "tcp://127.0.0.1:8786", "metrics": None},
+    {"metrics": "hops,weighted_diameter"},
+    {"metrics": ["all", "weighted_radius"]},
+    {"options": {"pack": "auto", "workers": 2, "borders": "prefix", "bridge_gaps": False}},
+    {"options": {"pack": 4, "format": "warts", "allow_special": ["10.0.0.0/8"], "asn": 0}},
+]
+WRONG = [
+    {"inputs": "a"},
+    {"inputs": [""]},
+    {"store": 7},
+    {"snapshot": "../x"},
+    {"snapshot": ""},
+    {"metrics": "hops;diameter"},
+    {"metrics": ["height"]},
+    {"options": {"colour": "red"}},
+    {"options": {"pack": "many"}},
+    {"options": {"pack": 0}},
+    {"options": {"workers": "two"}},
+    {"options": {"workers": 0}},
+    {"options": {"borders": "guessed"}},
+    {"options": {"device": "tpu"}},
+    {"options": {"format": "pdf"}},
+    {"options": {"verify": "yes"}},
+    {"colour": "red"},
+]
+
+
+@pytest.mark.parametrize("flow", [nightly, ingest_flow])
+def test_form_takes_what_a_run_takes(flow):
+    schema = parameter_schema(flow).model_dump()
+    known = set(schema["properties"])
+    for parameters in GOOD:
+        ours = {name: value for name, value in parameters.items() if name in known}
+        assert validate(ours, schema, raise_on_error=False) == []
+        configs({"inputs": ["a"], "store": "s", "out": "o"} | ours)
+
+
+@pytest.mark.parametrize("parameters", WRONG)
+def test_form_refuses_what_a_run_would_refuse(parameters):
+    schema = parameter_schema(nightly).model_dump() | {"additionalProperties": False}
+    assert validate(parameters, schema, raise_on_error=False)
+
+
+def test_every_option_of_the_command_line_has_its_field_and_says_what_it_is():
+    schema = parameter_schema(nightly).model_dump()
+    further = schema["definitions"]["FurtherOptions"]["properties"]
+    assert set(further) == {"inputs", "store", "out", *DEFAULTS} - set(NAMED)
+    assert [name for name, field in further.items() if not field.get("description")] == []
+    assert [n for n, field in schema["properties"].items() if not field.get("description")] == []
+
+
+def test_options_as_the_form_gives_them_become_configs():
+    options = FurtherOptions(bridge_gaps=True, pack=4, verify=False)
+    given = {"inputs": ["x"], "store": "s", "out": "o", "options": options}
+    ingest, analyze = configs(given | {"metrics": ["hops", "radius"]})
+    assert (ingest.bridge_gaps, analyze.pack, analyze.metrics) == (True, 4, ("hops", "radius"))
