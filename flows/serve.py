@@ -43,7 +43,7 @@ CLI_TIMEOUT_S = 180.0
 # Of one store one run works and one waits, further ones are refused in seconds; other stores' runs
 # go beside them.
 RUNS_AT_ONCE = 4
-LOOK_FOR_LOST_RUNS_EVERY_S = 15.0
+LOOK_FOR_LOST_RUNS_EVERY_S = 5.0
 MAX_RESTARTS, RESTARTS_WITHIN_S = 3, 3600.0  # of the Prefect server
 
 

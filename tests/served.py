@@ -108,6 +108,7 @@ def serving(folder: Path, **variables: str) -> Iterator[Served]:
     out = folder / "out"
     reports, prefect = free_port(), free_port()
     environment = clean_environment(folder / "prefect") | variables
+    environment["PREFECT_WORKER_QUERY_SECONDS"] = "1"  # 10 by default; tests wait for each run
     # A relative input, as a user would give it: runs start in another folder.
     environment["HOPSCOPE_IP2AS"] = os.path.relpath(LAB / "lab.pfx2as", folder)
     words = ["-m", "flows.serve", "--out", str(out), "--store", str(folder / "store")]

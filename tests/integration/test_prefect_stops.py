@@ -14,11 +14,12 @@ import urllib.request
 from pathlib import Path
 
 import psutil
+import pytest
 
 from flows.holders import Holder, Seat
-from flows.server import HOST
+from flows.server import HOST, free_port
 from flows.turns import WORKING
-from tests.served import LAB, ROOT, RUN_S, serving, wait_until
+from tests.served import LAB, ROOT, RUN_S, clean_environment, serving, wait_until
 
 
 def test_kill_of_serve_ends_all_and_a_second_one_is_refused_until_then(tmp_path):
@@ -58,6 +59,30 @@ def test_kill_of_serve_ends_all_and_a_second_one_is_refused_until_then(tmp_path)
         finally:
             os.close(turn)
         os.close(freed)
+    assert alive == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child of its parent's end")
+def test_kill_of_make_ends_serve(tmp_path):
+    ports = {"HOPSCOPE_SERVE_PORT": "0", "HOPSCOPE_SERVE_PREFECT_PORT": str(free_port())}
+    log = tmp_path / "log"
+    with log.open("wb") as output:
+        make = subprocess.Popen(
+            ["make", "-C", ROOT, "serve", f"PY={sys.executable}", "READY="],
+            env=clean_environment(tmp_path / "prefect") | ports,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+        )
+    try:
+        wait_until(lambda: "Starting Prefect" in log.read_text(), RUN_S, make, log)
+        below = psutil.Process(make.pid).children(recursive=True)
+    finally:
+        make.kill()
+        make.wait()
+    _, alive = psutil.wait_procs(below, timeout=60)
+    for process in alive:
+        process.kill()
+    assert below
     assert alive == []
 
 
