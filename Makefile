@@ -63,11 +63,12 @@ $(VENV)/.ready-bench: locks/bench.txt $(READY_DEV)
 
 setup: $(READY)
 
-# The nightly flow itself, on Prefect's embedded server: a measured lab network and a BRITE topology.
+# A measured lab network, and the nightly flow itself, on Prefect's embedded server, on a BRITE topology.
 demo: $(READY)
 	@mkdir -p demo/input
 	$(HOPSCOPE) generate top-down --routers 100000 --ases 50 --seed 1 --out demo/input/internet.brite
-	$(PY) -m flows.nightly data/samples/lab demo/input/internet.brite --store demo/store --out demo/reports \
+	$(PY) -m flows.nightly demo/input/internet.brite --store demo/store --out demo/reports --snapshot internet
+	$(HOPSCOPE) run data/samples/lab --store demo/store --out demo/reports --snapshot lab \
 	  --ip2as data/samples/lab/lab.pfx2as --as-names data/samples/lab/as_names.json --allow-special 198.18.0.0/15
 
 serve: $(READY)

@@ -30,6 +30,7 @@ from pipeline.store.names import NAME_PATTERN
 Inputs = Annotated[
     list[Path],
     typer.Argument(
+        parser=o.given_path,
         envvar="HOPSCOPE_INPUTS",
         help=f"Files or folders of measurements; in the variable with {os.pathsep!r} between them.",
         show_default=False,

@@ -41,6 +41,10 @@ class FormatError(PipelineError, ValueError):
         return type(self), (self.path, self.where, self.reason)
 
 
+class UnreadableError(FormatError):
+    """An input file cannot be opened or read, whatever it holds."""
+
+
 class StoreError(PipelineError):
     """A store, snapshot or file of it is missing, altered, cut short or of an unknown version."""
 

@@ -194,7 +194,9 @@ def generate(
     cut: Annotated[
         float, typer.Option(metavar="SHARE", help="Links of a grid to cut.", min=0, max=1)
     ] = 0.1,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="BRITE file to write.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(parser=o.given_path, metavar="FILE", help="BRITE file to write.")
+    ] = None,
     store: Annotated[
         Path | None,
         typer.Option(

@@ -11,20 +11,41 @@ import typer
 from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.model.metrics import BY_HOPS, METRICS
 
+
+def given_path(text: str) -> Path:
+    """A path as given; an empty one would mean the current folder, which nobody asked for."""
+    if not text:
+        raise typer.BadParameter("an empty path; give a file or folder (. is the current one)")
+    return Path(text)
+
+
 Inputs = Annotated[
     list[Path],
-    typer.Argument(metavar="INPUT", help="Files or folders of measurements.", show_default=False),
+    typer.Argument(
+        parser=given_path,
+        metavar="INPUT",
+        help="Files or folders of measurements.",
+        show_default=False,
+    ),
 ]
 Store = Annotated[
     Path,
     typer.Option(
-        envvar="HOPSCOPE_STORE", show_envvar=False, metavar="DIR", help="Folder of snapshots."
+        parser=given_path,
+        envvar="HOPSCOPE_STORE",
+        show_envvar=False,
+        metavar="DIR",
+        help="Folder of snapshots.",
     ),
 ]
 Out = Annotated[
     Path,
     typer.Option(
-        envvar="HOPSCOPE_OUT", show_envvar=False, metavar="DIR", help="Folder for reports."
+        parser=given_path,
+        envvar="HOPSCOPE_OUT",
+        show_envvar=False,
+        metavar="DIR",
+        help="Folder for reports.",
     ),
 ]
 SnapshotName = Annotated[
@@ -49,6 +70,7 @@ FormatName = Annotated[
 Ip2as = Annotated[
     list[Path] | None,
     typer.Option(
+        parser=given_path,
         envvar="HOPSCOPE_IP2AS",
         show_envvar=False,
         metavar="FILE",
@@ -58,6 +80,7 @@ Ip2as = Annotated[
 AsNames = Annotated[
     Path | None,
     typer.Option(
+        parser=given_path,
         envvar="HOPSCOPE_AS_NAMES",
         show_envvar=False,
         metavar="FILE",
@@ -67,6 +90,7 @@ AsNames = Annotated[
 Aliases = Annotated[
     Path | None,
     typer.Option(
+        parser=given_path,
         envvar="HOPSCOPE_ALIASES",
         show_envvar=False,
         metavar="FILE",

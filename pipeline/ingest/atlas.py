@@ -23,7 +23,7 @@ What a result means
       probe's public address.
     - ``result`` missing or empty, or no hop with a number: a trace without replies.
     - ``timestamp`` missing or 0: unknown; of another kind, negative or beyond 2100: unknown, noted.
-    - Another ``type`` is skipped and counted; no ``type`` is taken where the hops are there.
+    - Another ``type`` is skipped and counted; a record without one is rejected, whatever it holds.
     - A hop number outside 1 to 255, an address that is none, or a list that is none spoil a record.
 Each of these is counted in ``report.notes`` or ``report.rejected``.
 
@@ -43,6 +43,7 @@ import orjson
 
 from pipeline.errors import FormatError
 from pipeline.ingest import atlas_scan
+from pipeline.ingest.atlas_grammar import MAX_DEPTH
 from pipeline.ingest.atlas_record import NOTES, BrokenError, OtherTypeError, parse_result
 from pipeline.ingest.columns import N_REPLIES, N_TRACES, ByteWindow, TraceColumns, count_batch
 from pipeline.model.reading import ReadReport
@@ -61,6 +62,7 @@ _INNER_KEYS = frozenset(
     b'"hop" "result" "from" "x" "err" "error" "rtt" "ttl" "size" "late" "icmpext" "obj" "class" '
     b'"version" "type" "mpls" "label" "edst" "dup" "flags" "mtu" "ittl" "dstoptsize"'.split()
 )
+_STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _INDENT = re.compile(rb"(?:\A|\n)([ \t]*)[\[{,]?[ \t]*\Z")
 # Longest text that the search for the next record may have to look back at.
 _OVERLAP = 256
@@ -138,10 +140,15 @@ class _Reader:
             raise FormatError(report.path, "", "empty")
         if self._cut is not None:
             raise self._cut
-        if self._state[atlas_scan.S_OPEN]:
+        if self._state[atlas_scan.S_OPEN] and not self._ends_in_a_fault():
             raise FormatError(report.path, self._place(pos), "cut short: the array does not end")
         if report.n_records == 0 and not report.skipped:
             raise FormatError(report.path, "", "no traceroute result in it")
+
+    def _ends_in_a_fault(self) -> bool:
+        """Whether the end of the array was passed over with the broken record before it."""
+        last = bytes(self._window.data[max(0, self._window.end - _OVERLAP) : self._window.end])
+        return self._next_record is not None and last.rstrip().endswith(b"]")
 
     def _room(self) -> TraceColumns:
         """Columns for whatever the window can hold."""
@@ -185,10 +192,17 @@ class _Reader:
                     return start
                 pos = self._end_of_partial(start)
             else:
-                reason = "not valid JSON" if status == atlas_scan.BROKEN else "not an object"
-                self._reject(start, stop, reason)
+                self._reject(start, stop, self._reason(start, stop, status))
                 pos = self._skip_from(start)
         return pos
+
+    def _reason(self, start: int, stop: int, status: int) -> str:
+        """What is wrong with a record that the scanner gave up at ``stop``."""
+        if status == atlas_scan.STRAY:
+            return "not an object"
+        text = _STRING.sub(b"", bytes(self._window.data[start:stop]))
+        depth = sum(text.count(c) for c in b"{[") - sum(text.count(c) for c in b"}]")
+        return "nested too deep" if depth >= MAX_DEPTH else "not valid JSON"
 
     def _end_of_partial(self, start: int) -> int:
         """A record that the file ends in, or that is too long: broken, unless the file is cut."""

@@ -80,13 +80,11 @@ def parse_result(record: Any) -> Result:
     if not isinstance(record, dict):
         raise BrokenError("not an object", repr(record)[:60])
     kind = record.get("type")
-    hops = record.get("result", [])
     if not isinstance(kind, str):
-        first = hops[0] if isinstance(hops, list) and hops else None
-        if not (isinstance(first, dict) and "hop" in first):
-            raise BrokenError("no type", repr(kind)[:60])
-    elif kind != "traceroute":
+        raise BrokenError("no type", repr(kind)[:60])
+    if kind != "traceroute":
         raise OtherTypeError(kind[:40])
+    hops = record.get("result", [])
     if not isinstance(hops, list):
         raise BrokenError("result is no list", repr(hops)[:60])
     notes: dict[int, int] = dict.fromkeys(NOTES, 0)

@@ -17,9 +17,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from pipeline.errors import FormatError
+from pipeline.errors import FormatError, UnreadableError
 from pipeline.model.reading import ReadReport
 
+NO_FILE = "is a socket, pipe or device, not a file; give a regular file"
 RAW_CHUNK = 1 << 18  # compressed bytes read at once
 CHUNK = 1 << 20  # decompressed bytes produced at once
 
@@ -42,17 +43,19 @@ def open_bytes(path: Path) -> InputStream:
 
     Raises
     ------
+    UnreadableError
+        If the file cannot be opened or read, or is none (a pipe, a socket, a device).
     FormatError
-        If the file cannot be opened, is none (a pipe, a device), or is empty.
+        If it is empty.
     """
     try:
         # Asked before opening: opening a pipe waits for its writer, and its bytes come but once.
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-            raise FormatError(path, "", "is a pipe or device, not a file; give a regular file")
+            raise UnreadableError(path, "", NO_FILE)
         file = path.open("rb", buffering=0)
     except OSError as error:
-        raise FormatError(path, "", f"cannot be opened: {error.strerror or error}") from None
+        raise UnreadableError(path, "", f"cannot be opened: {error.strerror or error}") from None
     try:
         return InputStream(path, file)
     except BaseException:
@@ -154,7 +157,7 @@ class InputStream(io.RawIOBase):
         try:
             raw = self._file.read(RAW_CHUNK) or b""
         except OSError as error:
-            self._fault = FormatError(
+            self._fault = UnreadableError(
                 self.path, f"byte {self.size_bytes}", f"cannot be read: {error.strerror or error}"
             )
             return b""

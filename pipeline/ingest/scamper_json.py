@@ -51,7 +51,10 @@ SKIPPED_TYPES = frozenset((
     "neighbourdisc", "tbit", "sting", "sniff", "host", "http", "udpprobe", "owamp",
 ))
 # fmt: on
-_TYPED = re.compile(rb'"type"\s*:\s*"(?:trace|' + "|".join(sorted(SKIPPED_TYPES)).encode() + rb')"')
+_TRACE = re.compile(rb'"type"\s*:\s*"trace"')
+_SKIPPED = re.compile(rb'"type"\s*:\s*"(?:' + "|".join(sorted(SKIPPED_TYPES)).encode() + rb')"')
+# RIPE Atlas has pings and more of the same names: each result bears one of these.
+_NOT_OURS = re.compile(rb'"(?:msm_id|prb_id)"\s*:|"type"\s*:\s*"traceroute"')
 _BOM = b"\xef\xbb\xbf"
 
 NOT_JSON = "not JSON"
@@ -66,9 +69,16 @@ class _BrokenRecord(Exception):
 
 
 def sniff(head: bytes) -> bool:
-    """Whether the text is JSON by its first character and names a type of scamper's records."""
+    """Whether the text is JSON by its first character and holds a trace of scamper's.
+
+    Of its other records alone it is taken too, unless another tool's keys are among them.
+    """
     text = head.removeprefix(_BOM).lstrip()
-    return text[:1] in (b"{", b"[") and _TYPED.search(text) is not None
+    if text[:1] not in (b"{", b"["):
+        return False
+    if _TRACE.search(text) is not None:
+        return True
+    return _SKIPPED.search(text) is not None and _NOT_OURS.search(text) is None
 
 
 def read(stream: BinaryIO, report: ReadReport) -> Iterator[TraceBatch]:

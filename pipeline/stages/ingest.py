@@ -15,6 +15,7 @@ from pipeline import __version__
 from pipeline.config import IngestConfig
 from pipeline.errors import FormatError, UsageError
 from pipeline.graphs import asns_of, build_graphs
+from pipeline.graphs.combine import MAX_NAMED
 from pipeline.infer import Observation, PrefixTable, infer_topology, read_aliases, read_pfx2as
 from pipeline.infer.declared import declare
 from pipeline.infer.special import parse_prefix
@@ -75,7 +76,8 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
     """
     started = time.time()
     inputs = find_inputs(config.inputs, config.format, config.store)
-    traces = [f for f in inputs.files if f.format and FORMATS[f.format].yields == "traces"]
+    traces = inputs.of_kind("traces")
+    _refuse_mixture(inputs, config)
     if traces and not config.ip2as and config.asn is None:
         raise UsageError(
             f"{traces[0].path}: traces alone do not tell an AS; give --ip2as FILE (CAIDA pfx2as), "
@@ -89,8 +91,7 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
     with scratch_folder(config.store) as scratch:
         reports, topologies = _read(config, inputs, scratch, progress)
     if not topologies:
-        first = next((report.error for report in reports if report.error), "no record in any input")
-        raise UsageError(f"nothing to ingest: {first}")
+        raise UsageError(f"nothing to ingest: {_why_nothing(reports)}")
     share = next((t.mapped for t in topologies if t.mapped is not None), None)
     if share is not None and share.n_in_as == 0:
         raise UsageError(f"nothing to ingest: {unmapped_text(share)}")
@@ -141,7 +142,7 @@ def _read(
     config: IngestConfig, inputs: InputFiles, scratch: Path, progress: ProgressCallback
 ) -> tuple[list[ReadReport], list[Topology]]:
     """Read every input; reports come in the order of the inputs, tables after them."""
-    traces = [f for f in inputs.files if f.format and FORMATS[f.format].yields == "traces"]
+    traces = inputs.of_kind("traces")
     prefixes, table_reports = _read_prefixes(config, needed=bool(traces))
     aliases = None
     if config.aliases:
@@ -174,6 +175,39 @@ def _read(
     if any(r.report.n_records for r in read):
         topologies.append(_infer(config, observations, prefixes, aliases, progress))
     return reports + table_reports, topologies
+
+
+def _refuse_mixture(inputs: InputFiles, config: IngestConfig) -> None:
+    """Measured and declared graphs do not belong into one snapshot: they share no unit, no truth.
+
+    Raises
+    ------
+    UsageError
+        With the first file of either kind, and the ASes of the topology.
+    """
+    traces, topologies = inputs.of_kind("traces"), inputs.of_kind("topology")
+    if not traces or not topologies:
+        return
+    _, topology = _read_topology(topologies[0], config)
+    asns = asns_of(topology.node_asn).tolist() if topology is not None else []
+    named = ", ".join(f"AS{asn}" for asn in asns[:MAX_NAMED])
+    more = f" and {len(asns) - MAX_NAMED} more" if len(asns) > MAX_NAMED else ""
+    raise UsageError(
+        f"{printable_path(traces[0].path)} holds traces, {printable_path(topologies[0].path)} a "
+        f"topology{' of ' if named else ''}{named}{more}: ingest them into snapshots of their own; "
+        f"--format {traces[0].format} or --format {topologies[0].format} takes one kind of a folder"
+    )
+
+
+def _why_nothing(reports: list[ReadReport]) -> str:
+    """Why there is no record: the first fault of a file, else what the first file holds instead."""
+    for report in reports:
+        if report.error:
+            return report.error
+    inputs = [report for report in reports if report.format in FORMATS]
+    skipped = ", ".join(f"{kind} ({n:,})" for kind, n in inputs[0].skipped.items())
+    others = f" and {len(inputs) - 1} more files" if len(inputs) > 1 else ""
+    return f"{inputs[0].path}{others}: no trace and no topology; skipped: {skipped or 'nothing'}"
 
 
 def _infer(

@@ -1,20 +1,23 @@
 """Which files the inputs name, and what each one is.
 
-A file that is named itself must be readable, or it is rejected. A folder is searched for files;
-what is no measurement there (a README, a prefix table) is left alone and named, unless its
-suffix claims a format that its content does not have. What this program wrote itself into a folder
-of inputs (a store, the rejects of a report) is none of them. A forced format holds for files that
-are named; in a folder it takes those files that are of it, or that claim to be measurements.
+A file that is named itself must be readable, or it is rejected. A folder is searched for files:
+one that cannot be read is rejected too, whatever it is; what is no measurement there (a README, a
+prefix table) is left alone and named, unless its suffix claims a format that its content does not
+have. What this program wrote itself into a folder of inputs (a store, the rejects of a report) is
+none of them. A forced format holds for files that are named; in a folder it takes those files that
+are of it, or that claim to be measurements.
 """
 
 from __future__ import annotations
 
+import stat
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.errors import FormatError, UsageError
+from pipeline.errors import FormatError, UnreadableError, UsageError
 from pipeline.ingest import FORMATS, detect_format
+from pipeline.stages.folders import unreadable, walk
 
 # A file in a folder that bears one of these claims to be a measurement or a topology.
 CLAIMING_SUFFIXES = (".warts", ".jsonl", ".brite")
@@ -37,20 +40,16 @@ class InputFiles:
     files: list[InputFile]
     left_alone: list[Path]
 
+    def of_kind(self, kind: str) -> list[InputFile]:
+        """Files whose format yields ``"traces"`` or a ``"topology"``."""
+        return [f for f in self.files if f.format and FORMATS[f.format].yields == kind]
+
 
 def _claims_a_format(path: Path) -> bool:
     name = path.name.lower()
     for suffix in _COMPRESSED:
         name = name.removesuffix(suffix)
     return name.endswith(CLAIMING_SUFFIXES)
-
-
-def _walk(folder: Path, store: Path) -> Iterable[Path]:
-    """Files below a folder, by name, links to files too; hidden ones and our own are left out."""
-    for path in sorted(folder.rglob("*")):
-        hidden = any(part.startswith(".") for part in path.relative_to(folder).parts)
-        if not hidden and path.is_file() and not _is_ours(path, store):
-            yield path
 
 
 def _is_ours(path: Path, store: Path) -> bool:
@@ -65,11 +64,28 @@ def _tell_format(path: Path, forced: str | None, in_folder: bool) -> InputFile |
         return InputFile(path, forced)
     try:
         found = detect_format(path)
+    except UnreadableError as error:
+        return InputFile(path, error=error)
     except FormatError as error:
         if in_folder and not _claims_a_format(path):
             return None
         return InputFile(path, forced) if forced else InputFile(path, error=error)
     return InputFile(path, found) if forced in (None, found) else None
+
+
+def _expand(given: Path, store: Path) -> Iterable[tuple[Path, FormatError | None]]:
+    """The files that one input names, each with what keeps it from being read."""
+    try:
+        mode = given.stat().st_mode
+    except OSError as error:
+        is_missing = isinstance(error, FileNotFoundError | NotADirectoryError)
+        if not is_missing or given.is_symlink():
+            return [(given, unreadable(given, error))]
+        missing = FormatError(given, "", "no such file or folder; give one that exists")
+        return [(given, missing)]
+    if stat.S_ISDIR(mode):
+        return walk(given, lambda path: _is_ours(path, store))
+    return [(given, None)]
 
 
 def find_inputs(inputs: Iterable[Path], format: str | None, store: Path) -> InputFiles:
@@ -94,14 +110,14 @@ def find_inputs(inputs: Iterable[Path], format: str | None, store: Path) -> Inpu
     files: dict[Path, InputFile] = {}
     left_alone: list[Path] = []
     for given in inputs:
-        if not given.exists():
-            missing = FormatError(given, "", "no such file or folder; give one that exists")
-            files[given.absolute()] = InputFile(given, error=missing)
-            continue
-        in_folder = given.is_dir()
-        for path in _walk(given, store) if in_folder else [given]:
-            key = path.resolve()
+        in_folder = False
+        for path, fault in _expand(given, store):
+            in_folder = in_folder or path != given
+            key = path.absolute() if fault is not None else path.resolve()
             if key in files:
+                continue
+            if fault is not None:
+                files[key] = InputFile(path, error=fault)
                 continue
             file = _tell_format(path, format, in_folder)
             if file is None:

@@ -123,7 +123,7 @@ def read_all_traces(
     for folder in folders:
         folder.mkdir()
     n_workers = min(len(files), workers or n_cores())
-    size = sum(path.stat().st_size for path, _ in files if path.exists())
+    size = sum(_size_bytes(path) for path, _ in files)
     if n_workers <= 1 or (workers is None and size < SPREAD_BYTES):
         return _read_here(files, folders, on_progress)
     # Once, here: numba's cache has no lock, so processes must not compile side by side.
@@ -168,6 +168,13 @@ def read_all_traces(
             hash_file(path, report)
             read[i] = ReadFile(report, None)
     return [read[i] for i in range(len(files))]
+
+
+def _size_bytes(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:  # whoever reads it says why it cannot be read
+        return 0
 
 
 def _read_here(

@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.ingest import atlas, atlas_scan
+from pipeline.ingest import FORMATS, atlas, atlas_scan
 from pipeline.ingest.addr_text import scan_addr
 from pipeline.ingest.atlas_record import BrokenError, OtherTypeError, parse_result
 from pipeline.ingest.columns import TraceColumns
@@ -243,12 +243,32 @@ def test_a_result_without_timestamp_is_noted(timestamp):
     assert report.notes == {"results without hops": 1, "results without a timestamp": 1}
 
 
-def test_a_result_without_type_is_taken_if_it_has_hops():
-    traces, report = read(
-        b'{"dst_addr":"192.0.2.9","result":[{"hop":1,"result":[{"from":"::1"}]}]}'
-    )
-    assert traces[0].replies == [(1, "::1", None, KIND_UNKNOWN)]
-    assert not report.rejected
+@pytest.mark.parametrize("kind", [b"", b'"type":null,', b'"type":7,'])
+def test_a_result_without_a_type_is_no_traceroute_whatever_it_holds(kind):
+    hops = b'"dst_addr":"192.0.2.9","result":[{"hop":1,"result":[{"from":"::1"}]}]}'
+    traces, report = read(LINES[0] + b"\n{" + kind + hops)
+    assert len(traces) == 1
+    assert report.rejected == {"no type": 1}
+
+
+@pytest.mark.parametrize("name", ["ping", "http", "sniff", "Traceroute"])
+def test_files_with_other_results_among_traceroutes_are_told_to_be_atlas(name):
+    other = b'{"fw":5080,"msm_id":1,"prb_id":2,"type":"%s","result":[]}' % name.encode()
+    for head in ([other, LINES[0]], [LINES[0], other], [other]):
+        text = b"\n".join(head)
+        assert [f for f, format in FORMATS.items() if format.load().sniff(text)] == ["atlas"]
+        _, report = read(text)
+        assert report.skipped == {name: 1}
+        assert report.n_records == len(head) - 1
+
+
+@pytest.mark.parametrize("depth", [300, 5000])
+def test_a_value_that_is_nested_too_deep_is_said_to_be_that(depth):
+    deep = b'{"type":"traceroute","a":' + b"[" * depth + b"]" * depth + b"}"
+    for text in (b"[%s,%s]", b"[%s,\n%s\n]\n", b"%s\n%s\n"):
+        traces, report = read(text % (LINES[0], deep))
+        assert len(traces) == 1
+        assert report.rejected == {"nested too deep": 1}
 
 
 def test_other_measurements_are_skipped_by_type():

@@ -148,7 +148,7 @@ def test_a_pipe_or_device_is_refused_before_it_is_opened(tmp_path):
         ):
             with pytest.raises(FormatError) as raised:
                 read()
-            reason = "is a pipe or device, not a file; give a regular file"
+            reason = "is a socket, pipe or device, not a file; give a regular file"
             assert str(raised.value) == f"{path}: {reason}"
         assert report.status == "rejected"
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 import typer
 
-from pipeline.cli import options
+from pipeline.cli import main, options
 from pipeline.config import IngestConfig
 from pipeline.errors import UsageError
 from pipeline.stages.ingest import ingest
@@ -119,12 +119,13 @@ def test_a_refused_file_has_its_digest_too(tmp_path, prefixes):
     assert not summary.complete
 
 
-def test_a_topology_without_an_as_is_named_and_the_rest_is_done(tmp_path, prefixes):
+def test_a_topology_without_an_as_is_named_and_the_rest_is_done(tmp_path):
     (tmp_path / "no_as.brite").write_bytes(BRITE_WITHOUT_AS)
-    summary = ingest(config(tmp_path, tmp_path / "no_as.brite", ATLAS, ip2as=(prefixes,)))
-    assert statuses(summary)["no_as.brite"] == "rejected"
+    (tmp_path / "with_as.brite").write_bytes(BRITE_WITHOUT_AS.replace(b"-1\tRT", b"7\tRT"))
+    summary = ingest(config(tmp_path, tmp_path / "no_as.brite", tmp_path / "with_as.brite"))
+    assert statuses(summary) == {"no_as.brite": "rejected", "with_as.brite": "ok"}
     assert "--asn" in summary.reports[0].error
-    assert summary.n_traces > 0
+    assert (summary.n_ases, summary.n_nodes) == (1, 2)
     with pytest.raises(UsageError, match="--asn"):
         ingest(config(tmp_path, tmp_path / "no_as.brite"))
 
@@ -181,3 +182,39 @@ def test_what_is_no_number_of_ingresses_is_no_pack_size(text):
 def test_no_metric_at_all_is_refused():
     with pytest.raises(typer.BadParameter, match="at least one"):
         options.metric_names(" ,")
+
+
+def test_traces_and_a_topology_are_not_mixed_and_a_format_selects_one(tmp_path, prefixes):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    shutil.copy(ATLAS, folder / "a.jsonl")
+    text = BRITE_WITHOUT_AS.replace(b"-1\tRT", b"7\tRT")
+    (folder / "b.brite").write_bytes(text)
+    given = config(tmp_path, folder, ip2as=(prefixes,))
+    for mixed in (given, replace(given, inputs=(folder / "b.brite", folder / "a.jsonl"))):
+        with pytest.raises(
+            UsageError, match=r"a\.jsonl holds traces, .*b\.brite a topology of AS7:"
+        ):
+            ingest(mixed)
+    assert not (tmp_path / "store" / "newest").exists()
+    assert ingest(replace(given, format="brite", snapshot="b")).n_traces == 0
+    assert open_snapshot(tmp_path / "store").asn.tolist() == [7]
+    assert ingest(replace(given, format="atlas")).n_traces > 0
+
+
+def test_where_nothing_is_a_trace_the_file_and_what_it_holds_are_named(tmp_path, prefixes):
+    (tmp_path / "pings.jsonl").write_bytes(b'{"type":"ping","msm_id":1,"prb_id":2}\n' * 3)
+    with pytest.raises(UsageError, match=r"pings\.jsonl: no trace .*skipped: ping \(3\)"):
+        ingest(config(tmp_path, tmp_path / "pings.jsonl", ip2as=(prefixes,)))
+
+
+@pytest.mark.parametrize(
+    "option", ["INPUT", "--store", "--out", "--ip2as", "--as-names", "--aliases"]
+)
+def test_an_empty_path_is_not_the_current_folder(option, capsys):
+    words = {"INPUT": "x", "--store": "s", "--out": "o", "--ip2as": "p"} | {option: ""}
+    given = [f"{name}={value}" for name, value in words.items() if name != "INPUT"]
+    with pytest.raises(SystemExit) as ended:
+        main(["run", words["INPUT"], *given])
+    assert ended.value.code == 2
+    assert "an empty path" in capsys.readouterr().err

@@ -1,0 +1,75 @@
+"""Every file below a folder, and why one of them cannot be read.
+
+Hidden files and folders are left out. Links are followed, to folders too, but for those that lead
+back to a folder that they lie in; a folder with several names is walked once. No file is opened
+here, so that no pipe is waited for.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from pipeline.errors import UnreadableError
+from pipeline.ingest.opening import NO_FILE
+
+Found = tuple[Path, UnreadableError | None]
+_Identity = tuple[int, int]  # of a folder: device and inode
+_REASONS = {errno.ELOOP: "is a loop of links", errno.ENOENT: "is a link to nothing"}
+
+
+def walk(folder: Path, leave_out: Callable[[Path], bool]) -> Iterator[Found]:
+    """Files below a folder in the order of their names, each with what keeps it from being read.
+
+    Parameters
+    ----------
+    folder : Path
+    leave_out : callable
+        Whether a file or folder that could be read is none of the caller's.
+    """
+    return _walk(folder, leave_out, (), set())
+
+
+def _walk(
+    folder: Path,
+    leave_out: Callable[[Path], bool],
+    around: tuple[_Identity, ...],
+    walked: set[_Identity],
+) -> Iterator[Found]:
+    try:
+        around = (*around, _identity(folder.stat()))
+        walked.add(around[-1])
+        with os.scandir(folder) as entries:
+            names = sorted(entry.name for entry in entries if not entry.name.startswith("."))
+    except OSError as error:
+        yield folder, unreadable(folder, error)
+        return
+    for name in names:
+        path = folder / name
+        try:
+            found = path.stat()
+        except OSError as error:
+            yield path, unreadable(path, error)
+            continue
+        if not stat.S_ISDIR(found.st_mode):
+            if not stat.S_ISREG(found.st_mode):
+                yield path, UnreadableError(path, "", NO_FILE)
+            elif not leave_out(path):
+                yield path, None
+        elif _identity(found) in around:
+            yield path, UnreadableError(path, "", "is a link back to a folder that it lies in")
+        elif _identity(found) not in walked and not leave_out(path):
+            yield from _walk(path, leave_out, around, walked)
+
+
+def unreadable(path: Path, error: OSError) -> UnreadableError:
+    """Why a file or folder cannot be looked at."""
+    reason = _REASONS.get(error.errno or 0, f"cannot be read: {error.strerror or error}")
+    return UnreadableError(path, "", reason)
+
+
+def _identity(found: os.stat_result) -> _Identity:
+    return found.st_dev, found.st_ino

@@ -1,0 +1,138 @@
+"""What cannot be read in a folder, or by name, is named and set aside; the rest is done."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+from pathlib import Path
+
+import pytest
+
+from pipeline.config import IngestConfig
+from pipeline.errors import UsageError
+from pipeline.stages.ingest import ingest
+from pipeline.stages.inputs import find_inputs
+from tests.real_data import REPOSITORY
+
+ATLAS = REPOSITORY / "data" / "samples" / "atlas" / "results.jsonl"
+NOBODY = 65534
+
+
+def faults(*inputs: Path, store: Path = Path("/nowhere/store")) -> dict[str, str]:
+    """What find_inputs says of each file: the fault, or nothing where it can be read."""
+    found = find_inputs(inputs, None, store)
+    return {f.path.name: "" if f.error is None else f.error.reason for f in found.files}
+
+
+def faults_as_another_user(*inputs: Path) -> dict[str, str]:
+    """The same where permissions count: root may read everything."""
+    if os.geteuid():
+        return faults(*inputs)
+    read_end, write_end = os.pipe()
+    child = os.fork()
+    if child == 0:  # no numba, no thread: it only looks at files
+        os.setuid(NOBODY)
+        try:
+            text = "\n".join(f"{name}\t{fault}" for name, fault in faults(*inputs).items())
+        except BaseException as error:
+            text = f"raised\t{error!r}"
+        os.write(write_end, text.encode())
+        os._exit(0)
+    os.close(write_end)
+    with os.fdopen(read_end) as pipe:
+        text = pipe.read()
+    os.waitpid(child, 0)
+    return dict(line.split("\t") for line in text.splitlines())
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    path = tmp_path / "in"
+    path.mkdir()
+    shutil.copy(ATLAS, path / "a.jsonl")
+    for each in (path, *path.parents):  # down to here, so that another user can look in
+        if each.stat().st_uid == os.geteuid() and each.is_relative_to(tmp_path.parent.parent):
+            each.chmod(0o755)
+    return path
+
+
+def test_dangling_links_loops_pipes_sockets_and_devices_of_a_folder_are_named(folder):
+    (folder / "gone").symlink_to(folder / "nothing")
+    (folder / "round").symlink_to(folder / "round")
+    os.mkfifo(folder / "pipe")
+    (folder / "device").symlink_to("/dev/null")
+    (folder / "sub").mkdir()
+    (folder / "sub" / "up").symlink_to(folder)
+    with socket.socket(socket.AF_UNIX) as server:
+        os.chdir(folder)  # the path of a socket has room for 107 bytes
+        server.bind("socket")
+        os.chdir(REPOSITORY)
+        found = faults(folder)
+    assert found.pop("a.jsonl") == ""
+    assert "link to nothing" in found.pop("gone")
+    assert "loop of links" in found.pop("round")
+    assert "link back to a folder" in found.pop("up")
+    assert set(found) == {"pipe", "device", "socket"}
+    assert all("socket, pipe or device" in fault for fault in found.values())
+
+
+def test_links_to_folders_are_followed_each_folder_once(folder, tmp_path):
+    other = tmp_path / "other"
+    (other / "deep").mkdir(parents=True)
+    (other / "deep" / "b.jsonl").write_bytes(ATLAS.read_bytes() + b"\n")
+    (folder / "link").symlink_to(other)
+    (folder / "link2").symlink_to(other)
+    (other / "deep" / "back").symlink_to(other / "deep")
+    found = find_inputs([folder], None, tmp_path / "store").files
+    assert [str(f.path.relative_to(folder)) for f in found] == [
+        "a.jsonl",
+        "link/deep/b.jsonl",
+        "link/deep/back",
+    ]
+    assert "link back" in str(found[2].error)
+
+
+def test_subfolders_and_files_without_permission_are_named(folder):
+    (folder / "closed").mkdir()
+    (folder / "closed" / "x.jsonl").write_text("{}")
+    (folder / "README").write_text("nothing\n")
+    shutil.copy(ATLAS, folder / "secret")
+    for name in ("closed", "secret", "README"):
+        (folder / name).chmod(0)
+    try:
+        found = faults_as_another_user(folder)
+        named = faults_as_another_user(
+            folder / "secret", folder / "closed" / "x.jsonl", folder / "a.jsonl"
+        )
+    finally:
+        (folder / "closed").chmod(0o755)
+    assert found.pop("a.jsonl") == named.pop("a.jsonl") == ""
+    assert set(found) == {"closed", "secret", "README"}
+    assert set(named) == {"secret", "x.jsonl"}
+    assert all("Permission denied" in fault for fault in [*found.values(), *named.values()])
+
+
+def test_what_cannot_be_read_in_a_folder_makes_an_ingest_incomplete(folder, tmp_path):
+    (folder / "gone").symlink_to(folder / "nothing")
+    os.mkfifo(folder / "pipe")
+    summary = ingest(
+        IngestConfig(
+            inputs=(folder,), store=tmp_path / "store", asn=1, allow_special=("0.0.0.0/0",)
+        )
+    )
+    assert not summary.complete
+    assert {Path(r.path).name: r.status for r in summary.reports} == {
+        "a.jsonl": "ok",
+        "gone": "rejected",
+        "pipe": "rejected",
+    }
+    assert any("gone: is a link to nothing" in line for line in summary.warnings)
+
+
+def test_where_every_input_is_unreadable_nothing_is_done(folder, tmp_path):
+    (folder / "a.jsonl").unlink()
+    os.mkfifo(folder / "pipe")
+    with pytest.raises(UsageError, match="pipe: is a socket, pipe or device"):
+        ingest(IngestConfig(inputs=(folder,), store=tmp_path / "store", asn=1))
+    assert not (tmp_path / "store" / "newest").exists()
