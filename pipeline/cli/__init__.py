@@ -163,6 +163,7 @@ def run(
 
 @app.command()
 def generate(
+    context: typer.Context,
     model: Annotated[
         str,
         typer.Argument(help="ba (Barabasi-Albert), top-down, grid, or internet (ba --internet)."),
@@ -211,11 +212,12 @@ def generate(
     ingresses: o.Ingresses = None,
 ) -> None:
     """Make a synthetic topology: a BRITE file (--out) or a snapshot (--store)."""
-    given = locals()
+    given = {name: value for name, value in locals().items() if name != "context"}
+    said = tuple(name for name in given if o.is_said(context, name))
     with ProgressDisplay() as progress:
         with progress.preparing():
             from pipeline.stages.generate import GenerateConfig, generate_topology
-        told = generate_topology(GenerateConfig(**given), progress)
+        told = generate_topology(GenerateConfig(**given, said=said), progress)
     print_line(told)
 
 

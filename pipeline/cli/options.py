@@ -12,6 +12,23 @@ from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.model.metrics import BY_HOPS, METRICS
 
 
+def is_said(context: typer.Context, name: str) -> bool:
+    """Whether an option stands on the command line: not its default, nor from a variable."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def one_asn(text: str) -> int:
+    """The AS of inputs that name none; not, as of analyze, which ASes to measure."""
+    digits = text.strip().upper().removeprefix("AS")
+    if not (digits.isascii() and digits.isdecimal() and int(digits) < 2**32):
+        raise typer.BadParameter(
+            f"one AS number, that of inputs that name none, not {text!r}; "
+            "which ASes to measure: analyze --asn N,N"
+        )
+    return int(digits)
+
+
 def given_path(text: str) -> Path:
     """A path as given; an empty one would mean the current folder, which nobody asked for."""
     if not text:
@@ -136,11 +153,11 @@ TargetsAreRouters = Annotated[
 Asn = Annotated[
     int | None,
     typer.Option(
+        parser=one_asn,
         envvar="HOPSCOPE_ASN",
         show_envvar=False,
         metavar="N",
-        help="AS of inputs that name none.",
-        min=0,
+        help="AS of inputs that name none (not: which to measure).",
     ),
 ]
 Ingresses = Annotated[
@@ -160,7 +177,7 @@ Asns = Annotated[
         envvar="HOPSCOPE_ASNS",
         show_envvar=False,
         metavar="N,N,...",
-        help="ASes, N,N,... [all].",
+        help="ASes to measure [all].",
     ),
 ]
 Metrics = Annotated[

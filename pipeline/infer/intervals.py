@@ -15,7 +15,7 @@ from pipeline.model.topology import NO_ASN
 
 
 @dataclass(frozen=True, eq=False)
-class PrefixTable:
+class IntervalTable:
     """Announced address space as disjoint intervals.
 
     Attributes
@@ -24,12 +24,10 @@ class PrefixTable:
         First address of each interval; it ends where the next one begins.
     asn : (n_intervals,) int64
         ``NO_ASN`` between prefixes.
-    n_prefixes : int
     """
 
     first: np.ndarray
     asn: np.ndarray
-    n_prefixes: int
 
     def lookup(self, addrs: np.ndarray) -> np.ndarray:
         """AS of each address by longest-prefix match.
@@ -103,7 +101,7 @@ def _flatten(start, end, origin, first, asn):
     return n
 
 
-def table_of(start: np.ndarray, end: np.ndarray, origin: np.ndarray) -> PrefixTable:
+def table_of(start: np.ndarray, end: np.ndarray, origin: np.ndarray) -> IntervalTable:
     """Build a table of distinct prefixes.
 
     Parameters
@@ -115,4 +113,4 @@ def table_of(start: np.ndarray, end: np.ndarray, origin: np.ndarray) -> PrefixTa
     first = np.empty((2 * len(start) + 1, 2), np.uint64)
     asn = np.empty(2 * len(start) + 1, np.int64)
     n = _flatten(start, end, origin, first, asn)
-    return PrefixTable(first[:n].copy(), asn[:n].copy(), len(start))
+    return IntervalTable(first[:n].copy(), asn[:n].copy())

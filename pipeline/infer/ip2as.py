@@ -16,7 +16,7 @@ not be announced; a default route would give every unrouted address an AS: both 
 so are a prefix with bits set beyond its length and an IPv6 prefix that overlaps ::ffff:0:0/96,
 where IPv4 is kept: it would route all IPv4.
 
-An address takes the AS of the longest prefix that holds it, none if none does (``intervals``).
+An address takes the AS of the longest prefix that holds it, none if none does (``prefixes``).
 
 References
 ----------
@@ -26,19 +26,27 @@ References
 from __future__ import annotations
 
 import ipaddress
+import re
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 from numba import njit
 
-from pipeline.infer.intervals import PrefixTable, table_of
-from pipeline.infer.special import prefix_range
+from kernels.errors import HostMemoryError
+from pipeline.errors import UsageError
+from pipeline.infer.intervals import IntervalTable, table_of
+from pipeline.infer.prefixes import PrefixTable, V4Prefixes
+from pipeline.infer.special import Network, prefix_range
 from pipeline.infer.tables import parse_v4, read_chunks
-from pipeline.model.addresses import V4_PREFIX
 from pipeline.model.reading import ReadReport
 
 _MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
+# Tables of other tools, told by their first lines: pyasn's, and ranges with commas.
+_PYASN = re.compile(rb"[0-9a-fA-F.:]+/\d+\s+\d+\s*$")
+_RANGES = re.compile(rb'"?[0-9a-fA-F.:]+"?,"?[0-9a-fA-F.:]+"?,"?(?:AS)?\d+"?')
+_HEAD_BYTES, _HEAD_LINES = 1 << 14, 20
 _MAX_ASN = 2**32 - 1
 _PLAIN, _MULTI_ORIGIN, _AS_SET, _SLOW, _IGNORED = 0, 1, 2, 3, 4
 
@@ -108,8 +116,8 @@ def _choose_origin(text: str) -> tuple[int, int]:
     return origins[0][0], _MULTI_ORIGIN if len(origins) > 1 else _PLAIN
 
 
-def _slow_line(line: str) -> tuple[tuple[int, int], tuple[int, int], int, int]:
-    """First and last address, origin and its kind; ValueError with a fixed phrase if broken."""
+def _slow_line(line: str) -> tuple[Network, int, int]:
+    """Prefix, origin and its kind; ValueError with a fixed phrase if broken."""
     fields = line.split()
     if len(fields) != 3:
         raise ValueError("not prefix, length, origin")
@@ -131,57 +139,110 @@ def _slow_line(line: str) -> tuple[tuple[int, int], tuple[int, int], int, int]:
         origin, kind = _choose_origin(fields[2])
     except ValueError:
         raise ValueError("origin is no AS number") from None
-    return *prefix_range(network), origin, kind
+    return network, origin, kind
 
 
-def _read_one(path: Path, report: ReadReport) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Columns (start, end, origin) of one file."""
-    starts, ends, origins = [], [], []
+@dataclass
+class _V6Prefixes:
+    """IPv6 prefixes: columns a chunk."""
+
+    start: list[np.ndarray] = field(default_factory=list)
+    end: list[np.ndarray] = field(default_factory=list)
+    origin: list[np.ndarray] = field(default_factory=list)
+
+    def add(self, networks: list[Network], origins: list[int]) -> None:
+        ranges = [prefix_range(network) for network in networks]
+        words = np.array(ranges, np.uint64).reshape(len(ranges), 2, 2)
+        self.start.append(words[:, 0])
+        self.end.append(words[:, 1])
+        self.origin.append(np.array(origins, np.int64))
+
+    def intervals(self) -> tuple[IntervalTable, int, int]:
+        """The table, how many distinct prefixes and how many other origins there were."""
+        start = np.concatenate([np.empty((0, 2), np.uint64), *self.start])
+        end = np.concatenate([np.empty((0, 2), np.uint64), *self.end])
+        origin = np.concatenate([np.empty(0, np.int64), *self.origin])
+        # Wider prefixes first at the same start: a later end; then the smaller AS number.
+        order = np.lexsort((origin, ~end[:, 1], ~end[:, 0], start[:, 1], start[:, 0]))
+        start, end, origin = start[order], end[order], origin[order]
+        again = np.zeros(len(start), bool)
+        again[1:] = (start[1:] == start[:-1]).all(axis=1) & (end[1:] == end[:-1]).all(axis=1)
+        n_changed = int(np.count_nonzero(again[1:] & (origin[1:] != origin[:-1])))
+        table = table_of(start[~again], end[~again], origin[~again])
+        return table, int(np.count_nonzero(~again)), n_changed
+
+
+def _read_one(path: Path, report: ReadReport, v4: V4Prefixes, v6: _V6Prefixes) -> None:
+    """Add the prefixes of one file."""
+    found = ""
     for first_line, text in read_chunks(path, report):
+        if first_line == 1 and (found := foreign_format(text)):
+            break
         data = np.frombuffer(text, np.uint8)
         n_lines = text.count(b"\n")
         prefix, length, origin = np.empty((3, n_lines), np.int64)
         kind, offset = np.empty(n_lines, np.uint8), np.empty(n_lines, np.int64)
         _parse(data, prefix, length, origin, kind, offset)
         fast = kind < _SLOW
-        low = prefix[fast].astype(np.uint64) | V4_PREFIX
-        size = np.uint64(1) << (32 - length[fast]).astype(np.uint64)
-        zeros = np.zeros(len(low), np.uint64)
-        starts.append(np.column_stack([zeros, low]))
-        ends.append(np.column_stack([zeros, low + size - np.uint64(1)]))
-        origins.append(origin[fast])
-        kinds = kind[fast].tolist()
+        v4.add(prefix[fast], length[fast], origin[fast])
+        n_of_kind = np.bincount(kind[fast], minlength=_SLOW)
         slow = np.flatnonzero(kind == _SLOW)
         if len(slow):
             bounds = np.append(offset, len(text))
-            rows = []
+            networks: dict[int, list[Network]] = {4: [], 6: []}
+            origins: dict[int, list[int]] = {4: [], 6: []}
             for i in slow.tolist():
                 line = text[bounds[i] : bounds[i + 1]].decode("ascii", "replace").strip()
                 if not line:
                     continue
                 try:
-                    start, end, asn, how = _slow_line(line)
+                    network, asn, how = _slow_line(line)
                 except ValueError as error:
                     report.reject(f"line {first_line + i}", str(error), line)
                     continue
-                rows.append((*start, *end))
-                origins.append(np.array([asn]))
-                kinds.append(how)
-            words = np.array(rows, np.uint64).reshape(len(rows), 4)
-            starts.append(words[:, :2])
-            ends.append(words[:, 2:])
-        report.n_records += len(kinds)
-        report.notes["multi-origin"] += kinds.count(_MULTI_ORIGIN)
-        report.notes["AS set"] += kinds.count(_AS_SET)
+                networks[network.version].append(network)
+                origins[network.version].append(asn)
+                n_of_kind[how] += 1
+            v4.add(
+                np.array([int(network.network_address) for network in networks[4]], np.int64),
+                np.array([network.prefixlen for network in networks[4]], np.int64),
+                np.array(origins[4], np.int64),
+            )
+            if networks[6]:
+                v6.add(networks[6], origins[6])
+        report.n_records += int(n_of_kind.sum())
+        report.notes["multi-origin"] += int(n_of_kind[_MULTI_ORIGIN])
+        report.notes["AS set"] += int(n_of_kind[_AS_SET])
     report.notes = +report.notes  # without zeros
     report.format = "pfx2as"
     if not report.n_records:
         report.status = "rejected"
         report.error = report.error or (
-            f"{path}: no line of `prefix length origin`; give a CAIDA pfx2as file"
+            f"{path}: {found or 'no line of `prefix length origin`; give a CAIDA pfx2as file'}"
         )
-        return np.empty((0, 2), np.uint64), np.empty((0, 2), np.uint64), np.empty(0, np.int64)
-    return np.concatenate(starts), np.concatenate(ends), np.concatenate(origins)
+
+
+def foreign_format(text: bytes) -> str:
+    """What another table of prefixes is, and the way out; empty for a pfx2as file.
+
+    Parameters
+    ----------
+    text : bytes
+        Whole lines from the file's beginning.
+    """
+    lines = [line for line in text[:_HEAD_BYTES].split(b"\n") if line.strip()]
+    rows = [line for line in lines if not line.startswith((b";", b"#"))][:_HEAD_LINES]
+    if rows and all(_PYASN.match(row) for row in rows):
+        return (
+            "a pyasn table (prefix/length, AS), not CAIDA pfx2as; turn it into one: "
+            "zcat -f FILE | grep -v '^;' | tr / '\\t' > FILE.pfx2as"
+        )
+    if rows and all(_RANGES.match(row) for row in rows):
+        return (
+            "a table of address ranges (first,last,AS), not CAIDA pfx2as; give a pfx2as file of "
+            "https://www.caida.org/catalog/datasets/routeviews-prefix2as/"
+        )
+    return ""
 
 
 def read_pfx2as(paths: Sequence[Path], reports: Sequence[ReadReport]) -> PrefixTable:
@@ -193,26 +254,32 @@ def read_pfx2as(paths: Sequence[Path], reports: Sequence[ReadReport]) -> PrefixT
         Plain, gzip, bzip2 or xz.
     reports : sequence of ReadReport
         One a file, filled: prefixes as ``n_records``, broken lines by reason. A file that
-        cannot be read, is cut short or holds no prefix has status ``rejected`` or ``partial``
-        and says why in ``error``; nothing is raised for it.
+        cannot be read, is cut short, holds no prefix or is a table of another format has status
+        ``rejected`` or ``partial`` and says why in ``error``; nothing is raised for it.
 
     Returns
     -------
     PrefixTable
         Empty (``n_prefixes`` 0) if no file held a prefix.
+
+    Raises
+    ------
+    UsageError
+        If the table does not fit into memory. It takes some 20 bytes an IPv4 prefix while it is
+        read, 45 if the files are not sorted.
     """
-    parts = [_read_one(path, report) for path, report in zip(paths, reports, strict=True)]
-    start = np.concatenate([np.empty((0, 2), np.uint64), *(part[0] for part in parts)])
-    end = np.concatenate([np.empty((0, 2), np.uint64), *(part[1] for part in parts)])
-    origin = np.concatenate([np.empty(0, np.int64), *(part[2] for part in parts)])
-    # Wider prefixes first at the same start: a later end; then the smaller AS number.
-    order = np.lexsort((origin, ~end[:, 1], ~end[:, 0], start[:, 1], start[:, 0]))
-    start, end, origin = start[order], end[order], origin[order]
-    again = np.zeros(len(start), bool)
-    again[1:] = (start[1:] == start[:-1]).all(axis=1) & (end[1:] == end[:-1]).all(axis=1)
-    if len(reports):
-        changed = int(np.count_nonzero(again[1:] & (origin[1:] != origin[:-1])))
-        if changed:
-            reports[0].notes["listed again with another origin"] += changed
-    start, end, origin = start[~again], end[~again], origin[~again]
-    return table_of(start, end, origin)
+    v4, v6 = V4Prefixes(), _V6Prefixes()
+    path = None
+    try:
+        for path, report in zip(paths, reports, strict=True):
+            _read_one(path, report, v4, v6)
+        v6_table, n_v6, n_changed = v6.intervals()
+        first, asn, n_v4, n_v4_changed = v4.intervals()
+    except (MemoryError, HostMemoryError) as error:
+        raise UsageError(
+            f"{path}: the prefix tables do not fit into memory at {v4.n:,} IPv4 prefixes "
+            f"({str(error) or 'no more is given'}); give fewer or shorter ones by --ip2as"
+        ) from None
+    if n_changed + n_v4_changed:
+        reports[0].notes["listed again with another origin"] += n_changed + n_v4_changed
+    return PrefixTable(first, asn, v6_table, n_v4 + n_v6)

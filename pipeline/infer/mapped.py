@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.infer.intervals import PrefixTable
+from pipeline.infer.prefixes import PrefixTable
 from pipeline.infer.special import special_range, special_ranges
 from pipeline.model.addresses import format_addr, is_v4
 from pipeline.model.mapped import MappedShare

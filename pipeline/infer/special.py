@@ -20,7 +20,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from pipeline.errors import UsageError
-from pipeline.infer.intervals import PrefixTable, table_of
+from pipeline.infer.intervals import IntervalTable, table_of
 from pipeline.model.addresses import V4_PREFIX
 from pipeline.model.topology import NO_ASN
 
@@ -151,7 +151,7 @@ def is_special(addrs: np.ndarray, allow: Iterable[str] = ()) -> np.ndarray:
 
 
 @functools.cache
-def _special_table() -> PrefixTable:
+def _special_table() -> IntervalTable:
     ranges = [(*prefix_range(ipaddress.ip_network(t)), i) for i, t in enumerate(special_ranges())]
     # ::/3 holds the range where IPv4 is kept, which is not special as a whole.
     ranges.append((*prefix_range(ipaddress.ip_network("0.0.0.0/0")), NO_ASN))

@@ -41,6 +41,7 @@ class GenerateConfig:
     max_ingresses: int = MAX_INGRESSES
     rows: int | None = None
     cut: float = 0.1
+    said: tuple[str, ...] = ()  # options that the user gave: none may be one of another model
 
 
 def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_progress) -> str:
@@ -57,6 +58,7 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
     if config.snapshot is not None:
         check_name(config.snapshot)
     model, given = _model(config), _parameters(config)
+    _refuse_options_of_others(config, model)
     progress(Progress("generate", 0, config.routers, "routers", model))
     graphs = generate_graphs(model, given) if config.store is not None else None
     if graphs is not None:
@@ -84,6 +86,7 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
     options = {
         key: str(value) if isinstance(value, Path) else value
         for key, value in asdict(config).items()
+        if key != "said"
     }
     progress(Progress("write", 0, 1, "snapshot", name))
     write_snapshot(
@@ -121,13 +124,34 @@ _OPTIONS = {
 }
 
 
+def _refuse_options_of_others(config: GenerateConfig, model: str) -> None:
+    """Raise UsageError for an option that this model has no use for, with those that it takes."""
+    if model not in MODELS:
+        return  # said where it is made
+    own = [_OPTIONS[field] for field in MODELS[model].options]
+    takes = ["routers", *own, "seed", "out", "store"]
+    if config.store is not None:  # a file has none of these
+        takes += ["snapshot"]
+        takes += ["asn"] if "ases" not in own else []
+        takes += ["ingresses"] if MODELS[model].graphs is None else []
+    for name in config.said:
+        if name not in (*takes, "model", "internet"):
+            where = "" if config.store is not None else " to a file"
+            known = ", ".join(_flag(each) for each in takes)
+            raise UsageError(f"{_flag(name)} is no option of {model}{where}; it takes {known}")
+
+
+def _flag(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
 def _command(config: GenerateConfig, model: str) -> str:
     """The command that makes this topology again, with all that it depends on."""
     names = ["routers", *(_OPTIONS[field] for field in MODELS[model].options), "seed"]
     if config.store is not None:  # a file has neither
         names += ["asn", "ingresses"]
     given = [(name, getattr(config, name)) for name in names]
-    told = [f"--{name.replace('_', '-')} {value}" for name, value in given if value is not None]
+    told = [f"{_flag(name)} {value}" for name, value in given if value is not None]
     return " ".join(["hopscope generate", model, *told])
 
 

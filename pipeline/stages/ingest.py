@@ -95,12 +95,17 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
     share = next((t.mapped for t in topologies if t.mapped is not None), None)
     if share is not None and share.n_in_as == 0:
         raise UsageError(f"nothing to ingest: {unmapped_text(share)}")
-    unmapped = [] if share is None else mapped_warnings(share)
+    notes = [] if share is None else mapped_warnings(share)
     progress(Progress("build", 0, 1, "graphs"))
     graphs = build_graphs(topologies)
     progress(Progress("build", 1, 1, "graphs", number(graphs.n_ases, "AS")))
     if graphs.n_ases == 0:
         raise UsageError("nothing to ingest: no router of the inputs is in an AS; give --asn N")
+    if config.asn is not None and ((traces and config.ip2as) or config.asn not in graphs.asn):
+        notes.append(
+            f"--asn {config.asn} had no effect: it is the AS of inputs that name none, and all do; "
+            f"to measure one AS: hopscope analyze --asn {config.asn}"
+        )
     names, name_reports = _read_names(config)
     reports += name_reports
     snapshot = config.snapshot or _default_name(reports, started)
@@ -115,7 +120,7 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
         options=_options(config),
         counts=counts,
         rejects=_rejects(reports),
-        warnings=unmapped,
+        warnings=notes,
     )
     progress(Progress("write", 1, 1, "snapshot", snapshot))
     return IngestSummary(
@@ -133,7 +138,7 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
         n_addrs_mapped=0 if share is None else share.n_mapped,
         reports=reports,
         left_alone=inputs.left_alone,
-        warnings=unmapped + _warnings(reports, inputs),
+        warnings=notes + _warnings(reports, inputs),
         wall_s=time.time() - started,
     )
 
@@ -241,7 +246,7 @@ def _read_prefixes(
     reports = [ReadReport(printable_path(path), "pfx2as") for path in config.ip2as]
     prefixes = read_pfx2as(config.ip2as, reports)
     if needed and all(report.status == "rejected" for report in reports):
-        raise UsageError(f"{reports[0].error}; --ip2as takes CAIDA pfx2as files")
+        raise UsageError("; ".join(report.error for report in reports))
     return prefixes, reports
 
 

@@ -93,3 +93,33 @@ def test_what_cannot_be_made_is_said_in_one_line_and_nothing_is_written(
 def test_one_place_to_write_to_must_be_given(places, capsys):
     assert run("generate", "ba", "--routers", 5, *places) == 2
     assert "give either --out FILE.brite or --store DIR" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ["ba", "--rows", 5],
+            "--rows is no option of ba to a file; it takes --routers, --links",
+        ),
+        (
+            ["grid", "--links", 2],
+            "--links is no option of grid to a file; it takes --routers, --r",
+        ),
+        (["top-down", "--max-ingresses", 2000], "--max-ingresses is no option of top-down"),
+        (["ba", "--asn", 5], "--asn is no option of ba to a file"),
+        (["top-down", "--asn", 5, "--store", "s"], "--asn is no option of top-down; it takes"),
+        (["internet", "--cut", 0.1, "--store", "s"], "--cut is no option of internet; it takes"),
+        (["internet", "--ingresses", 3, "--store", "s"], "--ingresses is no option of internet"),
+    ],
+    ids=lambda words: " ".join(map(str, words)) if isinstance(words, list) else "",
+)
+def test_an_option_of_another_model_is_refused_with_those_of_this_one(
+    words, message, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOPSCOPE_ASN", "7")  # a variable is meant for other commands
+    where = [] if "--store" in words else ["--out", "a.brite"]
+    assert run("generate", *words, "--routers", 100, *where) == 2
+    assert message in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

@@ -4,13 +4,17 @@ import bz2
 import gzip
 import ipaddress
 import lzma
+import subprocess
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kernels.errors import HostMemoryError
+from pipeline.errors import UsageError
 from pipeline.infer import read_pfx2as
+from pipeline.infer.prefixes import V4Prefixes
 from pipeline.model.addresses import parse_addrs
 from pipeline.model.reading import ReadReport
 from tests.real_data import real_data
@@ -221,3 +225,59 @@ def test_the_real_ipv6_table_reads(tmp_path):
 
 def _dotted(number):
     return str(ipaddress.IPv4Address(number))
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("; IP-ASN32-DAT file\n; Prefixes : 2\n1.0.0.0/24\t15169\n1.0.4.0/24\t56203\n", "pyasn"),
+        (
+            '1.0.0.0,1.0.0.255,13335,"Cloudflare, Inc."\n1.0.4.0,1.0.7.255,38803,Gtelecom\n',
+            "ranges",
+        ),
+        ("2001::,2001::ffff,6939,HE\n", "ranges"),
+    ],
+)
+def test_tables_of_other_tools_are_named_with_the_way_out(tmp_path, text, says):
+    table, (report,) = read(tmp_path, text)
+    assert table.n_prefixes == 0
+    assert report.status == "rejected"
+    assert says in report.error
+    assert report.error.count("CAIDA") == 1
+    if says == "pyasn":  # the way out leads there
+        path = tmp_path / "0.pfx2as"
+        made = report.error.partition("into one: ")[2].replace("FILE.pfx2as", str(path) + ".new")
+        subprocess.run(made.replace("FILE", str(path)), shell=True, check=True)
+        table = read_pfx2as([tmp_path / "0.pfx2as.new"], [ReadReport("new")])
+        assert lookup(table, "1.0.0.9", "1.0.4.9", "1.0.1.1") == [15169, 56203, -1]
+
+
+@pytest.mark.parametrize("error", [HostMemoryError("12 bytes needed"), MemoryError()])
+def test_a_table_beyond_memory_ends_in_one_line(tmp_path, monkeypatch, error):
+    def refuse(n_bytes, what):
+        raise error
+
+    monkeypatch.setattr("pipeline.infer.prefixes.check_fits", refuse)
+    text = "".join(f"{20 + i // 65536}.{i // 256 % 256}.{i % 256}.0 24 7\n" for i in range(70000))
+    with pytest.raises(UsageError, match=r"0\.pfx2as: the prefix tables do not fit into memory at"):
+        read(tmp_path, text)
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**32 - 1), st.integers(1, 32), st.integers(1, 5))))
+@settings(max_examples=60, deadline=None)
+def test_ipv4_intervals_are_minimal_and_match_brute_force(rows):
+    table = V4Prefixes()
+    rows = [(addr >> (32 - length) << (32 - length), length, asn) for addr, length, asn in rows]
+    if rows:
+        table.add(*np.array(rows, np.int64).T)
+    first, asn, n_prefixes, _ = table.intervals()
+    assert n_prefixes == len({row[:2] for row in rows})
+    assert np.all(first[1:] > first[:-1])
+    assert np.all(asn[1:] != asn[:-1])
+    edges = [addr + step for addr, length, _ in rows for step in (-1, 0, 1 << (32 - length))]
+    for addr in {edge for edge in edges if 0 <= edge < 2**32}:
+        around = [row for row in rows if row[0] <= addr < row[0] + (1 << (32 - row[1]))]
+        longest = max((row[1] for row in around), default=0)
+        best = min((row[2] for row in around if row[1] == longest), default=0)
+        at = int(np.searchsorted(first, addr, side="right")) - 1
+        assert (int(asn[at]) if at >= 0 else 0) == best

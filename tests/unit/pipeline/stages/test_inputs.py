@@ -218,3 +218,20 @@ def test_an_empty_path_is_not_the_current_folder(option, capsys):
         main(["run", words["INPUT"], *given])
     assert ended.value.code == 2
     assert "an empty path" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["1,2", "x", "-1", "4294967296", ""])
+def test_the_as_of_inputs_is_one_number_and_the_other_meaning_is_told(text, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(["run", "x", "--store=s", "--out=o", f"--asn={text}"])
+    assert ended.value.code == 2
+    told = capsys.readouterr().err
+    assert "that of inputs that name none" in told
+    assert "analyze --asn N,N" in told
+
+
+def test_an_as_for_inputs_that_all_name_theirs_is_told_to_be_without_effect(tmp_path, prefixes):
+    summary = ingest(config(tmp_path, ATLAS, ip2as=(prefixes,), asn=64501))
+    assert "--asn 64501 had no effect" in summary.warnings[-1]
+    assert "hopscope analyze --asn 64501" in summary.warnings[-1]
+    assert ingest(config(tmp_path, ATLAS, asn=64501)).warnings == []
