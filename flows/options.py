@@ -30,7 +30,6 @@ from pipeline.store.names import NAME_PATTERN
 Inputs = Annotated[
     list[Path],
     typer.Argument(
-        parser=o.given_path,
         envvar="HOPSCOPE_INPUTS",
         help=f"Files or folders of measurements; in the variable with {os.pathsep!r} between them.",
         show_default=False,
@@ -150,6 +149,7 @@ def parse(arguments: Sequence[str]) -> dict[str, Any] | None:
         If an option is unknown, missing or wrong.
     """
     try:
+        o.refuse_empty_words(arguments)
         given = _parser()(
             list(arguments), prog_name="python -m flows.nightly", standalone_mode=False
         )

@@ -309,6 +309,7 @@ def main(arguments: list[str] | None = None) -> None:
 def _run_command(arguments: list[str] | None) -> int | None:
     """The exit status of one command; what is wrong is said in one line."""
     try:
+        o.refuse_empty_words(sys.argv[1:] if arguments is None else arguments)
         return app(arguments, standalone_mode=False)
     except TyperException as error:
         message = error.format_message() if hasattr(error, "format_message") else str(error)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, cast
 
@@ -29,17 +29,25 @@ def one_asn(text: str) -> int:
     return int(digits)
 
 
+_EMPTY = "an empty path; give a file or folder (. is the current one)"
+
+
 def given_path(text: str) -> Path:
     """A path as given; an empty one would mean the current folder, which nobody asked for."""
     if not text:
-        raise typer.BadParameter("an empty path; give a file or folder (. is the current one)")
+        raise typer.BadParameter(_EMPTY)
     return Path(text)
+
+
+def refuse_empty_words(words: Sequence[str]) -> None:
+    """The same for lists of paths, which take no parser: a variable would no longer be split."""
+    if "" in words or "--ip2as=" in words:
+        raise typer.BadParameter(_EMPTY)
 
 
 Inputs = Annotated[
     list[Path],
     typer.Argument(
-        parser=given_path,
         metavar="INPUT",
         help="Files or folders of measurements.",
         show_default=False,
@@ -87,7 +95,6 @@ FormatName = Annotated[
 Ip2as = Annotated[
     list[Path] | None,
     typer.Option(
-        parser=given_path,
         envvar="HOPSCOPE_IP2AS",
         show_envvar=False,
         metavar="FILE",

@@ -234,4 +234,5 @@ def test_an_as_for_inputs_that_all_name_theirs_is_told_to_be_without_effect(tmp_
     summary = ingest(config(tmp_path, ATLAS, ip2as=(prefixes,), asn=64501))
     assert "--asn 64501 had no effect" in summary.warnings[-1]
     assert "hopscope analyze --asn 64501" in summary.warnings[-1]
-    assert ingest(config(tmp_path, ATLAS, asn=64501)).warnings == []
+    used = ingest(config(tmp_path, ATLAS, asn=64501))
+    assert not any("--asn" in line for line in used.warnings)
