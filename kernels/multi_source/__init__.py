@@ -95,7 +95,7 @@ def msbfs(graph: CSRGraph, sources: Any, levels: bool = False) -> MSBFSResult:
 
     Notes
     -----
-    Memory is computed before it is taken (``footprint``): without ``levels`` 44 bytes a node on
+    Memory is computed before it is taken (``footprint``): without ``levels`` 53 bytes a node on
     cores, 45, 78 or 143 on a GPU (64, 128 or 256 sources at a time), and 16 bytes a source and
     level for the hop counts. O(n_arcs * levels) work for 128 sources at worst, mostly far less
     [1]_: bit l of a word is the l-th source. On cores a few sources, and sources of long graphs,

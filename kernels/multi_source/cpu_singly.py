@@ -7,8 +7,8 @@ import threading
 import numpy as np
 
 from kernels.breadth_first import search_scratch
-from kernels.breadth_first.cpu import fill_levels, search, smallest
-from kernels.multi_source.cpu_sweeps import LARGE, Found, level_dtype
+from kernels.breadth_first.cpu import fill_levels
+from kernels.multi_source.cpu_sweeps import LARGE, Found, level_dtype, search_one
 from kernels.threads import Team
 
 
@@ -70,17 +70,14 @@ def search_singly(
     own = threading.local()
 
     def one(i: int) -> None:
+        if rows is None and row + i in found.hop_counts:  # by a sweep that was left
+            return
         if not hasattr(own, "scratch"):
             own.scratch = search_scratch(n_nodes)
-        queue, ends, bits = own.scratch
-        n_levels = search(indptr, indices, base, n_nodes, int(sources[i]), -1, queue, ends, bits)
-        borders = np.append(0, ends[:n_levels]).astype(np.int64)
-        at = row + i
-        found.keep(at, np.diff(borders))
-        found.eccentricity[at] = n_levels - 1
-        found.n_reached[at] = borders[-1]
-        smallest(queue, int(borders[-2]), int(borders[-1]), found.farthest[at])
+        graph = (indptr, indices, base, n_nodes)
+        n_levels = len(search_one(*graph, int(sources[i]), own.scratch, found, row + i))
         if rows is not None:
+            queue, ends, _ = own.scratch
             fill_levels(queue, ends, n_levels, rows.row(i, n_levels - 1))
 
     n_arcs = int(indptr[base + n_nodes] - indptr[base])

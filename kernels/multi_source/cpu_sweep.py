@@ -294,6 +294,29 @@ def _is_long(state, n_arcs, by_level, n_chunks):
     return cost > searches
 
 
+def rest_ns(
+    state: np.ndarray,
+    n_arcs: int,
+    by_level: np.ndarray,
+    n_chunks: int,
+    hop_counts: np.ndarray,
+) -> float:
+    """What is left of a sweep, ns, if every lane finds what a search of one source found.
+
+    ``hop_counts``: (n_levels,) int64, nodes by level of that search.
+    """
+    depth, n_nodes = int(state[DEPTH]), int(state[N_NODES])
+    found = by_level[depth * LANES : (depth + 1) * LANES]
+    # A node that several lanes find on a level is listed once.
+    by_lanes = np.count_nonzero(found) * hop_counts[depth + 1 :].astype(np.float64)
+    sharing = int(state[N_FRONTIER]) / max(1, int(found.sum()))
+    listed = np.minimum(by_lanes * sharing, n_nodes * -np.expm1(-by_lanes / n_nodes))
+    degree = n_arcs / n_nodes
+    up = n_nodes * (degree * BOTTOM_UP_ARC + BOTTOM_UP_NODE) / _n_sharing(state, n_chunks)
+    down = listed * (degree * TOP_DOWN_ARC + TOP_DOWN_NODE)
+    return float(np.minimum(down, up).sum())
+
+
 @njit(cache=True, nogil=True)
 def _ask(state, n_arcs, by_level, n_chunks):
     """``_is_long`` if it is time to ask; a short graph has ended before its 8th level."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import itertools
+import time
 
 import numpy as np
 
+from kernels.breadth_first import search_scratch
+from kernels.breadth_first.cpu import search, smallest
 from kernels.host_memory import SMALL, check_fits
 from kernels.multi_source import cpu_levels, cpu_steps, cpu_sweep
 from kernels.multi_source.cpu_graphs import cut
@@ -22,11 +25,13 @@ from kernels.multi_source.cpu_state import (
     LEVELS,
     LISTED,
     LONG,
+    N_ASKED,
     N_LANES,
     N_LOGS_APART,
     N_NARROW,
     RECORD,
     ROW_BYTES,
+    SPENT,
     WORDS,
     WRITE,
     logs_within,
@@ -81,6 +86,31 @@ class Found:
         return hop_ptr, hop_counts, self.eccentricity, self.n_reached, self.farthest
 
 
+def search_one(
+    indptr: np.ndarray,
+    indices: np.ndarray,
+    base: int,
+    n_nodes: int,
+    source: int,
+    scratch: tuple[np.ndarray, ...],
+    found: Found,
+    at: int,
+) -> np.ndarray:
+    """Search from one node of a graph and fill row ``at``; its hop counts.
+
+    ``scratch`` (``search_scratch``) then holds the queue and where its levels end.
+    """
+    queue, ends, bits = scratch
+    n_levels = search(indptr, indices, base, n_nodes, source, -1, queue, ends, bits)
+    borders = np.append(0, ends[:n_levels]).astype(np.int64)
+    hop_counts = np.diff(borders)
+    found.keep(at, hop_counts)
+    found.eccentricity[at] = n_levels - 1
+    found.n_reached[at] = borders[-1]
+    smallest(queue, int(borders[-2]), int(borders[-1]), found.farthest[at])
+    return hop_counts
+
+
 class Sweeps:
     """The sweeps of one graph from all of its sources.
 
@@ -101,8 +131,8 @@ class Sweeps:
         self.indptr, self.indices = indptr, indices
         self.base, self.n_nodes, self.sources = base, n_nodes, sources
         self.team, self.may_leave = team, may_leave
-        n_arcs = int(indptr[base + n_nodes] - indptr[base])
-        is_shared = team.size > 1 and n_nodes + n_arcs >= LARGE
+        self._n_arcs = int(indptr[base + n_nodes] - indptr[base])
+        is_shared = team.size > 1 and n_nodes + self._n_arcs >= LARGE
         borders = np.empty((CHUNKS_EACH * team.size if is_shared else 1) + 1, np.int64)
         cut(indptr, base, n_nodes, borders)
         self.ranges = [(i, *pair) for i, pair in enumerate(itertools.pairwise(borders.tolist()))]
@@ -128,7 +158,7 @@ class Sweeps:
         n_groups = -(-n_sources // LANES)
         bounds = [n_sources * i // n_groups for i in range(n_groups + 1)]  # like sizes
         for first, last in itertools.pairwise(bounds):
-            if not self._sweep(first, last):
+            if not self._sweep(first, last, found, row):
                 return False
             self._take(first, last, found, row)
         return True
@@ -141,8 +171,9 @@ class Sweeps:
             self._widen()
         return self.level.T
 
-    def _sweep(self, first: int, last: int) -> bool:
-        """Sweep from sources first .. last - 1; False if that is not worth while."""
+    def _sweep(self, first: int, last: int, found: Found, row: int) -> bool:
+        """Sweep from sources first .. last - 1; False if single searches are faster."""
+        started = time.perf_counter()
         cpu_sweep.start(
             self.indptr,
             self.sources[first:last],
@@ -169,12 +200,36 @@ class Sweeps:
             elif todo == RECORD:
                 self._record(first)
             elif todo == LONG:
-                return False
+                if self._is_long(first, last, time.perf_counter() - started, found, row):
+                    return False
+                self.state[N_ASKED] = cpu_sweep.MOST_ASKED  # not again
+                if self.state[LEVELS] == 2:  # the level at which it was asked
+                    self._record(first)
             else:
                 break
         if self.state[LEVELS] == 1:
             self._write(first)
         return True
+
+    def _is_long(self, first: int, last: int, spent_s: float, found: Found, row: int) -> bool:
+        """Whether single searches are faster, by one of them, whose result is then kept.
+
+        What a search costs depends on where neighbours lie in memory, three times as much on
+        some graphs as the sweep expects; and its levels tell what is left for the sweep.
+        """
+        state = self.state
+        n_sources, which = len(self.sources), (first + last) // 2
+        scratch = search_scratch(self.n_nodes)
+        graph = (self.indptr, self.indices, self.base, self.n_nodes)
+        started = time.perf_counter()
+        hop_counts = search_one(*graph, int(self.sources[which]), scratch, found, row + which)
+        searches_s = (time.perf_counter() - started) * n_sources / self.team.size
+        rest_ns = cpu_sweep.rest_ns(
+            state, self._n_arcs, self.by_level, len(self.ranges), hop_counts
+        )
+        groups = n_sources / (last - first)
+        per_ns = spent_s / max(1, int(state[SPENT]))
+        return searches_s < per_ns * (groups * rest_ns + (groups - 1) * int(state[SPENT]))
 
     def _bottom_up(self, chunk_range: tuple[int, int, int]) -> None:
         chunk, lo, hi = chunk_range

@@ -106,11 +106,11 @@ def host_bytes(
 
     Notes
     -----
-    A node costs a sweep 44 bytes, however many sources: two rows of 16 bytes, and 12 in a list of
-    half of the nodes. With levels from less than 64 or more than 128 sources 64 bytes more, for
-    logs that do not lie within the matrix. Single searches cost 8.25 bytes a node and thread,
-    and are never run beside a sweep: the larger of the two counts. Arcs cost nothing: no call
-    copies them.
+    A node costs a sweep 53 bytes, however many sources: two rows of 16 bytes, 12 in a list of
+    half of the nodes, and 8.25 for one search that a long sweep is held against. With levels
+    from less than 64 or more than 128 sources 64 bytes more, for logs that do not lie within the
+    matrix. Single searches cost 8.25 bytes a node and thread; all of them are never run beside a
+    sweep: the larger of the two counts. Arcs cost nothing: no call copies them.
     """
     if n_sources == 0 or n_nodes == 0:
         return 0
@@ -122,7 +122,9 @@ def host_bytes(
     sweep = rows + listed + counting + by_level
     if levels and not LEAST_WITHIN <= n_sources <= LANES:
         sweep += N_LOGS_APART * ROW_BYTES * n_nodes
-    single = n_threads * (2 * _NODE_BYTES * (n_nodes + 1) + 16 * (-(-n_nodes // 64)))
+    one_search = 2 * _NODE_BYTES * (n_nodes + 1) + 16 * (-(-n_nodes // 64))
+    sweep += one_search
+    single = n_threads * one_search
     results = n_sources * (2 * 8 * (eccentricity + 1) + 64 + 4 * N_FARTHEST)
     matrix = 0
     if levels:
