@@ -18,6 +18,7 @@ from flows.handover import FOLDER, read_measurement, remove_old, write_measureme
 from flows.options import FurtherOptions, Metrics, SnapshotName, Text, configs
 from flows.outcome import EXPECTED, ended, one_line, result_or_failure
 from flows.progress import progress_artifact
+from flows.run_log import warnings_in_run_log
 from flows.runs import DASHBOARD_LINK
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import ClusterLostError
@@ -56,7 +57,11 @@ def measure_stage(config: AnalyzeConfig, handover: Path) -> Path | State:
     started = time.time()
     remove_old(handover.parent, started)
     try:
-        with progress_artifact("search-progress", "Searches") as progress, without_main_module():
+        with (
+            progress_artifact("search-progress", "Searches") as progress,
+            without_main_module(),
+            warnings_in_run_log(),
+        ):
             measurement = stages.measure_stage(config, _Dashboard(progress))
         if not measurement.lost or _is_fuller(measurement, handover):
             write_measurement(handover, measurement, started)

@@ -133,6 +133,8 @@ def _percent(progress: Progress | None) -> float:
         return 0.0
     first, last = SHARES.get(progress.stage, (0.0, 100.0))
     share = min(1.0, progress.done / progress.total) if progress.total > 0 else 0.0
+    if progress.share is not None:
+        share = progress.share
     return first + (last - first) * share
 
 

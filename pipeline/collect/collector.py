@@ -92,7 +92,6 @@ class Collector:
     asn: np.ndarray
     widths: dict[WidthKind, WidthCollector] = field(default_factory=dict)
     n_units: int = 0  # finished searches from ingresses, and graphs whose widths are known
-    n_done: int = 0  # outcomes
     lost: str = ""  # why the cluster is gone, if it is
     _pieces: list[SearchResults] = field(default_factory=list)
     _failed: dict[int, str] = field(default_factory=dict)  # searched row -> reason
@@ -122,7 +121,6 @@ class Collector:
         It has ``name``, ``kind``, ``rows`` and ``device``.
         """
         task = outcome.task
-        self.n_done += 1
         if isinstance(outcome.error, ClusterLostError):
             self.lost = self.lost or str(outcome.error)
         for attempt in outcome.failed:

@@ -11,7 +11,8 @@ class Progress:
     """One report of progress.
 
     ``done`` of ``total`` ``unit``; total 0 means not known yet. ``detail`` is one short line
-    (a file, an AS); third-party text in it is not escaped.
+    (a file, an AS); third-party text in it is not escaped. ``share``: of the work that was
+    expected, from 0 to 1, where that says more than ``done``.
     """
 
     stage: str  # a key of ``TITLES`` (pipeline.cli.terminal): "read", "infer", "search", ...
@@ -19,6 +20,7 @@ class Progress:
     total: int
     unit: str
     detail: str = ""
+    share: float | None = None
 
 
 ProgressCallback = Callable[[Progress], None]

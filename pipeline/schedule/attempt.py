@@ -85,9 +85,7 @@ def withdraw_here(keys: Sequence[tuple]) -> list[tuple]:
     return _HERE.withdraw(keys)
 
 
-def pack(
-    key: tuple, topic: str, run: Callable[[Any], Any], task: Any, may_be_withdrawn: bool = False
-) -> bytes:
+def pack(key: tuple, topic: str, run: Callable[[Any], Any], task: Any) -> bytes:
     """A task as bytes: neither Dask nor its scheduler need look into it.
 
     Parameters
@@ -98,10 +96,8 @@ def pack(
         Where a small result is posted; "": all results are fetched.
     run : callable
         Executed on a worker with the task.
-    may_be_withdrawn : bool
-        Whether ``withdraw_here`` may be asked about it.
     """
-    return dumps((key, topic, run, task, may_be_withdrawn))
+    return dumps((key, topic, run, task))
 
 
 def attempt(packed: bytes) -> Attempted | str:
@@ -120,10 +116,9 @@ def attempt(packed: bytes) -> Attempted | str:
     result, error, device = None, None, "cpu"
     key, topic = (), ""
     try:
-        key, topic, run, task, may_be_withdrawn = loads(packed)
+        key, topic, run, task = loads(packed)
         device = getattr(task, "device", "cpu")
-        if may_be_withdrawn:
-            _begin(key)
+        _begin(key)
         result = run(task)
     except Exception as raised:  # every error of a task becomes an outcome at the client
         error = _portable(raised)

@@ -28,7 +28,7 @@ from pipeline.model.candidates import (
 from pipeline.model.tasks import Outcome
 from pipeline.model.words import number
 from pipeline.schedule.candidate_policy import lanes
-from pipeline.schedule.candidate_widths import nothing_known, widths_of
+from pipeline.schedule.candidate_widths import answered, nothing_known, widths_of
 from pipeline.schedule.costs import Costs
 
 MAX_FAILED = 3  # tasks of one AS that fail for good, each after its attempts
@@ -215,7 +215,7 @@ class CandidateState:
         """Go on to the path, and to the answer, when there is nothing left to search."""
         if self._stage != "candidates" or self._upcoming is not None:
             return
-        if not all(bounds.done for bounds in self._bounds):
+        if not all(answered(bounds.question, self._bounds) for bounds in self._bounds):
             if self._flying:
                 return
             self._upcoming = self._take()
@@ -242,7 +242,7 @@ class CandidateState:
         for _ in self._bounds:
             question = self._turn % len(self._bounds)
             self._turn += 1
-            if self._bounds[question].done:
+            if answered(self._bounds[question].question, self._bounds):
                 continue
             sources = self._choose(question)
             sources = self._within_limit(sources)

@@ -60,7 +60,9 @@ def widths_of(
         component=int(names[largest]),
         diameter=(int(diameter[0][largest]), int(diameter[1][largest])),
         radius=(int(radius[0][largest]), int(radius[1][largest])),
-        exact=all(each.done for each in bounds)
+        exact=all(
+            each.done or _met(each.question, diameter=diameter, radius=radius) for each in bounds
+        )
         and ("diameter" not in job.metrics or len(path) > 0),
         n_searches=n_searches,
         path=path,
@@ -73,6 +75,26 @@ def widths_of(
         component_diameter=_exact(*diameter)[listed],
         component_radius=_exact(*radius)[listed],
     )
+
+
+def answered(question: Question, bounds: Sequence[EccentricityBounds]) -> bool:
+    """Whether a question needs no further search, by the bounds of all questions.
+
+    A diameter is at most twice the radius, and each proves the other where it is just that.
+    """
+    if any(each.done for each in bounds if each.question == question):
+        return True
+    most = np.maximum.reduce([each.most for each in bounds])
+    least = np.minimum.reduce([each.least for each in bounds])
+    if question == "diameter":
+        return bool((most == 2 * least).all())
+    return question == "radius" and bool(((most + 1) // 2 == least).all())
+
+
+def _met(question: Question, **intervals: tuple[np.ndarray, np.ndarray]) -> bool:
+    """Whether the bounds of a width meet in every component."""
+    low, high = intervals.get(question, (np.zeros(1), np.ones(1)))
+    return bool((low == high).all())
 
 
 def nothing_known(job: CandidateJob) -> Widths:

@@ -7,7 +7,7 @@
 - else ``LocalCluster``: one process with one thread a core. Not threads: reading Parquet and
   pickling would wait for one another.
 
-Our own clusters listen on 127.0.0.1 only and end with the run.
+Our own clusters (``own_cluster.py``) listen on 127.0.0.1 only, encrypted, to this run alone.
 """
 
 from __future__ import annotations
@@ -15,30 +15,24 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-import os
 import re
-import signal
-import socket
 import time
-import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from multiprocessing import resource_tracker
 from pathlib import Path
 from typing import Any
 
-import dask
-from distributed import Client, LocalCluster
+from distributed import Client
 
-from kernels.threads import n_cores
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
 from pipeline.model.metrics import compiled_work
 from pipeline.model.tasks import Device
-from pipeline.model.words import number
 from pipeline.schedule.connection import ask
+from pipeline.schedule.credentials import configured
 from pipeline.schedule.fingerprint import fingerprint
-from pipeline.schedule.gpus import visible_gpus
+from pipeline.schedule.losses import Losses, losses_of
+from pipeline.schedule.own_cluster import start
 from pipeline.schedule.workers import (
     ANSWER_S,
     ask_scheduler,
@@ -48,14 +42,11 @@ from pipeline.schedule.workers import (
     compile_once_a_host,
     path_text,
 )
-from pipeline.store.held import WORKERS, held_folder, own_folder
 
 log = logging.getLogger(__name__)
 
 CONNECT_S = 10.0  # seconds to reach a scheduler
 WORKERS_S = 30.0  # seconds to wait for its first worker
-THREADS = ("HOPSCOPE_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS")  # of a worker's kernels
-DEATHS = 0  # workers that Dask lets a task lose: none, we decide what is tried again
 
 
 @dataclass
@@ -66,7 +57,7 @@ class Cluster:
     ----------
     client : Client
     facts : dict of worker address to dict
-        Answers of ``_probe``.
+        Answers of ``workers.probe``.
     devices : tuple of "cpu", "gpu"
         What tasks may use.
     own : bool
@@ -75,6 +66,8 @@ class Cluster:
         What every worker must see.
     refused : dict of worker address to str
         Workers that came during the run and get no task, and why.
+    losses : Losses
+        Workers that it lost.
     """
 
     client: Client
@@ -85,6 +78,7 @@ class Cluster:
     dashboard: str = ""
     snapshot: Path | None = None
     refused: dict[str, str] = field(default_factory=dict)
+    losses: Losses = field(default_factory=Losses)
     _asked: set[str] = field(default_factory=set)
 
     @property
@@ -148,6 +142,7 @@ class Cluster:
                 worker: {"host": facts["host"], "gpu": facts["gpu"]}
                 for worker, facts in sorted(self.facts.items())
             },
+            "lost_workers": self.losses.told(),
             "versions": fingerprint(),
         }
 
@@ -175,7 +170,7 @@ def open_cluster(config: AnalyzeConfig, snapshot: Path | None = None) -> Iterato
             client = stack.enter_context(_connect(config.scheduler))
             _await_workers(client, config.scheduler)
         else:
-            client = stack.enter_context(_start(config))
+            client = stack.enter_context(start(config))
         facts = ask_workers(client, snapshot)
         check_workers(facts, snapshot)
         if config.scheduler is not None:
@@ -195,6 +190,7 @@ def open_cluster(config: AnalyzeConfig, snapshot: Path | None = None) -> Iterato
             address=client.scheduler.address,
             dashboard=client.dashboard_link or "",
             snapshot=snapshot,
+            losses=stack.enter_context(losses_of(client)),
         )
 
 
@@ -224,13 +220,15 @@ def _check_address(address: str) -> None:
 @contextlib.contextmanager
 def _connect(address: str) -> Iterator[Client]:
     _check_address(address)
+    security = configured(address)
     try:
-        client = Client(address, timeout=CONNECT_S, set_as_default=False)
+        client = Client(address, timeout=CONNECT_S, set_as_default=False, security=security)
     except (OSError, ValueError, TimeoutError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        refuses = " that takes these certificates" if address.startswith("tls://") else ""
         raise UsageError(
-            f"--scheduler {address}: no Dask scheduler answers there ({reason}); "
-            "start one with: dask scheduler --host HOST --port 8786"
+            f"--scheduler {address}: no Dask scheduler{refuses} answers there ({reason}); "
+            "docs/scheduling.md says how to start one"
         ) from None
     try:
         yield client
@@ -245,115 +243,6 @@ def _await_workers(client: Client, address: str) -> None:
         if time.monotonic() > deadline:
             raise UsageError(
                 f"--scheduler {address}: it has no worker, and none came within "
-                f"{WORKERS_S:.0f} s; start some with: dask worker {address}"
+                f"{WORKERS_S:.0f} s; start some with: dask worker {address} --host HOST"
             )
         time.sleep(0.2)
-
-
-@contextlib.contextmanager
-def _start(config: AnalyzeConfig) -> Iterator[Client]:
-    gpus = visible_gpus() if config.device != "cpu" else []
-    if config.device == "gpu" and not gpus:
-        raise UsageError("--device gpu: this machine has no NVIDIA GPU; give --device cpu or auto")
-    if config.workers is not None and config.workers < 1:
-        raise UsageError(f"--workers {config.workers}: give 1 or more")
-    if gpus and config.workers is not None and config.workers > len(gpus):
-        raise UsageError(
-            f"--workers {config.workers}: one worker a GPU, and there are {len(gpus)}; "
-            "give fewer, or --device cpu"
-        )
-    n_workers = config.workers or len(gpus) or n_cores()
-    threads = str(max(1, n_cores() // n_workers))
-    with contextlib.ExitStack() as stack:
-        stack.enter_context(_environment_kept())
-        stack.enter_context(
-            dask.config.set(
-                {
-                    "distributed.scheduler.allowed-failures": DEATHS,
-                    "logging": {"distributed": "critical"},
-                    # A worker is one thread of ours; kernels may use its share of the cores.
-                    **{f"distributed.nanny.pre-spawn-environ.{name}": threads for name in THREADS},
-                }
-            )
-        )
-        scratch = stack.enter_context(held_folder(own_folder(), WORKERS))
-        options: dict[str, Any] = {
-            "n_workers": n_workers,
-            "threads_per_worker": 1,
-            "host": "127.0.0.1",
-            "protocol": "tcp",
-            "dashboard_address": _free_address(config.dashboard),
-            "local_directory": str(scratch),
-            "silence_logs": logging.CRITICAL,
-        }
-        with warnings.catch_warnings(), _no_interrupt_in_children():
-            # Another run may have taken the port since we looked: any other will do.
-            warnings.filterwarnings("ignore", message="Port .* is already in use")
-            cluster = _start_cuda(gpus[:n_workers], options) if gpus else LocalCluster(**options)
-        stack.enter_context(contextlib.closing(cluster))
-        client = Client(cluster, set_as_default=False, timeout=CONNECT_S)
-        stack.enter_context(contextlib.closing(client))
-        yield client
-
-
-@contextlib.contextmanager
-def _environment_kept() -> Iterator[None]:
-    """Leave the numbers of threads in our environment as they are.
-
-    A nanny writes what its workers are to have into the environment of its own process, ours, and
-    leaves it there; the workers of a cluster opened later would take it for what the user wants.
-    """
-    before = {name: os.environ.get(name) for name in THREADS}
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-
-
-@contextlib.contextmanager
-def _no_interrupt_in_children() -> Iterator[None]:
-    """Ctrl-C goes to the whole terminal; let this process alone answer, which ends its workers.
-
-    A signal mask passes to threads and to what they start: the cluster's event loop, born in
-    here, keeps SIGINT blocked, and so do the workers that it starts now and later.
-    """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    resource_tracker.ensure_running()  # started by the first child else, it unblocks SIGINT there
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
-
-
-def _start_cuda(gpus: list[str], options: dict[str, Any]) -> Any:
-    try:
-        from dask_cuda import LocalCUDACluster
-    except ImportError:
-        raise UsageError(
-            f"{number(len(gpus), 'GPU')} here, but dask-cuda is not installed; "
-            "install hopscope[gpu], or give --device cpu"
-        ) from None
-    # Graphs are kept by us within a budget; dask-cuda need not spill what it cannot see.
-    return LocalCUDACluster(CUDA_VISIBLE_DEVICES=",".join(gpus), device_memory_limit=0, **options)
-
-
-def _free_address(address: str) -> str:
-    """The address, or one with any free port if that one is taken."""
-    host, _, port = address.rpartition(":")
-    host = host or "127.0.0.1"
-    with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            probe.bind((host, int(port)))
-        except OSError:
-            return f"{host}:0"
-        except (ValueError, OverflowError):
-            raise UsageError(f"dashboard {address}: give HOST:PORT") from None
-    return f"{host}:{port}"

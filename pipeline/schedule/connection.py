@@ -25,6 +25,7 @@ from pipeline.schedule.watch import Limits
 log = logging.getLogger(__name__)
 
 SILENT_LOOKS = 3  # looks in a row without an answer; then the scheduler counts as gone
+REPLACE_S = 30.0  # seconds for a nanny to end its worker; it kills what does not end in 4
 FEW, MANY = 1.1, 4.0  # tasks a thread, rounded up; the former is Dask's default
 GONE = "the scheduler is gone"
 WITHDRAWN = "it has been withdrawn"
@@ -45,8 +46,8 @@ class Connection:
         ``answer`` is None when a task has ended, else what was fetched or why nothing was.
     threads : dict of worker address to int
     status : dict of worker address to str
-        Dask's ("running", "paused", ...), or "silent": no heartbeat for ``silent_s``, or a result
-        that could not be fetched and no heartbeat since.
+        Dask's ("running", "paused", ...), or "silent": no heartbeat for ``silent_s``, or "mute": a
+        result that could not be fetched and no heartbeat since.
     processing : dict of worker address to keys
     gone : str
         Why the scheduler counts as gone; empty while it does not. Once gone it stays gone.
@@ -64,6 +65,7 @@ class Connection:
     _telling: set[asyncio.Task] = field(default_factory=set)
     # Worker -> its own clock at its last heartbeat, and ours when that changed.
     _heard: dict[str, tuple[float, float]] = field(default_factory=dict)
+    _nursed: set[str] = field(default_factory=set)  # workers that a nanny starts again
     _mute: dict[str, float] = field(default_factory=dict)  # fetching failed; heartbeat at that time
 
     @property
@@ -81,7 +83,7 @@ class Connection:
     @property
     def silent(self) -> set[str]:
         """Workers that give no sign of life."""
-        return {worker for worker, status in self.status.items() if status == "silent"}
+        return {w for w, status in self.status.items() if status in ("silent", "mute")}
 
     def look(self, force: bool = False) -> bool:
         """Ask for workers and what they process, every ``poll_s`` at most; whether it is news."""
@@ -104,6 +106,7 @@ class Connection:
         self._looked_at = now = time.monotonic()
         workers = info["workers"]
         self.threads = {worker: int(facts["nthreads"]) for worker, facts in workers.items()}
+        self._nursed = {worker for worker, facts in workers.items() if facts.get("nanny")}
         self.processing = dict(processing)
         self._hear(workers, now)
         return True
@@ -120,8 +123,12 @@ class Connection:
             heard[worker] = before if before[0] == beat else (beat, now)
             if self._mute.get(worker) != beat:
                 self._mute.pop(worker, None)
-            is_silent = worker in self._mute or now - heard[worker][1] >= self.limits.silent_s
-            status[worker] = "silent" if is_silent else str(facts.get("status", "running"))
+            if now - heard[worker][1] >= self.limits.silent_s:
+                status[worker] = "silent"
+            elif worker in self._mute:
+                status[worker] = "mute"
+            else:
+                status[worker] = str(facts.get("status", "running"))
         self._heard, self.status = heard, status
 
     def hold_more(self, many: bool) -> None:
@@ -168,6 +175,43 @@ class Connection:
             if key not in begun:
                 self.done.put((key, WITHDRAWN))
 
+    def begun(self, worker: str, keys: Sequence[tuple]) -> set[tuple] | None:
+        """Which tasks a worker has begun, the others never begin there; None: it does not say."""
+
+        async def asked() -> dict[str, list]:
+            return await self.client._run(
+                withdraw_here, list(keys), workers=[worker], on_error="ignore"
+            )
+
+        try:
+            answer = ask(self.client, asked, self.limits.answer_s)[worker]
+        except Exception as error:
+            log.debug("worker %s did not say what it has begun: %s", worker, error)
+            return None
+        return {tuple(key) for key in answer}
+
+    def can_replace(self, worker: str) -> bool:
+        """Whether the cluster is ours, and ends and starts that worker for us."""
+        return self.client.cluster is not None and worker in self._nursed
+
+    def replace(self, worker: str) -> None:
+        """End a worker of ours; its nanny starts another."""
+
+        async def ended() -> Any:
+            return await self.client.scheduler.restart_workers(
+                workers=[worker],
+                timeout=REPLACE_S,
+                wait_for_workers=False,
+                on_error="return",
+                client=self.client.id,
+                stimulus_id=f"hopscope-replace-{time.time()}",
+            )
+
+        try:
+            ask(self.client, ended, REPLACE_S + self.limits.answer_s)
+        except Exception as error:
+            log.warning("worker %s could not be ended: %s", worker, error)
+
     def fetch(self, futures: Sequence[Future]) -> None:
         """Begin to fetch results that are ready; answers arrive in ``done``."""
         names = {future.key: str(future.key[0]).rpartition("-")[0] for future in futures}
@@ -208,7 +252,7 @@ class Connection:
                 reason = f"could not be fetched from worker {worker}: {error}"
             elif worker in self._heard:
                 self._mute[worker] = self._heard[worker][0]
-                self.status[worker] = "silent"
+                self.status[worker] = "mute"
         for key, name in names.items():
             if key in values:
                 self.done.put((key, values[key]))

@@ -16,7 +16,16 @@ from typing import Any
 from distributed import Client
 
 from pipeline.model.tasks import Outcome
-from pipeline.schedule.flight import THREAD_WINDOW, URGENT, Allowed, Flight, Split, no_split, on_any
+from pipeline.schedule.flight import (
+    THREAD_WINDOW,
+    URGENT,
+    Allowed,
+    Flight,
+    Split,
+    no_beat,
+    no_split,
+    on_any,
+)
 from pipeline.schedule.watch import Limits
 
 log = logging.getLogger(__name__)
@@ -38,6 +47,7 @@ def drive(
     smaller: Split = no_split,
     limits: Limits = Limits(),  # noqa: B008
     allowed: Allowed = on_any,
+    beat: Callable[[], None] = no_beat,
     beside: Sequence[NextTask] = (),
     useless: Useless | None = None,
     urgent: NextTask | None = None,
@@ -68,6 +78,8 @@ def drive(
         When to stop waiting.
     allowed : callable from a task and the workers that are there to worker addresses or None
         Workers that a task must run on (those with a GPU, say); None: any.
+    beat : callable
+        Called at least every ``limits.poll_s`` seconds, from this thread.
     beside : sequence of callables like ``next_task``
         Further queues, each with a window of its own, from the workers that may run its next
         task: so tasks for some workers never stand in front of tasks for others.
@@ -86,7 +98,7 @@ def drive(
         In the order of completion. Errors are outcomes; nothing is raised for them. When the
         caller stops iterating, or is interrupted, what is in flight is cancelled.
     """
-    given = (max_attempts, smaller, limits, allowed, useless is not None)
+    given = (max_attempts, smaller, limits, allowed, beat)
     flight = Flight(client, run, _run_name(name), *given)
     with flight:
         queues = dict(enumerate([next_task, *beside]))
@@ -123,12 +135,13 @@ def drive_barrier(
     smaller: Split = no_split,
     limits: Limits = Limits(),  # noqa: B008
     allowed: Allowed = on_any,
+    beat: Callable[[], None] = no_beat,
 ) -> Generator[Outcome, None, None]:
     """One task for each worker thread, wait for all of them, then the next batch.
 
     Parameters are those of ``drive``; ``window`` overrides the size of a batch.
     """
-    flight = Flight(client, run, _run_name(name), max_attempts, smaller, limits, allowed)
+    flight = Flight(client, run, _run_name(name), max_attempts, smaller, limits, allowed, beat)
     with flight:
         while True:
             slots = flight.slots()
@@ -155,13 +168,14 @@ def drive_striding(
     smaller: Split = no_split,
     limits: Limits = Limits(),  # noqa: B008
     allowed: Allowed = on_any,
+    beat: Callable[[], None] = no_beat,
 ) -> Generator[Outcome, None, None]:
     """A fixed share for each worker: task i goes to worker i mod n, even if another is free.
 
     Parameters are those of ``drive``; ``window`` is the number of tasks that one worker holds.
     Shares are fixed when the run starts; those of a worker that dies go to any other.
     """
-    flight = Flight(client, run, _run_name(name), max_attempts, smaller, limits, allowed)
+    flight = Flight(client, run, _run_name(name), max_attempts, smaller, limits, allowed, beat)
     with flight:
         slots: list[str | None] = [*flight.slots()] or [None]
         shares: list[deque] = [deque() for _ in slots]

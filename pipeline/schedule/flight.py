@@ -20,16 +20,16 @@ from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Any
 
-from distributed import Client, Future
+from distributed import Client
 from distributed.client import ClosedClientError
-from distributed.scheduler import KilledWorker
 
 from pipeline.errors import ClusterLostError, OutOfMemoryError, PipelineError, RetryableError
 from pipeline.model.tasks import Attempt, Outcome
-from pipeline.schedule.attempt import POSTED, Attempted, WithdrawnError, attempt, loads, pack
+from pipeline.schedule.attempt import POSTED, Attempted, WithdrawnError, attempt, pack
 from pipeline.schedule.connection import GONE, WITHDRAWN, Connection
+from pipeline.schedule.entry import Answer, Entry, WorkerDiedError, reason_of, unpacked
 from pipeline.schedule.mailbox import Mailbox, open_mailbox
-from pipeline.schedule.watch import Limits, Watch, Watched
+from pipeline.schedule.watch import Fault, Limits, Watch, Watched
 
 log = logging.getLogger(__name__)
 
@@ -44,9 +44,7 @@ SHORT_S = 10e-3  # seconds; of tasks shorter than that a worker thread holds mor
 N_RECENT = 16  # tasks whose mean time decides
 MAX_DEATHS = 2  # workers lost in quarantine
 URGENT = -1  # number of the queue whose tasks are begun before those of all others
-REASON_S = 10.0  # seconds to learn an error that this process has been told already
 
-Answer = Attempted | BaseException | str  # of a worker; a text: WITHDRAWN
 Split = Callable[[Any], Sequence[Any]]
 Allowed = Callable[[Any, Iterable[str]], list[str] | None]  # of a task and the workers there
 
@@ -55,32 +53,13 @@ def on_any(task: Any, workers: Iterable[str]) -> None:
     """Every worker may run the task."""
 
 
+def no_beat() -> None:
+    """Nobody wants to know that time passes."""
+
+
 def no_split(task: Any) -> Sequence[Any]:
     """Nothing smaller exists."""
     return ()
-
-
-class WorkerDiedError(RetryableError):
-    """The worker of a task died, by the task's fault or another's."""
-
-
-@dataclass(eq=False)
-class _Entry:
-    task: Any
-    number: int  # of the attempt
-    tries: int  # attempts that count against max_attempts
-    submitted: float
-    future: Future | None  # None until it has been sent
-    watched: Watched
-    failed: tuple[Attempt, ...]
-    suspect: bool = False
-    deaths: int = 0  # workers it lost in quarantine
-    queue: int = 0  # of the caller's
-    fetching: bool = False  # it has ended, its result is on its way
-    unwanted: bool = False  # to be withdrawn, unless it has begun; never to be tried again
-
-    def outcome(self, **came: Any) -> Outcome:
-        return Outcome(self.task, self.number, self.submitted, failed=self.failed, **came)
 
 
 @dataclass(eq=False)
@@ -94,8 +73,8 @@ class Flight:
     smaller: Split
     limits: Limits
     allowed: Allowed
-    is_withdrawing: bool = False  # whether workers note which tasks have begun
-    _entries: dict[Any, _Entry] = field(default_factory=dict)
+    beat: Callable[[], None] = no_beat
+    _entries: dict[Any, Entry] = field(default_factory=dict)
     _suspects: deque[tuple] = field(default_factory=deque)  # arguments of submit
     _stillborn: list[Outcome] = field(default_factory=list)  # not even submitted
     _number: itertools.count = field(default_factory=itertools.count)
@@ -183,14 +162,16 @@ class Flight:
             lost = ClusterLostError(f"{self.name(task).rpartition('-')[0]}: {self._there.gone}")
             self._stillborn.append(Outcome(task, number, time.time(), error=lost, failed=failed))
             return
+        if pin in self._watch.given_up:
+            pin = None
         name = self.name(task)
         key = (name, next(self._number), number)
         workers = [pin] if pin is not None else self._able(task)
         topic = self.client.id if self._mailbox is not None else ""
-        packed = pack(key, topic, self.run, task, self.is_withdrawing)
+        packed = pack(key, topic, self.run, task)
         self._outbox.append((workers, queue, key, packed))
         watched = Watched(name.rpartition("-")[0], pin)
-        self._entries[key] = _Entry(
+        self._entries[key] = Entry(
             task, number, tries, time.time(), None, watched, failed, suspect, deaths, queue
         )
 
@@ -220,10 +201,10 @@ class Flight:
         """Workers that may run a task and give signs of life; None: any."""
         self._there.look()
         allowed = self.allowed(task, self._there.threads)
-        if not (silent := self._there.silent):
+        if not (useless := self._there.silent | self._watch.given_up.keys()):
             return allowed
         workers = list(self._there.threads) if allowed is None else allowed
-        return [worker for worker in workers if worker not in silent] or allowed
+        return [worker for worker in workers if worker not in useless] or allowed
 
     def finished(self) -> list[Outcome]:
         """Wait until something has finished; outcomes of what has, in order of completion.
@@ -232,6 +213,7 @@ class Flight:
         """
         self._send()
         told = self._wait() if self._entries and not self._stillborn else []
+        self.beat()
         outcomes, self._stillborn = self._stillborn, []
         answers = self._answers(told)
         if self._mailbox is not None:
@@ -299,7 +281,7 @@ class Flight:
             if key in answers or (entry := self._entries.get(key)) is None:
                 continue  # it was posted, or given up meanwhile
             if isinstance(answer, bytes):
-                answers[key] = _unpacked(entry, answer)
+                answers[key] = unpacked(entry, answer)
             elif answer == POSTED:
                 text = f"{entry.watched.name}: its result was lost on the way"
                 answers[key] = RetryableError(text)
@@ -309,32 +291,12 @@ class Flight:
                 entry.fetching = True
                 ready.append(future)
             else:
-                answers[key] = self._reason(entry.watched.name, future)
+                answers[key] = reason_of(entry.watched.name, future, self._there)
         if ready:
             self._there.fetch(ready)
         return list(answers.items())
 
-    def _reason(self, name: str, future: Future | None) -> BaseException:
-        """Why a future that has ended has no result."""
-        if self._there.lost:
-            return ClusterLostError(f"{name}: {self._there.gone}")
-        if future is None or future.status == "cancelled":
-            return RetryableError(f"{name}: cancelled by somebody else on this scheduler")
-        if future.status != "error":
-            return RetryableError(f"{name}: its result was lost with its worker")
-        try:
-            error = future.exception(timeout=REASON_S)
-        except Exception as raised:
-            error = raised
-        if isinstance(error, KilledWorker):
-            where = getattr(error.last_worker, "address", error.last_worker)
-            return WorkerDiedError(
-                f"{name}: the workers that ran it died, {where} last "
-                "(killed, or more memory needed than there is)"
-            )
-        return PipelineError(f"{name}: {type(error).__name__}: {error}")
-
-    def _settle(self, entry: _Entry, answer: Answer) -> list[Outcome]:
+    def _settle(self, entry: Entry, answer: Answer) -> list[Outcome]:
         """An outcome, or another attempt."""
         if isinstance(answer, str):
             return [entry.outcome(withdrawn=True)]
@@ -376,9 +338,9 @@ class Flight:
 
     def _look(self) -> list[Outcome]:
         """Ask the scheduler about what has not come back."""
-        there = self._there
+        there, before = self._there, set(self._watch.given_up)
         there.look(force=True)
-        verdicts: dict[Any, PipelineError] = {}
+        verdicts: dict[Any, PipelineError | Fault] = {}
         if there.lost:
             verdicts = dict.fromkeys(self._entries, ClusterLostError(there.gone))
         elif there.answers:
@@ -386,13 +348,52 @@ class Flight:
             watched = {key: e.watched for key, e in self._entries.items() if not e.fetching}
             now = time.monotonic()
             verdicts = self._watch.look(watched, there.status, there.processing, now)
-        given_up = [(self._entries.pop(key), verdict) for key, verdict in verdicts.items()]
-        there.cancel([entry.future for entry, _ in given_up if entry.future is not None])
-        return [outcome for entry, verdict in given_up for outcome in self._settle(entry, verdict)]
+        begun = self._begun(verdicts, before)
+        given_up = {key: self._entries.pop(key) for key in verdicts}
+        there.cancel([entry.future for entry in given_up.values() if entry.future is not None])
+        self._replace(before)
+        outcomes = []
+        for key, entry in given_up.items():
+            verdict = verdicts[key]
+            if isinstance(verdict, PipelineError):
+                outcomes += self._settle(entry, verdict)
+            elif key in begun:
+                outcomes += self._settle(entry, verdict.error(entry.watched.name))
+            elif entry.unwanted:
+                outcomes.append(entry.outcome(withdrawn=True))
+            else:  # it only waited there, so nothing is counted
+                self.submit(
+                    entry.task,
+                    None,
+                    entry.number,
+                    entry.tries,
+                    entry.failed,
+                    entry.suspect,
+                    entry.deaths,
+                    entry.queue,
+                )
+        return outcomes
 
+    def _begun(self, verdicts: dict[Any, PipelineError | Fault], before: set[str]) -> set[Any]:
+        """What workers that have just been given up had begun."""
+        waiting: dict[Fault, list] = {}
+        for key, verdict in verdicts.items():
+            if isinstance(verdict, Fault) and verdict.worker not in before:
+                waiting.setdefault(verdict, []).append(key)
+        begun = set()
+        for fault, keys in waiting.items():
+            told = self._there.begun(fault.worker, keys) if fault.answers else None
+            if told is None:  # what has been there longest
+                keys.sort(key=lambda key: (self._entries[key].queue != URGENT, key[1]))
+                told = set(keys[: self._there.threads.get(fault.worker, 1)])
+            begun |= told
+            n_left = len(keys) - len(told)
+            log.warning("%s; tasks that only waited there and go elsewhere: %d", fault.text, n_left)
+        return begun
 
-def _unpacked(entry: _Entry, posted: bytes) -> Attempted | BaseException:
-    try:
-        return loads(posted)
-    except Exception as error:  # of a class that is not importable here
-        return PipelineError(f"{entry.watched.name}: {type(error).__name__}: {error}")
+    def _replace(self, before: set[str]) -> None:
+        """End workers of ours that have just been given up, before anything else comes there."""
+        for worker, fault in self._watch.given_up.items():
+            if worker not in before and fault.ends and self._there.can_replace(worker):
+                log.warning("worker %s is ended, another takes its place", worker)
+                self._there.replace(worker)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -31,14 +30,13 @@ from pipeline.schedule.driver import SCHEDULES
 from pipeline.schedule.policy import Plan, plan
 from pipeline.schedule.running import run_task, smaller_task
 from pipeline.schedule.stream import Stream
+from pipeline.schedule.telling import Telling
 from pipeline.schedule.watch import Limits
 from pipeline.schedule.width_policy import NO_WEIGHTS, WidthPlan, plan_widths
 from pipeline.store import Snapshot
 
 if TYPE_CHECKING:
     from pipeline.schedule.candidates import CandidateStream
-
-PROGRESS_S = 0.1  # at most this often
 
 
 def measure(
@@ -239,7 +237,7 @@ class _Run:
         if config.schedule != "free":
             if large is not None:  # one queue is all that these schedules have
                 todo = [_one_after_other(large.next_task, todo[0])]
-            more = {}
+            more = {"beat": more["beat"]}
         elif len(cluster.gpu_workers) < len(cluster.facts):
             # Where only some workers have a GPU, its tasks may not stand in front of the others'.
             todo = [_next_of(tasks.on(device)) for device in cluster.devices]
@@ -263,30 +261,25 @@ class _Run:
 
     def _drive(self, cluster: Cluster, tasks: Stream, jobs: Sequence[CandidateJob]) -> None:
         """Run all tasks, and collect what comes of them."""
-        collector, progress = self._collector, self._progress
-        n_units, unit = tasks.n_units, tasks.unit
+        collector = self._collector
         where = number(len(cluster.facts), "worker")
         where += f", {cluster.dashboard}" if cluster.dashboard else ""
-        progress(Progress("search", 0, n_units, unit, where))
+        telling = Telling(self._progress, tasks, sum(cluster.n_threads().values()), where)
+        telling.begin()
         large, more = self._large(cluster, jobs)
         self._take_answers(large)  # of graphs without nodes
-        n_tasks = number(tasks.n_tasks, "task") + (" and candidates" if jobs else "")
-        told = 0.0
+        more = more | {"beat": telling.beat}
         with contextlib.closing(self._outcomes(cluster, tasks, large, more)) as outcomes:
             for outcome in outcomes:
-                if large is not None and isinstance(outcome.task, CandidateTask):
+                is_candidate = isinstance(outcome.task, CandidateTask)
+                if large is not None and is_candidate:
                     collector.note(outcome, outcome.task.n_sources)
                     large.use(outcome)
                     self._take_answers(large)
                 else:
                     collector.add(outcome)
-                now = time.monotonic()
-                if now - told >= PROGRESS_S:
-                    told = now
-                    detail = f"{outcome.task.name}, {collector.n_done} of {n_tasks}"
-                    progress(Progress("search", collector.n_units, n_units, unit, detail))
-        detail = f"{number(collector.n_done, 'task')} on {where}"
-        progress(Progress("search", collector.n_units, n_units, unit, detail))
+                telling.ended(outcome.task, collector.n_units, is_candidate)
+        telling.end()
 
     def _take_answers(self, large: CandidateStream | None) -> None:
         """Collect the widths of large ASes that have been answered by now."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any, Protocol
 
@@ -53,8 +55,8 @@ class Stream:
     n_tasks, n_units : int
     unit : str
         What progress counts, for people.
-    longest_s : float
-        Of the largest task, about.
+    longest_s, total_s : float
+        Of the largest task, and of all, about.
     """
 
     def __init__(self, plans: Sequence[Planned], n_large: int = 0):
@@ -70,7 +72,11 @@ class Stream:
         self.n_units = sum(plan.n_units for plan in plans) + n_large
         units = [plan.unit for plan in plans if plan.n_units] + ["ASes"] * (n_large > 0)
         self.unit = " and ".join(dict.fromkeys(units))
-        self.longest_s = float(cost_s.max(initial=0.0))
+        self._cost_s = cost_s[order]
+        self.longest_s, self.total_s = float(cost_s.max(initial=0.0)), float(cost_s.sum())
+        # Handed out and not yet ended, by identity, in order: the task, its cost, and since when.
+        self._handed: dict[int, tuple[Any, float, float]] = {}
+        self._ended_s = 0.0  # expected cost of what has ended
 
     def __iter__(self) -> Iterator[Any]:
         return self._tasks(np.arange(self.n_tasks))
@@ -79,6 +85,31 @@ class Stream:
         """Tasks for one device, in the order of all."""
         return self._tasks(np.flatnonzero(self._device == DEVICES.index(device)))
 
+    def longer_than(self, seconds: float) -> list[tuple[Any, float]]:
+        """Tasks that are expected to take longer, and how long; the longest first."""
+        n_long = int(np.count_nonzero(self._cost_s > seconds))
+        tasks = self._made(np.arange(n_long))
+        return [(task, float(self._cost_s[i])) for i, task in enumerate(tasks)]
+
+    def ended(self, task: Any) -> None:
+        """A task has come back."""
+        self._ended_s += self._handed.pop(id(task), (task, 0.0, 0.0))[1]
+
+    def done_s(self, n_threads: int, now: float) -> float:
+        """Expected cost of what has been done by ``now``, with the part of what is running.
+
+        The oldest tasks that were handed out are taken to run, one a thread, each as far as the
+        time since allows.
+        """
+        oldest = itertools.islice(self._handed.values(), max(1, n_threads))
+        running_s = sum(min(cost_s, now - since) for _, cost_s, since in oldest)
+        return min(self.total_s, self._ended_s + running_s)
+
     def _tasks(self, which: np.ndarray) -> Iterator[Any]:
+        for task, cost_s in zip(self._made(which), self._cost_s[which].tolist(), strict=True):
+            self._handed[id(task)] = (task, cost_s, time.monotonic())
+            yield task
+
+    def _made(self, which: np.ndarray) -> Iterator[Any]:
         at = zip(self._plan[which].tolist(), self._i[which].tolist(), strict=True)
         return (self._plans[plan].task(i) for plan, i in at)

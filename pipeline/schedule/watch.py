@@ -4,13 +4,15 @@ Dask waits for ever for a paused worker, for a worker that a task is bound to an
 and, seen in 2 of 10 runs, for a task whose workers died one after another. So every task in
 flight is looked at every few seconds, by these rules:
 
-- no worker at all for ``no_worker_s``: everything fails, nothing is tried again;
-- the task is with a worker that has been paused for ``paused_s``: tried again;
-- the task is with a worker that has given no sign of life for ``silent_s``, or whose results
-  could not be fetched in ``fetch_s``: tried again, elsewhere while that lasts;
+- no worker at all for ``no_worker_s``, or none but those given up: everything fails, nothing is
+  tried again;
+- a worker is *given up* when it has been paused for ``paused_s``, has given no sign of life for
+  ``silent_s``, its results could not be fetched in ``fetch_s``, or it has finished nothing for
+  ``task_s`` since it was given a task. What it had begun is tried again elsewhere, or has failed
+  where the worker was overdue; what only waited there goes elsewhere, free of charge;
+- a worker that was paused or silent is used again as soon as it is neither;
 - the task is bound to a worker that is gone: tried again, unbound;
-- the task is with no worker for ``lost_s`` while some worker is free: tried again;
-- the task is with a worker that has finished nothing for ``task_s``: fails, naming the worker.
+- the task is with no worker for ``lost_s`` while some worker is free: tried again.
 """
 
 from __future__ import annotations
@@ -46,14 +48,48 @@ class Watched:
     since: float = 0.0  # when it came there, or when it was seen to be nowhere
 
 
+@dataclass(frozen=True)
+class Fault:
+    """Why a worker has been given up: ``overdue``, ``paused``, ``silent`` or ``mute``.
+
+    ``mute``: its results cannot be fetched, though it may give signs of life.
+    """
+
+    worker: str
+    kind: str
+    text: str
+
+    @property
+    def answers(self) -> bool:
+        """Whether the worker may still be asked something."""
+        return self.kind in ("overdue", "paused")
+
+    @property
+    def ends(self) -> bool:
+        """Whether only its end helps: a worker of our own is then replaced."""
+        return self.kind != "mute"
+
+    def error(self, name: str) -> PipelineError:
+        """What a task of that name has come to which the worker had begun."""
+        kind = PipelineError if self.kind == "overdue" else RetryableError
+        return kind(f"{name}: {self.text}")
+
+
 @dataclass
 class Watch:
-    """Remembers what earlier looks saw; times are of one monotonic clock."""
+    """Remembers what earlier looks saw; times are of one monotonic clock.
+
+    Attributes
+    ----------
+    given_up : dict of worker address to Fault
+        Workers that get no task.
+    """
 
     limits: Limits
     no_worker_since: float | None = None
     paused_since: dict[str, float] = field(default_factory=dict)
     last_end: dict[str, float] = field(default_factory=dict)
+    given_up: dict[str, Fault] = field(default_factory=dict)
 
     def ended(self, worker: str, now: float) -> None:
         """A task came back from ``worker``."""
@@ -65,43 +101,95 @@ class Watch:
         workers: Mapping[str, str],
         processing: Mapping[str, Iterable[Any]],
         now: float,
-    ) -> dict[Any, PipelineError]:
+    ) -> dict[Any, PipelineError | Fault]:
         """Which tasks to give up waiting for, and why.
 
         Parameters
         ----------
         tasks : mapping of key to Watched
             In flight; ``worker`` and ``since`` are brought up to date.
-        workers : mapping of address to status ("running", "paused", "silent", ...)
+        workers : mapping of address to status ("running", "paused", "silent", "mute", ...)
         processing : mapping of address to the keys it was given
         now : float
 
         Returns
         -------
-        dict of key to error
-            RetryableError: try again elsewhere. Any other: it has failed.
+        dict of key to error or Fault
+            RetryableError: try again elsewhere. Any other error: it has failed. Fault: it is with
+            a worker that has been given up, and may have begun there or not.
         """
-        if workers:
-            self.no_worker_since = None
-        elif self.no_worker_since is None:
-            self.no_worker_since = now
-        elif now - self.no_worker_since >= self.limits.no_worker_s:
-            text = f"no worker is left, and none came within {self.limits.no_worker_s:.0f} s"
-            return {key: ClusterLostError(text) for key in tasks}
-        paused = {w for w, status in workers.items() if status == "paused"}
-        self.paused_since = {w: self.paused_since.get(w, now) for w in paused}
         place = {key: worker for worker, keys in processing.items() for key in keys}
-        some_free = any(
-            status == "running" and not list(processing.get(w, ())) for w, status in workers.items()
-        )
-        verdicts: dict[Any, PipelineError] = {}
         for key, task in tasks.items():
             worker = place.get(key)
             if worker != task.worker or not task.since:
                 task.worker, task.since = worker, now
-            if error := self._judge(task, workers, some_free, now):
+        before = set(self.given_up)
+        self._judge_workers(tasks.values(), workers, now)
+        usable = workers.keys() - self.given_up.keys()
+        if usable:
+            self.no_worker_since = None
+        elif self.no_worker_since is None:
+            self.no_worker_since = now
+        elif now - self.no_worker_since >= self.limits.no_worker_s:
+            return dict.fromkeys(tasks, ClusterLostError(self._nobody_left()))
+        some_free = any(workers[w] == "running" and not list(processing.get(w, ())) for w in usable)
+        verdicts: dict[Any, PipelineError | Fault] = {}
+        for key, task in tasks.items():
+            # Where nobody else is left, what came to such a worker later waits for it.
+            if (fault := self.given_up.get(task.worker or "")) is not None:
+                if usable or fault.worker not in before:
+                    verdicts[key] = fault
+            elif error := self._judge(task, workers, some_free, now):
                 verdicts[key] = error
         return verdicts
+
+    def _judge_workers(
+        self, tasks: Iterable[Watched], workers: Mapping[str, str], now: float
+    ) -> None:
+        """Give up workers that hold tasks back, and take back those that work again."""
+        paused = {worker for worker, status in workers.items() if status == "paused"}
+        self.paused_since = {w: self.paused_since.get(w, now) for w in paused}
+        self.given_up = {
+            worker: fault
+            for worker, fault in self.given_up.items()
+            if worker in workers and (fault.kind == "overdue" or workers[worker] != "running")
+        }
+        for task in tasks:
+            worker = task.worker
+            if worker is None or worker in self.given_up:
+                continue
+            if found := self._fault(worker, task.since, workers.get(worker, "running"), now):
+                self.given_up[worker] = Fault(worker, *found)
+
+    def _fault(self, worker: str, since: float, status: str, now: float) -> tuple[str, str] | None:
+        """What is wrong with a worker that was given a task at ``since``: kind and text."""
+        if status == "silent":
+            return status, f"worker {worker} gives no sign of life (stopped, or cut off)"
+        if status == "mute":
+            return status, (
+                f"worker {worker} gives no result and no sign of life (stopped, or cut off)"
+            )
+        if status == "paused":
+            paused_s = now - max(self.paused_since[worker], since)
+            if paused_s < self.limits.paused_s:
+                return None
+            return status, (
+                f"worker {worker} has been paused for {paused_s:.0f} s "
+                "(Dask pauses a worker at 80 % of its memory limit); give workers more memory"
+            )
+        # Waiting behind another task is no fault: the clock starts at the worker's last end.
+        held_s = now - max(since, self.last_end.get(worker, 0.0))
+        if held_s < self.limits.task_s:
+            return None
+        return "overdue", f"no answer from worker {worker} for {held_s:.0f} s; gave up"
+
+    def _nobody_left(self) -> str:
+        came = f"and none came within {self.limits.no_worker_s:.0f} s"
+        if not self.given_up:
+            return f"no worker is left, {came}"
+        return f"no worker is left that works, {came}: " + "; ".join(
+            fault.text for fault in self.given_up.values()
+        )
 
     def _judge(
         self, task: Watched, workers: Mapping[str, str], some_free: bool, now: float
@@ -109,28 +197,8 @@ class Watch:
         limits = self.limits
         if task.pin is not None and task.pin not in workers:
             return RetryableError(f"{task.name}: worker {task.pin} is gone")
-        if task.worker is None:
-            if some_free and now - task.since >= limits.lost_s:
-                return RetryableError(
-                    f"{task.name}: no worker took it in {limits.lost_s:.0f} s though one is free"
-                )
-            return None
-        if workers.get(task.worker) == "silent":
+        if task.worker is None and some_free and now - task.since >= limits.lost_s:
             return RetryableError(
-                f"{task.name}: worker {task.worker} gives no sign of life (stopped, or cut off)"
-            )
-        if task.worker in self.paused_since:
-            paused_s = now - max(self.paused_since[task.worker], task.since)
-            if paused_s >= limits.paused_s:
-                return RetryableError(
-                    f"{task.name}: worker {task.worker} has been paused for {paused_s:.0f} s "
-                    "(Dask pauses a worker at 80 % of its memory limit); give workers more memory"
-                )
-            return None
-        # Waiting behind another task is no fault: the clock starts at the worker's last end.
-        held_s = now - max(task.since, self.last_end.get(task.worker, 0.0))
-        if held_s >= limits.task_s:
-            return PipelineError(
-                f"{task.name}: no answer from worker {task.worker} for {held_s:.0f} s; gave up"
+                f"{task.name}: no worker took it in {limits.lost_s:.0f} s though one is free"
             )
         return None

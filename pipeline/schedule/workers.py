@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import types
-from collections.abc import Sequence
+import os
+import socket
+from collections.abc import Awaitable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,22 +18,15 @@ from pipeline.schedule.fingerprint import MUST_AGREE, fingerprint
 
 ANSWER_S = 20.0  # seconds for a scheduler to answer
 PROBE_S = 60.0  # seconds for a worker to say what it is; it imports CuPy first
+# A worker without our package says one of these, as an exception or as the text of one.
+_NO_HOPSCOPE = ("ModuleNotFoundError", "ImportError", "AttributeError")
 COMPILE_S = 900.0  # seconds for a worker to compile the kernels
 
 
-def _probe(snapshot: str | None) -> dict:
-    """What a worker says of itself; imports everything itself, see ``_by_value``."""
-    import os
-    import socket
-
-    facts: dict = {"host": socket.gethostname(), "pid": os.getpid(), "gpu": "", "error": ""}
-    try:
-        from pipeline.schedule.fingerprint import fingerprint
-
-        facts["fingerprint"] = fingerprint()
-    except Exception as error:
-        facts["error"] = f"{type(error).__name__}: {error}"
-        return facts
+def probe(snapshot: str | None) -> dict:
+    """Executed on each worker of our Python and our distributed: what it says of itself."""
+    facts: dict = {"host": socket.gethostname(), "pid": os.getpid(), "gpu": ""}
+    facts["fingerprint"] = fingerprint()
     try:
         import cupy
 
@@ -43,14 +37,6 @@ def _probe(snapshot: str | None) -> dict:
         facts["gpu"] = ""
     facts["sees_snapshot"] = snapshot is None or os.path.isdir(snapshot)
     return facts
-
-
-def _by_value(function: Any) -> types.FunctionType:
-    """A copy that is pickled by value: it must run where our package is missing or older."""
-    copy = types.FunctionType(function.__code__, {"__builtins__": __builtins__}, "probe")
-    copy.__module__ = "__main__"
-    copy.__qualname__ = "probe_of_hopscope"
-    return copy
 
 
 def ask_scheduler(client: Client, call: Any, timeout_s: float) -> Any:
@@ -70,15 +56,59 @@ def path_text(snapshot: Path | None) -> str | None:
 
 
 async def ask_worker(client: Client, worker: str, path: str | None) -> dict:
-    """What one worker says of itself."""
-    asked = client._run(_by_value(_probe), path, workers=[worker], on_error="return")
-    try:
-        answer = (await asyncio.wait_for(asked, PROBE_S)).get(worker)
-    except TimeoutError:
-        answer = f"nothing within {PROBE_S:.0f} s"
+    """What one worker says of itself.
+
+    First which Python and distributed it has, by text: what is pickled by one version can end the
+    process of another. Then ``probe``, by its name: no code travels.
+
+    Raises
+    ------
+    UsageError
+        It does not answer, has other versions or no hopscope like ours; names the worker.
+    """
+    versions = {"op": "versions", "packages": ["distributed"]}
+    asked = client.scheduler.broadcast(msg=versions, workers=[worker], on_error="ignore")
+    told = await _in_time(worker, asked)
+    if not isinstance(told, dict):
+        raise UsageError(f"worker {worker} does not tell its versions ({told})")
+    _check_versions(worker, told.get("packages") or {})
+    asked = client._run(probe, path, workers=[worker], on_error="return")
+    answer = await _in_time(worker, asked)
+    if isinstance(answer, Exception) and any(name in repr(answer) for name in _NO_HOPSCOPE):
+        raise UsageError(
+            f"worker {worker} cannot import hopscope ({answer}); "
+            f"install hopscope {fingerprint()['hopscope']} there, in the worker's environment"
+        )
     if not isinstance(answer, dict):
         raise UsageError(f"worker {worker} does not answer: {answer}")
     return answer
+
+
+async def _in_time(worker: str, asked: Awaitable[dict]) -> Any:
+    """A worker's part of an answer; UsageError if none comes."""
+    try:
+        return (await asyncio.wait_for(asked, PROBE_S)).get(worker)
+    except TimeoutError:
+        raise UsageError(
+            f"worker {worker} does not answer: nothing within {PROBE_S:.0f} s"
+        ) from None
+
+
+def _check_versions(worker: str, packages: dict[str, str | None]) -> None:
+    """UsageError unless Python and distributed of a worker are ours."""
+    ours = fingerprint()
+    python = ".".join(str(packages.get("python")).split(".")[:2])
+    theirs = {"python": python, "distributed": packages.get("distributed")}
+    for name, version in theirs.items():
+        if version != ours[name]:
+            raise UsageError(_differs(f"worker {worker}", name, version))
+
+
+def _differs(where: str, name: str, version: str | None) -> str:
+    return (
+        f"{where} has {name} {version}, this process has {fingerprint()[name]}; "
+        "install the same hopscope, with the same packages, on both"
+    )
 
 
 def ask_workers(client: Client, snapshot: Path | None) -> dict[str, dict]:
@@ -118,18 +148,10 @@ def check_workers(facts: dict[str, dict], snapshot: Path | None) -> None:
     ours = fingerprint()
     for worker, fact in sorted(facts.items()):
         where = f"worker {worker} on {fact['host']}"
-        if fact["error"]:
-            raise UsageError(
-                f"{where} cannot import hopscope ({fact['error']}); "
-                f"install hopscope {ours['hopscope']} there, in the worker's environment"
-            )
         theirs = fact["fingerprint"]
         for name in MUST_AGREE:
             if theirs.get(name) != ours[name]:
-                raise UsageError(
-                    f"{where} has {name} {theirs.get(name)}, this process has {ours[name]}; "
-                    "install the same hopscope, with the same packages, on both"
-                )
+                raise UsageError(_differs(where, name, theirs.get(name)))
         if not fact["sees_snapshot"]:
             raise UsageError(
                 f"{where} does not see {snapshot}; the store must lie where all workers reach it "

@@ -19,7 +19,12 @@ from pipeline.report.folder import report_turn
 from pipeline.schedule import measure
 from pipeline.stages.adding import with_earlier
 from pipeline.stages.places import check_out
-from pipeline.stages.warnings import commonest_failure, failure_warnings, snapshot_warnings
+from pipeline.stages.warnings import (
+    commonest_failure,
+    failure_warnings,
+    loss_warnings,
+    snapshot_warnings,
+)
 from pipeline.store import Snapshot, open_snapshot, open_version
 from pipeline.store.held import release_folder
 
@@ -213,7 +218,7 @@ def _warnings(snapshot: Snapshot, measurement: Measurement) -> list[str]:
     n_no_ingress = int(np.count_nonzero(snapshot.n_ingresses[measurement.rows] == 0))
     if n_no_ingress and "hops" in measurement.metrics:
         lines.append(f"no ingress in {number(n_no_ingress, 'AS')}: nothing was searched there")
-    return lines
+    return lines + loss_warnings(measurement.cluster.get("lost_workers", []))
 
 
 def _options(config: AnalyzeConfig) -> dict:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 
 from pipeline.model.mapped import MappedShare, mapped_text
@@ -11,6 +12,7 @@ from pipeline.model.words import number
 
 MAPPED_ENOUGH = 0.9  # share of addresses of a known AS below which it is the first warning
 MAX_RANGES = 3  # special ranges to admit that a warning names
+LOSSES_NAMED = 5  # workers that were lost, named one by one
 _NUMBER = re.compile(r"\d+")
 
 
@@ -65,6 +67,26 @@ def input_warnings(inputs: Iterable[Mapping[str, Any]]) -> list[str]:
             records = number(n_rejected, "broken record")
             lines.append(f"{row.get('path', '')}: {records} set aside: {reasons}")
     return lines
+
+
+def loss_warnings(lost: Sequence[Mapping[str, Any]]) -> list[str]:
+    """One line on the workers that a run lost, if any.
+
+    Parameters
+    ----------
+    lost : sequence of mappings
+        In order of time: worker, at (seconds since 1970 UTC), n_tasks.
+    """
+    if not lost:
+        return []
+    told = [
+        f"{row['worker']} at {datetime.fromtimestamp(row['at'], UTC):%Y-%m-%d %H:%M:%S} UTC "
+        f"with {number(row['n_tasks'], 'task')}"
+        for row in lost[:LOSSES_NAMED]
+    ]
+    if len(lost) > len(told):
+        told.append(f"{len(lost) - len(told):,} more")
+    return [f"{number(len(lost), 'worker')} lost, the tasks tried again: {'; '.join(told)}"]
 
 
 def failure_warnings(failed: Mapping[int, str]) -> list[str]:

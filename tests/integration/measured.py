@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+
+import dask
 import numpy as np
 
 from pipeline.config import AnalyzeConfig
@@ -72,6 +75,20 @@ def make_snapshot(store):
 def config_for(snapshot, out, **options):
     options = {"dashboard": "127.0.0.1:0"} | options
     return AnalyzeConfig(store=snapshot.path, out=out, **options)
+
+
+@contextlib.contextmanager
+def credentials_of(cluster):
+    """What a user would set to join a cluster by ``--scheduler tls://``, for one of our own."""
+    role = cluster.client.security.get_tls_config_for_role("client")
+    with dask.config.set(
+        {
+            "distributed.comm.tls.ca-file": role["ca_file"],
+            "distributed.comm.tls.client.cert": role["cert"],
+            "distributed.comm.tls.client.key": role["key"],
+        }
+    ):
+        yield
 
 
 def expected(snapshot, asns=()):

@@ -18,10 +18,18 @@ import pytest
 from kernels.threads import n_cores, n_threads
 from pipeline.errors import PipelineError, UsageError
 from pipeline.schedule import measure, measuring
+from pipeline.schedule.attempt import withdraw_here
 from pipeline.schedule.cluster import open_cluster
 from pipeline.schedule.driver import drive
 from pipeline.schedule.watch import Limits
-from tests.integration.measured import LARGE, config_for, expected, make_snapshot, measured
+from tests.integration.measured import (
+    LARGE,
+    config_for,
+    credentials_of,
+    expected,
+    make_snapshot,
+    measured,
+)
 from tests.oracles.paths import bfs_levels
 
 # Distributed leaves sockets to the garbage collector.
@@ -48,7 +56,8 @@ def cluster(snapshot, tmp_path_factory):
 @pytest.fixture
 def there(cluster, snapshot, tmp_path):
     """Options for a run on the cluster that is there."""
-    return lambda **options: config_for(snapshot, tmp_path, scheduler=cluster.address, **options)
+    with credentials_of(cluster):
+        yield lambda **options: config_for(snapshot, tmp_path, scheduler=cluster.address, **options)
 
 
 @pytest.mark.parametrize(
@@ -142,7 +151,10 @@ def test_distances_are_the_hop_matrix_of_each_as(snapshot, there, pack):
         np.testing.assert_array_equal(hops, bfs_levels(snapshot.graph(row), sources))
 
 
-def test_a_worker_killed_in_the_middle_costs_nothing_but_time(snapshot, cluster, wanted, there):
+def test_a_worker_killed_in_the_middle_costs_nothing_but_time_and_is_told(
+    snapshot, cluster, wanted, there, caplog
+):
+    started = time.time()
     pids = list(cluster.client.run(os.getpid).values())
 
     def kill_one(progress):
@@ -154,6 +166,10 @@ def test_a_worker_killed_in_the_middle_costs_nothing_but_time(snapshot, cluster,
     assert pids == []
     assert measurement.failed == {}
     assert measured(snapshot, measurement) == wanted
+    (lost,) = measurement.cluster["lost_workers"]
+    assert lost["worker"] in cluster.facts
+    assert started <= lost["at"] <= time.time()
+    assert f"worker {lost['worker']} was lost" in caplog.text
     cluster.client.wait_for_workers(2, timeout=30)
 
 
@@ -212,18 +228,36 @@ def test_a_task_that_kills_its_worker_fails_alone(cluster):
     cluster.client.wait_for_workers(2, timeout=30)
 
 
-def sleep(task):
-    time.sleep(task)
-    return task
+def test_tasks_that_never_end_fail_alone_and_their_workers_are_replaced(cluster):
+    """Both workers are held for good; what only waited there is done by those that come."""
+    held, short = [1000, 1001], [i / 1000 for i in range(12)]
+    tasks = iter(held + short)
+    cluster.client.run(withdraw_here, [])  # imports what tasks need
+    pids = set(cluster.client.run(os.getpid).values())
+    n_lost = len(cluster.losses.told())
 
+    limits = Limits(poll_s=0.2, task_s=3)
 
-def test_a_task_that_never_ends_names_its_worker(cluster):
-    tasks = iter([6, 0])
-    limits = Limits(poll_s=0.2, task_s=2)
-    outcomes = drive(cluster.client, sleep, lambda: next(tasks, None), name="long", limits=limits)
-    errors = {outcome.task: outcome.error for outcome in outcomes}
-    assert "long: no answer from worker tcp://127.0.0.1:" in str(errors[6])
-    assert errors[0] is None or "no answer" in str(errors[0])  # it may stand behind the other
+    def next_task():
+        if len(cluster.losses.told()) > n_lost:  # those that come may take their time to import
+            object.__setattr__(limits, "task_s", 600.0)
+        return next(tasks, None)
+
+    # A name each: Dask hands out at once what is in no group.
+    outcomes = drive(
+        cluster.client,
+        time.sleep,
+        next_task,
+        name=lambda task: f"long_{task}",
+        limits=limits,
+    )
+    by_task = {outcome.task: outcome for outcome in outcomes}
+    errors = {task: str(outcome.error) for task, outcome in by_task.items() if outcome.error}
+    assert sorted(errors) == held
+    assert all("no answer from worker tls://127.0.0.1:" in text for text in errors.values())
+    assert sorted(by_task) == sorted(held + short)
+    cluster.client.wait_for_workers(2, timeout=60)
+    assert pids.isdisjoint(cluster.client.run(os.getpid).values())
 
 
 def test_own_cluster_of_one_worker_agrees_and_ends(snapshot, wanted, tmp_path):
@@ -235,7 +269,7 @@ def test_own_cluster_of_one_worker_agrees_and_ends(snapshot, wanted, tmp_path):
         measurement = measure(snapshot, config)
     assert measured(snapshot, measurement) == wanted
     assert measurement.cluster["n_workers"] == 1
-    address = measurement.cluster["scheduler"].removeprefix("tcp://").split(":")
+    address = measurement.cluster["scheduler"].removeprefix("tls://").split(":")
     with contextlib.closing(socket.socket()) as probe:
         assert probe.connect_ex((address[0], int(address[1]))) != 0
 
@@ -273,7 +307,7 @@ def test_what_is_no_address_is_refused_at_once(snapshot, tmp_path, address):
 
 def test_a_store_that_workers_do_not_see_is_named(cluster, snapshot, there, tmp_path):
     with (
-        pytest.raises(UsageError, match=r"worker tcp://127.0.0.1:\d+ on .* does not see .*gone"),
+        pytest.raises(UsageError, match=r"worker tls://127.0.0.1:\d+ on .* does not see .*gone"),
         open_cluster(there(), tmp_path / "gone"),
     ):
         pass
@@ -283,20 +317,23 @@ def test_workers_with_other_kernels_are_named(cluster, there, monkeypatch):
     ours = {"hopscope": "0.1.0", "python": "3.11", "kernels": "abc", "distributed": "x"}
     theirs = cluster.facts[next(iter(cluster.facts))]["fingerprint"]
     monkeypatch.setattr("pipeline.schedule.workers.fingerprint", lambda: theirs | ours)
-    told = pytest.raises(UsageError, match=r"^worker tcp://.* has .*install the same hopscope")
+    told = pytest.raises(UsageError, match=r"^worker tls://.* has .*install the same hopscope")
     with told, open_cluster(there()):
         pass
 
 
 def test_gpu_without_a_gpu_says_so(snapshot, there, tmp_path, monkeypatch):
-    monkeypatch.setattr("pipeline.schedule.cluster.visible_gpus", list)
+    monkeypatch.setattr("pipeline.schedule.own_cluster.visible_gpus", list)
     with pytest.raises(UsageError, match="no NVIDIA GPU"):
         measure(snapshot, config_for(snapshot, tmp_path, device="gpu"))
 
 
 @pytest.mark.gpu
 def test_gpu_and_cores_agree_with_scipy(snapshot, wanted, tmp_path):
-    with open_cluster(config_for(snapshot, tmp_path, device="gpu")) as cluster:
+    with (
+        open_cluster(config_for(snapshot, tmp_path, device="gpu")) as cluster,
+        credentials_of(cluster),
+    ):
         for options in ({"pack": 1}, {"pack": 7, "verify": True}, {}):
             there = config_for(snapshot, tmp_path, scheduler=cluster.address, **options)
             measurement = measure(snapshot, replace(there, device="gpu"))

@@ -329,7 +329,7 @@ def test_what_became_useless_is_withdrawn_and_what_runs_is_used(client):
 
 def test_what_waits_in_quarantine_can_be_withdrawn_too(client):
     """A suspect that waits for another one is in nobody's hands."""
-    flight = Flight(client, abs, lambda task: "k-0", 3, no_split, Limits(), on_any, True)
+    flight = Flight(client, abs, lambda task: "k-0", 3, no_split, Limits(), on_any)
     with flight:
         for task in (-1, -2):
             flight._suspects.append((task, None, 2, 1, (), True, 0, 0))
@@ -404,3 +404,36 @@ def test_what_is_urgent_is_begun_before_what_has_waited_longer(client):
     outcomes = list(drive(client, run_until_told, feed(range(41)), name="n", **options))
     assert sorted(outcome.task for outcome in outcomes) == [*range(41), 100]
     assert STARTED.index(100) <= 2 * MANY + 2  # before it: only what workers held
+
+
+def hold_one(task):
+    with LOCK:
+        CALLS[task] += 1
+    if task == 0 and not LATE_TASK_RAN.wait(timeout=60):
+        raise RuntimeError("nobody let go of it")
+    return task
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_a_task_over_its_time_fails_alone(client, schedule):
+    """What waited behind it was never begun: it is not charged, and runs elsewhere."""
+    limits = Limits(poll_s=0.1, task_s=3, no_worker_s=20)
+    try:
+        outcomes = {
+            outcome.task: outcome
+            for outcome in SCHEDULES[schedule](
+                client,
+                hold_one,
+                feed(range(40)),
+                name=lambda task: f"task_{task}",
+                limits=limits,
+            )
+        }
+    finally:
+        LATE_TASK_RAN.set()
+    assert sorted(outcomes) == list(range(40))
+    failed = [task for task, outcome in outcomes.items() if outcome.error is not None]
+    assert failed == [0]
+    assert "task_0: no answer from worker" in str(outcomes[0].error)
+    assert all(CALLS[task] == 1 for task in range(40))
+    assert all(outcome.attempts == 1 for outcome in outcomes.values())

@@ -73,6 +73,7 @@ def test_a_worker_that_is_stopped_with_results_holds_nobody_back(tmp_path, conne
             found = drive_in_background(client, 60, lambda: stop(first))
         finally:
             first.send_signal(signal.SIGCONT)
+    assert {str(outcome.error) for outcome in found.values()} == {"None"}
     assert {task: outcome.result for task, outcome in found.items()} == {
         task: task * task for task in range(60)
     }

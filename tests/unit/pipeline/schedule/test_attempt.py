@@ -32,8 +32,8 @@ def test_a_task_that_was_withdrawn_does_not_run():
     DONE.clear()
     key = ("withdrawn-0", 1, 1)
     assert withdraw_here([key]) == []
-    attempted = attempt(pack(key, "", note, 7, may_be_withdrawn=True))
+    attempted = attempt(pack(key, "", note, 7))
     assert isinstance(pickle.loads(pickle.dumps(attempted)).error, WithdrawnError)
     assert DONE == []
-    assert attempt(pack(key, "", note, 8)).error is None  # nobody asked about this one
+    assert attempt(pack(("withdrawn-0", 1, 2), "", note, 8)).error is None  # another attempt
     assert DONE == [8]

@@ -121,6 +121,11 @@ def test_exact_for_any_order_any_failure_and_whatever_is_withdrawn(
     if not n_failed and max_searches is None:
         assert answer.widths.exact[0]
     assert (answer.reason == "") == answer.widths.exact[0]
+    if set(metrics) <= {"diameter", "radius"} and not n_failed:
+        bounds = ["diameter_lower", "diameter_upper", "radius_lower", "radius_upper"]
+        found = {name: getattr(answer.widths, name)[0] for name in bounds}
+        met = all(found[f"{name}_lower"] == found[f"{name}_upper"] for name in metrics)
+        assert answer.widths.exact[0] <= met
     assert answer.is_failed <= (n_failed > 0 and not answer.widths.exact[0])
     if max_searches is None:
         assert answer.is_failed == (not answer.widths.exact[0])
@@ -128,6 +133,26 @@ def test_exact_for_any_order_any_failure_and_whatever_is_withdrawn(
     assert n_searches <= graph.n_nodes
     if max_searches is not None:
         assert n_searches <= max_searches * len(Truth(graph).components)
+
+
+# Diameter and radius prove each other before either question is done by itself.
+MEETING = [
+    graph_of(5, [(1, 0), (2, 1), (3, 0), (4, 1), (0, 4), (2, 0), (2, 3), (2, 4)]),
+    graph_of(6, [(1, 0), (2, 1), (3, 0), (4, 3), (5, 4)]),
+]
+
+
+@pytest.mark.parametrize("max_searches", [0, 1, 2, None])
+@pytest.mark.parametrize("metrics", [("diameter",), ("diameter", "radius"), ("radius",)])
+@pytest.mark.parametrize("graph", MEETING, ids=["dense", "path"])
+def test_where_bounds_meet_the_width_is_exact(graph, metrics, max_searches):
+    widths = answer_of(graph, metrics, max_searches=max_searches, pack=1).widths
+    met = [
+        getattr(widths, f"{name}_lower")[0] == getattr(widths, f"{name}_upper")[0]
+        for name in metrics
+    ]
+    assert bool(widths.exact[0]) is all(met)
+    check_widths(widths, Truth(graph))
 
 
 SHAPES = {

@@ -1,7 +1,7 @@
 import pytest
 
 from pipeline.errors import RetryableError
-from pipeline.schedule.watch import Limits, Watch, Watched
+from pipeline.schedule.watch import Fault, Limits, Watch, Watched
 
 LIMITS = Limits(no_worker_s=60, paused_s=60, lost_s=30, task_s=600)
 A, B = "tcp://a:1", "tcp://b:1"
@@ -51,8 +51,9 @@ def test_verdicts(seen, told, again):
     if told is None:
         assert verdict is None
     else:
-        assert told in str(verdict)
-        assert isinstance(verdict, RetryableError) is again
+        error = verdict.error("bfs_AS1") if isinstance(verdict, Fault) else verdict
+        assert told in str(error)
+        assert isinstance(error, RetryableError) is again
 
 
 def test_a_task_bound_to_a_worker_that_is_gone_is_tried_again():
@@ -66,3 +67,43 @@ def test_waiting_behind_tasks_that_end_is_no_fault():
     for now in range(1, 5000, 500):
         assert watch.look({"k": task}, RUNNING, WITH_A, now) == {}
         watch.ended(A, now + 499)
+
+
+OVERDUE = (1, RUNNING, WITH_A), (601, RUNNING, WITH_A)
+
+
+def test_what_comes_to_a_worker_that_was_given_up_goes_elsewhere():
+    watch, tasks = Watch(LIMITS), {"k": Watched("bfs_AS1"), "l": Watched("bfs_AS2")}
+    both = {A: "running", B: "running"}
+    watch.look({"k": tasks["k"]}, both, WITH_A, 1)
+    given_up = watch.look(tasks, both, {A: ["k"], B: ["l"]}, 601)
+    assert list(given_up) == ["k"]
+    later = watch.look({"l": tasks["l"]}, both, {A: ["l"]}, 602)
+    assert later == {"l": given_up["k"]}
+    assert list(watch.given_up) == [A]
+    assert watch.look({"l": tasks["l"]}, {B: "running"}, {B: ["l"]}, 603) == {}
+    assert watch.given_up == {}
+
+
+@pytest.mark.parametrize("status", ["paused", "silent", "mute"])
+def test_a_worker_that_works_again_is_used_again(status):
+    watch, task = Watch(LIMITS), Watched("bfs_AS1")
+    watch.look({"k": task}, PAUSED, WITH_A, 1)
+    watch.look({"k": task}, {A: status}, WITH_A, 61)
+    assert watch.given_up[A].kind == status
+    # It is the only one: what waits for it is left there.
+    assert watch.look({"k": task}, {A: status}, WITH_A, 62) == {}
+    assert watch.look({"k": task}, RUNNING, WITH_A, 63) == {}
+    assert watch.given_up == {}
+
+
+def test_where_all_workers_are_given_up_the_rest_fails():
+    watch, task = Watch(LIMITS), Watched("bfs_AS1")
+    for now, workers, processing in OVERDUE:
+        watch.look({"k": task}, workers, processing, now)
+    waiting = Watched("bfs_AS2")
+    assert watch.look({"l": waiting}, RUNNING, {A: ["l"]}, 602) == {}
+    verdict = watch.look({"l": waiting}, RUNNING, {A: ["l"]}, 661)["l"]
+    assert not isinstance(verdict, RetryableError | Fault)
+    assert "no worker is left that works" in str(verdict)
+    assert f"no answer from worker {A} for 600 s" in str(verdict)

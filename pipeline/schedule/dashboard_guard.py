@@ -1,0 +1,116 @@
+"""The Dask dashboard of our own cluster answers this machine's programs and its own pages only.
+
+A browser lets every web site send requests to 127.0.0.1, and Dask's dashboard takes whatever comes
+(its websockets too). Refused (403) is
+
+1. a request for another host than this machine's own names: a site whose name was made to mean
+   127.0.0.1 (DNS rebinding) sends its own name;
+2. a request from a page of another origin, which ``Origin`` tells with every websocket.
+
+A port of another number is let in: that of an SSH tunnel's near end. Loaded by Dask's scheduler
+as a preload (``distributed.scheduler.preload``), so before anybody is told where it is.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from urllib.parse import urlsplit
+
+from distributed import Scheduler
+from tornado.httputil import (
+    HTTPConnection,
+    HTTPHeaders,
+    HTTPMessageDelegate,
+    HTTPServerConnectionDelegate,
+    RequestStartLine,
+    ResponseStartLine,
+)
+
+REFUSED = b"only for programs and pages of this machine\n"
+
+
+def dask_setup(scheduler: Scheduler) -> None:
+    """Called by Dask as the scheduler starts."""
+    server = scheduler.http_server
+    server.request_callback = Guard(server.request_callback, server.address)
+
+
+def is_local(headers: HTTPHeaders, bound: str) -> bool:
+    """Whether a request names this machine, and comes from a page of that name or from none.
+
+    Parameters
+    ----------
+    headers : HTTPHeaders
+    bound : str
+        Address that the dashboard listens on: its name, where it is not all interfaces.
+    """
+    hosts, pages = headers.get_list("Host"), headers.get_list("Origin")
+    names = {"127.0.0.1", "localhost", "::1", bound} - {"0.0.0.0", "::"}
+    return (
+        len(hosts) == 1
+        and _hostname(f"http://{hosts[0]}") in names
+        and all(page.lower() == f"http://{hosts[0]}".lower() for page in pages)
+    )
+
+
+def _hostname(url: str) -> str | None:
+    try:
+        return urlsplit(url).hostname
+    except ValueError:
+        return None
+
+
+class Guard(HTTPServerConnectionDelegate):
+    """Hands on to the application what may be asked."""
+
+    def __init__(self, application: Any, bound: str):
+        self._application, self._bound = application, bound
+
+    def start_request(
+        self, server_conn: object, request_conn: HTTPConnection
+    ) -> HTTPMessageDelegate:
+        """Called by tornado for each request, before its headers are there."""
+        behind = self._application.start_request(server_conn, request_conn)
+        return _Guarded(behind, request_conn, self._bound)
+
+    def on_close(self, server_conn: object) -> None:
+        """Called by tornado when a connection has gone."""
+        self._application.on_close(server_conn)
+
+
+class _Guarded(HTTPMessageDelegate):
+    """One request: refused once its headers are there, or handed on."""
+
+    def __init__(self, behind: HTTPMessageDelegate, connection: HTTPConnection, bound: str):
+        self._behind, self._connection, self._bound = behind, connection, bound
+        self._is_refused = False
+
+    def headers_received(
+        self, start_line: RequestStartLine | ResponseStartLine, headers: HTTPHeaders
+    ) -> Any:
+        if is_local(headers, self._bound):
+            return self._behind.headers_received(start_line, headers)
+        self._is_refused = True
+        return None
+
+    def data_received(self, chunk: bytes) -> Any:
+        return None if self._is_refused else self._behind.data_received(chunk)
+
+    def finish(self) -> None:
+        if not self._is_refused:
+            self._behind.finish()
+            return
+        told = HTTPHeaders(
+            {
+                "Content-Type": "text/plain; charset=utf-8",
+                "Content-Length": str(len(REFUSED)),
+                "Connection": "close",
+            }
+        )
+        answer = ResponseStartLine("HTTP/1.1", 403, "Forbidden")
+        self._connection.write_headers(answer, told, REFUSED)
+        self._connection.finish()
+
+    def on_connection_close(self) -> None:
+        if not self._is_refused:
+            self._behind.on_connection_close()
