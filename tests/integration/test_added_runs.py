@@ -21,7 +21,7 @@ from pipeline.report.earlier import restore
 from pipeline.report.folder import earlier_report
 from pipeline.schedule.cluster import open_cluster
 from pipeline.store import open_snapshot, write_snapshot
-from tests.integration.measured import path_links, random_links, topology
+from tests.integration.measured import credentials_of, path_links, random_links, topology
 
 # Distributed leaves sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -54,7 +54,8 @@ def ingest(store, name="night"):
 def cluster(tmp_path_factory):
     out = tmp_path_factory.mktemp("out")
     given = {"workers": 1, "device": "cpu", "dashboard": "127.0.0.1:0"}
-    with open_cluster(AnalyzeConfig(store=out, out=out, **given)) as cluster:
+    config = AnalyzeConfig(store=out, out=out, **given)
+    with open_cluster(config) as cluster, credentials_of(cluster):
         yield cluster
 
 
