@@ -214,6 +214,8 @@ def generate(
     """Make a synthetic topology: a BRITE file (--out) or a snapshot (--store)."""
     given = {name: value for name, value in locals().items() if name != "context"}
     said = tuple(name for name in given if o.is_said(context, name))
+    if out is not None and "store" not in said:  # a variable is for the other commands too
+        given["store"] = None
     with ProgressDisplay() as progress:
         with progress.preparing():
             from pipeline.stages.generate import GenerateConfig, generate_topology

@@ -123,3 +123,10 @@ def test_an_option_of_another_model_is_refused_with_those_of_this_one(
     assert run("generate", *words, "--routers", 100, *where) == 2
     assert message in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_store_in_the_environment_does_not_forbid_a_file(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("HOPSCOPE_STORE", str(tmp_path / "store"))
+    assert run("generate", "grid", "--routers", 30, "--out", tmp_path / "grid.brite") == 0
+    assert (tmp_path / "grid.brite").is_file()
+    assert not (tmp_path / "store").exists()
