@@ -38,6 +38,8 @@ _WIDTHS = (
     "kernels.eccentricity.kept_pairs",
     "kernels.eccentricity.landmarks",
     "kernels.eccentricity.level_search",
+    "kernels.eccentricity.near_steps",
+    "kernels.eccentricity.near_sweep",
     "kernels.eccentricity.pair_sweep",
     "kernels.eccentricity.sweep",
     "kernels.eccentricity.territories",

@@ -91,6 +91,11 @@ def radius(
     """Find the smallest eccentricity, and a node that attains it; as ``diameter`` otherwise."""
     if graph.device != "cpu" and graph.n_nodes:
         return _on_gpu(graph, "radius", max_searches)
+    every = _every(graph, max_searches, strategy)
+    if every is not None:
+        node = int(np.argmin(every))
+        least = int(every[node])
+        return Radius(**_all_searched(every, least), radius=least, center=node)
     answering = _answer(graph, "radius", max_searches, strategy)
     common = _common(answering)
     if answering is None:
@@ -107,6 +112,13 @@ def center(
     """Find all nodes of smallest eccentricity; as ``diameter`` otherwise."""
     if graph.device != "cpu" and graph.n_nodes:
         return _on_gpu(graph, "center", max_searches)
+    every = _every(graph, max_searches, strategy)
+    if every is not None:
+        least = int(every.min())
+        is_center = every == least
+        nodes = np.flatnonzero(is_center).astype(NODE)
+        common = _all_searched(every, least)
+        return Center(**common, radius=least, nodes=nodes, is_center=is_center)
     answering = _answer(graph, "center", max_searches, strategy)
     common = _common(answering)
     if answering is None:
@@ -124,6 +136,13 @@ def periphery(
     """Find all nodes of largest eccentricity; as ``diameter`` otherwise."""
     if graph.device != "cpu" and graph.n_nodes:
         return _on_gpu(graph, "periphery", max_searches)
+    every = _every(graph, max_searches, strategy)
+    if every is not None:
+        most = int(every.max())
+        is_periphery = every == most
+        nodes = np.flatnonzero(is_periphery).astype(NODE)
+        common = _all_searched(every, most)
+        return Periphery(**common, diameter=most, nodes=nodes, is_periphery=is_periphery)
     answering = _answer(graph, "periphery", max_searches, strategy)
     common = _common(answering)
     if answering is None:
@@ -146,6 +165,9 @@ def eccentricities(graph: CSRGraph, strategy: Strategy | None = None) -> np.ndar
     """
     if graph.device != "cpu" and graph.n_nodes:
         return _on_gpu(graph, "eccentricities", None)
+    every = _every(graph, None, strategy)
+    if every is not None:
+        return every
     answering = _answer(graph, "eccentricities", None, strategy)
     return np.empty(0, np.int32) if answering is None else answering.bounds.lower
 
@@ -154,6 +176,32 @@ def _on_gpu(graph: CSRGraph, question: Question, max_searches: int | None) -> An
     from kernels.eccentricity.gpu_answers import answer
 
     return answer(graph, question, checked_limit(max_searches))
+
+
+def _every(
+    graph: CSRGraph, max_searches: int | None, strategy: Strategy | None
+) -> np.ndarray | None:
+    """All eccentricities, where sweeping from every node is the fastest way to any answer."""
+    if max_searches is not None or not (strategy or Strategy()).sweeps:
+        return None
+    from kernels.eccentricity.every_node import quick_eccentricities
+
+    return quick_eccentricities(graph)
+
+
+def _all_searched(every: np.ndarray, value: int) -> dict[str, Any]:
+    """What every answer has, of a graph in one piece all nodes of which were searched."""
+    values = np.array([value], np.int32)
+    return {
+        "component": 0,
+        "n_searches": len(every),
+        "exact": True,
+        "lower": value,
+        "upper": value,
+        "components": np.zeros(1, NODE),
+        "lowers": values,
+        "uppers": values.copy(),
+    }
 
 
 def _answer(

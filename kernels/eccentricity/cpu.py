@@ -9,9 +9,11 @@ from kernels.breadth_first.cpu import fill_levels, search_from
 from kernels.csr import CSRGraph
 from kernels.eccentricity import cpu_steps
 from kernels.eccentricity.level_search import CACHED_NODES, search_levels
+from kernels.eccentricity.near_steps import rows_of
+from kernels.eccentricity.near_sweep import sweep_components
 from kernels.eccentricity.searching import Implied
 from kernels.eccentricity.sweep import relax
-from kernels.eccentricity.sweeping import Sweep, Tables, lanes_of
+from kernels.eccentricity.sweeping import FEW_LANES, Sweep, Tables, lanes_of
 from kernels.types import NODE
 
 
@@ -30,13 +32,16 @@ class CoreSearches:
     ----------
     n_reached : int
         Nodes that the last search reached.
+    work : float
+        Of the last sweep, as ``near_sweep`` counts it.
     """
 
     def __init__(self, graph: CSRGraph, component: np.ndarray, n_components: int):
         self.graph, self.component, self.n_components = graph, component, n_components
-        self.n_reached = 0
+        self.n_reached, self.work = 0, 0.0
         self._is_long = False  # its bounds do not fit into bytes
         self._tables = Tables()
+        self._rows: tuple[np.ndarray, ...] | None = None
         self._queue, self._ends, self._bits = search_scratch(graph.n_nodes)
 
     def search(self, sources: np.ndarray) -> Implied:
@@ -52,7 +57,21 @@ class CoreSearches:
 
         ``lower``, ``upper``: what is known already; the result holds it too.
         """
-        return self._sweep(sources, lower, upper, np.empty(0, NODE))[0]
+        if self.n_components > 1 or len(sources) <= FEW_LANES:
+            return self._sweep(sources, lower, upper, np.empty(0, NODE))[0]
+        lower, upper = lower.copy(), upper.copy()
+        eccentricity = np.empty(len(sources), np.int32)
+        arrays = (self.graph.indptr, self.graph.indices)
+        all_nodes, all_sources = np.array([0, self.graph.n_nodes]), np.array([0, len(sources)])
+        given = (all_nodes, all_sources, sources, lower, eccentricity)
+        self.work = sweep_components(*arrays, *given, *self.rows(self.graph.n_nodes))
+        return self._implied(sources, eccentricity, lower, upper)
+
+    def rows(self, n_nodes: int) -> tuple[np.ndarray, ...]:
+        """``near_steps.rows_of`` so many nodes or more, kept for the next sweep."""
+        if self._rows is None or len(self._rows[-1]) < n_nodes:
+            self._rows = rows_of(n_nodes)
+        return self._rows
 
     def near(
         self, sources: np.ndarray, lower: np.ndarray, upper: np.ndarray, nodes: np.ndarray
@@ -76,10 +95,17 @@ class CoreSearches:
         rows = [run.now[nodes]]
         while run.advance():
             rows.append(run.now[nodes])
+        self.work = run.work
+        return self._implied(sources, run.eccentricity, lower, upper), np.array(rows)
+
+    def _implied(
+        self, sources: np.ndarray, eccentricity: np.ndarray, lower: np.ndarray, upper: np.ndarray
+    ) -> Implied:
+        """What eccentricities say of all nodes; fills ``lower`` and ``upper``."""
         arrays = (self.graph.indptr, self.graph.indices)
-        relax(*arrays, lower, sources, run.eccentricity, -1)
-        relax(*arrays, upper, sources, run.eccentricity, 1)
-        return Implied(sources, run.eccentricity, lower, upper), np.array(rows)
+        relax(*arrays, lower, sources, eccentricity, -1)
+        relax(*arrays, upper, sources, eccentricity, 1)
+        return Implied(sources, eccentricity, lower, upper)
 
     def levels(self, sources: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Levels, the dtype's maximum where unreached, and the eccentricity by component."""

@@ -10,10 +10,14 @@ from kernels.csr import CSRGraph
 from kernels.eccentricity.bounds import EccentricityBounds, Question
 from kernels.eccentricity.components import numbered_components
 from kernels.eccentricity.cpu import CoreSearches
+from kernels.eccentricity.finishing import Finishing
 from kernels.eccentricity.landmarks import N_LANDMARKS, choose_landmarks, far_pairs
 from kernels.eccentricity.searching import Implied
 from kernels.eccentricity.strategy import (
     FEW,
+    MOST_STEPS,
+    MOST_STEPS_NODE,
+    PAIR_STEP_NS,
     SEARCH_NS_ARC,
     SEARCH_NS_NODE,
     Progress,
@@ -52,6 +56,8 @@ class Answering:
         How many of them in each component.
     landmarks : (n_landmarks,) int32
         Those that pairs were looked at by.
+    search_ns : float
+        What one search costs.
     uses_trees : bool
         Whether only tips of trees are asked about.
     """
@@ -77,7 +83,7 @@ class Answering:
         else:
             first = self._begin(question)
         self.n_searched = np.zeros(len(self.names), np.int64)
-        self._search_ns = float(graph.n_arcs * SEARCH_NS_ARC + graph.n_nodes * SEARCH_NS_NODE)
+        self.search_ns = float(graph.n_arcs * SEARCH_NS_ARC + graph.n_nodes * SEARCH_NS_NODE)
         self._near = np.empty((0, 0), np.uint64)
         self._nodes = np.empty(0, NODE)  # whose rows are in ``_near``
         self._place = np.empty(0, np.int32)  # of each node there
@@ -87,6 +93,7 @@ class Answering:
         self.largest = int(np.argmax(self.bounds.size))
         self._longest: Implied | None = None
         self.territories: Territories | None = None
+        self.finishing = Finishing(self)
         if first is not None:
             self.finish(first)
             self._keep_longest(first)
@@ -153,6 +160,8 @@ class Answering:
             self._see_pairs()
         elif step == "sweep":
             self.sweep()
+        elif step == "every":
+            self.finishing.finish()
         else:
             self._search(self.bounds.take(1, "upper" if step == "far" else None))
 
@@ -169,7 +178,8 @@ class Answering:
             self._pairs_to_see() if is_diameter else math.inf,
             len(self.landmarks) > 0,
             bool(bounds.is_paired[bounds.component[candidates]].all()),
-            self._search_ns,
+            self.search_ns,
+            self.finishing.account(),
         )
 
     def _n_candidates_each(self) -> int:
@@ -202,6 +212,7 @@ class Answering:
         if not len(sources):  # all of components that have had their searches
             return
         found = self.searches.search(sources)
+        self.finishing.spend(self.search_ns)
         self.finish(found)
         self._keep_longest(found)
 
@@ -238,6 +249,7 @@ class Answering:
             self._search(sources[:1])
         else:
             found = self.searches.sweep(sources, bounds.lower, bounds.upper)
+            self.finishing.spend_sweep(self.searches.work)
             self.finish(found, alone=False)
 
     def _pairs_to_see(self) -> float:
@@ -279,12 +291,17 @@ class Answering:
             self._place = np.full(self.graph.n_nodes, -1, np.int32)
             self._place[nodes] = np.arange(len(nodes), dtype=np.int32)
             self._nodes = nodes
+            self.finishing.spend_sweep(self.searches.work)
             self.finish(found, alone=False)
         columns, rows = bounds.open_nodes(), bounds.candidates()
         for c in self._components_to_see().tolist():
             own_rows = self._place[rows[bounds.component[rows] == c]]
             own_columns = self._place[columns[bounds.component[columns] == c]]
-            far = far_pairs(self._near, own_rows, own_columns, int(bounds.most[c]))
+            n_pairs = len(own_rows) * len(own_columns)
+            most_steps = MOST_STEPS * n_pairs + MOST_STEPS_NODE * self._near.size
+            longest = int(bounds.most[c])
+            far, n_steps = far_pairs(self._near, own_rows, own_columns, longest, most_steps)
+            self.finishing.spend(n_steps * PAIR_STEP_NS)
             if far is None:
                 self._tried[c] = bounds.most[c]
             else:

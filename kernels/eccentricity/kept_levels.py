@@ -40,11 +40,13 @@ from kernels.eccentricity.kept_pairs import (
 )
 from kernels.eccentricity.level_search import CACHED_NODES, search_levels
 from kernels.eccentricity.strategy import (
+    ALLOWANCE,
     FEW,
     FEW_LANES_SEARCHES,
     MANY_LANES_SEARCHES,
     SWEEP_GROWTH,
     SWEEP_HOPS,
+    WORK_NS,
 )
 from kernels.signatures import I32, I64, OUT_I32, OUT_I64
 from kernels.types import NODE
@@ -59,6 +61,8 @@ SWEEP_ENDS_NS, SWEEP_ENDS_NS_ARC, SWEEP_ENDS_NODES = 3_000, 10, 40_000
 # Searches that going on takes at least, unless pairs or nodes are few.
 EAGER, FEW_PAIRS, FEW_NODES = 10, 1 << 8, 1 << 9
 MOST_ENDS = 1024  # that are swept from
+WITH_PAIRS = 1.25  # times the searches: pairs take a fourth of their time, see LIST_ARC
+LITTLE_CLOSED = 4  # a fourth of the nodes is left
 N_TRIED, MANY_PAIRS = 5, 1 << 13  # of short graphs: when to give up
 HANDING_OVER_NS = 1_500_000  # what the general way spends before its first search
 ANSWERED, LEFT, TOO_LONG, IN_PIECES = range(4)
@@ -86,6 +90,8 @@ class Kept:
         A shortest path of the longest distance found.
     pairs, apart : (2, n_pairs) int32, (n_pairs,) int32, or None
         What may be farther apart, and how far at most; None: not known.
+    spent_ns : float
+        What all this is likely to have cost, by the searches made.
     """
 
     is_answered: bool
@@ -98,6 +104,7 @@ class Kept:
     path: np.ndarray
     pairs: np.ndarray | None
     apart: np.ndarray | None
+    spent_ns: float
 
 
 def search_keeping(graph: CSRGraph, sweeps: bool = True) -> Kept | None:
@@ -133,9 +140,12 @@ def search_keeping(graph: CSRGraph, sweeps: bool = True) -> Kept | None:
             path = walk(graph.indptr, graph.indices, levels[best])
             searched = (sources[:n_searches], ends[:n_ends])
             found = (*searched, centre, lower, upper, levels[centre], path)
+            search_ns = SEARCH_NS_ARC * graph.n_arcs + SEARCH_NS_NODE * n_nodes
+            spent_ns = WITH_PAIRS * search_ns * n_searches
             if n <= 0:  # answered, or not known
-                return Kept(outcome == ANSWERED, *found, None, None)
-            return Kept(outcome == ANSWERED, *found, np.stack([first[:n], second[:n]]), apart[:n])
+                return Kept(outcome == ANSWERED, *found, None, None, spent_ns)
+            listed = (np.stack([first[:n], second[:n]]), apart[:n])
+            return Kept(outcome == ANSWERED, *found, *listed, spent_ns)
     return None
 
 
@@ -197,8 +207,18 @@ def _central(indptr, indices, levels, n_kept, source, lower, upper, longest, is_
 
 
 @njit(cache=True, nogil=True)
-def _is_dear(n_kept, n_left, n_pairs, longest, search_ns):
-    """Whether a sweep from all nodes that are left would have cost less than was spent."""
+def _is_dear(n_kept, n_left, n_pairs, longest, search_ns, n_nodes, n_arcs):
+    """Whether a sweep from all nodes that are left would have cost less than was spent.
+
+    Or what was spent, beside one from every node, is all that may be spent for little.
+    """
+    n_groups = (n_nodes + MANY_LANES - 1) // MANY_LANES
+    n_groups_left = (n_left + MANY_LANES - 1) // MANY_LANES
+    every_ns = n_groups * (n_arcs + 2 * n_nodes) * longest * WORK_NS
+    spent_ns = WITH_PAIRS * n_kept * search_ns
+    is_much = n_left > FEW_LANES and LITTLE_CLOSED * n_groups_left > n_groups
+    if is_much and spent_ns > (ALLOWANCE - 1) * every_ns + HANDING_OVER_NS:
+        return True
     longer = max(1.0, (longest / SWEEP_HOPS) ** SWEEP_GROWTH)
     if longest <= SWEEP_HOPS and n_left > FEW:  # sweeps are cheap, and no node is on most paths
         is_many = n_left <= FEW_LANES and n_pairs > MANY_PAIRS
@@ -319,7 +339,8 @@ def run(indptr, indices, levels, lower, upper, sources, ends, first, second, apa
         told[2], told[3] = centre, n_pairs
         if n_left == 0:
             return np.int64(ANSWERED)
-        is_dear = n_kept == levels.shape[0] or _is_dear(n_kept, n_left, n_pairs, longest, search_ns)
+        spent = (n_kept, n_left, n_pairs, longest, search_ns, n_nodes, indices.size)
+        is_dear = n_kept == levels.shape[0] or _is_dear(*spent)
         if 1 < n_kept < levels.shape[0] and n_left > FEW and longest <= SWEEP_HOPS:
             sweep_ns = _sweep_ns(outside, n_nodes, indices.size)
             goes_on = pairs > FEW_PAIRS and n_nodes > FEW_NODES

@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
-from kernels.signatures import I32, OUT_I32
+from kernels.signatures import I32, OUT_I32, returns
 from kernels.types import NODE
 
 N_LANDMARKS = 64  # of a component: a word a node and level
@@ -34,8 +34,8 @@ def choose_landmarks(
 
 
 def far_pairs(
-    near: np.ndarray, rows: np.ndarray, columns: np.ndarray, longest: int
-) -> tuple[np.ndarray, np.ndarray] | None:
+    near: np.ndarray, rows: np.ndarray, columns: np.ndarray, longest: int, most_steps: float
+) -> tuple[tuple[np.ndarray, np.ndarray] | None, int]:
     """Pairs of a row and a column that no landmark keeps within ``longest`` hops.
 
     Parameters
@@ -46,12 +46,17 @@ def far_pairs(
     rows, columns : (n_rows,), (n_columns,) integers
         Nodes by their place in ``near``; of one component.
     longest : int
+    most_steps : float
+        Levels of a pair, or of a block of them, that may be looked at; a pair of a long graph that
+        no landmark keeps close takes as many as ``longest``.
 
     Returns
     -------
-    (2, n_pairs) integers and (n_pairs,) int32, or None
+    ((2, n_pairs) integers and (n_pairs,) int32) or None
         The pairs by place, some perhaps both ways round, and how far apart landmarks allow them to
-        be; None if there are more than ROOM.
+        be; None if there are more than ROOM, or it took too many steps.
+    int
+        Steps that it took.
     """
     # Nodes near the same landmarks side by side: then whole blocks are covered at once.
     rows, columns = (_by_nearest(near, nodes) for nodes in (rows, columns))
@@ -61,10 +66,12 @@ def far_pairs(
     row_blocks = _all_of_blocks(of_rows, ROWS)
     first, second, apart = (np.empty(ROOM, np.int32) for _ in range(3))
     found = (first, second, apart)
-    n = list_pairs(of_rows, row_blocks, of_columns, blocks, rows, columns, longest, *found)
+    n, n_steps = list_pairs(
+        of_rows, row_blocks, of_columns, blocks, rows, columns, longest, int(most_steps), *found
+    )
     if n < 0:
-        return None
-    return np.stack([first[:n], second[:n]]), apart[:n]
+        return None, n_steps
+    return (np.stack([first[:n], second[:n]]), apart[:n]), n_steps
 
 
 def _by_nearest(near: np.ndarray, nodes: np.ndarray) -> np.ndarray:
@@ -83,55 +90,70 @@ def _all_of_blocks(near: np.ndarray, size: int) -> np.ndarray:
 
 @njit(cache=True, nogil=True)
 def _is_covered(near, v, others, x, longest):
-    """Whether a landmark is within j hops of v and longest - j of x."""
+    """Whether a landmark is within j hops of v and longest - j of x; and steps taken."""
     last = near.shape[0] - 1
     seen = np.uint64(0)
     for j in range(min(longest, last) + 1):
         at_j = near[j, v] & ~seen  # a landmark is best used at its very distance
         seen |= at_j
         if at_j & others[min(longest - j, last), x]:
-            return True
-    return False
+            return True, j + 1
+    return False, min(longest, last) + 1
 
 
 @njit(
-    [types.int64(*[_NEAR] * 4, I32, I32, types.int64, OUT_I32, OUT_I32, OUT_I32)],
+    [returns(2)(*[_NEAR] * 4, I32, I32, types.int64, types.int64, OUT_I32, OUT_I32, OUT_I32)],
     cache=True,
     nogil=True,
 )
-def list_pairs(near, row_blocks, others, blocks, rows, columns, longest, first, second, apart):
-    """Fill ``first``, ``second`` and ``apart``; the number of pairs, -1: more than there is room.
+def list_pairs(
+    near, row_blocks, others, blocks, rows, columns, longest, most_steps, first, second, apart
+):
+    """Fill ``first``, ``second`` and ``apart``; the number of pairs, and steps taken.
 
-    ``near`` and ``others``: of rows and columns; ``row_blocks`` and ``blocks``: of blocks of them.
+    -1 pairs: more than there is room for, or steps. ``near`` and ``others``: of rows and columns;
+    ``row_blocks`` and ``blocks``: of blocks of them.
     """
-    n_found = 0
+    n_found, n_steps = np.int64(0), np.int64(0)
     last, n_blocks = near.shape[0] - 1, blocks.shape[1]
     covered = np.empty(n_blocks, np.uint64)
     for row_block in range(row_blocks.shape[1]):
         covered[:] = 0
         seen = np.uint64(0)
+        n_steps += min(longest, last) + n_blocks
         for j in range(min(longest, last) + 1):
             at_j = row_blocks[j, row_block] & ~seen
             seen |= at_j
             if at_j != 0:
                 reach = blocks[min(longest - j, last)]
+                n_steps += n_blocks >> 2
                 for b in range(n_blocks):
                     covered[b] |= reach[b] & at_j
         for b in range(n_blocks):
             if covered[b] != 0:
                 continue
             for v in range(ROWS * row_block, min(ROWS * (row_block + 1), rows.size)):
-                if _is_covered(near, v, blocks, b, longest):
+                if n_steps > most_steps:
+                    return np.int64(-1), n_steps
+                is_near, taken = _is_covered(near, v, blocks, b, longest)
+                n_steps += taken
+                if is_near:
                     continue
                 for x in range(COLUMNS * b, min(COLUMNS * (b + 1), columns.size)):
-                    if rows[v] == columns[x] or _is_covered(near, v, others, x, longest):
+                    if rows[v] == columns[x]:
+                        continue
+                    is_near, taken = _is_covered(near, v, others, x, longest)
+                    n_steps += taken
+                    if is_near:
                         continue
                     if n_found == first.size:
-                        return np.int64(-1)
-                    hops = longest + 1
-                    while not _is_covered(near, v, others, x, hops):
+                        return np.int64(-1), n_steps
+                    hops = longest
+                    while not is_near:
                         hops += 1
+                        is_near, taken = _is_covered(near, v, others, x, hops)
+                        n_steps += taken
                     first[n_found], second[n_found] = rows[v], columns[x]
                     apart[n_found] = hops
                     n_found += 1
-    return np.int64(n_found)
+    return n_found, n_steps

@@ -77,20 +77,20 @@ class _Merged:
 
 def _sweep(shard: Shard, graphs: np.ndarray, found: _Merged) -> None:
     """Sweeps on cores, dealt to threads in runs of like cost."""
-    from kernels.eccentricity import pair_sweep
+    from kernels.eccentricity import near_steps, pair_sweep
 
     if not len(graphs):
         return
     n_nodes = np.diff(shard.node_ptr)[graphs]
     n_arcs = np.diff(shard.indptr[shard.node_ptr])[graphs]
     group_ptr = np.zeros(len(graphs) + 1, np.int64)
-    np.cumsum(-(-n_nodes // pair_sweep.LANES), out=group_ptr[1:])
+    np.cumsum(-(-n_nodes // near_steps.LANES), out=group_ptr[1:])
     arrays = (shard.indptr, shard.indices, shard.node_ptr, graphs)
     with Team(n_threads()) as team:
         what = f"a count of the pairs of a graph of {n_nodes.max()} nodes by {team.size} threads"
         check_fits(team.size * int(n_nodes.max()) * pair_sweep.NODE_BYTES, what)
         order = np.empty(shard.n_nodes, NODE)
-        pair_sweep.place_sources(*arrays, order)
+        near_steps.place_sources(*arrays, order)
 
         def run(groups: tuple[int, int]) -> None:
             first = int(np.searchsorted(group_ptr, groups[0], side="right")) - 1

@@ -61,6 +61,7 @@ def _go_on(graph: CSRGraph, kept: Kept, strategy: Strategy) -> Diameter:
     answering = Answering(graph, "diameter", strategy, known=(bounds, np.zeros(1, NODE)))
     answering.sources.append(kept.sources)
     answering.n_searched[0] = len(kept.sources)
+    answering.finishing.spent_ns = kept.spent_ns
     if kept.pairs is not None and kept.apart is not None:
         if kept.pairs.shape[1] <= MANY_PAIRS:
             answering.landmarks = kept.sources

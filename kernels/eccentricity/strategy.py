@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
+
+import numpy as np
 
 FEW = 4  # candidates that are searched one after another without more ado
 N_FIRST = 4  # searches before anything else is tried on short graphs
 HOPS_EACH = 4  # on long graphs, one more for so many hops: a sweep costs more the longer they are
 SEARCH_NS_ARC, SEARCH_NS_NODE = 3, 12  # one search on one core (multi_source.cpu_sweep)
 PAIR_NS = 0.5  # a row and a column of landmarks.far_pairs, mostly looked at by blocks
+# Steps of that: one takes so long, so many are made for a pair, or a node and level, before
+# landmarks are found to keep too little close: on long graphs a pair far apart takes hundreds.
+PAIR_STEP_NS, MOST_STEPS, MOST_STEPS_NODE = 1, 0.125, 4
 # Searches that a sweep of 64 or of 512 lanes costs on graphs of up to SWEEP_HOPS; on longer ones
 # that times (hops / SWEEP_HOPS) ** SWEEP_GROWTH: measured at 10, 32 and 92 hops.
 FEW_LANES_SEARCHES, MANY_LANES_SEARCHES = 6, 25
 SWEEP_HOPS, SWEEP_GROWTH = 12, 1.2
+WORK_NS = 2.2  # a unit of work of a sweep of 512 lanes (near_sweep): 1.1 to 3 on 8,000 nodes
+STEP_NS, STEP_NS_NODE = 120_000, 5  # what a step costs beside its searches
+# Of the sweep from every node, what may be spent in all before it takes over. It leaves room to
+# 1.2 for what was predicted too low.
+ALLOWANCE = 1.1
+PATIENCE = 0.25
+QUICK_NS = 1_000_000  # sweeping from every node costs less than choosing what to search
 
 
 @dataclass(frozen=True)
@@ -47,7 +59,64 @@ class Strategy:
     territories: bool = True
 
 
-Step = Literal["far", "alternate", "pairs", "sweep"]
+Step = Literal["far", "alternate", "pairs", "sweep", "every"]
+
+
+@dataclass(frozen=True)
+class Account:
+    """What was spent, and what sweeping from every node would cost; in ns, by counted work.
+
+    Attributes
+    ----------
+    spent_ns : float
+        On this question so far.
+    idle_ns : float
+        Of that, since what is left last became much less.
+    left_ns : float
+        Sweeps from all that is left, sources close together.
+    whole_ns : float
+        The same of all nodes.
+    sweep_ns : float
+        A sweep from MANY_LANES sources that lie anywhere.
+    sweep_saves_ns : float
+        What it takes from ``left_ns`` at least, by its own sources.
+    """
+
+    spent_ns: float
+    idle_ns: float
+    left_ns: float
+    whole_ns: float
+    sweep_ns: float
+    sweep_saves_ns: float
+
+
+def is_beaten(account: Account, next_ns: float, saves_ns: float = 0.0) -> bool:
+    """Whether a step of ``next_ns`` is worse than sweeping from all that is left now.
+
+    Bounds may close everything at the next step, or never. So they go on as long as the whole,
+    were all that is left swept after it, costs no more than ALLOWANCE times the sweep from every
+    node, done at once: whatever they save is theirs to spend. And where they have told nothing
+    for PATIENCE times what the rest costs, they are not likely to.
+    """
+    lost_ns = next_ns - saves_ns
+    if account.spent_ns + lost_ns + account.left_ns > ALLOWANCE * account.whole_ns:
+        return True
+    is_dear = account.spent_ns + lost_ns > (ALLOWANCE - 1) * account.whole_ns
+    return is_dear and account.idle_ns + lost_ns > PATIENCE * account.left_ns
+
+
+def sweep_work(n_nodes: Any, n_arcs: Any, longest: Any, extent: Any) -> Any:
+    """Work of sweeps of 512 lanes, see ``near_sweep``, from sources ``extent`` hops apart.
+
+    A node changes on about as many levels. While few do, steps go top-down, else they look at all
+    nodes that miss a lane: on short graphs nearly all to the end, on long ones half of them.
+    Numbers or arrays of any one shape.
+    """
+    n_changes = np.minimum(longest, extent + 1)
+    share = 0.5 + 0.4 * n_changes / np.maximum(1, longest)
+    up = (n_arcs + 2 * n_nodes) * longest * share
+    down = n_changes * (1.5 * n_arcs + 0.5 * n_nodes)
+    return 2 * n_nodes + np.where(4 * n_arcs * n_changes < up, down, up)
 
 
 @dataclass(frozen=True)
@@ -71,6 +140,8 @@ class Progress:
         Whether all candidates are ends of pairs that landmarks have left.
     search_ns : float
         What one search costs.
+    account : Account or None
+        None: it is too early for one, or searches are limited.
     """
 
     is_diameter: bool
@@ -81,6 +152,7 @@ class Progress:
     has_landmarks: bool
     is_paired: bool
     search_ns: float
+    account: Account | None = None
 
 
 def choose_step(strategy: Strategy, now: Progress) -> Step:
@@ -90,14 +162,41 @@ def choose_step(strategy: Strategy, now: Progress) -> Step:
     -------
     str
         ``far``: search the likeliest end of a longest path; ``alternate``: in turn that and a
-        central node; ``pairs``: ask landmarks; ``sweep``: search many candidates at once.
+        central node; ``pairs``: ask landmarks; ``sweep``: search many candidates at once;
+        ``every``: search all that matter, by sweeps from nodes that lie close together.
 
     Notes
     -----
     Nothing dear is begun before searches have cost about as much: so the whole costs at most a few
-    times what the best order of steps would have.
+    times what the best order of steps would have, and ``is_beaten`` ends what tells too little.
     """
-    longer = max(1.0, (now.longest / SWEEP_HOPS) ** SWEEP_GROWTH)
+    step = _next_step(strategy, now)
+    account = now.account
+    if account is None or now.n_candidates <= FEW or not strategy.sweeps:
+        return step
+    if step == "sweep":
+        is_worse = is_beaten(account, account.sweep_ns, account.sweep_saves_ns)
+    elif step == "pairs":
+        is_worse = is_beaten(account, _pairs_searches(now) * now.search_ns)
+    else:
+        is_worse = is_beaten(account, now.search_ns + STEP_NS)
+    return "every" if is_worse else step
+
+
+def _longer(now: Progress) -> float:
+    """How many times as much as on a short graph a sweep costs."""
+    return max(1.0, (now.longest / SWEEP_HOPS) ** SWEEP_GROWTH)
+
+
+def _pairs_searches(now: Progress) -> float:
+    """What asking landmarks costs, in searches."""
+    sweep = 0 if now.has_landmarks else FEW_LANES_SEARCHES * _longer(now)
+    return sweep + now.n_pairs * PAIR_NS / now.search_ns
+
+
+def _next_step(strategy: Strategy, now: Progress) -> Step:
+    """The same, whatever was spent."""
+    longer = _longer(now)
     n_first = max(N_FIRST, now.longest // HOPS_EACH)
     if now.is_diameter and now.n_candidates <= FEW:
         return "far"
@@ -110,8 +209,7 @@ def choose_step(strategy: Strategy, now: Progress) -> Step:
         is_worth = now.n_candidates > FEW_LANES_SEARCHES * longer
         return "sweep" if strategy.sweeps and is_worth else "far"
     spent = n_first + now.n_searches
-    sweep = 0 if now.has_landmarks else FEW_LANES_SEARCHES * longer
-    cost = sweep + now.n_pairs * PAIR_NS / now.search_ns
+    cost = _pairs_searches(now)
     if strategy.landmarks and cost <= min(spent, now.n_candidates):
         return "pairs"
     cost = MANY_LANES_SEARCHES * longer  # of one; they end as soon as nothing is left

@@ -71,6 +71,8 @@ class Sweep:
         Of a row.
     now : (n_nodes * words,) uint64
         Bit l of the row of node v: lane l has reached it in ``depth`` hops.
+    work : float
+        Arcs looked at bottom-up, and what else is worth as much.
     """
 
     def __init__(
@@ -100,7 +102,7 @@ class Sweep:
         self._n_changed = len(sources)
         degree = graph.indptr[sources + np.int64(1)] - graph.indptr[sources]
         self._n_arcs = int(degree.sum())
-        self.depth = 0
+        self.depth, self.work = 0, 0.0
         self.eccentricity = np.zeros(len(sources), np.int32)
 
     def advance(self) -> bool:
@@ -114,6 +116,7 @@ class Sweep:
         cost = BOTTOM_UP_ARC * graph.n_arcs * share + BOTTOM_UP_NODE * self._n_nodes
         if self._n_nodes == 0:
             return False
+        self.work += min(cost, TOP_DOWN_ARC * self._n_arcs)
         if TOP_DOWN_ARC * self._n_arcs < cost:
             self._n_changed, self._n_arcs = self._top_down(*tables, *level)
         else:

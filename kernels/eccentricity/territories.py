@@ -37,6 +37,7 @@ N_REFERENCES = 16  # hubs; of 4, 8, 16 and 32 the fastest on hierarchies, and as
 MANY_OPEN = 2048  # nodes; for fewer, references cost more than sweeps
 QUESTIONS = ("center", "periphery", "eccentricities")  # of many nodes
 FIRST_SEARCHES = 1024  # two sweeps
+PASS_NS = 10  # a node and reference, of ``close`` and ``choose`` together
 LONGEST = 255  # hops of graphs: tables by level and bound are small, levels are bytes
 
 LEVELS = types.Array(types.uint8, 2, "C", readonly=True)
@@ -179,11 +180,17 @@ def in_the_way(answering: Answering, n_most: int) -> np.ndarray:
         answering.territories = _territories(answering)
     if answering.territories is None:
         return none
+    answering.finishing.spend(pass_ns(len(bounds.lower), len(bounds.open_nodes())))
     lowered = answering.territories.close(bounds.lower, bounds.upper, bounds.open_nodes())
     bounds.update(none, np.zeros_like(lowered), lowered)
     if bounds.done:
         return none
     return answering.territories.choose(bounds.lower, bounds.upper, bounds.open_nodes(), n_most)
+
+
+def pass_ns(n_nodes: int, n_open: int) -> float:
+    """What looking for nodes in the way takes once."""
+    return PASS_NS * N_REFERENCES * (n_nodes + n_open)
 
 
 def _is_worth(answering: Answering) -> bool:
@@ -202,6 +209,7 @@ def _territories(answering: Answering) -> Territories | None:
     levels = np.empty((N_REFERENCES, len(degree)), np.uint8)
     for i in range(N_REFERENCES):
         found = answering.searches.search(hubs[i : i + 1])
+        answering.finishing.spend(answering.search_ns)
         answering.finish(found)
         if found.eccentricity[0] > LONGEST:
             return None

@@ -16,7 +16,7 @@ from kernels.eccentricity.check import check_diameter
 from kernels.eccentricity.cpu import CoreSearches
 from kernels.eccentricity.driver import Answering
 from kernels.eccentricity.landmarks import choose_landmarks, far_pairs
-from kernels.eccentricity.strategy import Progress, choose_step
+from kernels.eccentricity.strategy import Account, Progress, choose_step
 from kernels.types import NODE
 from tests.oracles.paths import bfs_levels
 from tests.shapes import graph_of, grid, path, tree_with_hubs
@@ -118,7 +118,7 @@ def test_far_pairs_are_those_that_no_landmark_keeps_close(graph, n_landmarks, da
     place = st.integers(0, len(own) - 1)
     rows = np.array(data.draw(st.lists(place, min_size=1, unique=True)))
     longest = data.draw(st.integers(0, 8))
-    pairs, apart = far_pairs(near, rows, np.arange(len(own)), longest)
+    (pairs, apart), _ = far_pairs(near, rows, np.arange(len(own)), longest, 10**9)
     found = {(int(v), int(x)): int(hop) for v, x, hop in zip(*pairs, apart, strict=True)}
     bound = (hops[:, :, None] + hops[:, None, :]).min(axis=0)
     expected = {
@@ -135,8 +135,21 @@ def test_too_many_pairs_are_not_listed():
     nodes = np.arange(600, dtype=NODE)
     unknown = np.zeros(600, np.int32), np.full(600, 10**6, np.int32)
     _, near = searches_of(graph).near(nodes[:1], *unknown, nodes)
-    assert far_pairs(near, np.arange(600), np.arange(600), 1) is None
-    assert far_pairs(near, np.arange(600), np.arange(600), 1196)[0].shape == (2, 2)
+    every = np.arange(600)
+    assert far_pairs(near, every, every, 1, 10**9)[0] is None
+    (pairs, _), n_steps = far_pairs(near, every, every, 1196, 10**9)
+    assert pairs.shape == (2, 2)
+    assert far_pairs(near, every, every, 1196, n_steps)[0] is not None
+
+
+def test_pairs_that_take_too_many_steps_are_not_listed():
+    graph = graph_of(2000, [(i, (i + j) % 2000) for i in range(2000) for j in (1, 2, 3)])
+    nodes = np.arange(2000, dtype=NODE)
+    unknown = np.zeros(2000, np.int32), np.full(2000, 10**6, np.int32)
+    _, near = searches_of(graph).near(nodes[:64], *unknown, nodes)
+    pairs, n_steps = far_pairs(near, nodes, nodes, 333, 100_000)
+    assert pairs is None
+    assert 100_000 < n_steps < 100_000 + 333 * 64 * 16
 
 
 @settings(max_examples=300, deadline=None)
@@ -156,6 +169,7 @@ def test_steps_in_any_order_give_the_same_answer(graph, question, limit, data):
         patch.setattr(driver, "FEW", 0)
         cut = Answering(graph, question, Strategy(), limit)
         check_bounds(cut.run(), truth)
+        steps.append("every")  # which keeps no limit
         answering = Answering(graph, question, Strategy())
         bounds = answering.run()
         assert bounds.done
@@ -178,6 +192,10 @@ def progress(**known) -> Progress:
     return Progress(**(usual | known))
 
 
+def account(spent_ns=1e7, idle_ns=0.0, left_ns=1e9, sweep_ns=6e7) -> Account:
+    return Account(spent_ns, idle_ns, left_ns, 1e9, sweep_ns, 5e7)
+
+
 @pytest.mark.parametrize(
     ("known", "strategy", "expected"),
     [
@@ -194,6 +212,15 @@ def progress(**known) -> Progress:
         ({"is_diameter": False}, {}, "sweep"),
         ({"is_diameter": False, "n_candidates": 20}, {}, "alternate"),
         ({"is_diameter": False}, {"sweeps": False}, "alternate"),
+        ({"is_diameter": False, "account": account()}, {}, "sweep"),
+        ({"is_diameter": False, "account": account(sweep_ns=2e8)}, {}, "every"),
+        ({"n_searches": 2, "account": account(spent_ns=2e8)}, {}, "every"),
+        ({"n_searches": 2, "account": account(spent_ns=2e8, left_ns=7e8)}, {}, "alternate"),
+        ({"n_searches": 2, "account": account(2e8, 2e8, 7e8)}, {}, "every"),  # told nothing
+        ({"n_searches": 2, "account": account(spent_ns=2e8)}, {"sweeps": False}, "alternate"),
+        ({"n_pairs": 1e6, "account": account(left_ns=8e8)}, {}, "pairs"),
+        ({"n_pairs": 1e6, "account": account(1e8)}, {}, "every"),
+        ({"n_candidates": 3, "account": account(spent_ns=2e9)}, {}, "far"),
     ],
 )
 def test_choice_of_steps(known, strategy, expected):
@@ -202,9 +229,12 @@ def test_choice_of_steps(known, strategy, expected):
 
 def test_sweeps_and_landmarks_are_used_where_they_pay():
     graph = tree_with_hubs(20_000, 2)
-    found = diameter(graph, strategy=Strategy(keep=False))
+    found = diameter(graph, strategy=Strategy(keep=False, sweeps=False))
     check_diameter(graph, found)
     assert len(found.proof.landmarks) == 64
+    swept = diameter(graph, strategy=Strategy(keep=False))
+    check_diameter(graph, swept)
+    assert swept.diameter == found.diameter
     alone = diameter(graph, strategy=Strategy(keep=False, landmarks=False, sweeps=False))
     assert alone.diameter == found.diameter
     assert len(alone.proof.landmarks) == 0

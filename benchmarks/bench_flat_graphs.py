@@ -1,0 +1,134 @@
+"""Widths of graphs whose eccentricities are nearly equal, beside the sweep from every node.
+
+Command: python benchmarks/bench_flat_graphs.py [--families NAME,NAME] [--repeats N]
+[--subject RESULT] [--results FOLDER]
+
+On circulants, tori, rings, Watts-Strogatz and random regular graphs bounds tell little; attachment
+graphs, trees and cut grids stand beside them, where bounds tell much. A round calls each question
+and then the sweep from every node, in each of its forms, so that whatever else the machine does
+falls on all of them. Times are processor time of one thread, medians over rounds. ``ratio`` is the
+question's time divided by that of the fastest form: sweeps that note eccentricities, sweeps that
+count pairs, and (told from 64 sources) a search from each node. Answers are held to the sweep's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import numpy as np
+
+from benchmarks.flat_graphs import FAMILIES
+from benchmarks.record import RESULTS, record
+from benchmarks.timing import OtherWork
+from kernels import (
+    CSRGraph,
+    Shard,
+    center,
+    compile_cpu,
+    diameter,
+    eccentricities,
+    periphery,
+    radius,
+)
+from kernels.eccentricity.every_node import EveryNode
+from kernels.eccentricity.level_search import search_levels
+from kernels.eccentricity.pair_counts import count_pairs
+from kernels.threads import use_threads
+
+QUESTIONS: dict[str, Callable[[CSRGraph], Any]] = {
+    "diameter": diameter,
+    "radius": radius,
+    "center": center,
+    "periphery": periphery,
+    "eccentricities": eccentricities,
+}
+N_SINGLE = 64  # sources whose searches tell what one from each node takes
+
+
+def sweep_every_node(graph: CSRGraph) -> np.ndarray:
+    """Every eccentricity of a graph in one piece, without bounds."""
+    n = graph.n_nodes
+    every = EveryNode(graph, np.zeros(n, np.int32), np.array([n]), np.zeros(1, np.int64))
+    nothing = np.zeros(n, np.int32), np.full(n, n, np.int32)
+    return every.sweep(np.ones(n, bool), *nothing, n).lower
+
+
+def count_all_pairs(graph: CSRGraph) -> None:
+    """Pairs of nodes by hops, as effective diameters need them."""
+    shard = Shard(graph.indptr, graph.indices, np.array([0, graph.n_nodes]), trusted=True)
+    count_pairs(shard, np.ones(1, bool))
+
+
+def search_some(graph: CSRGraph) -> None:
+    """Single searches from N_SINGLE nodes."""
+    level = np.empty(graph.n_nodes, np.uint16)
+    queue = np.empty(graph.n_nodes + 1, np.int32)
+    for source in np.linspace(0, graph.n_nodes - 1, N_SINGLE).astype(int).tolist():
+        search_levels(graph.indptr, graph.indices, source, level, queue)
+
+
+def check(question: str, answer: Any, truth: np.ndarray) -> None:
+    """Raise unless an answer is that of all eccentricities."""
+    right = {
+        "diameter": lambda: answer.diameter == truth.max(),
+        "radius": lambda: answer.radius == truth.min() == truth[answer.center],
+        "center": lambda: (answer.is_center == (truth == truth.min())).all(),
+        "periphery": lambda: (answer.is_periphery == (truth == truth.max())).all(),
+        "eccentricities": lambda: (answer == truth).all(),
+    }
+    if not right[question]():
+        raise AssertionError(f"{question} is not that of the sweep from every node")
+
+
+def rows_of_graph(name: str, graph: CSRGraph, repeats: int) -> list[dict[str, Any]]:
+    """A row a question."""
+    forms = {"sweep": sweep_every_node, "pairs": count_all_pairs, "single": search_some}
+    truth = sweep_every_node(graph)
+    for question, ask in QUESTIONS.items():
+        check(question, ask(graph), truth)
+    times: dict[str, list[float]] = {what: [] for what in [*QUESTIONS, *forms]}
+    for _ in range(repeats):
+        for what, call in (QUESTIONS | forms).items():
+            started = time.process_time()
+            call(graph)
+            times[what].append(time.process_time() - started)
+    ms = {what: 1e3 * statistics.median(each) for what, each in times.items()}
+    ms["single"] *= graph.n_nodes / N_SINGLE
+    fastest = min(forms, key=lambda form: ms[form])
+    about = {"graph": name, "n_nodes": graph.n_nodes, "n_arcs": graph.n_arcs}
+    about |= {"diameter": int(truth.max()), "radius": int(truth.min())}
+    about |= {f"{form}_ms": round(ms[form], 3) for form in forms} | {"fastest": fastest}
+    return [
+        about | {"what": q, "ms": round(ms[q], 3), "ratio": round(ms[q] / ms[fastest], 3)}
+        for q in QUESTIONS
+    ]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument("--families", default=",".join(FAMILIES), help="names, by commas")
+    parser.add_argument("--repeats", type=int, default=5, help="rounds a graph")
+    parser.add_argument("--subject", default="flat_graphs", help="name of the file of results")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of that file")
+    arguments = parser.parse_args()
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-1:])
+    use_threads(1)
+    compile_cpu()
+    others, rows = OtherWork(), []
+    for name in arguments.families.split(","):
+        rows += rows_of_graph(name, FAMILIES[name](), arguments.repeats)
+        print(name, [row["ratio"] for row in rows[-len(QUESTIONS) :]], file=sys.stderr, flush=True)
+    record(arguments.subject, rows, arguments.results, cores_of_others=others.n_cores())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""When to stop choosing and sweep from all that is left: the account of a question, on cores.
+
+Bounds tell little where all eccentricities are nearly equal. So what was spent on them is written
+down, by counted work and never by a clock, and held to what sweeping from every node would cost
+(``strategy.is_beaten``): answers and plans are the same in every run.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from kernels.eccentricity.every_node import EveryNode
+from kernels.eccentricity.strategy import (
+    SEARCH_NS_ARC,
+    STEP_NS,
+    STEP_NS_NODE,
+    SWEEP_HOPS,
+    WORK_NS,
+    Account,
+)
+from kernels.eccentricity.strategy import sweep_work as work_of
+from kernels.eccentricity.sweeping import MANY_LANES
+from kernels.eccentricity.territories import pass_ns
+
+if TYPE_CHECKING:
+    from kernels.eccentricity.driver import Answering
+
+ROUNDS = 8  # the first sweeps are an eighth of what is left; then bounds are looked at again
+GROWTH = 4  # so many times as many are next where those closed little but their own sources
+LITTLE = 1.1
+MUCH_LESS = 0.9  # of what was left: bounds still tell something
+LOOKS = 256  # what is left is counted anew after so small a part of the whole was spent
+# A graph is placed for its sweeps once that costs little beside what was spent; by an arc.
+PLACE_NS_ARC = 10
+SHORT = SWEEP_HOPS  # hops: up to these it is foretold without placing
+
+
+class Finishing:
+    """What a question has cost, and the sweeps that can end it.
+
+    Attributes
+    ----------
+    spent_ns : float
+        By counted work.
+    """
+
+    def __init__(self, answering: Answering):
+        self._answering = answering
+        graph = answering.graph
+        self._step_ns = STEP_NS + STEP_NS_NODE * graph.n_nodes
+        self._place_ns = PLACE_NS_ARC * graph.n_arcs + SEARCH_NS_ARC * graph.n_arcs
+        self.spent_ns = 0.0
+        self._every: EveryNode | None = None
+        self._whole_ns = np.empty(0)
+        self._sweep_ns = self._lanes_ns = 0.0
+        self._left_ns, self._looked_ns = 0.0, -1.0
+        self._best_ns, self._best_at_ns = 0.0, 0.0
+
+    def spend(self, ns: float) -> None:
+        """Write down one step, of so much work besides its own cost."""
+        self.spent_ns += ns + self._step_ns
+
+    def spend_sweep(self, work: float) -> None:
+        """Write down a sweep, and its spreading of bounds, which looks at arcs as sweeps do."""
+        self.spend((work + self._answering.graph.n_arcs) * WORK_NS)
+
+    def account(self) -> Account | None:
+        """None while too little was spent to look, or where it is not to be used."""
+        answering = self._answering
+        is_limited = answering.max_searches is not None or answering.max_each is not None
+        if is_limited or not answering.strategy.sweeps:
+            return None
+        if self._every is None:
+            if self.spent_ns < self._place_ns:
+                return None
+            self._expect()
+        whole_ns = float(self._whole_ns.sum())
+        if self._looked_ns < 0 or self.spent_ns - self._looked_ns > whole_ns / LOOKS:
+            self._look()
+        return Account(
+            self.spent_ns,
+            self.spent_ns - self._best_at_ns,
+            self._left_ns,
+            whole_ns,
+            self._next_sweep_ns(),
+            min(self._left_ns, self._lanes_ns),
+        )
+
+    def finish(self) -> None:
+        """Sweep from all that matters, until the question is answered."""
+        answering = self._answering
+        bounds, n_groups = answering.bounds, 0
+        if self._every is None:
+            self._expect()
+        assert self._every is not None
+        while not bounds.done:
+            is_open = self._is_open()
+            n_open = np.count_nonzero(is_open)
+            if n_groups == 0:
+                most = int(np.bincount(bounds.component[is_open]).max())
+                n_groups = -(-most // (MANY_LANES * ROUNDS))
+            found = self._every.sweep(is_open, bounds.lower, bounds.upper, n_groups)
+            self.spend_sweep(self._every.work)
+            answering.finish(found, alone=False)
+            n_closed = n_open - len(bounds.candidates())
+            n_groups = n_groups * GROWTH if n_closed < LITTLE * len(found.sources) else 0
+
+    def _next_sweep_ns(self) -> float:
+        """A sweep of candidates that lie anywhere, and what goes with it."""
+        bounds = self._answering.bounds
+        others_ns = self._step_ns + self._answering.graph.n_arcs * WORK_NS
+        if self._answering.territories is not None:
+            others_ns += pass_ns(len(bounds.lower), len(bounds.open_nodes()))
+        return self._sweep_ns + others_ns
+
+    def _look(self) -> None:
+        """Count what is left, and note when it last was much less than before."""
+        assert self._every is not None
+        left = self._every.share_left(self._is_open())
+        self._left_ns, self._looked_ns = float(left @ self._whole_ns), self.spent_ns
+        if self._best_at_ns == 0 or self._left_ns < MUCH_LESS * self._best_ns:
+            self._best_ns, self._best_at_ns = self._left_ns, self.spent_ns
+
+    def _is_open(self) -> np.ndarray:
+        bounds = self._answering.bounds
+        is_open = np.zeros(len(bounds.component), bool)
+        is_open[bounds.candidates()] = True
+        return is_open
+
+    def _expect(self) -> None:
+        """Place the nodes of components that are not answered, and look one search at each."""
+        answering = self._answering
+        bounds, graph = answering.bounds, answering.graph
+        numbers = bounds.open_components()
+        given = (graph, bounds.component, bounds.size, numbers)
+        self._every = EveryNode(*given, answering.searches.rows)
+        if int(bounds.most.max()) <= SHORT:
+            self._whole_ns = self._every.expect_short(bounds.most[numbers].astype(np.int64))
+        else:
+            level, eccentricity = answering.searches.levels(self._every.first_nodes())
+            self._whole_ns = self._every.expect(level, eccentricity[numbers])
+            self.spend(self._place_ns)
+        size = bounds.size[numbers]
+        self._lanes_ns = float((self._whole_ns / -(-size // MANY_LANES)).sum())
+        longest = int(bounds.most.max())
+        work = work_of(graph.n_nodes, graph.n_arcs, longest, longest)
+        self._sweep_ns = float(work) * WORK_NS
