@@ -74,11 +74,11 @@ def random_regular(n: int, degree: int, seed: int = 1) -> CSRGraph:
 
 
 FAMILIES: dict[str, Callable[[], CSRGraph]] = {
-    "circulant 1,2,3 300": lambda: circulant(300, [1, 2, 3]),
-    "circulant 1,2,3 8000": lambda: circulant(8000, [1, 2, 3]),
-    "circulant 1,2,3 11746": lambda: circulant(11_746, [1, 2, 3]),
-    "circulant 1,2,3 16000": lambda: circulant(16_000, [1, 2, 3]),
-    "circulant 1,7,49,343 8000": lambda: circulant(8000, [1, 7, 49, 343]),
+    "circulant 1-2-3 300": lambda: circulant(300, [1, 2, 3]),
+    "circulant 1-2-3 8000": lambda: circulant(8000, [1, 2, 3]),
+    "circulant 1-2-3 11746": lambda: circulant(11_746, [1, 2, 3]),
+    "circulant 1-2-3 16000": lambda: circulant(16_000, [1, 2, 3]),
+    "circulant 1-7-49-343 8000": lambda: circulant(8000, [1, 7, 49, 343]),
     "cycle 2000": lambda: circulant(2000, [1]),
     "cycle 10000": lambda: circulant(10_000, [1]),
     "cylinder 3 x 3000": lambda: cylinder(3, 3000),
