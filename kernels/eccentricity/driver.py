@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -15,8 +16,6 @@ from kernels.eccentricity.landmarks import N_LANDMARKS, choose_landmarks, far_pa
 from kernels.eccentricity.searching import Implied
 from kernels.eccentricity.strategy import (
     FEW,
-    MOST_STEPS,
-    MOST_STEPS_NODE,
     PAIR_STEP_NS,
     SEARCH_NS_ARC,
     SEARCH_NS_NODE,
@@ -93,7 +92,7 @@ class Answering:
         self.largest = int(np.argmax(self.bounds.size))
         self._longest: Implied | None = None
         self.territories: Territories | None = None
-        self.finishing = Finishing(self)
+        self.finishing = Finishing(graph)
         if first is not None:
             self.finish(first)
             self._keep_longest(first)
@@ -161,7 +160,7 @@ class Answering:
         elif step == "sweep":
             self.sweep()
         elif step == "every":
-            self.finishing.finish()
+            self.finishing.finish(self)
         else:
             self._search(self.bounds.take(1, "upper" if step == "far" else None))
 
@@ -179,7 +178,7 @@ class Answering:
             len(self.landmarks) > 0,
             bool(bounds.is_paired[bounds.component[candidates]].all()),
             self.search_ns,
-            self.finishing.account(),
+            partial(self.finishing.account, self),
         )
 
     def _n_candidates_each(self) -> int:
@@ -297,8 +296,7 @@ class Answering:
         for c in self._components_to_see().tolist():
             own_rows = self._place[rows[bounds.component[rows] == c]]
             own_columns = self._place[columns[bounds.component[columns] == c]]
-            n_pairs = len(own_rows) * len(own_columns)
-            most_steps = MOST_STEPS * n_pairs + MOST_STEPS_NODE * self._near.size
+            most_steps = self.finishing.room_ns() / PAIR_STEP_NS
             longest = int(bounds.most[c])
             far, n_steps = far_pairs(self._near, own_rows, own_columns, longest, most_steps)
             self.finishing.spend(n_steps * PAIR_STEP_NS)

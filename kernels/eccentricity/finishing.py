@@ -7,12 +7,13 @@ down, by counted work and never by a clock, and held to what sweeping from every
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from kernels.eccentricity.every_node import EveryNode
 from kernels.eccentricity.strategy import (
+    ALLOWANCE,
     SEARCH_NS_ARC,
     STEP_NS,
     STEP_NS_NODE,
@@ -25,6 +26,7 @@ from kernels.eccentricity.sweeping import MANY_LANES
 from kernels.eccentricity.territories import pass_ns
 
 if TYPE_CHECKING:
+    from kernels.csr import CSRGraph
     from kernels.eccentricity.driver import Answering
 
 ROUNDS = 8  # the first sweeps are an eighth of what is left; then bounds are looked at again
@@ -35,6 +37,8 @@ LOOKS = 256  # what is left is counted anew after so small a part of the whole w
 # A graph is placed for its sweeps once that costs little beside what was spent; by an arc.
 PLACE_NS_ARC = 10
 SHORT = SWEEP_HOPS  # hops: up to these it is foretold without placing
+# And no sooner than so much of the least that the sweeps may take was spent: mostly far too low.
+SAFE = 0.3
 
 
 class Finishing:
@@ -44,11 +48,15 @@ class Finishing:
     ----------
     spent_ns : float
         By counted work.
+
+    Notes
+    -----
+    It does not hold the question, which holds it: both would outlive the answer, with all their
+    memory, and new pages cost more than a sweep.
     """
 
-    def __init__(self, answering: Answering):
-        self._answering = answering
-        graph = answering.graph
+    def __init__(self, graph: CSRGraph):
+        self._graph = graph
         self._step_ns = STEP_NS + STEP_NS_NODE * graph.n_nodes
         self._place_ns = PLACE_NS_ARC * graph.n_arcs + SEARCH_NS_ARC * graph.n_arcs
         self.spent_ns = 0.0
@@ -64,39 +72,55 @@ class Finishing:
 
     def spend_sweep(self, work: float) -> None:
         """Write down a sweep, and its spreading of bounds, which looks at arcs as sweeps do."""
-        self.spend((work + self._answering.graph.n_arcs) * WORK_NS)
+        self.spend((work + self._graph.n_arcs) * WORK_NS)
 
-    def account(self) -> Account | None:
-        """None while too little was spent to look, or where it is not to be used."""
-        answering = self._answering
+    def account(self, answering: Answering, next_ns: float | None) -> Account | None:
+        """The account before a step of ``next_ns``, None: of a sweep.
+
+        None while a sweep from every node costs so much more that placing its sources is not worth
+        it, or where it is not to be used.
+        """
         is_limited = answering.max_searches is not None or answering.max_each is not None
         if is_limited or not answering.strategy.sweeps:
             return None
         if self._every is None:
             if self.spent_ns < self._place_ns:
                 return None
-            self._expect()
+            next_ns = self._scattered_ns(answering) if next_ns is None else next_ns
+            share = SAFE if int(answering.bounds.most.max()) > SHORT else ALLOWANCE - 1
+            if self.spent_ns + next_ns <= share * self._least_ns(answering):
+                return None
+            self._expect(answering)
         whole_ns = float(self._whole_ns.sum())
         if self._looked_ns < 0 or self.spent_ns - self._looked_ns > whole_ns / LOOKS:
-            self._look()
+            self._look(answering)
         return Account(
             self.spent_ns,
             self.spent_ns - self._best_at_ns,
             self._left_ns,
             whole_ns,
-            self._next_sweep_ns(),
+            self._next_sweep_ns(answering),
             min(self._left_ns, self._lanes_ns),
         )
 
-    def finish(self) -> None:
+    def room_ns(self) -> float:
+        """What looking at pairs may cost, whose price is known badly: what was spent until now.
+
+        And no more than leaves room for sweeps from all that is left.
+        """
+        if self._every is None:
+            return self.spent_ns
+        room_ns = ALLOWANCE * float(self._whole_ns.sum()) - self.spent_ns - self._left_ns
+        return max(0.0, min(self.spent_ns, room_ns))
+
+    def finish(self, answering: Answering) -> None:
         """Sweep from all that matters, until the question is answered."""
-        answering = self._answering
         bounds, n_groups = answering.bounds, 0
         if self._every is None:
-            self._expect()
+            self._expect(answering)
         assert self._every is not None
         while not bounds.done:
-            is_open = self._is_open()
+            is_open = self._is_open(answering)
             n_open = np.count_nonzero(is_open)
             if n_groups == 0:
                 most = int(np.bincount(bounds.component[is_open]).max())
@@ -107,34 +131,51 @@ class Finishing:
             n_closed = n_open - len(bounds.candidates())
             n_groups = n_groups * GROWTH if n_closed < LITTLE * len(found.sources) else 0
 
-    def _next_sweep_ns(self) -> float:
+    def _next_sweep_ns(self, answering: Answering) -> float:
         """A sweep of candidates that lie anywhere, and what goes with it."""
-        bounds = self._answering.bounds
-        others_ns = self._step_ns + self._answering.graph.n_arcs * WORK_NS
-        if self._answering.territories is not None:
+        bounds = answering.bounds
+        others_ns = self._step_ns + self._graph.n_arcs * WORK_NS
+        if answering.territories is not None:
             others_ns += pass_ns(len(bounds.lower), len(bounds.open_nodes()))
         return self._sweep_ns + others_ns
 
-    def _look(self) -> None:
+    def _scattered_ns(self, answering: Answering) -> float:
+        """The lanes of a sweep from candidates that lie anywhere."""
+        graph, longest = self._graph, int(answering.bounds.most.max())
+        return float(work_of(graph.n_nodes, graph.n_arcs, longest, longest)) * WORK_NS
+
+    def _least_ns(self, answering: Answering) -> float:
+        """What sweeping from every node costs at least: all components dense alike, and strips."""
+        bounds, graph = answering.bounds, self._graph
+        size: Any = graph.n_nodes
+        longest: Any = int(bounds.most[0])
+        if len(bounds.size) > 1:
+            numbers = bounds.open_components()
+            size, longest = bounds.size[numbers], bounds.most[numbers].astype(np.int64)
+        n_arcs = size * (graph.n_arcs / graph.n_nodes)
+        extent = 1 + MANY_LANES * longest // size
+        work = -(-size // MANY_LANES) * work_of(size, n_arcs, longest, extent)
+        return float(np.sum(work)) * WORK_NS
+
+    def _look(self, answering: Answering) -> None:
         """Count what is left, and note when it last was much less than before."""
         assert self._every is not None
-        left = self._every.share_left(self._is_open())
+        left = self._every.share_left(self._is_open(answering))
         self._left_ns, self._looked_ns = float(left @ self._whole_ns), self.spent_ns
         if self._best_at_ns == 0 or self._left_ns < MUCH_LESS * self._best_ns:
             self._best_ns, self._best_at_ns = self._left_ns, self.spent_ns
 
-    def _is_open(self) -> np.ndarray:
-        bounds = self._answering.bounds
+    def _is_open(self, answering: Answering) -> np.ndarray:
+        bounds = answering.bounds
         is_open = np.zeros(len(bounds.component), bool)
         is_open[bounds.candidates()] = True
         return is_open
 
-    def _expect(self) -> None:
+    def _expect(self, answering: Answering) -> None:
         """Place the nodes of components that are not answered, and look one search at each."""
-        answering = self._answering
-        bounds, graph = answering.bounds, answering.graph
+        bounds = answering.bounds
         numbers = bounds.open_components()
-        given = (graph, bounds.component, bounds.size, numbers)
+        given = (answering.graph, bounds.component, bounds.size, numbers)
         self._every = EveryNode(*given, answering.searches.rows)
         if int(bounds.most.max()) <= SHORT:
             self._whole_ns = self._every.expect_short(bounds.most[numbers].astype(np.int64))
@@ -144,6 +185,4 @@ class Finishing:
             self.spend(self._place_ns)
         size = bounds.size[numbers]
         self._lanes_ns = float((self._whole_ns / -(-size // MANY_LANES)).sum())
-        longest = int(bounds.most.max())
-        work = work_of(graph.n_nodes, graph.n_arcs, longest, longest)
-        self._sweep_ns = float(work) * WORK_NS
+        self._sweep_ns = self._scattered_ns(answering)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -12,9 +13,9 @@ N_FIRST = 4  # searches before anything else is tried on short graphs
 HOPS_EACH = 4  # on long graphs, one more for so many hops: a sweep costs more the longer they are
 SEARCH_NS_ARC, SEARCH_NS_NODE = 3, 12  # one search on one core (multi_source.cpu_sweep)
 PAIR_NS = 0.5  # a row and a column of landmarks.far_pairs, mostly looked at by blocks
-# Steps of that: one takes so long, so many are made for a pair, or a node and level, before
-# landmarks are found to keep too little close: on long graphs a pair far apart takes hundreds.
-PAIR_STEP_NS, MOST_STEPS, MOST_STEPS_NODE = 1, 0.125, 4
+# One step of that: on long graphs a pair far apart takes hundreds, and they end with what they may
+# take (``Finishing.room_ns``).
+PAIR_STEP_NS = 1
 # Searches that a sweep of 64 or of 512 lanes costs on graphs of up to SWEEP_HOPS; on longer ones
 # that times (hops / SWEEP_HOPS) ** SWEEP_GROWTH: measured at 10, 32 and 92 hops.
 FEW_LANES_SEARCHES, MANY_LANES_SEARCHES = 6, 25
@@ -140,8 +141,9 @@ class Progress:
         Whether all candidates are ends of pairs that landmarks have left.
     search_ns : float
         What one search costs.
-    account : Account or None
-        None: it is too early for one, or searches are limited.
+    account : callable
+        The account, asked with what the next step costs in ns, None: it is a sweep. It gives None
+        while that is too little to matter, or where searches are limited.
     """
 
     is_diameter: bool
@@ -152,7 +154,7 @@ class Progress:
     has_landmarks: bool
     is_paired: bool
     search_ns: float
-    account: Account | None = None
+    account: Callable[[float | None], Account | None] = lambda next_ns: None
 
 
 def choose_step(strategy: Strategy, now: Progress) -> Step:
@@ -171,15 +173,19 @@ def choose_step(strategy: Strategy, now: Progress) -> Step:
     times what the best order of steps would have, and ``is_beaten`` ends what tells too little.
     """
     step = _next_step(strategy, now)
-    account = now.account
-    if account is None or now.n_candidates <= FEW or not strategy.sweeps:
+    if now.n_candidates <= FEW or not strategy.sweeps:
         return step
-    if step == "sweep":
+    next_ns = None
+    if step != "sweep":
+        is_pairs = step == "pairs"
+        next_ns = (_pairs_searches(now) if is_pairs else 1) * now.search_ns + STEP_NS
+    account = now.account(next_ns)
+    if account is None:
+        return step
+    if next_ns is None:
         is_worse = is_beaten(account, account.sweep_ns, account.sweep_saves_ns)
-    elif step == "pairs":
-        is_worse = is_beaten(account, _pairs_searches(now) * now.search_ns)
     else:
-        is_worse = is_beaten(account, now.search_ns + STEP_NS)
+        is_worse = is_beaten(account, next_ns)
     return "every" if is_worse else step
 
 

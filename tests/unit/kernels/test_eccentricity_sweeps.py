@@ -189,6 +189,9 @@ def progress(**known) -> Progress:
         "is_paired": False,
         "search_ns": 1e6,
     }
+    if "account" in known:
+        given = known["account"]
+        known["account"] = lambda next_ns: given
     return Progress(**(usual | known))
 
 
