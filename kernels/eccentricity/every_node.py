@@ -62,7 +62,7 @@ class EveryNode:
 
     def _put_in_order(self) -> None:
         """Find an order in which close nodes are side by side, the first time it is needed."""
-        if len(self._order):
+        if len(self._order) == self._graph.n_nodes:
             return
         arrays = (self._graph.indptr, self._graph.indices, self._node_ptr)
         self._order = np.empty(self._graph.n_nodes, NODE)
@@ -115,8 +115,12 @@ class EveryNode:
 
         ``lower``, ``upper``: what is known already; the result holds it too.
         """
-        self._put_in_order()
-        wanted = self._of_part(is_open)[self._place]
+        if self._nodes is None and np.count_nonzero(is_open) <= LANES and not len(self._order):
+            order = place = np.arange(self._graph.n_nodes, dtype=NODE)  # one sweep: any order
+        else:
+            self._put_in_order()
+            order, place = self._order, self._place
+        wanted = self._of_part(is_open)[place]
         rank = np.cumsum(wanted) - wanted
         rank -= rank[self._node_ptr[:-1]][self._own]
         wanted &= rank < n_groups * LANES
@@ -126,9 +130,9 @@ class EveryNode:
         eccentricity = np.empty(len(chosen), np.int32)
         rows = self._rows(int(np.diff(self._node_ptr).max()))
         arrays = (self._graph.indptr, self._graph.indices)
-        given = (self._node_ptr, source_ptr, self._order[chosen])
+        given = (self._node_ptr, source_ptr, order[chosen])
         self.work = sweep_components(*arrays, *given, own_lower, eccentricity, *rows)
-        sources = self._place[chosen].astype(NODE)
+        sources = place[chosen].astype(NODE)
         own_lower[sources] = eccentricity  # which distances from other sources do not tell
         relax(*arrays, own_upper, sources, eccentricity, 1)
         if self._nodes is not None:
