@@ -17,6 +17,7 @@ from pipeline.model.words import number
 from pipeline.report import ReportSummary, write_reports
 from pipeline.report.folder import report_turn
 from pipeline.schedule import measure
+from pipeline.schedule.distances_folder import removed_on_error
 from pipeline.stages.adding import with_earlier
 from pipeline.stages.places import check_out
 from pipeline.stages.warnings import (
@@ -125,7 +126,9 @@ def analyze(config: AnalyzeConfig, progress: ProgressCallback = no_progress) -> 
     started = time.time()
     with open_for(config) as snapshot:
         measurement = _measure(snapshot, config, progress)
-        return _report(snapshot, config, measurement, started, progress)
+        made = Path(measurement.distances_dir) if measurement.distances_dir else None
+        with removed_on_error(made):
+            return _report(snapshot, config, measurement, started, progress)
 
 
 def _measure(snapshot: Snapshot, config: AnalyzeConfig, progress: ProgressCallback) -> Measurement:

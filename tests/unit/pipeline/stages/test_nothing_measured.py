@@ -10,6 +10,8 @@ import pytest
 
 from pipeline.cli import main
 from pipeline.collect import Collector
+from pipeline.errors import UsageError
+from pipeline.store.held import DISTANCES, hold_folder
 from tests.unit.pipeline.store.snapshots import write
 
 LOST = "search_AS{}: the scheduler is gone"
@@ -65,3 +67,24 @@ def test_total_failure_is_2_and_keeps_the_report_a_part_of_it_is_1(tmp_path, mon
     assert "nothing was measured: 6 of 6 ASes failed; 5 ASes, numbers those of AS20" in lines[0]
     assert "the scheduler is gone" in lines[0]
     assert {path: path.read_bytes() for path in before} == before
+
+
+def test_a_report_that_cannot_be_written_leaves_no_matrices(tmp_path, monkeypatch, capsys):
+    write(tmp_path / "store")
+    stage = import_module("pipeline.stages.analyze")
+
+    def measure(snapshot, config, progress):
+        made = hold_folder(config.out, DISTANCES)
+        (made / "1.parquet").touch()
+        return replace(some_of(snapshot, [0, 1]), distances_dir=str(made))
+
+    def full(*_args, **_options):
+        raise UsageError("No space left on device")
+
+    monkeypatch.setattr(stage, "measure", measure)
+    monkeypatch.setattr(stage, "write_reports", full)
+    with pytest.raises(SystemExit) as ended:
+        main(["analyze", "--store", str(tmp_path / "store"), "--out", str(tmp_path / "out")])
+    assert ended.value.code == 2
+    assert "No space left" in capsys.readouterr().err
+    assert list((tmp_path / "out").glob(f"{DISTANCES}*")) == []
