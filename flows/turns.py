@@ -1,5 +1,7 @@
 """Nightly runs on one store take turns: one works, one waits, any other is told so.
 
+A run of the schedule has a waiting seat of its own: one started by hand cannot take the night's.
+
 By locks in the store, not by a concurrency limit of Prefect: its leases are lost, and the run is
 ended, when the server is away at the wrong moment; and a limit cannot let one run wait and refuse
 the next.
@@ -24,7 +26,9 @@ from flows.runs import PROCESS_LABEL
 from pipeline.cli.terminal import warn
 from pipeline.errors import UsageError
 
-WORKING, WAITING = ".nightly-working", ".nightly-waiting"  # files in the store
+# Files in the store.
+WORKING, WAITING = ".nightly-working", ".nightly-waiting"
+SCHEDULED_WAITING = ".nightly-waiting-scheduled"
 # Whoever works was on the waiting seat for an instant: longer than that, shorter than a wait.
 PATIENCE_S = 2.0
 LOOK_EVERY_S = 0.1
@@ -45,21 +49,23 @@ def turn(store: Path) -> Iterator[None]:
     Raises
     ------
     Overlapping
-        If another run waits already; says which ones work and wait.
+        If another run waits already (of the schedule, or by hand, as this one is); says which
+        ones work and wait.
     OSError
         If the store cannot be written.
     """
     store.mkdir(parents=True, exist_ok=True)
-    working, waiting = Seat(store / WORKING), Seat(store / WAITING)
+    working = Seat(store / WORKING)
+    waiting = Seat(store / (SCHEDULED_WAITING if _is_scheduled() else WAITING))
     me = Holder.me(_name())
     # So that a run whose process was killed can be told from one that works.
     _tell(lambda client, run: client.update_flow_run_labels(run, {PROCESS_LABEL: me.to_text()}))
-    # Everybody passes over the waiting seat, so nobody overtakes the one that waits there.
+    # Everybody passes over a waiting seat, so nobody overtakes the one that waits there.
     place = _soon(waiting, me)
     if place is None:
         raise Overlapping(
             f"{_words(working)} works on {store} and {_words(waiting)} waits: "
-            "a further run would do the same again"
+            "start another once that one works"
         )
     try:
         held = working.take(me)
@@ -84,6 +90,12 @@ def _soon(seat: Seat, me: Holder) -> int | None:
 
 def _words(seat: Seat) -> str:
     return str(seat.holder() or "another run")
+
+
+def _is_scheduled() -> bool:
+    """Whether the schedule of a deployment started this run, and not a person."""
+    context = FlowRunContext.get()
+    return bool(context and context.flow_run and context.flow_run.auto_scheduled)
 
 
 def _name() -> str:

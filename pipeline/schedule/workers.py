@@ -12,7 +12,7 @@ from typing import Any
 from distributed import Client
 
 from kernels.warm import Work, compile_cpu
-from pipeline.errors import UsageError
+from pipeline.errors import ClusterLostError, UsageError
 from pipeline.schedule.connection import ask
 from pipeline.schedule.fingerprint import MUST_AGREE, fingerprint
 
@@ -40,13 +40,18 @@ def probe(snapshot: str | None) -> dict:
 
 
 def ask_scheduler(client: Client, call: Any, timeout_s: float) -> Any:
-    """Its answer; UsageError if it gives none."""
+    """Its answer; UsageError if it gives none in time, ClusterLostError if it is gone."""
     try:
         return ask(client, call, timeout_s)
-    except (TimeoutError, OSError):
+    except TimeoutError:
         raise UsageError(
             f"the scheduler at {client.scheduler.address} does not answer "
             f"(within {timeout_s:.0f} s); look whether it still runs, or start another"
+        ) from None
+    except OSError as error:
+        reason = str(error) or type(error).__name__
+        raise ClusterLostError(
+            f"the scheduler at {client.scheduler.address} is gone: {reason}"
         ) from None
 
 

@@ -138,7 +138,7 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
         n_addrs_mapped=0 if share is None else share.n_mapped,
         reports=reports,
         left_alone=inputs.left_alone,
-        warnings=notes + _warnings(reports, inputs),
+        warnings=notes + _warnings(reports, inputs, config.format),
         wall_s=time.time() - started,
     )
 
@@ -344,14 +344,18 @@ def _options(config: IngestConfig) -> dict:
     return {
         key: printable_path(value) if isinstance(value, Path) else value
         for key, value in options.items()
-    } | {"hopscope": __version__}
+    } | {"hopscope": __version__, "ran_in": printable_path(Path.cwd())}
 
 
-def _warnings(reports: list[ReadReport], inputs: InputFiles) -> list[str]:
-    """One line for each thing a user should know before trusting the numbers."""
+def _warnings(reports: list[ReadReport], inputs: InputFiles, chosen: str | None) -> list[str]:
+    """One line for each thing a user should know before trusting the numbers.
+
+    ``chosen``: the one format that was to be read; None: any.
+    """
     lines = input_warnings(_input_row(report) for report in reports)
     if inputs.left_alone:
         names = ", ".join(printable_path(path.name) for path in inputs.left_alone[:5])
         more = f" and {len(inputs.left_alone) - 5} more" if len(inputs.left_alone) > 5 else ""
-        lines.append(f"no measurement, left alone: {names}{more}")
+        what = f"not {chosen}" if chosen else "no measurement"
+        lines.append(f"{what}, left alone: {names}{more}")
     return lines

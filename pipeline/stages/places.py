@@ -56,16 +56,17 @@ def _check_fuller(config: AnalyzeConfig, folder: Path, snapshot: Snapshot | None
     there = measured_metrics(report)
     lost = [metric for metric in there if metric not in config.metrics]
     todo = f"give --metrics {','.join(m for m in METRICS if m in (*there, *config.metrics))}"
-    what = f"not {', '.join(lost)}"
+    what = f"without {', '.join(lost)}"
     if not lost and config.asns:
         left_out = set(_asns(folder)) - set(config.asns)
         everything = snapshot is not None and set(snapshot.asn.tolist()) <= set(config.asns)
         lost = [] if everything else sorted(f"AS{asn}" for asn in left_out)
-        todo, what = "leave --asn out", f"not {len(lost):,} of its ASes ({lost[0] if lost else ''})"
+        todo = "leave --asn out"
+        what = f"without {len(lost):,} of its ASes ({lost[0] if lost else ''})"
     if lost:
         raise UsageError(
             f"{folder}: holds the report of another version of this snapshot, and this run would "
-            f"replace it but measure {what}; {todo}, or give --out another folder"
+            f"replace it {what}; {todo}, or give --out another folder"
         )
 
 
@@ -79,7 +80,9 @@ def _asns(folder: Path) -> list[int]:
 
 def _known_inputs(manifest: Mapping[str, Any]) -> list[Path]:
     """Files that a snapshot was made of, as far as they are still there."""
-    paths = [Path(str(entry["path"])) for entry in manifest["inputs"] if entry.get("path")]
+    # As they were given: from the folder that the ingest ran in.
+    ran_in = Path(str((manifest.get("options") or {}).get("ran_in") or ""))
+    paths = [ran_in / str(entry["path"]) for entry in manifest["inputs"] if entry.get("path")]
     return [path for path in paths if os.path.lexists(path)]
 
 

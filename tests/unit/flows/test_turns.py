@@ -9,7 +9,7 @@ import pytest
 
 from flows import turns
 from flows.holders import Holder, Seat
-from flows.turns import WAITING, WORKING, Overlapping, turn
+from flows.turns import SCHEDULED_WAITING, WAITING, WORKING, Overlapping, turn
 
 
 @pytest.fixture(autouse=True)
@@ -55,3 +55,19 @@ def test_place_is_free_again_after_an_error_and_other_stores_are_other_places(tm
         taken = Seat(tmp_path / "a" / name).take(Holder.me("the test"))
         assert taken is not None
         os.close(taken)
+
+
+def test_the_night_has_a_waiting_seat_that_no_run_by_hand_takes(tmp_path, monkeypatch):
+    seats = [Seat(tmp_path / name) for name in (WAITING, SCHEDULED_WAITING)]
+    by_hand = seats[0].take(Holder.me("by hand"))
+    assert by_hand is not None
+    try:
+        with pytest.raises(Overlapping), turn(tmp_path):
+            pass
+        monkeypatch.setattr(turns, "_is_scheduled", lambda: True)
+        with turn(tmp_path):
+            night = seats[1].take(Holder.me("the next"))  # free again: this one works
+            assert night is not None
+            os.close(night)
+    finally:
+        os.close(by_hand)

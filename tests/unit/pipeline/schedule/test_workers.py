@@ -3,8 +3,10 @@
 from types import SimpleNamespace
 
 import pytest
+from distributed.comm import CommClosedError
 
-from pipeline.errors import UsageError
+from pipeline.errors import ClusterLostError, UsageError
+from pipeline.schedule import workers
 from pipeline.schedule.cluster import Cluster, _check_address
 
 A, B, C = "tcp://a:1", "tcp://b:1", "tcp://c:1"
@@ -64,3 +66,20 @@ def test_addresses_that_are(address):
 def test_addresses_that_are_not(address):
     with pytest.raises(UsageError, match="give tcp://HOST:PORT"):
         _check_address(address)
+
+
+@pytest.mark.parametrize(
+    ("raised", "error", "words"),
+    [
+        (TimeoutError(), UsageError, "does not answer \\(within 9 s\\)"),
+        (CommClosedError("closed"), ClusterLostError, "is gone: closed"),
+    ],
+)
+def test_a_scheduler_that_is_gone_is_not_taken_for_a_slow_one(monkeypatch, raised, error, words):
+    def fail(*_):
+        raise raised
+
+    monkeypatch.setattr(workers, "ask", fail)
+    client = SimpleNamespace(scheduler=SimpleNamespace(address=A))
+    with pytest.raises(error, match=f"the scheduler at {A} {words}"):
+        workers.ask_scheduler(client, None, 9)

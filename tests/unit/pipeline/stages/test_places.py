@@ -101,3 +101,14 @@ def test_input_that_is_gone_stands_in_nobodys_way(here, capsys):
     shutil.rmtree(here / "data" / "lab")
     words = ["analyze", "--store", "data/store", "--out", "data/lab", "--snapshot", "a"]
     assert "AS7 is not in" in refused([*words, "--asn", "7"], capsys)  # got past its places
+
+
+def test_inputs_are_known_from_whichever_folder_a_later_run_starts(here, capsys, monkeypatch):
+    given = [{"path": f"data/lab/{TRACES}", "n_rejected": 0, "status": "ok"}]
+    write(here / "data" / "store", "b", inputs=given, options={"ran_in": str(here)})
+    (here / "elsewhere").mkdir()
+    monkeypatch.chdir(here / "elsewhere")
+    words = ["analyze", "--store", "../data/store", "--snapshot", "b", "--out", "../data/lab"]
+    before = content(here)
+    assert "holds the input" in refused(words, capsys)
+    assert content(here) == before
