@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from pipeline.stages.ingest import _warnings
+from pipeline.stages.inputs import InputFiles
 from pipeline.stages.warnings import failure_warnings, loss_warnings
 
 NO_WEIGHTS = "weighted metrics need a weight of each link"
@@ -38,3 +44,11 @@ def test_lost_workers_are_named_with_time_and_tasks():
     (line,) = loss_warnings(lost)
     assert line.startswith("7 workers lost, the tasks tried again: tls://127.0.0.1:1 at")
     assert line.endswith("127.0.0.1:5 at 2001-09-09 01:46:45 UTC with 5 tasks; 2 more")
+
+
+@pytest.mark.parametrize(
+    ("chosen", "line"),
+    [("warts", "not warts, left alone: a.json"), (None, "no measurement, left alone: a.json")],
+)
+def test_a_file_of_another_format_is_not_called_no_measurement(chosen, line):
+    assert _warnings([], InputFiles([], [Path("in") / "a.json"]), chosen) == [line]
