@@ -14,6 +14,15 @@ SIGNALS = ("SIGINT", "SIGTERM", "SIGHUP")
 _PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
+class Stopped(KeyboardInterrupt):
+    """A KeyboardInterrupt by another name.
+
+    CPython kills its process by SIGINT at the very end, whatever exit status was asked for, if a
+    plain KeyboardInterrupt ever left an ``exec`` of text (dataclasses and other modules that are
+    being imported do that), although it was caught later; it looks for the exact class.
+    """
+
+
 class Stopping:
     """Which signal asked first; 0 until then."""
 
@@ -30,7 +39,7 @@ class Stopping:
         if not self.asked.is_set():
             self.number = number
             self.asked.set()
-            raise KeyboardInterrupt
+            raise Stopped
 
 
 @contextlib.contextmanager

@@ -189,9 +189,9 @@ def test_run_of_less_on_another_version_is_refused_before_any_work(full, tmp_pat
     nowhere = ["--scheduler", "tcp://127.0.0.1:1"]  # work would end there, with another message
     some = ["--metrics", ",".join(EVERY), "--asn", "10,20,30,40,50"]
     for command, says in (
-        (["analyze", *words, *nowhere], "not diameter, radius"),
-        (["analyze", *words, *nowhere, *some], "not 1 of its ASes (AS60)"),
-        (["run", "topology.brite", *words, *nowhere, "--metrics", "diameter"], "not hops, radius"),
+        (["analyze", *words, *nowhere], "without diameter, radius"),
+        (["analyze", *words, *nowhere, *some], "without 1 of its ASes (AS60)"),
+        (["run", "topology.brite", *words, *nowhere, "--metrics", "diameter"], "without hops"),
     ):
         with pytest.raises(SystemExit) as ended:
             main(command)

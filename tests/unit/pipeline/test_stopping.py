@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 
 import pytest
 
@@ -31,3 +33,23 @@ def test_run_under_nohup_outlives_its_terminal():
             assert not stopping.asked.is_set()
     finally:
         signal.signal(signal.SIGHUP, before)
+
+
+# CPython remembers a plain KeyboardInterrupt that left an ``exec``, as of a dataclass being made.
+WHILE_A_MODULE_IS_IMPORTED = """
+import os, signal
+from pipeline.stopping import stop_on_signals
+with stop_on_signals():
+    try:
+        exec("os.kill(os.getpid(), signal.SIGTERM)")
+    except KeyboardInterrupt:
+        raise SystemExit(7)
+"""
+
+
+def test_signal_while_a_module_is_imported_leaves_the_exit_status(tmp_path):
+    (tmp_path / "program.py").write_text(WHILE_A_MODULE_IS_IMPORTED)
+    words = [sys.executable, "-m", "program"]  # a script alone would end as it asks
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    done = subprocess.run(words, env=os.environ | {"PYTHONPATH": path}, check=False)
+    assert done.returncode == 7
