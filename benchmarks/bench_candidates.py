@@ -44,8 +44,8 @@ from kernels import compile_cpu
 from kernels.threads import n_cores
 from pipeline.config import AnalyzeConfig
 from pipeline.model.candidates import CandidateAnswer, CandidateJob, CandidateTask
+from pipeline.model.metrics import WIDTH_METRICS
 from pipeline.model.tasks import Outcome
-from pipeline.model.widths import WIDTH_METRICS
 from pipeline.schedule.calibration_file import load as load_costs
 from pipeline.schedule.candidate_state import CandidateState, Choice
 from pipeline.schedule.candidate_tasks import run_candidate

@@ -43,8 +43,9 @@ from flows.report import report_stage
 from flows.runs import Api, end_lost_runs
 from flows.server import auth_string, free_port, prefect_server
 from flows.turns import OVERLAPPING_STATE, Overlapping, turn
+from pipeline.cli.progress_display import ProgressDisplay
 from pipeline.cli.summaries import print_analyze, print_ingest, print_warnings
-from pipeline.cli.terminal import ProgressDisplay, warn
+from pipeline.cli.terminal import warn
 from pipeline.errors import UsageError
 from pipeline.stopping import stop_on_signals
 

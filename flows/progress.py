@@ -13,7 +13,7 @@ from uuid import UUID
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
 
 from flows.inert import inert
-from pipeline.cli.terminal import TITLES
+from pipeline.cli.progress_display import TITLES
 from pipeline.model.progress import Progress, ProgressCallback
 
 # Seconds between updates: an update costs a request of some 10 ms, a person looks now and then.

@@ -11,7 +11,7 @@ import os
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer.exceptions import TyperException
@@ -28,10 +28,13 @@ from pipeline.cli.summaries import (
     print_json,
     print_warnings,
 )
-from pipeline.cli.terminal import ProgressDisplay, print_line, warn
+from pipeline.cli.terminal import print_line, warn
 from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.errors import PipelineError
 from pipeline.stopping import stop_on_signals
+
+if TYPE_CHECKING:
+    from pipeline.cli.progress_display import ProgressDisplay
 
 app = typer.Typer(
     add_completion=False,
@@ -216,7 +219,7 @@ def generate(
     said = tuple(name for name in given if o.is_said(context, name))
     if out is not None and "store" not in said:  # a variable is for the other commands too
         given["store"] = None
-    with ProgressDisplay() as progress:
+    with _display() as progress:
         with progress.preparing():
             from pipeline.stages.generate import GenerateConfig, generate_topology
         told = generate_topology(GenerateConfig(**given, said=said), progress)
@@ -241,7 +244,7 @@ def doctor(
     as_json: o.AsJson = False,
 ) -> None:
     """Say what this machine has, what searches cost on it, and whether a store is whole."""
-    with ProgressDisplay() as progress, progress.preparing():
+    with _display() as progress, progress.preparing():
         from pipeline.stages.doctor import examine, measure_machine
 
         findings = examine(store, out, clean=clean)
@@ -250,7 +253,7 @@ def doctor(
         for finding in findings:
             print_line(f"{'ok  ' if finding.ok else 'BAD '} {finding.subject}: {finding.text}")
     if calibrate:
-        with ProgressDisplay() as progress:
+        with _display() as progress:
             calibration, path = measure_machine(progress)
         if not as_json:
             print_calibration(calibration, path)
@@ -270,8 +273,14 @@ def serve(context: typer.Context) -> None:
     os.execv(sys.executable, [sys.executable, "-m", "flows.serve", *context.args])
 
 
+def _display() -> ProgressDisplay:
+    from pipeline.cli.progress_display import ProgressDisplay
+
+    return ProgressDisplay()
+
+
 def _ingest(config: IngestConfig):
-    with ProgressDisplay() as progress:
+    with _display() as progress:
         with progress.preparing():
             from pipeline import stages  # heavy imports, after arguments are known to be right
         summary = stages.ingest(config, progress)
@@ -280,7 +289,7 @@ def _ingest(config: IngestConfig):
 
 
 def _analyze(config: AnalyzeConfig):
-    with ProgressDisplay() as progress:
+    with _display() as progress:
         with progress.preparing():
             from pipeline import stages
         summary = stages.analyze(config, progress)

@@ -7,9 +7,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import orjson
-
-from pipeline.cli.terminal import print_line, print_table, warn
+from pipeline.cli.terminal import print_line, warn
 from pipeline.model.mapped import mapped_text
 from pipeline.model.words import ingresses_text, node_words, number
 
@@ -91,6 +89,8 @@ def print_ingest(summary: IngestSummary) -> None:
 
 
 def print_analyze(summary: AnalyzeSummary) -> None:
+    from pipeline.cli.table import print_table
+
     table = summary.report
     print_table("Largest ASes", table.table_columns, table.table)
     totals = table.totals
@@ -158,6 +158,8 @@ def _crossings(calibration: Calibration) -> dict[str, int | None]:
 
 
 def print_calibration(calibration: Calibration, path: Path) -> None:
+    from pipeline.cli.table import print_table
+
     sizes = sorted({(s.n_nodes, s.n_arcs) for s in calibration.samples if s.n_nodes})
     ms: dict[tuple[int, str, str], str] = {
         (s.n_nodes, s.what, s.device): f"{1e3 * s.seconds:.3f}" for s in calibration.samples
@@ -182,4 +184,6 @@ def print_calibration(calibration: Calibration, path: Path) -> None:
 
 
 def print_json(facts: dict) -> None:
+    import orjson
+
     sys.stdout.write(orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode() + "\n")

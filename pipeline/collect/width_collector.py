@@ -16,8 +16,9 @@ from pipeline.collect.widths import (
     take_effective,
     take_widths,
 )
+from pipeline.model.metrics import WidthMetric
 from pipeline.model.tasks import WidthKind, WidthResults
-from pipeline.model.widths import EffectiveDiameters, WidthMetric, Widths
+from pipeline.model.widths import EffectiveDiameters, Widths
 
 NOT_MEASURED = "the run ended before it was measured"
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from pipeline.collect.ragged import join_ptrs, take_ragged
-from pipeline.model.widths import EffectiveDiameters, WidthMetric, Widths
+from pipeline.model.metrics import WidthMetric
+from pipeline.model.widths import EffectiveDiameters, Widths
 
 # Offsets -> the columns that they cut into rows.
 RAGGED = {

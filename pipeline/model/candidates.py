@@ -7,8 +7,9 @@ from typing import Literal
 
 import numpy as np
 
+from pipeline.model.metrics import WidthMetric
 from pipeline.model.tasks import Device
-from pipeline.model.widths import WidthMetric, Widths
+from pipeline.model.widths import Widths
 
 CandidateKind = Literal["opening", "candidate", "path"]
 

@@ -1,13 +1,25 @@
-"""What a run can measure, by the names that users give."""
+"""What a run can measure, by the names that users give.
+
+The command line reads these before it knows what to do: nothing heavy is imported here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
-from kernels.warm import Work
-from pipeline.model.widths import WIDTH_METRICS, WidthMetric
+if TYPE_CHECKING:
+    from kernels.warm import Work
 
+WidthMetric = Literal["diameter", "radius", "center", "periphery", "eccentricities"]
+WIDTH_METRICS: tuple[WidthMetric, ...] = (
+    "diameter",
+    "radius",
+    "center",
+    "periphery",
+    "eccentricities",
+)
 WEIGHTED = "weighted_"
 BY_HOPS = ("hops", *WIDTH_METRICS, "effective_diameter")  # what ``all`` stands for
 METRICS = (*BY_HOPS, *(WEIGHTED + metric for metric in WIDTH_METRICS))

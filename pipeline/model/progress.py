@@ -15,7 +15,7 @@ class Progress:
     expected, from 0 to 1, where that says more than ``done``.
     """
 
-    stage: str  # a key of ``TITLES`` (pipeline.cli.terminal): "read", "infer", "search", ...
+    stage: str  # a key of ``TITLES`` (pipeline.cli.progress_display): "read", ...
     done: int
     total: int
     unit: str

@@ -7,7 +7,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pipeline.model.widths import EffectiveDiameters, WidthMetric, Widths
+from pipeline.model.metrics import WidthMetric
+from pipeline.model.widths import EffectiveDiameters, Widths
 
 Device = Literal["cpu", "gpu"]
 TaskKind = Literal["search", "pack", "shard"]

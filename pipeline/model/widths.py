@@ -3,18 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
-WidthMetric = Literal["diameter", "radius", "center", "periphery", "eccentricities"]
-WIDTH_METRICS: tuple[WidthMetric, ...] = (
-    "diameter",
-    "radius",
-    "center",
-    "periphery",
-    "eccentricities",
-)
+from pipeline.model.metrics import WidthMetric
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,9 +21,9 @@ from pipeline.collect.widths import (
     take_widths,
 )
 from pipeline.model.measurement import Measurement
-from pipeline.model.metrics import METRICS, WEIGHTED
+from pipeline.model.metrics import METRICS, WEIGHTED, WIDTH_METRICS
 from pipeline.model.tasks import SearchResults
-from pipeline.model.widths import WIDTH_METRICS, EffectiveDiameters, Widths
+from pipeline.model.widths import EffectiveDiameters, Widths
 
 # Kind of a task -> which of a measurement's findings it made.
 _MADE = {

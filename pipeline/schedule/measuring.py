@@ -17,10 +17,9 @@ from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
 from pipeline.model.candidates import CandidateJob, CandidateTask
 from pipeline.model.measurement import Measurement
-from pipeline.model.metrics import AskedMetrics, asked_metrics, compiled_work
+from pipeline.model.metrics import AskedMetrics, WidthMetric, asked_metrics, compiled_work
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.tasks import Outcome, WidthKind, WidthResults
-from pipeline.model.widths import WidthMetric
 from pipeline.model.words import number
 from pipeline.schedule.calibration_file import load as load_costs
 from pipeline.schedule.cluster import Cluster, open_cluster

@@ -8,7 +8,8 @@ import numpy as np
 
 from kernels.eccentricity.components import largest_of_each
 from kernels.eccentricity.results import ShardWidths
-from pipeline.model.widths import WidthMetric, Widths
+from pipeline.model.metrics import WidthMetric
+from pipeline.model.widths import Widths
 
 
 def widths_of_shard(

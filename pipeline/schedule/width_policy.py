@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.model.candidates import CandidateJob
+from pipeline.model.metrics import WidthMetric
 from pipeline.model.tasks import Device, WidthKind, WidthTask
-from pipeline.model.widths import WidthMetric
 from pipeline.schedule.candidate_policy import by_candidates
 from pipeline.schedule.costs import DEFAULTS, DEVICES, LANES, Costs
 from pipeline.schedule.policy import SHARD_ARCS, SHARD_TASKS, SHARDS_A_WORKER

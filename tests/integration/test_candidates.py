@@ -10,7 +10,7 @@ import pytest
 from benchmarks.graphs import attachment, cut_grid
 from benchmarks.schedule_store import make_snapshot_of
 from pipeline.model.candidates import CandidateJob
-from pipeline.model.widths import WIDTH_METRICS
+from pipeline.model.metrics import WIDTH_METRICS
 from pipeline.model.words import number
 from pipeline.schedule.candidates import answer_by_candidates
 from pipeline.schedule.cluster import open_cluster

@@ -8,7 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from pipeline.model.widths import WIDTH_METRICS, EffectiveDiameters, Widths
+from pipeline.model.metrics import WIDTH_METRICS
+from pipeline.model.widths import EffectiveDiameters, Widths
 from tests.unit.pipeline.report.memory import MemorySnapshot
 
 Weight = Callable[[int, int], float]

@@ -20,8 +20,8 @@ from kernels.eccentricity.cpu import CoreSearches
 from kernels.errors import CheckError
 from pipeline.errors import PipelineError, RetryableError
 from pipeline.model.candidates import CandidateBounds, CandidateJob, CandidateTask
+from pipeline.model.metrics import WIDTH_METRICS
 from pipeline.model.tasks import Outcome
-from pipeline.model.widths import WIDTH_METRICS
 from pipeline.schedule import candidate_tasks
 from pipeline.schedule.candidate_policy import by_candidates, has_room, lanes, window
 from pipeline.schedule.candidate_state import MAX_FAILED, CandidateState, Choice

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.model.widths import WIDTH_METRICS
+from pipeline.model.metrics import WIDTH_METRICS
 from pipeline.schedule.policy import SHARD_ARCS
 from pipeline.schedule.stream import Stream
 from pipeline.schedule.width_policy import plan_widths

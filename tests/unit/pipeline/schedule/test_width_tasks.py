@@ -9,8 +9,8 @@ from kernels.errors import DeviceError, DeviceMemoryError, GraphError
 from pipeline.collect.widths import take_widths
 from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError
 from pipeline.graphs import build_graphs
+from pipeline.model.metrics import WIDTH_METRICS
 from pipeline.model.tasks import WidthTask
-from pipeline.model.widths import WIDTH_METRICS
 from pipeline.schedule import width_tasks
 from pipeline.schedule.width_tasks import run_widths, smaller_widths
 from pipeline.store import open_snapshot, write_snapshot

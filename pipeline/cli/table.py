@@ -1,0 +1,50 @@
+"""A short table on stdout, fitted to the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import accumulate
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from pipeline.cli.terminal import print_line, printable
+
+MIN_TEXT = 8  # columns of a table's text, however narrow the terminal
+
+
+def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+    """Print a table on stdout: an AS number, text, then figures; the text gets what is left.
+
+    Last columns that a narrow terminal has no room for are left out, and named below.
+    """
+    console = Console()
+    cells = [[str(row[0]), *(_cell(value) for value in row[1:])] for row in rows]
+    widths = [
+        max(len(text) for text in (*name.split(), *(row[i] for row in cells)))
+        for i, name in enumerate(header)
+    ]
+    figures = [width + 2 for i, width in enumerate(widths) if i != 1]  # with border and padding
+    room = console.width - MIN_TEXT - 3
+    n_shown = max(2, 1 + sum(used <= room for used in accumulate(figures)))
+    left = console.width - 3 - sum(figures[: n_shown - 1])
+    table = Table(title=title, title_justify="left", title_style="bold", padding=(0, 0, 0, 1))
+    for i, name in enumerate(header[:n_shown]):
+        if i == 1:
+            table.add_column(name, max_width=left, overflow="ellipsis", no_wrap=True)
+        else:
+            table.add_column(name, justify="right", width=widths[i], overflow="fold")
+    for row in cells:
+        table.add_row(*(Text(cell) for cell in row[:n_shown]))
+    console.print(table)
+    if n_shown < len(header):
+        print_line(f"Wider terminals show: {', '.join(header[n_shown:])}")
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.2f}"
+    return printable(f"{value:,}" if isinstance(value, int) else str(value))

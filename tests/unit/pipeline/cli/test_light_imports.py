@@ -1,0 +1,48 @@
+"""Nothing heavy is imported before a command runs: help and wrong arguments come at once."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.real_data import REPOSITORY
+
+HEAVY = {
+    *("numpy", "scipy", "pandas", "numba", "llvmlite", "pyarrow", "cupy", "orjson"),
+    *("dask", "distributed", "dask_cuda", "tornado", "bokeh", "cryptography"),
+    *("rich", "jinja2", "prefect", "sqlalchemy", "kernels"),
+}
+COMMANDS = ("ingest", "analyze", "run", "generate", "doctor")
+WRONG = ("analyze", "--store", "s", "--out", "o", "--metrics", "hopes")  # refused by the config
+CALLED = """
+import contextlib, json, sys
+import pipeline.cli
+
+with contextlib.suppress(SystemExit), contextlib.redirect_stdout(sys.stderr):
+    if sys.argv[1:]:
+        pipeline.cli.main(sys.argv[1:])
+print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
+"""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [(), ("--help",), ("--version",), *((command, "--help") for command in COMMANDS), WRONG],
+    ids=lambda words: " ".join(words[:2]) or "import",
+)
+def test_nothing_heavy_is_imported_before_a_command_runs(words):
+    done = subprocess.run(
+        [sys.executable, "-c", CALLED, *words],
+        cwd=REPOSITORY,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert HEAVY & set(json.loads(done.stdout)) == set()
+    assert not words or done.stderr or words == ("--version",)
