@@ -76,8 +76,8 @@ serve: $(READY)
 
 bench: $(READY_BENCH)
 	@for program in benchmarks/bench_*.py; do echo "== $$program"; $(PY) $$program || exit 1; done
-	$(PY) benchmarks/plot_searches.py
-	$(PY) benchmarks/diameter_page.py
+	$(PY) benchmarks/pages/plot_searches.py
+	$(PY) benchmarks/pages/diameter_page.py
 
 clean:
 	rm -rf demo .prefect

@@ -5,7 +5,7 @@
 [--device gpu]``
 
 Each run is one AS on a cluster that is up, its graph read before by every worker. ``whole`` is the
-same question inside one task (``kernels.eccentricity.widths``), which may use reductions that
+same question inside one task (``kernels.eccentricity.shard``), which may use reductions that
 candidates do not: landmarks, hanging trees of all questions, bounds of the own process.
 
 ``wall_s`` is from the first task to the answer, ``busy_share`` what workers computed of it,
@@ -36,25 +36,25 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 
-from benchmarks.graphs import attachment, cut_grid
-from benchmarks.record import record
-from benchmarks.schedule_store import make_snapshot_of
-from benchmarks.schedule_work import answer_whole
+from benchmarks.lib.graphs import attachment, cut_grid
+from benchmarks.lib.record import record
+from benchmarks.schedule.store import make_snapshot_of
+from benchmarks.schedule.work import answer_whole
 from kernels import compile_cpu
-from kernels.threads import n_cores
+from kernels._cpu.threads import n_cores
 from pipeline.config import AnalyzeConfig
 from pipeline.model.candidates import CandidateAnswer, CandidateJob, CandidateTask
 from pipeline.model.metrics import WIDTH_METRICS
 from pipeline.model.tasks import Outcome
-from pipeline.schedule.calibration_file import load as load_costs
-from pipeline.schedule.candidate_state import CandidateState, Choice
-from pipeline.schedule.candidate_tasks import run_candidate
-from pipeline.schedule.candidates import answer_by_candidates, by_candidates
-from pipeline.schedule.cluster import Cluster, open_cluster
-from pipeline.schedule.costs import Costs
-from pipeline.schedule.driver import drive
-from pipeline.schedule.gpus import visible_gpus
-from pipeline.schedule.resident import resident_graph
+from pipeline.schedule.calibrate.file import load as load_costs
+from pipeline.schedule.cluster.gpus import visible_gpus
+from pipeline.schedule.cluster.open import Cluster, open_cluster
+from pipeline.schedule.exact_search.state import CandidateState, Choice
+from pipeline.schedule.exact_search.stream import answer_by_candidates, by_candidates
+from pipeline.schedule.exact_search.tasks import run_candidate
+from pipeline.schedule.plan.costs import Costs
+from pipeline.schedule.transport.drive import drive
+from pipeline.schedule.work.resident import resident_graph
 from pipeline.store import Snapshot
 
 N_USED = 12  # results by which the client's part is told

@@ -31,13 +31,13 @@ from numba import njit
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import breadth_first_order
 
-from benchmarks.graphs import attachment, cut_grid
-from benchmarks.record import record
+from benchmarks.lib.graphs import attachment, cut_grid
+from benchmarks.lib.record import record
 from kernels import CSRGraph, bfs, bfs_queue, compile_cpu, msbfs
+from kernels._cpu.threads import n_threads
 from kernels.breadth_first.check import check_levels
-from kernels.multi_source import cpu
 from kernels.multi_source.check import check_msbfs
-from kernels.threads import n_threads
+from kernels.multi_source.cpu import search as cpu
 from pipeline.generate.csr import csr_from_links
 from pipeline.generate.top_down import generate_top_down
 

@@ -5,7 +5,8 @@ Command: python benchmarks/bench_diameter.py [FILE...] [--nodes N,N] [--top-down
 [--rmat SCALE:FACTOR,SCALE:FACTOR] [--question diameter,eccentricities,radius] [--device cpu,gpu]
 [--programs NAME,NAME] [--ablation] [--subject RESULT]
 
-FILE is what ``benchmarks/graph_files.py`` reads; its largest weakly connected component is taken.
+FILE is what ``benchmarks/lib/graph_files.py`` reads; its largest weakly connected component is
+taken.
 On the host one thread a program, one core for all of them. Ours is certified before it is timed
 (where that takes few searches, else its path is), others must agree. Each other program runs in a
 process of its own; a call over ``--cutoff`` seconds is ended there and told as ``> N s``. The time
@@ -29,16 +30,16 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 
-from benchmarks.diameter_graphs import describe, graphs, verified
-from benchmarks.diameter_peers import PROGRAMS, time_program
-from benchmarks.diameter_profile import timed_parts
-from benchmarks.record import RESULTS, record
-from benchmarks.timing import OtherWork, Timing, time_calls, waiter
+from benchmarks.diameter.graphs import describe, graphs, verified
+from benchmarks.diameter.peers import PROGRAMS, time_program
+from benchmarks.diameter.profile import timed_parts
+from benchmarks.lib.record import RESULTS, record
+from benchmarks.lib.timing import OtherWork, Timing, time_calls, waiter
 from kernels import CSRGraph, Shard, bfs, compile_cpu, diameter, eccentricities, radius
 from kernels.csr import to_host
+from kernels.distance_distribution import effective_diameters
 from kernels.eccentricity import Strategy
 from kernels.eccentricity.check import check_path
-from kernels.eccentricity.effective import effective_diameters
 
 OURS = "hopscope"
 QUESTIONS: dict[str, Callable[..., Any]] = {

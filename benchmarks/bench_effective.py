@@ -23,13 +23,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 
 from benchmarks.bench_shard import shard_of
-from benchmarks.graphs import attachment, cut_grid
-from benchmarks.record import record
-from benchmarks.timing import OtherWork
+from benchmarks.lib.graphs import attachment, cut_grid
+from benchmarks.lib.record import record
+from benchmarks.lib.timing import OtherWork
 from kernels import CSRGraph, Shard, compile_cpu
-from kernels.eccentricity.effective import MAX_EXACT, effective_diameters
-from kernels.eccentricity.pair_counts import count_pairs
-from kernels.threads import n_threads, use_threads
+from kernels._cpu.threads import n_threads, use_threads
+from kernels.distance_distribution import MAX_EXACT, effective_diameters
+from kernels.distance_distribution.counts import count_pairs
 from pipeline.generate.internet import generate_internet
 
 Row = dict[str, Any]

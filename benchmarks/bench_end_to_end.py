@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import pyarrow.parquet as pq
 
-from benchmarks.record import record
+from benchmarks.lib.record import record
 from pipeline.config import AnalyzeConfig
 from pipeline.stages import analyze
 from pipeline.stages.generate import GenerateConfig, generate_topology

@@ -26,9 +26,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 
-from benchmarks.flat_graphs import FAMILIES
-from benchmarks.record import RESULTS, record
-from benchmarks.timing import OtherWork
+from benchmarks.diameter.flat_graphs import FAMILIES
+from benchmarks.lib.record import RESULTS, record
+from benchmarks.lib.timing import OtherWork
 from kernels import (
     CSRGraph,
     Shard,
@@ -39,10 +39,10 @@ from kernels import (
     periphery,
     radius,
 )
-from kernels.eccentricity.every_node import EveryNode
-from kernels.eccentricity.level_search import search_levels
-from kernels.eccentricity.pair_counts import count_pairs
-from kernels.threads import use_threads
+from kernels._cpu.threads import use_threads
+from kernels.breadth_first.cpu_bytes import search_levels
+from kernels.distance_distribution.counts import count_pairs
+from kernels.eccentricity.searches.every_node import EveryNode
 
 QUESTIONS: dict[str, Callable[[CSRGraph], Any]] = {
     "diameter": diameter,

@@ -23,8 +23,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 
-from benchmarks.record import record
-from benchmarks.timing import time_calls
+from benchmarks.lib.record import record
+from benchmarks.lib.timing import time_calls
 from pipeline.generate import (
     barabasi_albert_graph,
     generate_barabasi_albert,

@@ -22,9 +22,9 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.graph_files import write_edge_list
-from benchmarks.graphs import attachment
-from benchmarks.record import record
+from benchmarks.lib.graph_files import write_edge_list
+from benchmarks.lib.graphs import attachment
+from benchmarks.lib.record import record
 from pipeline.ingest import open_reader
 from pipeline.model.reading import ReadReport
 

@@ -36,8 +36,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 import pyarrow.parquet as pq
 
-from benchmarks.process_memory import MemorySampler
-from benchmarks.record import machine, record
+from benchmarks.lib.process_memory import MemorySampler
+from benchmarks.lib.record import machine, record
 from pipeline.config import AnalyzeConfig
 from pipeline.generate import generate_internet
 from pipeline.store import Snapshot, open_snapshot, write_snapshot

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 
 from benchmarks.bench_store import made_up_topology
-from benchmarks.record import record
+from benchmarks.lib.record import record
 from kernels import msbfs_shard
 from pipeline.graphs import build_graphs
 from pipeline.model.measurement import Measurement

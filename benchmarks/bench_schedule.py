@@ -49,22 +49,22 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 
-from benchmarks.record import record
-from benchmarks.schedule_parts import PARTS, Part, Run, parts_of, sizes_of
-from benchmarks.schedule_store import Size, make_snapshot
-from benchmarks.schedule_work import LONG_S, search_long
-from benchmarks.task_breakdown import breakdown, task_cost
+from benchmarks.lib.record import record
+from benchmarks.schedule.parts import PARTS, Part, Run, parts_of, sizes_of
+from benchmarks.schedule.store import Size, make_snapshot
+from benchmarks.schedule.task_breakdown import breakdown, task_cost
+from benchmarks.schedule.work import LONG_S, search_long
 from kernels import bfs_queue, compile_cpu
-from kernels.threads import n_cores
+from kernels._cpu.threads import n_cores
 from pipeline.collect import Collector
 from pipeline.config import AnalyzeConfig
 from pipeline.model.measurement import Measurement
-from pipeline.schedule.calibration_file import load as load_costs
-from pipeline.schedule.cluster import Cluster, open_cluster
-from pipeline.schedule.costs import Costs
-from pipeline.schedule.driver import SCHEDULES
-from pipeline.schedule.gpus import visible_gpus
-from pipeline.schedule.policy import plan
+from pipeline.schedule.calibrate.file import load as load_costs
+from pipeline.schedule.cluster.gpus import visible_gpus
+from pipeline.schedule.cluster.open import Cluster, open_cluster
+from pipeline.schedule.plan.batches import plan
+from pipeline.schedule.plan.costs import Costs
+from pipeline.schedule.transport.drive import SCHEDULES
 from pipeline.store import Snapshot
 
 N_SEQUENTIAL = 2  # searches of the baseline that are measured
@@ -222,7 +222,7 @@ def timed(
 def disturbed(bench: Bench, cluster: Cluster) -> Iterator[None]:
     """Slow the last worker: its GPU is kept busy by another process, or it gets half of a core."""
     if bench.device == "gpu":
-        command = [sys.executable, str(Path(__file__).with_name("schedule_work.py"))]
+        command = [sys.executable, str(Path(__file__).with_name("schedule") / "work.py")]
         gpu = {"CUDA_VISIBLE_DEVICES": visible_gpus()[len(cluster.facts) - 1]}
         environment = os.environ | gpu
         with subprocess.Popen(

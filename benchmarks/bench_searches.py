@@ -8,8 +8,8 @@ the device already, results included, the device idle before and after. Every se
 before it is timed: ours by certificates, others by the same levels as ours. A single search is
 timed from one source after another. Where a program has no call for many sources, its searches run
 one after another, as many as fit ``--budget`` seconds (``n_timed``), scaled to all. Bytes are by
-``benchmarks/bytes_moved.py``. A call that would take over ``--longest`` seconds is left out, and
-says so.
+``benchmarks/lib/bytes_moved.py``. A call that would take over ``--longest`` seconds is left out,
+and says so.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 
-from benchmarks.bytes_moved import LANES, bfs_bytes, copy_gb_per_s, shard_bytes, sweep_bytes
-from benchmarks.graphs import attachment, cut_grid, many_ases
+from benchmarks.lib.bytes_moved import LANES, bfs_bytes, copy_gb_per_s, shard_bytes, sweep_bytes
+from benchmarks.lib.graphs import attachment, cut_grid, many_ases
+from benchmarks.lib.record import RESULTS, record
+from benchmarks.lib.timing import BUDGET_S, OtherWork, Timing, time_calls, time_once, waiter
 from benchmarks.peers import open_peers, smallest_labels
-from benchmarks.record import RESULTS, record
-from benchmarks.timing import BUDGET_S, OtherWork, Timing, time_calls, time_once, waiter
 from kernels import CSRGraph, MSBFSResult, bfs, compile_cpu, components, msbfs, msbfs_shard
+from kernels._cpu.threads import n_threads
 from kernels.breadth_first.check import check_levels, check_parents
 from kernels.connected.check import check_components
 from kernels.csr import Device, to_host
 from kernels.multi_source.check import check_msbfs, check_shard
-from kernels.threads import n_threads
 
 NODES = (10_000, 100_000, 1_000_000, 6_800_000)
 SOURCES = (1, 8, 32, 64, 100, 128, 256, 1000, 2000)

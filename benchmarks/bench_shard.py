@@ -21,14 +21,14 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 
-from benchmarks.record import record
-from benchmarks.timing import time_calls, waiter
+from benchmarks.lib.record import record
+from benchmarks.lib.timing import time_calls, waiter
 from kernels import Shard, ShardResult, bfs, msbfs_shard
 from kernels.breadth_first.check import check_levels
 from kernels.csr import Device
 from pipeline.generate.internet import generate_internet
 from pipeline.model.graphs import GraphSet
-from pipeline.schedule.gpus import visible_gpus
+from pipeline.schedule.cluster.gpus import visible_gpus
 
 N_ASES, N_ROUTERS, N_INGRESSES = 47_000, 50_000_000, 100
 N_CHECKED = 20
@@ -107,7 +107,7 @@ def kernels_ms(shard: Shard, sources: np.ndarray, source_ptr: np.ndarray) -> flo
     """Milliseconds that the kernels of one call take on the device; the least of five."""
     import cupy
 
-    from kernels.multi_source import gpu
+    from kernels.multi_source.gpu import search as gpu
 
     spans: list[tuple[Any, Any]] = []
     load = gpu.load_kernel

@@ -19,16 +19,16 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.bench_shard import N_ASES, N_ROUTERS, shard_of
-from benchmarks.diameter_graphs import verified
-from benchmarks.record import record
-from benchmarks.timing import time_calls, waiter
+from benchmarks.diameter.graphs import verified
+from benchmarks.lib.record import record
+from benchmarks.lib.timing import time_calls, waiter
 from kernels import Shard, radius
 from kernels.csr import Device
-from kernels.eccentricity.bounds import QUESTIONS, Question
+from kernels.eccentricity.bounds.bounds import QUESTIONS, Question
 from kernels.eccentricity.results import ShardWidths
-from kernels.eccentricity.widths import widths
+from kernels.eccentricity.shard import widths
 from pipeline.generate.internet import generate_internet
-from pipeline.schedule.gpus import visible_gpus
+from pipeline.schedule.cluster.gpus import visible_gpus
 
 N_CHECKED = 20
 MOST_NODES = 200_000  # of an AS whose radius a core finds again: some take thousands of searches

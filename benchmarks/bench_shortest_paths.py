@@ -24,9 +24,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 
-from benchmarks.graphs import attachment, cut_grid
-from benchmarks.record import record
-from benchmarks.timing import OtherWork, time_calls, time_once, waiter
+from benchmarks.lib.graphs import attachment, cut_grid
+from benchmarks.lib.record import record
+from benchmarks.lib.timing import OtherWork, time_calls, time_once, waiter
 from kernels import (
     CSRGraph,
     compile_cpu,

@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 
-from benchmarks.record import record
+from benchmarks.lib.record import record
 from pipeline.graphs import build_graphs
 from pipeline.model.graphs import GraphSet
 from pipeline.model.topology import Topology

@@ -2,7 +2,7 @@
 
 Command: python benchmarks/bench_ten_million.py [--traces N,N,...] [--workers 2] [--files 20]
 Writes benchmarks/results/ten_million.json, a row for each number of traces. The traces are those of
-``synthetic_traces`` (gzipped warts); writing them is not timed. What is timed is ``ingest``, in a
+``synthetic.traces`` (gzipped warts); writing them is not timed. What is timed is ``ingest``, in a
 process of its own that is held to ``--workers`` cores: imports, reading, election, graphs, store.
 Kernels were compiled before, by ingesting a few traces.
 
@@ -27,8 +27,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.record import record
-from benchmarks.synthetic_traces import Written, write_traces
+from benchmarks.lib.record import record
+from benchmarks.synthetic.traces import Written, write_traces
 
 SAMPLE_S = 0.2
 

@@ -30,10 +30,10 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 
-from benchmarks.graphs import attachment, cut_grid
-from benchmarks.plot_searches import fill
-from benchmarks.record import REPOSITORY, RESULTS, record
-from benchmarks.timing import Timing
+from benchmarks.lib.graphs import attachment, cut_grid
+from benchmarks.lib.record import REPOSITORY, RESULTS, record
+from benchmarks.lib.timing import Timing
+from benchmarks.pages.plot_searches import fill
 from benchmarks.variants.choices import ALL, STANDARD, Variant, parse
 from benchmarks.variants.regular import regular_graph
 from benchmarks.variants.tables import OURS, PUBLISHED, load_runs, tables
@@ -41,7 +41,7 @@ from kernels import CSRGraph, bfs, bfs_two_kernel
 from kernels.breadth_first.check import check_levels
 from kernels.errors import DeviceMemoryError
 from pipeline.generate.barabasi_albert import barabasi_albert_graph
-from pipeline.schedule.gpus import gpu_models, visible_gpus
+from pipeline.schedule.cluster.gpus import gpu_models, visible_gpus
 
 DEGREES = (4, 8, 16, 32, 64)
 GRAPHS = (

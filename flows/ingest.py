@@ -8,11 +8,11 @@ from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.states import Failed, State
 
-from flows.artifacts import show_warnings
-from flows.children import without_main_module
 from flows.options import FurtherOptions, SnapshotName, Text, configs
-from flows.outcome import EXPECTED, ended, one_line, result_or_failure
-from flows.progress import progress_artifact
+from flows.pages.artifacts import show_warnings
+from flows.pages.progress import progress_artifact
+from flows.processes.main_module import without_main_module
+from flows.runs.outcome import EXPECTED, ended, one_line, result_or_failure
 from pipeline.config import IngestConfig
 
 if TYPE_CHECKING:

@@ -12,14 +12,14 @@ from prefect.cache_policies import NO_CACHE
 from prefect.logging import get_run_logger
 from prefect.states import Failed, State
 
-from flows.artifacts import show_dashboard
-from flows.children import without_main_module
-from flows.handover import FOLDER, read_measurement, remove_old, write_measurement
 from flows.options import FurtherOptions, Metrics, SnapshotName, Text, configs
-from flows.outcome import EXPECTED, ended, one_line, result_or_failure
-from flows.progress import progress_artifact
-from flows.run_log import warnings_in_run_log
-from flows.runs import DASHBOARD_LINK
+from flows.pages.artifacts import show_dashboard
+from flows.pages.progress import progress_artifact
+from flows.processes.main_module import without_main_module
+from flows.runs.api import DASHBOARD_LINK
+from flows.runs.handover import FOLDER, read_measurement, remove_old, write_measurement
+from flows.runs.log import warnings_in_run_log
+from flows.runs.outcome import EXPECTED, ended, one_line, result_or_failure
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import ClusterLostError
 from pipeline.model.measurement import Measurement

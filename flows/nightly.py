@@ -27,22 +27,22 @@ from prefect.logging.handlers import APILogWorker, PrefectConsoleHandler
 from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
 from prefect.states import Cancelled, Failed, State
 
-from flows.artifacts import show_warnings
 from flows.ingest import ingest_stage
 from flows.measure import measured
 from flows.options import FurtherOptions, Metrics, SnapshotName, Text, configs, parameters_of, parse
-from flows.outcome import (
+from flows.pages.artifacts import show_warnings
+from flows.pages.progress import listening
+from flows.processes.server import auth_string, free_port, prefect_server
+from flows.report import report_stage
+from flows.runs.api import Api, end_lost_runs
+from flows.runs.outcome import (
     EXPECTED,
     ended,
     log_failed_states_in_one_line,
     one_line,
     result_or_failure,
 )
-from flows.progress import listening
-from flows.report import report_stage
-from flows.runs import Api, end_lost_runs
-from flows.server import auth_string, free_port, prefect_server
-from flows.turns import OVERLAPPING_STATE, Overlapping, turn
+from flows.runs.turns import OVERLAPPING_STATE, Overlapping, turn
 from pipeline.cli.progress_display import ProgressDisplay
 from pipeline.cli.summaries import print_analyze, print_ingest, print_warnings
 from pipeline.cli.terminal import warn

@@ -11,11 +11,11 @@ from prefect.cache_policies import NO_CACHE
 from prefect.logging import get_run_logger
 from prefect.states import Failed, State
 
-from flows.artifacts import report_link, show_ases, show_report, show_warnings
-from flows.handover import read_measurement
 from flows.options import FurtherOptions, Metrics, SnapshotName, Text, configs
-from flows.outcome import EXPECTED, ended, one_line, result_or_failure
-from flows.progress import progress_artifact
+from flows.pages.artifacts import report_link, show_ases, show_report, show_warnings
+from flows.pages.progress import progress_artifact
+from flows.runs.handover import read_measurement
+from flows.runs.outcome import EXPECTED, ended, one_line, result_or_failure
 from pipeline.config import AnalyzeConfig
 
 if TYPE_CHECKING:

@@ -1,7 +1,7 @@
 """Prefect server and worker, and the reports, all on 127.0.0.1: ``python -m flows.serve``.
 
-Everything that it starts ends with it, however it ends (flows/tied.py). One serve for each
-PREFECT_HOME: two would give each other's runs to their workers.
+Everything that it starts ends with it, however it ends (flows/processes/die_with_parent.py). One
+serve for each PREFECT_HOME: two would give each other's runs to their workers.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import flows
-from flows.holders import Holder, Seat
-from flows.pages import REPORTS, REPORTS_FOLDER, REPORTS_URL, ReportServer
-from flows.runs import Api, end_lost_runs
-from flows.server import (
+from flows.pages.server import REPORTS, REPORTS_FOLDER, REPORTS_URL, ReportServer
+from flows.processes.die_with_parent import STOP_TIMEOUT_S, tied
+from flows.processes.holders import Holder, Seat
+from flows.processes.server import (
     HOST,
     PrefectServer,
     auth_string,
@@ -31,7 +31,7 @@ from flows.server import (
     prefect_server,
     stop_process,
 )
-from flows.tied import STOP_TIMEOUT_S, tied
+from flows.runs.api import Api, end_lost_runs
 from pipeline.cli.terminal import print_line, warn
 from pipeline.errors import UsageError
 from pipeline.stopping import end_with_parent, stop_on_signals

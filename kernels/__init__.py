@@ -6,6 +6,7 @@ GPU is at hand.
 
 from __future__ import annotations
 
+from kernels._cpu.compile import compile_cpu
 from kernels.breadth_first import (
     BFSResult,
     bfs,
@@ -26,6 +27,14 @@ from kernels.eccentricity import (
     periphery,
     radius,
 )
+from kernels.eccentricity.weighted import (
+    weighted_center,
+    weighted_diameter,
+    weighted_eccentricities,
+    weighted_periphery,
+    weighted_radius,
+    weighted_widths,
+)
 from kernels.errors import (
     CheckError,
     DeviceError,
@@ -36,15 +45,6 @@ from kernels.errors import (
 )
 from kernels.multi_source import MSBFSResult, ShardResult, msbfs, msbfs_shard
 from kernels.shortest_paths import SSSPResult, sssp
-from kernels.shortest_paths.extremes import (
-    weighted_center,
-    weighted_diameter,
-    weighted_eccentricities,
-    weighted_periphery,
-    weighted_radius,
-    weighted_widths,
-)
-from kernels.warm import compile_cpu
 
 __all__ = [
     "BFSResult",

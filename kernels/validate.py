@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from kernels._cpu.signatures import F32, I32, I64, returns
 from kernels.errors import GraphError
-from kernels.signatures import F32, I32, I64, returns
 
 OK, START, DECREASE, END, RANGE, LOOP, UNSORTED, REPEATED, ONE_WAY = range(9)
 W_FINITE, W_NEGATIVE, W_ONE_WAY, LEAVES = range(9, 13)

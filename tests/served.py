@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-from flows.server import HOST, free_port, stop_process
+from flows.processes.server import HOST, free_port, stop_process
 
 ROOT = Path(__file__).parents[1]
 LAB = ROOT / "data" / "samples" / "lab"

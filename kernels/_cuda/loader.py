@@ -40,7 +40,8 @@ def _with_includes(file: Path) -> str:
 def load_kernel(launcher_file: str, name: str, cooperative: bool = False) -> Any:
     """Kernel ``name`` of the .cu file beside ``launcher_file``, for the current GPU.
 
-    ``breadth_first/gpu.py`` gets ``breadth_first/breadth_first.cu``. CuPy keeps the binary on
+    ``breadth_first/gpu.py`` gets ``breadth_first/breadth_first.cu``, any launcher in
+    ``multi_source/gpu/`` gets ``multi_source/gpu/multi_source.cu``. CuPy keeps the binary on
     disk; loaded modules are kept here, one for each device, since a module belongs to one.
     Kernels that take seconds to compile have modules of their own (``options_for``).
     Kernels with a barrier of the whole grid are launched ``cooperative``: the driver then refuses
@@ -59,7 +60,8 @@ def load_kernel(launcher_file: str, name: str, cooperative: bool = False) -> Any
 @functools.cache
 def _kernel(launcher_file: str, name: str, device_id: int, cooperative: bool) -> Any:
     folder = Path(launcher_file).parent
-    cu_file = folder / f"{folder.name}.cu"
+    algorithm = folder.parent if folder.name == "gpu" else folder
+    cu_file = folder / f"{algorithm.name}.cu"
     try:
         options = options_for(cu_file, name)
         return _module(cu_file, device_id, cooperative, options).get_function(name)

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 
+from kernels._cpu.signatures import I32, I64, returns
 from kernels.csr import to_host
 from kernels.errors import CheckError
-from kernels.signatures import I32, I64, returns
 from kernels.types import LEVEL, NODE, UNREACHED
 
 OK, BELOW, SOURCE, SECOND, LEAVES, CLIMBS, ORPHAN = range(7)

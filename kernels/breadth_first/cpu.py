@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
-from kernels.lanes import lowest, prefetch
-from kernels.signatures import I32, I64, OUT_I32, OUT_U64, returns
+from kernels._cpu.lanes import lowest, prefetch
+from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_U64, returns
 from kernels.types import N_FARTHEST, UNREACHED
 
 # A step goes bottom-up while the frontier is more than a BETA-th of the nodes and its arcs are more

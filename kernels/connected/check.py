@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 
+from kernels._cpu.signatures import I32, I64
 from kernels.csr import to_host
 from kernels.errors import CheckError
-from kernels.signatures import I32, I64
 from kernels.types import NODE
 
 

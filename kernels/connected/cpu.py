@@ -12,9 +12,9 @@ import itertools
 import numpy as np
 from numba import njit, types
 
-from kernels.lanes import prefetch, replace_if
-from kernels.signatures import I32, I64, OUT_I32, OUT_I64
-from kernels.threads import Team, n_threads
+from kernels._cpu.lanes import prefetch, replace_if
+from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_I64
+from kernels._cpu.threads import Team, n_threads
 
 LARGE = 1 << 20  # arcs from which threads share the rows; below, starting them costs more
 CHUNKS_EACH = 16  # runs of rows a thread: they end together though rows differ

@@ -13,8 +13,8 @@ from kernels.eccentricity.strategy import Strategy
 from kernels.types import NODE
 
 if TYPE_CHECKING:
-    from kernels.eccentricity.bounds import Question
-    from kernels.eccentricity.driver import Answering
+    from kernels.eccentricity.bounds.bounds import Question
+    from kernels.eccentricity.solver import Answering
 
 __all__ = [
     "Center",
@@ -67,7 +67,7 @@ def diameter(
     if graph.device != "cpu" and graph.n_nodes:
         return _on_gpu(graph, "diameter", max_searches)
     if max_searches is None and (strategy is None or strategy.keep):
-        from kernels.eccentricity.quick_diameter import quick_diameter
+        from kernels.eccentricity.small import quick_diameter
 
         found = quick_diameter(graph, strategy or Strategy())
         if found is not None:
@@ -173,7 +173,7 @@ def eccentricities(graph: CSRGraph, strategy: Strategy | None = None) -> np.ndar
 
 
 def _on_gpu(graph: CSRGraph, question: Question, max_searches: int | None) -> Any:
-    from kernels.eccentricity.gpu_answers import answer
+    from kernels.eccentricity.gpu.single import answer
 
     return answer(graph, question, checked_limit(max_searches))
 
@@ -184,7 +184,7 @@ def _every(
     """All eccentricities, where sweeping from every node is the fastest way to any answer."""
     if max_searches is not None or not (strategy or Strategy()).sweeps:
         return None
-    from kernels.eccentricity.every_node import quick_eccentricities
+    from kernels.eccentricity.searches.every_node import quick_eccentricities
 
     return quick_eccentricities(graph)
 
@@ -211,7 +211,7 @@ def _answer(
     checked_limit(max_searches)
     if graph.n_nodes == 0:
         return None
-    from kernels.eccentricity.driver import Answering
+    from kernels.eccentricity.solver import Answering
 
     answering = Answering(graph, question, strategy or Strategy(), max_searches)
     answering.run()

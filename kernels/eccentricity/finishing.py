@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.eccentricity.every_node import EveryNode
+from kernels.eccentricity.reductions.references import pass_ns
+from kernels.eccentricity.searches.every_node import EveryNode
+from kernels.eccentricity.searches.sweep import MANY_LANES
 from kernels.eccentricity.strategy import (
     ALLOWANCE,
     SEARCH_NS_ARC,
@@ -22,12 +24,10 @@ from kernels.eccentricity.strategy import (
     Account,
 )
 from kernels.eccentricity.strategy import sweep_work as work_of
-from kernels.eccentricity.sweeping import MANY_LANES
-from kernels.eccentricity.territories import pass_ns
 
 if TYPE_CHECKING:
     from kernels.csr import CSRGraph
-    from kernels.eccentricity.driver import Answering
+    from kernels.eccentricity.solver import Answering
 
 ROUNDS = 8  # the first sweeps are an eighth of what is left; then bounds are looked at again
 GROWTH = 4  # so many times as many are next where those closed little but their own sources

@@ -43,10 +43,10 @@ class Strategy:
         For diameters, look at pairs of nodes that no landmark keeps close (``landmarks``).
     sweeps : bool
         Search from up to 512 candidates at once (``sweeping``), and from the ends that few kept
-        searches leave (``ends_sweep``).
+        searches leave (``searches.farthest``).
     keep : bool
         For the diameter of a graph in one piece, begin with up to 64 searches all levels of which
-        are kept and tell which pairs are near (``kept_levels``).
+        are kept and tell which pairs are near (``distance_rows``).
     territories : bool
         For all eccentricities, ask who could be farther away than the farthest that was searched
         (``territories``).

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from kernels._cpu.memory import check_fits
+from kernels._cpu.threads import n_threads
 from kernels.csr import MAX_NODES, CSRGraph, Shard, to_host
 from kernels.errors import GraphError
-from kernels.host_memory import check_fits
 from kernels.multi_source.footprint import host_bytes
-from kernels.threads import n_threads
 from kernels.types import NODE, OFFSET
 
 __all__ = ["MSBFSResult", "ShardResult", "msbfs", "msbfs_shard"]
@@ -119,10 +119,10 @@ def msbfs(graph: CSRGraph, sources: Any, levels: bool = False) -> MSBFSResult:
     if len(sources) and sources.max() >= graph.n_nodes:
         _check_sources(sources, np.zeros(len(sources), np.int64), np.array([graph.n_nodes]), None)
     if graph.device == "gpu":
-        from kernels.multi_source import gpu
+        from kernels.multi_source.gpu import search as gpu
 
         return MSBFSResult(*gpu.sweep_graph(graph, sources, levels))
-    from kernels.multi_source import cpu
+    from kernels.multi_source.cpu import search as cpu
 
     check_fits(*_host_needs(graph.n_nodes, graph.n_arcs, len(sources), levels))
     raw, level = cpu.search_graph(graph.indptr, graph.indices, sources, levels)
@@ -184,14 +184,14 @@ def msbfs_shard(shard: Shard, sources: Any, source_ptr: Any) -> ShardResult:
     graph_of = np.repeat(np.arange(shard.n_graphs), np.diff(source_ptr))
     _check_sources(sources, graph_of, np.diff(node_ptr), source_ptr)
     if shard.device == "cpu":
-        from kernels.multi_source import cpu
+        from kernels.multi_source.cpu import search as cpu
 
         # Graph after graph: the largest needs most; what comes out is of all.
         largest = int(np.diff(node_ptr).max(initial=0))
         check_fits(*_host_needs(largest, shard.n_arcs, len(sources), False))
         raw = cpu.search_shard(shard.indptr, shard.indices, node_ptr, source_ptr, sources)
     else:
-        from kernels.multi_source import gpu
+        from kernels.multi_source.gpu import search as gpu
 
         raw = gpu.sweep_shard(shard, source_ptr, sources)
     hop_ptr, hop_counts, eccentricity, n_reached, farthest = raw

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 
-from kernels.multi_source.cpu_state import (
+from kernels.multi_source.cpu.state import (
     BLOCK,
     LANES,
     LEAST_WITHIN,

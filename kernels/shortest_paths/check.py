@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numba import njit, types
 
+from kernels._cpu.signatures import F32, I32, I64, returns
 from kernels.csr import to_host
 from kernels.errors import CheckError
-from kernels.signatures import F32, I32, I64, returns
 from kernels.types import NODE, UNREACHED
 
 F64 = types.Array(types.float64, 1, "C", readonly=True)

@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
-from kernels.lanes import prefetch
-from kernels.signatures import F32, I32, I64, OUT_I32, OUT_U8
+from kernels._cpu.lanes import prefetch
+from kernels._cpu.signatures import F32, I32, I64, OUT_I32, OUT_U8
 from kernels.types import UNREACHED
 
 F64 = types.Array(types.float64, 1, "C", readonly=True)

@@ -12,7 +12,7 @@ from pipeline.model.mapped import mapped_text
 from pipeline.model.words import ingresses_text, node_words, number
 
 if TYPE_CHECKING:
-    from pipeline.schedule.calibrate import Calibration
+    from pipeline.schedule.calibrate.measure import Calibration
     from pipeline.stages import AnalyzeSummary, IngestSummary
 
 MAX_WARNINGS = 20  # lines; all of them stand in report.json

@@ -1,9 +1,9 @@
 """Inference: what traces say about routers, links, ASes and ingresses."""
 
-from pipeline.infer.aliases import AliasTable, read_aliases
-from pipeline.infer.inferring import infer_topology
-from pipeline.infer.ip2as import PrefixTable, read_pfx2as
-from pipeline.infer.observing import Observation, Observer
+from pipeline.infer.owners.ip2as import PrefixTable, read_pfx2as
+from pipeline.infer.routers.aliases import AliasTable, read_aliases
+from pipeline.infer.topology import infer_topology
+from pipeline.infer.traces.observer import Observation, Observer
 
 __all__ = [
     "AliasTable",

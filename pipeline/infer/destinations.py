@@ -24,13 +24,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pipeline.infer.aliases import AliasTable
-from pipeline.infer.cleaning import DESTINATION
-from pipeline.infer.counting import key_set, slot_of
-from pipeline.infer.links import DirectedLinks
-from pipeline.infer.merging import Answers
-from pipeline.infer.passes import Spools
-from pipeline.infer.spool import Traces
+from pipeline.infer.routers.aliases import AliasTable
+from pipeline.infer.traces.counting import key_set, slot_of
+from pipeline.infer.traces.links import DirectedLinks
+from pipeline.infer.traces.merge import Answers
+from pipeline.infer.traces.passes import Spools
+from pipeline.infer.traces.rules import DESTINATION
+from pipeline.infer.traces.spool import Traces
 
 
 @njit(cache=True, nogil=True)

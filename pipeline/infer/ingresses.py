@@ -19,10 +19,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pipeline.infer.cleaning import DESTINATION
-from pipeline.infer.counting import PairCounter, add_up, slot_of, split_key
-from pipeline.infer.passes import Spools
-from pipeline.infer.spool import Traces
+from pipeline.infer.traces.counting import PairCounter, add_up, slot_of, split_key
+from pipeline.infer.traces.passes import Spools
+from pipeline.infer.traces.rules import DESTINATION
+from pipeline.infer.traces.spool import Traces
 from pipeline.model.topology import NO_ASN, IngressTable
 
 

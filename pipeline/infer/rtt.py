@@ -22,10 +22,10 @@ from pathlib import Path
 import numpy as np
 from numba import njit
 
-from pipeline.infer.counting import slot_of
-from pipeline.infer.links import NodeLinks
-from pipeline.infer.passes import Spools
-from pipeline.infer.spool import Traces, scratch_faults
+from pipeline.infer.traces.counting import slot_of
+from pipeline.infer.traces.links import NodeLinks
+from pipeline.infer.traces.passes import Spools
+from pipeline.infer.traces.spool import Traces, scratch_faults
 
 FLOOR_MS = 0.01  # a link of 1 km; keeps weights positive for weighted paths
 STEP_MS = 0.0005  # half of the microsecond that formats give

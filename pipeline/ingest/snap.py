@@ -29,8 +29,8 @@ import numpy as np
 from numba import njit
 
 from pipeline.errors import FormatError
-from pipeline.ingest.digits import PARSED, scan_float, scan_int
-from pipeline.ingest.lines import MAX_LINE_BYTES, Lines
+from pipeline.ingest.text.digits import PARSED, scan_float, scan_int
+from pipeline.ingest.text.lines import MAX_LINE_BYTES, Lines
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 

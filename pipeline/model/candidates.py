@@ -90,7 +90,7 @@ class CandidateTask:
 
 @dataclass(frozen=True, eq=False)
 class CandidateBounds:
-    """What searches of some candidates imply; see ``kernels.eccentricity.searching.Implied``.
+    """What searches of some candidates imply; see ``kernels.eccentricity.searches.Implied``.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class OpenedGraph:
         Links of each node, exact; the narrower where all fit.
     is_tip : (ceil(n_nodes / 8),) uint8 or None
         Bits (``np.packbits``): nodes among which ends of a longest path are to be looked for
-        (``kernels.eccentricity.trees``); None: all.
+        (``kernels.eccentricity.reductions.pendant_trees``); None: all.
     tip, tip_lower : (n_tips,) int32
         Tips of trees that have paths, and how long these are: lower bounds.
     bounds : CandidateBounds or None

@@ -22,8 +22,8 @@ from pipeline.model.measurement import Measurement
 from pipeline.model.metrics import METRICS
 from pipeline.model.tasks import SearchResults
 from pipeline.model.widths import EffectiveDiameters, Widths
-from pipeline.report.ragged import offsets
-from pipeline.report.reach import row_groups
+from pipeline.report.tables.ragged import offsets
+from pipeline.report.tables.reach import row_groups
 
 _READERS = 4  # of files of nodes: there may be tens of thousands
 

@@ -32,13 +32,13 @@ from pipeline.model.mapped import mapped_of
 from pipeline.model.measurement import Measurement
 from pipeline.model.origins import origins_of
 from pipeline.model.words import node_words
-from pipeline.report.escaping import printable
 from pipeline.report.folder import REPORT, earlier_report
-from pipeline.report.html import write_pages
-from pipeline.report.node_files import write_node_files
-from pipeline.report.run_facts import describe_run
-from pipeline.report.summarise import Summary, summarise
-from pipeline.report.width_tables import width_keys, width_or_bounds
+from pipeline.report.pages.escaping import printable
+from pipeline.report.pages.html import write_pages
+from pipeline.report.pages.run_facts import describe_run
+from pipeline.report.tables.node_files import write_node_files
+from pipeline.report.tables.summarise import Summary, summarise
+from pipeline.report.tables.widths import width_keys, width_or_bounds
 from pipeline.store import check_name
 from pipeline.store.held import WRITING, held_folder, release_folder
 

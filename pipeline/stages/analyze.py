@@ -17,7 +17,7 @@ from pipeline.model.words import number
 from pipeline.report import ReportSummary, write_reports
 from pipeline.report.folder import report_turn
 from pipeline.schedule import measure
-from pipeline.schedule.distances_folder import removed_on_error
+from pipeline.schedule.distances import removed_on_error
 from pipeline.stages.adding import with_earlier
 from pipeline.stages.places import check_out
 from pipeline.stages.warnings import (

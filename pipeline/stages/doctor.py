@@ -11,14 +11,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernels.threads import n_cores
-from kernels.warm import compile_cpu
+from kernels._cpu.compile import compile_cpu
+from kernels._cpu.threads import n_cores
 from pipeline import __version__
 from pipeline.errors import StoreError
 from pipeline.model.progress import ProgressCallback, no_progress
 from pipeline.model.words import number
-from pipeline.schedule.calibrate import Calibration, calibrate
-from pipeline.schedule.calibration_file import save
+from pipeline.schedule.calibrate.file import save
+from pipeline.schedule.calibrate.measure import Calibration, calibrate
 from pipeline.store import check_store, leftovers, remove_leftovers
 
 PACKAGES = ("numpy", "numba", "pyarrow", "dask", "distributed", "prefect")

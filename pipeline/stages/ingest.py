@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels.threads import n_cores
+from kernels._cpu.threads import n_cores
 from pipeline import __version__
 from pipeline.config import IngestConfig
 from pipeline.errors import FormatError, UsageError
@@ -18,7 +18,7 @@ from pipeline.graphs import asns_of, build_graphs
 from pipeline.graphs.combine import MAX_NAMED
 from pipeline.infer import Observation, PrefixTable, infer_topology, read_aliases, read_pfx2as
 from pipeline.infer.declared import declare
-from pipeline.infer.special import parse_prefix
+from pipeline.infer.owners.special import parse_prefix
 from pipeline.ingest import FORMATS, hash_file, open_reader
 from pipeline.ingest.as_names import read_as_names
 from pipeline.model.origins import as_ranges

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernels.threads import n_cores
+from kernels._cpu.threads import n_cores
 from pipeline.errors import FormatError
 from pipeline.infer import Observation, Observer
-from pipeline.infer.observing import compile_kernels
+from pipeline.infer.traces.observer import compile_kernels
 from pipeline.ingest import hash_file, open_reader, warm_up
 from pipeline.model.reading import ReadReport, printable_path
 from pipeline.model.traces import TraceBatch

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
-from kernels.signatures import I32, I64, OUT_I32, OUT_I64
+from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_I64
 
 
 @njit(types.int64(I32, OUT_I64), cache=True, nogil=True)

@@ -15,7 +15,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline.errors import FormatError
-from pipeline.ingest import FORMATS, detect_format, lines, open_reader
+from pipeline.ingest import FORMATS, detect_format, open_reader
+from pipeline.ingest.text import lines
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import Topology
 from tests.contracts.trace_reader import COMPRESS, SAMPLES, mutations

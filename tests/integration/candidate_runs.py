@@ -8,8 +8,8 @@ import time
 from pathlib import Path
 
 from pipeline.errors import PipelineError
-from pipeline.schedule.candidate_tasks import run_candidate
-from pipeline.schedule.running import run_task
+from pipeline.schedule.dispatch import run_task
+from pipeline.schedule.exact_search.tasks import run_candidate
 
 HELD_S = 30  # seconds; then something is wrong, and the task fails
 

@@ -19,7 +19,7 @@ from pipeline.model.metrics import METRICS
 from pipeline.report import write_reports
 from pipeline.report.earlier import restore
 from pipeline.report.folder import earlier_report
-from pipeline.schedule.cluster import open_cluster
+from pipeline.schedule.cluster.open import open_cluster
 from pipeline.store import open_snapshot, write_snapshot
 from tests.integration.measured import credentials_of, path_links, random_links, topology
 

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from benchmarks import bench_schedule, task_breakdown
-from benchmarks.schedule_parts import ONE_BY_ONE, PARTS, parts_of, sizes_of
+from benchmarks import bench_schedule
+from benchmarks.schedule import task_breakdown
+from benchmarks.schedule.parts import ONE_BY_ONE, PARTS, parts_of, sizes_of
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 

@@ -7,13 +7,13 @@ from functools import partial
 import numpy as np
 import pytest
 
-from benchmarks.graphs import attachment, cut_grid
-from benchmarks.schedule_store import make_snapshot_of
+from benchmarks.lib.graphs import attachment, cut_grid
+from benchmarks.schedule.store import make_snapshot_of
 from pipeline.model.candidates import CandidateJob
 from pipeline.model.metrics import WIDTH_METRICS
 from pipeline.model.words import number
-from pipeline.schedule.candidates import answer_by_candidates
-from pipeline.schedule.cluster import open_cluster
+from pipeline.schedule.cluster.open import open_cluster
+from pipeline.schedule.exact_search.stream import answer_by_candidates
 from tests.integration.candidate_runs import (
     run_deadly,
     run_failing,

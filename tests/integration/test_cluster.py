@@ -15,13 +15,14 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from kernels.threads import n_cores, n_threads
+from kernels._cpu.threads import n_cores, n_threads
 from pipeline.errors import PipelineError, UsageError
-from pipeline.schedule import measure, measuring
-from pipeline.schedule.attempt import withdraw_here
-from pipeline.schedule.cluster import open_cluster
-from pipeline.schedule.driver import drive
-from pipeline.schedule.watch import Limits
+from pipeline.schedule import measure
+from pipeline.schedule import run as measuring
+from pipeline.schedule.cluster.open import open_cluster
+from pipeline.schedule.transport.attempt import withdraw_here
+from pipeline.schedule.transport.drive import drive
+from pipeline.schedule.transport.watch import Limits
 from tests.integration.measured import (
     LARGE,
     config_for,
@@ -275,7 +276,7 @@ def test_own_cluster_of_one_worker_agrees_and_ends(snapshot, wanted, tmp_path):
 
 
 def test_an_address_where_nobody_answers_is_named(snapshot, tmp_path, monkeypatch):
-    monkeypatch.setattr("pipeline.schedule.cluster.CONNECT_S", 1.0)
+    monkeypatch.setattr("pipeline.schedule.cluster.open.CONNECT_S", 1.0)
     config = config_for(snapshot, tmp_path, scheduler="tcp://127.0.0.1:1")
     with pytest.raises(UsageError, match=r"^--scheduler tcp://127.0.0.1:1: no Dask") as caught:
         measure(snapshot, replace(config, distances=True))
@@ -316,14 +317,14 @@ def test_a_store_that_workers_do_not_see_is_named(cluster, snapshot, there, tmp_
 def test_workers_with_other_kernels_are_named(cluster, there, monkeypatch):
     ours = {"hopscope": "0.1.0", "python": "3.11", "kernels": "abc", "distributed": "x"}
     theirs = cluster.facts[next(iter(cluster.facts))]["fingerprint"]
-    monkeypatch.setattr("pipeline.schedule.workers.fingerprint", lambda: theirs | ours)
+    monkeypatch.setattr("pipeline.schedule.cluster.workers.fingerprint", lambda: theirs | ours)
     told = pytest.raises(UsageError, match=r"^worker tls://.* has .*install the same hopscope")
     with told, open_cluster(there()):
         pass
 
 
 def test_gpu_without_a_gpu_says_so(snapshot, there, tmp_path, monkeypatch):
-    monkeypatch.setattr("pipeline.schedule.own_cluster.visible_gpus", list)
+    monkeypatch.setattr("pipeline.schedule.cluster.own.visible_gpus", list)
     with pytest.raises(UsageError, match="no NVIDIA GPU"):
         measure(snapshot, config_for(snapshot, tmp_path, device="gpu"))
 

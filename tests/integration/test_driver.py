@@ -6,12 +6,12 @@ import pytest
 from distributed import Client, LocalCluster, get_worker
 
 from pipeline.errors import FormatError, OutOfMemoryError, RetryableError
-from pipeline.schedule.attempt import MAX_POSTED_BYTES, withdraw_here
-from pipeline.schedule.connection import FEW, MANY, Connection
-from pipeline.schedule.driver import SCHEDULES, drive, drive_barrier, drive_striding
-from pipeline.schedule.flight import Flight, no_split, on_any
-from pipeline.schedule.mailbox import Mailbox
-from pipeline.schedule.watch import Limits
+from pipeline.schedule.transport.attempt import MAX_POSTED_BYTES, withdraw_here
+from pipeline.schedule.transport.connection import FEW, MANY, Connection
+from pipeline.schedule.transport.drive import SCHEDULES, drive, drive_barrier, drive_striding
+from pipeline.schedule.transport.flight import Flight, no_split, on_any
+from pipeline.schedule.transport.mailbox import Mailbox
+from pipeline.schedule.transport.watch import Limits
 
 # A cluster in this process: tasks share these with the tests.
 CALLS: dict[int, int] = defaultdict(int)

@@ -15,9 +15,9 @@ from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.measure import measure, measure_stage
 from flows.nightly import nightly
-from flows.progress import listening
+from flows.pages.progress import listening
+from flows.processes.server import free_port, prefect_server
 from flows.report import report
-from flows.server import free_port, prefect_server
 from pipeline import stages
 from pipeline.graphs import build_graphs
 from pipeline.stages.generate import GenerateConfig, generate_topology
@@ -86,7 +86,7 @@ def cluster(lasting, monkeypatch):
     """The cluster, running; a run that loses it tries again at once."""
     lasting.start()
     monkeypatch.setattr(measure_stage, "retry_delay_seconds", 0)
-    monkeypatch.setattr("pipeline.schedule.cluster.CONNECT_S", 1.0)
+    monkeypatch.setattr("pipeline.schedule.cluster.open.CONNECT_S", 1.0)
     return lasting
 
 
@@ -129,7 +129,7 @@ def test_run_that_loses_its_cluster_is_tried_again(server, cluster, store, tmp_p
 
     def on_a_cluster_that_is_back(config, progress):
         tries.append(config.scheduler)
-        monkeypatch.setattr("pipeline.schedule.cluster.CONNECT_S", 30.0)
+        monkeypatch.setattr("pipeline.schedule.cluster.open.CONNECT_S", 30.0)
         cluster.start()
         return real(config, progress)
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 import pyarrow.parquet as pq
 import pytest
 
-from flows.handover import read_measurement, write_measurement
+from flows.runs.handover import read_measurement, write_measurement
 from pipeline import stages
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
 from pipeline.graphs import build_graphs
-from pipeline.schedule.cluster import open_cluster
+from pipeline.schedule.cluster.open import open_cluster
 from pipeline.store import open_snapshot, write_snapshot
 from tests.integration.measured import credentials_of, path_links, random_links, topology
 

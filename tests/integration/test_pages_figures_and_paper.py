@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.report.html import write_pages
-from pipeline.report.run_facts import describe_run
-from pipeline.report.summarise import summarise
+from pipeline.report.pages.html import write_pages
+from pipeline.report.pages.run_facts import describe_run
+from pipeline.report.tables.summarise import summarise
 from pipeline.report.write import write_reports
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 from tests.unit.pipeline.report.width_data import cut_short, widths_of

@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from pipeline.report.html import write_pages
-from pipeline.report.index_page import COLUMNS, index_script
-from pipeline.report.run_facts import RunFacts
-from pipeline.report.summarise import summarise
+from pipeline.report.pages.html import write_pages
+from pipeline.report.pages.index_page import COLUMNS, index_script
+from pipeline.report.pages.run_facts import RunFacts
+from pipeline.report.tables.summarise import summarise
 from pipeline.report.write import write_reports
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 from tests.unit.pipeline.report.width_data import cut_short, effective_of, widths_of

@@ -21,10 +21,10 @@ from collections.abc import Callable
 import psutil
 import pytest
 
-from flows.holders import Holder, Seat
-from flows.inert import inert
-from flows.server import HOST, free_port, stop_process
-from flows.turns import WORKING
+from flows.pages.inert import inert
+from flows.processes.holders import Holder, Seat
+from flows.processes.server import HOST, free_port, stop_process
+from flows.runs.turns import WORKING
 from tests.served import LAB, ROOT, RUN_S, START_S, clean_environment, wait_until
 
 pytest_plugins = ("tests.browser",)
@@ -219,7 +219,9 @@ def prefect_server_of(served) -> psutil.Process | None:
     for child in psutil.Process(served.process.pid).children(recursive=True):
         with contextlib.suppress(psutil.Error):  # it has just ended
             words = child.cmdline()
-            if "flows.local_server" in words and "flows.tied" not in words:
+            room = "flows.processes."
+            server, tie = room + "local_server", room + "die_with_parent"
+            if server in words and tie not in words:
                 return child
     return None
 
@@ -366,7 +368,7 @@ def test_sigterm_leaves_no_process(tmp_path, module):
             assert time.monotonic() < end, log.read_text()
             time.sleep(0.1)
             children = psutil.Process(process.pid).children(recursive=True)
-        assert any("flows.local_server" in child.cmdline() for child in children)
+        assert any("flows.processes.local_server" in child.cmdline() for child in children)
         process.terminate()
         status = process.wait(60)
         _, alive = psutil.wait_procs(children, timeout=5)

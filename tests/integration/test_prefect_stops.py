@@ -16,9 +16,9 @@ from pathlib import Path
 import psutil
 import pytest
 
-from flows.holders import Holder, Seat
-from flows.server import HOST, free_port
-from flows.turns import WORKING
+from flows.processes.holders import Holder, Seat
+from flows.processes.server import HOST, free_port
+from flows.runs.turns import WORKING
 from tests.served import LAB, ROOT, RUN_S, clean_environment, serving, wait_until
 
 
@@ -50,7 +50,7 @@ def test_kill_of_serve_ends_all_and_a_second_one_is_refused_until_then(tmp_path)
                 assert f">{run['name']}</a>: Waiting" in answer.read().decode()
             below = psutil.Process(first.process.pid).children(recursive=True)
             commands = "\n".join(" ".join(process.cmdline()) for process in below)
-            for part in ("flows.local_server", "worker start", "prefect.engine"):
+            for part in ("flows.processes.local_server", "worker start", "prefect.engine"):
                 assert part in commands
             first.process.kill()
             # Held until the last of them has ended.
@@ -95,7 +95,7 @@ def test_closed_terminal_in_the_middle_of_a_run_leaves_no_process_and_no_place_h
     wait_until(lambda: "ingest-progress" in served.artifacts(run))
     children = psutil.Process(served.process.pid).children(recursive=True)
     commands = "\n".join(" ".join(child.cmdline()) for child in children)
-    for part in ("flows.local_server", "worker start", "prefect.engine"):
+    for part in ("flows.processes.local_server", "worker start", "prefect.engine"):
         assert part in commands
 
     served.process.send_signal(signal.SIGHUP)

@@ -13,8 +13,8 @@ import pytest
 from distributed.comm import connect
 from distributed.security import Security
 
-from pipeline.schedule.cluster import open_cluster
-from pipeline.schedule.credentials import temporary
+from pipeline.schedule.cluster.credentials import temporary
+from pipeline.schedule.cluster.open import open_cluster
 from tests.integration.measured import config_for, make_snapshot
 
 HELLO_S = 5.0  # seconds for somebody who must get no answer

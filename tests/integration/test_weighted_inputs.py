@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from kernels import sssp, weighted_diameter, weighted_widths
-from kernels.eccentricity.bounds import QUESTIONS
-from kernels.shortest_paths.bound_steps import unit_of
+from kernels.eccentricity.bounds.bounds import QUESTIONS
+from kernels.eccentricity.weighted.steps import unit_of
 from kernels.shortest_paths.check import check_distances
 from pipeline.cli import main
 from pipeline.config import IngestConfig

@@ -12,7 +12,8 @@ from pipeline.cli import main
 from pipeline.collect.widths import take_widths
 from pipeline.generate.internet import generate_internet
 from pipeline.model.metrics import BY_HOPS
-from pipeline.schedule import measure, measuring
+from pipeline.schedule import measure
+from pipeline.schedule import run as measuring
 from pipeline.store import open_snapshot, write_snapshot
 from tests.integration.candidate_runs import run_held_for_others
 from tests.integration.measured import config_for, expected, make_snapshot, measured

@@ -42,8 +42,8 @@ from pipeline.infer import (
     read_pfx2as,
 )
 from pipeline.infer.ingresses import find_ingresses
-from pipeline.infer.merging import find_addrs, merge_addresses
-from pipeline.infer.passes import Spools
+from pipeline.infer.traces.merge import find_addrs, merge_addresses
+from pipeline.infer.traces.passes import Spools
 from pipeline.ingest import FORMATS, open_reader
 from pipeline.model.addresses import format_addrs, parse_addrs, sort_addrs
 from pipeline.model.reading import ReadReport

@@ -13,17 +13,20 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 
-from benchmarks import bench_diameter, diameter_graphs, diameter_page
-from benchmarks.diameter_graphs import describe, graphs, top_down
-from benchmarks.diameter_peers import PROGRAMS, time_program
-from benchmarks.diameter_profile import PARTS, WRAPPED, timed_parts
-from benchmarks.graph_files import largest_component, read_graph, write_edge_list
-from benchmarks.graphs import attachment, cut_grid
+from benchmarks import bench_diameter
+from benchmarks.diameter import graphs as diameter_graphs
+from benchmarks.diameter.graphs import describe, graphs, top_down
+from benchmarks.diameter.peers import PROGRAMS, time_program
+from benchmarks.diameter.profile import PARTS, WRAPPED, timed_parts
+from benchmarks.lib.graph_files import largest_component, read_graph, write_edge_list
+from benchmarks.lib.graphs import attachment, cut_grid
+from benchmarks.lib.record import RESULTS
+from benchmarks.pages import diameter_page
 from benchmarks.peers.baselines import PlainBounds
 from benchmarks.peers.f_diam import BruteForce, FDiam
-from benchmarks.record import RESULTS
 from kernels import CSRGraph, diameter
-from kernels.eccentricity import Strategy, driver
+from kernels.eccentricity import Strategy
+from kernels.eccentricity import solver as driver
 from tests import strategies
 from tests.real_data import REPOSITORY, real_data
 
@@ -253,7 +256,7 @@ def test_a_run_is_recorded_and_told_on_the_page(measured, monkeypatch, capsys):
 
 
 def test_docs_show_what_the_committed_results_say(monkeypatch, tmp_path):
-    """Else: python benchmarks/diameter_page.py."""
+    """Else: python benchmarks/pages/diameter_page.py."""
     page = (DOCS / "benchmarks.md").read_text()
     (tmp_path / "benchmarks.md").write_text(page)
     words = ["diameter_page.py", "--results", str(RESULTS), "--docs", str(tmp_path)]

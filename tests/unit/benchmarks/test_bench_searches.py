@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from benchmarks import bench_searches, peers
-from benchmarks.graphs import attachment, cut_grid, many_ases
+from benchmarks.lib.graphs import attachment, cut_grid, many_ases
 from kernels import CheckError, bfs, components
 from pipeline.generate.csr import csr_from_links
 

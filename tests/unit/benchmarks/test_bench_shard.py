@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from benchmarks import bench_shard
-from benchmarks.record import REPOSITORY
+from benchmarks.lib.record import REPOSITORY
 from kernels import msbfs_shard
 from pipeline.generate.internet import generate_internet
 

@@ -10,8 +10,8 @@ import sys
 import pytest
 
 from benchmarks import bench_shard, bench_shard_widths
-from benchmarks.record import REPOSITORY
-from kernels.eccentricity.widths import widths
+from benchmarks.lib.record import REPOSITORY
+from kernels.eccentricity.shard import widths
 from pipeline.generate.internet import generate_internet
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from benchmarks.bench_effective import time_graph, time_internet
 from benchmarks.bench_shortest_paths import time_brute, time_widths, with_weights
-from benchmarks.graphs import attachment
+from benchmarks.lib.graphs import attachment
 
 
 def test_all_weighted_eccentricities_are_compared_with_a_search_from_each_node():

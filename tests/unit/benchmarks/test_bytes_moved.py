@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from benchmarks.bytes_moved import bfs_bytes, copy_gb_per_s, shard_bytes, sweep_bytes
+from benchmarks.lib.bytes_moved import bfs_bytes, copy_gb_per_s, shard_bytes, sweep_bytes
 from kernels import CSRGraph
 
 # A path of three nodes: four arcs, 32 bytes of indptr, 16 of indices.

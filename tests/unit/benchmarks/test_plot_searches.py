@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import plot_searches
-from benchmarks.charts import WIDTH, Line, Span, line_chart, number, span_chart
-from benchmarks.record import RESULTS
-from benchmarks.searches_results import load
+from benchmarks.lib.charts import WIDTH, Line, Span, line_chart, number, span_chart
+from benchmarks.lib.record import RESULTS
+from benchmarks.pages import plot_searches
+from benchmarks.pages.searches_results import load
 from tests.real_data import REPOSITORY
 
 DOCS = REPOSITORY / "docs"
@@ -202,7 +202,7 @@ def test_charts_take_one_point_and_names_with_signs():
 
 
 def test_docs_show_what_the_committed_results_say(monkeypatch, tmp_path):
-    """Else: python benchmarks/plot_searches.py."""
+    """Else: python benchmarks/pages/plot_searches.py."""
     page = (DOCS / "benchmarks.md").read_text()
     (tmp_path / "benchmarks.md").write_text(page)
     words = ["plot_searches.py", "--results", str(RESULTS), "--docs", str(tmp_path)]

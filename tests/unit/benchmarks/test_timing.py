@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from benchmarks.timing import OtherWork, Timing, time_calls, time_once
+from benchmarks.lib.timing import OtherWork, Timing, time_calls, time_once
 
 
 def test_as_many_calls_as_the_budget_holds_but_at_least_and_at_most():
@@ -62,7 +62,7 @@ def test_what_this_process_computes_is_not_the_work_of_others(monkeypatch):
     stat = iter(["cpu  100 0 0 900 0 0 0 0 0 0\n", "cpu  550 0 0 900 0 0 0 0 0 0\n"])
     own = iter([(1.0, 0, 0, 0, 0), (3.5, 0, 0, 0, 0)])
     clock = iter([10.0, 14.0])
-    monkeypatch.setattr("benchmarks.timing.Path.read_text", lambda path: next(stat))
+    monkeypatch.setattr("benchmarks.lib.timing.Path.read_text", lambda path: next(stat))
     monkeypatch.setattr("os.times", lambda: next(own))
     monkeypatch.setattr("os.sysconf", lambda name: 100)
     monkeypatch.setattr("time.perf_counter", lambda: next(clock))
@@ -74,5 +74,5 @@ def test_without_a_proc_file_system_others_are_not_told(monkeypatch):
     def missing(path):
         raise FileNotFoundError(path)
 
-    monkeypatch.setattr("benchmarks.timing.Path.read_text", missing)
+    monkeypatch.setattr("benchmarks.lib.timing.Path.read_text", missing)
     assert OtherWork().n_cores() is None

@@ -15,8 +15,8 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import dijkstra
 
 from benchmarks import bench_variants
-from benchmarks.plot_searches import fill
-from benchmarks.record import REPOSITORY, RESULTS
+from benchmarks.lib.record import REPOSITORY, RESULTS
+from benchmarks.pages.plot_searches import fill
 from benchmarks.variants import tables
 from benchmarks.variants.choices import ALL, STANDARD, Variant, parse
 from benchmarks.variants.regular import regular_graph
@@ -75,7 +75,7 @@ def test_what_names_no_variant_is_refused(name):
 
 def test_compiles_without_a_gpu():
     pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC (extra nvrtc) is not installed")
-    from tests.unit.kernels.test_cu_files_compile import ARCHITECTURES, compiler_log
+    from tests.unit.kernels.cuda.test_cu_files_compile import ARCHITECTURES, compiler_log
 
     for architecture in ARCHITECTURES:
         assert compiler_log(source_of(CU_FILE), CU_FILE.name, architecture) == ""
@@ -84,7 +84,7 @@ def test_compiles_without_a_gpu():
 def ptx_of_kernels() -> dict[str, str]:
     from cuda.bindings import nvrtc
 
-    from tests.unit.kernels.test_cu_files_compile import include_options
+    from tests.unit.kernels.cuda.test_cu_files_compile import include_options
 
     _, program = nvrtc.nvrtcCreateProgram(source_of(CU_FILE).encode(), b"variants.cu", 0, [], [])
     options = [*(option.encode() for option in OPTIONS), b"-arch=compute_90", *include_options()]

@@ -19,7 +19,7 @@ sys.modules["cupy"] = None  # import raises ImportError
 names = ["{package}"]
 path = importlib.import_module("{package}").__path__
 names += [module.name for module in pkgutil.walk_packages(path, "{package}.")]
-launchers = [n for n in names if n.rpartition(".")[2].startswith("gpu")]  # gpu, gpu_bounds, ...
+launchers = [n for n in names if "gpu" in n.split(".")]  # breadth_first.gpu, multi_source.gpu.*
 skipped = [n for n in launchers if n.startswith("kernels.")]
 for name in names:
     if name not in skipped:
@@ -77,7 +77,7 @@ def test_compiling_for_cores_covers_every_module_with_kernels():
         for path in folder.rglob("*.py")
         if "@njit" in path.read_text()
     }
-    from kernels.warm import COMPILED_MODULES
+    from kernels._cpu.compile import COMPILED_MODULES
 
     assert set(COMPILED_MODULES) == with_numba
 
@@ -87,7 +87,7 @@ def test_kernels_on_cores_are_compiled_once_before_they_are_called():
     done = run(
         "import numpy as np, kernels\n"
         "assert kernels.compile_cpu() > 0\n"
-        "from kernels.multi_source.cpu_sweep import advance\n"
+        "from kernels.multi_source.cpu.sweep import advance\n"
         "from kernels.breadth_first.cpu import search\n"
         "before = len(advance.signatures), len(search.signatures)\n"
         "graph = kernels.CSRGraph(np.array([0, 1, 2]), np.array([1, 0], np.int32))\n"
@@ -110,8 +110,8 @@ def test_a_run_compiles_what_its_metrics_need():
 def test_the_stages_import_no_kernel_of_widths():
     """They would be compiled before anybody is told."""
     done = run(
-        "import sys, pipeline.cli, pipeline.stages.analyze, pipeline.schedule.running\n"
-        "from kernels.warm import COMPILED\n"
+        "import sys, pipeline.cli, pipeline.stages.analyze, pipeline.schedule.dispatch\n"
+        "from kernels._cpu.compile import COMPILED\n"
         "late = [*COMPILED['widths'][0], *COMPILED['weights'][0]]\n"
         "print([name for name in late if name in sys.modules])\n"
     )

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 from kernels import Shard
-from kernels.eccentricity.widths import widths
+from kernels.eccentricity.shard import widths
 from pipeline.collect.width_collector import NOT_MEASURED, WidthCollector
 from pipeline.collect.widths import empty_effective, empty_widths, take_widths
 from pipeline.model.tasks import WidthResults
 from pipeline.model.widths import EffectiveDiameters
-from pipeline.schedule.width_columns import widths_of_shard
+from pipeline.schedule.work.measure_columns import widths_of_shard
 from tests.shapes import graph_of, path, star
 
 METRICS = ("diameter", "center", "eccentricities")

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pipeline.infer import infer_topology, spool
+from pipeline.infer import infer_topology
+from pipeline.infer.traces import spool
 from tests.unit.pipeline.infer.handmade import observe, prefix_table, traces
 
 ADDRS = [f"20.{asn}.0.{i}" for asn in (1, 2, 3) for i in (1, 2, 5, 6)] + ["10.0.0.1", "20.0.0.9"]

@@ -14,10 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.ingest import FORMATS, atlas, atlas_scan
-from pipeline.ingest.addr_text import scan_addr
-from pipeline.ingest.atlas_record import BrokenError, OtherTypeError, parse_result
+from pipeline.ingest import FORMATS, atlas
+from pipeline.ingest.atlas import scan as atlas_scan
+from pipeline.ingest.atlas.record import BrokenError, OtherTypeError, parse_result
 from pipeline.ingest.columns import TraceColumns
+from pipeline.ingest.text.addresses import scan_addr
 from pipeline.model.addresses import parse_addr
 from pipeline.model.reading import MAX_SKIPPED_TYPES, OTHER_TYPE, ReadReport
 from pipeline.model.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE

@@ -13,8 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.errors import FormatError
-from pipeline.ingest import brite, lines
-from pipeline.ingest.digits import PARSED, UNSURE, scan_float, scan_int
+from pipeline.ingest import brite
+from pipeline.ingest.text import lines
+from pipeline.ingest.text.digits import PARSED, UNSURE, scan_float, scan_int
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 from tests.contracts.topology_reader import TopologyReaderContract

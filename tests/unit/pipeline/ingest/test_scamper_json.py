@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from pipeline.errors import FormatError
 from pipeline.ingest import open_reader, scamper_json
-from pipeline.ingest import scamper_json_decode as fast
 from pipeline.ingest.columns import TraceColumns
-from pipeline.ingest.json_scan import MORE, UNSURE, read_address, read_decimal, skip_value
+from pipeline.ingest.scamper_json import decode as fast
+from pipeline.ingest.scamper_json.scan import MORE, UNSURE, read_address, read_decimal, skip_value
 from pipeline.model.addresses import parse_addr
 from pipeline.model.reading import ReadReport
 from pipeline.model.traces import KIND_OTHER, KIND_TIME_EXCEEDED

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.errors import FormatError
-from pipeline.ingest import detect_format, lines, open_reader, snap
+from pipeline.ingest import detect_format, open_reader, snap
+from pipeline.ingest.text import lines
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 from tests.contracts.topology_reader import TopologyReaderContract

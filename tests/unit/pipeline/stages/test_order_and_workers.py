@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks.synthetic_internet import make_internet, write_pfx2as
-from benchmarks.synthetic_traces import Vantages
+from benchmarks.synthetic.internet import make_internet, write_pfx2as
+from benchmarks.synthetic.traces import Vantages
 from pipeline.config import IngestConfig
 from pipeline.stages import ingest
 from pipeline.stages.ingest import IngestSummary

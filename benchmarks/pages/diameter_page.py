@@ -1,0 +1,203 @@
+"""Tables of the section on diameters in docs/benchmarks.md, from whatever results are there.
+
+Command: python benchmarks/pages/diameter_page.py [--results FOLDER] [--docs FOLDER]
+
+Reads every ``diameter*.json`` that ``bench_diameter.py`` wrote and puts tables between the marks.
+Where two files tell the same of one machine, the newer one counts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import statistics
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from benchmarks.diameter.profile import PARTS
+from benchmarks.lib.charts import number
+from benchmarks.lib.record import REPOSITORY, RESULTS
+from benchmarks.pages.plot_searches import fill
+from benchmarks.pages.searches_results import machine_name
+
+PART = "diameters"
+OURS = "hopscope"
+PEERS = ("NetworKit", "igraph")
+BASELINES = ("F-Diam", "plain bounds", "a search a node")
+QUESTIONS = ("diameter", "radius", "eccentricities")
+Row = dict[str, Any]
+
+
+def load(results: Path) -> list[Row]:
+    """Rows of all files, each with its machine; of two that tell the same the newer one."""
+    newest: dict[tuple, Row] = {}
+    runs = [json.loads(path.read_text()) for path in sorted(results.glob("diameter*.json"))]
+    for run in sorted(runs, key=lambda run: run["date"]):
+        about = {name: run.get(name) for name in ("date", "command", "commit", "cores_of_others")}
+        for row in run["rows"]:
+            machine = machine_name(run["machine"], row.get("device", "cpu"))
+            names = ("what", "graph", "device", "by", "without")
+            key = (machine, *(row.get(name) for name in names))
+            before: Row = {}
+            if row["what"] == "graph":  # the same on every machine; a later run may tell less
+                machine, key = "", ("", *key[1:])
+                before = newest.get(key, {})
+            newest[key] = before | about | row | {"machine": machine}
+    return sorted(newest.values(), key=_order)
+
+
+def _order(row: Row) -> tuple:
+    """GPUs first; files by size, then generated graphs by kind and size."""
+    kind = row["graph"].rpartition(" ")[0]
+    return row.get("device") != "gpu", row["machine"], kind, row["n_nodes"], row["graph"]
+
+
+def tables(rows: list[Row]) -> Iterator[str]:
+    """Markdown: the graphs, then what ran on each machine."""
+    yield from graph_table([row for row in rows if row["what"] == "graph"])
+    rows = [row for row in rows if row["what"] != "graph"]
+    for machine in dict.fromkeys(row["machine"] for row in rows):
+        own = [row for row in rows if row["machine"] == machine]
+        yield f"\n### Diameters: {machine}\n"
+        for date, command, commit, others in runs(own):
+            busy = "" if others is None else f"; other processes kept {others:g} cores busy"
+            yield f"- `{command}`, {date[:10]}, commit {commit.rstrip('+') or 'not known'}{busy}"
+        for question in QUESTIONS:
+            asked = [row for row in own if row["what"] == question]
+            if asked:
+                yield from time_table(question, [row for row in asked if "without" not in row])
+                yield from share_table([row for row in asked if "shares" in row])
+                yield from ablation_table(question, asked)
+
+
+def runs(rows: Iterable[Row]) -> list[tuple]:
+    names = ("date", "command", "commit", "cores_of_others")
+    return sorted({tuple(row[name] for name in names) for row in rows}, key=str)
+
+
+def graph_table(rows: list[Row]) -> Iterator[str]:
+    if not rows:
+        return
+    yield "| graph | nodes | edges | triangles | clustering | diameter | D90 | D90/D |"
+    yield "| --- |" + " --- |" * 7
+    for row in rows:
+        estimated = "\\*" if row.get("effective_estimated") else ""
+        d90, share = row.get("effective_diameter"), row.get("effective_share")
+        cells = [f"{row[name]:,}" for name in ("n_nodes", "n_edges")]
+        is_told = "n_triangles" in row
+        cells += [f"{row['n_triangles']:,}", f"{row['clustering']:.4f}"] if is_told else ["", ""]
+        cells.append(f"{row['diameter']:,}")
+        cells.append("" if d90 is None else f"{d90:.2f}{estimated}")
+        cells.append("" if share is None else f"{share:.2f}")
+        yield line(row["graph"], *cells)
+
+
+def time_table(question: str, rows: list[Row]) -> Iterator[str]:
+    """A row a graph: ours, every other program, and the ratios."""
+    others = [name for name in (*PEERS, *BASELINES) if any(row["by"] == name for row in rows)]
+    has_searches = any("n_searches" in row for row in rows if row["by"] == OURS)
+    title = [f"{question}, ms", OURS, *(["searches"] if has_searches else []), *others]
+    has_peers = any(name in PEERS for name in others)
+    has_plain = "plain bounds" in others
+    title += ["best peer / ours"] * has_peers + ["plain bounds / ours"] * has_plain
+    yield "\n" + line(*title)
+    yield "|" + " --- |" * len(title)
+    for graph in dict.fromkeys(row["graph"] for row in rows):
+        by = {row["by"]: row for row in rows if row["graph"] == graph}
+        if OURS not in by:
+            continue
+        cells = [milliseconds(by[OURS])]
+        if has_searches:
+            cells.append(f"{by[OURS].get('n_searches', ''):,}")
+        cells += [milliseconds(by.get(name)) for name in others]
+        if has_peers:
+            cells.append(ratio(by[OURS], [by[name] for name in PEERS if name in by]))
+        if has_plain:
+            cells.append(ratio(by[OURS], [by["plain bounds"]] if "plain bounds" in by else []))
+        yield line(graph, *cells)
+
+
+def milliseconds(row: Row | None) -> str:
+    """The median, of several seeds with the least and the largest; ``> N s`` where cut off.
+
+    A star where it is scaled.
+    """
+    if row is None:
+        return ""
+    if not {"median_ms", "cutoff_s"} & row.keys():
+        return row.get("note", "")
+    seeds = seeds_of(row)
+    least, median, most = (told(row, of(seeds)) for of in (min, statistics.median, max))
+    if least != most:
+        return f"{median} ({least} to {most})"
+    return median + ("\\*" if "n_timed" in row else "")
+
+
+def seeds_of(row: Row) -> list[float]:
+    """The median of a graph's calls, or the medians of several seeds; infinite where cut off."""
+    seeds = row.get("seeds_ms") or [row.get("median_ms")]
+    return [math.inf if ms is None else ms for ms in seeds]
+
+
+def told(row: Row, ms: float) -> str:
+    return number(ms) if math.isfinite(ms) else f"> {row['cutoff_s']:g} s"
+
+
+def ratio(ours: Row, others: list[Row]) -> str:
+    """How many times as long the fastest of others takes; at least so, where all were cut off."""
+    own = statistics.median(seeds_of(ours))
+    timed = [row for row in others if {"median_ms", "cutoff_s"} & row.keys()]
+    least = min((statistics.median(seeds_of(row)) for row in timed), default=math.nan)
+    if math.isinf(least):
+        return f"> {number(min(1e3 * row['cutoff_s'] for row in timed) / own)}"
+    return "" if math.isnan(least) else number(least / own)
+
+
+def share_table(rows: list[Row]) -> Iterator[str]:
+    if not rows:
+        return
+    yield "\n" + line("share of time, %", *PARTS)
+    yield "|" + " --- |" * (len(PARTS) + 1)
+    for row in rows:
+        name = row["graph"] + (f", without {row['without']}" if "without" in row else "")
+        yield line(name, *(f"{100 * row['shares'].get(part, 0):.0f}" for part in PARTS))
+
+
+def ablation_table(question: str, rows: list[Row]) -> Iterator[str]:
+    """Times without each reduction, and searches made."""
+    names = list(dict.fromkeys(row["without"] for row in rows if "without" in row))
+    if not names:
+        return
+    yield "\n" + line(f"{question}, ms (searches)", "all", *(f"without {name}" for name in names))
+    yield "|" + " --- |" * (len(names) + 2)
+    ours = [row for row in rows if row["by"] == OURS]
+    for graph in dict.fromkeys(row["graph"] for row in ours if "without" in row):
+        by = {row.get("without", ""): row for row in ours if row["graph"] == graph}
+        cells = []
+        for name in ("", *names):
+            row = by.get(name)
+            searches = f" ({row['n_searches']:,})" if row and "n_searches" in row else ""
+            cells.append(number(row["median_ms"]) + searches if row else "")
+        yield line(graph, *cells)
+
+
+def line(*cells: str) -> str:
+    return "| " + " | ".join(cells) + " |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--docs", type=Path, default=REPOSITORY / "docs")
+    arguments = parser.parse_args()
+    page = arguments.docs / "benchmarks.md"
+    page.write_text(fill(page.read_text(), PART, "\n".join(tables(load(arguments.results)))))
+
+
+if __name__ == "__main__":
+    main()

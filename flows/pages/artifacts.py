@@ -1,0 +1,84 @@
+"""What a flow run leaves on its page: the ASes, the report, the Dask dashboard, warnings.
+
+Text of third parties (file names, AS names, reasons) is shown as text, never as markup:
+``flows.pages.inert``.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import urllib.parse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from prefect.artifacts import (
+    create_link_artifact,
+    create_markdown_artifact,
+    create_table_artifact,
+)
+
+from flows.pages.inert import inert
+from flows.pages.server import REPORTS_FOLDER, REPORTS_URL
+
+MAX_WARNINGS = 100  # lines; all of them stand in report.json
+
+logger = logging.getLogger(__name__)
+
+
+def show_ases(columns: Sequence[str], rows: Sequence[Sequence[object]], n_ases: int) -> None:
+    """Table of the largest ASes."""
+    table = [{name: _cell(value) for name, value in zip(columns, row, strict=True)} for row in rows]
+    description = f"The {len(rows)} largest of {n_ases:,} ASes; hops are mean and maximum."
+    _try(lambda: create_table_artifact(table, key="ases", description=description))
+
+
+def report_link(index: Path, out: Path) -> str:
+    """Where a browser finds a page of the folder of reports; a file if that is not served."""
+    url, folder = os.environ.get(REPORTS_URL), os.environ.get(REPORTS_FOLDER)
+    page, out = index.resolve(), out.resolve()
+    if url and folder and Path(folder).resolve() == out and page.is_relative_to(out):
+        return f"{url.rstrip('/')}/{urllib.parse.quote(page.relative_to(out).as_posix())}"
+    return page.as_uri()
+
+
+def show_report(link: str, snapshot: str) -> None:
+    """Link to the report."""
+    text = f"Report of {inert(snapshot)}"
+    _try(lambda: create_link_artifact(link, link_text=text, key="report", description=text))
+
+
+def show_dashboard(link: str) -> None:
+    """Link to the Dask dashboard of the run."""
+    words = f"[{link}]({link}) while the searches run; its rows name the AS."
+    text = f"# Dask dashboard\n\n{words}\n"
+    _try(lambda: create_markdown_artifact(text, key="dask-dashboard", description="Dask dashboard"))
+
+
+def show_warnings(warnings: Sequence[str], *, complete: bool) -> None:
+    """What was left out (rejected files, failed ASes), or notes where all was used."""
+    if not warnings:
+        return
+    lines = [inert(line) for line in warnings[:MAX_WARNINGS]]
+    if len(warnings) > MAX_WARNINGS:
+        lines.append(f"and {len(warnings) - MAX_WARNINGS} more: see report.json")
+    key, title = ("notes", "Notes") if complete else ("warnings", "Something was left out")
+    fenced = "\n".join(lines)
+    text = f"# {title}\n\n```\n{fenced}\n```\n"
+    _try(lambda: create_markdown_artifact(text, key=key, description=title))
+
+
+def _cell(value: object) -> object:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return round(value, 2)
+    return inert(value) if isinstance(value, str) else value
+
+
+def _try(create: Callable[[], object]) -> None:
+    """An artifact is for looking at: without it the work is still done."""
+    try:
+        create()
+    except Exception as error:
+        logger.warning("an artifact could not be written: %s", error)

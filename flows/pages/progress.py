@@ -1,0 +1,145 @@
+"""Progress of a stage as a Prefect progress artifact, and for whoever listens in this process."""
+
+from __future__ import annotations
+
+import contextlib
+import contextvars
+import logging
+import threading
+from collections.abc import Iterator
+from typing import cast
+from uuid import UUID
+
+from prefect.artifacts import create_progress_artifact, update_progress_artifact
+
+from flows.pages.inert import inert
+from pipeline.cli.progress_display import TITLES
+from pipeline.model.progress import Progress, ProgressCallback
+
+# Seconds between updates: an update costs a request of some 10 ms, a person looks now and then.
+UPDATE_EVERY_S = 1.5
+LAST_UPDATE_WAIT_S = 10.0
+# From and to which percent of its task a stage goes, roughly as its time does.
+SHARES = {
+    "start": (0.0, 0.0),
+    "connect": (0.0, 0.0),
+    "read": (0.0, 70.0),
+    "infer": (70.0, 90.0),
+    "build": (90.0, 95.0),
+    "write": (95.0, 100.0),
+}
+
+_listeners: list[ProgressCallback] = []
+
+logger = logging.getLogger(__name__)
+
+
+@contextlib.contextmanager
+def listening(listener: ProgressCallback) -> Iterator[None]:
+    """Hand every progress of this process's stages to ``listener`` too (a terminal, a test)."""
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+@contextlib.contextmanager
+def progress_artifact(key: str, title: str) -> Iterator[ProgressCallback]:
+    """A callback whose newest progress shows as an artifact of the current task run.
+
+    The artifact is written by a thread of its own: a slow or absent server neither holds a stage
+    up nor makes it fail. Leaving the context without an error sets it to 100 %.
+
+    Parameters
+    ----------
+    key : str
+        Of the artifact; lower case letters, digits and dashes.
+    title : str
+        Its description until there is progress.
+    """
+    publisher = _Publisher(key, title)
+    thread = threading.Thread(
+        # Prefect finds the task run, which owns the artifact, in context variables.
+        target=contextvars.copy_context().run,
+        args=(publisher.run,),
+        name=f"progress-{key}",
+        daemon=True,
+    )
+    thread.start()
+    try:
+        yield publisher
+        publisher.complete = True
+    finally:
+        publisher.ended.set()
+        thread.join(LAST_UPDATE_WAIT_S)
+
+
+class _Publisher:
+    """Keeps the newest progress and publishes it now and then."""
+
+    def __init__(self, key: str, title: str):
+        self.key, self.title = key, title
+        self.ended = threading.Event()
+        self.complete = False
+        self._newest: Progress | None = None
+        self._artifact: UUID | None = None
+        self._failed = False  # the last time, so that a failure is said once
+
+    def __call__(self, progress: Progress) -> None:
+        self._newest = progress
+        for listener in _listeners:
+            listener(progress)
+
+    def run(self) -> None:
+        """Publish until ended; the last state too."""
+        shown = None
+        while True:
+            ended = self.ended.is_set()
+            wanted = self._wanted(ended)
+            # A server that is away may be back the next time.
+            if wanted != shown and self._publish(*wanted):
+                shown = wanted
+            if ended:
+                return
+            self.ended.wait(UPDATE_EVERY_S)
+
+    def _wanted(self, ended: bool) -> tuple[float, str]:
+        newest = self._newest
+        percent = 100.0 if ended and self.complete else _percent(newest)
+        return percent, _words(newest) if newest else self.title
+
+    def _publish(self, percent: float, description: str) -> bool:
+        """Whether the server took it; whatever it can do wrong, the stage goes on."""
+        try:
+            if self._artifact is None:
+                created = create_progress_artifact(percent, key=self.key, description=description)
+                # Called outside an event loop, so it is no coroutine.
+                self._artifact = cast(UUID, created)
+            else:
+                update_progress_artifact(self._artifact, percent, description=description)
+        except Exception as error:
+            if not self._failed:
+                logger.warning("progress is not shown: %s", error)
+            self._failed = True
+            return False
+        self._failed = False
+        return True
+
+
+def _percent(progress: Progress | None) -> float:
+    """Percent of the whole task that a progress of one of its stages means."""
+    if progress is None:
+        return 0.0
+    first, last = SHARES.get(progress.stage, (0.0, 100.0))
+    share = min(1.0, progress.done / progress.total) if progress.total > 0 else 0.0
+    if progress.share is not None:
+        share = progress.share
+    return first + (last - first) * share
+
+
+def _words(progress: Progress) -> str:
+    title = TITLES.get(progress.stage, progress.stage)
+    of = f" of {progress.total:,}" if progress.total else ""
+    words = f"{title}: {progress.done:,}{of} {progress.unit} {inert(progress.detail)}"
+    return words.rstrip()

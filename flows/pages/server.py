@@ -1,0 +1,203 @@
+"""The reports of a folder over HTTP, on 127.0.0.1 only, behind a start page.
+
+Read-only: GET and HEAD. Nothing outside the folder is shown, no hidden file, no list of a folder;
+a request must name this machine as its host, so that no page of another site can read along.
+"""
+
+from __future__ import annotations
+
+import html
+import http.server
+import sys
+import time
+import urllib.parse
+from http import HTTPStatus
+from pathlib import Path
+
+from flows.processes.server import HOST
+from flows.runs.api import Api, Run, RunsUnknown, runs_in_progress
+
+REPORTS = "/reports/"
+# Tell flow runs which folder of reports is served, and where: a browser follows no link from a page
+# of Prefect to a file.
+REPORTS_URL = "HOPSCOPE_REPORTS_URL"
+REPORTS_FOLDER = "HOPSCOPE_REPORTS_FOLDER"
+
+_PAGE = """<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><title>hopscope</title>
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="refresh" content="15">
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ font: 16px/1.5 system-ui, sans-serif; }}
+body {{ max-width: 46rem; margin: 2rem auto; padding: 0 1rem; }}
+h1 {{ font-size: 1.5rem; }} h2 {{ font-size: 1.1rem; margin-top: 2rem; }}
+table {{ border-collapse: collapse; width: 100%; }}
+td, th {{ text-align: left; padding: .35rem .5rem; border-bottom: 1px solid #8884; }}
+.newest {{ font-size: 1.2rem; }}
+</style></head><body>
+<h1>hopscope</h1>
+{newest}
+<h2>Now</h2>
+<ul>
+<li><a href="{prefect}">Prefect</a>: runs, schedule, logs;
+start one with <code>{run_now}</code></li>
+{running}
+</ul>
+<h2>Reports</h2>
+{reports}
+</body></html>
+"""
+
+
+def snapshots_with_report(out: Path) -> list[tuple[str, float]]:
+    """Names of the snapshots with a report, the latest written first, and when (seconds)."""
+    if not out.is_dir():
+        return []
+    pages = [(folder.name, folder / "index.html") for folder in out.iterdir()]
+    written = [
+        (name, page.stat().st_mtime)
+        for name, page in pages
+        if not name.startswith(".") and page.is_file()
+    ]
+    return sorted(written, key=lambda row: (-row[1], row[0]))
+
+
+def start_page(out: Path, ui_url: str, runs: list[Run] | str, run_now: str) -> str:
+    """HTML of the start page.
+
+    Parameters
+    ----------
+    out : Path
+        Folder of reports.
+    ui_url : str
+        Of Prefect's pages.
+    runs : list of Run or str
+        In progress; or why it is not known.
+    run_now : str
+        Command that starts a run.
+    """
+    snapshots = snapshots_with_report(out)
+    rows = "".join(
+        f'<tr><td><a href="{_href(name)}">{html.escape(name)}</a></td>'
+        f"<td>{time.strftime('%Y-%m-%d %H:%M UTC', time.gmtime(written))}</td></tr>"
+        for name, written in snapshots
+    )
+    if isinstance(runs, str):
+        running = f"<li>{html.escape(runs)}</li>"
+    else:
+        running = "".join(map(_run, runs)) or "<li>No run in progress</li>"
+    newest = ""
+    if snapshots:
+        href = _href(snapshots[0][0])
+        newest = f'<p class="newest"><a href="{href}">Newest report</a></p>'
+    return _PAGE.format(
+        newest=newest,
+        prefect=html.escape(ui_url),
+        running=running,
+        run_now=html.escape(run_now),
+        reports=f"<table><tr><th>Snapshot</th><th>Written</th></tr>{rows}</table>"
+        if snapshots
+        else f"<p>None yet in {html.escape(str(out))}.</p>",
+    )
+
+
+def _run(run: Run) -> str:
+    name = f'<a href="{html.escape(run.page)}">{html.escape(run.name)}</a>'
+    if run.state != "Running":
+        return f"<li>Run {name}: {html.escape(run.state)}</li>"
+    link = f': <a href="{html.escape(run.dashboard)}">Dask dashboard</a>' if run.dashboard else ""
+    return f"<li>Run {name} is in progress{link}</li>"
+
+
+def _href(name: str) -> str:
+    return html.escape(f"{REPORTS}{urllib.parse.quote(name)}/index.html")
+
+
+class ReportServer(http.server.ThreadingHTTPServer):
+    """Serves the start page at ``/`` and the folder of reports below ``/reports/``.
+
+    Raises
+    ------
+    OSError
+        If the port is taken.
+    """
+
+    daemon_threads = True
+
+    def __init__(self, port: int, out: Path, ui_url: str, api: Api, run_now: str):
+        super().__init__((HOST, port), _Handler)
+        self.out, self.ui_url, self.api, self.run_now = out, ui_url, api, run_now
+
+    @property
+    def url(self) -> str:
+        return f"http://{HOST}:{self.server_address[1]}"
+
+    def handle_error(self, request, client_address) -> None:
+        """Say nothing of a browser that hangs up."""
+        if not isinstance(sys.exception(), ConnectionError | TimeoutError):
+            super().handle_error(request, client_address)
+
+
+class _Handler(http.server.SimpleHTTPRequestHandler):
+    server: ReportServer
+    server_version = "hopscope"
+    sys_version = ""
+
+    def send_head(self):
+        """Answer with the start page, a file of a report, or an error."""
+        host = (self.headers.get("Host") or "").rpartition(":")[0]
+        if host not in (HOST, "localhost"):
+            self.send_error(HTTPStatus.MISDIRECTED_REQUEST, "ask for 127.0.0.1")
+            return None
+        path = urllib.parse.urlsplit(self.path).path
+        if path == "/":
+            return self._send_start_page()
+        if self._file(path) is None:
+            self.send_error(HTTPStatus.NOT_FOUND, "no such report")
+            return None
+        return super().send_head()
+
+    def translate_path(self, path: str) -> str:
+        found = self._file(urllib.parse.urlsplit(path).path)
+        return str(found) if found else "/nonexistent"
+
+    def end_headers(self) -> None:
+        # No page of another site may lay one of ours under its own buttons, or learn an address.
+        self.send_header("X-Frame-Options", "DENY")
+        self.send_header("Content-Security-Policy", "frame-ancestors 'none'")
+        self.send_header("Referrer-Policy", "no-referrer")
+        self.send_header("X-Content-Type-Options", "nosniff")
+        self.send_header("Cache-Control", "no-cache")
+        super().end_headers()
+
+    def log_message(self, format: str, *args: object) -> None:
+        """Say nothing: the terminal is for addresses and errors."""
+
+    def _file(self, path: str) -> Path | None:
+        """The file that a path below /reports/ means; None if there is none to show."""
+        if not path.startswith(REPORTS):
+            return None
+        parts = urllib.parse.unquote(path[len(REPORTS) :]).split("/")
+        if any(part.startswith(".") or "\0" in part for part in parts):
+            return None
+        try:
+            out = self.server.out.resolve()
+            file = out.joinpath(*parts).resolve()
+            return file if file.is_relative_to(out) and file.is_file() else None
+        except (OSError, RuntimeError, ValueError):  # too long a name, a loop of links, no text
+            return None
+
+    def _send_start_page(self):
+        server = self.server
+        try:
+            runs: list[Run] | str = runs_in_progress(server.api, server.ui_url)
+        except RunsUnknown as error:
+            runs = str(error)
+        data = start_page(server.out, server.ui_url, runs, server.run_now).encode()
+        self.send_response(HTTPStatus.OK)
+        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Length", str(len(data)))
+        self.end_headers()
+        if self.command == "GET":
+            self.wfile.write(data)

@@ -1,0 +1,107 @@
+"""A Prefect server that answers only this machine's programs and its own pages.
+
+What ``prefect server start`` runs, on 127.0.0.1, behind a check of each request. Anybody who can
+write to Prefect's API starts programs here, and a browser lets every web site send requests to
+127.0.0.1; so refused is
+
+1. a request for another host than 127.0.0.1 or localhost: a site whose name was made to mean
+   127.0.0.1 (DNS rebinding) sends its own name;
+2. a request from a page of another origin: browsers say which in ``Origin`` with every POST and
+   every websocket, programs send none.
+
+and a browser shows its pages in no frame of another site, whose buttons would be ours underneath.
+
+``python -m flows.processes.local_server PORT``; settings come from ``PREFECT_*``.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from flows.processes.server import HOST, origins
+
+Message = MutableMapping[str, Any]
+App = Callable[
+    [Message, Callable[[], Awaitable[Message]], Callable[[Message], Awaitable[None]]],
+    Awaitable[None],
+]
+HOSTS = frozenset(name.encode() for name in (HOST, "localhost"))
+NO_FRAMES = (
+    (b"x-frame-options", b"SAMEORIGIN"),
+    (b"content-security-policy", b"frame-ancestors 'self'"),
+)
+OPEN_REQUESTS_WAIT_S = 5  # at the end; pages hold websockets open for ever
+
+
+class OnlyThisMachine:
+    """ASGI application that hands on what may be asked, and answers 403 to all else.
+
+    Parameters
+    ----------
+    app : callable
+        The application behind it.
+    port : int
+        On which its own pages are served.
+    """
+
+    def __init__(self, app: App, port: int):
+        self._app = app
+        self._origins = frozenset(origin.encode() for origin in origins(port))
+
+    async def __call__(self, scope: Message, receive: Any, send: Any) -> None:
+        if scope["type"] == "lifespan" or self._is_allowed(scope["headers"]):
+            await self._app(scope, receive, _unframed(send))
+        elif scope["type"] == "websocket":
+            await receive()
+            await send({"type": "websocket.close", "code": 1008})
+        else:
+            headers = [(b"content-type", b"text/plain; charset=utf-8")]
+            await send({"type": "http.response.start", "status": 403, "headers": headers})
+            text = b"only for programs and pages of this machine\n"
+            await send({"type": "http.response.body", "body": text})
+
+    def _is_allowed(self, headers: list[tuple[bytes, bytes]]) -> bool:
+        hosts = [value.lower() for name, value in headers if name == b"host"]
+        pages = [value.lower() for name, value in headers if name == b"origin"]
+        return (
+            len(hosts) == 1
+            and hosts[0].partition(b":")[0] in HOSTS
+            and all(page in self._origins for page in pages)
+        )
+
+
+def _unframed(send: Callable[[Message], Awaitable[None]]) -> Callable[[Message], Awaitable[None]]:
+    """Sends with the headers that keep answers out of frames of other sites."""
+
+    async def send_unframed(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message = {**message, "headers": [*message.get("headers", ()), *NO_FRAMES]}
+        await send(message)
+
+    return send_unframed
+
+
+def main(arguments: list[str]) -> None:
+    """Serve until SIGINT or SIGTERM."""
+    import uvicorn
+    from prefect.server.api.server import create_app
+    from prefect.settings import get_current_settings
+
+    port = int(arguments[0])
+    settings = get_current_settings().server
+    uvicorn.run(
+        OnlyThisMachine(create_app(final=True), port),
+        host=HOST,
+        port=port,
+        timeout_keep_alive=settings.api.keepalive_timeout,
+        ws_ping_interval=settings.api.websocket_ping_interval,
+        ws_ping_timeout=settings.api.websocket_ping_timeout,
+        timeout_graceful_shutdown=OPEN_REQUESTS_WAIT_S,
+        log_level=settings.logging_level.lower(),
+    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

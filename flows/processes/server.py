@@ -1,0 +1,176 @@
+"""A Prefect server as a child process: started, waited for, stopped."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import IO
+
+from flows.processes.die_with_parent import STOP_TIMEOUT_S, tied
+from pipeline.errors import UsageError
+
+HOST = "127.0.0.1"
+START_TIMEOUT_S = 180.0  # 6 s on an idle machine, 20 s the first time, more on a busy one
+MAX_LOG_BYTES = 10_000_000  # then a log is begun anew, and the one before is kept beside it
+
+
+def origins(port: int) -> tuple[str, ...]:
+    """What a browser calls the pages of a port of this machine."""
+    return tuple(f"http://{name}:{port}" for name in (HOST, "localhost"))
+
+
+def auth_string() -> str | None:
+    """``user:password`` that requests to Prefect carry, from Prefect's settings."""
+    from prefect.settings import get_current_settings  # a second
+
+    settings = get_current_settings()
+    secret = settings.api.auth_string or settings.server.api.auth_string
+    return secret.get_secret_value() if secret else None
+
+
+def free_port(preferred: int = 0) -> int:
+    """A port of 127.0.0.1 that nobody listens on: the preferred one if it is free."""
+    for port in (preferred, 0):
+        with socket.socket() as probe:
+            # A port that an earlier run left a moment ago is free.
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with contextlib.suppress(OSError):
+                probe.bind((HOST, port))
+                return probe.getsockname()[1]
+    raise UsageError(f"no free port on {HOST}")
+
+
+def stop_process(process: subprocess.Popen, timeout_s: float = STOP_TIMEOUT_S) -> None:
+    """Ask a child and all of its process group to end; insist after a while.
+
+    The child must have been started with ``start_new_session=True``.
+    """
+    for request, wait_s in ((signal.SIGTERM, timeout_s), (signal.SIGKILL, timeout_s)):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, request)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(wait_s)
+            break
+    # Grandchildren that outlive their parent.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def open_log(path: Path) -> IO[bytes]:
+    """Open a log to write on at its end; a long one becomes ``NAME.1`` first."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with contextlib.suppress(FileNotFoundError):
+        if path.stat().st_size > MAX_LOG_BYTES:
+            path.replace(path.with_name(f"{path.name}.1"))
+    return path.open("ab")
+
+
+@contextlib.contextmanager
+def prefect_server(
+    port: int, log: Path, *, ui: bool, scheduler: bool, held: Sequence[int] = ()
+) -> Iterator[PrefectServer]:
+    """Run a Prefect server on 127.0.0.1, for this machine only, and stop it on every exit.
+
+    Call it from the main thread: the server ends with the thread that started it.
+
+    Parameters
+    ----------
+    port : int
+        Must be free.
+    log : Path
+        Where the server writes, at the end.
+    ui : bool
+        Whether it serves pages.
+    scheduler : bool
+        Whether it schedules deployments and marks late runs.
+    held : sequence of int
+        Descriptors of locks that are held until the server has ended too.
+
+    Yields
+    ------
+    PrefectServer
+        Call its ``wait`` before the first request.
+    """
+    environment = {k: v for k, v in os.environ.items() if k != "PREFECT_API_URL"}
+    environment |= {
+        "PREFECT_SERVER_LOGGING_LEVEL": "ERROR",
+        "PREFECT_SERVER_UI_ENABLED": str(ui),
+        "PREFECT_SERVER_SERVICES_SCHEDULER_ENABLED": str(scheduler),
+        "PREFECT_SERVER_SERVICES_LATE_RUNS_ENABLED": str(scheduler),
+        # Pages ask the API of the default port if they are not told of ours.
+        "PREFECT_SERVER_UI_API_URL": f"http://{HOST}:{port}/api",
+        # By default pages of every site may read the answers.
+        "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": ",".join(origins(port)),
+    }
+    server = PrefectServer(port, log, environment, held)
+    try:
+        server.start()
+        yield server
+    finally:
+        if server.process is not None:
+            stop_process(server.process)
+
+
+class PrefectServer:
+    """A server that is starting or running."""
+
+    def __init__(self, port: int, log: Path, environment: dict[str, str], held: Sequence[int]):
+        self.port, self.log = port, log
+        self._environment, self._held = environment, tuple(held)
+        self._said_before = 0  # bytes in the log
+        self.process: subprocess.Popen | None = None
+
+    def start(self) -> None:
+        """Start it, or start it again where it has ended."""
+        with open_log(self.log) as output:
+            self._said_before = output.tell()
+            self.process = subprocess.Popen(
+                tied([sys.executable, "-m", "flows.processes.local_server", str(self.port)]),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                env=self._environment,
+                start_new_session=True,
+                pass_fds=self._held,
+            )
+
+    @property
+    def api_url(self) -> str:
+        return f"http://{HOST}:{self.port}/api"
+
+    def wait(self, timeout_s: float = START_TIMEOUT_S) -> None:
+        """Return when the server answers.
+
+        Raises
+        ------
+        UsageError
+            If it ends or does not answer in time; names its log.
+        """
+        end = time.monotonic() + timeout_s
+        while time.monotonic() < end:
+            if self.process is not None and self.process.poll() is not None:
+                raise UsageError(
+                    f"the Prefect server ended with status {self.process.returncode}: {self._why()}"
+                )
+            with (
+                contextlib.suppress(urllib.error.URLError, ConnectionError, TimeoutError),
+                urllib.request.urlopen(f"{self.api_url}/health", timeout=2) as answer,
+            ):
+                if answer.status == 200:
+                    return
+            time.sleep(0.1)
+        raise UsageError(f"the Prefect server did not answer in {timeout_s:.0f} s: {self._why()}")
+
+    def _why(self) -> str:
+        said = self.log.read_bytes()[self._said_before :].decode(errors="replace")
+        lines = said.strip().splitlines()
+        return f"{lines[-1] if lines else 'it said nothing'} (log: {self.log})"

@@ -1,0 +1,143 @@
+"""Flow runs as a Prefect server sees them, by its HTTP API; imports no Prefect."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import urllib.error
+import urllib.request
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Any
+
+from flows.processes.holders import Holder
+
+# The page of a Dask dashboard, as distributed words it, in a line of text.
+DASHBOARD_LINK = re.compile(r"https?://[0-9A-Za-z.\[\]:-]+:\d+/status")
+API_TIMEOUT_S = 5.0
+UNFINISHED = ["RUNNING", "PENDING", "CANCELLING"]
+PROCESS_LABEL = "hopscope.process"  # label of a flow run: the Holder that it is, as text
+
+
+@dataclass(frozen=True)
+class Api:
+    """Where a Prefect server answers, and ``user:password`` if it asks for them."""
+
+    url: str
+    auth: str | None = field(default=None, repr=False)
+
+    def post(self, path: str, body: dict) -> Any:
+        """Answer to a request, parsed; OSError or ValueError where there is none."""
+        headers = {"Content-Type": "application/json"}
+        if self.auth:
+            headers["Authorization"] = f"Basic {base64.b64encode(self.auth.encode()).decode()}"
+        request = urllib.request.Request(f"{self.url}{path}", json.dumps(body).encode(), headers)
+        with urllib.request.urlopen(request, timeout=API_TIMEOUT_S) as answer:
+            return json.load(answer)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A nightly run in progress; ``dashboard`` is empty until its searches begin.
+
+    ``state`` is Prefect's name of it: Running, or Waiting for another run.
+    """
+
+    name: str
+    page: str
+    dashboard: str
+    state: str = "Running"
+
+
+class RunsUnknown(Exception):
+    """A Prefect server did not say which runs are in progress; its text says why."""
+
+
+def runs_in_progress(api: Api, ui_url: str) -> list[Run]:
+    """Nightly runs that a Prefect server says are running, those that were killed left out.
+
+    Raises
+    ------
+    RunsUnknown
+        If it does not answer, or refuses to.
+    """
+    try:
+        runs = [
+            run
+            for run in _find_runs(api, ["RUNNING"], {"name": {"any_": ["nightly"]}})
+            if not _was_killed(run)
+        ]
+        ids = [run["id"] for run in runs]
+        wanted = {"key": {"any_": ["dask-dashboard"]}, "flow_run_id": {"any_": ids}}
+        artifacts = api.post("/artifacts/filter", {"artifacts": wanted}) if ids else []
+        links = {
+            artifact["flow_run_id"]: match.group()
+            for artifact in artifacts
+            if (match := DASHBOARD_LINK.search(str(artifact.get("data"))))
+        }
+        return [
+            Run(
+                run["name"],
+                f"{ui_url}/runs/flow-run/{run['id']}",
+                links.get(run["id"], ""),
+                run["state"]["name"],
+            )
+            for run in runs
+        ]
+    except urllib.error.HTTPError as error:
+        with error:
+            if error.code == HTTPStatus.UNAUTHORIZED:
+                raise RunsUnknown(
+                    "Prefect asks for a password (401): set PREFECT_API_AUTH_STRING for "
+                    "`make serve` to the one of its server"
+                ) from None
+            raise RunsUnknown(f"Prefect answers with an error ({error})") from None
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise RunsUnknown(f"Prefect does not answer ({error})") from None
+
+
+def end_lost_runs(api: Api, *, no_worker: bool = False) -> int:
+    """Mark the unfinished runs whose processes are gone Crashed; Prefect does not notice.
+
+    Parameters
+    ----------
+    api : Api
+    no_worker : bool
+        No worker of this server is alive, so no run of a deployment can be.
+
+    Returns
+    -------
+    int
+        How many; 0 when the server does not answer.
+    """
+    try:
+        lost = [
+            run
+            for run in _find_runs(api, UNFINISHED, None)
+            if (no_worker and run.get("deployment_id")) or _was_killed(run)
+        ]
+        for run in lost:
+            state = {"type": "CRASHED", "message": "its process was killed"}
+            api.post(f"/flow_runs/{run['id']}/set_state", {"state": state, "force": True})
+    except (OSError, ValueError, KeyError, TypeError):
+        return 0
+    return len(lost)
+
+
+def _was_killed(run: dict) -> bool:
+    """Whether the process of a run that was started by hand, on this machine, is gone.
+
+    Of a run of a deployment its worker knows; tried again, it may be in another process.
+    """
+    if run.get("deployment_id"):
+        return False
+    process = Holder.from_text((run.get("labels") or {}).get(PROCESS_LABEL))
+    return process is not None and process.is_gone()
+
+
+def _find_runs(api: Api, states: list[str], flows: dict | None) -> list[dict]:
+    wanted: dict[str, Any] = {"flow_runs": {"state": {"type": {"any_": states}}}}
+    if flows:
+        wanted["flows"] = flows
+    return api.post("/flow_runs/filter", wanted)

@@ -1,0 +1,128 @@
+"""Nightly runs on one store take turns: one works, one waits, any other is told so.
+
+A run of the schedule has a waiting seat of its own: one started by hand cannot take the night's.
+
+By locks in the store, not by a concurrency limit of Prefect: its leases are lost, and the run is
+ended, when the server is away at the wrong moment; and a limit cannot let one run wait and refuse
+the next.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from uuid import UUID
+
+from prefect.client.orchestration import SyncPrefectClient, get_client
+from prefect.context import FlowRunContext
+from prefect.states import Running
+
+from flows.processes.holders import Holder, Seat
+from flows.runs.api import PROCESS_LABEL
+from pipeline.cli.terminal import warn
+from pipeline.errors import UsageError
+
+# Files in the store.
+WORKING, WAITING = ".nightly-working", ".nightly-waiting"
+SCHEDULED_WAITING = ".nightly-waiting-scheduled"
+# Whoever works was on the waiting seat for an instant: longer than that, shorter than a wait.
+PATIENCE_S = 2.0
+LOOK_EVERY_S = 0.1
+WAITING_STATE = "Waiting"  # name of the Running state
+OVERLAPPING_STATE = "Overlapping"  # name of the Cancelled state
+
+logger = logging.getLogger(__name__)
+
+
+class Overlapping(UsageError):
+    """One run works and one waits: a third has nothing to add."""
+
+
+@contextlib.contextmanager
+def turn(store: Path) -> Iterator[None]:
+    """Hold the turn of this run on a store; wait for it behind the run that works.
+
+    Raises
+    ------
+    Overlapping
+        If another run waits already (of the schedule, or by hand, as this one is); says which
+        ones work and wait.
+    OSError
+        If the store cannot be written.
+    """
+    store.mkdir(parents=True, exist_ok=True)
+    working = Seat(store / WORKING)
+    waiting = Seat(store / (SCHEDULED_WAITING if _is_scheduled() else WAITING))
+    me = Holder.me(_name())
+    # So that a run whose process was killed can be told from one that works.
+    _tell(lambda client, run: client.update_flow_run_labels(run, {PROCESS_LABEL: me.to_text()}))
+    # Everybody passes over a waiting seat, so nobody overtakes the one that waits there.
+    place = _soon(waiting, me)
+    if place is None:
+        raise Overlapping(
+            f"{_words(working)} works on {store} and {_words(waiting)} waits: "
+            "start another once that one works"
+        )
+    try:
+        held = working.take(me)
+        if held is None:
+            with _shown_as_waiting(f"waits for {_words(working)}, which works on {store}"):
+                held = working.take(me, wait=True)
+    finally:
+        os.close(place)
+    try:
+        yield
+    finally:
+        if held is not None:
+            os.close(held)
+
+
+def _soon(seat: Seat, me: Holder) -> int | None:
+    end = time.monotonic() + PATIENCE_S
+    while (place := seat.take(me)) is None and time.monotonic() < end:
+        time.sleep(LOOK_EVERY_S)
+    return place
+
+
+def _words(seat: Seat) -> str:
+    return str(seat.holder() or "another run")
+
+
+def _is_scheduled() -> bool:
+    """Whether the schedule of a deployment started this run, and not a person."""
+    context = FlowRunContext.get()
+    return bool(context and context.flow_run and context.flow_run.auto_scheduled)
+
+
+def _name() -> str:
+    context = FlowRunContext.get()
+    return f"run {context.flow_run.name}" if context and context.flow_run else "a run"
+
+
+@contextlib.contextmanager
+def _shown_as_waiting(text: str) -> Iterator[None]:
+    """Say on stderr and on the page of the run for whom it waits."""
+    warn(text)
+    _tell(
+        lambda client, run: client.set_flow_run_state(
+            run, Running(name=WAITING_STATE, message=text)
+        )
+    )
+    yield
+    _tell(lambda client, run: client.set_flow_run_state(run, Running()))
+
+
+def _tell(say: Callable[[SyncPrefectClient, UUID], object]) -> None:
+    """Only for looking at: a server that does not answer changes nothing."""
+    context = FlowRunContext.get()
+    if context is None or context.flow_run is None:
+        return
+    try:
+        with get_client(sync_client=True) as client:
+            say(client, context.flow_run.id)
+    except Exception as error:
+        logger.warning("the page of the run does not show it: %s", error)

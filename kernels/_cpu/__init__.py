@@ -1,0 +1,1 @@
+"""What kernels on cores share: lanes, signatures, threads, memory, compiling ahead."""

@@ -1,0 +1,1 @@
+"""Bounds of every eccentricity: what is open, what a search proves; runs no search."""

@@ -1,0 +1,381 @@
+"""Answers questions about eccentricities on one GPU: searches, bounds and choices all lie there.
+
+The theory is that of ``bounds``: upper and lower bounds by the triangle inequality, and winnowing,
+here for the periphery too (see the .cu file).
+Sweeps of up to 256 lanes are so cheap here that landmarks and hanging trees do not pay; where all
+eccentricities or the center are asked for, ``territories`` do.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import cupy as cp
+import numpy as np
+
+from kernels._cuda.memory import check_fits, fits
+from kernels.breadth_first.gpu import bfs
+from kernels.csr import Shard
+from kernels.eccentricity.bounds.bounds import Question
+from kernels.eccentricity.gpu.bounds import BYTES_A_NODE, FAR, DeviceBounds, reordered
+from kernels.eccentricity.gpu.components import Parts, components_of, parts_of
+from kernels.eccentricity.gpu.references import MOST_HOPS, DeviceTerritories
+from kernels.eccentricity.reductions.references import MANY_OPEN, N_REFERENCES
+from kernels.multi_source.gpu.sweeps import DeviceSweeps, sweep_bytes
+from kernels.types import NODE
+
+WINNOWED = ("diameter", "periphery")  # questions that only nodes outside a ball can decide
+TERRITORIAL = ("center", "eccentricities")  # those for which territories pay
+FEW = 4  # candidates that are searched one after another without more ado
+N_FIRST = 4  # searches before anything else is tried
+SWEEP_SEARCHES = 6  # searches that a sweep costs: 3 on a million nodes, 6 on 7 million, 6 on grids
+PATIENCE = 2  # searches after which they must have saved as much as they cost
+MOST_WORDS = 4  # of a sweep, of one component; of many, ...
+MOST_WORDS_EACH = 2
+# Components are answered apart where they, or their nodes, are so small a share of a shard of so
+# many nodes.
+APART, LEAST_APART = 4, 1 << 18
+BATCH = 8  # sweeps for which sources are chosen at once while very many nodes are open, ...
+TERRITORY_BATCH = 4  # and where territories tell which to choose
+FIRST_SEARCHES = 512  # that make lower bounds tight enough for territories
+
+
+class Saving:
+    """Whether single searches still save, in sweeps that are left, what they cost."""
+
+    def __init__(self) -> None:
+        self._left: list[int] = []
+        self._is_spent = False
+
+    def is_spent(self, n_sweeps: int) -> bool:
+        """Asked before each step; once they do not, sweeps do the rest."""
+        self._left.append(n_sweeps)
+        if n_sweeps == 1:
+            self._is_spent = True
+        elif len(self._left) > PATIENCE:
+            saved = SWEEP_SEARCHES * (self._left[-1 - PATIENCE] - n_sweeps)
+            self._is_spent = self._is_spent or saved < PATIENCE
+        return self._is_spent
+
+
+class Answering:
+    """Questions about the components of a shard, one after the other on the same bounds.
+
+    Parameters
+    ----------
+    parts : Parts
+    max_searches, max_each : int or None
+        Sources to search, over all components and of each.
+
+    Attributes
+    ----------
+    bounds : DeviceBounds
+    exact : (n_components,) bool
+        Whether all questions so far are answered. On the device.
+    n_searches : int
+    sources : list of (n,) int32
+        What was searched, nodes of ``parts.shard``. On the device.
+    centre : (n_components,) int32
+        Around which no candidate for a diameter lies; -1: none. On the device.
+    """
+
+    def __init__(self, parts: Parts, max_searches: int | None = None, max_each: int | None = None):
+        self.parts, self.n_searches = parts, 0
+        self.max_searches, self.max_each = max_searches, max_each
+        self.bounds = DeviceBounds(parts.shard)
+        self.exact = cp.ones(self.bounds.n_components, np.bool_)
+        self.sources: list[Any] = []
+        self.centre = cp.full(self.bounds.n_components, -1, NODE)
+        self._ball = cp.full(self.bounds.n_nodes, FAR, np.int32)
+        self._open: Any = None  # nodes that still matter; None: not known yet
+        self._ends: Any = None
+        self._sweeps = DeviceSweeps(parts.shard)
+        self._is_upper_next = False
+        self._territories: DeviceTerritories | None = None
+
+    @classmethod
+    def of(
+        cls, shard: Shard, max_searches: int | None = None, max_each: int | None = None
+    ) -> Answering:
+        """Begin with a shard on the current GPU.
+
+        Raises
+        ------
+        DeviceMemoryError
+            It has too little free memory, with the numbers.
+        """
+        n_nodes, n_arcs = shard.n_nodes, shard.n_arcs
+        what = f"the widths of {shard.n_graphs} graphs of {n_nodes} nodes and {n_arcs} arcs"
+        check_fits(BYTES_A_NODE * n_nodes + sweep_bytes(n_nodes, n_arcs, 1, levels=True), what)
+        if shard.n_graphs != 1 or 0 in (max_searches, max_each):
+            return cls(components_of(shard), max_searches, max_each)
+        # One search tells whether the graph hangs together, and is the first to give bounds.
+        hub = cp.argmax(cp.diff(shard.indptr))
+        level, eccentricity, n_reached = bfs(shard.indptr, shard.indices, int(hub), -1)
+        if n_reached == n_nodes:
+            parts = parts_of(shard, cp.zeros(1, NODE), cp.full(1, n_nodes, NODE), None)
+        else:
+            parts = components_of(shard, level)
+            if parts.order is not None:
+                level = level[parts.order]
+                hub = cp.argmax(level == 0)
+        answering = cls(parts, max_searches, max_each)
+        found = cp.full(answering.bounds.n_components, -1, np.int32)
+        sources = hub.reshape(1).astype(NODE)
+        found[answering.bounds.of(sources)] = eccentricity
+        answering._use_search(sources, level, found)
+        return answering
+
+    def answer(self, question: Question) -> None:
+        """Search until nothing is open, or the searches are used up."""
+        self._open = self._ends = None
+        saving = Saving()
+        while True:
+            candidates, n_open, n_candidates, n_most = self._candidates(question)
+            count = n_open
+            if self.max_each is not None:
+                count = cp.where(self.bounds.n_searched < self.max_each, n_open, 0)
+                candidates = candidates[count[self.bounds.of(candidates)] > 0]
+                n_candidates, n_most = candidates.size, int(count.max())
+            if not n_candidates or self._n_left() == 0:
+                break
+            if self._answer_apart(question, count):
+                continue
+            sweeps = math.ceil(n_most / self._most_lanes())
+            if n_most > FEW and len(self.sources) >= N_FIRST and saving.is_spent(sweeps):
+                self._sweep(question, candidates, n_most)
+            else:
+                by_upper = self._is_upper_next or n_most <= FEW
+                self._is_upper_next = not by_upper
+                self._search(question, by_upper, candidates, count)
+        self.exact &= n_open == 0
+        self.bounds.check()
+
+    def _candidates(self, question: Question) -> tuple[Any, Any, int, int]:
+        """Nodes of which one must be searched or bounded; by component, in all, most of any."""
+        bounds, ball = self.bounds, self._ball if question == "diameter" else None
+        self._open, loose, *counts = bounds.open_nodes(question, self._open, ball)
+        if question != "periphery" or counts[1] == 0:
+            return loose, *counts
+        # Of two ways to know the periphery that which needs fewer searches, in each component.
+        self._ends, ends, *others = bounds.open_nodes("ends", self._ends, self._ball)
+        is_loose = counts[0] <= others[0]
+        candidates = [loose[is_loose[bounds.of(loose)]], ends[~is_loose[bounds.of(ends)]]]
+        count = cp.minimum(counts[0], others[0])
+        nodes = cp.concatenate(candidates)
+        return nodes, count, nodes.size, int(count.max())
+
+    def _answer_apart(self, question: Question, count: Any) -> bool:
+        """Where few components are left, answer for them alone: a sweep costs its whole shard.
+
+        Few are those that hold few of the nodes, or are few of very many: then most nodes are what
+        no search is needed for, and kernels of one graph or of few do the rest.
+        """
+        bounds = self.bounds
+        if bounds.n_components == 1 or bounds.n_nodes < LEAST_APART:
+            return False
+        marks = count > 0
+        size = self.parts.size[marks]
+        n_nodes, is_few = int(size.sum(dtype=np.int64)), APART * size.size <= bounds.n_components
+        if APART * n_nodes > bounds.n_nodes and not (is_few and self._has_room_apart(n_nodes)):
+            return False
+        order = cp.flatnonzero(self.of_each(marks)).astype(NODE)
+        names = order[cp.cumsum(size, dtype=np.int64) - size]
+        parts = parts_of(reordered(self.parts.shard, order), names, size, order)
+        n_left = None if self.max_searches is None else self.max_searches - self.n_searches
+        apart = Answering(parts, n_left, self.max_each)
+        apart._begin_with(self, order, marks)
+        apart.answer(question)
+        self._take_in(apart, marks)
+        return True
+
+    def _has_room_apart(self, n_nodes: int) -> bool:
+        """Whether so many nodes, which may have all arcs, can be copied and swept as well."""
+        n_arcs = self.parts.shard.n_arcs
+        sweep = sweep_bytes(n_nodes, n_arcs, 1, levels=True)
+        return fits((BYTES_A_NODE + 8) * n_nodes + 4 * n_arcs + sweep)
+
+    def _begin_with(self, whole: Answering, order: Any, is_ours: Any) -> None:
+        """Take over what is known of the nodes that are ours."""
+        bounds = self.bounds
+        bounds.lower, bounds.upper = whole.bounds.lower[order], whole.bounds.upper[order]
+        bounds.state, self._ball = whole.bounds.state[order], whole._ball[order]
+        bounds.n_searched = whole.bounds.n_searched[is_ours]
+        bounds.find_extremes()
+        self.sources = [order[:0]] * len(whole.sources)  # so many searches are over
+        self._is_upper_next = whole._is_upper_next
+
+    def _take_in(self, apart: Answering, is_theirs: Any) -> None:
+        """Know what they have found of theirs."""
+        bounds, order = self.bounds, apart.parts.order
+        bounds.lower[order], bounds.upper[order] = apart.bounds.lower, apart.bounds.upper
+        bounds.state[order], self._ball[order] = apart.bounds.state, apart._ball
+        bounds.n_searched[is_theirs] = apart.bounds.n_searched
+        bounds.find_extremes()
+        own = self.centre[is_theirs]
+        self.centre[is_theirs] = cp.where(apart.centre >= 0, order[apart.centre], own)
+        self.sources += [order[some] for some in apart.sources if some.size]
+        self.n_searches += apart.n_searches
+
+    def _most_lanes(self) -> int:
+        return 64 * (MOST_WORDS if self.bounds.n_components == 1 else MOST_WORDS_EACH)
+
+    def _n_left(self) -> float:
+        return math.inf if self.max_searches is None else self.max_searches - self.n_searches
+
+    def _within_limit(self, sources: Any) -> Any:
+        return sources[: int(min(self._n_left(), sources.size))]
+
+    def _search(self, question: Question, by_upper: bool, candidates: Any, count: Any) -> None:
+        """Search one node of each open component."""
+        bounds = self.bounds
+        nodes = candidates
+        if not by_upper and question in WINNOWED:
+            nodes = None  # central nodes bound many others, though none of them matters
+        sources = bounds.best(by_upper, nodes, count)
+        if not sources.size:  # nothing central is left
+            sources = bounds.best(True, candidates, count)
+        sources = self._within_limit(sources)
+        self._use_search(sources, *self.levels_of(sources))
+
+    def levels_of(self, sources: Any) -> tuple[Any, Any]:
+        """Levels of at most one source a component, and the eccentricity of each, -1: none."""
+        bounds = self.bounds
+        eccentricity = cp.full(bounds.n_components, -1, np.int32)
+        own = bounds.of(sources)
+        if sources.size == 1:  # an arc of a search costs less than one of a sweep
+            shard = self.parts.shard
+            level, eccentricity[own], _ = bfs(shard.indptr, shard.indices, int(sources[0]), -1)
+            return level, eccentricity
+        swept = self._sweeps.sweep(sources, bounds.slots_of(sources), 1, levels=True)
+        eccentricity[own] = swept.eccentricity
+        return bounds.lane_levels(swept), eccentricity
+
+    def _use_search(self, sources: Any, level: Any, eccentricity: Any) -> None:
+        bounds = self.bounds
+        self.sources.append(sources)
+        self.n_searches += sources.size
+        bounds.after_search(sources, level, eccentricity)
+        nodes = cp.arange(bounds.n_nodes, dtype=NODE) if self._open is None else self._open
+        is_better = bounds.move_balls(self._ball, nodes, level, eccentricity)
+        own = bounds.of(sources)
+        self.centre[own] = cp.where(is_better[own], sources, self.centre[own])
+
+    def _sweep(self, question: Question, candidates: Any, n_most: int) -> None:
+        """Search many nodes of each open component at once."""
+        bounds, most_lanes = self.bounds, self._most_lanes()
+        if question in WINNOWED:
+            sources = bounds.first_of_each(True, candidates, most_lanes)
+            self._sweep_each(sources, levels=question == "periphery")
+            bounds.find_extremes()
+            return
+        is_alone = bounds.n_components == 1
+        n_sweeps = BATCH if is_alone and n_most > 2 * BATCH * most_lanes else 1
+        chosen = cp.empty(0, NODE)
+        territories = self._territories_for(question, n_most)
+        if territories is not None:
+            territories.close(question)
+            candidates, _, _, n_most = self._candidates(question)
+            if not n_most:
+                return
+            n_sweeps = TERRITORY_BATCH
+            chosen = territories.choose(question, n_sweeps * most_lanes)
+        elif self._may_have_territories(question, n_most):
+            n_sweeps = min(n_sweeps, TERRITORY_BATCH)
+        n_each = n_sweeps * most_lanes - chosen.size
+        if n_most <= n_each:  # all that are open, so nobody is in the way
+            territories = None
+            sources = bounds.first_of_each(True, candidates, n_each)
+        else:
+            halves = [
+                bounds.first_of_each(by_upper, candidates, n_each // 2)
+                for by_upper in (True, False)
+            ]
+            sources = cp.unique(cp.concatenate([chosen, *halves]))
+        if is_alone:  # no more sweeps than are full
+            n_sweeps = -(-sources.size // most_lanes)
+        for i in range(n_sweeps):  # interleaved: each sweep has some of either kind
+            part = cp.ascontiguousarray(sources[i::n_sweeps])  # kernels know no strides
+            if i:  # what the sweeps before have made known need not be searched any more
+                is_useful = bounds.lower[part] < bounds.upper[part]
+                if territories is not None:
+                    is_useful |= territories.are_in_the_way(part)
+                part = part[is_useful]
+            self._sweep_each(part, levels=True)
+        bounds.find_extremes()
+
+    def _may_have_territories(self, question: Question, n_open: int) -> bool:
+        """Whether references pay: of a short graph in one piece, without a limit."""
+        bounds = self.bounds
+        is_limited = self.max_searches is not None or self.max_each is not None
+        is_asked = question in TERRITORIAL and n_open > MANY_OPEN
+        if is_limited or bounds.n_components > 1 or not is_asked:
+            return False
+        fits = DeviceTerritories.fits(bounds.n_nodes, self.parts.shard.n_arcs)
+        return int(bounds.most[0]) < MOST_HOPS and fits
+
+    def _territories_for(self, question: Question, n_open: int) -> DeviceTerritories | None:
+        """Territories, whose references are searched once they pay; None: not now."""
+        if self._territories is not None:
+            is_right = question in TERRITORIAL and int(self.bounds.most[0]) < MOST_HOPS
+            return self._territories if is_right else None
+        is_early = self.n_searches < FIRST_SEARCHES
+        if is_early or not self._may_have_territories(question, n_open):
+            return None
+        hubs = cp.argsort(cp.diff(self.parts.shard.indptr))[-N_REFERENCES:].astype(NODE)
+        levels = cp.empty((hubs.size, self.bounds.n_nodes), np.uint8)
+        for i in range(hubs.size):
+            level, eccentricity = self.levels_of(hubs[i : i + 1])
+            self._use_search(hubs[i : i + 1], level, eccentricity)
+            levels[i] = level
+        self._territories = DeviceTerritories(self.bounds, levels)
+        return self._territories if int(self.bounds.most[0]) < MOST_HOPS else None
+
+    def _sweep_each(self, sources: Any, levels: bool) -> None:
+        """Search some nodes, sorted, in as many sweeps as they take; extremes stay as they are."""
+        bounds = self.bounds
+        sources = self._within_limit(sources)
+        while sources.size:
+            slot_ptr = bounds.slots_of(sources)
+            is_alone = bounds.n_components == 1
+            n_most = sources.size if is_alone else int(cp.diff(slot_ptr).max())
+            n_words = self._words_for(n_most, levels)
+            part, sources = sources, sources[:0]
+            if n_most > 64 * n_words or self.max_each is not None:
+                own = bounds.of(part)
+                rank, most = cp.arange(part.size) - slot_ptr[own], 64 * n_words
+                if self.max_each is not None:
+                    part = part[rank < (self.max_each - bounds.n_searched)[own]]
+                    own = bounds.of(part)
+                    rank = cp.arange(part.size) - bounds.slots_of(part)[own]
+                is_first = rank < most
+                part, sources = part[is_first], part[~is_first]
+                if not part.size:
+                    return
+                slot_ptr = bounds.slots_of(part)
+            swept = self._sweeps.sweep(part, slot_ptr, n_words, levels)
+            self.sources.append(part)
+            self.n_searches += part.size
+            bounds.after_sweep(part, swept)
+
+    def _words_for(self, n_lanes: int, levels: bool) -> int:
+        """Words of the widest sweep that is of use and has memory."""
+        most = MOST_WORDS if self.bounds.n_components == 1 else MOST_WORDS_EACH
+        n_words = 1 if n_lanes <= 64 else 2 if n_lanes <= 128 else most
+        n_nodes, n_arcs = self.parts.shard.n_nodes, self.parts.shard.n_arcs
+        while n_words > 1 and not fits(sweep_bytes(n_nodes, n_arcs, n_words, levels)):
+            n_words //= 2
+        return n_words
+
+    def of_each(self, values: Any) -> Any:
+        """A component's value at each of its nodes."""
+        return values if self.bounds.component is None else values[self.bounds.component]
+
+    def in_given_order(self, values: Any) -> np.ndarray:
+        """Values of the nodes of ``bounds`` in the order of the shard's nodes, on the host."""
+        if self.parts.order is None:
+            return values.get()
+        given = cp.empty_like(values)
+        given[self.parts.order] = values
+        return given.get()

@@ -1,0 +1,1 @@
+"""What makes searches unnecessary: pendant trees, landmarks, far pairs, reference nodes."""

@@ -1,0 +1,394 @@
+"""The diameter of a graph in one piece by few searches, all levels of which are kept.
+
+After searches from s_1 .. s_k let L be the longest distance found. Any node z bounds the distance
+of every pair: d(x, y) <= d(x, z) + d(z, y) (Potamias et al.: Fast shortest path distance estimation
+in large networks, CIKM 2009). So L is the diameter once, for every pair x, y, some s_i has
+d(s_i, x) + d(s_i, y) <= L, or x or y has an eccentricity of at most L by the triangle inequality
+(Takes, Kosters, CIKM 2011). Taking for s_i the one centre c alone is winnowing: see ``bounds``.
+
+Searches alternate: from a *far* node x, of a pair that is left, which makes all distances of x
+known; then from a *central* one, on a shortest path from x to the farthest node y that is left for
+x. That d(x, y) <= L is known by now, but not why: any node z of the path has
+d(x, z) + d(z, y) = d(x, y) <= L, and keeps neighbours of x and y near to one another too. Of the
+path that node is taken whose eccentricity may be smallest. On hierarchies of ASes, road-like and
+router graphs this takes 3 to 25 searches where choosing by bounds alone takes ten times as many.
+
+Which pairs are left is looked at by all kept searches in a part of the time that searches took so
+far, not before: where they are so many that it would take longer, more searches leave fewer.
+
+On short graphs most of what lies outside the ball around the centre after two searches is a few
+dozen nodes. Sweeps from all of those end it (``farthest``): one takes as long as four searches.
+
+Where it takes too long, what was found is handed over; the answer is exact either way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit, types
+
+from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_I64
+from kernels.breadth_first.cpu_bytes import CACHED_NODES, search_levels
+from kernels.csr import CSRGraph
+from kernels.eccentricity.reductions.far_pairs import (
+    count_by_level,
+    in_most,
+    keep_pairs,
+    list_pairs,
+    pairs_beyond,
+)
+from kernels.eccentricity.searches.farthest import LANES, sweep_ends
+from kernels.eccentricity.strategy import (
+    ALLOWANCE,
+    FEW,
+    FEW_LANES_SEARCHES,
+    MANY_LANES_SEARCHES,
+    SWEEP_GROWTH,
+    SWEEP_HOPS,
+    WORK_NS,
+)
+from kernels.types import NODE
+
+N_KEPT = 64  # searches: a byte a node each
+ROOM = 1 << 16  # pairs that are worth a list
+LIST_ARC = 4  # pairs that each search allows to be looked at, an arc: a fourth of its time
+TOO_MANY, ANEW = 4, 1.25  # fewer pairs to try again with after too many; more so with each search
+SEARCH_NS_ARC, SEARCH_NS_NODE = 1.5, 5  # of level_search, on graphs in caches
+# Of ends_sweep on short graphs; an arc costs 1 ns more for so many nodes: rows leave the caches.
+SWEEP_ENDS_NS, SWEEP_ENDS_NS_ARC, SWEEP_ENDS_NODES = 3_000, 10, 40_000
+# Searches that going on takes at least, unless pairs or nodes are few.
+EAGER, FEW_PAIRS, FEW_NODES = 10, 1 << 8, 1 << 9
+MOST_ENDS = 1024  # that are swept from
+WITH_PAIRS = 1.25  # times the searches: pairs take a fourth of their time, see LIST_ARC
+LITTLE_CLOSED = 4  # a fourth of the nodes is left
+N_TRIED, MANY_PAIRS = 5, 1 << 13  # of short graphs: when to give up
+HANDING_OVER_NS = 1_500_000  # what the general way spends before its first search
+ANSWERED, LEFT, TOO_LONG, IN_PIECES = range(4)
+FEW_LANES, MANY_LANES = 64, 512
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """What was found.
+
+    Attributes
+    ----------
+    is_answered : bool
+        Whether the longest distance found is the diameter.
+    sources : (n_searches,) int32
+    ends : (n_ends,) int32
+        From which sweeps were made: none is farther from any node than the path is long.
+    centre : int
+        Which of ``sources`` keeps the most pairs near, by itself.
+    lower, upper : (n_nodes,) uint8 or uint16
+        Bounds of eccentricities, equal at the sources.
+    level : (n_nodes,) uint8 or uint16
+        From the centre.
+    path : (longest + 1,) int32
+        A shortest path of the longest distance found.
+    pairs, apart : (2, n_pairs) int32, (n_pairs,) int32, or None
+        What may be farther apart, and how far at most; None: not known.
+    spent_ns : float
+        What all this is likely to have cost, by the searches made.
+    """
+
+    is_answered: bool
+    sources: np.ndarray
+    ends: np.ndarray
+    centre: int
+    lower: np.ndarray
+    upper: np.ndarray
+    level: np.ndarray
+    path: np.ndarray
+    pairs: np.ndarray | None
+    apart: np.ndarray | None
+    spent_ns: float
+
+
+def search_keeping(graph: CSRGraph, sweeps: bool = True) -> Kept | None:
+    """Search until the diameter is known or other ways are likely to be faster.
+
+    Parameters
+    ----------
+    graph : CSRGraph
+    sweeps : bool
+        Whether sweeps may be made.
+
+    Returns
+    -------
+    Kept or None
+        None for a graph in several pieces, with more than CACHED_NODES nodes or none, or too long
+        for levels of two bytes.
+    """
+    n_nodes = graph.n_nodes
+    if n_nodes == 0 or n_nodes > CACHED_NODES:
+        return None
+    first, second, apart = np.empty((3, min(ROOM, n_nodes * n_nodes)), np.int32)
+    for kind in (np.uint8, np.uint16):
+        levels = np.empty((N_KEPT, n_nodes), kind)
+        lower, upper = np.empty((2, n_nodes), kind)
+        sources, ends = np.empty(N_KEPT, NODE), np.empty(MOST_ENDS if sweeps else 0, NODE)
+        told = np.empty(5, np.int64)
+        searched, pairs = (sources, ends), (first, second, apart)
+        outcome = run(graph.indptr, graph.indices, levels, lower, upper, *searched, *pairs, told)
+        if outcome == IN_PIECES:
+            return None
+        if outcome != TOO_LONG:
+            n_searches, best, centre, n, n_ends = told.tolist()
+            path = walk(graph.indptr, graph.indices, levels[best])
+            searched = (sources[:n_searches], ends[:n_ends])
+            found = (*searched, centre, lower, upper, levels[centre], path)
+            search_ns = SEARCH_NS_ARC * graph.n_arcs + SEARCH_NS_NODE * n_nodes
+            spent_ns = WITH_PAIRS * search_ns * n_searches
+            if n <= 0:  # answered, or not known
+                return Kept(outcome == ANSWERED, *found, None, None, spent_ns)
+            listed = (np.stack([first[:n], second[:n]]), apart[:n])
+            return Kept(outcome == ANSWERED, *found, *listed, spent_ns)
+    return None
+
+
+@njit(cache=True, nogil=True)
+def _tighten(level, eccentricity, lower, upper):
+    e = level.dtype.type(eccentricity)
+    for v in range(level.size):
+        d = level[v]
+        far, near = level.dtype.type(e + d), level.dtype.type(e - d)
+        low = d if d > near else near
+        lower[v] = low if low > lower[v] else lower[v]
+        upper[v] = far if far < upper[v] else upper[v]
+
+
+@njit(cache=True, nogil=True)
+def _farthest(level, lower, upper, indptr, longest):
+    """The node outside the ball that may have the largest eccentricity; ties: lower, degree."""
+    best, best_key = np.int64(-1), np.int64(-1)
+    for v in range(level.size):
+        if upper[v] > longest and 2 * np.int64(level[v]) > longest:
+            degree = min(np.int64(indptr[v + 1] - indptr[v]), np.int64(2**22 - 1))
+            key = (np.int64(upper[v]) << 40) + (np.int64(lower[v]) << 22) + 2**22 - 1 - degree
+            if key > best_key:
+                best, best_key = np.int64(v), key
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _central(indptr, indices, levels, n_kept, source, lower, upper, longest, is_done, near):
+    """A node on a path from ``source``, the last that was searched; -1: none is of use."""
+    near[:] = near.dtype.type(np.iinfo(near.dtype).max)
+    for k in range(n_kept - 1):
+        level = levels[k]
+        own = level[source]
+        for v in range(near.size):
+            sum_ = near.dtype.type(own + level[v])
+            near[v] = sum_ if sum_ < near[v] else near[v]
+    level = levels[n_kept - 1]
+    far = np.int64(-1)
+    for v in range(near.size):
+        if near[v] > longest and upper[v] > longest and (far < 0 or level[v] > level[far]):
+            far = np.int64(v)
+    best, best_degree = np.int64(-1), np.int64(0)
+    at = far
+    while at >= 0 and level[at] > 0:
+        next_node, most = np.int64(-1), np.int64(-1)
+        for arc in range(indptr[at], indptr[at + 1]):
+            w = np.int64(indices[arc])
+            degree = indptr[w + 1] - indptr[w]
+            if level[w] + 1 == level[at] and degree > most:
+                next_node, most = w, degree
+        at = next_node
+        if is_done[at]:
+            continue
+        is_better = best < 0 or lower[at] < lower[best]
+        if is_better or (lower[at] == lower[best] and most > best_degree):
+            best, best_degree = at, most
+    return best
+
+
+@njit(cache=True, nogil=True)
+def _is_dear(n_kept, n_left, n_pairs, longest, search_ns, n_nodes, n_arcs):
+    """Whether a sweep from all nodes that are left would have cost less than was spent.
+
+    Or what was spent, beside one from every node, is all that may be spent for little.
+    """
+    n_groups = (n_nodes + MANY_LANES - 1) // MANY_LANES
+    n_groups_left = (n_left + MANY_LANES - 1) // MANY_LANES
+    every_ns = n_groups * (n_arcs + 2 * n_nodes) * longest * WORK_NS
+    spent_ns = WITH_PAIRS * n_kept * search_ns
+    is_much = n_left > FEW_LANES and LITTLE_CLOSED * n_groups_left > n_groups
+    if is_much and spent_ns > (ALLOWANCE - 1) * every_ns + HANDING_OVER_NS:
+        return True
+    longer = max(1.0, (longest / SWEEP_HOPS) ** SWEEP_GROWTH)
+    if longest <= SWEEP_HOPS and n_left > FEW:  # sweeps are cheap, and no node is on most paths
+        is_many = n_left <= FEW_LANES and n_pairs > MANY_PAIRS
+        if (is_many and n_kept >= N_TRIED) or (n_pairs < 0 and n_kept >= 2 * N_TRIED):
+            return True
+    sweep = FEW_LANES_SEARCHES
+    if n_left > FEW_LANES:
+        sweep = MANY_LANES_SEARCHES * ((n_left + MANY_LANES - 1) // MANY_LANES)
+    return n_left > FEW and n_kept >= sweep * longer + HANDING_OVER_NS / search_ns
+
+
+@njit(cache=True, nogil=True)
+def _sweep_ns(n_sources, n_nodes, n_arcs):
+    """Of as many sweeps as so many sources take."""
+    n_sweeps = (n_sources + LANES - 1) // LANES
+    return n_sweeps * (SWEEP_ENDS_NS + n_arcs * (SWEEP_ENDS_NS_ARC + n_nodes / SWEEP_ENDS_NODES))
+
+
+@njit(cache=True, nogil=True)
+def _deepest(indptr, indices, nodes):
+    """The largest eccentricity of some nodes, and one that has it."""
+    deepest, end = np.int64(-1), np.int64(-1)
+    for begin in range(0, nodes.size, LANES):
+        some = nodes[begin : begin + LANES]
+        found, place = sweep_ends(indptr, indices, some)
+        if found > deepest:
+            deepest, end = found, np.int64(some[place])
+    return deepest, end
+
+
+@njit(cache=True, nogil=True)
+def _outside(level, upper, longest, nodes):
+    """Nodes outside the ball that may be an end of a longer path; how many."""
+    n = 0
+    for v in range(level.size):
+        if upper[v] > longest and 2 * np.int64(level[v]) > longest:
+            nodes[n] = v
+            n += 1
+    return n
+
+
+@njit(
+    [
+        types.int64(I64, I32, kind[:, ::1], kind[::1], kind[::1], *[OUT_I32] * 5, OUT_I64)
+        for kind in (types.uint8, types.uint16)
+    ],
+    cache=True,
+    nogil=True,
+)
+def run(indptr, indices, levels, lower, upper, sources, ends, first, second, apart, told):
+    """Search until answered or dear; the outcome.
+
+    ``told``: the number of searches, which found the longest path, which is the centre, the number
+    of pairs that are left, -1: not known, and the number of ``ends``, from which sweeps were made,
+    at most as many as there is room for.
+    """
+    n_nodes = lower.size
+    none = np.int64(np.iinfo(levels.dtype).max)
+    queue = np.empty(n_nodes + 1, np.int32)
+    near = np.empty(n_nodes, levels.dtype)
+    is_done = np.zeros(n_nodes, np.bool_)
+    in_pairs = np.zeros(0, np.int32)
+    eccentricity = np.empty(levels.shape[0], np.int64)
+    told[4] = 0
+    search_ns = SEARCH_NS_ARC * indices.size + SEARCH_NS_NODE * n_nodes
+    source = np.int64(0)
+    for v in range(n_nodes):
+        degree = indptr[v + 1] - indptr[v]
+        lower[v] = 0
+        upper[v] = min(none - 1, n_nodes - max(1, degree))  # each hop has a node of its own
+        if degree > indptr[source + 1] - indptr[source]:
+            source = np.int64(v)
+    longest, centre, n_kept, n_pairs = np.int64(0), np.int64(0), np.int64(0), np.int64(-1)
+    credit, most_pairs = 0.0, np.inf  # pairs that may be looked at
+    is_far = False
+    while True:
+        level = levels[n_kept]
+        found = search_levels(indptr, indices, source, level, queue)
+        if found < 0:
+            return np.int64(TOO_LONG)
+        if queue[n_nodes] < n_nodes:
+            return np.int64(IN_PIECES)
+        eccentricity[n_kept] = found
+        sources[n_kept] = source
+        is_done[source] = True
+        if found > longest or n_kept == 0:
+            longest = found
+            told[1] = n_kept
+        n_kept += 1
+        told[0] = n_kept
+        _tighten(level, found, lower, upper)
+
+        deepest = eccentricity[centre]
+        count = np.zeros(deepest + 1, np.int64)
+        count_by_level(levels[centre], upper, longest, count)
+        pairs, outside = pairs_beyond(count, deepest, longest)
+        if 4 * found <= 5 * deepest and n_kept > 1:
+            its_count = np.zeros(found + 1, np.int64)
+            count_by_level(level, upper, longest, its_count)
+            its_pairs, its_outside = pairs_beyond(its_count, found, longest)
+            if its_pairs < pairs:
+                centre, pairs, outside, count = n_kept - 1, its_pairs, its_outside, its_count
+        n_left = outside
+        credit += np.float64(LIST_ARC) * indices.size
+        most_pairs *= ANEW
+        if n_pairs >= 0:
+            n_pairs = keep_pairs(level, upper, longest, first, second, apart, n_pairs)
+        elif 0 < outside and pairs <= min(credit, most_pairs) and (n_kept > 2 or outside <= FEW):
+            order = np.argsort(eccentricity[:n_kept])
+            n_pairs = list_pairs(levels, order, centre, upper, longest, count, first, second, apart)
+            credit -= pairs
+            if n_pairs < 0:
+                most_pairs = pairs / TOO_MANY
+            elif in_pairs.size == 0:
+                in_pairs = np.zeros(n_nodes, np.int32)
+        if n_pairs >= 0:
+            n_left = min(n_left, n_pairs)
+        told[2], told[3] = centre, n_pairs
+        if n_left == 0:
+            return np.int64(ANSWERED)
+        spent = (n_kept, n_left, n_pairs, longest, search_ns, n_nodes, indices.size)
+        is_dear = n_kept == levels.shape[0] or _is_dear(*spent)
+        if 1 < n_kept < levels.shape[0] and n_left > FEW and longest <= SWEEP_HOPS:
+            sweep_ns = _sweep_ns(outside, n_nodes, indices.size)
+            goes_on = pairs > FEW_PAIRS and n_nodes > FEW_NODES
+            saved_ns = max(EAGER, n_kept) * search_ns if goes_on else 0.0
+            if is_dear:
+                n_sweeps = (outside + MANY_LANES - 1) // MANY_LANES
+                saved_ns += HANDING_OVER_NS + n_sweeps * MANY_LANES_SEARCHES * search_ns
+            if sweep_ns <= saved_ns and outside <= ends.size:
+                told[4] = _outside(levels[centre], upper, longest, ends)
+                farthest, end = _deepest(indptr, indices, ends[: told[4]])
+                if farthest <= longest:
+                    return np.int64(ANSWERED)
+                for v in ends[: told[4]]:
+                    upper[v] = min(upper[v], levels.dtype.type(farthest))
+                source = end  # whose search makes the path known, and leaves nothing outside
+                continue
+        if is_dear:
+            return np.int64(LEFT)
+
+        last = source
+        if is_far:
+            is_far = False
+            source = _central(
+                indptr, indices, levels, n_kept, last, lower, upper, longest, is_done, near
+            )
+            if source >= 0:
+                continue
+        is_far = True
+        if n_pairs > 0:
+            source = in_most(first, second, n_pairs, in_pairs)
+        else:
+            source = _farthest(levels[centre], lower, upper, indptr, longest)
+
+
+@njit(
+    [types.Array(types.int32, 1, "C")(I64, I32, kind[::1]) for kind in (types.uint8, types.uint16)],
+    cache=True,
+    nogil=True,
+)
+def walk(indptr, indices, level):
+    """A shortest path from the source of ``level`` to a node of the last level."""
+    far = np.argmax(level)
+    path = np.empty(np.int64(level[far]) + 1, np.int32)
+    v = np.int64(far)
+    for i in range(path.size - 1, -1, -1):
+        path[i] = v
+        for arc in range(indptr[v], indptr[v + 1]):
+            if np.int64(level[indices[arc]]) == i - 1:
+                v = np.int64(indices[arc])
+                break
+    return path

@@ -1,0 +1,171 @@
+"""Sweeps from every node that matters, close ones together; what all of them cost beforehand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from kernels.breadth_first.cpu_bytes import search_levels
+from kernels.csr import CSRGraph
+from kernels.eccentricity.bounds.components import Cutter
+from kernels.eccentricity.searches import Implied
+from kernels.eccentricity.searches.near_sweep import sweep_components
+from kernels.eccentricity.searches.sweep_steps import relax
+from kernels.eccentricity.strategy import QUICK_NS, WORK_NS, sweep_work
+from kernels.multi_source.cpu.near_steps import LANES, place_sources, rows_of
+from kernels.types import NODE
+
+
+class EveryNode:
+    """Sweeps of components of a graph, one after another, on one core.
+
+    Parameters
+    ----------
+    graph : CSRGraph
+        On the host.
+    component : (n_nodes,) int32
+        Components by number, 0, 1, ...
+    size : (n_components,) integers
+    numbers : (n_components,) integers
+        The components that may be swept.
+    rows : callable
+        ``near_steps.rows_of``, or what gives rows for the whole graph again and again.
+
+    Attributes
+    ----------
+    work : int
+        Of the last sweeps, see ``near_sweep``.
+
+    Notes
+    -----
+    12 bytes a node, while it sweeps 141 more, and a copy of the components unless they are all.
+    """
+
+    def __init__(
+        self,
+        graph: CSRGraph,
+        component: np.ndarray,
+        size: np.ndarray,
+        numbers: np.ndarray,
+        rows: Callable[[int], tuple[np.ndarray, ...]] = rows_of,
+    ):
+        self._rows, self.work = rows, 0
+        if len(size) == 1:
+            self._graph, self._nodes, self._own = graph, None, component
+        else:
+            part = Cutter(graph, component, size).cut(numbers)
+            self._graph, self._nodes, self._own = part.graph, part.nodes, part.component
+        self._node_ptr = np.zeros(len(numbers) + 1, np.int64)
+        np.cumsum(size[numbers], out=self._node_ptr[1:])
+        self._order = self._place = np.empty(0, NODE)
+
+    def _put_in_order(self) -> None:
+        """Find an order in which close nodes are side by side, the first time it is needed."""
+        if len(self._order) == self._graph.n_nodes:
+            return
+        arrays = (self._graph.indptr, self._graph.indices, self._node_ptr)
+        self._order = np.empty(self._graph.n_nodes, NODE)
+        place_sources(*arrays, np.arange(len(self._node_ptr) - 1), self._order)
+        self._place = self._order + self._node_ptr[self._own]  # in the part
+
+    def first_nodes(self) -> np.ndarray:
+        """The first node of each component, to be searched for ``expect``."""
+        return self._in_whole(self._node_ptr[:-1].astype(NODE))
+
+    def expect_short(self, longest: np.ndarray) -> np.ndarray:
+        """As ``expect`` for components so short that nodes change on nearly all levels anyway."""
+        n_nodes = np.diff(self._node_ptr)
+        n_arcs = np.diff(self._graph.indptr[self._node_ptr])
+        work = sweep_work(n_nodes, n_arcs, longest, longest)
+        return -(-n_nodes // LANES) * work * WORK_NS
+
+    def expect(self, level: np.ndarray, eccentricity: np.ndarray) -> np.ndarray:
+        """What sweeping from all nodes of each component is likely to cost, ns.
+
+        Parameters
+        ----------
+        level : (n_nodes,) integers
+            Of one search in each component.
+        eccentricity : (n_components,) int32
+            Of its source, in each of the components that may be swept.
+        """
+        self._put_in_order()
+        n_nodes = np.diff(self._node_ptr)
+        n_arcs = np.diff(self._graph.indptr[self._node_ptr])
+        ordered = self._of_part(level)[self._place].astype(np.int64)
+        n_groups = -(-n_nodes // LANES)
+        of = np.repeat(np.arange(len(n_nodes)), n_groups)
+        rank = np.arange(len(of)) - (np.cumsum(n_groups) - n_groups)[of]
+        begin = self._node_ptr[of] + rank * LANES
+        extent = np.maximum.reduceat(ordered, begin) - np.minimum.reduceat(ordered, begin)
+        work = sweep_work(n_nodes[of], n_arcs[of], eccentricity[of].astype(np.int64), extent)
+        return np.bincount(of, work, len(n_nodes)) * WORK_NS
+
+    def share_left(self, is_open: np.ndarray) -> np.ndarray:
+        """The part of each component's sweeps that is left, by nodes (n_nodes,) that matter."""
+        n_open = np.add.reduceat(self._of_part(is_open).astype(np.int64), self._node_ptr[:-1])
+        n_groups = -(-np.diff(self._node_ptr) // LANES)
+        return (-(-n_open // LANES)) / n_groups
+
+    def sweep(
+        self, is_open: np.ndarray, lower: np.ndarray, upper: np.ndarray, n_groups: int
+    ) -> Implied:
+        """Search from up to LANES * ``n_groups`` nodes that matter in each component.
+
+        ``lower``, ``upper``: what is known already; the result holds it too.
+        """
+        if self._nodes is None and np.count_nonzero(is_open) <= LANES and not len(self._order):
+            order = place = np.arange(self._graph.n_nodes, dtype=NODE)  # one sweep: any order
+        else:
+            self._put_in_order()
+            order, place = self._order, self._place
+        wanted = self._of_part(is_open)[place]
+        rank = np.cumsum(wanted) - wanted
+        rank -= rank[self._node_ptr[:-1]][self._own]
+        wanted &= rank < n_groups * LANES
+        chosen = np.flatnonzero(wanted)
+        source_ptr = np.searchsorted(chosen, self._node_ptr)
+        own_lower, own_upper = self._of_part(lower).copy(), self._of_part(upper).copy()
+        eccentricity = np.empty(len(chosen), np.int32)
+        rows = self._rows(int(np.diff(self._node_ptr).max()))
+        arrays = (self._graph.indptr, self._graph.indices)
+        given = (self._node_ptr, source_ptr, order[chosen])
+        self.work = sweep_components(*arrays, *given, own_lower, eccentricity, *rows)
+        sources = place[chosen].astype(NODE)
+        own_lower[sources] = eccentricity  # which distances from other sources do not tell
+        relax(*arrays, own_upper, sources, eccentricity, 1)
+        if self._nodes is not None:
+            lower, upper = lower.copy(), upper.copy()
+            lower[self._nodes], upper[self._nodes] = own_lower, own_upper
+            own_lower, own_upper = lower, upper
+        return Implied(self._in_whole(sources), eccentricity, own_lower, own_upper)
+
+    def _of_part(self, values: np.ndarray) -> np.ndarray:
+        return values if self._nodes is None else values[self._nodes]
+
+    def _in_whole(self, nodes: np.ndarray) -> np.ndarray:
+        return nodes if self._nodes is None else self._nodes[nodes]
+
+
+def quick_eccentricities(graph: CSRGraph) -> np.ndarray | None:
+    """Every eccentricity of a small graph in one piece, (n_nodes,) int32, by sweeping at once.
+
+    None where choosing what to search may cost less, of a graph in pieces or without nodes.
+    """
+    n_nodes, n_arcs = graph.n_nodes, graph.n_arcs
+    n_groups = -(-n_nodes // LANES)
+    if not 0 < n_groups * sweep_work(n_nodes, n_arcs, 1, 1) * WORK_NS <= QUICK_NS:
+        return None
+    level, queue = np.empty(n_nodes, np.uint16), np.empty(n_nodes + 1, np.int32)
+    hub = int(np.argmax(np.diff(graph.indptr)))
+    longest = search_levels(graph.indptr, graph.indices, hub, level, queue)
+    work = n_groups * sweep_work(n_nodes, n_arcs, longest, longest)
+    if longest < 0 or queue[n_nodes] < n_nodes or work * WORK_NS > QUICK_NS:
+        return None
+    whole, order = np.array([0, n_nodes]), np.empty(n_nodes, NODE)
+    arrays = (graph.indptr, graph.indices, whole)
+    place_sources(*arrays, np.zeros(1, np.int64), order)
+    found, of_sources = np.zeros(n_nodes, np.int32), np.empty(n_nodes, np.int32)
+    sweep_components(*arrays, whole, order, found, of_sources, *rows_of(n_nodes))
+    return found  # the largest distance from any source, and every node is one

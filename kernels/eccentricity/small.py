@@ -1,0 +1,80 @@
+"""The diameter of a graph in one piece: searches that are kept first, then whatever is left."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernels.csr import CSRGraph
+from kernels.eccentricity.reductions.distance_rows import (
+    FEW_LANES,
+    MANY_PAIRS,
+    Kept,
+    search_keeping,
+)
+from kernels.eccentricity.results import Diameter, Proof
+from kernels.eccentricity.strategy import Strategy
+from kernels.types import NODE
+
+
+def quick_diameter(graph: CSRGraph, strategy: Strategy) -> Diameter | None:
+    """Find the diameter; None where ``distance_rows`` is not made for the graph.
+
+    The general driver takes half a millisecond or more however small the graph is; this does not.
+    """
+    kept = search_keeping(graph, strategy.sweeps)
+    if kept is None:
+        return None
+    if kept.is_answered:
+        sources = np.union1d(kept.sources, kept.ends)  # an end may have been searched again
+        proof = Proof(sources, kept.sources[[kept.centre]], kept.sources, by_trees=False)
+        return _told(len(sources), kept.path, proof)
+    return _go_on(graph, kept, strategy)
+
+
+def _told(n_searches: int, path: np.ndarray, proof: Proof) -> Diameter:
+    value = len(path) - 1
+    values = np.array([value], np.int32)
+    names = np.zeros(1, NODE)
+    return Diameter(
+        component=0,
+        n_searches=n_searches,
+        exact=True,
+        lower=value,
+        upper=value,
+        components=names,
+        lowers=values,
+        uppers=values.copy(),
+        diameter=value,
+        path=path,
+        proof=proof,
+    )
+
+
+def _go_on(graph: CSRGraph, kept: Kept, strategy: Strategy) -> Diameter:
+    """Let the driver end what the kept searches began."""
+    from kernels.eccentricity.bounds.bounds import EccentricityBounds
+    from kernels.eccentricity.solver import Answering
+
+    component = np.zeros(graph.n_nodes, np.int32)
+    degree = np.diff(graph.indptr).astype(np.int32)
+    bounds = EccentricityBounds("diameter", component, degree, None, strategy.winnow)
+    others = np.delete(kept.sources, kept.centre)
+    bounds.update(others, kept.lower, kept.upper)
+    centre = kept.sources[kept.centre : kept.centre + 1]
+    level = kept.level.astype(np.int32)
+    bounds.update(centre, np.zeros_like(level), level + level.max(), alone=True)
+    answering = Answering(graph, "diameter", strategy, known=(bounds, np.zeros(1, NODE)))
+    answering.sources.append(kept.sources)
+    answering.n_searched[0] = len(kept.sources)
+    answering.finishing.spent_ns = kept.spent_ns
+    if kept.pairs is not None and kept.apart is not None:
+        if kept.pairs.shape[1] <= MANY_PAIRS:
+            answering.landmarks = kept.sources
+            bounds.restrict(0, kept.pairs, kept.apart)
+        elif len(bounds.candidates()) <= FEW_LANES:
+            answering.sweep()  # all of them at once
+    answering.run()
+    path = kept.path if bounds.most[0] == len(kept.path) - 1 else answering.path()
+    sources = np.concatenate(answering.sources)
+    proof = Proof(sources, bounds.centre, answering.known_by, by_trees=False)
+    return _told(bounds.n_searches, path, proof)

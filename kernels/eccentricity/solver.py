@@ -1,0 +1,325 @@
+"""Answers questions about eccentricities in this process: takes candidates, searches, updates."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import numpy as np
+
+from kernels.csr import CSRGraph
+from kernels.eccentricity.bounds.bounds import EccentricityBounds, Question
+from kernels.eccentricity.bounds.components import numbered_components
+from kernels.eccentricity.finishing import Finishing
+from kernels.eccentricity.reductions.landmarks import N_LANDMARKS, choose_landmarks, far_pairs
+from kernels.eccentricity.reductions.pendant_trees import find_tips
+from kernels.eccentricity.reductions.references import Territories, in_the_way
+from kernels.eccentricity.searches import Implied
+from kernels.eccentricity.searches.cpu import CoreSearches
+from kernels.eccentricity.searches.sweep import FEW_LANES, MANY_LANES, lanes_of
+from kernels.eccentricity.strategy import (
+    FEW,
+    PAIR_STEP_NS,
+    SEARCH_NS_ARC,
+    SEARCH_NS_NODE,
+    Progress,
+    Strategy,
+    choose_step,
+)
+from kernels.types import NODE
+
+FEW_COMPONENTS = 8  # of more, pairs are not asked for one by one: sweeps answer all of them at once
+
+
+class Answering:
+    """One question about one graph, until it is answered or the searches are used up.
+
+    Parameters
+    ----------
+    max_searches : int or None
+        Of all components together.
+    max_each : int or None
+        Of each component.
+    known : (EccentricityBounds, (n_components,) int32) or None
+        Bounds to go on from, which know the question, and the names of their components.
+
+    Attributes
+    ----------
+    names : (n_components,) int32
+        Components by their smallest nodes, ascending: component i of ``bounds`` is names[i].
+    largest : int
+        Number of the largest component; of two as large the first.
+    sources : list of (n,) int32
+        What was searched.
+    n_searched : (n_components,) int64
+        How many of them in each component.
+    landmarks : (n_landmarks,) int32
+        Those that pairs were looked at by.
+    search_ns : float
+        What one search costs.
+    uses_trees : bool
+        Whether only tips of trees are asked about.
+    """
+
+    def __init__(
+        self,
+        graph: CSRGraph,
+        question: Question,
+        strategy: Strategy,
+        max_searches: int | None = None,
+        max_each: int | None = None,
+        known: tuple[EccentricityBounds, np.ndarray] | None = None,
+    ):
+        self.graph, self.strategy = graph, strategy
+        self.max_searches, self.max_each = max_searches, max_each
+        self.sources = [np.empty(0, NODE)]
+        self.landmarks = np.empty(0, NODE)
+        self.uses_trees = False
+        first = None
+        if known is not None:
+            self.bounds, self.names = known
+            self.searches = CoreSearches(graph, self.bounds.component, len(self.names))
+        else:
+            first = self._begin(question)
+        self.n_searched = np.zeros(len(self.names), np.int64)
+        self.search_ns = float(graph.n_arcs * SEARCH_NS_ARC + graph.n_nodes * SEARCH_NS_NODE)
+        self._near = np.empty((0, 0), np.uint64)
+        self._nodes = np.empty(0, NODE)  # whose rows are in ``_near``
+        self._place = np.empty(0, np.int32)  # of each node there
+        self._has_near = np.ones(len(self.names), bool)  # components that landmarks are chosen for
+        # Largest lower bound of each component with which landmarks left too many pairs.
+        self._tried = np.full(len(self.names), -1, np.int32)
+        self.largest = int(np.argmax(self.bounds.size))
+        self._longest: Implied | None = None
+        self.territories: Territories | None = None
+        self.finishing = Finishing(graph)
+        if first is not None:
+            self.finish(first)
+            self._keep_longest(first)
+
+    def _begin(self, question: Question) -> Implied | None:
+        """Find components and make bounds; what a first search found, if it was of any use."""
+        graph = self.graph
+        degree = np.diff(graph.indptr).astype(np.int32)
+        hub = np.array([np.argmax(degree)], NODE)
+        # One search tells whether the graph hangs together, and is the first to give bounds.
+        component = np.zeros(graph.n_nodes, np.int32)
+        self.names = np.zeros(1, NODE)
+        self.searches = CoreSearches(graph, component, 1)
+        first = None
+        if self.max_searches != 0 and self.max_each != 0:
+            first = self.searches.search(hub)
+        if first is None or self.searches.n_reached < graph.n_nodes:
+            self.names, component = numbered_components(graph)
+            self.searches = CoreSearches(graph, component, len(self.names))
+            first = None
+        relevant = lower = None
+        self.uses_trees = (
+            self.strategy.trees and question == "diameter" and bool((degree == 1).any())
+        )
+        if self.uses_trees:
+            relevant, lower = find_tips(graph.indptr, graph.indices, degree)
+        self.bounds = EccentricityBounds(
+            question, component, degree, relevant, self.strategy.winnow
+        )
+        if lower is not None:
+            nothing = np.full(graph.n_nodes, np.iinfo(np.int32).max, np.int32)
+            self.bounds.update(self.sources[0], lower, nothing)
+        return first
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the question is answered or no search is left."""
+        if self.bounds.done or self._n_left() <= 0:
+            return True
+        own = self.n_searched[self.bounds.open_components()]
+        return self.max_each is not None and bool((own >= self.max_each).all())
+
+    def run(self) -> EccentricityBounds:
+        """Search until nothing is open; the bounds."""
+        while not self.is_over:
+            self.step()
+        return self.bounds
+
+    @property
+    def known_by(self) -> np.ndarray:
+        """Nodes by whose distances pairs were dropped: landmarks, and centres as they moved.
+
+        Where pairs are not listed, none is dropped for good but by bounds.
+        """
+        if not self.bounds.is_paired.any():
+            return self.landmarks
+        nodes = np.concatenate([self.landmarks, *self.bounds.centres])
+        return np.unique(nodes).astype(NODE)
+
+    def step(self) -> None:
+        """Make the searches that are likely to answer soonest."""
+        step = choose_step(self.strategy, self._progress())
+        if step == "pairs":
+            self._see_pairs()
+        elif step == "sweep":
+            self.sweep()
+        elif step == "every":
+            self.finishing.finish(self)
+        else:
+            self._search(self.bounds.take(1, "upper" if step == "far" else None))
+
+    def _progress(self) -> Progress:
+        """How far components have come on the whole: one search serves all of them."""
+        bounds = self.bounds
+        candidates = bounds.candidates()
+        is_diameter = bounds.question == "diameter"
+        return Progress(
+            is_diameter,
+            int(self.n_searched.max()),
+            int(bounds.most.max()),
+            self._n_candidates_each(),
+            self._pairs_to_see() if is_diameter else math.inf,
+            len(self.landmarks) > 0,
+            bool(bounds.is_paired[bounds.component[candidates]].all()),
+            self.search_ns,
+            partial(self.finishing.account, self),
+        )
+
+    def _n_candidates_each(self) -> int:
+        """Candidates of a component: the mean over open components, large ones counting more."""
+        bounds = self.bounds
+        if len(bounds.size) == 1:
+            return len(bounds.candidates())
+        n_each = np.bincount(bounds.component[bounds.candidates()], minlength=len(bounds.size))
+        size = bounds.size * (n_each > 0).astype(float)
+        return math.ceil((size * n_each).sum() / max(1.0, size.sum()))
+
+    def _n_left(self) -> float:
+        """Searches that may still be made."""
+        return math.inf if self.max_searches is None else self.max_searches - self.bounds.n_searches
+
+    def _within_limit(self, sources: np.ndarray) -> np.ndarray:
+        """As many of the taken sources as may still be searched; the others are given back."""
+        if self.max_each is not None:
+            n_before = self.n_searched[self.bounds.component[sources]]
+            fits = n_before + lanes_of(sources, self.bounds.component) < self.max_each
+            self.bounds.release(sources[~fits])
+            sources = sources[fits]
+        n_left = min(self._n_left(), len(sources))
+        self.bounds.release(sources[int(n_left) :])
+        return sources[: int(n_left)]
+
+    def _search(self, sources: np.ndarray) -> None:
+        """Search one source a component, all in one pass."""
+        sources = self._within_limit(sources)
+        if not len(sources):  # all of components that have had their searches
+            return
+        found = self.searches.search(sources)
+        self.finishing.spend(self.search_ns)
+        self.finish(found)
+        self._keep_longest(found)
+
+    def _keep_longest(self, found: Implied) -> None:
+        """Remember a search that found a longest path so far in the largest component."""
+        own = found.eccentricity[self.bounds.component[found.sources] == self.largest]
+        if len(own) and own[0] == self.bounds.most[self.largest]:
+            self._longest = found
+
+    def finish(self, found: Implied, alone: bool = True) -> None:
+        """Take in what searches found; ``alone``: see ``EccentricityBounds.update``."""
+        self.sources.append(found.sources)
+        np.add.at(self.n_searched, self.bounds.component[found.sources], 1)
+        self.bounds.update(found.sources, found.lower, found.upper, alone)
+        if self.territories is not None:
+            self.territories.note(found.sources)
+
+    def sweep(self) -> None:
+        """Search many candidates of each component at once; a few one after another."""
+        bounds = self.bounds
+        if bounds.question == "diameter":
+            many = self._n_candidates_each() > 2 * FEW_LANES
+            sources = bounds.take(MANY_LANES if many else FEW_LANES, "upper")
+        else:
+            chosen = in_the_way(self, MANY_LANES)
+            half = (MANY_LANES - len(chosen)) // 2
+            taken = [bounds.take(half, by) for by in ("upper", "lower")] if half else []
+            sources = np.unique(np.concatenate([chosen, *taken])).astype(NODE)
+            if not len(sources):
+                return
+        sources = self._within_limit(sources)
+        if len(sources) <= FEW:
+            bounds.release(sources[1:])
+            self._search(sources[:1])
+        else:
+            found = self.searches.sweep(sources, bounds.lower, bounds.upper)
+            self.finishing.spend_sweep(self.searches.work)
+            self.finish(found, alone=False)
+
+    def _pairs_to_see(self) -> float:
+        """Pairs that landmarks would be asked about; infinite if there is no point in it."""
+        seen = self._components_to_see()
+        if not 0 < len(seen) <= FEW_COMPONENTS or not self._has_searches_for_landmarks():
+            return math.inf
+        bounds = self.bounds
+        n_rows = np.bincount(bounds.component[bounds.candidates()], minlength=len(bounds.size))
+        n_columns = np.bincount(bounds.component[bounds.open_nodes()], minlength=len(bounds.size))
+        return float(np.sum(n_rows[seen].astype(float) * n_columns[seen]))
+
+    def _has_searches_for_landmarks(self) -> bool:
+        if len(self.landmarks):
+            return True
+        if self.max_each is not None and self.n_searched.max() + N_LANDMARKS > self.max_each:
+            return False
+        return self._n_left() >= N_LANDMARKS * len(self.names)
+
+    def _components_to_see(self) -> np.ndarray:
+        """Components with candidates whose pairs are not known."""
+        bounds = self.bounds
+        n_rows = np.bincount(bounds.component[bounds.candidates()], minlength=len(bounds.size))
+        is_left = self._has_near & ~bounds.is_paired & (bounds.most > self._tried)
+        return np.flatnonzero((n_rows > FEW) & is_left)
+
+    def _see_pairs(self) -> None:
+        """Let landmarks tell which pairs are left, of every component where that is not known."""
+        bounds = self.bounds
+        if not len(self.landmarks):
+            is_wanted = np.zeros(len(bounds.size), bool)
+            is_wanted[self._components_to_see()] = True
+            self._has_near = is_wanted
+            nodes = bounds.open_nodes()
+            nodes = nodes[is_wanted[bounds.component[nodes]]]
+            self.landmarks = choose_landmarks(bounds.component, bounds.degree, is_wanted)
+            known = (bounds.lower, bounds.upper)
+            found, self._near = self.searches.near(self.landmarks, *known, nodes)
+            self._place = np.full(self.graph.n_nodes, -1, np.int32)
+            self._place[nodes] = np.arange(len(nodes), dtype=np.int32)
+            self._nodes = nodes
+            self.finishing.spend_sweep(self.searches.work)
+            self.finish(found, alone=False)
+        columns, rows = bounds.open_nodes(), bounds.candidates()
+        for c in self._components_to_see().tolist():
+            own_rows = self._place[rows[bounds.component[rows] == c]]
+            own_columns = self._place[columns[bounds.component[columns] == c]]
+            most_steps = self.finishing.room_ns() / PAIR_STEP_NS
+            longest = int(bounds.most[c])
+            far, n_steps = far_pairs(self._near, own_rows, own_columns, longest, most_steps)
+            self.finishing.spend(n_steps * PAIR_STEP_NS)
+            if far is None:
+                self._tried[c] = bounds.most[c]
+            else:
+                pairs, apart = far
+                bounds.restrict(c, self._nodes[pairs], apart)
+
+    def path(self) -> np.ndarray:
+        """A shortest path in the largest component, as long as its largest lower bound."""
+        bounds, own = self.bounds, self.bounds.component == self.largest
+        length = int(bounds.most[self.largest])
+        found = self._longest
+        if found is None or length not in found.eccentricity[own[found.sources]]:
+            ends = np.flatnonzero(own & (bounds.lower == length))
+            found = self.searches.search(ends[:1].astype(NODE))
+        source = int(found.sources[own[found.sources]][0])
+        upper = found.upper.astype(np.int64)  # level and eccentricity
+        node = int(np.flatnonzero(own & (upper == upper[source] + length))[0])
+        path = [node]
+        while node != source:
+            neighbours = self.graph.indices[self.graph.indptr[node] : self.graph.indptr[node + 1]]
+            node = int(neighbours[upper[neighbours] == upper[node] - 1][0])
+            path.append(node)
+        return np.array(path[::-1], NODE)

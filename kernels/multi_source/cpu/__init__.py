@@ -1,0 +1,1 @@
+"""Bit-parallel searches on cores; the entry is ``search``, its twin ``gpu.search``."""

@@ -1,0 +1,1 @@
+"""To which AS an address and a router belong: prefixes, special ranges, the election."""

@@ -1,0 +1,368 @@
+"""Election: the AS of a router from all its links, not from one address.
+
+A link between two ASes is numbered from one of them, so a border router often answers with its
+neighbour's address, and by prefix alone the router behind it looks like the ingress. What is
+known instead is how a router's links are numbered and who is at their other ends:
+
+1. Addresses are grouped by router (``grouping``). An address b that packets come in by stands for
+   one point-to-point link: from the group of its sides to the group of b, numbered from the AS
+   of b's prefix. Two mates that tell the same link count once. Of a suspect address only the
+   numbering is known, not the other end.
+2. Two groups that were seen next to each other without such a link (a destination's own reply,
+   a suspect address) are *adjacent*: numbering unknown. A group that no other router was seen
+   behind, but answering hosts right behind, has one more link for each AS of these hosts.
+3. Each group starts with the AS that most of its links are numbered from, and then takes,
+   group by group until nothing changes, the AS that makes its surroundings cost least. What
+   costs: a link or adjacency to another AS (most links stay inside), and much more a link that
+   is numbered from neither of its ends, which does not happen on purpose. Among ASes of equal
+   cost the present one is kept, then the one that comes first in the order of links.
+4. A border router with one link on either side of the border could be on either. How links
+   between two ASes are numbered is a habit (by the provider, the larger, the lower number ...),
+   so it is learned from the election itself: of links between ASes, how many are numbered
+   from the AS with the lower number, apart for lower numbers that are the larger AS and that are
+   the smaller. Only links count whose two ends are *certain*: any other AS would cost more even
+   if there were no habit. A tie is settled by the order of AS numbers, so it would teach that
+   order. The rarer way of numbering costs more, and step 3 is done again.
+5. A group that is not certain, that nothing was seen behind, and each of whose links is numbered
+   from the AS at its other end, of several that are known to number links to others: the router
+   of a customer of theirs, in none of them. It stays without an AS.
+6. An address takes the AS of its group. One that no prefix holds takes the AS that all its mapped
+   neighbours have, where it has some both before and after it; else none.
+
+The ideas are those of MAP-IT [1]_ (evidence from both sides of a link, several rounds) and
+bdrmapIT [2]_ (routers, not addresses, are what an AS owns); AS relationships and destination
+ASes, which bdrmapIT needs, are not used. The costs were chosen on simulated networks
+(``tests/unit/pipeline/infer/simulate.py``) of different sizes and ways of numbering, none of them
+a laboratory that the result is measured on; they can be changed by half without much effect.
+
+References
+----------
+.. [1] A. Marder, J. M. Smith, "MAP-IT: multipass accurate passive inferences from traceroute",
+   IMC 2016.
+.. [2] A. Marder et al., "Pushing the boundaries with bdrmapIT", IMC 2018.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from pipeline.infer.routers.point_to_point import Groups
+from pipeline.infer.traces.counting import split_key
+from pipeline.infer.traces.links import DirectedLinks
+from pipeline.model.topology import NO_ASN
+
+# Costs, in tenths of a nat where they stand for a probability.
+_BETWEEN = 20  # a link between two ASes
+_ADJACENT = 7  # groups of two ASes next to each other, link unknown
+_NUMBERED_ELSE = 20  # a link whose other end is unknown, numbered from another AS
+_FOREIGN_INSIDE = 50  # a link inside an AS, numbered from another
+_FOREIGN_BETWEEN = 70  # a link between two ASes, numbered from a third
+_HOSTS_ELSE = 45  # hosts of another AS right behind a router that leads to no other
+_HABIT = 15  # times -log(share) of a way of numbering
+
+_MAX_SWEEPS = 20  # over all groups; usually 3 to 5 are enough
+_LESSONS = 4  # times that the habit is learned
+_PRIOR = 3.0  # links of each kind taken as seen before the first lesson
+
+_HOST = -2  # in place of the other end: a host of the AS
+_ADJACENCY = -2  # in place of the AS that a link is numbered from
+
+
+@dataclass(frozen=True, eq=False)
+class HostsBehind:
+    """Answering destinations that are no routers, by the router at the TTL before.
+
+    Attributes
+    ----------
+    router : (n_pairs,) int64
+        Interface.
+    asn : (n_pairs,) int64
+        AS of the host by prefix; ``NO_ASN`` where unmapped.
+    """
+
+    router: np.ndarray
+    asn: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class _Surroundings:
+    """Links and adjacencies of each group, both directions, as a CSR over interface ids.
+
+    ``other`` is the group at the other end (-1 unknown, ``_HOST``), ``numbered`` the AS row that
+    the link is numbered from (-1 unmapped, ``_ADJACENCY`` not known to be one link).
+    ``leads_on`` (n_interfaces,) bool: groups that another was seen right behind.
+    """
+
+    ptr: np.ndarray
+    other: np.ndarray
+    numbered: np.ndarray
+    leads_on: np.ndarray
+
+
+@njit(cache=True, nogil=True)
+def _cost(label, start, end, other, numbered, labels, size, habit):
+    cost = 0
+    for i in range(start, end):
+        z = numbered[i]
+        far = labels[other[i]] if other[i] >= 0 else -1
+        if other[i] == _HOST:
+            if z != label:
+                cost += _HOSTS_ELSE
+        elif far < 0:
+            if z >= 0 and z != label:
+                cost += _NUMBERED_ELSE
+        elif z < 0:
+            if far != label:
+                cost += _ADJACENT
+        elif far == label:
+            if z != label:
+                cost += _FOREIGN_INSIDE
+        elif z in (label, far):
+            low, high = min(label, far), max(label, far)
+            cost += _BETWEEN + habit[int(size[low] > size[high]), int(z == low)]
+        else:
+            cost += _FOREIGN_BETWEEN
+    return cost
+
+
+@njit(cache=True, nogil=True)
+def _settle(ptr, other, numbered, labels, size, habit, tried):
+    """Give each group the AS of least cost, in place, until nothing changes."""
+    stamp = 0
+    tried[:] = -1
+    for _ in range(_MAX_SWEEPS):
+        changed = False
+        for group in range(len(ptr) - 1):
+            start, end = ptr[group], ptr[group + 1]
+            if start == end:
+                continue
+            best, best_cost = labels[group], np.int64(1) << 60
+            if best >= 0:
+                best_cost = _cost(best, start, end, other, numbered, labels, size, habit)
+                tried[best] = stamp
+            for i in range(start, end):
+                for which in range(2):
+                    if which == 0:
+                        one = numbered[i]
+                    else:
+                        one = labels[other[i]] if other[i] >= 0 else np.int64(-1)
+                    if one < 0 or tried[one] == stamp:
+                        continue
+                    tried[one] = stamp
+                    cost = _cost(one, start, end, other, numbered, labels, size, habit)
+                    if cost < best_cost:
+                        best, best_cost = one, cost
+            stamp += 1
+            if best != labels[group]:
+                labels[group] = best
+                changed = True
+        if not changed:
+            break
+
+
+@njit(cache=True, nogil=True)
+def _certain(ptr, other, numbered, labels, size, tried):
+    """Groups whose AS costs less than any other if there is no habit."""
+    no_habit = np.zeros((2, 2), np.int64)
+    certain = np.zeros(len(labels), np.bool_)
+    tried[:] = -1
+    for group in range(len(ptr) - 1):
+        start, end, label = ptr[group], ptr[group + 1], labels[group]
+        if start == end or label < 0:
+            continue
+        cost = _cost(label, start, end, other, numbered, labels, size, no_habit)
+        certain[group] = True
+        tried[label] = group
+        for i in range(start, end):
+            for which in range(2):
+                if which == 0:
+                    one = numbered[i]
+                else:
+                    one = labels[other[i]] if other[i] >= 0 else np.int64(-1)
+                if one < 0 or tried[one] == group:
+                    continue
+                tried[one] = group
+                if _cost(one, start, end, other, numbered, labels, size, no_habit) <= cost:
+                    certain[group] = False
+    return certain
+
+
+@njit(cache=True, nogil=True)
+def _ways_of_numbering(ptr, other, numbered, labels, size, certain):
+    """Certain links between two ASes by (lower AS is the larger, numbered from the lower)."""
+    seen = np.full((2, 2), _PRIOR)
+    for group in range(len(ptr) - 1):
+        label = labels[group]
+        for i in range(ptr[group], ptr[group + 1]):
+            z = numbered[i]
+            if z < 0 or other[i] < 0 or not (certain[group] and certain[other[i]]):
+                continue
+            far = labels[other[i]]
+            if far == label or z not in (label, far):
+                continue
+            low, high = min(label, far), max(label, far)
+            seen[int(size[low] > size[high]), int(z == low)] += 0.5  # a link stands at both ends
+    return seen
+
+
+def _surroundings(
+    links: DirectedLinks,
+    groups: Groups,
+    mates: np.ndarray,
+    row: np.ndarray,
+    host_router: np.ndarray,
+    host_row: np.ndarray,
+) -> _Surroundings:
+    n = len(row)
+    group = groups.group
+    ids = np.arange(n)
+    near = np.where(groups.near_side >= 0, group[np.maximum(groups.near_side, 0)], -1)
+    # A link that both its ends tell is one; keep what the larger address says.
+    mate = np.maximum(mates, 0)
+    told_twice = (mates > ids) & (near == group[mate]) & (near[mate] == group)
+    near = np.where(near == group, -1, near)
+    one, other, numbered = group[~told_twice], near[~told_twice], row[~told_twice]
+    linked = other >= 0
+    pair = (np.minimum(one, other) << 32) | np.maximum(one, other)
+    direct = links.n_router + links.n_destination > 0
+    a, b = group[links.near[direct]], group[links.far[direct]]
+    leads_on = np.zeros(n, bool)
+    leads_on[a[a != b]] = True
+    a, b = np.minimum(a, b)[a != b], np.maximum(a, b)[a != b]
+    a, b = split_key(np.setdiff1d((a << 32) | b, pair[linked]))
+    known = (host_row >= 0) & ~leads_on[group[host_router]]
+    gate, host = split_key(np.unique((group[host_router[known]] << 32) | host_row[known]))
+    source = np.concatenate([one, other[linked], a, b, gate])
+    target = np.concatenate([other, one[linked], b, a, np.full(len(gate), _HOST)])
+    kind = np.concatenate([numbered, numbered[linked], np.full(2 * len(a), _ADJACENCY), host])
+    order = np.lexsort((kind, target, source))
+    ptr = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=n))]).astype(np.int64)
+    return _Surroundings(ptr, target[order], kind[order], leads_on)
+
+
+def _majorities(around: _Surroundings) -> np.ndarray:
+    """(n,) int64: AS row that most links of each group are numbered from, -1 for none."""
+    n = len(around.ptr) - 1
+    source = np.repeat(np.arange(n), np.diff(around.ptr))
+    mapped = around.numbered >= 0
+    keys, counts = np.unique((source[mapped] << 32) | around.numbered[mapped], return_counts=True)
+    group, row = split_key(keys)
+    order = np.lexsort((row, -counts, group))
+    group, row = group[order], row[order]
+    first = np.ones(len(group), bool)
+    first[1:] = group[1:] != group[:-1]
+    labels = np.full(n, -1, np.int64)
+    labels[group[first]] = row[first]
+    return labels
+
+
+def _customers(around: _Surroundings, labels: np.ndarray, certain: np.ndarray) -> np.ndarray:
+    """(n,) bool: groups that are in none of the ASes they are linked to (step 5)."""
+    n = len(labels)
+    source = np.repeat(np.arange(n), np.diff(around.ptr))
+    is_link = around.numbered != _ADJACENCY
+    source, other, numbered = source[is_link], around.other[is_link], around.numbered[is_link]
+    end = np.maximum(other, 0)
+    beyond = np.where(other >= 0, labels[end], -1)
+    linked = beyond >= 0
+    least, most = np.full(n, n), np.full(n, -1)
+    np.minimum.at(least, source[linked], beyond[linked])
+    np.maximum.at(most, source[linked], beyond[linked])
+    beyonds = (source[linked] << 32) | beyond[linked]
+    own_numbers = (numbered >= 0) & ~np.isin((source << 32) | numbered, beyonds)
+    between = linked & certain[source] & certain[end] & (labels[source] != beyond)
+    between &= (numbered == beyond) | (numbered == labels[source])
+    excluded = np.zeros(n, bool)
+    excluded[source[own_numbers | (other == _HOST)]] = True
+    excluded[source[linked & ~np.isin(beyond, numbered[between])]] = True
+    return ~certain & ~around.leads_on & (most > least) & ~excluded
+
+
+def elect_owners(
+    links: DirectedLinks,
+    groups: Groups,
+    mates: np.ndarray,
+    origin: np.ndarray,
+    hosts: HostsBehind,
+) -> np.ndarray:
+    """Elect the AS of each mapped address.
+
+    Parameters
+    ----------
+    links : DirectedLinks
+    groups : Groups
+    mates : (n_interfaces,) int64
+    origin : (n_interfaces,) int64
+        AS of each address by prefix; ``NO_ASN`` where unmapped.
+    hosts : HostsBehind
+
+    Returns
+    -------
+    (n_interfaces,) int64
+        ``NO_ASN`` where ``origin`` is, and on routers that are in none of the ASes around them.
+    """
+    ases = np.union1d(origin, hosts.asn)
+    ases = ases[ases != NO_ASN]
+    if len(ases) < 2:
+        return origin.copy()
+    row, host_row = (
+        np.where(asn == NO_ASN, -1, np.searchsorted(ases, asn)).astype(np.int64)
+        for asn in (origin, hosts.asn)
+    )
+    around = _surroundings(links, groups, mates, row, hosts.router, host_row)
+    graph = (around.ptr, around.other, around.numbered)
+    labels = _majorities(around)
+    size = np.bincount(row[row >= 0], minlength=len(ases))
+    habit = np.zeros((2, 2), np.int64)
+    tried = np.empty(len(ases), np.int64)
+    for lesson in range(_LESSONS + 1):
+        before = labels.copy()
+        _settle(*graph, labels, size, habit, tried)
+        certain = _certain(*graph, labels, size, tried)
+        if lesson and np.array_equal(before, labels):
+            break
+        seen = _ways_of_numbering(*graph, labels, size, certain)
+        share = seen / seen.sum(axis=1, keepdims=True)
+        habit = np.rint(-_HABIT * np.log(share)).astype(np.int64)
+        habit -= habit.min(axis=1, keepdims=True)
+    labels[_customers(around, labels, certain)] = -1
+    label = labels[groups.group]
+    return np.where((row >= 0) & (label >= 0), ases[np.maximum(label, 0)], NO_ASN)
+
+
+def adopt_unmapped(near: np.ndarray, far: np.ndarray, asn: np.ndarray) -> np.ndarray:
+    """Give unmapped nodes the AS that surrounds them.
+
+    Parameters
+    ----------
+    near, far : (n_pairs,) int64
+        Nodes that traces passed one right after the other.
+    asn : (n_nodes,) int64
+        ``NO_ASN`` where unmapped.
+
+    Returns
+    -------
+    (n_nodes,) int64
+        A node whose mapped neighbours before it and after it are all in one AS, some on each
+        side, is in that AS. Unmapped neighbours say nothing, and one round is done, so AS numbers
+        do not creep along runs of unmapped nodes.
+    """
+    n = len(asn)
+    sides = []
+    for here, there in ((near, far), (far, near)):
+        known = (asn[here] == NO_ASN) & (asn[there] != NO_ASN)
+        least, most = np.full(n, np.iinfo(np.int64).max), np.full(n, NO_ASN)
+        np.minimum.at(least, here[known], asn[there[known]])
+        np.maximum.at(most, here[known], asn[there[known]])
+        sides.append((least, most))
+    (after_least, after_most), (before_least, before_most) = sides
+    agreed = (
+        (after_most != NO_ASN)
+        & (after_least == after_most)
+        & (before_least == before_most)
+        & (after_most == before_most)
+    )
+    return np.where(agreed, after_most, asn)

@@ -1,0 +1,285 @@
+"""Addresses to the AS that announces them: CAIDA pfx2as files and longest-prefix match.
+
+A line of a pfx2as file is ``prefix TAB length TAB origin`` [1]_. What an origin may be:
+
+- ``64500``: one AS.
+- ``64500_64501``: **multi-origin**, several ASes announce the prefix. The first is taken: CAIDA
+  lists them by how many of its peers see each as the origin, and advises the same (files before
+  2010-10-27 list them by number). Counted in ``notes["multi-origin"]``.
+- ``64500,64501``: an **AS set**, left by aggregation, whose order means nothing. The smallest
+  number is taken, so that the choice is at least the same everywhere. ``notes["AS set"]``.
+- both, ``64500_64501,64502``: the first origin, and of that the smallest number.
+
+A prefix that is listed twice with different origins takes the smaller one, so that the order of
+files does not matter (``notes["listed again with another origin"]``). AS 0 marks space that must
+not be announced; a default route would give every unrouted address an AS: both are rejected, and
+so are a prefix with bits set beyond its length and an IPv6 prefix that overlaps ::ffff:0:0/96,
+where IPv4 is kept: it would route all IPv4.
+
+An address takes the AS of the longest prefix that holds it, none if none does (``prefixes``).
+
+References
+----------
+.. [1] CAIDA, "Routeviews Prefix to AS mappings (pfx2as) for IPv4 and IPv6", README.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numba import njit
+
+from kernels.errors import HostMemoryError
+from pipeline.errors import UsageError
+from pipeline.infer.owners.intervals import IntervalTable, table_of
+from pipeline.infer.owners.prefixes import PrefixTable, V4Prefixes
+from pipeline.infer.owners.special import Network, prefix_range
+from pipeline.infer.tables import parse_v4, read_chunks
+from pipeline.model.reading import ReadReport
+
+_MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
+# Tables of other tools, told by their first lines: pyasn's, and ranges with commas.
+_PYASN = re.compile(rb"[0-9a-fA-F.:]+/\d+\s+\d+\s*$")
+_RANGES = re.compile(rb'"?[0-9a-fA-F.:]+"?,"?[0-9a-fA-F.:]+"?,"?(?:AS)?\d+"?')
+_HEAD_BYTES, _HEAD_LINES = 1 << 14, 20
+_MAX_ASN = 2**32 - 1
+_PLAIN, _MULTI_ORIGIN, _AS_SET, _SLOW, _IGNORED = 0, 1, 2, 3, 4
+
+
+@njit(cache=True, nogil=True)
+def _parse(data, prefix, length, origin, kind, offset):
+    """Fields of each line of IPv4; other lines are left to the caller (``_SLOW``)."""
+    n_lines, at, size = 0, 0, len(data)
+    while at < size:
+        end = at
+        while data[end] != 10:
+            end += 1
+        stop = end - 1 if end > at and data[end - 1] == 13 else end
+        offset[n_lines] = at
+        kind[n_lines] = _SLOW
+        if stop == at or data[at] == 35:  # nothing, or a comment
+            kind[n_lines] = _IGNORED
+        else:
+            tab1 = at
+            while tab1 < stop and data[tab1] != 9 and data[tab1] != 32:
+                tab1 += 1
+            tab2 = min(tab1 + 1, stop)
+            n_bits = np.int64(0)
+            while tab2 < stop and 48 <= data[tab2] <= 57 and tab2 - tab1 < 4:
+                n_bits = 10 * n_bits + np.int64(data[tab2]) - 48
+                tab2 += 1
+            number = parse_v4(data, at, tab1)
+            well = number >= 0 and tab1 + 1 < tab2 < stop and (data[tab2] == 9 or data[tab2] == 32)
+            if well and 0 < n_bits <= 32 and number & ((1 << (32 - n_bits)) - 1) == 0:
+                best, value = np.int64(-1), np.int64(0)
+                digits, first_origin = 0, True
+                state = _PLAIN
+                for i in range(tab2 + 1, stop + 1):
+                    byte = data[i] if i < stop else np.uint8(95)  # as if ended by "_"
+                    if 48 <= byte <= 57 and digits < 10:
+                        value = 10 * value + np.int64(byte) - 48
+                        digits += 1
+                    elif (byte == 95 or byte == 44) and digits > 0 and 0 < value <= _MAX_ASN:
+                        if first_origin and (best < 0 or value < best):
+                            best = value
+                        if byte == 44:
+                            state = max(state, _AS_SET)
+                        elif i < stop:
+                            state = max(state, _MULTI_ORIGIN)
+                            first_origin = False
+                        value, digits = np.int64(0), 0
+                    else:
+                        state = _SLOW
+                        break
+                prefix[n_lines], length[n_lines] = number, n_bits
+                origin[n_lines], kind[n_lines] = best, state
+        n_lines += 1
+        at = end + 1
+    return n_lines
+
+
+def _choose_origin(text: str) -> tuple[int, int]:
+    """AS and kind of an origin field; raises ValueError if it is none."""
+    origins = [[int(part) for part in one.split(",")] for one in text.split("_")]
+    if not text.replace("_", "").replace(",", "").isascii():
+        raise ValueError("origin is no AS number")
+    for asn in (asn for one in origins for asn in one):
+        if not 0 < asn <= _MAX_ASN:
+            raise ValueError("origin is no AS number")
+    if any(len(one) > 1 for one in origins):
+        return min(origins[0]), _AS_SET
+    return origins[0][0], _MULTI_ORIGIN if len(origins) > 1 else _PLAIN
+
+
+def _slow_line(line: str) -> tuple[Network, int, int]:
+    """Prefix, origin and its kind; ValueError with a fixed phrase if broken."""
+    fields = line.split()
+    if len(fields) != 3:
+        raise ValueError("not prefix, length, origin")
+    try:
+        addr = ipaddress.ip_address(fields[0])
+    except ValueError:
+        raise ValueError("not an address") from None
+    if not fields[1].isdecimal() or int(fields[1]) > addr.max_prefixlen:
+        raise ValueError("not a prefix length")
+    if int(fields[1]) == 0:
+        raise ValueError("a default route")
+    try:
+        network = ipaddress.ip_network((addr, int(fields[1])))
+    except ValueError:
+        raise ValueError("bits set beyond the prefix length") from None
+    if isinstance(network, ipaddress.IPv6Network) and network.overlaps(_MAPPED):
+        raise ValueError("covers IPv4-mapped space")
+    try:
+        origin, kind = _choose_origin(fields[2])
+    except ValueError:
+        raise ValueError("origin is no AS number") from None
+    return network, origin, kind
+
+
+@dataclass
+class _V6Prefixes:
+    """IPv6 prefixes: columns a chunk."""
+
+    start: list[np.ndarray] = field(default_factory=list)
+    end: list[np.ndarray] = field(default_factory=list)
+    origin: list[np.ndarray] = field(default_factory=list)
+
+    def add(self, networks: list[Network], origins: list[int]) -> None:
+        ranges = [prefix_range(network) for network in networks]
+        words = np.array(ranges, np.uint64).reshape(len(ranges), 2, 2)
+        self.start.append(words[:, 0])
+        self.end.append(words[:, 1])
+        self.origin.append(np.array(origins, np.int64))
+
+    def intervals(self) -> tuple[IntervalTable, int, int]:
+        """The table, how many distinct prefixes and how many other origins there were."""
+        start = np.concatenate([np.empty((0, 2), np.uint64), *self.start])
+        end = np.concatenate([np.empty((0, 2), np.uint64), *self.end])
+        origin = np.concatenate([np.empty(0, np.int64), *self.origin])
+        # Wider prefixes first at the same start: a later end; then the smaller AS number.
+        order = np.lexsort((origin, ~end[:, 1], ~end[:, 0], start[:, 1], start[:, 0]))
+        start, end, origin = start[order], end[order], origin[order]
+        again = np.zeros(len(start), bool)
+        again[1:] = (start[1:] == start[:-1]).all(axis=1) & (end[1:] == end[:-1]).all(axis=1)
+        n_changed = int(np.count_nonzero(again[1:] & (origin[1:] != origin[:-1])))
+        table = table_of(start[~again], end[~again], origin[~again])
+        return table, int(np.count_nonzero(~again)), n_changed
+
+
+def _read_one(path: Path, report: ReadReport, v4: V4Prefixes, v6: _V6Prefixes) -> None:
+    """Add the prefixes of one file."""
+    found = ""
+    for first_line, text in read_chunks(path, report):
+        if first_line == 1 and (found := foreign_format(text)):
+            break
+        data = np.frombuffer(text, np.uint8)
+        n_lines = text.count(b"\n")
+        prefix, length, origin = np.empty((3, n_lines), np.int64)
+        kind, offset = np.empty(n_lines, np.uint8), np.empty(n_lines, np.int64)
+        _parse(data, prefix, length, origin, kind, offset)
+        fast = kind < _SLOW
+        v4.add(prefix[fast], length[fast], origin[fast])
+        n_of_kind = np.bincount(kind[fast], minlength=_SLOW)
+        slow = np.flatnonzero(kind == _SLOW)
+        if len(slow):
+            bounds = np.append(offset, len(text))
+            networks: dict[int, list[Network]] = {4: [], 6: []}
+            origins: dict[int, list[int]] = {4: [], 6: []}
+            for i in slow.tolist():
+                line = text[bounds[i] : bounds[i + 1]].decode("ascii", "replace").strip()
+                if not line:
+                    continue
+                try:
+                    network, asn, how = _slow_line(line)
+                except ValueError as error:
+                    report.reject(f"line {first_line + i}", str(error), line)
+                    continue
+                networks[network.version].append(network)
+                origins[network.version].append(asn)
+                n_of_kind[how] += 1
+            v4.add(
+                np.array([int(network.network_address) for network in networks[4]], np.int64),
+                np.array([network.prefixlen for network in networks[4]], np.int64),
+                np.array(origins[4], np.int64),
+            )
+            if networks[6]:
+                v6.add(networks[6], origins[6])
+        report.n_records += int(n_of_kind.sum())
+        report.notes["multi-origin"] += int(n_of_kind[_MULTI_ORIGIN])
+        report.notes["AS set"] += int(n_of_kind[_AS_SET])
+    report.notes = +report.notes  # without zeros
+    report.format = "pfx2as"
+    if not report.n_records:
+        report.status = "rejected"
+        report.error = report.error or (
+            f"{path}: {found or 'no line of `prefix length origin`; give a CAIDA pfx2as file'}"
+        )
+
+
+def foreign_format(text: bytes) -> str:
+    """What another table of prefixes is, and the way out; empty for a pfx2as file.
+
+    Parameters
+    ----------
+    text : bytes
+        Whole lines from the file's beginning.
+    """
+    lines = [line for line in text[:_HEAD_BYTES].split(b"\n") if line.strip()]
+    rows = [line for line in lines if not line.startswith((b";", b"#"))][:_HEAD_LINES]
+    if rows and all(_PYASN.match(row) for row in rows):
+        return (
+            "a pyasn table (prefix/length, AS), not CAIDA pfx2as; turn it into one: "
+            "zcat -f FILE | grep -v '^;' | tr / '\\t' > FILE.pfx2as"
+        )
+    if rows and all(_RANGES.match(row) for row in rows):
+        return (
+            "a table of address ranges (first,last,AS), not CAIDA pfx2as; give a pfx2as file of "
+            "https://www.caida.org/catalog/datasets/routeviews-prefix2as/"
+        )
+    return ""
+
+
+def read_pfx2as(paths: Sequence[Path], reports: Sequence[ReadReport]) -> PrefixTable:
+    """Read pfx2as files, IPv4 and IPv6, into one table.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Plain, gzip, bzip2 or xz.
+    reports : sequence of ReadReport
+        One a file, filled: prefixes as ``n_records``, broken lines by reason. A file that
+        cannot be read, is cut short, holds no prefix or is a table of another format has status
+        ``rejected`` or ``partial`` and says why in ``error``; nothing is raised for it.
+
+    Returns
+    -------
+    PrefixTable
+        Empty (``n_prefixes`` 0) if no file held a prefix.
+
+    Raises
+    ------
+    UsageError
+        If the table does not fit into memory. It takes some 20 bytes an IPv4 prefix while it is
+        read, 45 if the files are not sorted.
+    """
+    v4, v6 = V4Prefixes(), _V6Prefixes()
+    path = None
+    try:
+        for path, report in zip(paths, reports, strict=True):
+            _read_one(path, report, v4, v6)
+        v6_table, n_v6, n_changed = v6.intervals()
+        first, asn, n_v4, n_v4_changed = v4.intervals()
+    except (MemoryError, HostMemoryError) as error:
+        raise UsageError(
+            f"{path}: the prefix tables do not fit into memory at {v4.n:,} IPv4 prefixes "
+            f"({str(error) or 'no more is given'}); give fewer or shorter ones by --ip2as"
+        ) from None
+    if n_changed + n_v4_changed:
+        reports[0].notes["listed again with another origin"] += n_changed + n_v4_changed
+    return PrefixTable(first, asn, v6_table, n_v4 + n_v6)

@@ -1,0 +1,89 @@
+"""The mapped share: how many of the addresses that answered belong to some AS by prefix.
+
+Counted before any election, over all addresses that answered at all: the election borrows an AS
+for many an unmapped address, and so hides that a prefix table is missing or old.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pipeline.infer.owners.prefixes import PrefixTable
+from pipeline.infer.owners.special import special_range, special_ranges
+from pipeline.model.addresses import format_addr, is_v4
+from pipeline.model.mapped import MappedShare
+from pipeline.model.topology import NO_ASN
+
+N_LARGEST = 5  # unmapped prefixes that are named
+
+
+def origins(
+    addrs: np.ndarray, prefixes: PrefixTable | None, asn: int | None, special: np.ndarray
+) -> np.ndarray:
+    """AS of each address by prefix, or the one AS of all; (n,) int64, ``NO_ASN`` for none.
+
+    Parameters
+    ----------
+    addrs : (n, 2) uint64
+    prefixes : PrefixTable or None
+    asn : int or None
+        Used without ``prefixes`` only.
+    special : (n,) bool
+        Addresses that belong to no AS whatever the table says.
+    """
+    if prefixes is not None:
+        origin = prefixes.lookup(addrs)
+    else:
+        origin = np.full(len(addrs), NO_ASN if asn is None else asn, np.int64)
+    origin[special] = NO_ASN
+    return origin
+
+
+def mapped_share(addrs: np.ndarray, origin: np.ndarray, special: np.ndarray) -> MappedShare:
+    """Count addresses by whether they are mapped, and find the prefixes that are not.
+
+    Parameters
+    ----------
+    addrs : (n, 2) uint64, distinct
+        All addresses that answered.
+    origin : (n,) int64
+        As from ``origins``.
+    special : (n,) bool
+        As from ``is_special``, without the ranges that were admitted.
+    """
+    none = np.flatnonzero(origin == NO_ASN)
+    lost, lost_special = addrs[none], special[none]
+    position = special_range(lost)
+    admitted = (position >= 0) & ~lost_special
+    unrouted = position < 0
+    return MappedShare(
+        n_addrs=len(addrs),
+        n_mapped=len(addrs) - len(lost) + int(np.count_nonzero(admitted)),
+        n_in_as=len(addrs) - len(lost),
+        largest=_largest(lost),
+        special=_by_range(position[lost_special]),
+        n_unrouted=int(np.count_nonzero(unrouted)),
+        n_unrouted_v6=int(np.count_nonzero(unrouted & ~is_v4(lost))),
+    )
+
+
+def _largest(addrs: np.ndarray) -> tuple[tuple[str, int], ...]:
+    """The /24 and /48 with most addresses; of equals the lowest first."""
+    v4 = is_v4(addrs)
+    # High words of IPv6 leave no bit free: the two families are counted apart.
+    low, n_low = np.unique(addrs[v4, 1] >> np.uint64(8), return_counts=True)
+    high, n_high = np.unique(addrs[~v4, 0] >> np.uint64(16), return_counts=True)
+    found = [(f"{format_addr(0, low[i] << 8)}/24", int(n_low[i])) for i in _most(n_low)]
+    found += [(f"{format_addr(high[i] << 16, 0)}/48", int(n_high[i])) for i in _most(n_high)]
+    return tuple(sorted(found, key=lambda entry: -entry[1])[:N_LARGEST])
+
+
+def _most(counts: np.ndarray) -> list[int]:
+    return np.argsort(-counts, kind="stable")[:N_LARGEST].tolist()
+
+
+def _by_range(position: np.ndarray) -> tuple[tuple[str, int], ...]:
+    """How many addresses each range of the registries holds, from positions of ranges."""
+    n_each = np.bincount(position, minlength=len(special_ranges())).tolist()
+    found = [(text, n) for text, n in zip(special_ranges(), n_each, strict=True) if n]
+    return tuple(sorted(found, key=lambda entry: -entry[1]))

@@ -1,0 +1,196 @@
+"""Announced address space: IPv4 prefixes in few bytes each, IPv6 as intervals.
+
+A full table of IPv4 has a million prefixes, one of many tables a hundred times as many; so they are
+kept as numbers of 8 bytes with origins of 4, in columns that grow in place, and become intervals of
+8 bytes each.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from kernels._cpu.memory import check_fits
+from pipeline.infer.owners.intervals import IntervalTable
+from pipeline.model.topology import NO_ASN
+
+_LENGTH_BITS = 6  # of a key: start << 6 | length sorts by start, wider prefixes first
+_NONE = 0  # AS 0 is never an origin
+_LEAST_ROWS = 1 << 16
+_GROWTH = 1.25
+
+
+@dataclass(frozen=True, eq=False)
+class PrefixTable:
+    """Announced address space as disjoint intervals.
+
+    Attributes
+    ----------
+    v4_first : (n_intervals,) uint32, sorted
+        First IPv4 address of each interval; it ends where the next one begins.
+    v4_asn : (n_intervals,) uint32
+        0 between prefixes.
+    v6 : IntervalTable
+    n_prefixes : int
+    """
+
+    v4_first: np.ndarray
+    v4_asn: np.ndarray
+    v6: IntervalTable
+    n_prefixes: int
+
+    def lookup(self, addrs: np.ndarray) -> np.ndarray:
+        """AS of each address by longest-prefix match.
+
+        Parameters
+        ----------
+        addrs : (n, 2) uint64
+            Sorted columns are fastest: the search stays in cache.
+
+        Returns
+        -------
+        (n,) int64
+            ``NO_ASN`` where no prefix holds the address.
+        """
+        addrs = np.ascontiguousarray(addrs, np.uint64)
+        out = self.v6.lookup(addrs)
+        _lookup_v4(self.v4_first, self.v4_asn, addrs, out)
+        return out
+
+
+class V4Prefixes:
+    """IPv4 prefixes that come a few at a time; 12 bytes each.
+
+    Attributes
+    ----------
+    n : int
+    """
+
+    def __init__(self) -> None:
+        self.n = 0
+        self._key = np.empty(_LEAST_ROWS, np.uint64)
+        self._origin = np.empty(_LEAST_ROWS, np.uint32)
+
+    def add(self, start: np.ndarray, length: np.ndarray, origin: np.ndarray) -> None:
+        """Append prefixes: first address, length 1 to 32 and AS of each, whole numbers.
+
+        Raises
+        ------
+        HostMemoryError
+            If there is no room for them.
+        """
+        n = self.n + len(start)
+        if n > len(self._key):
+            n_rows = int(_GROWTH * n)
+            check_fits(12 * (n_rows - len(self._key)), f"a table of {n:,} prefixes and more")
+            self._key.resize(n_rows, refcheck=False)
+            self._origin.resize(n_rows, refcheck=False)
+        self._key[self.n : n] = (start << _LENGTH_BITS) | length
+        self._origin[self.n : n] = origin
+        self.n = n
+
+    def intervals(self) -> tuple[np.ndarray, np.ndarray, int, int]:
+        """Disjoint intervals of all prefixes; those that were added are given up.
+
+        Returns
+        -------
+        first, asn : (n_intervals,) uint32
+        n_prefixes : int
+            Distinct ones.
+        n_changed : int
+            Origins of prefixes that were listed with a smaller one too.
+
+        Raises
+        ------
+        HostMemoryError
+            If there is no room for them.
+        """
+        key, origin = self._key[: self.n], self._origin[: self.n]
+        del self._key, self._origin
+        n_changed = 0
+        if not bool((key[1:] > key[:-1]).all()):  # tables mostly come sorted
+            check_fits(24 * len(key), f"sorting {len(key):,} prefixes")
+            order = np.argsort(key, kind="stable")
+            key, origin = key[order], origin[order]
+            del order
+            key, origin, n_changed = _without_repeats(key, origin)
+        n_intervals = _flatten_v4(key, origin, np.empty(0, np.uint32), np.empty(0, np.uint32))
+        check_fits(8 * n_intervals, f"a table of {n_intervals:,} intervals")
+        first, asn = np.empty(n_intervals, np.uint32), np.empty(n_intervals, np.uint32)
+        _flatten_v4(key, origin, first, asn)
+        return first, asn, len(key), n_changed
+
+
+def _without_repeats(key: np.ndarray, origin: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+    """Sorted keys once each, with the smallest origin; how many other origins there were."""
+    first = np.ones(len(key), bool)
+    first[1:] = key[1:] != key[:-1]
+    if first.all():
+        return key, origin, 0
+    again = ~first
+    again[:-1] |= again[1:]  # the first of each run of repeats too
+    rows = np.flatnonzero(again)
+    rows = rows[np.lexsort((origin[rows], key[rows]))]
+    same = key[rows[1:]] == key[rows[:-1]]
+    n_changed = int(np.count_nonzero(same & (origin[rows[1:]] != origin[rows[:-1]])))
+    origin = origin.copy()
+    origin[np.flatnonzero(again)] = origin[rows]  # within its key, the smallest now comes first
+    return key[first], origin[first], n_changed
+
+
+@njit(cache=True, nogil=True)
+def _lookup_v4(first, asn, addrs, out):
+    for i in range(len(addrs)):
+        if addrs[i, 0] != 0 or addrs[i, 1] >> np.uint64(32) != 0xFFFF:
+            continue
+        addr = np.int64(addrs[i, 1] & np.uint64(0xFFFFFFFF))
+        left, right = 0, len(first)  # intervals that begin at or before the address
+        while left < right:
+            middle = (left + right) >> 1
+            if np.int64(first[middle]) <= addr:
+                left = middle + 1
+            else:
+                right = middle
+        found = np.int64(asn[left - 1]) if left > 0 else _NONE
+        out[i] = found if found != _NONE else NO_ASN
+
+
+@njit(cache=True, nogil=True)
+def _emit_v4(first, asn, state, start, value):
+    """Begin an interval; the last one at the same place counts. ``state``: n, pending, its AS, AS.
+
+    What is pending is written once the next one begins elsewhere, unless its AS goes on.
+    """
+    if state[1] >= 0 and start != state[1] and state[2] != state[3]:
+        if len(first):
+            first[state[0]], asn[state[0]] = state[1], state[2]
+        state[0] += 1
+        state[3] = state[2]
+    state[1], state[2] = start, value
+
+
+@njit(cache=True, nogil=True)
+def _flatten_v4(key, origin, first, asn):
+    """Nested prefixes, sorted by key, to disjoint intervals; with empty outputs only counted."""
+    size = np.int64(1) << 32
+    ends = np.empty(33, np.int64)  # prefixes around this place; each is longer than the last
+    values = np.empty(33, np.int64)
+    depth = 0
+    state = np.array([0, -1, _NONE, _NONE])
+    for i in range(len(key) + 1):
+        start = np.int64(key[i] >> np.uint64(_LENGTH_BITS)) if i < len(key) else size
+        while depth > 0 and ends[depth - 1] <= start:
+            depth -= 1
+            if ends[depth] < size:
+                around = values[depth - 1] if depth > 0 else _NONE
+                _emit_v4(first, asn, state, ends[depth], around)
+        if i < len(key):
+            length = np.int64(key[i] & np.uint64((1 << _LENGTH_BITS) - 1))
+            ends[depth] = start + (np.int64(1) << (32 - length))
+            values[depth] = np.int64(origin[i])
+            _emit_v4(first, asn, state, start, values[depth])
+            depth += 1
+    _emit_v4(first, asn, state, size, _NONE)
+    return state[0]

@@ -1,0 +1,1 @@
+"""Which addresses sit on one router: alias files, point-to-point links."""

@@ -1,0 +1,180 @@
+"""Which interfaces sit on one router: ITDK ``nodes`` files.
+
+A line is ``node N1:  addr addr ...`` [1]_; lines that begin with ``#`` are comments. Addresses in
+0.0.0.0/8 (and 224.0.0.0/3, in newer files) are placeholders for routers that never answered and
+are left out; a node with fewer than two real addresses merges nothing and is not kept, so memory
+is that of the alias sets alone. An address that stands in two nodes stays with the first one
+(``notes["address of two nodes"]``).
+
+References
+----------
+.. [1] CAIDA, "Macroscopic Internet Topology Data Kit (ITDK)", README.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numba import njit
+
+from pipeline.infer.tables import parse_v4, read_chunks
+from pipeline.infer.traces.merge import find_addrs
+from pipeline.model.addresses import V4_PREFIX, parse_addr, sort_addrs
+from pipeline.model.reading import ReadReport
+
+_NODE, _SLOW, _IGNORED, _BROKEN = 0, 1, 2, 3
+
+
+@dataclass(frozen=True, eq=False)
+class AliasTable:
+    """Alias sets as two columns.
+
+    Attributes
+    ----------
+    addrs : (n_addrs, 2) uint64, sorted, distinct
+    router : (n_addrs,) int64
+        Equal for addresses of one router; the numbers mean nothing else.
+    """
+
+    addrs: np.ndarray
+    router: np.ndarray
+
+    def routers_of(self, addrs: np.ndarray) -> np.ndarray:
+        """(n,) int64: router of each address, -1 where no set holds it."""
+        at = find_addrs(self.addrs, addrs)
+        return np.where(at >= 0, self.router[at] if len(self.router) else -1, -1)
+
+
+@njit(cache=True, nogil=True)
+def _parse(data, node, addr, kind, offset):
+    """IPv4 addresses of each line; lines with anything else are left to the caller."""
+    n_lines, n_addrs, at = 0, 0, 0
+    while at < len(data):
+        end = at
+        while data[end] != 10:
+            end += 1
+        stop = end - 1 if end > at and data[end - 1] == 13 else end
+        offset[n_lines] = at
+        first = n_addrs
+        if stop == at or data[at] == 35:
+            kind[n_lines] = _IGNORED
+        elif (
+            stop - at < 8
+            or data[at] != 110  # "node N"
+            or data[at + 1] != 111
+            or data[at + 2] != 100
+            or data[at + 3] != 101
+            or data[at + 4] != 32
+        ):
+            kind[n_lines] = _BROKEN
+        else:
+            kind[n_lines] = _NODE
+            i = at + 5
+            while i < stop and data[i] != 58 and data[i] != 32:
+                i += 1
+            if i >= stop or data[i] != 58 or i == at + 5:
+                kind[n_lines] = _BROKEN
+            i += 1
+            while i < stop and kind[n_lines] == _NODE:
+                while i < stop and (data[i] == 32 or data[i] == 9):
+                    i += 1
+                start = i
+                while i < stop and data[i] != 32 and data[i] != 9:
+                    i += 1
+                if i == start:
+                    break
+                number = parse_v4(data, start, i)
+                if number < 0:
+                    kind[n_lines] = _SLOW
+                elif number >> 24 != 0 and number >> 24 < 224:
+                    addr[n_addrs] = number
+                    node[n_addrs] = n_lines
+                    n_addrs += 1
+            if kind[n_lines] != _NODE or n_addrs - first < 2:
+                n_addrs = first  # nothing to merge, or to be read again
+        n_lines += 1
+        at = end + 1
+    return n_addrs
+
+
+def _slow_line(line: str, broken: bool) -> list[tuple[int, int]]:
+    """Addresses of one line; ValueError with a fixed phrase if it is broken."""
+    if broken:
+        raise ValueError("not `node N1:  addr addr`")
+    try:
+        words = [parse_addr(text) for text in line.split(":", 1)[1].split()]
+    except ValueError:
+        raise ValueError("not an address") from None
+    v4 = int(V4_PREFIX)
+    placeholders = (
+        ipaddress.ip_network("0.0.0.0/8"),
+        ipaddress.ip_network("224.0.0.0/3"),
+    )
+    return [
+        (high, low)
+        for high, low in words
+        if not (
+            high == 0
+            and low & v4 == v4
+            and any(ipaddress.IPv4Address(low & 0xFFFF_FFFF) in net for net in placeholders)
+        )
+    ]
+
+
+def read_aliases(path: Path, report: ReadReport) -> AliasTable:
+    """Read an ITDK ``nodes`` file, plain, gzip, bzip2 or xz.
+
+    Parameters
+    ----------
+    path : Path
+    report : ReadReport
+        Filled: nodes read as ``n_records``, broken lines by reason. A file that cannot be read,
+        is cut short or holds no node has status ``rejected`` or ``partial`` and says why in
+        ``error``; nothing is raised for it.
+
+    Returns
+    -------
+    AliasTable
+    """
+    addrs, routers = [np.empty((0, 2), np.uint64)], [np.empty(0, np.int64)]
+    report.format = "itdk-nodes"
+    for first_line, text in read_chunks(path, report):
+        data = np.frombuffer(text, np.uint8)
+        n_lines = text.count(b"\n")
+        # An address takes at least 8 bytes with its blank.
+        node, addr = np.empty((2, len(text) // 8 + 1), np.int64)
+        kind, offset = np.empty(n_lines, np.uint8), np.empty(n_lines, np.int64)
+        n = _parse(data, node, addr, kind, offset)
+        low = addr[:n].astype(np.uint64) | V4_PREFIX
+        addrs.append(np.column_stack([np.zeros(n, np.uint64), low]))
+        routers.append(node[:n] + first_line)
+        report.n_records += int(np.count_nonzero(kind == _NODE))
+        bounds = np.append(offset, len(text))
+        for i in np.flatnonzero((kind == _SLOW) | (kind == _BROKEN)).tolist():
+            line = text[bounds[i] : bounds[i + 1]].decode("ascii", "replace").strip()
+            try:
+                words = _slow_line(line, bool(kind[i] == _BROKEN))
+            except ValueError as error:
+                report.reject(f"line {first_line + i}", str(error), line)
+                continue
+            report.n_records += 1
+            if len(words) > 1:
+                addrs.append(np.array(words, np.uint64))
+                routers.append(np.full(len(words), first_line + i, np.int64))
+    if not report.n_records:
+        report.status = "rejected"
+        report.error = report.error or (
+            f"{path}: no line of `node N1:  addr addr`; give an ITDK nodes file"
+        )
+    all_addrs, all_routers = np.concatenate(addrs), np.concatenate(routers)
+    order = sort_addrs(all_addrs)  # stable: the first node of an address comes first
+    all_addrs, all_routers = all_addrs[order], all_routers[order]
+    first = np.ones(len(all_addrs), bool)
+    first[1:] = (all_addrs[1:] != all_addrs[:-1]).any(axis=1)
+    twice = np.count_nonzero(~first[1:] & (all_routers[1:] != all_routers[:-1]))
+    if twice:
+        report.notes["address of two nodes"] += int(twice)
+    return AliasTable(all_addrs[first], all_routers[first])

@@ -1,0 +1,351 @@
+"""Addresses that sit on one router, as far as traces tell: groups for the election.
+
+A point-to-point link has one other end. So the addresses seen one hop before address b, and the
+mate of b, sit on one router (``mates``) - if b is the address by which packets came in. A router
+that answers with another address, say the one that it sends the answer out by, breaks this: what
+is seen before b is then several routers. Such an address gives itself away when two of those
+"ends of one link" stand in one trace, which no two addresses of one router do.
+
+1. The *sides* of b: all x seen directly before b, where b answered as a router on the way (a
+   destination's own reply comes from the address that was asked for), and the mate of b.
+2. Two sides of b in one trace: b is *suspect* and joins nothing. All pairs of up to
+   ``_ALL_PAIRS`` sides are watched; of more sides each is watched against the next few by
+   address, so that facts stay linear in links.
+3. The sides of all other b are joined pair by pair: first pairs that several b vouch for, of
+   these first pairs in one AS by prefix. A join that would put two addresses of one trace
+   together is refused. So is one that a single b vouches for, between groups of two or more that
+   have no AS in common: a router that answers by its way out looks just so.
+4. Joins chain; so all traces are searched for two addresses of one group, what is found is
+   added to the known conflicts, and step 3 is done again, at most ``_ROUNDS`` times.
+5. An address whose sides are not in one group in the end is suspect too. Of a suspect address
+   only the mate, if seen, is trusted to be at the other end of its link: that holds whichever
+   way packets came in.
+
+Unmapped addresses take no part: a private one stands in many networks at once, and one of an
+exchange point has many routers at its other end.
+
+Alias sets given by the user are joined before all else.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from pipeline.infer.traces.counting import PairCounter, add_up, key_set, slot_of, split_key
+from pipeline.infer.traces.links import DirectedLinks
+from pipeline.infer.traces.passes import Spools
+from pipeline.infer.traces.spool import Traces
+from pipeline.model.topology import NO_ASN
+
+_ALL_PAIRS = 9  # sides of an address up to which all pairs are watched
+_ROUNDS = 3
+_VOUCHERS = 2  # addresses that must agree before groups without a common AS are joined
+# A group larger than this that holds a conflict is dissolved instead of recording its conflicts
+# pair by pair: memory stays linear in addresses.
+_MAX_GROUP = 256
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Interfaces by router.
+
+    Attributes
+    ----------
+    group : (n_interfaces,) int64
+        Smallest interface id of the group.
+    suspect : (n_interfaces,) bool
+        Addresses that are not the one by which packets come in.
+    near_side : (n_interfaces,) int64
+        An address of the router at the other end of each address's link; -1 where none is known.
+    n_conflicts : int
+        Pairs of addresses that a link rule would join and a trace keeps apart.
+    """
+
+    group: np.ndarray
+    suspect: np.ndarray
+    near_side: np.ndarray
+    n_conflicts: int
+
+
+@njit(cache=True, nogil=True)
+def _find(parent, x):
+    while parent[x] != x:
+        parent[x] = parent[parent[x]]
+        x = parent[x]
+    return x
+
+
+@njit(cache=True, nogil=True)
+def _refuses(parent, next_member, small, large, conflict_ptr, conflicts):
+    """Whether a member of one group conflicts with a member of the other."""
+    x = small
+    while True:
+        for i in range(conflict_ptr[x], conflict_ptr[x + 1]):
+            if _find(parent, conflicts[i]) == large:
+                return True
+        x = next_member[x]
+        if x == small:
+            return False
+
+
+@njit(cache=True, nogil=True)
+def _join(parent, size, next_member, one, other):
+    """Join two groups; the smaller id stays the root, members stay in a ring."""
+    if other < one:
+        one, other = other, one
+    parent[other] = one
+    size[one] += size[other]
+    next_member[one], next_member[other] = next_member[other], next_member[one]
+
+
+@njit(cache=True, nogil=True)
+def _share_an_as(next_member, one, other, origin):
+    """Whether two groups have addresses of one AS."""
+    x = one
+    while True:
+        y = other
+        while True:
+            if origin[x] == origin[y]:
+                return True
+            y = next_member[y]
+            if y == other:
+                break
+        x = next_member[x]
+        if x == one:
+            return False
+
+
+@njit(cache=True, nogil=True)
+def _join_all(pairs, support, alias, barred, conflict_ptr, conflicts, origin):
+    n = len(alias)
+    parent = np.arange(n)
+    size = np.ones(n, np.int64)
+    next_member = np.arange(n)
+    for x in range(n):
+        if alias[x] >= 0 and alias[x] != x:
+            one, other = _find(parent, alias[x]), _find(parent, x)
+            if one != other:
+                _join(parent, size, next_member, one, other)
+    for i in range(len(pairs)):
+        pair = pairs[i]
+        x, y = pair >> 32, pair & 0xFFFFFFFF
+        one, other = _find(parent, x), _find(parent, y)
+        if one == other or barred[x] or barred[y]:
+            continue
+        small, large = (one, other) if size[one] <= size[other] else (other, one)
+        if support[i] < _VOUCHERS and size[small] > 1:
+            if size[small] * size[large] > _MAX_GROUP**2:
+                continue
+            if not _share_an_as(next_member, small, large, origin):
+                continue
+        if not _refuses(parent, next_member, small, large, conflict_ptr, conflicts):
+            _join(parent, size, next_member, one, other)
+    for x in range(n):
+        parent[x] = _find(parent, x)
+    return parent
+
+
+@njit(cache=True, nogil=True)
+def _watched_conflicts(hop_ptr, ids, part, keys, counts):
+    """Mark watched pairs that stand in one trace."""
+    for trace in range(len(hop_ptr) - 1):
+        for row in range(hop_ptr[trace], hop_ptr[trace + 1]):
+            x = np.int64(ids[row])
+            if x < 0 or part[x] < 0:
+                continue
+            for other in range(hop_ptr[trace], row):
+                y = np.int64(ids[other])
+                if y < 0 or part[y] != part[x] or x == y:
+                    continue
+                key = (min(x, y) << 32) | max(x, y)
+                slot = slot_of(keys, key)
+                if keys[slot] == key:
+                    counts[slot] = 1
+
+
+@njit(cache=True, nogil=True)
+def _group_conflicts(hop_ptr, ids, group, large, broken, keys, counts, room):
+    """Record pairs of one group that stand in one trace; large groups are only marked.
+
+    Returns the number of new pairs and the trace to go on from (all of them, or out of room).
+    """
+    n_new = 0
+    for trace in range(len(hop_ptr) - 1):
+        for row in range(hop_ptr[trace], hop_ptr[trace + 1]):
+            x = np.int64(ids[row])
+            if x < 0 or group[x] < 0:
+                continue
+            for other in range(hop_ptr[trace], row):
+                y = np.int64(ids[other])
+                if y < 0 or group[y] != group[x] or x == y:
+                    continue
+                if large[group[x]]:
+                    broken[group[x]] = 1
+                    continue
+                key = (min(x, y) << 32) | max(x, y)
+                slot = slot_of(keys, key)
+                if keys[slot] != key:
+                    if n_new == room:
+                        return n_new, trace
+                    keys[slot] = key
+                    counts[slot, 0] = 1
+                    n_new += 1
+    return n_new, len(hop_ptr) - 1
+
+
+def _sides(
+    links: DirectedLinks, mates: np.ndarray, mapped: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sides of each interface as (side_ptr, sides), ascending within an interface."""
+    n = len(mates)
+    on_the_way = links.n_router > 0
+    with_mate = np.flatnonzero(mates >= 0)
+    owner = np.concatenate([links.far[on_the_way], with_mate])
+    side = np.concatenate([links.near[on_the_way], mates[with_mate]])
+    known = mapped[owner] & mapped[side]
+    owner, side = owner[known], side[known]
+    owner, side = split_key(np.unique((owner << 32) | side))
+    return np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=n))]).astype(np.int64), side
+
+
+def _watched_pairs(side_ptr: np.ndarray, sides: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of sides to watch: key of each, and the address whose sides they are."""
+    keys, owners = [], []
+    owner = np.repeat(np.arange(len(side_ptr) - 1), np.diff(side_ptr))
+    for step in range(1, _ALL_PAIRS):
+        if len(sides) > step:
+            same = owner[step:] == owner[:-step]
+            keys.append((sides[:-step][same] << 32) | sides[step:][same])
+            owners.append(owner[step:][same])
+    none = np.empty(0, np.int64)
+    return np.concatenate([none, *keys]), np.concatenate([none, *owners])
+
+
+def group_interfaces(
+    spools: Spools,
+    links: DirectedLinks,
+    mates: np.ndarray,
+    alias: np.ndarray,
+    origin: np.ndarray,
+) -> Groups:
+    """Group interfaces by router; some passes over the spools.
+
+    Parameters
+    ----------
+    spools : Spools
+    links : DirectedLinks
+    mates : (n_interfaces,) int64
+        As from ``find_mates``.
+    alias : (n_interfaces,) int64
+        Smallest interface of the alias set that each interface is in; -1 for none.
+    origin : (n_interfaces,) int64
+        AS of each address by prefix; ``NO_ASN`` where unmapped.
+    """
+    n = len(mates)
+    side_ptr, sides = _sides(links, mates, origin != NO_ASN)
+    n_sides = np.diff(side_ptr)
+    suspect = np.zeros(n, bool)
+    pairs, owners = _watched_pairs(side_ptr, sides)
+    conflicts = _find_watched(spools, side_ptr, sides, pairs, n)
+    suspect[owners[np.isin(pairs, conflicts)]] = True
+    keys, support = np.unique(pairs[~suspect[owners]], return_counts=True)
+    mixed = origin[keys >> 32] != origin[keys & 0xFFFFFFFF]
+    by_support = np.lexsort((keys, mixed, -support))
+    in_order, support = keys[by_support], support[by_support]
+    barred = np.zeros(n, bool)
+    owner = np.repeat(np.arange(n), n_sides)
+    for round_ in range(_ROUNDS + 1):
+        ptr, partners = _both_ways(conflicts, n)
+        group = _join_all(in_order, support, alias, barred, ptr, partners, origin)
+        if round_ == _ROUNDS:
+            break
+        found, broken = _find_in_groups(spools, group)
+        barred[broken[group] != 0] = True
+        known = len(conflicts)
+        conflicts = np.union1d(conflicts, found)
+        if len(conflicts) == known and not broken.any():
+            break
+    least, most = np.full(n, n), np.full(n, -1)
+    np.minimum.at(least, owner, group[sides])
+    np.maximum.at(most, owner, group[sides])
+    suspect |= least < most
+    near_side = np.where(suspect, mates, -1)
+    has_side = (n_sides > 0) & ~suspect
+    near_side[has_side] = sides[side_ptr[:-1][has_side]]
+    return Groups(group, suspect, near_side, len(conflicts))
+
+
+def _both_ways(pairs: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
+    one, other = split_key(pairs)
+    source, target = np.concatenate([one, other]), np.concatenate([other, one])
+    order = np.argsort(source, kind="stable")
+    ptr = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=n))]).astype(np.int64)
+    return ptr, target[order]
+
+
+def _find_watched(
+    spools: Spools, side_ptr: np.ndarray, sides: np.ndarray, pairs: np.ndarray, n: int
+) -> np.ndarray:
+    """Which watched pairs stand in one trace, sorted."""
+    if not len(pairs):
+        return np.empty(0, np.int64)
+    keys = key_set(pairs)
+    # Only addresses of one part can be a watched pair: a cheap look before the table.
+    part = _parts(side_ptr, sides, n)
+
+    def step(counts: np.ndarray, traces: Traces) -> None:
+        _watched_conflicts(traces.hop_ptr, traces.ids, part, keys, counts)
+
+    seen = spools.run(lambda: np.zeros(len(keys), np.uint8), step)
+    return np.sort(keys[np.maximum.reduce(seen) != 0])
+
+
+@njit(cache=True, nogil=True)
+def _parts(side_ptr, sides, n):
+    """Part of each address if all sides were joined; -1 for addresses that are no pair."""
+    parent = np.arange(n)
+    paired = np.zeros(n, np.uint8)
+    for b in range(len(side_ptr) - 1):
+        for i in range(side_ptr[b] + 1, side_ptr[b + 1]):
+            paired[sides[i]] = paired[sides[side_ptr[b]]] = 1
+            one, other = _find(parent, sides[side_ptr[b]]), _find(parent, sides[i])
+            parent[max(one, other)] = min(one, other)
+    for x in range(n):
+        parent[x] = _find(parent, x) if paired[x] else -1
+    return parent
+
+
+def _find_in_groups(spools: Spools, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of one group in one trace (sorted keys), and large groups that hold such a pair."""
+    size = np.bincount(group, minlength=len(group))
+    watched = np.where(size[group] > 1, group, -1)
+    large = size > _MAX_GROUP
+
+    def start() -> tuple[PairCounter, np.ndarray]:
+        return PairCounter(1), np.zeros(len(group), np.uint8)
+
+    def step(state: tuple[PairCounter, np.ndarray], traces: Traces) -> None:
+        table, broken = state
+        at, n_traces = 0, len(traces.hop_ptr) - 1
+        while at < n_traces:
+            table.reserve(1024)
+            room = len(table.keys) // 2 - table.n_used
+            n_new, n_done = _group_conflicts(
+                traces.hop_ptr[at:],
+                traces.ids,
+                watched,
+                large,
+                broken,
+                table.keys,
+                table.counts,
+                room,
+            )
+            table.n_used += n_new
+            at += n_done
+
+    states = spools.run(start, step)
+    keys, _ = add_up([table.rows() for table, _ in states])
+    return keys, np.maximum.reduce([broken for _, broken in states])

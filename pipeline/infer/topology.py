@@ -1,0 +1,251 @@
+"""Observations to a topology: routers, links, weights, the AS of each router, ingresses.
+
+Every result depends on the traces alone, not on their order, on the files that they stood in or
+on the number of workers: counts and medians do not care for order, and whatever is decided one
+after another is decided in the order of addresses.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.errors import UsageError
+from pipeline.infer.destinations import find_passages, find_routers
+from pipeline.infer.ingresses import find_ingresses
+from pipeline.infer.owners.borders import HostsBehind, adopt_unmapped, elect_owners
+from pipeline.infer.owners.ip2as import PrefixTable
+from pipeline.infer.owners.mapped import mapped_share, origins
+from pipeline.infer.owners.special import is_special
+from pipeline.infer.routers.aliases import AliasTable
+from pipeline.infer.routers.mates import find_mates
+from pipeline.infer.routers.point_to_point import group_interfaces
+from pipeline.infer.rtt import measure_links
+from pipeline.infer.traces.links import DirectedLinks, count_links, join_links
+from pipeline.infer.traces.merge import Answers, merge_addresses
+from pipeline.infer.traces.observer import Observation
+from pipeline.infer.traces.passes import Spools
+from pipeline.model.mapped import MappedShare
+from pipeline.model.topology import NO_ASN, Topology
+
+
+@dataclass(frozen=True, eq=False)
+class _Routers:
+    """Nodes: alias sets, and every other interface by itself.
+
+    ``node_of`` (n_interfaces,) int64; ``first`` (n_nodes,) int64: smallest interface of each
+    node, ascending; ``alias`` (n_interfaces,) int64: ``first`` where an alias set says so, or -1.
+    """
+
+    node_of: np.ndarray
+    first: np.ndarray
+    alias: np.ndarray
+
+
+def _make_routers(addrs: np.ndarray, aliases: AliasTable | None) -> _Routers:
+    n = len(addrs)
+    if aliases is None:
+        every = np.arange(n)
+        return _Routers(every, every, np.full(n, -1, np.int64))
+    router = aliases.routers_of(addrs)
+    in_set = np.flatnonzero(router >= 0)
+    _, first_at, inverse = np.unique(router[in_set], return_index=True, return_inverse=True)
+    alias = np.full(n, -1, np.int64)
+    alias[in_set] = in_set[first_at][inverse]  # ids ascend, so the first is the smallest
+    representative = np.where(alias >= 0, alias, np.arange(n))
+    first, node_of = np.unique(representative, return_inverse=True)
+    return _Routers(node_of.astype(np.int64), first, alias)
+
+
+def _most_common(node_of: np.ndarray, asn: np.ndarray, n_nodes: int) -> np.ndarray:
+    """AS that most mapped interfaces of each node have; of equals the smallest number."""
+    mapped = np.flatnonzero(asn != NO_ASN)
+    order = mapped[np.lexsort((asn[mapped], node_of[mapped]))]
+    node, value = node_of[order], asn[order]
+    first = np.ones(len(order), bool)
+    first[1:] = (node[1:] != node[:-1]) | (value[1:] != value[:-1])
+    starts = np.flatnonzero(first)
+    votes = np.diff(starts, append=len(order))
+    best = np.lexsort((-value[starts], votes, node[starts]))  # the winner comes last
+    result = np.full(n_nodes, NO_ASN, np.int64)
+    result[node[starts][best]] = value[starts][best]
+    return result
+
+
+def _restrict_mates(mates: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Mates among kept addresses, in their numbering."""
+    new_id = np.where(kept, np.cumsum(kept) - 1, -1)
+    return np.where(mates >= 0, new_id[np.maximum(mates, 0)], -1)[kept]
+
+
+def _observed(observations: Sequence[Observation]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for observation in observations:
+        counts["traces"] += observation.n_traces
+        counts["hops"] += observation.n_hops
+        counts.update(observation.counts)
+    return counts
+
+
+def infer_topology(
+    observations: Sequence[Observation],
+    *,
+    prefixes: PrefixTable | None = None,
+    asn: int | None = None,
+    aliases: AliasTable | None = None,
+    allow_special: tuple[str, ...] = (),
+    borders: str = "elected",
+    bridge_gaps: bool = False,
+    workers: int = 1,
+    targets_are_routers: bool = False,
+) -> Topology:
+    """Infer routers, links, ASes and ingresses from observed traces.
+
+    Parameters
+    ----------
+    observations : sequence of Observation
+        Their scratch files must still be there. Their order does not matter.
+    prefixes : PrefixTable or None
+        Address space by AS. None: every public address belongs to ``asn``.
+    asn : int or None
+        Used without ``prefixes`` only.
+    aliases : AliasTable or None
+        Interfaces that are one router. None: each interface is a node.
+    allow_special : tuple of str
+        Special-purpose prefixes whose addresses count as public.
+    borders : str
+        ``"elected"`` (``infer.owners.borders``) or ``"prefix"``: the AS of an address is that
+        of its prefix, and unmapped addresses are in none.
+    bridge_gaps : bool
+        Join the two answers around unanswered hops; such links are marked ``bridged``.
+    workers : int
+        Threads that read the spools.
+    targets_are_routers : bool
+        Every destination that answered and is no vantage is a router, not only those that also
+        answered as one: for measurements that were aimed at routers.
+
+    Returns
+    -------
+    Topology
+        ``kind`` is ``"router"`` where aliases merged any addresses, else ``"interface"``.
+        ``weight`` in ms.
+        ``link_columns``: ``n_traces`` int64, ``bridged`` bool.
+
+    Raises
+    ------
+    UsageError
+        Without ``prefixes`` and ``asn``; if ``allow_special`` holds what is no prefix; if
+        ``borders`` is neither of the two.
+    """
+    if prefixes is None and asn is None:
+        raise UsageError(
+            "traces name no AS; give prefix tables (--ip2as FILE) or one AS for all (--asn N)"
+        )
+    if borders not in ("elected", "prefix"):
+        raise UsageError(f"borders {borders!r}: give elected or prefix")
+    answers = merge_addresses(observations)
+    every = Spools(observations, answers.addrs, workers)
+    all_links = count_links(every)
+    all_mates = find_mates(answers.addrs)
+    passed = find_passages(every, all_links, all_mates)
+    is_router = find_routers(answers, all_mates, passed, targets_are_routers, aliases)
+
+    addrs = answers.addrs[is_router]
+    links = all_links.restrict(is_router)
+    spools = Spools(observations, addrs, workers)
+    all_special, all_origin, share = _map_addresses(answers, prefixes, asn, allow_special)
+    special, origin = all_special[is_router], all_origin[is_router]
+    routers = _make_routers(addrs, aliases)
+    n_nodes = len(routers.first)
+    counts = _observed(observations)
+    counts["n_addrs"] = share.n_addrs
+    counts["n_addrs_mapped"] = share.n_mapped
+    counts["addresses"] = len(answers.addrs)
+    counts["merged_addresses"] = len(addrs) - n_nodes
+    counts["destinations_left_out"] = int(np.count_nonzero(~is_router))
+    counts["destinations_taken_for_routers"] = int(np.count_nonzero(is_router & ~answers.is_router))
+    counts["special_addresses"] = int(np.count_nonzero(special))
+    counts["unrouted_addresses"] = int(np.count_nonzero((origin == NO_ASN) & ~special))
+    if borders == "elected":
+        behind = is_router[all_links.near] & ~is_router[all_links.far]
+        behind &= all_links.n_destination > 0
+        hosts = HostsBehind(
+            (np.cumsum(is_router) - 1)[all_links.near[behind]],
+            all_origin[all_links.far[behind]],
+        )
+        mates = _restrict_mates(all_mates, is_router)
+        owner = _elect(spools, links, mates, routers, origin, hosts, counts)
+        node_asn = _most_common(routers.node_of, owner, n_nodes)
+        n_unmapped = int(np.count_nonzero(node_asn == NO_ASN))
+        direct = links.n_router + links.n_destination > 0
+        node_asn = adopt_unmapped(
+            routers.node_of[links.near[direct]], routers.node_of[links.far[direct]], node_asn
+        )
+        counts["unmapped_adopted"] = n_unmapped - int(np.count_nonzero(node_asn == NO_ASN))
+    else:
+        node_asn = _most_common(routers.node_of, origin, n_nodes)
+    counts["n_unmapped"] = int(np.count_nonzero(node_asn == NO_ASN))
+
+    node_links = join_links(links, routers.node_of, bridge_gaps)
+    scratch = observations[0].spool.parent if observations else None
+    weight, n_floored = measure_links(spools, node_links, routers.node_of, scratch)
+    ingresses = find_ingresses(spools, routers.node_of, node_asn)
+    counts["links"] = len(node_links.near)
+    counts["bridged_links"] = int(np.count_nonzero(node_links.bridged))
+    counts["links_within_a_router"] = node_links.n_within_node
+    counts["rtt_floored"] = n_floored
+    counts["links_without_rtt"] = int(np.count_nonzero(np.isnan(weight)))
+    counts["ingresses"] = int(np.count_nonzero(~ingresses.candidate))
+    counts["ingress_candidates"] = int(np.count_nonzero(ingresses.candidate))
+    return Topology(
+        node_asn,
+        node_links.near,
+        node_links.far,
+        node_addr=addrs[routers.first],
+        weight=weight,
+        weight_unit="ms",
+        link_columns={"n_traces": node_links.n_traces, "bridged": node_links.bridged},
+        ingresses=ingresses,
+        kind="router" if n_nodes < len(addrs) else "interface",
+        counts=dict(counts),
+        mapped=share,
+    )
+
+
+def _map_addresses(
+    answers: Answers, prefixes: PrefixTable | None, asn: int | None, allow: tuple[str, ...]
+) -> tuple[np.ndarray, np.ndarray, MappedShare]:
+    """Special or not, and AS by prefix, of ``answers.addrs``; the mapped share of all answers."""
+    special = is_special(answers.addrs, allow)
+    origin = origins(answers.addrs, prefixes, asn, special)
+    if not len(answers.never_hops):
+        return special, origin, mapped_share(answers.addrs, origin, special)
+    others = answers.never_hops
+    others_special = is_special(others, allow)
+    others_origin = origins(others, prefixes, asn, others_special)
+    share = mapped_share(
+        np.concatenate([answers.addrs, others]),
+        np.concatenate([origin, others_origin]),
+        np.concatenate([special, others_special]),
+    )
+    return special, origin, share
+
+
+def _elect(
+    spools: Spools,
+    links: DirectedLinks,
+    mates: np.ndarray,
+    routers: _Routers,
+    origin: np.ndarray,
+    hosts: HostsBehind,
+    counts: Counter[str],
+) -> np.ndarray:
+    groups = group_interfaces(spools, links, mates, routers.alias, origin)
+    owner = elect_owners(links, groups, mates, origin, hosts)
+    counts["elected_otherwise"] = int(np.count_nonzero(owner != origin))
+    counts["suspect_addresses"] = int(np.count_nonzero(groups.suspect))
+    counts["alias_conflicts"] = groups.n_conflicts
+    return owner

@@ -1,0 +1,149 @@
+"""Links between interfaces: what two consecutive answers say.
+
+A link joins the hops at two consecutive TTLs of one trace, never across an unanswered TTL.
+``bridge_gaps`` also joins the two answers around a run of unanswered TTLs; such pairs are counted
+apart, and a pair that was also seen directly is a direct link. Two hops of one address are no
+link. The last hop of a trace that is its destination's own reply counts only if the address
+answered as a router elsewhere; these sightings are counted apart too, since the reply need not
+come from the interface that the packet came in by.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from pipeline.infer.traces.counting import PairCounter, add_up, slot_of, split_key
+from pipeline.infer.traces.passes import Spools
+from pipeline.infer.traces.spool import Traces
+
+
+@dataclass(frozen=True, eq=False)
+class DirectedLinks:
+    """Pairs of interfaces in the order in which traces passed them, sorted by (near, far).
+
+    Attributes
+    ----------
+    near, far : (n_pairs,) int64
+        Ids of addresses.
+    n_router : (n_pairs,) int64
+        Traces in which ``far``, at the next TTL, answered as a router on the way.
+    n_destination : (n_pairs,) int64
+        Traces in which ``far``, at the next TTL, was the destination's own final reply.
+    n_bridged : (n_pairs,) int64
+        Traces in which unanswered TTLs lie between the two.
+    """
+
+    near: np.ndarray
+    far: np.ndarray
+    n_router: np.ndarray
+    n_destination: np.ndarray
+    n_bridged: np.ndarray
+
+    def restrict(self, kept: np.ndarray) -> DirectedLinks:
+        """Pairs whose addresses are both kept, in the numbering of those.
+
+        Parameters
+        ----------
+        kept : (n_addrs,) bool
+        """
+        new_id = np.cumsum(kept) - 1
+        both = kept[self.near] & kept[self.far]
+        return DirectedLinks(
+            new_id[self.near[both]],
+            new_id[self.far[both]],
+            self.n_router[both],
+            self.n_destination[both],
+            self.n_bridged[both],
+        )
+
+
+@njit(cache=True, nogil=True)
+def _count(hop_ptr, flags, ttl, ids, keys, counts):
+    n_new = 0
+    for trace in range(len(hop_ptr) - 1):
+        end = hop_ptr[trace + 1]
+        for row in range(hop_ptr[trace] + 1, end):
+            near, far = np.int64(ids[row - 1]), np.int64(ids[row])
+            if far < 0 or near < 0 or near == far:
+                continue
+            key = (near << 32) | far
+            slot = slot_of(keys, key)
+            if keys[slot] != key:
+                keys[slot] = key
+                n_new += 1
+            if ttl[row] != ttl[row - 1] + 1:
+                counts[slot, 2] += 1
+            elif row == end - 1 and flags[trace] == 1:
+                counts[slot, 1] += 1
+            else:
+                counts[slot, 0] += 1
+    return n_new
+
+
+def count_links(spools: Spools) -> DirectedLinks:
+    """Count every pair of successive answers; one pass over the spools.
+
+    Near addresses are always routers: a destination's own reply is the last of its trace.
+    """
+
+    def step(table: PairCounter, traces: Traces) -> None:
+        table.reserve(len(traces.ids))
+        table.n_used += _count(
+            traces.hop_ptr, traces.flags, traces.ttl, traces.ids, table.keys, table.counts
+        )
+
+    tables = spools.run(lambda: PairCounter(3), step)
+    keys, counts = add_up([table.rows() for table in tables])
+    near, far = split_key(keys)
+    return DirectedLinks(near, far, counts[:, 0], counts[:, 1], counts[:, 2])
+
+
+@dataclass(frozen=True, eq=False)
+class NodeLinks:
+    """Links between nodes, each unordered pair once, sorted; near < far.
+
+    Attributes
+    ----------
+    near, far : (n_links,) int64
+        Node ids.
+    n_traces : (n_links,) int64
+        Traces that showed the link, both directions: directly, or across a gap where bridged.
+    bridged : (n_links,) bool
+        Seen across unanswered TTLs only.
+    """
+
+    near: np.ndarray
+    far: np.ndarray
+    n_traces: np.ndarray
+    bridged: np.ndarray
+    n_within_node: int
+
+
+def join_links(links: DirectedLinks, node_of: np.ndarray, bridge_gaps: bool) -> NodeLinks:
+    """Pool both directions of every link, between the nodes that its interfaces belong to.
+
+    Parameters
+    ----------
+    links : DirectedLinks
+    node_of : (n_interfaces,) int64
+    bridge_gaps : bool
+        Keep pairs that were seen only across unanswered TTLs.
+    """
+    one, other = node_of[links.near], node_of[links.far]
+    direct = links.n_router + links.n_destination
+    used = (direct > 0) | ((links.n_bridged > 0) & bridge_gaps)
+    apart = one != other
+    n_within = int(np.count_nonzero(used & ~apart))
+    keep = used & apart
+    key = (np.minimum(one, other) << 32) | np.maximum(one, other)
+    distinct, inverse = np.unique(key[keep], return_inverse=True)
+    n_direct = np.zeros(len(distinct), np.int64)
+    n_bridged = np.zeros(len(distinct), np.int64)
+    np.add.at(n_direct, inverse, direct[keep])
+    np.add.at(n_bridged, inverse, links.n_bridged[keep])
+    near, far = split_key(distinct)
+    bridged = n_direct == 0
+    return NodeLinks(near, far, np.where(bridged, n_bridged, n_direct), bridged, n_within)

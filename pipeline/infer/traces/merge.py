@@ -1,0 +1,111 @@
+"""Addresses of all spools to one numbering, by sorted address.
+
+An id is a position in the sorted column of addresses: the same whatever the order of files, of
+traces, or the number of reading processes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+
+from pipeline.infer.traces.observer import Observation
+from pipeline.infer.traces.rules import ROUTER, TARGET
+from pipeline.model.addresses import unique_addrs
+
+# Rows that wait before tables are folded together: 64 MB of addresses.
+_FOLD_ROWS = 1 << 22
+
+
+@njit(cache=True, nogil=True)
+def _find(table, addrs, out):
+    n = len(table)
+    for i in range(len(addrs)):
+        high, low = addrs[i, 0], addrs[i, 1]
+        left, right = 0, n
+        while left < right:
+            middle = (left + right) >> 1
+            if table[middle, 0] < high or (table[middle, 0] == high and table[middle, 1] < low):
+                left = middle + 1
+            else:
+                right = middle
+        found = left < n and table[left, 0] == high and table[left, 1] == low
+        out[i] = left if found else -1
+
+
+def find_addrs(table: np.ndarray, addrs: np.ndarray) -> np.ndarray:
+    """Position of each address in a sorted address column.
+
+    Parameters
+    ----------
+    table : (n_table, 2) uint64, sorted, distinct
+    addrs : (n, 2) uint64
+
+    Returns
+    -------
+    (n,) int32
+        -1 where the address is not in the table.
+    """
+    out = np.empty(len(addrs), np.int32)
+    _find(np.ascontiguousarray(table, np.uint64), np.ascontiguousarray(addrs, np.uint64), out)
+    return out
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """All addresses that answered, whatever they are.
+
+    Attributes
+    ----------
+    addrs : (n_addrs, 2) uint64, sorted, distinct
+        Those that are a hop of some trace.
+    never_hops : (n_others, 2) uint64, sorted, distinct
+        The rest: outvoted at its TTL, or behind a loop.
+    is_router : (n_addrs,) bool
+        Answered as a router somewhere.
+    is_target : (n_addrs,) bool
+        Answered as the destination of a trace.
+    is_vantage : (n_addrs,) bool
+        Traces came from it.
+    """
+
+    addrs: np.ndarray
+    never_hops: np.ndarray
+    is_router: np.ndarray
+    is_target: np.ndarray
+    is_vantage: np.ndarray
+
+
+def merge_addresses(observations: Sequence[Observation]) -> Answers:
+    """Collect the addresses of all spools, and in which roles each answered anywhere."""
+    addrs = _fold(lambda o: np.load(o.addrs), observations)
+    vantages = _fold(lambda o: np.load(o.vantages), observations)
+    role = np.zeros(len(addrs), np.uint8)
+    for observation in observations:
+        role[find_addrs(addrs, np.load(observation.addrs))] |= np.load(observation.roles)
+    is_hop = role != 0
+    never_hops, addrs, role = addrs[~is_hop], addrs[is_hop], role[is_hop]
+    return Answers(
+        addrs,
+        never_hops,
+        is_router=role & ROUTER != 0,
+        is_target=role & TARGET != 0,
+        is_vantage=find_addrs(vantages, addrs) >= 0,
+    )
+
+
+def _fold(
+    load: Callable[[Observation], np.ndarray], observations: Sequence[Observation]
+) -> np.ndarray:
+    known = np.empty((0, 2), np.uint64)
+    waiting: list[np.ndarray] = []
+    n_waiting = 0
+    for observation in observations:
+        waiting.append(load(observation))
+        n_waiting += len(waiting[-1])
+        if n_waiting >= max(_FOLD_ROWS, len(known)):
+            known, waiting, n_waiting = unique_addrs([known, *waiting]), [], 0
+    return unique_addrs([known, *waiting])

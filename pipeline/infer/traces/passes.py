@@ -1,0 +1,96 @@
+"""Passes over the spools: every block is read once, by one of a few threads.
+
+Kernels release the GIL, so threads are enough. What each thread gathers is added up at the end
+in a way that does not depend on which thread saw which block.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+from pipeline.infer.traces.merge import find_addrs
+from pipeline.infer.traces.observer import Observation
+from pipeline.infer.traces.spool import Traces, read_block, save_array, scratch_faults
+
+State = TypeVar("State")
+
+
+class Spools:
+    """The traces of all observations, with common ids in place of each spool's own numbers.
+
+    Parameters
+    ----------
+    observations : sequence of Observation
+    addrs : (n, 2) uint64, sorted, distinct
+        An id is a position here; -1 stands for an address that is not here.
+    workers : int
+        Threads that read and count.
+
+    Raises
+    ------
+    StoreError
+        If scratch files cannot be written or read: numberings go beside the spools, 4 bytes an
+        address, and are deleted with them.
+    """
+
+    def __init__(
+        self, observations: Sequence[Observation], addrs: np.ndarray, workers: int
+    ) -> None:
+        self._observations = [o for o in observations if o.n_traces]
+        self.workers = max(1, workers)
+        # Found once, not in every pass: on disk, so that memory does not grow with files.
+        self._numberings: list[Path] = []
+        for observation in self._observations:
+            folder = observation.addrs.parent
+            with (
+                scratch_faults(folder),
+                tempfile.NamedTemporaryFile(
+                    prefix="numbering-", suffix=".npy", dir=folder, delete=False
+                ) as file,
+            ):
+                save_array(file, find_addrs(addrs, np.load(observation.addrs)))
+            self._numberings.append(Path(file.name))
+
+    def _blocks(self, worker: int) -> Iterator[Traces]:
+        """Every ``workers``-th block, so that one large spool is shared too."""
+        at = 0
+        for observation, path in zip(self._observations, self._numberings, strict=True):
+            numbering: np.ndarray | None = None
+            for block in observation.blocks:
+                if at % self.workers == worker:
+                    with scratch_faults(path.parent):
+                        if numbering is None:
+                            numbering = np.load(path)
+                        traces = read_block(observation.spool, block)
+                    ids = numbering[traces.ids] if block.n_hops else traces.ids
+                    yield Traces(traces.hop_ptr, traces.flags, traces.ttl, ids, traces.rtt_ms)
+                at += 1
+
+    def run(self, start: Callable[[], State], step: Callable[[State, Traces], None]) -> list[State]:
+        """Feed every block to ``step``; returns the state of each thread.
+
+        Parameters
+        ----------
+        start : callable
+            Makes the state of one thread.
+        step : callable
+            Adds one block to a state. With the addresses of routers only, id -1 is a
+            destination that is no router: always the last hop of its trace.
+        """
+
+        def work(worker: int) -> State:
+            state = start()
+            for traces in self._blocks(worker):
+                step(state, traces)
+            return state
+
+        if self.workers == 1:
+            return [work(0)]
+        with ThreadPoolExecutor(self.workers) as pool:
+            return list(pool.map(work, range(self.workers)))

@@ -1,0 +1,233 @@
+"""BRITE topology files: router-level, AS-level, top-down and bottom-up, Java and C++ engine.
+
+A file is a header, a ``Nodes:`` section and an ``Edges:`` section; both are named with the number
+of rows that follow. The engines differ: Java writes TABs, integers and ``Nodes: ( 5 )``, C++
+writes spaces, ``314.00``, trailing spaces, ``Edges: (5):`` and NUL bytes in the header. Here a row
+is any run of columns between blanks:
+
+    node: id x y indegree outdegree AS type           edge: id from to length delay bandwidth
+                                                             AS-from AS-to type direction
+
+What is done with it
+    - Node ids may start anywhere from 0 on; nodes come out sorted by id, edges in file order. A
+      negative id is rejected: -1 stands for a node without one.
+    - AS -1 is no AS. A node's own AS counts; edges that say another are noted.
+    - A file of AS_* nodes only is AS-level (``kind="as"``).
+    - The header's model lines say that the topology was made up and how (``made_by``); hopscope
+      writes its own command there. A model of a file that BRITE imported says nothing.
+    - Edge types do not decide anything: Java labels the seed edges of a router-level file E_AS.
+    - A broken row is rejected with its line number, and so are a second node with the same id and
+      an edge to a node that is not there. Fewer rows than declared means that the file is cut
+      short; more are read and noted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from typing import BinaryIO
+
+import numpy as np
+
+from pipeline.errors import FormatError
+from pipeline.ingest.brite.rows import EDGE, NODE, RowTable, read_rows
+from pipeline.ingest.text.lines import Lines
+from pipeline.model.reading import MAX_SAMPLES, ReadReport
+from pipeline.model.topology import NO_ASN, Topology
+
+MAX_HEADER_LINES = 1000
+MAX_ASN = 2**32 - 1
+_MODEL = re.compile(rb"Model \(\s*\d{1,3} - (\w{1,40})\)")
+_COMMAND = re.compile(rb"hopscope generate(?: [\w.-]{1,40}){1,40}")
+_IMPORTED = re.compile(rb"File\b", re.IGNORECASE)
+_COUNT = re.compile(rb"^\s*(?:Nodes|Edges):\s*\(\s*(\d{1,15})\s*\)")
+
+
+def sniff(head: bytes) -> bool:
+    """Whether a file that begins with ``head`` is a BRITE topology."""
+    first = head.removeprefix(b"\xef\xbb\xbf").lstrip(b"\x00 \t\r\n")[:200]
+    return first.startswith(b"Topology:") and b"Nodes" in first
+
+
+def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
+    """Read one topology, whole.
+
+    Parameters
+    ----------
+    stream : BinaryIO
+        Decompressed bytes.
+    report : ReadReport
+        ``n_records`` counts the nodes and edges that were used.
+
+    Yields
+    ------
+    Topology
+        node_id sorted; weight = length; node_columns x, y (float64), indegree, outdegree (int32)
+        and type (text); link_columns edge_id, asn_from, asn_to (int64), delay, bandwidth
+        (float64), type (text) and directed (bool).
+
+    Raises
+    ------
+    FormatError
+        After the topology was handed out, if the file is cut short; at once if it holds no node.
+    """
+    lines = Lines(stream)
+    broken = _read_header(lines, report)
+    nodes, edges = RowTable(NODE), RowTable(EDGE)
+    declared = {"Nodes": -1, "Edges": -1}
+    has_edges = False
+    if lines.section:
+        declared["Nodes"] = _declared(lines.section)
+        read_rows(lines, nodes, declared["Nodes"], report)
+        if has_edges := bool(lines.section):
+            declared["Edges"] = _declared(lines.section)
+            read_rows(lines, edges, declared["Edges"], report)
+    topology = _topology(nodes, edges, report)
+    report.n_records += topology.n_nodes + topology.n_links
+    for name, table in (("Nodes", nodes), ("Edges", edges)):
+        if declared[name] > table.n_seen:
+            there = f"{table.n_seen} of the {declared[name]} {name.lower()} declared are there"
+            broken = broken or (f"line {lines.number}", f"cut short: {there}")
+        elif 0 <= declared[name] < table.n_seen:
+            report.notes[f"more {name.lower()} than declared"] += table.n_seen - declared[name]
+    if broken is None and not has_edges:
+        broken = ("end of file", "cut short: there is no Edges: section")
+    if topology.n_nodes:
+        yield topology
+    if lines.error is not None:
+        raise lines.error
+    if broken is None and topology.n_nodes == 0:
+        broken = ("Nodes", "no node that can be used")
+    if broken is not None:
+        raise FormatError(report.path, *broken)
+
+
+def _read_header(lines: Lines, report: ReadReport) -> tuple[str, str] | None:
+    """Go to the Nodes: section; what is wrong with the file, if it has none."""
+    models: list[bytes] = []
+    for number in range(1, MAX_HEADER_LINES + 1):
+        line = lines.next_line()
+        if line is None:
+            if number == 1:
+                return "", "is empty"
+            return "end of file", "cut short: there is no Nodes: section"
+        text = line.replace(b"\x00", b" ").strip()
+        if number == 1:
+            text = text.removeprefix(b"\xef\xbb\xbf")
+            if not text.startswith(b"Topology:"):
+                return "line 1", "is no BRITE topology: it does not begin with 'Topology:'"
+        if text.startswith(b"Nodes:"):
+            lines.section = text
+            report.made_by = _made_by(models)
+            return None
+        if text.startswith(b"Model"):
+            models.append(text)
+    return f"line {MAX_HEADER_LINES}", "is no BRITE topology: there is no Nodes: section so far"
+
+
+def _made_by(models: list[bytes]) -> str:
+    """How a topology was made, by the model lines of its header; empty where they do not say."""
+    for line in models:
+        if command := _COMMAND.search(line):
+            return command.group().decode()
+    names = [found.group(1) for line in models if (found := _MODEL.match(line))]
+    if not names or any(_IMPORTED.search(name) for name in names):
+        return ""
+    return f"BRITE's model {names[0].decode('ascii', 'replace')}"
+
+
+def _declared(section: bytes) -> int:
+    """Rows that a section's title promises; -1 if it names no number."""
+    match = _COUNT.match(section)
+    return int(match.group(1)) if match else -1
+
+
+def _topology(nodes: RowTable, edges: RowTable, report: ReadReport) -> Topology:
+    nodes = _usable_nodes(nodes, report)
+    node_id, node_asn = nodes.ints("id"), nodes.ints("asn")
+
+    ends, missing = [], np.zeros(len(edges), bool)
+    for name in ("from", "to"):
+        asked = edges.ints(name)
+        at = np.searchsorted(node_id, asked)
+        at[at == len(node_id)] = 0
+        missing |= (node_id[at] != asked) if len(node_id) else True
+        ends.append(at)
+    from_id, to_id = edges.ints("from"), edges.ints("to")
+    edges = _without(
+        edges,
+        missing,
+        "edge to an unknown node",
+        report,
+        lambda row: f"edge {from_id[row]} to {to_id[row]}",
+    )
+    near, far = (end[~missing].astype(np.int64) for end in ends)
+
+    for name, end in (("asn_from", near), ("asn_to", far)):
+        if differ := int((edges.ints(name) != node_asn[end]).sum()):
+            report.notes["edge end with another AS than its node"] += differ
+    types, directions = nodes.texts("type"), edges.texts("direction")
+    directed = directions == "D"
+    if n_directed := int(directed.sum()):
+        report.notes["directed edges, used as undirected"] += n_directed
+    as_level = len(types) > 0 and bool(np.char.startswith(types, "AS_").all())
+    return Topology(
+        node_asn=node_asn,
+        node_id=node_id,
+        near=near,
+        far=far,
+        weight=edges.floats("length").astype(np.float32),
+        weight_unit="length",
+        node_columns={
+            "x": nodes.floats("x"),
+            "y": nodes.floats("y"),
+            "indegree": nodes.ints("indegree").astype(np.int32),
+            "outdegree": nodes.ints("outdegree").astype(np.int32),
+            "type": types,
+        },
+        link_columns={
+            "edge_id": edges.ints("id"),
+            "delay": edges.floats("delay"),
+            "bandwidth": edges.floats("bandwidth"),
+            "asn_from": edges.ints("asn_from"),
+            "asn_to": edges.ints("asn_to"),
+            "type": edges.texts("type"),
+            "directed": directed,
+        },
+        kind="as" if as_level else "router",
+    )
+
+
+def _usable_nodes(nodes: RowTable, report: ReadReport) -> RowTable:
+    """Nodes sorted by id, each id once (the first row that bears it)."""
+    asn = nodes.ints("asn")
+    wide = (asn < NO_ASN) | (asn > MAX_ASN)
+    for name in ("indegree", "outdegree"):
+        wide |= np.abs(nodes.ints(name)) >= 2**31
+    nodes = _without(nodes, wide, "number out of range", report, lambda row: "AS or degree")
+    given = nodes.ints("id")
+    nodes = _without(nodes, given < 0, "negative node id", report, lambda row: f"node {given[row]}")
+    ids = nodes.ints("id")
+    order = np.argsort(ids, kind="stable")
+    again = np.zeros(len(ids), bool)
+    again[order[1:]] = ids[order[1:]] == ids[order[:-1]]
+    nodes = _without(nodes, again, "duplicate node id", report, lambda row: f"node {ids[row]}")
+    return nodes.take(np.argsort(nodes.ints("id"), kind="stable"))
+
+
+def _without(
+    table: RowTable,
+    bad: np.ndarray,
+    reason: str,
+    report: ReadReport,
+    detail: Callable[[int], str],
+) -> RowTable:
+    """The rows that are not ``bad``; the others are rejected."""
+    rows = np.flatnonzero(bad)
+    if len(rows) == 0:
+        return table
+    for row in rows[:MAX_SAMPLES].tolist():
+        report.reject(f"line {table.line[row]}", reason, detail(row))
+    if len(rows) > MAX_SAMPLES:
+        report.reject("", reason, count=len(rows) - MAX_SAMPLES)
+    return table.take(np.flatnonzero(~bad))

@@ -1,0 +1,299 @@
+"""Rows of blank-separated columns to arrays: what both sections of a BRITE file are made of.
+
+A compiled scanner takes plain rows; a row that it is not sure of is parsed again in Python, which
+decides whether it is good and what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numba import njit
+
+from pipeline.ingest.text.digits import PARSED, scan_float, scan_int
+from pipeline.ingest.text.lines import MAX_LINE_BYTES, Lines
+from pipeline.model.reading import ReadReport
+
+MAX_LENGTH = 3.0e38  # fits a float32
+MAX_TYPES = 250  # distinct words in the text columns of a section
+MAX_TYPE_BYTES = 32
+
+_INT, _FLOAT, _LENGTH, _TEXT = 0, 1, 2, 3
+NODE = (
+    ("id", _INT),
+    ("x", _FLOAT),
+    ("y", _FLOAT),
+    ("indegree", _INT),
+    ("outdegree", _INT),
+    ("asn", _INT),
+    ("type", _TEXT),
+)
+EDGE = (
+    ("id", _INT),
+    ("from", _INT),
+    ("to", _INT),
+    ("length", _LENGTH),
+    ("delay", _FLOAT),
+    ("bandwidth", _FLOAT),
+    ("asn_from", _INT),
+    ("asn_to", _INT),
+    ("type", _TEXT),
+    ("direction", _TEXT),
+)
+
+_END, _FULL, _ASK = 0, 1, 2
+
+
+class RowTable:
+    """Rows of one section as columns that grow."""
+
+    def __init__(self, columns: tuple[tuple[str, int], ...]):
+        kinds = [kind for _, kind in columns]
+        self.kinds = np.array(kinds, np.int64)
+        # The place of each column among those of its type.
+        types = [_FLOAT if kind == _LENGTH else kind for kind in kinds]
+        slots = [types[:i].count(t) for i, t in enumerate(types)]
+        self.slots = np.array(slots, np.int64)
+        self._slot = {name: slots[i] for i, (name, _) in enumerate(columns)}
+        self._int = np.empty((1024, types.count(_INT)), np.int64)
+        self._float = np.empty((1024, types.count(_FLOAT)), np.float64)
+        self._text = np.empty((1024, types.count(_TEXT)), np.uint8)
+        self._line = np.empty(1024, np.int64)
+        self._n = 0
+        self.n_seen = 0  # rows, broken ones too
+        self.words = np.zeros((MAX_TYPES, MAX_TYPE_BYTES), np.uint8)
+        self.word_sizes = np.zeros(MAX_TYPES, np.int64)
+        self.n_words = 0
+
+    def __len__(self) -> int:
+        return self._n
+
+    @property
+    def line(self) -> np.ndarray:
+        """(n_rows,) int64: line number in the file."""
+        return self._line[: self._n]
+
+    def ints(self, name: str) -> np.ndarray:
+        return np.ascontiguousarray(self._int[: self._n, self._slot[name]])
+
+    def floats(self, name: str) -> np.ndarray:
+        return np.ascontiguousarray(self._float[: self._n, self._slot[name]])
+
+    def texts(self, name: str) -> np.ndarray:
+        """(n_rows,) unicode."""
+        words = [bytes(self.words[i, : self.word_sizes[i]]).decode() for i in range(self.n_words)]
+        return np.array(words or [""], np.str_)[self._text[: self._n, self._slot[name]]]
+
+    def take(self, rows: np.ndarray) -> RowTable:
+        """A table of some rows, in that order."""
+        table = object.__new__(RowTable)
+        table.__dict__.update(self.__dict__)
+        table._int, table._float = self._int[rows], self._float[rows]
+        table._text, table._line, table._n = self._text[rows], self._line[rows], len(rows)
+        return table
+
+    def scan(self, lines: Lines) -> int:
+        """Scan plain rows; _END, or _ASK where a line needs Python."""
+        while True:
+            start, self._n, lines.number, n_rows, status = _scan(
+                lines.buffer,
+                lines.start,
+                lines.stop,
+                lines.number,
+                self.kinds,
+                self.slots,
+                self._int,
+                self._float,
+                self._text,
+                self._line,
+                self._n,
+                self.words,
+                self.word_sizes,
+                self.n_words,
+            )
+            lines.start = start
+            self.n_seen += n_rows
+            if status != _FULL:
+                return status
+            self._grow()
+
+    def add(self, line: bytes, number: int) -> tuple[str, str] | None:
+        """Parse one row in Python; what is wrong with it, if anything."""
+        fields = line.split()
+        if len(fields) < len(self.kinds):
+            return "too few columns", f"{len(fields)} of {len(self.kinds)}"
+        if len(fields) > len(self.kinds):
+            return "too many columns", f"{len(fields)} of {len(self.kinds)}"
+        values: list[int | float] = []
+        for field, kind in zip(fields, self.kinds.tolist(), strict=True):
+            value = self._word(field) if kind == _TEXT else _number(field, kind)
+            if value is None:
+                reason = "not a known word" if kind == _TEXT else "not a number"
+                return reason, field[:60].decode("utf-8", "replace")
+            values.append(value)
+        if self._n == len(self._line):
+            self._grow()
+        for value, kind, slot in zip(values, self.kinds.tolist(), self.slots.tolist(), strict=True):
+            column = self._int if kind == _INT else self._text if kind == _TEXT else self._float
+            column[self._n, slot] = value
+        self._line[self._n] = number
+        self._n += 1
+        return None
+
+    def _word(self, field: bytes) -> int | None:
+        """Code of a word of a text column; a new one is remembered."""
+        if len(field) > MAX_TYPE_BYTES or not field.replace(b"_", b"").isalnum():
+            return None
+        for i in range(self.n_words):
+            if bytes(self.words[i, : self.word_sizes[i]]) == field:
+                return i
+        if self.n_words == MAX_TYPES or not field[:1].isalpha():
+            return None
+        self.words[self.n_words, : len(field)] = np.frombuffer(field, np.uint8)
+        self.word_sizes[self.n_words] = len(field)
+        self.n_words += 1
+        return self.n_words - 1
+
+    def _grow(self) -> None:
+        for name in ("_int", "_float", "_text", "_line"):
+            old = getattr(self, name)
+            new = np.empty((2 * len(old), *old.shape[1:]), old.dtype)
+            new[: self._n] = old[: self._n]
+            setattr(self, name, new)
+
+
+def _number(field: bytes, kind: int) -> int | float | None:
+    try:
+        value = float(field) if b"_" not in field else math.nan
+        if kind == _INT:
+            whole = int(field) if b"." not in field else int(value)
+            return whole if whole == value and abs(whole) < 2**62 else None
+    except (ValueError, OverflowError):
+        return None
+    if not math.isfinite(value):
+        return None
+    return value if kind == _FLOAT or 0 <= value <= MAX_LENGTH else None
+
+
+def read_rows(lines: Lines, table: RowTable, declared: int, report: ReadReport) -> None:
+    """Read a section into ``table``, up to the title of the next one or the end of the file.
+
+    Broken rows go to ``report``. An unterminated last line is no row if it is broken or if fewer
+    rows than ``declared`` are there: it may have lost its end.
+    """
+    lines.section = b""
+    while lines.fill():
+        if table.scan(lines) == _END:
+            if lines.unterminated and table.n_seen < declared and len(table):
+                _drop_last(lines, table, report)
+            continue
+        line = lines.next_line()
+        if line is None:
+            return
+        text = line.strip()
+        if text.startswith(b"Edges:"):
+            lines.section = text
+            return
+        table.n_seen += 1
+        if len(line) > MAX_LINE_BYTES:
+            wrong: tuple[str, str] | None = ("line too long", f"{len(line)} bytes")
+        else:
+            wrong = table.add(line, lines.number)
+        if wrong is not None:
+            report.reject(f"line {lines.number}", *wrong)
+            table.n_seen -= lines.unterminated and lines.start == lines.stop
+        elif lines.unterminated and lines.start == lines.stop and table.n_seen < declared:
+            _drop_last(lines, table, report)
+
+
+def _drop_last(lines: Lines, table: RowTable, report: ReadReport) -> None:
+    if table.line[-1] == lines.number:
+        table._n -= 1
+        table.n_seen -= 1
+        report.reject(f"line {lines.number}", "line cut short")
+
+
+@njit(cache=True, nogil=True)
+def _scan(
+    text,
+    start,
+    stop,
+    number,
+    kinds,
+    slots,
+    ints,
+    floats,
+    codes,
+    line_numbers,
+    n,
+    words,
+    word_sizes,
+    n_words,
+):
+    """Scan rows of ``text[start:stop]`` from row ``n`` on.
+
+    Returns (start of the line that was not used, rows, lines, rows scanned, status).
+    """
+    n_columns = len(kinds)
+    n_rows = 0
+    while start < stop:
+        if n == len(line_numbers):
+            return start, n, number, n_rows, _FULL
+        i = start
+        column = 0
+        plain = True
+        while True:
+            while i < stop and (text[i] == 32 or text[i] == 9 or text[i] == 13):
+                i += 1
+            if i == stop or text[i] == 10:
+                break
+            begin = i
+            while i < stop and text[i] > 32:
+                i += 1
+            if i < stop and text[i] != 32 and text[i] != 9 and text[i] != 13 and text[i] != 10:
+                plain = False
+                break
+            if column == n_columns:
+                plain = False
+                break
+            kind = kinds[column]
+            slot = slots[column]
+            if kind == _INT:
+                whole, status = scan_int(text, begin, i)
+                if status != PARSED:
+                    plain = False
+                    break
+                ints[n, slot] = whole
+            elif kind == _TEXT:
+                found = -1
+                for w in range(n_words):
+                    if word_sizes[w] == i - begin:
+                        same = True
+                        for k in range(i - begin):
+                            if words[w, k] != text[begin + k]:
+                                same = False
+                                break
+                        if same:
+                            found = w
+                            break
+                if found < 0:
+                    plain = False
+                    break
+                codes[n, slot] = found
+            else:
+                value, status = scan_float(text, begin, i)
+                if status != PARSED or (kind == _LENGTH and not 0 <= value <= MAX_LENGTH):
+                    plain = False
+                    break
+                floats[n, slot] = value
+            column += 1
+        if not plain or (0 < column < n_columns):
+            return start, n, number, n_rows, _ASK
+        number += 1
+        start = min(i + 1, stop)
+        if column == n_columns:
+            line_numbers[n] = number
+            n += 1
+            n_rows += 1
+    return start, n, number, n_rows, _END

@@ -1,0 +1,364 @@
+"""scamper's JSON: one record a line, as sc_warts2json prints it, or the elements of one array.
+
+Sample: data/samples/scamper_json/. Traces are read; records of other types (cycles, pings, ...) and
+M-Lab's line of metadata are skipped and counted. Rules:
+
+- A hop whose address is ``*`` or empty is no reply. A hop without ``icmp_type`` is KIND_OTHER: so
+  are answers of TCP and UDP printed.
+- A round-trip time that is negative or beyond 10^9 ms is dropped and noted; its hop stays.
+- A ``start`` that is no ``sec`` and ``usec``, is negative or beyond 2100 is unknown and noted; its
+  trace stays.
+- M-Lab's archived form, one object with the trace under ``Trace``, is read as that trace.
+- Records may follow one another on a line, as when a file without a last line break was appended.
+- A broken line is rejected alone. In an array, a broken element is rejected alone as long as its
+  brackets and quotes are paired; otherwise what follows cannot be told apart, and the file ends.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import re
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import numpy as np
+import orjson
+
+from pipeline.errors import FormatError
+from pipeline.ingest.columns import (
+    N_BAD_RTT,
+    N_NO_ADDR,
+    N_REPLIES,
+    N_TRACES,
+    ByteWindow,
+    TraceColumns,
+    count_batch,
+)
+from pipeline.ingest.icmp import reply_kind
+from pipeline.ingest.scamper_json import decode as fast
+from pipeline.ingest.scamper_json.scan import MORE, find_close, find_newline
+from pipeline.model.addresses import parse_addr
+from pipeline.model.reading import ReadReport
+from pipeline.model.traces import KIND_OTHER, TraceBatch
+
+WINDOW_BYTES = 1 << 23  # some 4,000 traces; bounds what one batch holds
+MAX_RECORD = 1 << 24  # bytes; longer than any trace of 255 hops
+
+# fmt: off
+SKIPPED_TYPES = frozenset((
+    "cycle-start", "cycle-def", "cycle-stop", "list", "ping", "tracelb", "dealias",
+    "neighbourdisc", "tbit", "sting", "sniff", "host", "http", "udpprobe", "owamp",
+))
+# fmt: on
+_TRACE = re.compile(rb'"type"\s*:\s*"trace"')
+_SKIPPED = re.compile(rb'"type"\s*:\s*"(?:' + "|".join(sorted(SKIPPED_TYPES)).encode() + rb')"')
+# RIPE Atlas has pings and more of the same names: each result bears one of these.
+_NOT_OURS = re.compile(rb'"(?:msm_id|prb_id)"\s*:|"type"\s*:\s*"traceroute"')
+_BOM = b"\xef\xbb\xbf"
+
+NOT_JSON = "not JSON"
+
+
+class _BrokenRecord(Exception):
+    """Why a record is refused: a fixed phrase, and what was found."""
+
+    def __init__(self, reason: str, found: object = "") -> None:
+        super().__init__(reason)
+        self.reason, self.detail = reason, str(found)[:200]
+
+
+def sniff(head: bytes) -> bool:
+    """Whether the text is JSON by its first character and holds a trace of scamper's.
+
+    Of its other records alone it is taken too, unless another tool's keys are among them.
+    """
+    text = head.removeprefix(_BOM).lstrip()
+    if text[:1] not in (b"{", b"["):
+        return False
+    if _TRACE.search(text) is not None:
+        return True
+    return _SKIPPED.search(text) is not None and _NOT_OURS.search(text) is None
+
+
+def read(stream: BinaryIO, report: ReadReport) -> Iterator[TraceBatch]:
+    """Yield the traces of one file, in file order.
+
+    Parameters
+    ----------
+    stream : binary stream with ``readinto``
+        Decompressed bytes.
+    report : ReadReport
+        Counts traces, replies, skipped records by type and rejected ones by reason.
+
+    Raises
+    ------
+    FormatError
+        After everything valid: the file is empty, cut short, or no scamper JSON.
+    """
+    return _Reader(stream, report).batches()
+
+
+def compile_kernels() -> None:
+    """Compile what reading needs, or load it from numba's cache."""
+    usual = b'{"type":"trace","dst":"192.0.2.1"}\n'
+    unusual = b'{"type":"trace","dst":"192.0.2.1","hops":[],"note":"\\n"}\n'
+    for _ in read(io.BytesIO(usual + unusual), ReadReport("none")):
+        pass
+
+
+class _Reader:
+    """State of reading one file: a window on it, and the columns being filled."""
+
+    def __init__(self, stream: BinaryIO, report: ReadReport) -> None:
+        self.report = report
+        self.window = ByteWindow(stream, WINDOW_BYTES)
+        self.memory = np.zeros(4, np.int64)
+        self.memory[fast.M_LINE] = 1
+        self.skipping_line = False
+        self._make_room()
+
+    def _make_room(self) -> None:
+        size = len(self.window.data)
+        self.columns = TraceColumns(
+            size // fast.MIN_TRACE_BYTES + 2, size // fast.MIN_REPLY_BYTES + 2
+        )
+
+    def batches(self) -> Iterator[TraceBatch]:
+        window, report = self.window, self.report
+        window.move(0)
+        pos = self._begin()
+        fault: FormatError | None = None
+        while True:
+            size = len(window.data)
+            pos, fault = self._decode(pos)
+            batch = self.columns.take()
+            if batch is not None:
+                count_batch(batch, report)
+                yield batch
+            if window.final or fault is not None:
+                break
+            window.move(pos)
+            pos = 0
+            if len(window.data) != size:
+                self._make_room()
+        for place, note in (
+            (N_NO_ADDR, "replies without an address"),
+            (N_BAD_RTT, "round-trip times out of range"),
+        ):
+            if self.columns.count[place]:
+                report.notes[note] += int(self.columns.count[place])
+        if window.fault is not None:
+            raise window.fault
+        if window.offset == window.end == 0:
+            raise FormatError(report.path, "", "empty")
+        if report.n_records == 0 and not report.skipped and fault is None:
+            raise FormatError(report.path, "", "no scamper JSON: no record of scamper's in it")
+        if fault is not None:
+            raise fault
+
+    def _begin(self) -> int:
+        """Behind a byte order mark and the opening bracket of an array, if there are any."""
+        data, end = self.window.data, self.window.end
+        pos = len(_BOM) if data[: min(3, end)].tobytes() == _BOM else 0
+        while pos < end and data[pos] in b" \t\r\n":
+            self.memory[fast.M_LINE] += int(data[pos] == 10)
+            pos += 1
+        if pos < end and data[pos] == ord("["):
+            self.memory[fast.M_ARRAY] = 1
+            pos += 1
+        return pos
+
+    @property
+    def _place(self) -> str:
+        return f"line {self.memory[fast.M_LINE]}"
+
+    def _decode(self, pos: int) -> tuple[int, FormatError | None]:
+        """Decode what the window holds; where to go on, and why the file ends badly, if so."""
+        window, memory = self.window, self.memory
+        arrays = self.columns.arrays
+        if self.skipping_line:
+            pos = find_newline(window.data, pos, window.end)
+            self.skipping_line = pos == window.end
+        while True:
+            code = fast.decode(window.data, pos, window.end, window.final, arrays, memory)
+            pos = int(memory[fast.M_POS])
+            if code == fast.DONE and memory[fast.M_ARRAY] == 1:
+                return pos, self._fault("cut short: the array has no end")
+            if code == fast.DONE:
+                return pos, None
+            if code == fast.END_OF_ARRAY:
+                return self._after_array(pos + 1)
+            if code == fast.SLOW:
+                behind, fault = self._read_slowly(pos)
+                if fault is not None:
+                    return pos, fault
+                if behind is not None:
+                    pos = behind
+                    continue
+            if window.end - pos >= MAX_RECORD:
+                self.report.reject(self._place, f"record longer than {MAX_RECORD} bytes")
+                if memory[fast.M_ARRAY] == 1:
+                    return pos, self._fault("an element of the array is too long to go on")
+                self.skipping_line = True
+                pos = find_newline(window.data, pos, window.end)
+                self.skipping_line = pos == window.end
+                if not self.skipping_line:
+                    continue
+            return pos, None
+
+    def _fault(self, reason: str) -> FormatError:
+        return FormatError(self.report.path, self._place, reason)
+
+    def _after_array(self, pos: int) -> tuple[int, FormatError | None]:
+        rest = self.window.data[pos : self.window.end].tobytes()
+        if rest.strip():
+            return pos, self._fault("text follows the end of the array")
+        if not self.window.final:
+            return pos - 1, None  # come back to the bracket with more of the text
+        return pos, None
+
+    def _read_slowly(self, pos: int) -> tuple[int | None, FormatError | None]:
+        """Read what begins at ``pos`` with a full parser.
+
+        Returns the position behind it, or None when its end is not here yet, and an error if the
+        file cannot be read on.
+        """
+        window, data, end = self.window, self.window.data, self.window.end
+        in_array = self.memory[fast.M_ARRAY] == 1
+        if in_array and self.memory[fast.M_EXPECTS_COMMA]:
+            return pos, self._fault("the array is broken: no comma behind an element")
+        # An element of an array or a record with others behind it on its line ends at its bracket.
+        limit = end if in_array else find_newline(data, pos, end)
+        if not in_array and limit == end and not window.final:
+            return None, None
+        behind = find_close(data, pos, limit) if data[pos] == ord("{") else MORE
+        if in_array and behind == MORE:
+            if not window.final:
+                return None, None
+            return pos, self._fault("cut short or broken: an element of the array has no end")
+        is_cut = behind == MORE and data[pos] == ord("{") and window.final and limit == end
+        rest = data[behind:limit].tobytes().lstrip() if not in_array and behind != MORE else b""
+        if behind == MORE or rest[:1] not in (b"", b"{"):
+            behind = limit
+        line = data[pos:behind].tobytes()
+        try:
+            record = orjson.loads(line)
+        except (orjson.JSONDecodeError, RecursionError) as error:
+            if is_cut:
+                return pos, self._fault("cut short in a record")
+            self.report.reject(self._place, NOT_JSON, str(error))
+            behind = behind if in_array else limit
+        else:
+            self._take(record)
+        if in_array:
+            self.memory[fast.M_LINE] += line.count(b"\n")
+            self.memory[fast.M_EXPECTS_COMMA] = 1
+        return behind, None
+
+    def _take(self, record: Any) -> None:
+        """Use, skip or reject one parsed record."""
+        try:
+            kind, record = _kind(record)
+            if kind == "trace":
+                self._take_trace(record)
+            else:
+                self.report.skip(kind)
+        except _BrokenRecord as broken:
+            self.report.reject(self._place, broken.reason, broken.detail)
+
+    def _take_trace(self, record: dict[str, Any]) -> None:
+        columns = self.columns
+        src = _address(record["src"]) if record.get("src") is not None else (0, 0)
+        if record.get("dst") is None:
+            raise _BrokenRecord("trace without a destination")
+        dst = _address(record["dst"])
+        start_s = _start(record.get("start"))
+        hops = record.get("hops")
+        if hops is None:
+            hops = []
+        if not isinstance(hops, list):
+            raise _BrokenRecord("hops are no list", type(hops).__name__)
+        replies = [_reply(hop) for hop in hops]
+        answered = [reply for reply in replies if reply is not None]
+        answered.sort(key=lambda reply: reply[0])
+        row, first = int(columns.count[N_TRACES]), int(columns.count[N_REPLIES])
+        columns.src_addr[row] = src
+        columns.dst_addr[row] = dst
+        columns.start_s[row] = start_s
+        for at, (ttl, addr, rtt_ms, kind) in enumerate(answered, start=first):
+            columns.ttl[at] = ttl
+            columns.addr[at] = addr
+            in_range = rtt_ms is not None and 0 <= rtt_ms < fast.MAX_RTT_MS
+            columns.rtt_ms[at] = rtt_ms if in_range else np.nan
+            columns.count[N_BAD_RTT] += rtt_ms is not None and not in_range
+            columns.kind[at] = kind
+        columns.count[N_NO_ADDR] += len(replies) - len(answered)
+        columns.count[N_TRACES] = row + 1
+        columns.count[N_REPLIES] = first + len(answered)
+        columns.reply_ptr[row + 1] = first + len(answered)
+
+
+def _kind(record: Any) -> tuple[str, dict[str, Any]]:
+    """Type of a record, and the record itself out of M-Lab's archived form."""
+    if not isinstance(record, dict):
+        raise _BrokenRecord("no JSON object", type(record).__name__)
+    if "type" not in record and isinstance(record.get("Trace"), dict):
+        record = record["Trace"]
+    kind = record.get("type")
+    if kind is None and "UUID" in record:
+        return "metadata", record
+    if isinstance(kind, str) and (kind == "trace" or kind in SKIPPED_TYPES):
+        return kind, record
+    raise _BrokenRecord("record of unknown type", kind)
+
+
+def _number(value: Any, low: int, high: int, reason: str) -> int:
+    if type(value) is not int or not low <= value <= high:
+        raise _BrokenRecord(reason, value)
+    return value
+
+
+def _address(value: Any) -> tuple[int, int]:
+    if not isinstance(value, str):
+        raise _BrokenRecord("address that is none", value)
+    try:
+        return parse_addr(value)
+    except ValueError:
+        raise _BrokenRecord("address that is none", value) from None
+
+
+def _start(value: Any) -> float:
+    """Seconds; NaN for what is none. ``count_batch`` judges them, as in all readers."""
+    if value is None:
+        return 0.0
+    if not isinstance(value, dict):
+        return math.nan
+    sec, usec = value.get("sec", math.nan), value.get("usec", math.nan)
+    if type(sec) not in (int, float) or type(usec) not in (int, float):
+        return math.nan
+    return sec + usec / 1e6
+
+
+def _reply(hop: Any) -> tuple[int, tuple[int, int], float | None, int] | None:
+    """ttl, address, RTT and kind of a hop; None where nobody answered."""
+    if not isinstance(hop, dict):
+        raise _BrokenRecord("hop is no object", type(hop).__name__)
+    ttl = _number(hop.get("probe_ttl"), 1, 255, "TTL is no number from 1 to 255")
+    icmp_type, icmp_code = hop.get("icmp_type"), hop.get("icmp_code")
+    reason = "ICMP type or code is no number from 0 to 255"
+    if icmp_type is not None:
+        _number(icmp_type, 0, 255, reason)
+    if icmp_code is not None:
+        _number(icmp_code, 0, 255, reason)
+    rtt_ms = hop.get("rtt")
+    if rtt_ms is not None and (type(rtt_ms) not in (int, float) or not math.isfinite(rtt_ms)):
+        raise _BrokenRecord("RTT is no number", rtt_ms)
+    addr = hop.get("addr")
+    if addr is None or addr in ("", "*"):
+        return None
+    words = _address(addr)
+    if icmp_type is None:
+        return ttl, words, rtt_ms, KIND_OTHER
+    is_v4 = words[0] == 0 and words[1] >> 32 == 0xFFFF
+    return ttl, words, rtt_ms, int(reply_kind(is_v4, icmp_type, icmp_code or 0))

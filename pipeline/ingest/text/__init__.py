@@ -1,0 +1,1 @@
+"""What text formats share: lines, digits, addresses."""

@@ -1,0 +1,210 @@
+"""The page of one AS, as variables of its template.
+
+Pages are bounded: of many ingresses the ``MAX_INGRESSES`` with the most traces are shown, and
+the page says so; all of them stand in ``ingresses.parquet``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipeline.model.words import number
+from pipeline.report.pages.escaping import printable
+from pipeline.report.pages.plots import MAX_BARS, bin_counts, hop_histogram
+from pipeline.report.pages.texts import share
+from pipeline.report.pages.width_section import width_sections
+from pipeline.report.tables.ragged import offset_in_row, offsets
+from pipeline.report.tables.summarise import Summary
+
+MAX_INGRESSES = 100
+MAX_NEIGHBORS = 6  # of an ingress, on a page
+MAX_FARTHEST = 3  # ingresses whose farthest routers a page names
+_ASES_AT_ONCE = 2000  # ASes whose columns are Python lists at one time
+
+
+def as_pages(summary: Summary) -> Iterator[tuple[int, dict]]:
+    """Number and template variables of each AS page, some thousand ASes in memory at a time."""
+    shown, shown_ptr = _first_ingresses(summary)
+    farthest, farthest_ptr = _farthest_ingresses(summary)
+    shown_columns = _without_lists(summary.ases)
+    # Rows are binned as the drawing of their AS is, so that one can be laid over the other.
+    widths = -(-np.maximum(np.diff(summary.distributions.ptr) - 1, 1) // MAX_BARS)
+    row_widths = np.repeat(widths, np.diff(shown_ptr))
+    for start in range(0, summary.ases.num_rows, _ASES_AT_ONCE):
+        end = min(start + _ASES_AT_ONCE, summary.ases.num_rows)
+        ases = shown_columns.slice(start, end - start).to_pydict()
+        here = slice(shown_ptr[start], shown_ptr[end])
+        rows = _ingress_rows(summary.ingresses.take(pa.array(shown[here])), row_widths[here])
+        far = _farthest_rows(
+            summary.ingresses.take(pa.array(farthest[farthest_ptr[start] : farthest_ptr[end]]))
+        )
+        for i in range(start, end):
+            ingresses = rows[shown_ptr[i] - shown_ptr[start] : shown_ptr[i + 1] - shown_ptr[start]]
+            names = far[
+                farthest_ptr[i] - farthest_ptr[start] : farthest_ptr[i + 1] - farthest_ptr[start]
+            ]
+            one = {name: values[i - start] for name, values in ases.items()}
+            yield one["asn"], _as_variables(summary, i, one, ingresses, names)
+
+
+def _as_variables(summary: Summary, i: int, one: dict, ingresses: list, farthest: list) -> dict:
+    pairs = summary.distributions.of(i)
+    n_pairs = int(summary.distributions.n_pairs[i])
+    begin, end = summary.ingress_ptr[i : i + 2]
+    unreached_ptr = summary.unreached.first_ptr
+    unreached = summary.unreached_texts[unreached_ptr[i] : unreached_ptr[i + 1]].to_pylist()
+    eccentricities, n_as_far = _eccentricities(summary, begin, end)
+    n_left = int(end - begin) - len(ingresses)
+    return {
+        "asn": one["asn"],
+        "name": printable(one["name"] or ""),
+        "status": one["status"],
+        "reason": printable(one["reason"] or ""),
+        "n_nodes": one["n_nodes"],
+        "n_edges": one["n_edges"],
+        "n_ingresses": one["n_ingresses"],
+        "n_candidates": one["n_candidates"],
+        "n_components": one["n_components"],
+        "largest_component": one["largest_component"],
+        "n_unreached": one["n_unreached"],
+        "unreached_share": share(one["n_unreached"], one["n_nodes"]),
+        "unreached": _listed(unreached, one["n_unreached"]),
+        "mean": one["mean_hops"],
+        "median": one["median_hops"],
+        "p90": one["p90_hops"],
+        "max_hops": one["max_hops"],
+        "n_searched": int(summary.distributions.n_searched[i]),
+        "n_pairs": n_pairs,
+        "chart": hop_histogram(pairs),
+        "chart_width": bin_counts(pairs[1:])[0],
+        "levels": _levels(pairs, n_pairs),
+        "ingresses": ingresses,
+        "ingresses_left": n_left,
+        "shown": _shown(one["n_ingresses"], one["n_candidates"], len(ingresses)),
+        "eccentricities": eccentricities,
+        "farthest": farthest,
+        "n_farthest": n_as_far,
+        "widths": width_sections(summary.widths, i, one["n_components"]),
+        "traced": any(row[2] or row[3] for row in ingresses),
+    }
+
+
+def _shown(n_ingresses: int, n_candidates: int, n_shown: int) -> str:
+    """How many ingresses there are, candidates apart, and how many of both a page shows."""
+    told = f"{n_ingresses:,}"
+    if n_candidates:
+        told += f" and {number(n_candidates, 'candidate')}"
+    return told if n_shown == n_ingresses + n_candidates else f"{told}, {n_shown:,} shown"
+
+
+def _without_lists(ases: pa.Table) -> pa.Table:
+    """Lists may be as long as an AS has routers; pages get them cut from elsewhere."""
+    return ases.select([f.name for f in ases.schema if not pa.types.is_nested(f.type)])
+
+
+def _first_ingresses(summary: Summary) -> tuple[np.ndarray, np.ndarray]:
+    """Ingress rows to show, those with the most traces first, and their offsets by AS."""
+    table = summary.ingresses
+    lengths = np.diff(summary.ingress_ptr)
+    traces = table["n_direct"].to_numpy() + table["n_after_gap"].to_numpy()
+    reached = pc.fill_null(table["n_reached"], -1).to_numpy()
+    position = np.repeat(np.arange(len(lengths)), lengths)
+    candidate = table["candidate"].to_numpy()
+    order = np.lexsort((table["ingress"].to_numpy(), -reached, -traces, candidate, position))
+    shown = order[offset_in_row(summary.ingress_ptr) < MAX_INGRESSES]
+    return shown, offsets(np.minimum(lengths, MAX_INGRESSES))
+
+
+def _farthest_ingresses(summary: Summary) -> tuple[np.ndarray, np.ndarray]:
+    """The first ingresses that have the largest eccentricity of their AS."""
+    lengths = np.diff(summary.ingress_ptr)
+    position = np.repeat(np.arange(len(lengths)), lengths)
+    eccentricity = pc.fill_null(summary.ingresses["eccentricity"], -1).to_numpy()
+    top = summary.distributions.max_hops
+    found = np.flatnonzero((eccentricity == top[position]) & (eccentricity > 0))
+    n_found = np.bincount(position[found], minlength=len(lengths))
+    kept = found[offset_in_row(offsets(n_found)) < MAX_FARTHEST]
+    return kept, offsets(np.minimum(n_found, MAX_FARTHEST))
+
+
+def _ingress_rows(table: pa.Table, widths: np.ndarray) -> list[tuple]:
+    """What a page shows of each ingress: plain texts and numbers, in the order of the template."""
+    neighbors = table["neighbor_asns"].combine_chunks()
+    few = pc.list_slice(neighbors, 0, MAX_NEIGHBORS)
+    texts = pc.binary_join(few.cast(pa.list_(pa.string())), ", ").to_pylist()
+    lengths = pc.list_value_length(neighbors).to_pylist()
+    texts = [
+        f"{text} +{n - MAX_NEIGHBORS}" if n > MAX_NEIGHBORS else text
+        for text, n in zip(texts, lengths, strict=True)
+    ]
+    hops = _hop_texts(table["hop_counts"].combine_chunks(), widths)
+    columns = [
+        table[name].to_pylist()
+        for name in ("n_direct", "n_after_gap", "n_reached", "eccentricity", "mean_hops")
+    ]
+    addr, candidate = table["addr"].to_pylist(), table["candidate"].to_pylist()
+    return list(zip(addr, texts, *columns, candidate, hops, strict=True))
+
+
+def _hop_texts(hop_counts: pa.Array, widths: np.ndarray) -> list[str]:
+    """Counts at 1, 2, 3 ... hops as text; ``widths`` neighbouring ones are merged."""
+    away = pc.list_slice(hop_counts, 1)
+    texts = pc.fill_null(pc.binary_join(away.cast(pa.list_(pa.string())), " "), "").to_pylist()
+    for i in np.flatnonzero(widths > 1).tolist():
+        counts = np.array(away[i].as_py() or [], np.int64)
+        if len(counts):
+            merged = np.add.reduceat(counts, np.arange(0, len(counts), widths[i]))
+            texts[i] = " ".join(map(str, merged.tolist()))
+    return texts
+
+
+def _farthest_rows(table: pa.Table) -> list[tuple[str, str]]:
+    """Ingress and the routers farthest from it, as texts."""
+    joined = pc.binary_join(
+        table["farthest_addrs"].combine_chunks().cast(pa.list_(pa.string())), ", "
+    )
+    return list(zip(table["addr"].to_pylist(), joined.to_pylist(), strict=True))
+
+
+def _eccentricities(summary: Summary, begin: int, end: int) -> tuple[list[tuple], int]:
+    """(hops, ingresses, width of a bar in per cent) of an AS; how many have the largest."""
+    values = summary.ingresses["eccentricity"].slice(begin, end - begin).drop_null().to_numpy()
+    if len(values) == 0 or values.max() == 0:
+        return [], 0
+    counts = np.bincount(values)
+    n_farthest = int(counts[-1])
+    low = int(values.min())
+    width, binned = bin_counts(counts[low:], 24)
+    most = int(binned.max())
+    rows = []
+    for i, count in enumerate(binned.tolist()):
+        first = low + i * width
+        last = min(first + width, len(counts)) - 1
+        label = str(first) if first == last else f"{first}\u2013{last}"
+        if count:
+            rows.append((label, count, round(100 * count / most)))
+    return rows, n_farthest
+
+
+def _levels(pairs: np.ndarray, n_pairs: int) -> list[tuple]:
+    """(hops, pairs, share, cumulated share) of the table below a drawing."""
+    if n_pairs == 0:
+        return []
+    width, counts = bin_counts(pairs[1:])
+    rows, sofar = [], 0
+    for i, count in enumerate(counts.tolist()):
+        first = 1 + i * width
+        last = min(first + width, len(pairs)) - 1
+        sofar += count
+        label = str(first) if first == last else f"{first}\u2013{last}"
+        rows.append((label, count, share(count, n_pairs), share(sofar, n_pairs)))
+    return rows
+
+
+def _listed(texts: list[str | None], n_all: int) -> str:
+    listed = ", ".join(text or "?" for text in texts)
+    return f"{listed} and {n_all - len(texts):,} more" if n_all > len(texts) else listed

@@ -1,0 +1,256 @@
+"""The index of all ASes: its rows as a script, the rest as variables of its template."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipeline.model.words import number
+from pipeline.report.pages.escaping import printable, printables, script_json
+from pipeline.report.pages.plots import bin_counts, hop_histogram
+from pipeline.report.pages.run_facts import RunFacts
+from pipeline.report.pages.texts import DECIMALS, interval, rounded, width
+from pipeline.report.tables.node_files import has_node_file
+from pipeline.report.tables.summarise import Summary
+from pipeline.report.tables.widths import WidthReport, width_keys, width_or_bounds
+
+MAX_WARNINGS = 20
+MAX_INPUTS = 200
+N_FIRST = 100  # ASes in the index before its script runs, and without scripts
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of the index; {noun} and {nouns} stand for what a node is called."""
+
+    key: str
+    label: str
+    title: str
+
+    @property
+    def decimals(self) -> int | None:
+        """Of its figures; None where they are whole numbers or texts."""
+        return DECIMALS.get(self.key)
+
+
+COLUMNS = (
+    Column("asn", "AS", "Autonomous System number"),
+    Column("name", "Name", "Name of the AS"),
+    Column("n_nodes", "{nouns}", "{nouns} of the AS"),
+    Column("n_edges", "Links", "Links inside the AS"),
+    Column("n_ingresses", "Ingresses", "{nouns} by which traffic enters, without candidates"),
+    Column(
+        "mean_hops", "Mean hops", "Mean over pairs of an ingress and one of the {nouns} it reaches"
+    ),
+    Column("median_hops", "Median", "Median hops over these pairs"),
+    Column("p90_hops", "p90", "Nine of ten pairs have at most this many hops"),
+    Column("max_hops", "Max", "Hops to the farthest {noun} from any ingress"),
+    Column("n_unreached", "Unreached", "{nouns} that no ingress reaches"),
+    Column("n_components", "Parts", "Connected components of the AS"),
+    Column("status", "Status", "ok; partial or failed: some or all searches did not finish"),
+)
+
+
+# Shown where they were measured, in this place; by weight with its unit.
+WIDTH_COLUMNS = (
+    Column("diameter", "Diameter", "Hops between the two {nouns} that lie farthest apart"),
+    Column("radius", "Radius", "Hops from the center to the farthest {noun}"),
+    Column("weighted_diameter", "Diam.", "The same by weight of links"),
+    Column("weighted_radius", "Radius", "The same by weight of links"),
+)
+_BEFORE = "n_unreached"  # the column that they stand before
+
+
+def index_script(ases: pa.Table, widths: WidthReport | None = None) -> str:
+    """Rows of the index as a script: ``hopscope.load({column: [...]})``, ASCII only.
+
+    Of a width that has intervals the bounds come too, as ``<column>_lower`` and ``_upper``.
+    """
+    columns: dict[str, list] = {}
+    shown = [column.key for column in COLUMNS]
+    for key in width_keys(widths):
+        shown.append(key)
+        if ases[f"{key}_lower"].null_count < ases[key].null_count:
+            shown += [f"{key}_lower", f"{key}_upper"]
+    for key in shown:
+        values = ases[key]
+        if key == "name":
+            columns["name"] = printables(values.to_pylist())
+        elif pa.types.is_floating(values.type) and not key.endswith(("_lower", "_upper")):
+            columns[key] = [None if v is None else rounded(v, key) for v in values.to_pylist()]
+        else:
+            columns[key] = values.to_pylist()
+    return f"hopscope.load({script_json(columns)});\n"
+
+
+def index_variables(
+    summary: Summary,
+    run: RunFacts,
+    manifest: dict,
+    warnings: list[str],
+    busy_share: dict[str, float],
+) -> dict:
+    largest = pc.sort_indices(
+        summary.ases, [("n_nodes", "descending"), ("asn", "ascending")]
+    ).slice(0, N_FIRST)
+    shown = [column.key for column in COLUMNS]
+    keys = width_keys(summary.widths)
+    shown += [f"{key}{which}" for key in keys for which in ("", "_lower", "_upper")]
+    first = summary.ases.select(shown).take(largest).to_pylist()
+    for row in first:
+        row["name"] = printable(row["name"] or "")
+        row |= {key: width_or_bounds(row, key) for key in keys}
+    pairs = np.array(summary.totals["hop_counts"], np.int64)
+    inputs = [_input(entry) for entry in (manifest.get("inputs") or [])]
+    folder = _common_folder([entry["path"] for entry in inputs])
+    for entry in inputs:
+        entry["path"] = entry["path"][len(folder) :]
+    # What went wrong comes first: the list is cut.
+    inputs.sort(key=lambda entry: entry["status"] == "ok")
+    return {
+        "columns": _columns(run, summary),
+        "widths": _width_tiles(summary),
+        "has_nodes": bool(has_node_file(summary.widths, summary.ases.num_rows).any()),
+        "first": first,
+        "chart": hop_histogram(pairs),
+        "chart_width": bin_counts(pairs[1:])[0],
+        "facts": _facts(summary, run, manifest, inputs, busy_share),
+        "inputs": inputs[:MAX_INPUTS],
+        "n_inputs": len(inputs),
+        "folder": folder,
+        "warnings": [printable(line) for line in warnings[:MAX_WARNINGS]],
+        "n_warnings": len(warnings),
+    }
+
+
+def _input(entry: dict) -> dict:
+    return {
+        "path": printable(entry.get("path", "")),
+        "format": printable(entry.get("format", "")),
+        "status": printable(entry.get("status") or "ok"),
+        "n_records": entry.get("n_records"),
+        "n_rejected": entry.get("n_rejected", 0),
+        "sha256": printable(entry.get("sha256") or ""),
+    }
+
+
+def _common_folder(paths: list[str]) -> str:
+    """What all paths begin with, up to a slash; empty for a single one."""
+    if len(paths) < 2:
+        return ""
+    same = os.path.commonprefix(paths)  # noqa: RUF071 (cut at its last slash below)
+    return same[: same.rfind("/") + 1]
+
+
+def _facts(
+    summary: Summary,
+    run: RunFacts,
+    manifest: dict,
+    inputs: list[dict],
+    busy_share: dict[str, float],
+) -> list[tuple[str, str]]:
+    """Name and text of each line of the box that says what the figures rest on."""
+    counts = manifest.get("counts") or {}
+    options = manifest.get("options") or {}
+    totals = summary.totals
+    bad = sum(entry["status"] != "ok" for entry in inputs)
+    rejected = sum(entry["n_rejected"] or 0 for entry in inputs)
+    facts = [("inputs", number(len(inputs), "file") + (f", {bad:,} not whole" if bad else ""))]
+    if not inputs:
+        facts = [("inputs", "none: a generator wrote the snapshot" if run.synthetic else "none")]
+    if counts.get("n_traces"):
+        facts.append(("traces", f"{counts['n_traces']:,}"))
+    facts.append(("broken records", f"{rejected:,} set aside" if rejected else "none"))
+    facts.append((f"{run.one} is", run.brief or run.limit))
+    if not run.declared_only:
+        borders = str(options.get("borders", ""))
+        facts.append(("borders", _BORDER_FACTS.get(borders, printable(borders) or "not recorded")))
+    if run.mapped:
+        facts.append(("mapped", run.mapped))
+    if counts.get("n_unmapped"):
+        facts.append(("in no AS", f"{counts['n_unmapped']:,} {run.nouns} could not be mapped"))
+    facts.append(
+        ("searches", f"{totals['n_searches']:,} from {number(totals['n_ingresses'], 'ingress')}")
+    )
+    for table in summary.widths.tables:
+        found = totals[f"{table.prefix}widths"]
+        cut = f", cut short in {found['n_not_exact']:,}" if found["n_not_exact"] else ""
+        cut += f", unknown in {found['n_unknown']:,}" if found["n_unknown"] else ""
+        facts.append(
+            (
+                f"widths in {_unit(table.unit)}",
+                f"exact in {number(found['n_exact'], 'AS')}{cut}; "
+                f"{number(found['n_searches'], 'search')}",
+            )
+        )
+    if totals["n_without_ingress"]:
+        facts.append(("without ingress", number(totals["n_without_ingress"], "AS")))
+    if totals["n_failed"] or totals["n_partial"]:
+        facts.append(
+            ("not whole", f"{totals['n_failed']:,} failed, {totals['n_partial']:,} partial")
+        )
+    if busy_share:
+        shares = list(busy_share.values())
+        mean = 100 * sum(shares) / len(shares)
+        facts.append(
+            ("computed by", f"{number(len(shares), 'worker')}, busy {mean:.0f} % of the time")
+        )
+    return facts
+
+
+_BORDER_FACTS = {
+    "elected": "the AS of an address is elected from all traces",
+    "prefix": "the AS of an address is that of its prefix",
+}
+
+
+def _columns(run: RunFacts, summary: Summary) -> list[Column]:
+    """Columns of the index; without a name in the run there is none for names."""
+    named = summary.ases["name"].null_count < summary.ases.num_rows
+    keys = width_keys(summary.widths)
+    units = {table.prefix: table.unit for table in summary.widths.tables}
+    widths = [
+        Column(c.key, f"{c.label}, {_unit(units['weighted_'])}", c.title)
+        if c.key.startswith("weighted_")
+        else c
+        for c in WIDTH_COLUMNS
+        if c.key in keys
+    ]
+    at = next(i for i, c in enumerate(COLUMNS) if c.key == _BEFORE)
+    return [
+        Column(c.key, _worded(c.label, run), _worded(c.title, run))
+        for c in (*COLUMNS[:at], *widths, *COLUMNS[at:])
+        if named or c.key != "name"
+    ]
+
+
+def _worded(text: str, run: RunFacts) -> str:
+    nouns = run.nouns[0].upper() + run.nouns[1:] if text.startswith("{nouns}") else run.nouns
+    return text.format(noun=run.noun, nouns=nouns)
+
+
+def _unit(unit: str) -> str:
+    return {"ms": "ms", "length": "length", "hops": "hops"}.get(unit, "weight")
+
+
+def _width_tiles(summary: Summary) -> list[dict]:
+    """Name, text and remark of the largest diameters of the run."""
+    tiles = []
+    for table in summary.widths.tables:
+        totals = summary.totals[f"{table.prefix}widths"]
+        lower, upper = totals["largest_diameter_lower"], totals["largest_diameter_upper"]
+        if lower is None:
+            continue
+        exact = totals["largest_diameter"] is not None
+        tiles.append(
+            {
+                "name": f"largest diameter{f', {_unit(table.unit)}' if table.prefix else ''}",
+                "text": width(lower) if exact else interval(lower, -1 if upper is None else upper),
+                "asn": totals["largest_diameter_asn"] if exact else None,
+            }
+        )
+    return tiles

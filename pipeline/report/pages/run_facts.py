@@ -1,0 +1,143 @@
+"""What every page says about the run as a whole: what a node is, and what that limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from pipeline.model.mapped import mapped_of
+from pipeline.model.origins import Origins, Source, origins_of
+from pipeline.model.words import NodeWords, node_words
+from pipeline.report.pages.escaping import printable
+from pipeline.report.pages.texts import share, utc
+from pipeline.report.tables.summarise import Summary
+
+
+@dataclass(frozen=True)
+class Synthetic:
+    """What no measurement is behind, as pages say it."""
+
+    made_by: str
+    path: str  # of the file; empty: a generator wrote into the store
+    n_ases: int
+
+
+@dataclass(frozen=True)
+class RunFacts:
+    """What pages say about the run as a whole; texts are plain, templates escape them."""
+
+    snapshot: str
+    written: str
+    version: str
+    noun: str  # what a node is
+    nouns: str
+    limit: str  # what that means
+    declared: bool  # some ASes come from topology files or generators
+    declared_only: bool
+    n_ases_stored: int
+    unreached_share: str
+    brief: str = ""  # ``limit`` in a few words
+    synthetic: tuple[Synthetic, ...] = ()
+    all_synthetic: bool = False
+    mapped: str = ""  # the share of addresses of a known AS; empty without traces
+
+    @property
+    def one(self) -> str:
+        """A node with its article."""
+        return NodeWords(self.noun, self.nouns).one
+
+
+def describe_run(snapshot, summary: Summary, *, version: str, written: float) -> RunFacts:
+    """Facts that every page needs, from the snapshot's manifest.
+
+    Parameters
+    ----------
+    snapshot : pipeline.store.Snapshot
+    summary : Summary
+    version : str
+    written : float
+        Seconds since 1970 UTC.
+    """
+    origins = origins_of(snapshot.manifest, snapshot.asn)
+    totals = summary.totals
+    words = node_words(origins.kind)
+    brief, limit = _limit(
+        origins.kind, bool(origins.sources), origins.has_traces, origins.all_synthetic
+    )
+    return RunFacts(
+        snapshot=printable(snapshot.name),
+        written=utc(written),
+        version=version,
+        noun=words.noun,
+        nouns=words.nouns,
+        limit=limit,
+        brief=brief,
+        declared=bool(origins.sources),
+        declared_only=bool(origins.sources) and not origins.has_traces,
+        n_ases_stored=len(snapshot.asn),
+        unreached_share=share(totals["n_unreached"], totals["n_nodes"]),
+        synthetic=tuple(map(_synthetic, origins.synthetic)),
+        all_synthetic=origins.all_synthetic,
+        mapped=mapped_of(snapshot.manifest.get("counts") or {}),
+    )
+
+
+def about_as(run: RunFacts, origins: Origins, source: Source | None) -> RunFacts:
+    """The same as the page of an AS that comes from ``source`` says it."""
+    kind = origins.kind_of(source)
+    words = node_words(kind)
+    declared = source is not None or run.declared_only
+    made_up = origins.all_synthetic or (source is not None and bool(source.made_by))
+    brief, limit = _limit(kind, declared, not declared, made_up)
+    return replace(
+        run,
+        noun=words.noun,
+        nouns=words.nouns,
+        limit=limit,
+        brief=brief,
+        declared=declared,
+        declared_only=declared,
+        mapped=run.mapped if source is None else "",
+        synthetic=(_synthetic(source),) if source is not None and source.made_by else (),
+    )
+
+
+def _synthetic(source: Source) -> Synthetic:
+    return Synthetic(printable(source.made_by), printable(source.path), source.n_ases)
+
+
+def _limit(kind: str, has_files: bool, has_traces: bool, made_up: bool) -> tuple[str, str]:
+    """What a node is, briefly, and what that limits."""
+    if kind != "router":
+        return _LIMITS.get(kind, _LIMITS["mixed"])
+    if has_files and not has_traces:
+        if made_up:
+            return "a router of a generated topology", "A node is a router of a generated topology."
+        return "a router of the topology file", "A node is a router of the topology file."
+    if has_files:
+        return (
+            "a router of a topology file, or a machine of traces, its addresses merged",
+            "A node is a router: of a topology file, or of traces, where an alias file told which "
+            "addresses belong to one machine.",
+        )
+    return (
+        "a machine, its addresses merged as far as the alias file tells",
+        "A node is a router: the addresses that the alias file gives to one machine were merged.",
+    )
+
+
+_LIMITS = {
+    "interface": (
+        "an interface address; none were merged to routers",
+        "A node is an interface address, since no alias file told which addresses belong to one "
+        "router: real routers are fewer, and hops between them at most as many.",
+    ),
+    "mixed": (
+        "a router of a topology file, or an interface address of traces",
+        "A node is a router where an AS comes from a topology file, and an interface address "
+        "where it comes from traces without an alias file: of those, real routers are fewer.",
+    ),
+    "as": (
+        "a whole AS",
+        "A node is a whole AS: the input is a map of ASes, searched as one graph.",
+    ),
+}

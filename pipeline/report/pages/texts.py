@@ -1,0 +1,81 @@
+"""Figures as short texts of pages."""
+
+from __future__ import annotations
+
+import datetime
+import math
+
+from markupsafe import Markup
+
+from pipeline.report.pages.plots import share_text
+
+NONE = "\u2013"  # where there is no figure
+
+
+def share(count: int, total: int) -> str:
+    """Share with its unit, for running text."""
+    if not count or not total:
+        return "0 %"
+    return "100 %" if count == total else f"{Markup(share_text(count, total)).unescape()} %"
+
+
+def utc(seconds: float) -> str:
+    """UTC date and minute of seconds since 1970."""
+    return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+# Decimals of the figures that have any, wherever they are shown.
+DECIMALS = {
+    "mean_hops": 2,
+    "median_hops": 1,
+    "p90_hops": 1,
+    "effective_diameter": 2,
+    "weighted_diameter": 2,
+    "weighted_radius": 2,
+}
+SMALL = 0.01  # of weights, what is less is shown with three digits that count
+
+
+def rounded(value: float, key: str) -> float:
+    """The number that a figure shows: rounded once, from the full value.
+
+    The script of the index is given this one, so that what it writes is what pages write.
+    """
+    if _is_small(value, key):
+        return float(f"{value:.3g}")
+    return float(f"{value:.{DECIMALS[key]}f}")
+
+
+def figure(value: float | str | None, key: str) -> str:
+    """A figure as text, the same on all pages and in the index; a text as it is."""
+    if value is None or isinstance(value, str):
+        return value or NONE
+    if key not in DECIMALS:
+        return f"{value:,}"
+    if _is_small(value, key):
+        places = 2 - math.floor(math.log10(abs(rounded(value, key))))
+        return f"{value:.{places}f}".rstrip("0")
+    return f"{value:,.{DECIMALS[key]}f}"
+
+
+def width(value: float) -> str:
+    """A width: hops as they are, weights as figures."""
+    return f"{value:,}" if isinstance(value, int) else figure(value, "weighted_diameter")
+
+
+def _is_small(value: float, key: str) -> bool:
+    return key.startswith("weighted") and 0 < abs(value) < SMALL
+
+
+def interval(lower: float, upper: float, between: str = NONE) -> str:
+    """Two bounds, the upper -1 where there is none; rounded outwards, so that they stay bounds."""
+    if isinstance(lower, int):
+        texts = f"{lower:,}", f"{upper:,}"
+    else:
+        places = 0 if max(lower, upper) >= 100 else 2
+        scale = 10**places
+        texts = (
+            f"{math.floor(lower * scale) / scale:,.{places}f}",
+            f"{math.ceil(upper * scale) / scale:,.{places}f}",
+        )
+    return f"at least {texts[0]}" if upper < 0 else between.join(texts)

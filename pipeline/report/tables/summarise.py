@@ -1,0 +1,209 @@
+"""What a run measured, as the tables of the report: a row an AS, a row an (AS, ingress).
+
+Everything is columns from end to end: tens of thousands of ASes and a million ingresses cost no
+Python object a row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from pipeline.model.measurement import Measurement
+from pipeline.report.tables.columns import lists, null_where_empty, null_where_nan, spread
+from pipeline.report.tables.distributions import Distributions, mean_of_each, sum_distributions
+from pipeline.report.tables.node_names import node_texts
+from pipeline.report.tables.ragged import offsets, take_rows
+from pipeline.report.tables.reach import Unreached, find_unreached
+from pipeline.report.tables.widths import WidthReport, report_widths
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """Tables of one run; rows of ``ases``, ``distributions`` and ``unreached`` are parallel.
+
+    Attributes
+    ----------
+    ases, ingresses : pyarrow.Table
+        As in ``ases.parquet`` and ``ingresses.parquet``.
+    ingress_ptr : (n_ases + 1,) int64
+        Ingress rows of AS i are ingress_ptr[i]:ingress_ptr[i + 1].
+    distributions : Distributions
+    unreached : Unreached
+    unreached_texts : pyarrow.StringArray
+        Parallel to ``unreached.first``.
+    totals : dict
+        Sums over all ASes of the run.
+    widths : WidthReport
+        Empty where none were asked for.
+    """
+
+    ases: pa.Table
+    ingresses: pa.Table
+    ingress_ptr: np.ndarray
+    distributions: Distributions
+    unreached: Unreached
+    unreached_texts: pa.Array
+    totals: dict
+    widths: WidthReport
+
+
+def summarise(snapshot, measurement: Measurement) -> Summary:
+    """Join what was measured to what the snapshot says.
+
+    Parameters
+    ----------
+    snapshot : pipeline.store.Snapshot
+    measurement : Measurement
+        Of this snapshot.
+
+    Returns
+    -------
+    Summary
+        Sorted by asn, then ingress; the same for any order, device and packing of the searches.
+    """
+    rows = np.asarray(measurement.rows, np.int64)
+    ingresses = snapshot.ingresses(rows)
+    ingress_row = np.asarray(ingresses.row, np.int64)
+    candidate = np.asarray(ingresses.candidate, bool)
+    position = np.searchsorted(rows, ingress_row)
+    source = ~candidate
+    unreached = find_unreached(
+        snapshot, rows, ingress_row[source], np.asarray(ingresses.node)[source]
+    )
+    distributions = sum_distributions(rows, measurement.results)
+    n_ingresses = np.bincount(position[source], minlength=len(rows))
+    n_candidates = np.bincount(position[candidate], minlength=len(rows))
+    widths = report_widths(snapshot, measurement)
+    ases = _as_table(
+        snapshot, measurement, n_ingresses, n_candidates, unreached.count, distributions, widths
+    )
+    unreached_rows = np.repeat(rows, np.diff(unreached.first_ptr))
+    return Summary(
+        ases=ases,
+        ingresses=_ingress_table(snapshot, ingresses, measurement),
+        ingress_ptr=offsets(np.bincount(position, minlength=len(rows))),
+        distributions=distributions,
+        unreached=unreached,
+        unreached_texts=node_texts(snapshot, unreached_rows, unreached.first),
+        totals=_totals(ases, distributions) | widths.totals(np.asarray(snapshot.asn)),
+        widths=widths,
+    )
+
+
+def _as_table(
+    snapshot,
+    measurement: Measurement,
+    n_ingresses: np.ndarray,
+    n_candidates: np.ndarray,
+    n_unreached: np.ndarray,
+    distributions: Distributions,
+    widths: WidthReport,
+) -> pa.Table:
+    rows = np.asarray(measurement.rows, np.int64)
+    n_ases = len(rows)
+    reason = np.full(n_ases, None, object)
+    status = np.full(n_ases, "ok", object)
+    for row, why in measurement.failed.items():
+        i = int(np.searchsorted(rows, row))
+        reason[i] = why
+        status[i] = "partial" if distributions.n_searched[i] or widths.knows(i) else "failed"
+    columns = {
+        "asn": pa.array(np.asarray(snapshot.asn)[rows], pa.int64()),
+        "name": null_where_empty([snapshot.as_name[row] for row in rows.tolist()]),
+        "n_nodes": _counts(snapshot.n_nodes, rows),
+        "n_edges": _counts(snapshot.n_edges, rows),
+        "n_components": _counts(snapshot.n_components, rows),
+        "largest_component": _counts(snapshot.largest_component, rows),
+        "n_ingresses": pa.array(n_ingresses, pa.int64()),
+        "n_candidates": pa.array(n_candidates, pa.int64()),
+        "n_unreached": pa.array(n_unreached, pa.int64()),
+        "n_unmapped": _counts(snapshot.n_unmapped, rows),
+        "mean_hops": null_where_nan(distributions.mean),
+        "median_hops": null_where_nan(distributions.median),
+        "p90_hops": null_where_nan(distributions.p90),
+        "max_hops": pa.array(distributions.max_hops, pa.int32(), mask=distributions.max_hops < 0),
+        **widths.columns(),
+        "graph_hash": pa.array(snapshot.graph_hash, pa.string()).take(pa.array(rows)),
+        "device": null_where_empty(measurement.device),
+        "n_tasks": pa.array(np.asarray(measurement.n_tasks), pa.int64()),
+        "n_retries": pa.array(np.asarray(measurement.n_retries), pa.int64()),
+        "wall_s": null_where_nan(np.asarray(measurement.wall_s, np.float64)),
+        "status": pa.array(status, pa.string()),
+        "reason": pa.array(reason, pa.string()),
+    }
+    return pa.table(columns)
+
+
+def _ingress_table(snapshot, ingresses, measurement: Measurement) -> pa.Table:
+    results = measurement.results
+    row = np.asarray(ingresses.row, np.int64)
+    node = np.asarray(ingresses.node, np.int64)
+    # Searches are found by key, whatever their order; an ingress without one has nulls.
+    key = (row << 32) | node
+    searched = (np.asarray(results.row, np.int64) << 32) | np.asarray(results.source, np.int64)
+    order = np.argsort(searched, kind="stable")
+    searched = searched[order]
+    at = np.searchsorted(searched, key)
+    has = at < len(searched)
+    has[has] = searched[at[has]] == key[has]
+    search = order[at[has]]
+    hop_ptr, hop_counts = take_rows(results.hop_ptr, results.hop_counts, search)
+    farthest_ptr, farthest = take_rows(results.farthest_ptr, results.farthest, search)
+    farthest_rows = np.repeat(results.row[search], np.diff(farthest_ptr))
+    texts = node_texts(
+        snapshot, np.concatenate([row, farthest_rows]), np.concatenate([node, farthest])
+    )
+    columns = {
+        "asn": pa.array(np.asarray(snapshot.asn)[row], pa.int64()),
+        "ingress": pa.array(node, pa.int32()),
+        "addr": texts.slice(0, len(row)),
+        "neighbor_asns": lists(
+            np.asarray(ingresses.neighbor_ptr), pa.array(ingresses.neighbor_asn, pa.int64())
+        ),
+        "n_direct": pa.array(ingresses.n_direct, pa.int64()),
+        "n_after_gap": pa.array(ingresses.n_after_gap, pa.int64()),
+        "candidate": pa.array(ingresses.candidate, pa.bool_()),
+        "n_reached": spread(has, results.n_reached[search], pa.int64()),
+        "eccentricity": spread(has, results.eccentricity[search], pa.int32()),
+        "mean_hops": spread(has, mean_of_each(hop_ptr, hop_counts), pa.float64()),
+        "hop_counts": lists(hop_ptr, pa.array(hop_counts, pa.int64()), has),
+        "farthest": lists(farthest_ptr, pa.array(farthest, pa.int32()), has),
+        "farthest_addrs": lists(farthest_ptr, texts.slice(len(row)), has),
+    }
+    return pa.table(columns)
+
+
+def _totals(ases: pa.Table, distributions: Distributions) -> dict:
+    """Sums over the ASes of the run; hop figures over all pairs of all ASes."""
+
+    def total(name: str) -> int:
+        return int(ases[name].to_numpy().sum())
+
+    pairs = distributions.total()
+    n_pairs = int(pairs.sum())
+    status = ases["status"].to_numpy(zero_copy_only=False)
+    return {
+        "n_ases": ases.num_rows,
+        "n_nodes": total("n_nodes"),
+        "n_edges": total("n_edges"),
+        "n_ingresses": total("n_ingresses"),
+        "n_candidates": total("n_candidates"),
+        "n_unreached": total("n_unreached"),
+        "n_searches": int(distributions.n_searched.sum()),
+        "n_without_ingress": int((ases["n_ingresses"].to_numpy() == 0).sum()),
+        "n_failed": int((status == "failed").sum()),
+        "n_partial": int((status == "partial").sum()),
+        "n_pairs": n_pairs,
+        "mean_hops": float((pairs * np.arange(len(pairs))).sum() / n_pairs) if n_pairs else None,
+        "max_hops": int(distributions.max_hops.max(initial=-1))
+        if distributions.n_searched.any()
+        else None,
+        "hop_counts": pairs.tolist(),
+    }
+
+
+def _counts(column, rows: np.ndarray) -> pa.Array:
+    return pa.array(np.asarray(column)[rows], pa.int64())

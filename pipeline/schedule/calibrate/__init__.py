@@ -1,0 +1,1 @@
+"""What searches and tasks cost on this machine, measured and kept."""

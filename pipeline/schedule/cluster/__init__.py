@@ -1,0 +1,1 @@
+"""The workers: found, started, checked, guarded."""

@@ -1,0 +1,248 @@
+"""Workers to search on: one for each GPU, one for each core, or a Dask cluster that exists.
+
+- ``--scheduler ADDRESS``: that cluster, once its workers are shown to have our versions, our
+  sources and the store.
+- else, unless ``--device cpu``, and where NVML names a GPU: ``LocalCUDACluster``, one worker with
+  one thread a GPU, so that one task has a GPU for itself.
+- else ``LocalCluster``: one process with one thread a core. Not threads: reading Parquet and
+  pickling would wait for one another.
+
+Our own clusters (``own.py``) listen on 127.0.0.1 only, encrypted, to this run alone.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+import re
+import time
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from distributed import Client
+
+from pipeline.config import AnalyzeConfig
+from pipeline.errors import UsageError
+from pipeline.model.metrics import compiled_work
+from pipeline.model.tasks import Device
+from pipeline.schedule.cluster.credentials import configured
+from pipeline.schedule.cluster.fingerprint import fingerprint
+from pipeline.schedule.cluster.losses import Losses, losses_of
+from pipeline.schedule.cluster.own import start
+from pipeline.schedule.cluster.workers import (
+    ANSWER_S,
+    ask_scheduler,
+    ask_worker,
+    ask_workers,
+    check_workers,
+    compile_once_a_host,
+    path_text,
+)
+from pipeline.schedule.transport.connection import ask
+
+log = logging.getLogger(__name__)
+
+CONNECT_S = 10.0  # seconds to reach a scheduler
+WORKERS_S = 30.0  # seconds to wait for its first worker
+
+
+@dataclass
+class Cluster:
+    """An open cluster and what its workers said of themselves.
+
+    Attributes
+    ----------
+    client : Client
+    facts : dict of worker address to dict
+        Answers of ``workers.probe``.
+    devices : tuple of "cpu", "gpu"
+        What tasks may use.
+    own : bool
+        Started by us, and ended by us.
+    snapshot : Path or None
+        What every worker must see.
+    refused : dict of worker address to str
+        Workers that came during the run and get no task, and why.
+    losses : Losses
+        Workers that it lost.
+    """
+
+    client: Client
+    facts: dict[str, dict]
+    devices: tuple[Device, ...]
+    own: bool
+    address: str = ""
+    dashboard: str = ""
+    snapshot: Path | None = None
+    refused: dict[str, str] = field(default_factory=dict)
+    losses: Losses = field(default_factory=Losses)
+    _asked: set[str] = field(default_factory=set)
+
+    @property
+    def gpu_workers(self) -> list[str]:
+        return [worker for worker, facts in self.facts.items() if facts["gpu"]]
+
+    def n_threads(self) -> dict[str, int]:
+        """Threads of each worker; none where the scheduler is gone or does not answer."""
+        if self.client.status != "running":
+            return {}
+        try:
+            return dict(ask(self.client, lambda: self.client.scheduler.ncores(), ANSWER_S))
+        except Exception as error:
+            log.debug("the scheduler did not answer: %s", error)
+            return {}
+
+    def allowed(self, task: Any, workers: Iterable[str]) -> list[str] | None:
+        """Of the workers there now, those that may run a task; None: any.
+
+        Those with a GPU, where only some have one; and none that came during the run until it
+        has shown that it is like the others. Our own are.
+        """
+        if self.own:
+            return None
+        workers = list(workers)
+        self._meet([worker for worker in workers if worker not in self.facts])
+        known = [worker for worker in workers if worker in self.facts]
+        if task.device == "gpu":
+            known = [worker for worker in known if self.facts[worker]["gpu"]]
+            # None is left: wait for one of those that were there.
+            known = known or self.gpu_workers
+        return known if known and set(known) != set(workers) else None
+
+    def _meet(self, strangers: list[str]) -> None:
+        """Ask workers that came during the run what they are; the answer changes ``facts``."""
+        for worker in strangers:
+            if worker not in self._asked:
+                self._asked.add(worker)
+                loop = self.client.loop.asyncio_loop
+                asyncio.run_coroutine_threadsafe(self._meet_one(worker), loop)
+
+    async def _meet_one(self, worker: str) -> None:
+        try:
+            facts = await ask_worker(self.client, worker, path_text(self.snapshot))
+            check_workers({worker: facts}, self.snapshot)
+        except Exception as error:
+            self.refused[worker] = str(error)
+            log.warning("%s; it gets no task", error)
+            return
+        self.facts = self.facts | {worker: facts}
+
+    def describe(self) -> dict:
+        """For report.json: who searched, with what."""
+        return {
+            "scheduler": self.address,
+            "dashboard": self.dashboard,
+            "own": self.own,
+            "n_workers": len(self.facts),
+            "devices": list(self.devices),
+            "workers": {
+                worker: {"host": facts["host"], "gpu": facts["gpu"]}
+                for worker, facts in sorted(self.facts.items())
+            },
+            "lost_workers": self.losses.told(),
+            "versions": fingerprint(),
+        }
+
+
+@contextlib.contextmanager
+def open_cluster(config: AnalyzeConfig, snapshot: Path | None = None) -> Iterator[Cluster]:
+    """Open the cluster that ``config`` asks for; close what we opened.
+
+    Parameters
+    ----------
+    config : AnalyzeConfig
+        ``scheduler``, ``device``, ``workers``, ``dashboard``.
+    snapshot : Path or None
+        Folder that every worker must see.
+
+    Raises
+    ------
+    UsageError
+        No such scheduler, no worker there, workers that differ from us or do not see the
+        snapshot, a GPU asked for where there is none; the message names address or worker.
+    """
+    _quiet()
+    with contextlib.ExitStack() as stack:
+        if config.scheduler is not None:
+            client = stack.enter_context(_connect(config.scheduler))
+            _await_workers(client, config.scheduler)
+        else:
+            client = stack.enter_context(start(config))
+        facts = ask_workers(client, snapshot)
+        check_workers(facts, snapshot)
+        if config.scheduler is not None:
+            compile_once_a_host(client, facts, compiled_work(config.metrics))
+        gpu_workers = any(fact["gpu"] for fact in facts.values())
+        if config.device == "gpu" and not gpu_workers:
+            raise UsageError(
+                f"--device gpu: no worker of {config.scheduler or 'this machine'} has a GPU that "
+                "CuPy can use; give --device cpu"
+            )
+        both: tuple[Device, ...] = ("cpu", "gpu") if gpu_workers else ("cpu",)
+        yield Cluster(
+            client=client,
+            facts=facts,
+            devices=both if config.device == "auto" else (config.device,),
+            own=config.scheduler is None,
+            address=client.scheduler.address,
+            dashboard=client.dashboard_link or "",
+            snapshot=snapshot,
+            losses=stack.enter_context(losses_of(client)),
+        )
+
+
+def _quiet() -> None:
+    """Distributed tells of each start and stop; a run of ours should not."""
+    # Dead workers and lost results are told as errors; what matters reaches us as outcomes.
+    # These have levels of their own, set when distributed was imported.
+    for name in ("distributed", "distributed.client", "bokeh", "tornado", "tornado.application"):
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    for name in ("nanny", "scheduler", "worker", "core", "comm", "batched"):
+        logging.getLogger(f"distributed.{name}").setLevel(logging.CRITICAL)
+
+
+_ADDRESS = re.compile(r"(?:(?:tcp|tls|ucx)://)?(?:\[[0-9A-Fa-f:.%\w]+\]|[^\s/:\[\]@?#]+):(\d{1,5})")
+
+
+def _check_address(address: str) -> None:
+    """Refuse what is no address before Dask tries it, which takes long and leaves threads."""
+    found = _ADDRESS.fullmatch(address)
+    if found is None or not 0 < int(found[1]) < 65536:
+        raise UsageError(
+            f"--scheduler {address!r}: give tcp://HOST:PORT (or tls://, ucx://), "
+            "for example tcp://127.0.0.1:8786"
+        )
+
+
+@contextlib.contextmanager
+def _connect(address: str) -> Iterator[Client]:
+    _check_address(address)
+    security = configured(address)
+    try:
+        client = Client(address, timeout=CONNECT_S, set_as_default=False, security=security)
+    except (OSError, ValueError, TimeoutError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        refuses = " that takes these certificates" if address.startswith("tls://") else ""
+        raise UsageError(
+            f"--scheduler {address}: no Dask scheduler{refuses} answers there ({reason}); "
+            "docs/scheduling.md says how to start one"
+        ) from None
+    try:
+        yield client
+    finally:
+        with contextlib.suppress(TimeoutError, OSError):
+            client.close(timeout=CONNECT_S)
+
+
+def _await_workers(client: Client, address: str) -> None:
+    deadline = time.monotonic() + WORKERS_S
+    while not ask_scheduler(client, lambda: client.scheduler.ncores(), ANSWER_S):
+        if time.monotonic() > deadline:
+            raise UsageError(
+                f"--scheduler {address}: it has no worker, and none came within "
+                f"{WORKERS_S:.0f} s; start some with: dask worker {address} --host HOST"
+            )
+        time.sleep(0.2)

@@ -1,0 +1,159 @@
+"""A Dask cluster of our own: one worker a GPU or a core, ended with the run.
+
+It listens on 127.0.0.1 only, and every connection is encrypted and shows a certificate made for
+this cluster (``credentials.temporary``): what a worker is sent it runs, with our rights.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import signal
+import socket
+import warnings
+from collections.abc import Iterator
+from multiprocessing import resource_tracker
+from typing import Any
+
+import dask
+from distributed import Client, LocalCluster
+
+from kernels._cpu.threads import n_cores
+from pipeline.config import AnalyzeConfig
+from pipeline.errors import UsageError
+from pipeline.model.words import number
+from pipeline.schedule.cluster import dashboard_guard
+from pipeline.schedule.cluster.credentials import temporary
+from pipeline.schedule.cluster.gpus import visible_gpus
+from pipeline.store.held import WORKERS, held_folder, own_folder
+
+START_S = 10.0  # seconds for the scheduler in this process to answer
+WORKER_START_S = 600  # seconds for a nanny to start its worker again, on a machine that is busy
+THREADS = ("HOPSCOPE_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS")  # of a worker's kernels
+DEATHS = 0  # workers that Dask lets a task lose: none, we decide what is tried again
+
+
+@contextlib.contextmanager
+def start(config: AnalyzeConfig) -> Iterator[Client]:
+    """Start the cluster that ``config`` asks for (``device``, ``workers``, ``dashboard``); end it.
+
+    Raises
+    ------
+    UsageError
+        A GPU asked for where there is none, more workers than GPUs, no dask-cuda.
+    """
+    gpus = visible_gpus() if config.device != "cpu" else []
+    if config.device == "gpu" and not gpus:
+        raise UsageError("--device gpu: this machine has no NVIDIA GPU; give --device cpu or auto")
+    if config.workers is not None and config.workers < 1:
+        raise UsageError(f"--workers {config.workers}: give 1 or more")
+    if gpus and config.workers is not None and config.workers > len(gpus):
+        raise UsageError(
+            f"--workers {config.workers}: one worker a GPU, and there are {len(gpus)}; "
+            "give fewer, or --device cpu"
+        )
+    n_workers = config.workers or len(gpus) or n_cores()
+    threads = str(max(1, n_cores() // n_workers))
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_environment_kept())
+        stack.enter_context(
+            dask.config.set(
+                {
+                    "distributed.scheduler.allowed-failures": DEATHS,
+                    # Its nanny starts a worker again; Dask would send the nanny away meanwhile.
+                    "distributed.deploy.lost-worker-timeout": f"{WORKER_START_S} s",
+                    "distributed.scheduler.preload": [
+                        *dask.config.get("distributed.scheduler.preload", []),
+                        dashboard_guard.__name__,
+                    ],
+                    # A worker's own pages: nobody is told of them, so there are none.
+                    "distributed.worker.http.routes": [],
+                    "logging": {"distributed": "critical"},
+                    # A worker is one thread of ours; kernels may use its share of the cores.
+                    **{f"distributed.nanny.pre-spawn-environ.{name}": threads for name in THREADS},
+                }
+            )
+        )
+        scratch = stack.enter_context(held_folder(own_folder(), WORKERS))
+        options: dict[str, Any] = {
+            "n_workers": n_workers,
+            "threads_per_worker": 1,
+            "host": "127.0.0.1",
+            "protocol": "tls",
+            "security": temporary(),
+            "dashboard_address": _free_address(config.dashboard),
+            "local_directory": str(scratch),
+            "silence_logs": logging.CRITICAL,
+        }
+        with warnings.catch_warnings(), _no_interrupt_in_children():
+            # Another run may have taken the port since we looked: any other will do.
+            warnings.filterwarnings("ignore", message="Port .* is already in use")
+            cluster = _start_cuda(gpus[:n_workers], options) if gpus else LocalCluster(**options)
+        stack.enter_context(contextlib.closing(cluster))
+        client = Client(cluster, set_as_default=False, timeout=START_S)
+        stack.enter_context(contextlib.closing(client))
+        yield client
+
+
+@contextlib.contextmanager
+def _environment_kept() -> Iterator[None]:
+    """Leave the numbers of threads in our environment as they are.
+
+    A nanny writes what its workers are to have into the environment of its own process, ours, and
+    leaves it there; the workers of a cluster opened later would take it for what the user wants.
+    """
+    before = {name: os.environ.get(name) for name in THREADS}
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+@contextlib.contextmanager
+def _no_interrupt_in_children() -> Iterator[None]:
+    """Ctrl-C goes to the whole terminal; let this process alone answer, which ends its workers.
+
+    A signal mask passes to threads and to what they start: the cluster's event loop, born in
+    here, keeps SIGINT blocked, and so do the workers that it starts now and later.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # started by the first child else, it unblocks SIGINT there
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _start_cuda(gpus: list[str], options: dict[str, Any]) -> Any:
+    try:
+        from dask_cuda import LocalCUDACluster
+    except ImportError:
+        raise UsageError(
+            f"{number(len(gpus), 'GPU')} here, but dask-cuda is not installed; "
+            "install hopscope[gpu], or give --device cpu"
+        ) from None
+    # Graphs are kept by us within a budget; dask-cuda need not spill what it cannot see.
+    return LocalCUDACluster(CUDA_VISIBLE_DEVICES=",".join(gpus), device_memory_limit=0, **options)
+
+
+def _free_address(address: str) -> str:
+    """The address, or one with any free port if that one is taken."""
+    host, _, port = address.rpartition(":")
+    host = host or "127.0.0.1"
+    with socket.socket() as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, int(port)))
+        except OSError:
+            return f"{host}:0"
+        except (ValueError, OverflowError):
+            raise UsageError(f"dashboard {address}: give HOST:PORT") from None
+    return f"{host}:{port}"

@@ -1,0 +1,164 @@
+"""What workers of a cluster say of themselves, and whether they may search for us."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import socket
+from collections.abc import Awaitable, Sequence
+from pathlib import Path
+from typing import Any
+
+from distributed import Client
+
+from kernels._cpu.compile import Work, compile_cpu
+from pipeline.errors import ClusterLostError, UsageError
+from pipeline.schedule.cluster.fingerprint import MUST_AGREE, fingerprint
+from pipeline.schedule.transport.connection import ask
+
+ANSWER_S = 20.0  # seconds for a scheduler to answer
+PROBE_S = 60.0  # seconds for a worker to say what it is; it imports CuPy first
+# A worker without our package says one of these, as an exception or as the text of one.
+_NO_HOPSCOPE = ("ModuleNotFoundError", "ImportError", "AttributeError")
+COMPILE_S = 900.0  # seconds for a worker to compile the kernels
+
+
+def probe(snapshot: str | None) -> dict:
+    """Executed on each worker of our Python and our distributed: what it says of itself."""
+    facts: dict = {"host": socket.gethostname(), "pid": os.getpid(), "gpu": ""}
+    facts["fingerprint"] = fingerprint()
+    try:
+        import cupy
+
+        if cupy.cuda.is_available():
+            properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.runtime.getDevice())
+            facts["gpu"] = properties["name"].decode()
+    except Exception:  # no CuPy, or a driver that is too old: no GPU for us
+        facts["gpu"] = ""
+    facts["sees_snapshot"] = snapshot is None or os.path.isdir(snapshot)
+    return facts
+
+
+def ask_scheduler(client: Client, call: Any, timeout_s: float) -> Any:
+    """Its answer; UsageError if it gives none in time, ClusterLostError if it is gone."""
+    try:
+        return ask(client, call, timeout_s)
+    except TimeoutError:
+        raise UsageError(
+            f"the scheduler at {client.scheduler.address} does not answer "
+            f"(within {timeout_s:.0f} s); look whether it still runs, or start another"
+        ) from None
+    except OSError as error:
+        reason = str(error) or type(error).__name__
+        raise ClusterLostError(
+            f"the scheduler at {client.scheduler.address} is gone: {reason}"
+        ) from None
+
+
+def path_text(snapshot: Path | None) -> str | None:
+    """The folder as every worker is to find it."""
+    return str(Path(snapshot).resolve()) if snapshot is not None else None
+
+
+async def ask_worker(client: Client, worker: str, path: str | None) -> dict:
+    """What one worker says of itself.
+
+    First which Python and distributed it has, by text: what is pickled by one version can end the
+    process of another. Then ``probe``, by its name: no code travels.
+
+    Raises
+    ------
+    UsageError
+        It does not answer, has other versions or no hopscope like ours; names the worker.
+    """
+    versions = {"op": "versions", "packages": ["distributed"]}
+    asked = client.scheduler.broadcast(msg=versions, workers=[worker], on_error="ignore")
+    told = await _in_time(worker, asked)
+    if not isinstance(told, dict):
+        raise UsageError(f"worker {worker} does not tell its versions ({told})")
+    _check_versions(worker, told.get("packages") or {})
+    asked = client._run(probe, path, workers=[worker], on_error="return")
+    answer = await _in_time(worker, asked)
+    if isinstance(answer, Exception) and any(name in repr(answer) for name in _NO_HOPSCOPE):
+        raise UsageError(
+            f"worker {worker} cannot import hopscope ({answer}); "
+            f"install hopscope {fingerprint()['hopscope']} there, in the worker's environment"
+        )
+    if not isinstance(answer, dict):
+        raise UsageError(f"worker {worker} does not answer: {answer}")
+    return answer
+
+
+async def _in_time(worker: str, asked: Awaitable[dict]) -> Any:
+    """A worker's part of an answer; UsageError if none comes."""
+    try:
+        return (await asyncio.wait_for(asked, PROBE_S)).get(worker)
+    except TimeoutError:
+        raise UsageError(
+            f"worker {worker} does not answer: nothing within {PROBE_S:.0f} s"
+        ) from None
+
+
+def _check_versions(worker: str, packages: dict[str, str | None]) -> None:
+    """UsageError unless Python and distributed of a worker are ours."""
+    ours = fingerprint()
+    python = ".".join(str(packages.get("python")).split(".")[:2])
+    theirs = {"python": python, "distributed": packages.get("distributed")}
+    for name, version in theirs.items():
+        if version != ours[name]:
+            raise UsageError(_differs(f"worker {worker}", name, version))
+
+
+def _differs(where: str, name: str, version: str | None) -> str:
+    return (
+        f"{where} has {name} {version}, this process has {fingerprint()[name]}; "
+        "install the same hopscope, with the same packages, on both"
+    )
+
+
+def ask_workers(client: Client, snapshot: Path | None) -> dict[str, dict]:
+    """What every worker says of itself; UsageError names one that does not answer."""
+    path = path_text(snapshot)
+
+    async def ask_all() -> dict[str, Any]:
+        workers = sorted(await client.scheduler.ncores())
+        asked = (ask_worker(client, worker, path) for worker in workers)
+        answers = await asyncio.gather(*asked, return_exceptions=True)
+        return dict(zip(workers, answers, strict=True))
+
+    facts = ask_scheduler(client, ask_all, PROBE_S + ANSWER_S)
+    for worker, answer in facts.items():
+        if isinstance(answer, UsageError):
+            raise answer
+        if isinstance(answer, BaseException):
+            raise UsageError(f"worker {worker} does not answer: {answer}")
+    if not facts:
+        raise UsageError("all workers left before the run began; start some and try again")
+    return facts
+
+
+def compile_once_a_host(client: Client, facts: dict[str, dict], work: Sequence[Work]) -> None:
+    """Workers of one host share numba's cache, which has no lock: one of them fills it first."""
+    first = list({fact["host"]: worker for worker, fact in facts.items()}.values())
+    answers = ask_scheduler(
+        client, lambda: client._run(compile_cpu, work, workers=first, on_error="return"), COMPILE_S
+    )
+    for worker, answer in answers.items():
+        if isinstance(answer, BaseException):
+            raise UsageError(f"worker {worker} cannot compile the kernels: {answer}")
+
+
+def check_workers(facts: dict[str, dict], snapshot: Path | None) -> None:
+    """UsageError that names a worker which differs from us or does not see the snapshot."""
+    ours = fingerprint()
+    for worker, fact in sorted(facts.items()):
+        where = f"worker {worker} on {fact['host']}"
+        theirs = fact["fingerprint"]
+        for name in MUST_AGREE:
+            if theirs.get(name) != ours[name]:
+                raise UsageError(_differs(where, name, theirs.get(name)))
+        if not fact["sees_snapshot"]:
+            raise UsageError(
+                f"{where} does not see {snapshot}; the store must lie where all workers reach it "
+                "by the same path"
+            )

@@ -1,0 +1,34 @@
+"""Any task of a run: how it is run on a worker, and what may run in its place."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from pipeline.model.candidates import CandidateTask
+from pipeline.model.tasks import SearchTask, WidthTask
+from pipeline.schedule.plan.batches import smaller
+from pipeline.schedule.work.searches import run_search
+
+
+def run_task(task: SearchTask | WidthTask | CandidateTask) -> Any:
+    """Run one task on this worker; errors as ``work.errors.errors_of`` has them."""
+    if isinstance(task, SearchTask):
+        return run_search(task)
+    if isinstance(task, CandidateTask):
+        from pipeline.schedule.exact_search.tasks import run_candidate
+
+        return run_candidate(task)
+    from pipeline.schedule.work.measures import run_widths  # compiles what only widths need
+
+    return run_widths(task)
+
+
+def smaller_task(
+    task: SearchTask | WidthTask, fall_back: bool
+) -> list[SearchTask] | list[WidthTask]:
+    """What to run instead of a task that has too little memory; nothing: it is tried again."""
+    if isinstance(task, SearchTask):
+        return smaller(task, fall_back)
+    from pipeline.schedule.work.measures import smaller_widths
+
+    return smaller_widths(task, fall_back)

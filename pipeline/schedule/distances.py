@@ -1,0 +1,83 @@
+"""Where matrices of distances lie until the report takes them in, and how they get there."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from pipeline.config import AnalyzeConfig
+from pipeline.errors import UsageError
+from pipeline.model.measurement import Measurement
+from pipeline.schedule.cluster.open import Cluster
+from pipeline.schedule.transport.drive import drive
+from pipeline.schedule.work.searches import JoinTask, parts_folder, run_join
+from pipeline.store import Snapshot
+from pipeline.store.held import DISTANCES, hold_folder, release_folder
+
+
+def distances_folder(snapshot: Snapshot, config: AnalyzeConfig) -> Path | None:
+    """A fresh folder beside the report that is to be; None where no distances are asked for."""
+    if not config.distances:
+        return None
+    try:
+        # Beside the report that may be there: it stays whole until this run's takes its place.
+        folder = hold_folder(config.out.resolve(), DISTANCES)
+        parts_folder(folder).mkdir()
+    except OSError as error:
+        raise UsageError(f"--out {config.out}: cannot be written: {error.strerror}") from None
+    return folder
+
+
+@contextlib.contextmanager
+def removed_on_error(folder: Path | None) -> Iterator[None]:
+    """A run that ends before its report leaves no matrices."""
+    try:
+        yield
+    except BaseException:
+        if folder is not None:
+            release_folder(folder)
+        raise
+
+
+def join_parts(
+    cluster: Cluster,
+    folder: Path,
+    snapshot: Snapshot,
+    measurement: Measurement,
+    owner: np.ndarray,
+    source_ptr: np.ndarray,
+) -> None:
+    """One file an AS out of what its tasks wrote; an AS that was not searched whole has none.
+
+    ``source_ptr``: (n_rows + 1,) int64, what each asked for.
+    """
+    parts: dict[int, list[str]] = {}
+    for part in sorted(parts_folder(folder).glob("*.parquet")):
+        parts.setdefault(int(part.name.split("-")[0]), []).append(str(part))
+    shared = np.bincount(owner, minlength=len(snapshot.asn)) > 1
+    results = measurement.results
+    joins = []
+    asked = np.diff(source_ptr).tolist()
+    for row, owned_by, n_asked in zip(
+        measurement.rows.tolist(), owner.tolist(), asked, strict=True
+    ):
+        path = folder / f"{int(snapshot.asn[row])}.parquet"
+        first, last = np.searchsorted(results.row, [row, row + 1])
+        if last - first < n_asked or first == last:
+            path.unlink(missing_ok=True)  # of an earlier run
+        elif owned_by in parts:
+            own = results.source[first:last] if shared[owned_by] else None
+            name = f"distances_AS{int(snapshot.asn[row])}"
+            joins.append(JoinTask(name, row, str(path), tuple(parts[owned_by]), own))
+    todo = iter(joins)
+    for outcome in drive(
+        cluster.client, run_join, lambda: next(todo, None), name=lambda task: task.name
+    ):
+        if outcome.error is not None:
+            reason = f"its distances could not be joined: {outcome.error}"
+            measurement.failed.setdefault(outcome.task.row, reason)
+    shutil.rmtree(parts_folder(folder), ignore_errors=True)

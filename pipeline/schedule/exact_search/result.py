@@ -1,0 +1,193 @@
+"""What bounds of eccentricities say of one AS, as a row of Widths."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from kernels.eccentricity.bounds.bounds import EccentricityBounds, Question
+from kernels.types import NODE
+from pipeline.model.candidates import CandidateJob
+from pipeline.model.widths import Widths
+
+_CENTER: tuple[Question, ...] = ("center", "eccentricities")
+_PERIPHERY: tuple[Question, ...] = ("periphery", "eccentricities")
+
+
+def widths_of(
+    job: CandidateJob,
+    names: np.ndarray,
+    bounds: Sequence[EccentricityBounds],
+    n_searches: int,
+    path: np.ndarray,
+) -> Widths:
+    """One row.
+
+    Parameters
+    ----------
+    job : CandidateJob
+    names : (n_components,) int32
+        Smallest node of each component.
+    bounds : sequence of EccentricityBounds
+        Of every question that was asked, the searches of all in each; none: an empty graph.
+    n_searches : int
+    path : (n,) int32
+        One that realises the lower bound of the diameter; empty: it could not be had.
+    """
+    if not bounds:
+        return _row(job, component=-1, diameter=(0, 0), radius=(0, 0), exact=True)
+    diameter, radius = _intervals(bounds)
+    size, component = bounds[0].size, bounds[0].component
+    largest = int(np.argmax(size))
+    own = component == largest
+    center = periphery = np.empty(0, NODE)
+    counts, eccentricity = np.empty(0, np.int64), np.empty(0, np.uint8)
+    for each in bounds:
+        if not each.done:
+            continue
+        if each.question in _CENTER and "center" in job.metrics:
+            center = np.flatnonzero(own & (each.lower <= each.least[largest])).astype(NODE)
+        if each.question in _PERIPHERY and "periphery" in job.metrics:
+            periphery = np.flatnonzero(own & (each.upper >= each.most[largest])).astype(NODE)
+        if each.question == "eccentricities":
+            counts = np.bincount(each.lower[own]).astype(np.int64)
+            eccentricity = _narrow(each.lower)
+    listed = size > 1
+    return _row(
+        job,
+        component=int(names[largest]),
+        diameter=(int(diameter[0][largest]), int(diameter[1][largest])),
+        radius=(int(radius[0][largest]), int(radius[1][largest])),
+        exact=all(
+            each.done or _met(each.question, diameter=diameter, radius=radius) for each in bounds
+        )
+        and ("diameter" not in job.metrics or len(path) > 0),
+        n_searches=n_searches,
+        path=path,
+        center=center,
+        periphery=periphery,
+        counts=counts,
+        eccentricity=eccentricity,
+        component_id=names[listed].astype(np.int32),
+        component_size=size[listed].astype(np.int32),
+        component_diameter=_exact(*diameter)[listed],
+        component_radius=_exact(*radius)[listed],
+    )
+
+
+def answered(question: Question, bounds: Sequence[EccentricityBounds]) -> bool:
+    """Whether a question needs no further search, by the bounds of all questions.
+
+    A diameter is at most twice the radius, and each proves the other where it is just that.
+    """
+    if any(each.done for each in bounds if each.question == question):
+        return True
+    most = np.maximum.reduce([each.most for each in bounds])
+    least = np.minimum.reduce([each.least for each in bounds])
+    if question == "diameter":
+        return bool((most == 2 * least).all())
+    return question == "radius" and bool(((most + 1) // 2 == least).all())
+
+
+def _met(question: Question, **intervals: tuple[np.ndarray, np.ndarray]) -> bool:
+    """Whether the bounds of a width meet in every component."""
+    low, high = intervals.get(question, (np.zeros(1), np.ones(1)))
+    return bool((low == high).all())
+
+
+def nothing_known(job: CandidateJob) -> Widths:
+    """The row of an AS that could not be searched at all."""
+    return _row(job, component=-1, diameter=(-1, -1), radius=(-1, -1), exact=False)
+
+
+def _intervals(
+    bounds: Sequence[EccentricityBounds],
+) -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
+    """Proven bounds of diameter and radius of each component, by all questions together."""
+    lows, highs, least_lows, leasts = [], [], [], []
+    for each in bounds:
+        is_radius = each.question in ("radius", "center")
+        low, high = each.interval()
+        nodes = each.component
+        if is_radius:
+            least_lows.append(low)
+            leasts.append(high)
+            low, high = each.most, np.zeros_like(each.most)
+            np.maximum.at(high, nodes, each.upper)
+        else:
+            lowest = np.full(len(each.size), np.iinfo(np.int32).max, np.int32)
+            np.minimum.at(lowest, nodes, each.lower)
+            least_lows.append(np.minimum(lowest, each.least))
+            leasts.append(each.least)
+        lows.append(low)
+        highs.append(high)
+    low, high = np.maximum.reduce(lows), np.minimum.reduce(highs)
+    least_low, least = np.maximum.reduce(least_lows), np.minimum.reduce(leasts)
+    # The diameter is at most twice the radius.
+    high = np.minimum(high, 2 * least.astype(np.int64)).astype(np.int32)
+    least_low = np.maximum(least_low, (low + 1) // 2)
+    return (low, high), (least_low, least)
+
+
+def _exact(low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    return np.where(low == high, low, -1).astype(np.int64)
+
+
+def _narrow(values: np.ndarray) -> np.ndarray:
+    longest = int(values.max(initial=0))
+    kind = np.uint8 if longest < 256 else np.uint16 if longest < 65536 else np.int32
+    return values.astype(kind)
+
+
+def _row(
+    job: CandidateJob,
+    *,
+    component: int,
+    diameter: tuple[int, int],
+    radius: tuple[int, int],
+    exact: bool,
+    n_searches: int = 0,
+    **ragged: np.ndarray,
+) -> Widths:
+    empty = {
+        "path": np.int32,
+        "center": np.int32,
+        "periphery": np.int32,
+        "counts": np.int64,
+        "eccentricity": np.uint8,
+        "component_id": np.int32,
+        "component_size": np.int32,
+        "component_diameter": np.int64,
+        "component_radius": np.int64,
+    }
+    columns: dict[str, Any] = {
+        name: ragged.get(name, np.empty(0, kind)) for name, kind in empty.items()
+    }
+
+    def ptr(name: str) -> np.ndarray:
+        return np.array([0, len(columns[name])], np.int64)
+
+    def one(value: int) -> np.ndarray:
+        return np.array([value], np.int64)
+
+    return Widths(
+        row=one(job.row),
+        metrics=job.metrics,
+        is_weighted=False,
+        n_searches=one(n_searches),
+        component=one(component),
+        diameter_lower=one(diameter[0]),
+        diameter_upper=one(diameter[1]),
+        radius_lower=one(radius[0]),
+        radius_upper=one(radius[1]),
+        exact=np.array([exact]),
+        path_ptr=ptr("path"),
+        center_ptr=ptr("center"),
+        periphery_ptr=ptr("periphery"),
+        count_ptr=ptr("counts"),
+        eccentricity_ptr=ptr("eccentricity"),
+        component_ptr=ptr("component_id"),
+        **columns,
+    )

@@ -1,0 +1,210 @@
+"""Widths of large ASes by candidates: each search is a task, results tighten bounds as they come.
+
+No barrier anywhere: several candidates of an AS are in flight, and of several ASes at once; a
+finished search tightens the bounds of its AS at once, and what has become useless and has not
+started is withdrawn. Whatever the order of completion and whatever fails, what is told as exact
+is exact (``kernels.eccentricity.bounds.bounds``).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import time
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from pipeline.config import Schedule
+from pipeline.model.candidates import CandidateAnswer, CandidateJob, CandidateTask
+from pipeline.model.tasks import Outcome
+from pipeline.schedule.cluster.open import Cluster
+from pipeline.schedule.exact_search.state import CandidateState, Choice
+from pipeline.schedule.exact_search.tasks import run_candidate
+from pipeline.schedule.plan.costs import DEFAULTS, Costs
+from pipeline.schedule.plan.steps import by_candidates, has_room, window
+from pipeline.schedule.transport.drive import SCHEDULES
+from pipeline.schedule.transport.watch import Limits
+
+__all__ = ["CandidateStream", "answer_by_candidates", "by_candidates"]
+
+THREADS_S = 2.0  # between two questions how many workers there are
+_ANY = 1 << 20  # tasks that ``drive`` may hold: each AS has a window of its own
+
+
+def answer_by_candidates(
+    cluster: Cluster,
+    jobs: Sequence[CandidateJob],
+    *,
+    costs: Costs = DEFAULTS,
+    pack: int | None = None,
+    max_searches: int | None = None,
+    limits: Limits = Limits(),  # noqa: B008
+    schedule: Schedule = "free",
+    fall_back: bool = False,
+    told: Callable[[Outcome], None] = lambda outcome: None,
+    run: Callable[[CandidateTask], Any] = run_candidate,
+) -> Generator[CandidateAnswer, None, None]:
+    """Answer some ASes, all in one stream of tasks.
+
+    Parameters
+    ----------
+    cluster : Cluster
+        Open.
+    jobs : sequence of CandidateJob
+        One a distinct graph, largest first: where the first has as many candidates in flight as
+        is good for it, the next begins, so an AS that waits stops no other.
+    costs : Costs
+        What decides how many candidates are in flight and how many a task carries.
+    pack : int or None
+        Candidates a task carries; None: one, or as many as share a sweep where that is cheaper.
+    max_searches : int or None
+        In each component of an AS; what they do not suffice for is told as an interval.
+    limits : Limits
+        When to stop waiting for a task.
+    schedule : str
+        ``free``; ``barrier`` and ``striding`` to compare.
+    fall_back : bool
+        Search on a core where a GPU has too little memory.
+    told : callable
+        Called with every outcome, of whichever job, as it comes: for ``tasks.parquet`` and
+        progress. ``outcome.task`` is a CandidateTask (``name``, ``rows``, ``kind``, ``device``
+        and ``n_sources`` are as SearchTask's), ``outcome.result`` has ``read_s``;
+        ``outcome.withdrawn``: it never started and has no result.
+    run : callable
+        Executed on a worker with each task; tests and benchmarks wrap it.
+
+    Yields
+    ------
+    CandidateAnswer
+        One a job, as soon as it is known, in no fixed order. Jobs that fail are told too: as
+        intervals that are not exact, with the reason.
+    """
+    choice = Choice(costs, pack=pack, max_searches=max_searches)
+    stream = CandidateStream(cluster, jobs, choice, fall_back)
+    yield from stream.answers()  # of graphs without nodes
+    more: dict[str, Any] = {}
+    if schedule == "free":
+        more = {"window": _ANY, "useless": stream.useless}
+    outcomes = SCHEDULES[schedule](
+        cluster.client,
+        run,
+        stream.next_task,
+        name=_name_of,
+        smaller=stream.smaller,
+        limits=limits,
+        allowed=cluster.allowed,
+        **more,
+    )
+    with contextlib.closing(outcomes):
+        for outcome in outcomes:
+            told(outcome)
+            stream.use(outcome)
+            yield from stream.answers()
+
+
+def _name_of(task: CandidateTask) -> str:
+    return task.name
+
+
+@dataclass(eq=False)
+class CandidateStream:
+    """The jobs that are not answered, in their order, and what is in flight of all.
+
+    Its methods are what ``drive`` asks for; ``use`` is to be called with every outcome of a
+    CandidateTask, and ``answers`` at first and after each.
+
+    Parameters
+    ----------
+    cluster, jobs, fall_back
+        As for ``answer_by_candidates``.
+    choice : Choice
+        The number of threads, and the run, are filled in.
+    """
+
+    cluster: Cluster
+    jobs: Sequence[CandidateJob]
+    choice: Choice
+    fall_back: bool
+    _states: dict[int, CandidateState] = field(default_factory=dict)  # by id of the job
+    _open: dict[int, CandidateState] = field(default_factory=dict)  # those without an answer
+    _answers: list[CandidateAnswer] = field(default_factory=list)
+    _n_flying: int = 0  # tasks, of all jobs
+    _looked_at: float = float("-inf")
+
+    def __post_init__(self) -> None:
+        self.choice = replace(self.choice, run=uuid.uuid4().hex)
+        self._look()
+        for job in self.jobs:
+            state = CandidateState(job, self.choice)
+            self._states[id(job)] = self._open[id(job)] = state
+            self._note_answer(state)
+
+    def next_task(self) -> CandidateTask | None:
+        """Of the first AS that has one and room for it: the next begins where that has not."""
+        self._look()
+        n_threads, costs = self.choice.n_threads, self.choice.costs
+        for state in self._open.values():
+            job = state.job
+            if not has_room(self._n_flying, job.n_nodes, n_threads):
+                return None  # those that follow are smaller, or not begun
+            if state.n_flying < window(job.n_nodes, job.n_arcs, n_threads, costs, job.device):
+                state.choice = self.choice
+                task = state.next_task()
+                if task is not None:
+                    self._n_flying += 1
+                    return task
+        return None
+
+    def use(self, outcome: Outcome) -> None:
+        """Take in what has become of a task."""
+        self._n_flying -= 1
+        state = self._states[id(outcome.task.job)]
+        state.use(outcome)
+        self._note_answer(state)
+
+    def answers(self) -> list[CandidateAnswer]:
+        """Of jobs that have been answered since this was asked."""
+        answers, self._answers = self._answers, []
+        return answers
+
+    def _note_answer(self, state: CandidateState) -> None:
+        if state.answer is not None and self._open.pop(id(state.job), None) is not None:
+            self._answers.append(state.answer)
+            state.answer = None  # it may be large, and what runs still keeps the state
+
+    def useless(self, tasks: Iterable[Any]) -> list[CandidateTask]:
+        """Candidates that are not needed any longer, of tasks in flight of any kind."""
+        by_job = defaultdict(list)
+        for task in tasks:
+            if isinstance(task, CandidateTask):
+                by_job[id(task.job)].append(task)
+        found: list[CandidateTask] = []
+        for job, own in by_job.items():
+            found += self._states[job].useless(own)
+        return found
+
+    def smaller(self, task: CandidateTask) -> list[CandidateTask]:
+        """Halves of a pack; on a core what a GPU has no room for."""
+        parts = []
+        if task.kind == "candidate" and task.n_sources > 1:
+            middle = task.n_sources // 2
+            parts = [replace(task, sources=task.sources[:middle])]
+            parts.append(replace(task, sources=task.sources[middle:]))
+            parts = [replace(part, alone=task.alone or part.n_sources == 1) for part in parts]
+        elif self.fall_back and task.device == "gpu":
+            parts = [replace(task, device="cpu")]
+        self._states[id(task.job)].cut(task, parts)
+        self._n_flying += max(0, len(parts) - 1)
+        return parts
+
+    def _look(self) -> None:
+        """How many tasks can run at once; workers may come and go."""
+        now = time.monotonic()
+        if now - self._looked_at < THREADS_S:
+            return
+        self._looked_at = now
+        n_threads = max(1, sum(self.cluster.n_threads().values()))
+        if n_threads != self.choice.n_threads:
+            self.choice = replace(self.choice, n_threads=n_threads)

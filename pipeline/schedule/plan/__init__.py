@@ -1,0 +1,1 @@
+"""Which work travels together, on which device, in which order. Pure."""

@@ -1,0 +1,266 @@
+"""Which graphs' widths travel together, on which device, in which order. Pure: numpy and model.
+
+- ASes with one ``graph_hash`` are measured once, under the first of their rows; by weight each is
+  measured, since the hash is of the structure alone.
+- Neighbouring ASes travel as a shard until it is worth some tasks, on a GPU as far as its memory
+  goes; an AS that is worth that by itself travels alone.
+- Largest first.
+- Widths in hops of an AS of which each search is worth a task are found by candidates
+  (``steps``), searches of all workers at once; never with ``verify``, which checks what
+  one task found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.model.candidates import CandidateJob
+from pipeline.model.metrics import WidthMetric
+from pipeline.model.tasks import Device, WidthKind, WidthTask
+from pipeline.schedule.plan.batches import SHARD_ARCS, SHARD_TASKS, SHARDS_A_WORKER
+from pipeline.schedule.plan.costs import DEFAULTS, DEVICES, LANES, Costs
+from pipeline.schedule.plan.steps import by_candidates
+
+NO_WEIGHTS = (
+    "weighted metrics need a weight of each link, and the snapshot has none: "
+    "round-trip times of traces or BRITE lengths"
+)
+# Searches that an answer costs, about: of 2,000 ASes of 2 million routers, two cores, all of them
+# together; only for order, packs and deadlines.
+SEARCHES: dict[WidthMetric, int] = {
+    "diameter": 40,
+    "radius": 30,
+    "center": 60,
+    "periphery": 60,
+    "eccentricities": 240,
+}
+ROUNDS = 40  # launches of a shard on a GPU, each at least as long as a search of no arcs
+BY_WEIGHT = 10.0  # a search by weight costs so many by hops
+EXACT_NODES, ESTIMATE_SOURCES = 200_000, 1024  # effective diameters; see kernels.eccentricity
+FINE = 4  # a shard is this part of SHARDS_A_WORKER's: estimates are rough, so small ones balance
+
+
+@dataclass(frozen=True, eq=False)
+class WidthPlan:
+    """Tasks of one kind as columns, largest first; ``task(i)`` makes one when it is needed.
+
+    Attributes
+    ----------
+    rows : (n_graphs,) int64
+        Rows to be measured, ascending.
+    start, stop : (n_tasks,) int64
+        Which of them.
+    device : (n_tasks,) int8
+        Position in ("cpu", "gpu").
+    cost_s : (n_tasks,) float64
+        Estimate in seconds, for order and deadlines only.
+    jobs : tuple of CandidateJob
+        Graphs that are answered by candidates and are in no task, largest first.
+    owner : (n_rows,) int64
+        For each row asked for, the row whose task or job answers it.
+    """
+
+    kind: WidthKind
+    snapshot: str
+    metrics: tuple[WidthMetric, ...]
+    max_searches: int | None
+    verify: bool
+    rows: np.ndarray
+    asn: np.ndarray
+    start: np.ndarray
+    stop: np.ndarray
+    device: np.ndarray
+    cost_s: np.ndarray
+    jobs: tuple[CandidateJob, ...]
+    owner: np.ndarray
+
+    @property
+    def n_tasks(self) -> int:
+        return len(self.start)
+
+    @property
+    def n_units(self) -> int:
+        """What progress counts: graphs to be measured by tasks."""
+        return len(self.rows)
+
+    @property
+    def unit(self) -> str:
+        return "ASes"
+
+    def task(self, i: int) -> WidthTask:
+        """Task i of the order."""
+        graphs = slice(int(self.start[i]), int(self.stop[i]))
+        asn = self.asn[graphs]
+        name = f"{self.kind}_AS{int(asn[0])}" + (f"_AS{int(asn[-1])}" if len(asn) > 1 else "")
+        return WidthTask(
+            kind=self.kind,
+            snapshot=self.snapshot,
+            rows=self.rows[graphs].copy(),
+            metrics=self.metrics,
+            device=DEVICES[self.device[i]],
+            name=name,
+            max_searches=self.max_searches,
+            verify=self.verify,
+        )
+
+
+def plan_widths(
+    kind: WidthKind,
+    metrics: tuple[WidthMetric, ...],
+    rows: np.ndarray,
+    asn: np.ndarray,
+    n_nodes: np.ndarray,
+    n_arcs: np.ndarray,
+    graph_hash: Sequence[str],
+    *,
+    n_workers: int,
+    devices: Sequence[Device] = ("cpu",),
+    costs: Costs = DEFAULTS,
+    snapshot: str = "",
+    max_searches: int | None = None,
+    verify: bool = False,
+    pack: int | None = None,
+) -> WidthPlan:
+    """Cut the graphs of some ASes into tasks of one kind.
+
+    Parameters
+    ----------
+    kind, metrics, max_searches, verify
+        As in WidthTask.
+    rows, asn, n_nodes, n_arcs : (n_rows,) int64
+        AS rows asked for, ascending, and what they are.
+    graph_hash : n_rows str
+    n_workers, devices, costs
+        As for ``policy.plan``.
+    pack : int or None
+        Candidates of one AS a task carries; None: auto.
+    """
+    rows, asn = np.asarray(rows, np.int64), np.asarray(asn, np.int64)
+    first = np.arange(len(rows))
+    if kind != "weighted":
+        seen: dict[str, int] = {}
+        first = np.array([seen.setdefault(h, i) for i, h in enumerate(graph_hash)], np.int64)
+    chosen = np.unique(first)
+    nodes, arcs = (np.asarray(n, np.int64)[chosen] for n in (n_nodes, n_arcs))
+    searches = n_searches(kind, metrics, nodes)
+    here_s, there_s = (_seconds(costs, device, kind, arcs, searches) for device in DEVICES)
+    on_gpu = _on_gpu(kind, here_s, there_s + costs.transfer(nodes, arcs), costs, devices)
+    cost_s = np.where(on_gpu, there_s, here_s)
+    is_job = np.zeros(len(chosen), bool)
+    if kind == "widths" and not verify:
+        is_job = _by_candidates(nodes, arcs, on_gpu, n_workers, costs, pack)
+    jobs = [
+        CandidateJob(
+            int(rows[chosen[i]]),
+            int(asn[chosen[i]]),
+            int(nodes[i]),
+            int(arcs[i]),
+            snapshot,
+            metrics,
+            DEVICES[int(on_gpu[i])],
+        )
+        for i in np.flatnonzero(is_job)[np.argsort(-cost_s[is_job], kind="stable")].tolist()
+    ]
+    kept = np.flatnonzero(~is_job)
+    cost_s, on_gpu, arcs = cost_s[kept], on_gpu[kept], arcs[kept]
+    start = _cut(cost_s, arcs, on_gpu, n_workers, costs)
+    task_s = np.add.reduceat(cost_s, start) if len(start) else np.empty(0)
+    task_s = task_s + np.where(on_gpu[start], ROUNDS * costs.gpu.search_s, 0.0)
+    order = np.argsort(-task_s, kind="stable")
+    return WidthPlan(
+        kind=kind,
+        snapshot=snapshot,
+        metrics=metrics,
+        max_searches=max_searches,
+        verify=verify,
+        rows=rows[chosen[kept]],
+        asn=asn[chosen[kept]],
+        start=start[order],
+        stop=np.append(start[1:], len(kept))[order],
+        device=on_gpu[start][order].astype(np.int8),
+        cost_s=task_s[order],
+        jobs=tuple(jobs),
+        owner=rows[first],
+    )
+
+
+def _by_candidates(
+    nodes: np.ndarray,
+    arcs: np.ndarray,
+    on_gpu: np.ndarray,
+    n_workers: int,
+    costs: Costs,
+    pack: int | None,
+) -> np.ndarray:
+    """Which graphs are answered by candidates: the one place where that is chosen."""
+    devices = [DEVICES[i] for i in on_gpu.astype(int).tolist()]
+    graphs = zip(nodes.tolist(), arcs.tolist(), devices, strict=True)
+    return np.array(
+        [
+            by_candidates(n_nodes, n_arcs, n_workers, costs, pack, device)
+            for n_nodes, n_arcs, device in graphs
+        ],
+        bool,
+    )
+
+
+def n_searches(kind: WidthKind, metrics: Sequence[WidthMetric], n_nodes: np.ndarray) -> np.ndarray:
+    """Searches that the answers about graphs of so many nodes cost, about; by hops."""
+    if kind == "effective":
+        sources = np.where(n_nodes <= EXACT_NODES, n_nodes, ESTIMATE_SOURCES)
+        return 4.0 * np.ceil(sources / LANES)  # a sweep costs a few searches
+    if "eccentricities" in metrics:
+        each = SEARCHES["eccentricities"]
+    else:
+        each = sum(SEARCHES[metric] for metric in metrics)
+    if kind == "widths":
+        return np.minimum(float(each), n_nodes)
+    is_dear = {"eccentricities", "center", "periphery"} & set(metrics)
+    return BY_WEIGHT * np.minimum(n_nodes if is_dear else float(each), n_nodes)
+
+
+def _seconds(
+    costs: Costs, device: Device, kind: WidthKind, arcs: np.ndarray, searches: np.ndarray
+) -> np.ndarray:
+    """Of each graph within a task; graphs that are searched one by one cost their launches too."""
+    cost = costs.of(device)
+    each_s = cost.search_s if kind == "weighted" or device == "cpu" else 0.0
+    return searches * (each_s + cost.search_arc_s * (arcs + 64))
+
+
+def _on_gpu(
+    kind: WidthKind,
+    here_s: np.ndarray,
+    there_s: np.ndarray,
+    costs: Costs,
+    devices: Sequence[Device],
+) -> np.ndarray:
+    """Where the GPU is to be used: all that goes there together pays its launches once."""
+    if len(set(devices)) == 1:
+        return np.full(len(here_s), "gpu" in devices)
+    wins = there_s < here_s
+    if kind != "weighted" and (here_s - there_s)[wins].sum() < ROUNDS * costs.gpu.search_s:
+        return np.zeros(len(here_s), bool)
+    return wins
+
+
+def _cut(
+    cost_s: np.ndarray, arcs: np.ndarray, on_gpu: np.ndarray, n_workers: int, costs: Costs
+) -> np.ndarray:
+    """Where tasks begin: runs of one device, of about a fair share, no more arcs than fit."""
+    if not len(cost_s):
+        return np.empty(0, np.int64)
+    fair_s = cost_s.sum() / (SHARDS_A_WORKER * n_workers)
+    target_s = np.where(on_gpu, fair_s, fair_s / FINE).clip(SHARD_TASKS * costs.task_s)
+    most = np.where(on_gpu, SHARD_ARCS["gpu"], SHARD_ARCS["cpu"])
+    cut = np.append(True, np.diff(on_gpu.astype(np.int8)) != 0)
+    alone = (cost_s >= target_s) | (arcs >= most)
+    cut |= alone
+    cut[1:] |= alone[:-1]
+    for amount in (cost_s / target_s, arcs / most):
+        before = np.floor(np.cumsum(amount) - amount)
+        cut[1:] |= before[1:] != before[:-1]
+    return np.flatnonzero(cut)

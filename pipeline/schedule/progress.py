@@ -1,0 +1,116 @@
+"""What a run tells of itself while it searches: how far it is, and what will take long."""
+
+from __future__ import annotations
+
+import logging
+import time
+from typing import Any
+
+from pipeline.model.progress import Progress, ProgressCallback
+from pipeline.model.words import number
+from pipeline.schedule.plan.stream import Stream
+
+log = logging.getLogger(__name__)
+
+PROGRESS_S = 0.1  # at most this often
+LONG_RUN_S = 60.0  # expected; of a shorter run nobody asks how long it takes
+LONG_TASK_S = 600.0  # expected; told before it begins
+N_NAMED = 3  # such tasks
+# What makes a task of each kind cheaper.
+CHEAPER = {
+    "widths": "--max-searches N ends with bounds, fewer --metrics need fewer searches "
+    "(eccentricities, center and periphery most)",
+    "weighted": "--max-searches N ends with bounds, fewer weighted --metrics need fewer searches",
+    "effective": "leave effective_diameter out of --metrics",
+}
+
+
+class Telling:
+    """Progress of one run.
+
+    Parameters
+    ----------
+    progress : callable
+    stream : Stream
+        Tasks of the run; candidates of large ASes come beside them.
+    n_threads : int
+        That work on it.
+    where : str
+        Workers and dashboard, for people.
+    """
+
+    def __init__(self, progress: ProgressCallback, stream: Stream, n_threads: int, where: str):
+        self._progress, self._stream, self._n_threads = progress, stream, max(1, n_threads)
+        self._where = where
+        self._expected_s = max(stream.total_s / self._n_threads, stream.longest_s)
+        self._n_ended = self._n_candidates = 0
+        self._n_units = 0
+        self._share = 0.0  # of the expected work, done
+        self._last = ""  # task that has ended last
+        self._told = 0.0
+
+    def begin(self) -> None:
+        """Tell where the run searches, how long it may take, and which tasks take long."""
+        expected = f", expected to take about {duration(self._expected_s)}" if self._is_long else ""
+        self._tell(0, self._where + expected)
+        long = self._stream.longer_than(LONG_TASK_S)
+        for task, cost_s in long[:N_NAMED]:
+            helps = CHEAPER.get(task.kind, "--pack 1 shares it among workers")
+            log.warning(
+                "%s is one task of about %s; what helps: %s", task.name, duration(cost_s), helps
+            )
+        if len(long) > N_NAMED:
+            log.warning("%s more over 10 min each", number(len(long) - N_NAMED, "task"))
+
+    def ended(self, task: Any, n_units: int, is_candidate: bool) -> None:
+        """A task has come back; ``n_units`` of the run's are done by now."""
+        self._last, self._n_units = task.name, n_units
+        if is_candidate:
+            self._n_candidates += 1
+        else:
+            self._n_ended += 1
+            self._stream.ended(task)
+        self.beat()
+
+    def beat(self) -> None:
+        """Time has passed."""
+        now = time.monotonic()
+        if now - self._told >= PROGRESS_S and (self._last or self._is_long):
+            self._told = now
+            if not self._is_long:
+                self._tell(self._n_units, self._done())
+                return
+            done_s = self._stream.done_s(self._n_threads, now)
+            self._share = max(self._share, done_s / self._stream.total_s)
+            expected = f"{100 * self._share:.0f} % of about {duration(self._expected_s)} expected"
+            self._tell(self._n_units, f"{self._done()}; {expected}", self._share)
+
+    def end(self) -> None:
+        """Tell how much it was."""
+        n_tasks = number(self._n_ended + self._n_candidates, "task")
+        self._tell(self._n_units, f"{n_tasks} on {self._where}")
+
+    @property
+    def _is_long(self) -> bool:
+        return self._expected_s >= LONG_RUN_S
+
+    def _done(self) -> str:
+        # Tasks that were cut in two for want of memory end as more than were planned.
+        n_tasks = max(self._stream.n_tasks, self._n_ended)
+        done = f"{self._n_ended:,} of {number(n_tasks, 'task')}"
+        if self._n_candidates:
+            done += f", {number(self._n_candidates, 'candidate')}"
+        return f"{self._last}, {done}" if self._last else done
+
+    def _tell(self, done: int, detail: str, share: float | None = None) -> None:
+        n_units, unit = self._stream.n_units, self._stream.unit
+        self._progress(Progress("search", done, n_units, unit, detail, share))
+
+
+def duration(seconds: float) -> str:
+    """Seconds as a person says them: 45 s, 41 min, 4.9 h."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"

@@ -1,0 +1,332 @@
+"""Everything that a run measures: open the cluster, plan, drive, collect."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from kernels._cpu.compile import compile_cpu
+from pipeline.collect import Collector
+from pipeline.collect.width_collector import WidthCollector
+from pipeline.config import AnalyzeConfig
+from pipeline.errors import UsageError
+from pipeline.model.candidates import CandidateJob, CandidateTask
+from pipeline.model.measurement import Measurement
+from pipeline.model.metrics import AskedMetrics, WidthMetric, asked_metrics, compiled_work
+from pipeline.model.progress import Progress, ProgressCallback, no_progress
+from pipeline.model.tasks import Outcome, WidthKind, WidthResults
+from pipeline.model.words import number
+from pipeline.schedule.calibrate.file import load as load_costs
+from pipeline.schedule.cluster.open import Cluster, open_cluster
+from pipeline.schedule.dispatch import run_task, smaller_task
+from pipeline.schedule.distances import distances_folder, join_parts, removed_on_error
+from pipeline.schedule.plan.batches import Plan, plan
+from pipeline.schedule.plan.costs import Costs
+from pipeline.schedule.plan.measures import NO_WEIGHTS, WidthPlan, plan_widths
+from pipeline.schedule.plan.stream import Stream
+from pipeline.schedule.progress import Telling
+from pipeline.schedule.transport.drive import SCHEDULES
+from pipeline.schedule.transport.watch import Limits
+from pipeline.store import Snapshot
+
+if TYPE_CHECKING:
+    from pipeline.schedule.exact_search.stream import CandidateStream
+
+
+def measure(
+    snapshot: Snapshot, config: AnalyzeConfig, progress: ProgressCallback | None = None
+) -> Measurement:
+    """Search from every ingress of every AS asked for, and find how wide the ASes are.
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+    config : AnalyzeConfig
+        ``asns``, ``metrics``, ``max_searches``, ``device``, ``pack``, ``schedule``, ``workers``,
+        ``scheduler``, ``distances`` (written beside ``out/<snapshot>``, which the report takes
+        in), ``verify``, ``dashboard``.
+    progress : callable or None
+        Called with Progress at most ten times a second, from this thread.
+
+    Returns
+    -------
+    Measurement
+        An AS of which something failed is in ``failed``, the rest is done.
+
+    Raises
+    ------
+    UsageError
+        No cluster can be had as ``config`` asks for it.
+    StoreError
+        The snapshot is broken.
+    """
+    if config.pack is not None and config.pack < 1:
+        raise UsageError(f"--pack {config.pack}: give auto, or 1 or more ingresses a task")
+    if config.max_searches is not None and config.max_searches < 0:
+        raise UsageError(f"--max-searches {config.max_searches}: give 0 or more")
+    asked = asked_metrics(config.metrics)
+    rows, source_ptr, sources = _sources(snapshot, config.asns, asked.hops)
+    kinds = _width_kinds(asked)
+    collector = Collector(snapshot.asn)
+    if not len(sources) and not kinds:
+        return collector.finish(rows, rows, source_ptr, sources, cluster=_asked(config))
+    return _Run(snapshot, config, collector, progress or no_progress).measure(
+        rows, source_ptr, sources, kinds
+    )
+
+
+def _sources(
+    snapshot: Snapshot, asns: tuple[int, ...], is_searched: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Rows asked for, and the ingresses of each; what is only a candidate is no source."""
+    rows = np.arange(len(snapshot.asn), dtype=np.int64)
+    if asns:
+        rows = np.array(sorted({snapshot.row_of(asn) for asn in asns}), np.int64)
+    if not is_searched:
+        return rows, np.zeros(len(rows) + 1, np.int64), np.empty(0, np.int32)
+    ingresses = snapshot.ingresses(rows)
+    counted = ~ingresses.candidate
+    row, node = ingresses.row[counted], ingresses.node[counted]
+    source_ptr = np.append(np.searchsorted(row, rows), len(row)).astype(np.int64)
+    return rows, source_ptr, node.astype(np.int32)
+
+
+def _width_kinds(asked: AskedMetrics) -> dict[WidthKind, tuple[WidthMetric, ...]]:
+    """Kinds of tasks about widths that are needed, and what each is asked."""
+    kinds: dict[WidthKind, tuple[WidthMetric, ...]] = {}
+    if asked.widths:
+        kinds["widths"] = asked.widths
+    if asked.weighted:
+        kinds["weighted"] = asked.weighted
+    if asked.effective:
+        kinds["effective"] = ()
+    return kinds
+
+
+class _Run:
+    """One run on one snapshot."""
+
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        config: AnalyzeConfig,
+        collector: Collector,
+        progress: ProgressCallback,
+    ):
+        self._snapshot, self._config = snapshot, config
+        self._collector, self._progress = collector, progress
+        self._costs = _costs(config)
+        self._folder = distances_folder(snapshot, config)
+
+    def measure(
+        self,
+        rows: np.ndarray,
+        source_ptr: np.ndarray,
+        sources: np.ndarray,
+        kinds: dict[WidthKind, tuple[WidthMetric, ...]],
+    ) -> Measurement:
+        """All of it; ``kinds``: tasks about widths, and the metrics of each."""
+        config, snapshot, folder = self._config, self._snapshot, self._folder
+        if config.scheduler is None:
+            compile_cpu(compiled_work(config.metrics))  # once, not in every worker at the same time
+        self._progress(Progress("connect" if config.scheduler else "start", 0, 0, "workers"))
+        with removed_on_error(folder), open_cluster(config, snapshot.path) as cluster:
+            searches = self._plan_searches(cluster, rows, source_ptr, sources)
+            plans = [self._plan_widths(cluster, rows, *kind) for kind in kinds.items()]
+            jobs = [job for tasks in plans for job in tasks.jobs]
+            self._drive(cluster, Stream([searches, *plans], len(jobs)), jobs)
+            counts = _counts(searches) | _width_counts(plans)
+            described = cluster.describe() | _asked(config) | counts
+            measurement = self._collector.finish(
+                rows,
+                searches.owner,
+                source_ptr,
+                sources,
+                cluster=described | {"costs": asdict(self._costs)},
+                n_threads=cluster.n_threads(),
+            )
+            if folder is not None:
+                join_parts(cluster, folder, snapshot, measurement, searches.owner, source_ptr)
+                measurement = replace(measurement, distances_dir=str(folder))
+        return measurement
+
+    def _plan_searches(
+        self, cluster: Cluster, rows: np.ndarray, source_ptr: np.ndarray, sources: np.ndarray
+    ) -> Plan:
+        snapshot, config = self._snapshot, self._config
+        return plan(
+            **self._graphs(rows),
+            source_ptr=source_ptr,
+            sources=sources,
+            n_workers=max(1, sum(cluster.n_threads().values())),
+            devices=cluster.devices,
+            pack=config.pack,
+            costs=self._costs,
+            snapshot=str(Path(snapshot.path).resolve()),
+            distances_dir=str(self._folder) if self._folder else "",
+            verify=config.verify,
+        )
+
+    def _plan_widths(
+        self,
+        cluster: Cluster,
+        rows: np.ndarray,
+        kind: WidthKind,
+        metrics: tuple[WidthMetric, ...],
+    ) -> WidthPlan:
+        """Tasks of one kind; ASes that cannot have widths of this kind are told at once."""
+        snapshot, config = self._snapshot, self._config
+        has_weights = bool(snapshot.manifest["has_weights"])
+        planned = rows if kind != "weighted" or has_weights else rows[:0]
+        tasks = plan_widths(
+            kind,
+            metrics,
+            **self._graphs(planned),
+            n_workers=max(1, sum(cluster.n_threads().values())),
+            devices=cluster.devices,
+            costs=self._costs,
+            snapshot=str(Path(snapshot.path).resolve()),
+            max_searches=config.max_searches,
+            verify=config.verify,
+            pack=config.pack,
+        )
+        owner = tasks.owner if len(planned) else rows
+        self._collector.widths[kind] = WidthCollector(kind, metrics, owner)
+        if not len(planned):
+            self._collector.widths[kind].fail(rows, NO_WEIGHTS)
+        return tasks
+
+    def _graphs(self, rows: np.ndarray) -> dict[str, Any]:
+        """Rows, and what policies need to know of their graphs."""
+        snapshot = self._snapshot
+        return {
+            "rows": rows,
+            "asn": snapshot.asn[rows],
+            "n_nodes": snapshot.n_nodes[rows],
+            "n_arcs": snapshot.n_arcs[rows],
+            "graph_hash": [snapshot.graph_hash[row] for row in rows.tolist()],
+        }
+
+    def _large(
+        self, cluster: Cluster, jobs: Sequence[CandidateJob]
+    ) -> tuple[CandidateStream | None, dict[str, Any]]:
+        """Candidates of large ASes, and what ``drive`` is to be told of them."""
+        if not jobs:
+            return None, {}
+        from pipeline.schedule.exact_search.state import Choice  # these compile at once
+        from pipeline.schedule.exact_search.stream import CandidateStream
+
+        config = self._config
+        choice = Choice(self._costs, pack=config.pack, max_searches=config.max_searches)
+        large = CandidateStream(cluster, jobs, choice, fall_back=config.device == "auto")
+        return large, {"urgent": large.next_task, "useless": large.useless}
+
+    def _outcomes(
+        self, cluster: Cluster, tasks: Stream, large: CandidateStream | None, more: dict[str, Any]
+    ) -> Generator[Outcome, None, None]:
+        """Run tasks of all kinds as one stream: none waits for those of another kind."""
+        config = self._config
+        fall_back = config.device == "auto"
+        todo = [_next_of(iter(tasks))]
+        if config.schedule != "free":
+            if large is not None:  # one queue is all that these schedules have
+                todo = [_one_after_other(large.next_task, todo[0])]
+            more = {"beat": more["beat"]}
+        elif len(cluster.gpu_workers) < len(cluster.facts):
+            # Where only some workers have a GPU, its tasks may not stand in front of the others'.
+            todo = [_next_of(tasks.on(device)) for device in cluster.devices]
+            more = more | {"beside": todo[1:]}
+
+        def smaller(task: Any) -> Sequence[Any]:
+            if large is not None and isinstance(task, CandidateTask):
+                return large.smaller(task)
+            return smaller_task(task, fall_back)
+
+        return SCHEDULES[config.schedule](
+            cluster.client,
+            run_task,
+            todo[0],
+            name=_name_of,
+            smaller=smaller,
+            limits=Limits(task_s=max(Limits.task_s, 100 * tasks.longest_s)),
+            allowed=cluster.allowed,
+            **more,
+        )
+
+    def _drive(self, cluster: Cluster, tasks: Stream, jobs: Sequence[CandidateJob]) -> None:
+        """Run all tasks, and collect what comes of them."""
+        collector = self._collector
+        where = number(len(cluster.facts), "worker")
+        where += f", {cluster.dashboard}" if cluster.dashboard else ""
+        telling = Telling(self._progress, tasks, sum(cluster.n_threads().values()), where)
+        telling.begin()
+        large, more = self._large(cluster, jobs)
+        self._take_answers(large)  # of graphs without nodes
+        more = more | {"beat": telling.beat}
+        with contextlib.closing(self._outcomes(cluster, tasks, large, more)) as outcomes:
+            for outcome in outcomes:
+                is_candidate = isinstance(outcome.task, CandidateTask)
+                if large is not None and is_candidate:
+                    collector.note(outcome, outcome.task.n_sources)
+                    large.use(outcome)
+                    self._take_answers(large)
+                else:
+                    collector.add(outcome)
+                telling.ended(outcome.task, collector.n_units, is_candidate)
+        telling.end()
+
+    def _take_answers(self, large: CandidateStream | None) -> None:
+        """Collect the widths of large ASes that have been answered by now."""
+        collector = self._collector
+        for answer in large.answers() if large is not None else ():
+            widths = collector.widths["widths"]
+            widths.add(WidthResults(answer.widths, {}, int(answer.widths.n_searches.sum())))
+            if answer.is_failed:
+                widths.fail(answer.widths.row, answer.reason)
+            collector.n_units += 1
+
+
+def _one_after_other(*queues: Callable[[], Any | None]) -> Callable[[], Any | None]:
+    """The next task of the first queue that has one now."""
+    return lambda: next((task for queue in queues if (task := queue()) is not None), None)
+
+
+def _next_of(tasks: Iterator[Any]) -> Callable[[], Any | None]:
+    return lambda: next(tasks, None)
+
+
+def _name_of(task: Any) -> str:
+    return task.name
+
+
+def _costs(config: AnalyzeConfig) -> Costs:
+    """This machine's, for a cluster of others too: what is of a GPU there may be of another."""
+    costs = load_costs()
+    if config.scheduler is None:
+        return costs
+    return replace(costs, source=f"{costs.source}, of the client's machine, not of its workers'")
+
+
+def _asked(config: AnalyzeConfig) -> dict:
+    return {"schedule": config.schedule, "pack": config.pack or "auto", "device": config.device}
+
+
+def _counts(tasks: Plan) -> dict:
+    kinds = np.bincount(tasks.kind, minlength=3).tolist()
+    return {
+        "n_tasks": tasks.n_tasks,
+        "n_search_tasks": kinds[0],
+        "n_pack_tasks": kinds[1],
+        "n_shard_tasks": kinds[2],
+        "n_searches": tasks.n_sources,
+    }
+
+
+def _width_counts(plans: list[WidthPlan]) -> dict:
+    counts = {f"n_{plan.kind}_tasks": plan.n_tasks for plan in plans}
+    return counts | {"n_by_candidates": sum(len(plan.jobs) for plan in plans)}

@@ -1,0 +1,275 @@
+"""All that is asked of a scheduler, with a limit on how long to wait for an answer.
+
+Dask's own calls wait for ever. A process that is stopped (or a machine that hangs) keeps its
+connections open, so nothing ends them: a silent scheduler fails the run after ``answer_s`` times
+``SILENT_LOOKS``, and results are fetched from each worker apart, so that one that is silent holds
+back its own results only.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import queue
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from distributed import Client, Future
+
+from pipeline.errors import RetryableError
+from pipeline.schedule.transport.attempt import withdraw_here
+from pipeline.schedule.transport.watch import Limits
+
+log = logging.getLogger(__name__)
+
+SILENT_LOOKS = 3  # looks in a row without an answer; then the scheduler counts as gone
+REPLACE_S = 30.0  # seconds for a nanny to end its worker; it kills what does not end in 4
+FEW, MANY = 1.1, 4.0  # tasks a thread, rounded up; the former is Dask's default
+GONE = "the scheduler is gone"
+WITHDRAWN = "it has been withdrawn"
+
+
+def ask(client: Client, call: Callable[[], Awaitable[Any]], timeout_s: float) -> Any:
+    """Run a coroutine on the client's loop; TimeoutError after ``timeout_s``."""
+    return client.sync(call, callback_timeout=timeout_s)
+
+
+@dataclass(eq=False)
+class Connection:
+    """A scheduler as last seen, and the results that it has ready.
+
+    Attributes
+    ----------
+    done : queue of (key, answer)
+        ``answer`` is None when a task has ended, else what was fetched or why nothing was.
+    threads : dict of worker address to int
+    status : dict of worker address to str
+        Dask's ("running", "paused", ...), or "silent": no heartbeat for ``silent_s``, or "mute": a
+        result that could not be fetched and no heartbeat since.
+    processing : dict of worker address to keys
+    gone : str
+        Why the scheduler counts as gone; empty while it does not. Once gone it stays gone.
+    """
+
+    client: Client
+    limits: Limits
+    done: queue.SimpleQueue = field(default_factory=queue.SimpleQueue)
+    threads: dict[str, int] = field(default_factory=dict)
+    status: dict[str, str] = field(default_factory=dict)
+    processing: dict[str, Any] = field(default_factory=dict)
+    gone: str = ""
+    _looked_at: float = float("-inf")
+    _n_silent: int = 0
+    _telling: set[asyncio.Task] = field(default_factory=set)
+    # Worker -> its own clock at its last heartbeat, and ours when that changed.
+    _heard: dict[str, tuple[float, float]] = field(default_factory=dict)
+    _nursed: set[str] = field(default_factory=set)  # workers that a nanny starts again
+    _mute: dict[str, float] = field(default_factory=dict)  # fetching failed; heartbeat at that time
+
+    @property
+    def lost(self) -> bool:
+        """Whether the scheduler has gone."""
+        if not self.gone and self.client.status != "running":
+            self.gone = GONE
+        return bool(self.gone)
+
+    @property
+    def answers(self) -> bool:
+        """Whether the last look was answered."""
+        return not self._n_silent and not self.lost
+
+    @property
+    def silent(self) -> set[str]:
+        """Workers that give no sign of life."""
+        return {w for w, status in self.status.items() if status in ("silent", "mute")}
+
+    def look(self, force: bool = False) -> bool:
+        """Ask for workers and what they process, every ``poll_s`` at most; whether it is news."""
+        now = time.monotonic()
+        if self.lost or (not force and now - self._looked_at < self.limits.poll_s):
+            return False
+        try:
+            info, processing = ask(self.client, self._ask_state, self.limits.answer_s)
+        except Exception as error:  # silent, or the connection broke
+            self._looked_at = time.monotonic()
+            self._n_silent += 1
+            log.debug("the scheduler did not answer: %s", error)
+            if self._n_silent >= SILENT_LOOKS and not self.lost:
+                self.gone = (
+                    f"the scheduler does not answer: {self._n_silent} questions of up to "
+                    f"{self.limits.answer_s:.0f} s each"
+                )
+            return False
+        self._n_silent = 0
+        self._looked_at = now = time.monotonic()
+        workers = info["workers"]
+        self.threads = {worker: int(facts["nthreads"]) for worker, facts in workers.items()}
+        self._nursed = {worker for worker, facts in workers.items() if facts.get("nanny")}
+        self.processing = dict(processing)
+        self._hear(workers, now)
+        return True
+
+    async def _ask_state(self) -> tuple[dict, dict]:
+        scheduler = self.client.scheduler
+        return await scheduler.identity(n_workers=-1), await scheduler.processing(workers=None)
+
+    def _hear(self, workers: dict[str, dict], now: float) -> None:
+        heard, status = {}, {}
+        for worker, facts in workers.items():
+            beat = float(facts.get("last_seen", 0.0))
+            before = self._heard.get(worker, (beat, now))
+            heard[worker] = before if before[0] == beat else (beat, now)
+            if self._mute.get(worker) != beat:
+                self._mute.pop(worker, None)
+            if now - heard[worker][1] >= self.limits.silent_s:
+                status[worker] = "silent"
+            elif worker in self._mute:
+                status[worker] = "mute"
+            else:
+                status[worker] = str(facts.get("status", "running"))
+        self._heard, self.status = heard, status
+
+    def hold_more(self, many: bool) -> None:
+        """Let a worker thread hold two tasks at a time, or ``many``, if the scheduler is ours.
+
+        A scheduler writes to a worker every 5 ms only: the worker idles where two tasks end sooner.
+        More of long tasks would wait behind one while other workers are free.
+        """
+        scheduler = getattr(self.client.cluster, "scheduler", None)
+        if scheduler is not None and hasattr(scheduler, "WORKER_SATURATION"):
+            scheduler.WORKER_SATURATION = MANY if many else FEW
+
+    def tell_ends(self, futures: Sequence[Future]) -> None:
+        """Put (key, None) in ``done`` when a task has ended, whichever way."""
+        # Future.add_done_callback would wake another thread for each.
+        loop = self.client.loop.asyncio_loop
+        asyncio.run_coroutine_threadsafe(self._tell_ends(futures), loop)
+
+    async def _tell_ends(self, futures: Sequence[Future]) -> None:
+        # One asyncio task each, which alone may be holding the future: as soon as it has ended and
+        # nobody else holds it, the scheduler may forget it.
+        for future in futures:
+            telling = asyncio.ensure_future(self._tell_end(future))
+            self._telling.add(telling)
+            telling.add_done_callback(self._telling.discard)
+
+    async def _tell_end(self, future: Future) -> None:
+        await future._state.wait()
+        self.done.put((future.key, None))
+
+    def withdraw(self, keys: Sequence[tuple]) -> None:
+        """Begin to ask all workers; (key, WITHDRAWN) comes in ``done`` for what has not begun."""
+        asyncio.run_coroutine_threadsafe(self._withdraw(keys), self.client.loop.asyncio_loop)
+
+    async def _withdraw(self, keys: Sequence[tuple]) -> None:
+        try:
+            asked = self.client._run(withdraw_here, list(keys), on_error="ignore")
+            answers = await asyncio.wait_for(asked, self.limits.answer_s)
+        except Exception as error:  # they stay where they are
+            log.debug("workers did not answer: %s", error)
+            return
+        begun = {tuple(key) for answer in answers.values() for key in answer}
+        for key in keys:
+            if key not in begun:
+                self.done.put((key, WITHDRAWN))
+
+    def begun(self, worker: str, keys: Sequence[tuple]) -> set[tuple] | None:
+        """Which tasks a worker has begun, the others never begin there; None: it does not say."""
+
+        async def asked() -> dict[str, list]:
+            return await self.client._run(
+                withdraw_here, list(keys), workers=[worker], on_error="ignore"
+            )
+
+        try:
+            answer = ask(self.client, asked, self.limits.answer_s)[worker]
+        except Exception as error:
+            log.debug("worker %s did not say what it has begun: %s", worker, error)
+            return None
+        return {tuple(key) for key in answer}
+
+    def can_replace(self, worker: str) -> bool:
+        """Whether the cluster is ours, and ends and starts that worker for us."""
+        return self.client.cluster is not None and worker in self._nursed
+
+    def replace(self, worker: str) -> None:
+        """End a worker of ours; its nanny starts another."""
+
+        async def ended() -> Any:
+            return await self.client.scheduler.restart_workers(
+                workers=[worker],
+                timeout=REPLACE_S,
+                wait_for_workers=False,
+                on_error="return",
+                client=self.client.id,
+                stimulus_id=f"hopscope-replace-{time.time()}",
+            )
+
+        try:
+            ask(self.client, ended, REPLACE_S + self.limits.answer_s)
+        except Exception as error:
+            log.warning("worker %s could not be ended: %s", worker, error)
+
+    def fetch(self, futures: Sequence[Future]) -> None:
+        """Begin to fetch results that are ready; answers arrive in ``done``."""
+        names = {future.key: str(future.key[0]).rpartition("-")[0] for future in futures}
+        asyncio.run_coroutine_threadsafe(self._fetch(names), self.client.loop.asyncio_loop)
+
+    async def _fetch(self, names: dict[Any, str]) -> None:
+        try:
+            asked = self.client.scheduler.who_has(keys=list(names))
+            who_has = await asyncio.wait_for(asked, self.limits.fetch_s)
+        except Exception as error:
+            who_has = {}
+            log.debug("the scheduler did not tell where results are: %s", error)
+        places: dict[str, dict[Any, str]] = {}
+        for key, name in names.items():
+            workers = [worker for worker in who_has.get(key, ()) if worker not in self._mute]
+            places.setdefault((workers or [*who_has.get(key, ()), ""])[0], {})[key] = name
+        await asyncio.gather(*(self._fetch_from(*place) for place in places.items()))
+
+    async def _fetch_from(self, worker: str, names: dict[Any, str]) -> None:
+        values: dict[Any, Any] = {}
+        reason = f"was lost with worker {worker}" if worker else "was lost with its worker"
+        try:
+            # Twice: what is there, once it is known what is not.
+            for _ in range(2 if worker else 0):
+                asked = self.client.scheduler.gather(keys=list(names.keys() - values.keys()))
+                answer = await asyncio.wait_for(asked, self.limits.fetch_s)
+                if answer["status"] == "OK":
+                    values = answer["data"]
+                    break
+                missing = set(answer["keys"])
+                for key in missing:
+                    self._tell_lost(key, names.pop(key, ""), reason)
+                if not names:
+                    break
+        except Exception as error:
+            reason = f"could not be fetched from worker {worker} in {self.limits.fetch_s:.0f} s"
+            if not isinstance(error, TimeoutError):
+                reason = f"could not be fetched from worker {worker}: {error}"
+            elif worker in self._heard:
+                self._mute[worker] = self._heard[worker][0]
+                self.status[worker] = "mute"
+        for key, name in names.items():
+            if key in values:
+                self.done.put((key, values[key]))
+            else:
+                self._tell_lost(key, name, reason)
+
+    def _tell_lost(self, key: Any, name: str, reason: str) -> None:
+        self.done.put((key, RetryableError(f"{name}: its result {reason}")))
+
+    def cancel(self, futures: Sequence[Future]) -> None:
+        """Take back what nobody waits for any longer, as well as it can be done."""
+        try:
+            if futures and not self.lost:
+                self.client.sync(
+                    self.client._cancel, list(futures), callback_timeout=self.limits.answer_s
+                )
+        except Exception as error:
+            log.debug("could not be cancelled: %s", error)
+        for future in futures:
+            future.release()

@@ -1,0 +1,209 @@
+"""Keep every worker busy: submit, take whatever finishes first, refill; no barrier anywhere.
+
+``drive`` is the schedule to use. ``drive_barrier`` and ``drive_striding`` are the two that the
+field used, here to be compared with. All three share one loop over futures, ``Flight``.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+import uuid
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import Any
+
+from distributed import Client
+
+from pipeline.model.tasks import Outcome
+from pipeline.schedule.transport.flight import (
+    THREAD_WINDOW,
+    URGENT,
+    Allowed,
+    Flight,
+    Split,
+    no_beat,
+    no_split,
+    on_any,
+)
+from pipeline.schedule.transport.watch import Limits
+
+log = logging.getLogger(__name__)
+
+Run = Callable[[Any], Any]
+NextTask = Callable[[], Any | None]
+Useless = Callable[[list[Any]], Iterable[Any]]  # of tasks in flight
+Name = str | Callable[[Any], str]
+
+
+def drive(
+    client: Client,
+    run: Run,
+    next_task: NextTask,
+    *,
+    name: Name,
+    window: int | None = None,
+    max_attempts: int = 3,
+    smaller: Split = no_split,
+    limits: Limits = Limits(),  # noqa: B008
+    allowed: Allowed = on_any,
+    beat: Callable[[], None] = no_beat,
+    beside: Sequence[NextTask] = (),
+    useless: Useless | None = None,
+    urgent: NextTask | None = None,
+) -> Generator[Outcome, None, None]:
+    """Run tasks until ``next_task`` returns None with nothing in flight.
+
+    Parameters
+    ----------
+    client : Client
+    run : callable
+        Executed on a worker with one task; importable there, never defined in ``__main__``.
+    next_task : callable
+        Next task, or None if there is none now; asked again after each outcome has been used.
+    name : str or callable from a task to str
+        What the dashboard shows; no hyphens. Tasks of one name form a group, which the scheduler
+        hands out one by one to free workers once it is larger than the cluster. Each call adds
+        an id of its own, so that two runs on one scheduler never share a key.
+    window : int or None
+        Tasks in flight. None: two for each worker thread and at least 16, which hides the way to
+        the scheduler and back; it follows workers that join or leave.
+    max_attempts : int
+        Attempts of a task that raises RetryableError or whose worker dies; any other error is
+        final at once.
+    smaller : callable from a task to a list of tasks
+        Asked when a task raises OutOfMemoryError: what to run instead of it; empty: nothing
+        smaller exists, it is tried again like any other.
+    limits : Limits
+        When to stop waiting.
+    allowed : callable from a task and the workers that are there to worker addresses or None
+        Workers that a task must run on (those with a GPU, say); None: any.
+    beat : callable
+        Called at least every ``limits.poll_s`` seconds, from this thread.
+    beside : sequence of callables like ``next_task``
+        Further queues, each with a window of its own, from the workers that may run its next
+        task: so tasks for some workers never stand in front of tasks for others.
+    useless : callable from a list of tasks to some of them, or None
+        Asked each time outcomes have been used, about tasks that may not have begun: which are not
+        needed any longer. Those that have not begun are cancelled, and told as outcomes that are
+        ``withdrawn``; what runs goes on, and is told as ever. What would be tried again is told as
+        ``withdrawn`` instead, with the attempts that failed.
+    urgent : callable like ``next_task``, or None
+        A queue whose tasks, wherever they wait, are begun before all others: what comes next
+        depends on their results. It bounds what it has in flight itself; the others fill the rest.
+
+    Yields
+    ------
+    Outcome
+        In the order of completion. Errors are outcomes; nothing is raised for them. When the
+        caller stops iterating, or is interrupted, what is in flight is cancelled.
+    """
+    given = (max_attempts, smaller, limits, allowed, beat)
+    flight = Flight(client, run, _run_name(name), *given)
+    with flight:
+        queues = dict(enumerate([next_task, *beside]))
+        if urgent is not None:
+            queues = {URGENT: urgent} | queues
+        upcoming: dict[int, Any | None] = dict.fromkeys(queues)
+        while True:
+            for i, next_of_queue in queues.items():
+                while True:
+                    if upcoming[i] is None:
+                        upcoming[i] = next_of_queue()
+                    if upcoming[i] is None:
+                        break
+                    most = window or flight.window(upcoming[i])
+                    if i != URGENT and flight.n_queued(i) >= most:
+                        break
+                    task, upcoming[i] = upcoming[i], None
+                    flight.submit(task, queue=i)
+            if not flight.n_in_flight:
+                return
+            yield from flight.finished()
+            if useless is not None and (waiting := flight.waiting()):
+                flight.withdraw(useless(waiting))
+
+
+def drive_barrier(
+    client: Client,
+    run: Run,
+    next_task: NextTask,
+    *,
+    name: Name,
+    window: int | None = None,
+    max_attempts: int = 3,
+    smaller: Split = no_split,
+    limits: Limits = Limits(),  # noqa: B008
+    allowed: Allowed = on_any,
+    beat: Callable[[], None] = no_beat,
+) -> Generator[Outcome, None, None]:
+    """One task for each worker thread, wait for all of them, then the next batch.
+
+    Parameters are those of ``drive``; ``window`` overrides the size of a batch.
+    """
+    flight = Flight(client, run, _run_name(name), max_attempts, smaller, limits, allowed, beat)
+    with flight:
+        while True:
+            slots = flight.slots()
+            for i in range(window or max(1, len(slots))):
+                if (task := next_task()) is None:
+                    break
+                flight.submit(task, pin=slots[i % len(slots)] if slots else None)
+            if not flight.n_in_flight:
+                return
+            batch: list[Outcome] = []
+            while flight.n_in_flight:
+                batch += flight.finished()
+            yield from batch
+
+
+def drive_striding(
+    client: Client,
+    run: Run,
+    next_task: NextTask,
+    *,
+    name: Name,
+    window: int | None = None,
+    max_attempts: int = 3,
+    smaller: Split = no_split,
+    limits: Limits = Limits(),  # noqa: B008
+    allowed: Allowed = on_any,
+    beat: Callable[[], None] = no_beat,
+) -> Generator[Outcome, None, None]:
+    """A fixed share for each worker: task i goes to worker i mod n, even if another is free.
+
+    Parameters are those of ``drive``; ``window`` is the number of tasks that one worker holds.
+    Shares are fixed when the run starts; those of a worker that dies go to any other.
+    """
+    flight = Flight(client, run, _run_name(name), max_attempts, smaller, limits, allowed, beat)
+    with flight:
+        slots: list[str | None] = [*flight.slots()] or [None]
+        shares: list[deque] = [deque() for _ in slots]
+        number = 0
+        while True:
+            held = [flight.n_pinned(slot) for slot in slots]
+            for i, slot in enumerate(slots):
+                # A worker's next task may lie behind tasks of others: these wait in their shares.
+                while held[i] < (window or THREAD_WINDOW):
+                    while not shares[i] and (task := next_task()) is not None:
+                        shares[number % len(slots)].append(task)
+                        number += 1
+                    if not shares[i]:
+                        break
+                    flight.submit(shares[i].popleft(), pin=slot)
+                    held[i] += 1
+            if not flight.n_in_flight:
+                return
+            yield from flight.finished()
+
+
+SCHEDULES = {"free": drive, "barrier": drive_barrier, "striding": drive_striding}
+
+
+def _run_name(name: Name) -> Callable[[Any], str]:
+    """Group name of a task: Dask shows the part before the hyphen, the rest keeps runs apart."""
+    # The digit in front matters: Dask would show an id of letters alone.
+    run_id = f"0{int(time.time()):x}{uuid.uuid4().hex[:8]}"
+    if callable(name):
+        return lambda task: f"{name(task)}-{run_id}"
+    return lambda task: f"{name}-{run_id}"

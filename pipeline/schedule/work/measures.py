@@ -1,0 +1,128 @@
+"""What a worker does for widths: read graphs, ask kernels, send columns back."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import numpy as np
+
+from kernels import CSRGraph, GraphError, Shard
+from kernels._cpu.threads import n_threads
+from kernels.csr import to_host
+from kernels.distance_distribution import effective_diameters
+from kernels.eccentricity.results import ShardWidths
+from kernels.eccentricity.shard import widths
+from kernels.eccentricity.weighted import weighted_widths
+from pipeline.collect.widths import concat_widths, empty_widths
+from pipeline.model.tasks import WidthResults, WidthTask
+from pipeline.model.widths import EffectiveDiameters
+from pipeline.schedule.plan.measures import NO_WEIGHTS
+from pipeline.schedule.work.errors import errors_of
+from pipeline.schedule.work.measure_checks import check_weighted_widths, check_widths
+from pipeline.schedule.work.measure_columns import widths_of_shard
+from pipeline.schedule.work.resident import read_shard, resident_graph, snapshot_at
+from pipeline.schedule.work.searches import as_shard
+
+SEED = 1  # of the sources of estimates: a run is to give the same figures twice
+
+
+def run_widths(task: WidthTask) -> WidthResults:
+    """Run one task on this worker; errors as ``errors.errors_of`` has them.
+
+    An AS of which only its own data are at fault is told in ``failed``, the others are done.
+    """
+    with errors_of(task.name, task.device, task.snapshot):
+        if task.kind == "weighted":
+            return _weighted(task)
+        return _effective(task) if task.kind == "effective" else _widths(task)
+
+
+def _widths(task: WidthTask) -> WidthResults:
+    started = time.perf_counter()
+    shard = _shard(task)
+    read_s = time.perf_counter() - started
+    found = widths(shard, task.metrics, task.max_searches)
+    node_ptr = to_host(shard.node_ptr)
+    columns = widths_of_shard(found, node_ptr, task.rows, task.metrics, read_s=read_s)
+    if task.verify:
+        check_widths(_shard(replace(task, device="cpu")), columns)
+    return WidthResults(columns, {}, int(columns.n_searches.sum()), read_s)
+
+
+def _shard(task: WidthTask) -> Shard:
+    """The graphs of a task; one by itself is kept for the next task that needs it."""
+    if len(task.rows) > 1:
+        return read_shard(task.snapshot, task.rows, task.device)
+    return as_shard(resident_graph(task.snapshot, int(task.rows[0]), task.device))
+
+
+def _effective(task: WidthTask) -> WidthResults:
+    started = time.perf_counter()
+    shard = _shard(task)
+    read_s = time.perf_counter() - started
+    found = effective_diameters(shard, seed=SEED)
+    columns = EffectiveDiameters(
+        row=np.asarray(task.rows, np.int64),
+        value=found.value,
+        is_estimated=found.is_estimated,
+        error=found.error,
+        n_searches=found.n_searches.astype(np.int64),
+        read_s=read_s,
+    )
+    return WidthResults(columns, {}, int(found.n_searches.sum()), read_s)
+
+
+def _weighted(task: WidthTask) -> WidthResults:
+    """Graph after graph: each has a search of its own for every source."""
+    pieces = [empty_widths(task.metrics, is_weighted=True)]
+    failed: dict[int, str] = {}
+    read_s = 0.0
+    for row in task.rows.tolist():
+        started = time.perf_counter()
+        graph = snapshot_at(task.snapshot).graph(row, weights=True, n_threads=n_threads())
+        reason = _fault(graph)
+        if reason:
+            failed[row] = reason
+            continue
+        there = graph.to(task.device)
+        read_s += time.perf_counter() - started
+        try:
+            found: ShardWidths = weighted_widths(there, task.metrics, task.max_searches)
+        except GraphError as error:
+            failed[row] = f"its weighted widths cannot be measured: {error}"
+            continue
+        node_ptr = np.array([0, graph.n_nodes], np.int64)
+        rows = np.array([row], np.int64)
+        piece = widths_of_shard(found, node_ptr, rows, task.metrics, is_weighted=True)
+        if task.verify:
+            check_weighted_widths(graph, piece)
+        pieces.append(piece)
+    columns = replace(concat_widths(pieces), read_s=read_s)
+    return WidthResults(columns, failed, int(columns.n_searches.sum()), read_s)
+
+
+def _fault(graph: CSRGraph) -> str:
+    """Why a graph has no weighted widths; "" if it has."""
+    if graph.weights is None:
+        return NO_WEIGHTS
+    n_missing = int(np.isnan(graph.weights).sum()) // 2
+    if n_missing:
+        return (
+            f"weighted metrics need a weight of each link; {n_missing} of its "
+            f"{graph.n_edges} links have none"
+        )
+    return ""
+
+
+def smaller_widths(task: WidthTask, fall_back: bool = False) -> list[WidthTask]:
+    """Two tasks that need less memory than this one together; none if it is one graph.
+
+    With ``fall_back`` one graph on a GPU goes to a core.
+    """
+    if len(task.rows) > 1:
+        middle = len(task.rows) // 2
+        return [replace(task, rows=task.rows[:middle]), replace(task, rows=task.rows[middle:])]
+    if fall_back and task.device == "gpu":
+        return [replace(task, device="cpu")]
+    return []

@@ -1,0 +1,138 @@
+"""Graphs kept on a worker between tasks, the least recently used dropped beyond a byte budget.
+
+The cache belongs to this module, so that it lives as long as the worker process: a task names the
+snapshot's folder and rows, and what is not here yet is read there. Keys are graph hashes, so that
+snapshots which share a graph share its place.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from kernels import CSRGraph, Shard
+from kernels._cpu.threads import n_threads
+from pipeline.model.tasks import Device
+from pipeline.store import Snapshot
+
+# Share of a worker's memory limit, or of a GPU's memory, that graphs may hold; the rest is for
+# searches (a sweep of 128 lanes holds some 50 bytes a router, the arcs of one take 16 to 32).
+SHARE = 0.5
+NO_LIMIT_BYTES = 4 << 30  # for a worker without a memory limit
+N_SNAPSHOTS = 4  # open at once; each holds its table of ASes
+
+
+class Resident:
+    """An LRU of values within a byte budget; safe for several task threads of one worker.
+
+    Parameters
+    ----------
+    budget_bytes : int
+        A single value larger than this is kept alone: the task that needs it could not run
+        otherwise.
+    """
+
+    def __init__(self, budget_bytes: int):
+        self.budget_bytes = budget_bytes
+        self.n_bytes = 0
+        self._values: OrderedDict[Hashable, tuple[Any, int]] = OrderedDict()
+        self._lock = threading.Lock()
+        self._loading: dict[Hashable, threading.Lock] = {}
+
+    def __contains__(self, key: Hashable) -> bool:
+        return key in self._values
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def get(self, key: Hashable, load: Callable[[], Any]) -> Any:
+        """The value under ``key``, loaded by the first thread that asks for it."""
+        with self._lock:
+            if key in self._values:
+                self._values.move_to_end(key)
+                return self._values[key][0]
+            loading = self._loading.setdefault(key, threading.Lock())
+        with loading:
+            with self._lock:
+                if key in self._values:
+                    return self._values[key][0]
+            try:
+                value = load()
+                self._keep(key, value)
+            finally:
+                with self._lock:
+                    self._loading.pop(key, None)
+        return value
+
+    def drop_all(self) -> None:
+        """Forget everything: a task ran out of memory."""
+        with self._lock:
+            self._values.clear()
+            self.n_bytes = 0
+
+    def _keep(self, key: Hashable, value: Any) -> None:
+        size = n_bytes(value)
+        with self._lock:
+            # Make room first, so that the budget holds at every moment but for one huge value.
+            while self._values and self.n_bytes + size > self.budget_bytes:
+                _, (_, dropped) = self._values.popitem(last=False)
+                self.n_bytes -= dropped
+            self._values[key] = (value, size)
+            self.n_bytes += size
+
+
+def n_bytes(value: Any) -> int:
+    """Bytes of the arrays of a graph or shard."""
+    arrays = (getattr(value, name, None) for name in ("indptr", "indices", "weights", "node_ptr"))
+    return sum(array.nbytes for array in arrays if array is not None)
+
+
+@functools.lru_cache(N_SNAPSHOTS)
+def snapshot_at(path: str) -> Snapshot:
+    """The snapshot in a folder, opened once."""
+    return Snapshot.open_dir(Path(path))
+
+
+@functools.cache
+def resident(device: Device) -> Resident:
+    """This process's graphs on one device."""
+    return Resident(int(SHARE * (_gpu_bytes() if device == "gpu" else _worker_bytes())))
+
+
+def resident_graph(snapshot_path: str, row: int, device: Device) -> CSRGraph:
+    """Graph of one AS row, on ``device``."""
+    snapshot = snapshot_at(snapshot_path)
+    key = str(snapshot.graph_hash[row])
+    return resident(device).get(
+        key, lambda: snapshot.graph(int(row), n_threads=n_threads()).to(device)
+    )
+
+
+def read_shard(snapshot_path: str, rows: np.ndarray, device: Device) -> Shard:
+    """Graphs of some ascending AS rows as one shard, on ``device``.
+
+    It is not kept: all searches of a shard are one task, so nothing comes for it again.
+    """
+    return snapshot_at(snapshot_path).shard(rows, n_threads()).to(device)
+
+
+def _worker_bytes() -> int:
+    from distributed import get_worker
+
+    try:
+        limit = get_worker().memory_manager.memory_limit
+    except (ValueError, AttributeError):  # no worker: a task run by hand
+        limit = None
+    return int(limit or NO_LIMIT_BYTES)
+
+
+def _gpu_bytes() -> int:
+    import cupy
+
+    return int(cupy.cuda.Device().mem_info[1])

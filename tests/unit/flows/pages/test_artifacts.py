@@ -1,0 +1,36 @@
+"""The link to a report leads there."""
+
+from __future__ import annotations
+
+import pytest
+
+from flows.pages.artifacts import report_link
+from flows.pages.server import REPORTS_FOLDER, REPORTS_URL
+
+
+@pytest.fixture
+def served(tmp_path, monkeypatch):
+    folder = tmp_path / "served"
+    folder.mkdir()
+    monkeypatch.setenv(REPORTS_URL, "http://127.0.0.1:8080/reports")
+    monkeypatch.setenv(REPORTS_FOLDER, str(folder))
+    return folder
+
+
+def test_report_in_the_served_folder_is_linked_where_it_is_served(served, tmp_path):
+    other_name = tmp_path / "link"
+    other_name.symlink_to(served)
+    for out in (served, other_name):
+        link = report_link(out / "a #1?%" / "index.html", out)
+        assert link == "http://127.0.0.1:8080/reports/a%20%231%3F%25/index.html"
+
+
+def test_report_of_a_run_with_its_own_folder_is_a_file(served, tmp_path):
+    for out in (tmp_path / "own", served / "below"):
+        link = report_link(out / "a b" / "index.html", out)
+        assert link == f"file://{out}/a%20b/index.html"
+
+
+def test_report_is_a_file_when_nothing_is_served(tmp_path, monkeypatch):
+    monkeypatch.delenv(REPORTS_URL, raising=False)
+    assert report_link(tmp_path / "s" / "index.html", tmp_path) == f"file://{tmp_path}/s/index.html"

@@ -1,0 +1,154 @@
+"""Reports are served to this machine's browser, and nothing else is."""
+
+from __future__ import annotations
+
+import http.client
+import threading
+import urllib.request
+
+import pytest
+
+from flows.pages.server import ReportServer, start_page
+from flows.runs.api import Api, Run
+
+RUN_NOW = "prefect deployment run <nightly>"
+
+
+@pytest.fixture
+def out(tmp_path):
+    out = tmp_path / "out"
+    for name in ("2026-11-20", "2026-11-21", "<b>bold", ".writing"):
+        (out / name).mkdir(parents=True)
+        (out / name / "index.html").write_text(f"report of {name}")
+    (out / "empty").mkdir()
+    (tmp_path / "secret").write_text("secret")
+    (out / "2026-11-21" / "link").symlink_to(tmp_path / "secret")
+    (out / "loop").symlink_to(out / "loop")
+    return out
+
+
+@pytest.fixture
+def server(out):
+    # Nothing listens on port 9: Prefect does not answer, the pages must.
+    api = Api("http://127.0.0.1:9/api")
+    with ReportServer(0, out, "http://127.0.0.1:9", api, RUN_NOW) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def get(server, path: str, host: str | None = None, method: str = "GET"):
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=10)
+    try:
+        connection.putrequest(method, path, skip_host=True)
+        connection.putheader("Host", host or f"127.0.0.1:{server.server_address[1]}")
+        connection.endheaders()
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("path", ["/", "/reports/2026-11-21/index.html", "/nowhere"])
+def test_no_other_site_can_frame_a_page_or_learn_its_address(server, path):
+    with urllib.request.build_opener(Unraised).open(f"{server.url}{path}", timeout=10) as answer:
+        headers = answer.headers
+    assert headers["X-Frame-Options"] == "DENY"
+    assert headers["Content-Security-Policy"] == "frame-ancestors 'none'"
+    assert headers["Referrer-Policy"] == "no-referrer"
+    assert headers["X-Content-Type-Options"] == "nosniff"
+
+
+class Unraised(urllib.request.HTTPErrorProcessor):
+    """Hands errors out as answers."""
+
+    def http_response(self, request, response):
+        return response
+
+
+def test_a_report_is_served(server):
+    assert get(server, "/reports/2026-11-21/index.html") == (200, "report of 2026-11-21")
+
+
+def test_the_start_page_lists_reports_and_links_to_prefect(server):
+    status, text = get(server, "/")
+    assert status == 200
+    assert "/reports/2026-11-20/index.html" in text
+    assert "Newest report" in text
+    assert "http://127.0.0.1:9" in text
+    assert "<b>bold" not in text
+    assert "&lt;b&gt;bold" in text
+    assert "prefect deployment run &lt;nightly&gt;" in text
+    assert "Prefect does not answer" in text
+    assert "No run in progress" not in text
+    assert "empty" not in text
+    assert ".writing" not in text
+
+
+def test_the_start_page_is_there_before_the_first_report(tmp_path):
+    for out in (tmp_path, tmp_path / "not-yet"):
+        text = start_page(out, "http://127.0.0.1:9", [], RUN_NOW)
+        assert f"None yet in {out}" in text
+        assert "Newest report" not in text
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/reports/../secret",
+        "/reports/%2e%2e/secret",
+        "/reports/..%2fsecret",
+        "/reports/2026-11-21/../../secret",
+        "/reports//etc/passwd",
+        "/reports/%2fetc%2fpasswd",
+        "/reports/2026-11-21/link",
+        "/reports/.writing/index.html",
+        "/reports/2026-11-21/",
+        "/reports/",
+        "/reports/%00",
+        f"/reports/{'a' * 300}/index.html",
+        f"/reports/{'a/' * 3000}index.html",
+        "/reports/loop/index.html",
+        "/secret",
+        "//secret",
+    ],
+)
+def test_nothing_outside_hidden_or_listed_is_shown(server, path):
+    status, text = get(server, path)
+    assert status == 404
+    assert "secret" not in text.replace(path, "")
+
+
+def test_browser_that_hangs_up_is_nothing_to_speak_of(server, capsys):
+    def fail_with(error: Exception) -> str:
+        try:
+            raise error
+        except type(error):
+            server.handle_error(None, ("127.0.0.1", 1))
+        return capsys.readouterr().err
+
+    for error in (BrokenPipeError(), ConnectionResetError(), TimeoutError()):
+        assert fail_with(error) == ""
+    assert "a fault" in fail_with(KeyError("a fault"))
+
+
+def test_another_site_cannot_read_along(server):
+    assert get(server, "/", host="evil.example:80")[0] == 421
+    assert get(server, "/reports/2026-11-21/index.html", host="evil.example")[0] == 421
+
+
+def test_only_reading_is_possible(server):
+    for method in ("POST", "PUT", "DELETE"):
+        assert get(server, "/", method=method)[0] == 501
+
+
+def test_a_run_in_progress_shows_its_dashboard(out):
+    run = Run("bold-<i>", "http://127.0.0.1:9/runs/1", "http://127.0.0.1:8787/status")
+    waiting = Run("second", "http://127.0.0.1:9/runs/2", "", "Waiting")
+    text = start_page(out, "http://127.0.0.1:9", [run, waiting], RUN_NOW)
+    assert ">second</a>: Waiting" in text
+    assert 'href="http://127.0.0.1:8787/status"' in text
+    assert "bold-&lt;i&gt;" in text
+    assert "No run in progress" in start_page(out, "http://127.0.0.1:9", [], RUN_NOW)

@@ -1,0 +1,102 @@
+"""What the start page and serve ask of a Prefect server, and what they make of its answers."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import http.server
+import json
+import threading
+
+import pytest
+
+from flows.processes.holders import Holder
+from flows.runs.api import PROCESS_LABEL, Api, RunsUnknown, end_lost_runs, runs_in_progress
+
+AUTH = "admin:päss:word"
+
+
+def run(name: str, **columns: object) -> dict:
+    state = {"name": "Running", "type": "RUNNING"}
+    return {"id": name, "name": name, "state": state, "labels": {}} | columns
+
+
+@pytest.fixture
+def prefect():
+    """A server that asks for a password and knows ``runs``; ``asked`` holds what it was asked."""
+
+    class Handler(http.server.BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            wanted = f"Basic {base64.b64encode(AUTH.encode()).decode()}"
+            code = 200 if self.headers["Authorization"] == wanted else 401
+            if code == 200:
+                server.asked.append((self.path, body))
+            answers = {"/flow_runs/filter": server.runs, "/artifacts/filter": server.artifacts}
+            data = json.dumps(answers.get(self.path, {})).encode() if code == 200 else b"{}"
+            self.send_response(server.code or code)
+            self.send_header("Content-Length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        server.runs, server.artifacts, server.asked, server.code = [], [], [], None
+        server.api = Api(f"http://127.0.0.1:{server.server_address[1]}", AUTH)
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        yield server
+        server.shutdown()
+        thread.join()
+
+
+def test_runs_are_asked_for_with_the_password(prefect):
+    link = "http://127.0.0.1:8787/status"
+    prefect.runs = [run("a"), run("b", state={"name": "Waiting", "type": "RUNNING"})]
+    prefect.artifacts = [{"flow_run_id": "a", "data": f"# Dask [x]({link})"}]
+    first, second = runs_in_progress(prefect.api, "http://ui")
+    assert (first.name, first.dashboard, first.state) == ("a", link, "Running")
+    assert (second.page, second.dashboard, second.state) == (
+        "http://ui/runs/flow-run/b",
+        "",
+        "Waiting",
+    )
+    assert AUTH not in repr(prefect.api)
+
+
+def test_server_that_refuses_or_does_not_answer_is_no_server_without_runs(prefect):
+    for auth in (None, "admin:wrong"):
+        with pytest.raises(RunsUnknown, match="PREFECT_API_AUTH_STRING"):
+            runs_in_progress(dataclasses.replace(prefect.api, auth=auth), "")
+    prefect.code = 500
+    with pytest.raises(RunsUnknown, match="500"):
+        runs_in_progress(prefect.api, "")
+    with pytest.raises(RunsUnknown, match="does not answer"):
+        runs_in_progress(Api("http://127.0.0.1:9"), "")
+    prefect.code, prefect.runs = None, [{"unknown": "answer"}]
+    with pytest.raises(RunsUnknown):
+        runs_in_progress(prefect.api, "")
+
+
+def test_run_by_hand_whose_process_was_killed_is_not_in_progress(prefect):
+    lives = Holder.me("run")
+    gone = dataclasses.replace(lives, started=lives.started - 3600)
+    labels = {name: {PROCESS_LABEL: of.to_text()} for name, of in {"l": lives, "g": gone}.items()}
+    prefect.runs = [
+        run("lives", labels=labels["l"]),
+        run("gone", labels=labels["g"]),
+        run("deployed", labels=labels["g"], deployment_id="d"),
+        run("before it said so"),
+    ]
+    assert [r.name for r in runs_in_progress(prefect.api, "")] == [
+        "lives",
+        "deployed",
+        "before it said so",
+    ]
+    for arguments, ended in (({}, ["gone"]), ({"no_worker": True}, ["gone", "deployed"])):
+        prefect.asked.clear()
+        assert end_lost_runs(prefect.api, **arguments) == len(ended)
+        set_states = [(path, body["state"]["type"]) for path, body in prefect.asked[1:]]
+        assert set_states == [(f"/flow_runs/{name}/set_state", "CRASHED") for name in ended]

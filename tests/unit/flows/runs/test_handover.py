@@ -1,0 +1,144 @@
+"""What the measuring task writes, the reporting task reads back."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from flows.runs.handover import read_measurement, remove_old, write_measurement
+from kernels import Shard
+from kernels.eccentricity.shard import widths
+from pipeline.errors import StoreError
+from pipeline.model.measurement import Measurement
+from pipeline.model.tasks import SearchResults
+from pipeline.model.widths import EffectiveDiameters, Widths
+from pipeline.schedule.work.measure_columns import widths_of_shard
+from pipeline.store.held import DISTANCES, KEEP_S, hold_folder
+from tests.shapes import path as path_graph
+
+
+def widths_of(is_weighted: bool) -> Widths:
+    shard = Shard.from_graphs([path_graph(3), path_graph(1)])
+    found = widths(shard, ["diameter", "eccentricities"])
+    rows = np.array([0, 2])
+    return widths_of_shard(found, shard.node_ptr, rows, found.questions, is_weighted, 0.5)
+
+
+@pytest.fixture
+def measurement(tmp_path) -> Measurement:
+    results = SearchResults(
+        row=np.array([0, 0, 2]),
+        source=np.array([1, 4, 0], np.int32),
+        n_reached=np.array([5, 5, 1]),
+        eccentricity=np.array([1, 1, 0], np.int32),
+        hop_ptr=np.array([0, 2, 4, 5]),
+        hop_counts=np.array([1, 4, 1, 4, 1]),
+        farthest_ptr=np.array([0, 1, 2, 3]),
+        farthest=np.array([2, 3, 0], np.int32),
+    )
+    return Measurement(
+        rows=np.array([0, 1, 2]),
+        results=results,
+        failed={1: "worker lost\nthree times"},
+        n_tasks=np.array([1, 1, 1]),
+        n_retries=np.array([0, 2, 0]),
+        wall_s=np.array([0.5, 1.0, np.nan]),
+        device=["cpu", "", "cpu"],
+        tasks={
+            "task": ["bfs_AS1-0", "shard"],
+            "asns": [[1], [2, np.int64(3)]],
+            "started": np.array([1.5, np.nan]),
+            "worker": np.array(["tcp://a", "tcp://b"]),
+        },
+        cluster={"n_workers": 2, "dashboard": "http://127.0.0.1:8787/status"},
+        busy_share={"tcp://a": 0.75},
+        distances_dir=str(hold_folder(tmp_path / "reports", DISTANCES)),
+        widths=widths_of(is_weighted=False),
+        weighted_widths=widths_of(is_weighted=True),
+        effective=EffectiveDiameters(
+            row=np.array([0, 2]),
+            value=np.array([1.5, np.nan]),
+            is_estimated=np.array([True, False]),
+            error=np.array([0.25, 0.0]),
+            n_searches=np.array([1024, 1]),
+            read_s=0.125,
+        ),
+        snapshot="monday",
+        version="monday-0123456789ab",
+        metrics=("hops", "diameter"),
+        lost="the scheduler is gone",
+    )
+
+
+def test_every_field_comes_back_as_it_was(tmp_path, measurement):
+    path = tmp_path / "below" / "m.npz"
+    write_measurement(path, measurement, 12.5)
+    back, started = read_measurement(path)
+    assert started == 12.5
+    for field in fields(SearchResults):
+        if field.name == "read_s":  # of a task, and tasks have it as a column
+            continue
+        before, after = getattr(measurement.results, field.name), getattr(back.results, field.name)
+        np.testing.assert_array_equal(before, after)
+        assert before.dtype == after.dtype
+    for name in ("widths", "weighted_widths", "effective"):
+        before, after = getattr(measurement, name), getattr(back, name)
+        assert type(before) is type(after)
+        for field in fields(before):
+            old, new = getattr(before, field.name), getattr(after, field.name)
+            assert type(old) is type(new)
+            np.testing.assert_array_equal(old, new)
+            assert getattr(old, "dtype", None) == getattr(new, "dtype", None)
+    for name in ("rows", "n_tasks", "n_retries", "wall_s"):
+        np.testing.assert_array_equal(getattr(measurement, name), getattr(back, name))
+    plain = ("failed", "device", "cluster", "busy_share", "distances_dir")
+    for name in (*plain, "snapshot", "version", "metrics", "lost"):
+        assert getattr(measurement, name) == getattr(back, name)
+    assert back.tasks["asns"] == [[1], [2, 3]]
+    assert list(back.tasks["worker"]) == ["tcp://a", "tcp://b"]
+    np.testing.assert_array_equal(back.tasks["started"], measurement.tasks["started"])
+
+
+def test_widths_that_were_not_asked_for_stay_away(tmp_path, measurement):
+    path = tmp_path / "m.npz"
+    none = dict.fromkeys(("widths", "weighted_widths", "effective"))
+    write_measurement(path, replace(measurement, **none), 0.0)
+    back, _ = read_measurement(path)
+    assert (back.widths, back.weighted_widths, back.effective) == (None, None, None)
+
+
+def test_no_field_of_a_measurement_is_forgotten(tmp_path, measurement):
+    path = tmp_path / "m.npz"
+    write_measurement(path, measurement, 0.0)
+    back, _ = read_measurement(path)
+    empty = [
+        field.name
+        for field in fields(Measurement)
+        if not len(getattr(vars(back)[field.name], "row", vars(back)[field.name]))
+    ]
+    assert empty == []
+
+
+def test_what_nobody_came_for_in_a_day_is_removed(tmp_path):
+    now = 1.8e9
+    for name, age_s in (("old.npz", KEEP_S + 1), ("new.npz", KEEP_S - 1), ("old.txt", 2 * KEEP_S)):
+        (tmp_path / name).touch()
+        os.utime(tmp_path / name, (now - age_s, now - age_s))
+    remove_old(tmp_path, now)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["new.npz", "old.txt"]
+    remove_old(tmp_path / "nowhere", now)
+
+
+def test_a_missing_or_broken_file_is_named(tmp_path, measurement):
+    path = tmp_path / "m.npz"
+    with pytest.raises(StoreError, match="no such measurement"):
+        read_measurement(path)
+    write_measurement(path, measurement, 0.0)
+    whole = path.read_bytes()
+    for broken in (b"", b"not a zip", whole[: len(whole) // 2]):
+        path.write_bytes(broken)
+        with pytest.raises(StoreError, match=r"m\.npz"):
+            read_measurement(path)

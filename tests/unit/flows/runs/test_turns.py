@@ -1,0 +1,73 @@
+"""One run works on a store, one waits, a third is told who they are."""
+
+from __future__ import annotations
+
+import os
+import threading
+
+import pytest
+
+from flows.processes.holders import Holder, Seat
+from flows.runs import turns
+from flows.runs.turns import SCHEDULED_WAITING, WAITING, WORKING, Overlapping, turn
+
+
+@pytest.fixture(autouse=True)
+def no_patience(monkeypatch):
+    monkeypatch.setattr(turns, "PATIENCE_S", 0.0)
+
+
+def test_second_run_waits_for_the_first_and_a_third_is_refused(tmp_path, capsys):
+    store = tmp_path / "new" / "store"
+    done: list[str] = []
+    said = ""
+    a_moment = threading.Event()
+
+    def second() -> None:
+        with turn(store):
+            done.append("second")
+
+    third = pytest.raises(Overlapping, match=r"a run .* works on .* and a run .* waits")
+    with turn(store):
+        waiting = threading.Thread(target=second)
+        waiting.start()
+        while "waits for a run (process" not in said:
+            assert waiting.is_alive()
+            a_moment.wait(0.01)
+            said += capsys.readouterr().err
+        with third, turn(store):
+            done.append("third")
+        done.append("first")
+    waiting.join(10)
+    assert done == ["first", "second"]
+    with turn(store):  # whoever failed or was refused holds nothing
+        pass
+
+
+def test_place_is_free_again_after_an_error_and_other_stores_are_other_places(tmp_path):
+    def fail() -> None:
+        with turn(tmp_path / "a"), turn(tmp_path / "b"):
+            raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        fail()
+    for name in (WORKING, WAITING):
+        taken = Seat(tmp_path / "a" / name).take(Holder.me("the test"))
+        assert taken is not None
+        os.close(taken)
+
+
+def test_the_night_has_a_waiting_seat_that_no_run_by_hand_takes(tmp_path, monkeypatch):
+    seats = [Seat(tmp_path / name) for name in (WAITING, SCHEDULED_WAITING)]
+    by_hand = seats[0].take(Holder.me("by hand"))
+    assert by_hand is not None
+    try:
+        with pytest.raises(Overlapping), turn(tmp_path):
+            pass
+        monkeypatch.setattr(turns, "_is_scheduled", lambda: True)
+        with turn(tmp_path):
+            night = seats[1].take(Holder.me("the next"))  # free again: this one works
+            assert night is not None
+            os.close(night)
+    finally:
+        os.close(by_hand)

@@ -1,0 +1,87 @@
+"""Every .cu file compiles for each architecture we support; needs NVRTC but no GPU."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+import kernels
+from kernels._cuda.loader import OPTIONS, options_for, source_of
+
+nvrtc = pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC (extra nvrtc) is not installed")
+CU_FILES = sorted(Path(kernels.__file__).parent.rglob("*.cu"))
+ARCHITECTURES = ("sm_75", "sm_80", "sm_90")
+
+
+def include_options() -> list[bytes]:
+    """Where CUDA's own headers lie, if their wheel is there."""
+    spec = importlib.util.find_spec("nvidia")
+    roots = [Path(root) for root in (spec.submodule_search_locations or [])] if spec else []
+    folders = [root / "cu13" / "include" / part for root in roots for part in ("", "cccl")]
+    return [b"-I" + bytes(folder) for folder in folders if folder.is_dir()]
+
+
+def compiler_log(
+    source: str, name: str, architecture: str, given: tuple[str, ...] = OPTIONS
+) -> str:
+    """Errors and warnings of the compiler; empty if there are none."""
+    return compiled(source, name, architecture, given)[0]
+
+
+def compiled(
+    source: str, name: str, architecture: str, given: tuple[str, ...]
+) -> tuple[str, bytes]:
+    """Errors and warnings, and the PTX that there is for a virtual architecture."""
+    error, program = nvrtc.nvrtcCreateProgram(source.encode(), name.encode(), 0, [], [])
+    assert error == nvrtc.nvrtcResult.NVRTC_SUCCESS
+    options = [option.encode() for option in given]
+    options += [f"-arch={architecture}".encode(), *include_options()]
+    nvrtc.nvrtcCompileProgram(program, len(options), options)
+    _, size = nvrtc.nvrtcGetProgramLogSize(program)
+    # NVRTC writes into these bytes. They must be nobody else's: an empty log has size 1, and
+    # Python shares all bytes objects of one byte.
+    log = bytes(size + 64)
+    nvrtc.nvrtcGetProgramLog(program, log)
+    ptx = b""
+    if architecture.startswith("compute"):
+        _, size = nvrtc.nvrtcGetPTXSize(program)
+        ptx = bytes(size + 64)
+        nvrtc.nvrtcGetPTX(program, ptx)
+    nvrtc.nvrtcDestroyProgram(program)
+    return log.decode().strip(" \0\n"), ptx
+
+
+@pytest.mark.parametrize("architecture", ARCHITECTURES)
+@pytest.mark.parametrize("cu_file", CU_FILES, ids=lambda cu_file: cu_file.name)
+def test_compiles_without_a_warning(cu_file, architecture):
+    assert compiler_log(source_of(cu_file), cu_file.name, architecture) == ""
+
+
+@pytest.mark.parametrize("name", ["msbfs_graph_1", "msbfs_shard_1", "msbfs_eccentricities"])
+def test_of_sweeps_that_is_compiled_which_is_asked_for(name):
+    cu_file = next(file for file in CU_FILES if file.name == "multi_source.cu")
+    options = options_for(cu_file, name)
+    log, ptx = compiled(source_of(cu_file), cu_file.name, "compute_80", options)
+    assert log == ""
+    kernels_there = set(re.findall(rb"\.entry (\w+)", ptx))
+    assert name.encode() in kernels_there
+    sweeps = {kernel for kernel in kernels_there if re.match(rb"msbfs_(graph|shard)", kernel)}
+    assert sweeps == ({name.encode()} if name != "msbfs_eccentricities" else set())
+
+
+def test_an_error_is_named_with_its_file_and_line():
+    cu_file = CU_FILES[0]
+    broken = source_of(cu_file) + "\nbroken"
+    log = compiler_log(broken, cu_file.name, "sm_80")
+    n_lines = len(cu_file.read_text().splitlines())
+    assert f"{cu_file.name}({n_lines + 2}): error" in log
+
+
+def test_every_algorithm_with_a_launcher_has_its_device_code():
+    root = Path(kernels.__file__).parent
+    launchers = {path.with_name(f"{path.parent.name}.cu") for path in root.glob("*/gpu.py")}
+    rooms = {path / f"{path.parent.name}.cu" for path in root.glob("*/gpu")}
+    assert set(CU_FILES) == launchers | rooms

@@ -1,0 +1,179 @@
+"""Graphs of which bounds tell little are swept from every node, and cost hardly more than that.
+
+What is counted is work (arcs, nodes and searches, as the account has them), never seconds.
+"""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.diameter.flat_graphs import (
+    circulant,
+    hypercube,
+    random_regular,
+    torus,
+    watts_strogatz,
+)
+from benchmarks.lib.graphs import attachment
+from kernels import center, diameter, eccentricities, periphery, radius
+from kernels.eccentricity import Strategy
+from kernels.eccentricity import solver as driver
+from kernels.eccentricity.bounds.bounds import QUESTIONS
+from kernels.eccentricity.bounds.components import numbered_components
+from kernels.eccentricity.check import check_diameter
+from kernels.eccentricity.searches import every_node
+from kernels.eccentricity.searches.every_node import EveryNode, quick_eccentricities
+from kernels.eccentricity.strategy import WORK_NS
+from tests.oracles.paths import bfs_levels
+from tests.shapes import graph_of
+from tests.strategies import graphs
+
+PROPERTY = settings(max_examples=60, deadline=None)
+ASK = dict(zip(QUESTIONS, (diameter, radius, center, periphery, eccentricities), strict=True))
+
+
+@PROPERTY
+@given(graph=graphs(min_nodes=1), data=st.data())
+def test_some_nodes_of_some_components_are_swept(graph, data):
+    truth = bfs_levels(graph, range(graph.n_nodes)).max(axis=1)
+    names, component = numbered_components(graph)
+    numbers = np.array(
+        data.draw(st.lists(st.sampled_from(range(len(names))), min_size=1, unique=True))
+    )
+    flags = st.lists(st.booleans(), min_size=graph.n_nodes, max_size=graph.n_nodes)
+    is_open = np.array(data.draw(flags)) & np.isin(component, numbers)
+    unknown = np.zeros(graph.n_nodes, np.int32), np.full(graph.n_nodes, 10**6, np.int32)
+    size = np.bincount(component)
+    found = EveryNode(graph, component, size, numbers).sweep(is_open, *unknown, 1)
+    assert sorted(found.sources) == np.flatnonzero(is_open).tolist()
+    np.testing.assert_array_equal(found.eccentricity, truth[found.sources])
+    np.testing.assert_array_equal(found.lower[found.sources], truth[found.sources])
+    np.testing.assert_array_equal(found.upper[found.sources], truth[found.sources])
+    assert (found.lower <= truth).all()
+    assert (truth <= found.upper).all()
+
+
+@PROPERTY
+@given(graph=graphs())
+def test_small_graphs_in_one_piece_are_swept_at_once(graph):
+    found = quick_eccentricities(graph)
+    if graph.n_nodes and len(numbered_components(graph)[0]) == 1:
+        truth = bfs_levels(graph, range(graph.n_nodes)).max(axis=1)
+        np.testing.assert_array_equal(found, truth)
+    else:
+        assert found is None
+
+
+def every_eccentricity(graph) -> tuple[np.ndarray, int]:
+    """By sweeps from every node; and their work."""
+    n = graph.n_nodes
+    every = EveryNode(graph, np.zeros(n, np.int32), np.array([n]), np.zeros(1, np.int64))
+    unknown = np.zeros(n, np.int32), np.full(n, n, np.int32)
+    return every.sweep(np.ones(n, bool), *unknown, n).lower, every.work
+
+
+FLAT = {
+    "circulant": lambda: circulant(3000, [1, 2, 3]),
+    "short circulant": lambda: circulant(6000, [1, 7, 49, 343]),
+    "torus": lambda: torus(60, 60),
+    "hypercube": lambda: hypercube(12),
+    "random regular": lambda: random_regular(6000, 4),
+    "Watts-Strogatz": lambda: watts_strogatz(6000, 6, 0.1),
+    "attachment": lambda: attachment(6000),
+}
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("name", FLAT)
+def test_no_question_costs_much_more_than_sweeping_from_every_node(name, question, monkeypatch):
+    graph = FLAT[name]()
+    truth, work = every_eccentricity(graph)
+    asked: list[driver.Finishing] = []
+
+    class Seen(driver.Finishing):
+        def __init__(self, graph):
+            super().__init__(graph)
+            asked.append(self)
+
+    monkeypatch.setattr(driver, "Finishing", Seen)
+    answer = ASK[question](graph)
+    if question == "diameter":
+        assert answer.diameter == truth.max()
+    elif question == "radius":
+        assert answer.radius == truth.min() == truth[answer.center]
+    elif question == "center":
+        np.testing.assert_array_equal(answer.is_center, truth == truth.min())
+    elif question == "periphery":
+        np.testing.assert_array_equal(answer.is_periphery, truth == truth.max())
+    else:
+        np.testing.assert_array_equal(answer, truth)
+    spent = sum(each.spent_ns for each in asked)
+    assert spent <= MOST * work * WORK_NS
+
+
+MOST = 1.5  # times the work of the sweeps; 1.2 is asked of time, and here all steps are counted too
+
+
+def test_a_diameter_by_sweeps_from_all_that_is_left_is_certified():
+    graph = circulant(1200, [1, 2, 3])
+    found = diameter(graph, strategy=Strategy(keep=False))
+    assert found.diameter == 200
+    check_diameter(graph, found)
+
+
+def test_graphs_in_pieces_are_swept_too(monkeypatch):
+    ring = [(i, (i + j) % 900) for i in range(900) for j in (1, 2, 3)]
+    other = [(900 + i, 900 + (i + 1) % 700) for i in range(700)]
+    graph = graph_of(1603, [*ring, *other, (1600, 1601)])
+    swept = []
+    plain = every_node.sweep_components
+
+    def sweep(*given):
+        swept.append(len(given[2]) - 1)
+        return plain(*given)
+
+    monkeypatch.setattr(every_node, "sweep_components", sweep)
+    truth = eccentricities(graph)
+    assert swept
+    np.testing.assert_array_equal(truth[:900], 150)
+    np.testing.assert_array_equal(truth[900:1600], 350)
+    np.testing.assert_array_equal(truth[1600:], [1, 1, 0])
+    np.testing.assert_array_equal(center(graph).is_center, True)
+
+
+def test_a_question_is_freed_with_its_answer():
+    gc.collect()
+    gc.disable()
+    try:
+        answering = driver.Answering(watts_strogatz(3000, 6, 0.1), "center", Strategy())
+        answering.run()
+        gone = weakref.ref(answering)
+        del answering
+        assert gone() is None  # else memory piles up, and each question waits for new pages
+    finally:
+        gc.enable()
+
+
+def test_landmarks_may_cost_what_was_spent_before_them():
+    graph = circulant(3000, [1, 2, 3])
+    answering = driver.Answering(graph, "diameter", Strategy())
+    assert answering.finishing.room_ns() == answering.finishing.spent_ns
+    answering.finishing.spend(1e6)
+    assert answering.finishing.room_ns() == answering.finishing.spent_ns >= 1e6
+    answering.finishing.account(answering, 1e9)
+    answering.finishing.spend(1e9)
+    assert answering.finishing.room_ns() == 0
+
+
+def test_the_same_plan_every_time():
+    graph = watts_strogatz(3000, 6, 0.1)
+    first = diameter(graph)
+    again = diameter(graph)
+    assert first.n_searches == again.n_searches
+    np.testing.assert_array_equal(first.proof.sources, again.proof.sources)

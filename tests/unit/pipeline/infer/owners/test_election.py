@@ -1,0 +1,310 @@
+"""Mates, groups and the election: on small examples, and on simulated networks.
+
+The networks are drawn, numbered and measured by ``simulate``; none is a laboratory.
+"""
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from pipeline.infer import AliasTable, infer_topology, read_pfx2as
+from pipeline.infer.owners.borders import adopt_unmapped
+from pipeline.infer.routers.mates import find_mates
+from pipeline.infer.routers.point_to_point import group_interfaces
+from pipeline.infer.traces.links import count_links
+from pipeline.infer.traces.merge import merge_addresses
+from pipeline.infer.traces.passes import Spools
+from pipeline.model.addresses import format_addrs, parse_addrs, sort_addrs
+from pipeline.model.reading import ReadReport
+from pipeline.model.topology import NO_ASN
+from tests.unit.pipeline.infer.handmade import (
+    asn_of,
+    infer,
+    ingresses_of,
+    observe,
+    prefix_table,
+    traces,
+)
+from tests.unit.pipeline.infer.simulate import Plan, make_network, measure, pfx2as_lines
+
+
+def mates(*addrs):
+    table = parse_addrs(sorted(addrs, key=lambda a: tuple(parse_addrs([a])[0])))
+    names = format_addrs(table)
+    return {
+        name: names[mate]
+        for name, mate in zip(names, find_mates(table).tolist(), strict=True)
+        if mate >= 0
+    }
+
+
+def test_the_two_hosts_of_a_slash_30_are_mates():
+    found = mates("20.1.0.1", "20.1.0.2", "20.1.0.5", "2600::1", "2600::2")
+    assert found == {
+        "20.1.0.1": "20.1.0.2",
+        "20.1.0.2": "20.1.0.1",
+        "2600::1": "2600::2",
+        "2600::2": "2600::1",
+    }
+
+
+def test_an_outer_address_makes_its_four_two_slash_31():
+    found = mates("20.1.0.0", "20.1.0.1", "20.1.0.2", "20.1.0.3", "20.1.0.6", "20.1.0.7")
+    assert found["20.1.0.1"] == "20.1.0.0"
+    assert found["20.1.0.2"] == "20.1.0.3"
+    assert found["20.1.0.6"] == "20.1.0.7"
+
+
+def test_in_a_neighbourhood_of_slash_31_an_unseen_mate_is_not_guessed():
+    assert mates("20.1.0.1", "20.1.0.2", "20.1.0.4", "20.1.0.7") == {}
+    assert mates("20.1.0.1", "20.1.0.2", "20.1.1.4", "20.1.1.7") != {}
+
+
+def test_an_unmapped_node_is_adopted_only_where_both_sides_agree():
+    near = np.array([0, 1, 2, 3, 1, 4])
+    far = np.array([1, 2, 3, 4, 5, 1])
+    asn = np.array([7, -1, 7, -1, 8, 7])
+    assert adopt_unmapped(near, far, asn).tolist() == [7, -1, 7, -1, 8, 7]
+    asn[4] = 7
+    assert adopt_unmapped(near, far, asn).tolist() == [7, 7, 7, 7, 7, 7]
+
+
+# AS 1 numbers its links to AS 2 from its own space: 20.1.9.1 - 20.1.9.2 is one.
+BORDER = "20.1.9.2"  # on AS 2's border router, which also has 20.2.0.5 and 20.2.0.9
+LINES = [
+    "20.1.0.1 20.1.0.5 20.1.9.2 20.2.0.14 20.2.0.22",
+    "20.1.0.1 20.1.0.5 20.1.9.2 20.2.0.18 20.2.0.26",
+    "20.2.0.34 20.2.0.5 20.2.0.18 20.2.0.26",
+    "20.2.0.38 20.2.0.9 20.2.0.14 20.2.0.22",
+    "20.2.0.34 20.2.0.5 20.1.9.1 20.1.0.6",
+    "20.2.0.38 20.2.0.9 20.1.9.1 20.1.0.6",
+]
+
+
+def test_a_border_router_that_answers_with_its_neighbours_address_is_found(tmp_path):
+    by_prefix = infer(tmp_path, *LINES)
+    assert asn_of(by_prefix)[BORDER] == 1
+    assert {"20.2.0.14", "20.2.0.18"} <= set(ingresses_of(by_prefix))
+    elected = infer(tmp_path, *LINES, borders="elected")
+    assert asn_of(elected)[BORDER] == 2
+    assert ingresses_of(elected) == {BORDER: ([1], 2, 0, False), "20.1.9.1": ([2], 2, 0, False)}
+    assert elected.counts["elected_otherwise"] == 1
+
+
+def test_an_address_seen_after_several_routers_of_one_trace_joins_none_of_them(tmp_path):
+    # 20.3.0.1 answers by its way out: before it come routers of AS 1 and of AS 2, and one trace
+    # shows that these are two.
+    lines = [
+        *LINES,
+        "20.1.0.5 20.3.0.1",
+        "20.2.0.14 20.3.0.1",
+        "20.1.0.5 20.1.9.2 20.2.0.14 20.4.0.1",
+    ]
+    topology = infer(tmp_path, *lines, borders="elected")
+    assert topology.counts["suspect_addresses"] >= 1
+    found = asn_of(topology)
+    assert (found["20.1.0.5"], found["20.2.0.14"], found[BORDER]) == (1, 2, 2)
+
+
+# Customers of AS 1, each seen by two addresses of its border router: one of AS 1, from there, and
+# one of its own, from inside. Nothing else tells whose router it is.
+CUSTOMERS = {asn: (f"20.1.{asn}.2", f"20.{asn}.0.6") for asn in (3, 4, 5)}
+CUSTOMER_LINES = [
+    "20.1.0.1 20.1.0.41 20.1.0.45",
+    *(f"20.1.0.1 20.1.0.5 {outer}" for outer, _ in CUSTOMERS.values()),
+    *(f"20.{asn}.0.33 {inner}" for asn, (_, inner) in CUSTOMERS.items()),
+]
+
+
+def alias_sets(*sets):
+    addrs = parse_addrs([addr for one in sets for addr in one])
+    router = np.repeat(np.arange(len(sets)), [len(one) for one in sets])
+    order = sort_addrs(addrs)
+    return AliasTable(addrs[order], router[order])
+
+
+def test_the_habit_is_not_learned_from_ties(tmp_path):
+    # LINES show one link that AS 1 numbers, with an end in AS 2 beyond doubt. Merged, each router
+    # of a customer is a tie, first settled for the lower number: so AS 1 would seem to have its
+    # links numbered by the others, three times.
+    known = alias_sets(*CUSTOMERS.values())
+    found = asn_of(infer(tmp_path, *LINES, *CUSTOMER_LINES, borders="elected", aliases=known))
+    for asn, addrs in CUSTOMERS.items():
+        assert found[min(addrs, key=lambda a: tuple(parse_addrs([a])[0]))] == asn
+    assert found[BORDER] == 2
+
+
+# A router seen right behind AS 1 only, by an address of AS 1, with hosts of AS 3 behind it.
+EDGE, HOST = "20.1.9.6", "20.3.7.7"
+
+
+def test_a_router_that_leads_to_hosts_alone_is_in_their_as(tmp_path):
+    lines = [*LINES, f"20.1.0.1 20.1.0.5 {EDGE} {HOST}! > {HOST}"]
+    found = infer(tmp_path, *lines, borders="elected")
+    assert asn_of(found)[EDGE] == 3
+    assert ingresses_of(found)[EDGE] == ([1], 1, 0, False)
+
+
+def test_hosts_behind_a_router_that_leads_on_say_nothing(tmp_path):
+    # A destination that never answered otherwise may be a router of the next AS.
+    lines = [*LINES, f"20.1.0.1 20.1.0.5 {EDGE} {HOST}! > {HOST}", f"20.1.0.5 {EDGE} 20.1.0.49"]
+    assert asn_of(infer(tmp_path, *lines, borders="elected"))[EDGE] == 1
+
+
+def test_a_customer_of_two_providers_of_which_no_own_address_was_seen_is_in_neither(tmp_path):
+    # AS 1 and AS 6 are both known to number links to others; the router has an address of each.
+    more = [line.replace("20.1.", "20.6.").replace("20.2.", "20.7.") for line in LINES]
+    lines = [*LINES, *more, "20.1.0.1 20.1.0.5 20.1.9.6", "20.6.0.1 20.6.0.5 20.6.9.6"]
+    apart = infer(tmp_path, *lines, borders="elected")
+    assert (asn_of(apart)["20.1.9.6"], asn_of(apart)["20.6.9.6"]) == (1, 6)
+    joined = infer(
+        tmp_path, *lines, borders="elected", aliases=alias_sets(("20.1.9.6", "20.6.9.6"))
+    )
+    assert asn_of(joined)["20.1.9.6"] == NO_ASN
+    assert "20.1.9.6" not in ingresses_of(joined)
+    assert joined.counts["n_unmapped"] == 1
+
+
+def groups_of(tmp_path, *lines):
+    """Addresses by group (those with more than one), and the suspect addresses."""
+    seen = [observe(tmp_path, traces(*lines))]
+    addrs = merge_addresses(seen).addrs
+    spools = Spools(seen, addrs, 1)
+    n = len(addrs)
+    origin = prefix_table(tmp_path).lookup(addrs)
+    found = group_interfaces(spools, count_links(spools), find_mates(addrs), np.full(n, -1), origin)
+    names = format_addrs(addrs)
+    groups: dict[int, list[str]] = {}
+    for name, group in zip(names, found.group.tolist(), strict=True):
+        groups.setdefault(group, []).append(name)
+    suspects = [name for name, is_suspect in zip(names, found.suspect, strict=True) if is_suspect]
+    return sorted(group for group in groups.values() if len(group) > 1), suspects
+
+
+ONE, TWO, THREE, FAR = "20.1.0.101", "20.1.0.105", "20.1.0.109", "20.1.0.114"
+
+
+def test_addresses_before_one_address_and_its_mate_are_one_router(tmp_path):
+    found, suspects = groups_of(tmp_path, f"{ONE} {FAR}", f"{TWO} {FAR}", "20.1.0.113")
+    assert found == [[ONE, TWO, "20.1.0.113"]]
+    assert suspects == []
+
+
+def test_an_address_with_two_sides_in_one_trace_joins_not_even_a_third(tmp_path):
+    lines = [f"{ONE} {FAR}", f"{TWO} {FAR}", f"{THREE} {FAR}"]
+    assert groups_of(tmp_path, *lines)[0] == [[ONE, TWO, THREE]]
+    found, suspects = groups_of(tmp_path, *lines, f"{ONE} * {TWO}")
+    assert found == []
+    assert suspects == [FAR]
+
+
+def test_joins_that_chain_into_a_conflict_are_refused(tmp_path):
+    # ONE-TWO by one address, TWO-THREE by another; ONE and THREE stand in one trace.
+    lines = [f"{ONE} {FAR}", f"{TWO} {FAR}", f"{TWO} 20.1.0.118", f"{THREE} 20.1.0.118"]
+    assert groups_of(tmp_path, *lines)[0] == [[ONE, TWO, THREE]]
+    found, suspects = groups_of(tmp_path, *lines, f"{THREE} * {ONE}")
+    assert found == [[ONE, TWO]]
+    assert suspects == ["20.1.0.118"]
+
+
+def test_a_destinations_own_reply_vouches_for_nothing(tmp_path):
+    found, _ = groups_of(tmp_path, f"{ONE} {FAR}! > {FAR}", f"{TWO} {FAR}! > {FAR}")
+    assert found == []
+
+
+def test_unmapped_addresses_are_in_no_group_and_make_none(tmp_path):
+    private = "10.0.0.2"
+    lines = [
+        f"{ONE} {private} {FAR}",
+        f"{TWO} {private}",
+        f"{private} 20.1.0.118",
+        f"{THREE} {FAR}",
+    ]
+    assert groups_of(tmp_path, *lines)[0] == []
+
+
+def test_one_address_alone_does_not_join_groups_of_different_ases(tmp_path):
+    other = [addr.replace("20.1.", "20.2.") for addr in (ONE, TWO)]
+    apart = [
+        *(f"{addr} 20.1.0.118" for addr in (ONE, TWO)),
+        *(f"{addr} 20.2.0.118" for addr in other),
+        *(f"{addr} {FAR}" for addr in (ONE, *other)),
+    ]
+    assert groups_of(tmp_path, *apart)[0] == [[ONE, TWO], other]
+    # A second address that says the same is believed.
+    again = [*apart, f"{ONE} 20.1.0.126", f"{other[0]} 20.1.0.126"]
+    assert groups_of(tmp_path, *again)[0] == [[ONE, TWO, *other]]
+
+
+PLANS = [
+    Plan(seed=seed, n_ases=n_ases, routers_per_as=size, numbered=numbered, slash31=slash31, **more)
+    for seed, n_ases, size, slash31, more in (
+        (1, 12, 12, False, {}),
+        (2, 10, 18, True, {"n_vantages": 8}),
+        (3, 16, 8, True, {"links_per_as": 3, "target_share": 0.7}),
+        (4, 10, 15, False, {"outgoing": 0.4, "silent": 0.1, "limited": 0.2}),
+    )
+    for numbered in ("min", "max", "larger", "random")
+]
+
+
+def compare(tmp_path, plan, **options):
+    """Counts of one network: what was inferred and what of it is right."""
+    network = make_network(plan)
+    path = tmp_path / "table"
+    path.write_text(pfx2as_lines(network))
+    table = read_pfx2as([path], [ReadReport(str(path))])
+    topology = infer_topology([observe(tmp_path, measure(network))], prefixes=table, **options)
+    low = (topology.node_addr[:, 1] & np.uint64(0xFFFFFFFF)).tolist()
+    owner = [network.owner.get(addr, -1) for addr in low]
+    right = [o >= 0 and topology.node_asn[i] == network.asn[o] for i, o in enumerate(owner)]
+    direct = topology.ingresses.node[~topology.ingresses.candidate].tolist()
+    borders = network.border_routers
+    good = [node for node in direct if right[node] and owner[node] in borders]
+    joined = {
+        (min(owner[a], owner[b]), max(owner[a], owner[b]))
+        for a, b in zip(topology.near.tolist(), topology.far.tolist(), strict=True)
+    }
+    return Counter(
+        nodes=sum(o >= 0 for o in owner),
+        right=sum(right),
+        ingresses=len(direct),
+        good=len(good),
+        borders=len({owner[node] for node in good}),
+        links=len(joined),
+        false_links=len(joined - network.links),
+        true_links=len(network.links),
+    )
+
+
+@pytest.fixture(scope="module")
+def totals(tmp_path_factory):
+    """Sums over all plans, elected and by prefix."""
+    folder = tmp_path_factory.mktemp("networks")
+    both = {}
+    for borders in ("elected", "prefix"):
+        total: Counter[str] = Counter()
+        for plan in PLANS:
+            total.update(compare(folder, plan, borders=borders))
+        both[borders] = total
+    return both
+
+
+def test_simulated_networks_give_no_false_link_and_most_true_ones(totals):
+    found = totals["elected"]
+    assert found["false_links"] == 0
+    assert found["links"] / found["true_links"] > 0.9
+
+
+def test_elected_ingresses_of_simulated_networks_are_right(totals):
+    found, plain = totals["elected"], totals["prefix"]
+    assert found["good"] / found["ingresses"] > 0.95
+    assert plain["good"] / plain["ingresses"] < 0.6
+    assert found["borders"] > 1.2 * plain["borders"]
+
+
+def test_elected_ases_of_simulated_routers_are_right(totals):
+    found, plain = totals["elected"], totals["prefix"]
+    assert found["right"] / found["nodes"] > 0.98
+    assert plain["right"] / plain["nodes"] < found["right"] / found["nodes"] - 0.01

@@ -1,0 +1,93 @@
+"""The mapped share: which addresses have an AS by prefix, before any election."""
+
+import numpy as np
+import pytest
+
+from pipeline.infer import infer_topology
+from pipeline.infer.owners.mapped import mapped_share, origins
+from pipeline.infer.owners.special import is_special
+from pipeline.model.addresses import parse_addrs, unique_addrs
+from pipeline.model.mapped import mapped_text
+from tests.unit.pipeline.infer.handmade import infer, observe, prefix_table, traces
+
+A, B, C = (f"20.1.0.{i}" for i in (10, 20, 30))
+DARK, DARKER = "20.0.0.10", "20.0.0.20"  # routed by nobody
+
+
+def share_of(tmp_path, texts, allow=(), asn=None):
+    addrs = unique_addrs([parse_addrs(texts)])
+    special = is_special(addrs, allow)
+    prefixes = prefix_table(tmp_path) if asn is None else None
+    return mapped_share(addrs, origins(addrs, prefixes, asn, special), special)
+
+
+def test_every_address_that_answered_counts_once_outvoted_and_looping_ones_too(tmp_path):
+    share = infer(tmp_path, f"{A} {B},{B},{DARK} {C} {A} {DARKER}", f"{A} {C}").mapped
+    assert (share.n_addrs, share.n_mapped, share.n_in_as) == (5, 3, 3)
+    assert share.largest == (("20.0.0.0/24", 2),)
+    assert (share.n_unrouted, share.n_unrouted_v6, share.special) == (2, 0, ())
+
+
+def test_the_share_is_taken_before_the_election(tmp_path):
+    topology = infer(tmp_path, f"{A} {DARK} {B}", f"{B} {DARK} {A}", borders="elected")
+    assert topology.counts["n_unmapped"] == 0  # adopted by the AS around it
+    assert topology.counts["n_addrs"] == 3
+    assert topology.counts["n_addrs_mapped"] == 2
+
+
+def test_special_addresses_are_told_by_the_range_to_admit(tmp_path):
+    texts = ["10.0.0.1", "10.0.0.2", "10.9.0.1", "198.18.0.1", "fe80::1", "2001:db8::1", A]
+    share = share_of(tmp_path, texts)
+    assert (share.n_addrs, share.n_mapped) == (7, 1)
+    assert dict(share.special) == {
+        "10.0.0.0/8": 3,
+        "198.18.0.0/15": 1,
+        "fe80::/10": 1,
+        "2001:db8::/32": 1,
+    }
+    assert share.special[0] == ("10.0.0.0/8", 3)
+    assert share.largest[0] == ("10.0.0.0/24", 2)
+    assert ("2001:db8::/48", 1) in share.largest
+    admitted = {text: share_of(tmp_path, texts, allow=[text]) for text, _ in share.special}
+    for text, n in share.special:  # what is advised does help, all of it
+        assert admitted[text].n_mapped == 1 + n
+        assert text not in dict(admitted[text].special)
+
+
+def test_an_admitted_range_without_a_prefix_is_mapped_but_in_no_as(tmp_path):
+    share = share_of(tmp_path, ["10.0.0.1", A, DARK], allow=["10.0.0.0/8", "20.0.0.0/16"])
+    assert (share.n_addrs, share.n_mapped, share.n_in_as) == (3, 2, 1)
+    assert share.n_unrouted == 1  # an admitted range that is not special maps nothing
+
+
+def test_with_one_as_for_all_only_special_addresses_are_unmapped(tmp_path):
+    share = share_of(tmp_path, ["10.0.0.1", A, DARK], asn=5)
+    assert (share.n_mapped, share.n_unrouted, share.special) == (2, 0, (("10.0.0.0/8", 1),))
+
+
+def test_unmapped_prefixes_are_the_largest_of_both_families(tmp_path):
+    texts = [f"20.0.{i}.{j}" for i in range(8) for j in range(i + 1)]
+    texts += [f"2600:1:2:{i}::1" for i in range(20)]
+    share = share_of(tmp_path, texts)
+    assert share.largest[0] == ("2600:1:2::/48", 20)
+    assert share.largest[1:] == tuple((f"20.0.{i}.0/24", i + 1) for i in (7, 6, 5, 4))
+    assert (share.n_unrouted, share.n_unrouted_v6) == (56, 20)
+
+
+def test_addresses_of_several_files_count_once(tmp_path):
+    seen = [observe(tmp_path, traces(f"{A} {DARK}")), observe(tmp_path, traces(f"{DARK} {B}"))]
+    share = infer_topology(seen, prefixes=prefix_table(tmp_path)).mapped
+    assert (share.n_addrs, share.n_mapped) == (3, 2)
+
+
+def test_no_address_is_no_share(tmp_path):
+    share = share_of(tmp_path, [])
+    assert (share.n_addrs, share.n_mapped, share.largest) == (0, 0, ())
+    assert is_special(np.empty((0, 2), np.uint64)).shape == (0,)
+
+
+@pytest.mark.parametrize(
+    ("n", "n_mapped", "percent"), [(3, 3, "100.0"), (100_000, 99_999, "99.9"), (3, 0, "0.0")]
+)
+def test_a_share_is_never_rounded_up_to_all(n, n_mapped, percent):
+    assert f"({percent} %)" in mapped_text(n, n_mapped)

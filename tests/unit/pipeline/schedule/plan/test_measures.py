@@ -1,0 +1,110 @@
+"""Which graphs travel together: every AS is answered once, whatever their sizes."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.model.metrics import WIDTH_METRICS
+from pipeline.schedule.plan.batches import SHARD_ARCS
+from pipeline.schedule.plan.measures import plan_widths
+from pipeline.schedule.plan.stream import Stream
+
+DEVICES = st.sampled_from([("cpu",), ("gpu",), ("cpu", "gpu")])
+SIZES = st.lists(st.integers(1, 10**7), max_size=40)
+
+
+def planned(sizes, hashes=None, kind="widths", metrics=("diameter",), **options):
+    n_nodes = np.array(sizes, np.int64)
+    rows = 3 * np.arange(len(sizes)) + 1
+    hashes = hashes or [str(i) for i in range(len(sizes))]
+    options = {"n_workers": 2} | options
+    return rows, plan_widths(
+        kind, metrics, rows, rows + 100, n_nodes, 4 * n_nodes, hashes, **options
+    )
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    sizes=SIZES,
+    shared=st.integers(1, 5),
+    kind=st.sampled_from(["widths", "weighted", "effective"]),
+    metrics=st.lists(st.sampled_from(WIDTH_METRICS), min_size=1, unique=True),
+    n_workers=st.integers(1, 9),
+    devices=DEVICES,
+    pack=st.sampled_from([None, 1, 64]),
+    verify=st.booleans(),
+)
+def test_every_graph_is_in_one_task_or_job(
+    sizes, shared, kind, metrics, n_workers, devices, pack, verify
+):
+    hashes = [str(min(i % shared, size)) for i, size in enumerate(sizes)]
+    sizes = [sizes[hashes.index(h)] for h in hashes]  # equal hash, equal size
+    options = {"n_workers": n_workers, "devices": devices, "pack": pack, "verify": verify}
+    rows, plan = planned(sizes, hashes, kind, tuple(metrics), **options)
+    tasks = [plan.task(i) for i in range(plan.n_tasks)]
+    answered = [row for task in tasks for row in task.rows.tolist()]
+    answered += [job.row for job in plan.jobs]
+    assert len(answered) == len(set(answered))
+    assert set(answered) == set(plan.owner.tolist())
+    by_row = dict(zip(rows.tolist(), hashes, strict=True))
+    if kind == "weighted":
+        assert plan.owner.tolist() == rows.tolist()
+    else:
+        assert len(answered) == len(set(hashes))
+        assert [by_row[owner] for owner in plan.owner.tolist()] == hashes
+    arcs = dict(zip(rows.tolist(), (4 * size for size in sizes), strict=True))
+    for task in tasks:
+        assert task.rows.tolist() == sorted(task.rows.tolist())
+        assert task.device in devices
+        in_all = sum(arcs[row] for row in task.rows.tolist())
+        assert len(task.rows) == 1 or in_all <= 2 * SHARD_ARCS[task.device]
+    assert (np.diff(plan.cost_s) <= 0).all()
+    assert not (plan.jobs and (verify or kind != "widths"))
+    assert not (tasks and pack is not None and kind == "widths" and not verify)
+
+
+def test_small_ases_travel_together_and_large_ones_alone():
+    sizes = [100] * 2000 + [2_000_000] + [50] * 1000
+    rows, plan = planned(sizes, metrics=("eccentricities",))
+    tasks = [plan.task(i) for i in range(plan.n_tasks)]
+    assert tasks[0].rows.tolist() == [rows[2000]]
+    assert tasks[0].name == f"widths_AS{rows[2000] + 100}"
+    assert 2 <= len(tasks) <= 200
+    assert all(len(task.rows) > 1 for task in tasks[1:])
+    assert tasks[1].name.count("_AS") == 2
+
+
+def test_dense_graphs_are_answered_by_candidates_where_workers_are_many():
+    sizes = np.array([5_000_000])
+    given = (np.array([1]), np.array([9]), sizes, 40 * sizes, ["h"])
+    alone = plan_widths("widths", ("diameter",), *given, n_workers=1)
+    assert (alone.n_tasks, alone.jobs) == (1, ())
+    shared = plan_widths("widths", ("diameter",), *given, n_workers=4, snapshot="there")
+    assert shared.n_tasks == 0
+    assert [(job.row, job.asn, job.n_nodes, job.snapshot) for job in shared.jobs] == [
+        (1, 9, 5_000_000, "there")
+    ]
+
+
+@pytest.mark.parametrize("n_ases", [0, 1])
+def test_hardly_any_as(n_ases):
+    _, plan = planned([5] * n_ases)
+    assert plan.n_tasks == plan.n_units == n_ases
+
+
+def test_a_stream_takes_the_largest_of_all_plans_first():
+    _, first = planned([10, 3_000_000], metrics=("eccentricities",))
+    _, second = planned([1_000_000], kind="weighted")
+    _, third = planned([], kind="effective")
+    stream = Stream([first, second, third])
+    tasks = list(stream)
+    costs = np.concatenate([first.cost_s, second.cost_s])
+    assert stream.longest_s == costs.max()
+    order = np.argsort(-costs, kind="stable")
+    both = [first.task(i) for i in range(first.n_tasks)] + [second.task(0)]
+    assert [task.name for task in tasks] == [both[i].name for i in order]
+    assert (stream.n_tasks, stream.n_units, stream.unit) == (3, 3, "ASes")
+    assert [task.name for task in stream.on("cpu")] == [task.name for task in tasks]
+    assert list(stream.on("gpu")) == []
+    assert list(Stream([])) == []

@@ -1,0 +1,90 @@
+"""What a long run tells of itself before its first task has ended."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from pipeline.schedule import progress as telling_module
+from pipeline.schedule.plan import stream as stream_module
+from pipeline.schedule.plan.stream import Stream
+from pipeline.schedule.progress import Telling, duration
+
+
+def plan_of(kind, *cost_s):
+    return SimpleNamespace(
+        device=np.zeros(len(cost_s), np.int8),
+        cost_s=np.array(cost_s, float),
+        n_units=len(cost_s),
+        unit="ASes",
+        task=lambda i: SimpleNamespace(name=f"{kind}_AS{i}", kind=kind),
+    )
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    clock = SimpleNamespace(now=1000.0)
+    time = SimpleNamespace(monotonic=lambda: clock.now)
+    monkeypatch.setattr(stream_module, "time", time)
+    monkeypatch.setattr(telling_module, "time", time)
+    return clock
+
+
+def test_work_that_is_expected_is_told_before_anything_has_ended(clock, caplog):
+    told = []
+    stream = Stream([plan_of("widths", 17_640, 900, 60), plan_of("effective", 700, 40)])
+    telling = Telling(told.append, stream, 2, "2 workers, http://127.0.0.1:8787/status")
+    telling.begin()
+    assert told[0].detail.endswith("/status, expected to take about 4.9 h")
+    lines = [record.getMessage() for record in caplog.records]
+    assert lines[0].startswith("widths_AS0 is one task of about 4.9 h; what helps: --max-searches")
+    assert lines[1].startswith("widths_AS1 is one task of about 15 min")
+    assert "effective_AS0" in lines[2]
+    assert "effective_diameter" in lines[2]
+    assert len(lines) == 3
+    tasks = iter(stream)
+    first, second = next(tasks), next(tasks)
+    clock.now += 450
+    telling.beat()
+    # 450 s of each of the two that run, of 19,340.
+    assert told[-1].done == 0
+    assert told[-1].share == pytest.approx(900 / 19_340)
+    assert told[-1].detail == "0 of 5 tasks; 5 % of about 4.9 h expected"
+    clock.now += 10_000
+    telling.ended(second, 1, is_candidate=False)
+    assert told[-1].share == pytest.approx((900 + 10_450) / 19_340)
+    before = told[-1].share
+    clock.now += 10_000
+    telling.ended(first, 2, is_candidate=False)
+    assert told[-1].detail.startswith("widths_AS0, 2 of 5 tasks; 96 % of")
+    assert told[-1].share == pytest.approx((900 + 17_640) / 19_340)
+    assert told[-1].share > before
+
+
+def test_candidates_and_parts_are_not_told_as_tasks_that_were_planned(clock):
+    told = []
+    telling = Telling(told.append, Stream([plan_of("widths", 1, 1)], 1), 2, "2 workers")
+    telling.begin()
+    assert told[0].detail == "2 workers"
+    clock.now += 1
+    telling.beat()  # a short run tells what has ended, nothing else
+    assert len(told) == 1
+    candidate = SimpleNamespace(name="ecc_AS7")
+    for _ in range(20):
+        clock.now += 1
+        telling.ended(candidate, 0, is_candidate=True)
+    assert told[-1].detail == "ecc_AS7, 0 of 2 tasks, 20 candidates"
+    for _ in range(3):  # one was cut in two for want of memory
+        clock.now += 1
+        telling.ended(SimpleNamespace(name="widths_AS1"), 3, is_candidate=False)
+    assert told[-1].detail == "widths_AS1, 3 of 3 tasks, 20 candidates"
+    telling.end()
+    assert told[-1].detail == "23 tasks on 2 workers"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.4, "0 s"), (89, "89 s"), (2460, "41 min"), (5399, "90 min"), (17_640, "4.9 h")],
+)
+def test_durations(seconds, text):
+    assert duration(seconds) == text
