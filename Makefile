@@ -23,11 +23,17 @@ export DO_NOT_TRACK := 1
 export PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS := 180
 export PREFECT_HOME ?= $(CURDIR)/.prefect
 
-.PHONY: help setup demo test test-gpu lint bench serve lock clean
+# Processes that run tests side by side.
+TESTERS ?= 2
+# Compiled test modules are kept for the next run, and for the processes that run beside.
+unexport PYTHONDONTWRITEBYTECODE
+
+.PHONY: help setup demo test test-unit test-gpu lint bench serve lock clean
 
 help:
 	@echo "make demo      run the main job on the samples and print where the report lies"
 	@echo "make test      run every test (GPU tests are skipped, with a reason, without a GPU)"
+	@echo "make test-unit run the tests that start no cluster, server or browser"
 	@echo "make test-gpu  run the tests on a GPU machine; red without a GPU"
 	@echo "make lint      ruff, mypy and the import arrows"
 	@echo "make bench     run every benchmark; results go to benchmarks/results/, plots to docs/"
@@ -82,8 +88,17 @@ bench: $(READY_BENCH)
 clean:
 	rm -rf demo .prefect
 
+# A file's tests stay together, in their order: they share clusters and servers.
+SIDE_BY_SIDE := -n $(TESTERS) --dist loadfile --no-loadscope-reorder
+
+# Compiled first: numba's cache has no lock between processes.
 test: $(READY_DEV)
-	$(PY) -m pytest
+	$(PY) -m tests.compile_ahead
+	$(PY) -m pytest $(SIDE_BY_SIDE)
+
+test-unit: $(READY_DEV)
+	$(PY) -m tests.compile_ahead
+	$(PY) -m pytest $(SIDE_BY_SIDE) -m "not integration"
 
 test-gpu: $(READY_DEV)
 	$(PY) -m pytest --require-gpu

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 
@@ -8,6 +9,8 @@ import pipeline  # noqa: F401  first of all: says where numba keeps what it comp
 
 # Plans of tests do not depend on who has calibrated this machine.
 os.environ["HOPSCOPE_CALIBRATION"] = os.devnull
+
+INTEGRATION = Path(__file__).parent / "integration"
 
 
 def _gpu_count() -> int:
@@ -39,6 +42,8 @@ def pytest_report_header(config):
 
 def pytest_collection_modifyitems(config, items):
     for item in items:
+        if item.path.is_relative_to(INTEGRATION):
+            item.add_marker(pytest.mark.integration)
         if mark := item.get_closest_marker("gpu"):
             needed = mark.kwargs.get("count", 1)
             if needed > GPU_COUNT:

@@ -1,0 +1,49 @@
+"""Compile what runs on cores before several processes run tests: numba's cache has no lock.
+
+``python -m tests.compile_ahead``; at once where it has been done for these sources.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import platform
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pipeline  # noqa: F401  first of all: says where numba keeps what it compiles
+
+ROOT = Path(__file__).parents[1]
+
+
+def modules() -> list[str]:
+    """Names of the modules with functions that are compiled when the module is imported."""
+    return [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts)
+        for package in ("kernels", "pipeline")
+        for path in sorted((ROOT / package).rglob("*.py"))
+        if b"@njit" in path.read_bytes()
+    ]
+
+
+def marker() -> Path | None:
+    """A file beside what numba keeps that tells that all is there; None where it keeps nothing."""
+    facts = (platform.python_version(), version("numba"), version("numpy"), platform.node())
+    folder = os.environ.get("NUMBA_CACHE_DIR")
+    return Path(folder) / f"compiled-tests-{'-'.join(facts)}" if folder else None
+
+
+def main() -> None:
+    done = marker()
+    if done is not None and done.exists():
+        return
+    sys.stderr.write("compiling for the cores of this machine, once: a minute or two\n")
+    for name in modules():
+        importlib.import_module(name)
+    if done is not None:
+        done.touch()
+
+
+if __name__ == "__main__":
+    main()
