@@ -9,7 +9,14 @@ import numpy as np
 from kernels.csr import CSRGraph
 from kernels.eccentricity.limits import checked_limit
 from kernels.eccentricity.results import Center, Diameter, Periphery, Proof, Radius
-from kernels.eccentricity.strategy import Strategy
+from kernels.eccentricity.strategy import (
+    FEW,
+    HOPS_EACH,
+    N_FIRST,
+    SWEEP_GROWTH,
+    SWEEP_HOPS,
+    Strategy,
+)
 from kernels.types import NODE
 
 if TYPE_CHECKING:
@@ -17,6 +24,11 @@ if TYPE_CHECKING:
     from kernels.eccentricity.solver import Answering
 
 __all__ = [
+    "FEW",
+    "HOPS_EACH",
+    "N_FIRST",
+    "SWEEP_GROWTH",
+    "SWEEP_HOPS",
     "Center",
     "Diameter",
     "Periphery",

@@ -14,7 +14,7 @@ from kernels._cpu.memory import check_fits
 from kernels._cpu.threads import n_threads
 from kernels.csr import MAX_NODES, CSRGraph, Shard, to_host
 from kernels.errors import GraphError
-from kernels.multi_source.footprint import host_bytes
+from kernels.multi_source.cpu.footprint import host_bytes
 from kernels.types import NODE, OFFSET
 
 __all__ = ["MSBFSResult", "ShardResult", "msbfs", "msbfs_shard"]

@@ -13,7 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv as pacsv
 
-from kernels._cpu.threads import n_cores
+from kernels.host import n_cores
 from pipeline.errors import UsageError
 from pipeline.model.topology import Topology
 

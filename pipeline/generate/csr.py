@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from kernels import CSRGraph
-from kernels._cpu.threads import n_cores
+from kernels.host import n_cores
 from pipeline.generate.random_words import draw_below, start_stream
 from pipeline.generate.threads import call_each
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 
-from kernels._cpu.threads import n_cores
+from kernels.host import n_cores
 
 
 def call_each(

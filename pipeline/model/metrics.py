@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
-    from kernels._cpu.compile import Work
+    from kernels.host import Work
 
 WidthMetric = Literal["diameter", "radius", "center", "periphery", "eccentricities"]
 WIDTH_METRICS: tuple[WidthMetric, ...] = (

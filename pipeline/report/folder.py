@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from pipeline.errors import UsageError
-from pipeline.report.pages.escaping import printable
+from pipeline.report.escaping import printable
 
 REPORT = "report.json"
 N_NAMED = 3  # files of a folder that a refusal names

@@ -32,8 +32,8 @@ from pipeline.model.mapped import mapped_of
 from pipeline.model.measurement import Measurement
 from pipeline.model.origins import origins_of
 from pipeline.model.words import node_words
+from pipeline.report.escaping import printable
 from pipeline.report.folder import REPORT, earlier_report
-from pipeline.report.pages.escaping import printable
 from pipeline.report.pages.html import write_pages
 from pipeline.report.pages.run_facts import describe_run
 from pipeline.report.tables.node_files import write_node_files

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels._cpu.compile import compile_cpu
+from kernels.host import compile_cpu
 from pipeline.collect import Collector
 from pipeline.collect.width_collector import WidthCollector
 from pipeline.config import AnalyzeConfig

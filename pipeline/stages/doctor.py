@@ -11,8 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from kernels._cpu.compile import compile_cpu
-from kernels._cpu.threads import n_cores
+from kernels.host import compile_cpu, n_cores
 from pipeline import __version__
 from pipeline.errors import StoreError
 from pipeline.model.progress import ProgressCallback, no_progress

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels._cpu.threads import n_cores
+from kernels.host import n_cores
 from pipeline import __version__
 from pipeline.config import IngestConfig
 from pipeline.errors import FormatError, UsageError

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kernels._cpu.threads import n_cores
+from kernels.host import n_cores
 from pipeline.errors import FormatError
 from pipeline.infer import Observation, Observer
 from pipeline.infer.traces.observer import compile_kernels

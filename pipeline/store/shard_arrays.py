@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
-from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_I64
+I32, I64 = (types.Array(kind, 1, "C", readonly=True) for kind in (types.int32, types.int64))
+OUT_I32, OUT_I64 = (types.Array(kind, 1, "C") for kind in (types.int32, types.int64))
 
 
 @njit(types.int64(I32, OUT_I64), cache=True, nogil=True)

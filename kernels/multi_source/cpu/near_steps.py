@@ -6,7 +6,7 @@ A lane carries one source. A node has a row of 64-bit words, a bit a lane, in tw
 
 Sources of a sweep lie close together, so that their frontiers overlap and few nodes change on each
 level: ``place_sources``. What is noted of a level is either how many (source, node) pairs there
-are (``COUNT_PAIRS``, for pairs by distance), or which lanes found a node, and for each node that any
+are (``COUNT_PAIRS``), or which lanes found a node, and for each node that any
 lane did (``NOTE_ENDS``, for ``near_sweep``).
 """
 

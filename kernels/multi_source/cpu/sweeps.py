@@ -14,6 +14,7 @@ from kernels.breadth_first.cpu import search, smallest
 from kernels.multi_source.cpu import levels as cpu_levels
 from kernels.multi_source.cpu import steps as cpu_steps
 from kernels.multi_source.cpu import sweep as cpu_sweep
+from kernels.multi_source.cpu.footprint import CHUNKS_EACH
 from kernels.multi_source.cpu.graphs import cut
 from kernels.multi_source.cpu.state import (
     BEGIN,
@@ -40,7 +41,6 @@ from kernels.multi_source.cpu.state import (
     logs_within,
     sweep_scratch,
 )
-from kernels.multi_source.footprint import CHUNKS_EACH
 from kernels.types import N_FARTHEST, NODE
 
 LARGE = 1 << 16  # nodes and arcs from which threads share a graph: a step then takes over 0.2 ms

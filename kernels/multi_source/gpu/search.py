@@ -24,7 +24,8 @@ from kernels._cuda.loader import load_kernel
 from kernels._cuda.memory import check_fits, fits
 from kernels.csr import CSRGraph, Shard
 from kernels.errors import GraphError
-from kernels.multi_source.footprint import (
+from kernels.multi_source.gpu.counts import BlockCounts
+from kernels.multi_source.gpu.footprint import (
     CONTROL,
     N_PLANES,
     gpu_levels_bytes,
@@ -33,7 +34,6 @@ from kernels.multi_source.footprint import (
     gpu_state_bytes,
     unit_shift,
 )
-from kernels.multi_source.gpu.counts import BlockCounts
 from kernels.types import N_FARTHEST, NODE
 
 LANES = 128  # two words: one 16-byte gather an arc

@@ -14,7 +14,7 @@ import numpy as np
 from kernels._cuda.launch import BLOCK, COOPERATIVE_BLOCK, grid_for
 from kernels._cuda.loader import load_kernel
 from kernels.csr import Shard
-from kernels.multi_source.footprint import CONTROL, N_PLANES, gpu_state_bytes, unit_shift
+from kernels.multi_source.gpu.footprint import CONTROL, N_PLANES, gpu_state_bytes, unit_shift
 from kernels.multi_source.gpu.search import (
     COUNT_CELLS,
     MORE_ROWS,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
-from kernels._cpu.memory import check_fits
+from kernels.host import check_fits
 from pipeline.infer.owners.intervals import IntervalTable
 from pipeline.model.topology import NO_ASN
 

@@ -13,12 +13,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.model.words import number
-from pipeline.report.pages.escaping import printable
+from pipeline.report.escaping import printable
 from pipeline.report.pages.plots import MAX_BARS, bin_counts, hop_histogram
-from pipeline.report.pages.texts import share
 from pipeline.report.pages.width_section import width_sections
 from pipeline.report.tables.ragged import offset_in_row, offsets
 from pipeline.report.tables.summarise import Summary
+from pipeline.report.texts import share
 
 MAX_INGRESSES = 100
 MAX_NEIGHBORS = 6  # of an ingress, on a page

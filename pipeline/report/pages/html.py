@@ -17,8 +17,8 @@ from pipeline.model.words import number
 from pipeline.report.pages.as_page import as_pages
 from pipeline.report.pages.index_page import index_script, index_variables
 from pipeline.report.pages.run_facts import RunFacts, about_as
-from pipeline.report.pages.texts import NONE, figure
 from pipeline.report.tables.summarise import Summary
+from pipeline.report.texts import NONE, figure
 
 ASSETS = ("hopscope.css", "hopscope.js")
 

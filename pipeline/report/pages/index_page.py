@@ -10,13 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.model.words import number
-from pipeline.report.pages.escaping import printable, printables, script_json
+from pipeline.report.escaping import printable, printables, script_json
 from pipeline.report.pages.plots import bin_counts, hop_histogram
 from pipeline.report.pages.run_facts import RunFacts
-from pipeline.report.pages.texts import DECIMALS, interval, rounded, width
 from pipeline.report.tables.node_files import has_node_file
 from pipeline.report.tables.summarise import Summary
 from pipeline.report.tables.widths import WidthReport, width_keys, width_or_bounds
+from pipeline.report.texts import DECIMALS, interval, rounded, width
 
 MAX_WARNINGS = 20
 MAX_INPUTS = 200

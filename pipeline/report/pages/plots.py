@@ -9,6 +9,8 @@ from __future__ import annotations
 import numpy as np
 from markupsafe import Markup
 
+from pipeline.report.texts import share_text
+
 # More bars than this are drawn as ranges of hops: a path of 10,000 routers has 10,000 levels.
 MAX_BARS = 40
 
@@ -114,13 +116,3 @@ def _hidden(i: int, n_bars: int) -> str:
     if n_bars > _MANY:
         return ' class="w"' if i % 2 else ' class="o"'
     return ' class="o"' if i % 2 else ""
-
-
-def share_text(count: int, total: int) -> str:
-    """Share in per cent, short: ``12``, ``1.2``, ``<.1``, or nothing for none at all."""
-    share = 100 * count / total
-    if count == 0:
-        return ""
-    if share < 0.05:
-        return "&lt;.1"
-    return f"{share:.0f}" if share >= 9.95 else f"{share:.1f}"

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from pipeline.model.mapped import mapped_of
 from pipeline.model.origins import Origins, Source, origins_of
 from pipeline.model.words import NodeWords, node_words
-from pipeline.report.pages.escaping import printable
-from pipeline.report.pages.texts import share, utc
+from pipeline.report.escaping import printable
 from pipeline.report.tables.summarise import Summary
+from pipeline.report.texts import share, utc
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.report.pages.plots import bin_counts, eccentricity_histogram
-from pipeline.report.pages.texts import interval, share, width
 from pipeline.report.tables.widths import WidthReport, WidthTable
+from pipeline.report.texts import interval, share, width
 
 MAX_PATH = 24  # routers of a path that a page shows, half of them at each end
 

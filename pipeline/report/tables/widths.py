@@ -15,11 +15,11 @@ import pyarrow as pa
 from kernels import CSRGraph
 from pipeline.model.measurement import Measurement
 from pipeline.model.widths import EffectiveDiameters, Widths
-from pipeline.report.pages.texts import interval
 from pipeline.report.tables.columns import lists, spread
 from pipeline.report.tables.node_names import node_texts
 from pipeline.report.tables.ragged import first_of_rows, offsets, row_of_value
 from pipeline.report.tables.width_bounds import with_searches
+from pipeline.report.texts import interval
 
 N_NAMED = 10  # routers of a center or a periphery, and components, that a page names
 

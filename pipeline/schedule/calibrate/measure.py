@@ -23,7 +23,7 @@ from typing import Any, Literal
 import numpy as np
 
 from kernels import CSRGraph
-from kernels._cpu.compile import compile_cpu
+from kernels.host import compile_cpu
 from pipeline.collect.collector import empty_results
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import PipelineError

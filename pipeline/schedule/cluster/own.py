@@ -19,7 +19,7 @@ from typing import Any
 import dask
 from distributed import Client, LocalCluster
 
-from kernels._cpu.threads import n_cores
+from kernels.host import n_cores
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
 from pipeline.model.words import number

@@ -11,7 +11,7 @@ from typing import Any
 
 from distributed import Client
 
-from kernels._cpu.compile import Work, compile_cpu
+from kernels.host import Work, compile_cpu
 from pipeline.errors import ClusterLostError, UsageError
 from pipeline.schedule.cluster.fingerprint import MUST_AGREE, fingerprint
 from pipeline.schedule.transport.connection import ask

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.eccentricity.bounds.bounds import EccentricityBounds, Question
+from kernels.exact_search import EccentricityBounds, Question
 from kernels.types import NODE
 from pipeline.model.candidates import CandidateJob
 from pipeline.model.widths import Widths

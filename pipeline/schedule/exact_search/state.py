@@ -11,11 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.eccentricity.bounds.bounds import EccentricityBounds
-from kernels.eccentricity.searches.sweep import lanes_of
-from kernels.eccentricity.shard import plan_questions
-from kernels.eccentricity.strategy import FEW
+from kernels.eccentricity import FEW
 from kernels.errors import GraphError
+from kernels.exact_search import EccentricityBounds, lanes_of, plan_questions
 from kernels.types import NODE
 from pipeline.model.candidates import (
     CandidateAnswer,

@@ -9,14 +9,10 @@ from collections import OrderedDict
 import numpy as np
 
 from kernels import CSRGraph, bfs_queue
-from kernels.breadth_first.check import check_levels
+from kernels.certificates import check_levels
 from kernels.csr import to_host
-from kernels.eccentricity.bounds.components import numbered_components
-from kernels.eccentricity.bounds.steps import merge
-from kernels.eccentricity.reductions.pendant_trees import find_tips
-from kernels.eccentricity.searches import Implied
-from kernels.eccentricity.searches.cpu import CoreSearches
 from kernels.errors import CheckError
+from kernels.exact_search import CoreSearches, Implied, find_tips, merge, numbered_components
 from kernels.types import NODE
 from pipeline.model.candidates import (
     CandidateBounds,
@@ -125,7 +121,7 @@ def _search(task: CandidateTask) -> CandidateBounds:
 
 def _implied_on_gpu(graph: CSRGraph, sources: np.ndarray) -> Implied:
     """Bounds are made there. Of many components there may be more sources than lanes."""
-    from kernels.eccentricity.gpu.shard import implied_on_gpu
+    from kernels.exact_search import implied_on_gpu
 
     n_parts = max(1, -(-len(sources) // MOST_LANES["gpu"]))
     parts = [implied_on_gpu(graph, part) for part in np.array_split(sources, n_parts)]

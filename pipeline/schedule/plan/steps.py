@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kernels.eccentricity.strategy import FEW, HOPS_EACH, N_FIRST, SWEEP_GROWTH, SWEEP_HOPS
+from kernels.eccentricity import FEW, HOPS_EACH, N_FIRST, SWEEP_GROWTH, SWEEP_HOPS
 from pipeline.model.candidates import CandidateJob
 from pipeline.model.tasks import Device
 from pipeline.schedule.plan.costs import DEFAULTS, LANES, Costs

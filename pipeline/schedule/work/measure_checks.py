@@ -9,10 +9,8 @@ import numpy as np
 
 from kernels import CSRGraph, Shard, diameter, sssp
 from kernels.breadth_first import bfs_queue
-from kernels.breadth_first.check import check_levels
-from kernels.eccentricity.check import check_diameter, check_path
+from kernels.certificates import check_diameter, check_distances, check_levels, check_path
 from kernels.errors import CheckError
-from kernels.shortest_paths.check import check_distances
 from pipeline.model.widths import Widths
 
 N_CHECKED = 8  # nodes of each list whose eccentricities are searched again

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from kernels.eccentricity.bounds.components import largest_of_each
-from kernels.eccentricity.results import ShardWidths
+from kernels.exact_search import ShardWidths, largest_of_each
 from pipeline.model.metrics import WidthMetric
 from pipeline.model.widths import Widths
 

@@ -7,13 +7,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from kernels import CSRGraph, GraphError, Shard
-from kernels._cpu.threads import n_threads
+from kernels import CSRGraph, GraphError, Shard, weighted_widths
 from kernels.csr import to_host
 from kernels.distance_distribution import effective_diameters
-from kernels.eccentricity.results import ShardWidths
-from kernels.eccentricity.shard import widths
-from kernels.eccentricity.weighted import weighted_widths
+from kernels.exact_search import ShardWidths, widths
+from kernels.host import n_threads
 from pipeline.collect.widths import concat_widths, empty_widths
 from pipeline.model.tasks import WidthResults, WidthTask
 from pipeline.model.widths import EffectiveDiameters

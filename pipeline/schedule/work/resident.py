@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from kernels import CSRGraph, Shard
-from kernels._cpu.threads import n_threads
+from kernels.host import n_threads
 from pipeline.model.tasks import Device
 from pipeline.store import Snapshot
 

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from kernels import CSRGraph, Shard, msbfs
-from kernels.breadth_first.check import check_levels
+from kernels.certificates import check_levels
 from kernels.csr import mover, to_host
 from kernels.errors import CheckError
 from kernels.multi_source import msbfs_shard

@@ -12,7 +12,20 @@ import pytest
 from pipeline.stopping import stop_on_signals
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+
+@pytest.fixture
+def none_ignored():
+    """Under nohup, and in the background of a shell, some are ignored from the start."""
+    before = [signal.signal(number, signal.default_int_handler) for number in NUMBERS]
+    yield
+    for number, handler in zip(NUMBERS, before, strict=True):
+        signal.signal(number, handler)
+
+
+@pytest.mark.usefixtures("none_ignored")
+@pytest.mark.parametrize("number", NUMBERS)
 def test_first_signal_interrupts_and_a_second_does_nothing(number):
     before = signal.getsignal(number)
     with stop_on_signals() as stopping:

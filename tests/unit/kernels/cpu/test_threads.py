@@ -13,7 +13,7 @@ from kernels._cpu import threads
 from kernels.multi_source.check import check_msbfs, check_shard
 from kernels.multi_source.cpu import search as cpu
 from kernels.multi_source.cpu import sweeps as cpu_sweeps
-from kernels.multi_source.footprint import host_bytes
+from kernels.multi_source.cpu.footprint import host_bytes
 from tests.oracles.paths import bfs_levels
 from tests.shapes import graph_of, grid, path, star, tree_with_hubs
 from tests.strategies import searched_graphs, searched_shards

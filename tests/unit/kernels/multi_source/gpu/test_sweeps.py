@@ -11,7 +11,7 @@ from kernels import CSRGraph, DeviceMemoryError, Shard, bfs, bfs_two_kernel, msb
 from kernels.breadth_first.check import check_levels, check_parents
 from kernels.breadth_first.footprint import gpu_bytes
 from kernels.multi_source.check import check_msbfs, check_shard
-from kernels.multi_source.footprint import (
+from kernels.multi_source.gpu.footprint import (
     gpu_levels_bytes,
     gpu_results_words,
     gpu_state_bytes,

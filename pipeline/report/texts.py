@@ -7,9 +7,17 @@ import math
 
 from markupsafe import Markup
 
-from pipeline.report.pages.plots import share_text
-
 NONE = "\u2013"  # where there is no figure
+
+
+def share_text(count: int, total: int) -> str:
+    """Share in per cent, short: ``12``, ``1.2``, ``<.1``, or nothing for none at all."""
+    share = 100 * count / total
+    if count == 0:
+        return ""
+    if share < 0.05:
+        return "&lt;.1"
+    return f"{share:.0f}" if share >= 9.95 else f"{share:.1f}"
 
 
 def share(count: int, total: int) -> str:

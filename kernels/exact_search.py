@@ -1,0 +1,52 @@
+"""The parts of a search for exact eccentricities, for whoever runs its searches elsewhere.
+
+``EccentricityBounds`` says which node to search next and takes what came of it, in any order.
+``CoreSearches`` and ``implied_on_gpu`` search, and say what that implies for all nodes.
+Importing this compiles them, or loads them from numba's cache.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from kernels.csr import CSRGraph
+from kernels.eccentricity.bounds.bounds import EccentricityBounds, Question
+from kernels.eccentricity.bounds.components import largest_of_each, numbered_components
+from kernels.eccentricity.bounds.steps import merge
+from kernels.eccentricity.reductions.pendant_trees import find_tips
+from kernels.eccentricity.results import ShardWidths
+from kernels.eccentricity.searches import Implied
+from kernels.eccentricity.searches.cpu import CoreSearches
+from kernels.eccentricity.searches.sweep import lanes_of
+from kernels.eccentricity.shard import plan_questions, widths
+
+__all__ = [
+    "CoreSearches",
+    "EccentricityBounds",
+    "Implied",
+    "Question",
+    "ShardWidths",
+    "find_tips",
+    "implied_on_gpu",
+    "lanes_of",
+    "largest_of_each",
+    "merge",
+    "numbered_components",
+    "plan_questions",
+    "widths",
+]
+
+
+def implied_on_gpu(graph: CSRGraph, sources: np.ndarray) -> Implied:
+    """Search from some nodes of a graph that lies on a GPU; the bounds are made there.
+
+    Parameters
+    ----------
+    graph : CSRGraph
+        On a GPU.
+    sources : (n_sources,) int32
+        On the host; at most 256.
+    """
+    from kernels.eccentricity.gpu.shard import implied_on_gpu as on_gpu
+
+    return on_gpu(graph, sources)
