@@ -11,7 +11,6 @@ import pytest
 
 from pipeline.stopping import stop_on_signals
 
-
 NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
 
