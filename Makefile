@@ -28,12 +28,16 @@ TESTERS ?= 2
 # Compiled test modules are kept for the next run, and for the processes that run beside.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: help setup demo test test-unit test-gpu lint bench serve lock clean
+# Of the cases that make soak draws.
+SEED ?= $(shell date +%s)
+
+.PHONY: help setup demo test test-unit soak test-gpu lint bench serve lock clean
 
 help:
 	@echo "make demo      run the main job on the samples and print where the report lies"
 	@echo "make test      run every test (GPU tests are skipped, with a reason, without a GPU)"
 	@echo "make test-unit run the tests that start no cluster, server or browser"
+	@echo "make soak      run every case of the tests that repeat; results go to benchmarks/results/"
 	@echo "make test-gpu  run the tests on a GPU machine; red without a GPU"
 	@echo "make lint      ruff, mypy and the import arrows"
 	@echo "make bench     run every benchmark; results go to benchmarks/results/, plots to docs/"
@@ -99,6 +103,11 @@ test: $(READY_DEV)
 test-unit: $(READY_DEV)
 	$(PY) -m tests.compile_ahead
 	$(PY) -m pytest $(SIDE_BY_SIDE) -m "not integration"
+
+# Every case of the tests that repeat something; make test runs a few of them.
+soak: $(READY_DEV)
+	$(PY) -m tests.compile_ahead
+	HOPSCOPE_SOAK=1 $(PY) -m pytest $(SIDE_BY_SIDE) -m soak --hypothesis-seed=$(SEED)
 
 test-gpu: $(READY_DEV)
 	$(PY) -m pytest --require-gpu

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import pipeline  # noqa: F401  first of all: says where numba keeps what it compiles
+from tests import soak
 
 # Plans of tests do not depend on who has calibrated this machine.
 os.environ["HOPSCOPE_CALIBRATION"] = os.devnull
@@ -34,6 +35,8 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     if config.getoption("--require-gpu") and GPU_COUNT == 0:
         raise pytest.UsageError("--require-gpu was given, but no GPU is visible")
+    if soak.WHOLE and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(soak.Results(config.getoption("hypothesis_seed")))
 
 
 def pytest_report_header(config):
@@ -44,6 +47,7 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.path.is_relative_to(INTEGRATION):
             item.add_marker(pytest.mark.integration)
+        soak.mark(item)
         if mark := item.get_closest_marker("gpu"):
             needed = mark.kwargs.get("count", 1)
             if needed > GPU_COUNT:

@@ -20,9 +20,10 @@ from pipeline.ingest.text import lines
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import Topology
 from tests.contracts.trace_reader import COMPRESS, SAMPLES, mutations
+from tests.soak import examples
 
 SETTINGS = settings(
-    max_examples=60,
+    max_examples=examples(60),
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.differing_executors],
 )

@@ -30,6 +30,7 @@ from pipeline.ingest import FORMATS, detect_format, open_reader
 from pipeline.model.addresses import format_addrs
 from pipeline.model.reading import ReadReport
 from pipeline.model.traces import KIND_OTHER, TraceBatch
+from tests.soak import examples
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"
 COMPRESS = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
@@ -261,7 +262,7 @@ class TraceReaderContract:
             assert got == want, name
 
     @settings(
-        max_examples=150,
+        max_examples=examples(150),
         deadline=None,  # the first call compiles; the time is taken below
         suppress_health_check=[HealthCheck.differing_executors, HealthCheck.too_slow],
     )

@@ -29,6 +29,7 @@ from kernels.eccentricity import Strategy
 from kernels.eccentricity import solver as driver
 from tests import strategies
 from tests.real_data import REPOSITORY, real_data
+from tests.soak import examples
 
 DOCS = REPOSITORY / "docs"
 DIAMETERS = {  # published, of the largest weakly connected components
@@ -102,7 +103,7 @@ def test_a_file_that_is_not_what_it_says_is_refused(tmp_path, text, message):
         read_graph(tmp_path / "a.graph")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(graph=strategies.graphs(max_nodes=30))
 def test_triangles_and_clustering_agree_with_networkx(graph):
     other = in_networkx(graph)
@@ -111,7 +112,7 @@ def test_triangles_and_clustering_agree_with_networkx(graph):
     assert found["clustering"] == pytest.approx(nx.average_clustering(other), abs=1e-6)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(graph=strategies.graphs(min_nodes=2, max_nodes=30))
 def test_baselines_agree_with_networkx(graph):
     graph = largest_component(graph)

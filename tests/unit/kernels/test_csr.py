@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kernels import CSRGraph, DeviceError, GraphError, Shard
 from kernels.types import NODE, OFFSET
 from tests.shapes import csr_arrays, graph_of, host, path, star
+from tests.soak import examples
 from tests.strategies import graphs
 
 
@@ -75,7 +76,7 @@ def test_trusted_arrays_are_not_looked_at():
     assert CSRGraph(*arrays([0, 1, 1], [1]), trusted=True).n_arcs == 1
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(graph=graphs(min_nodes=0), data=st.data())
 def test_any_one_removed_arc_is_refused(graph, data):
     graph.validate()
@@ -90,7 +91,7 @@ def test_any_one_removed_arc_is_refused(graph, data):
         CSRGraph(indptr, np.delete(graph.indices, arc))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(graph=graphs(min_nodes=2), data=st.data())
 def test_any_one_changed_index_is_refused(graph, data):
     if graph.n_arcs == 0:

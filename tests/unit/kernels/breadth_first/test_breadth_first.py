@@ -10,10 +10,13 @@ from kernels import DeviceError, GraphError, bfs, bfs_queue, bfs_thread_per_node
 from kernels.breadth_first.check import check_levels, check_parents
 from tests.oracles.paths import bfs_levels
 from tests.shapes import graph_of, grid, host, path, relabelled, star, tree_with_hubs
+from tests.soak import examples
 from tests.strategies import graphs
 
 PROPERTY = settings(
-    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(120),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 
@@ -86,7 +89,7 @@ def test_renaming_nodes_changes_nothing(device, graph, data):
     np.testing.assert_array_equal(host(renamed.level)[new_id], level)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(graph=graphs(), data=st.data())
 def test_certificate_refuses_any_one_wrong_level(graph, data):
     source = data.draw(st.integers(0, graph.n_nodes - 1))
@@ -97,7 +100,7 @@ def test_certificate_refuses_any_one_wrong_level(graph, data):
         check_levels(graph.indptr, graph.indices, source, level)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(graph=graphs(), data=st.data())
 def test_certificate_refuses_any_one_wrong_parent(graph, data):
     source = data.draw(st.integers(0, graph.n_nodes - 1))

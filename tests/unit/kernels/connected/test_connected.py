@@ -11,10 +11,13 @@ from kernels.connected import cpu
 from kernels.connected.check import check_components
 from tests.oracles.paths import smallest_of_component
 from tests.shapes import graph_of, grid, host, path, star, tree_with_hubs
+from tests.soak import examples
 from tests.strategies import graphs
 
 PROPERTY = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(150),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 
@@ -33,7 +36,7 @@ def test_components_match_scipy(device, graph):
     check_components(graph.indptr, graph.indices, component)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(graph=graphs(), data=st.data())
 def test_certificate_refuses_any_one_wrong_component(graph, data):
     component = components(graph).component.copy()

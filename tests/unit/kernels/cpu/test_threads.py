@@ -16,6 +16,7 @@ from kernels.multi_source.cpu import sweeps as cpu_sweeps
 from kernels.multi_source.cpu.footprint import host_bytes
 from tests.oracles.paths import bfs_levels
 from tests.shapes import graph_of, grid, path, star, tree_with_hubs
+from tests.soak import examples
 from tests.strategies import searched_graphs, searched_shards
 
 NAMES = ("hop_counts", "eccentricity", "n_reached", "farthest", "level")
@@ -80,7 +81,7 @@ def test_any_number_of_threads_and_either_way_give_the_same(n_threads, shape, n_
                 np.testing.assert_array_equal(raw[i], getattr(alone, name))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(searched=searched_graphs(max_sources=140), n=st.integers(1, 3), levels=st.booleans())
 def test_threads_match_scipy(searched, n, levels):
     graph, sources = searched
@@ -100,7 +101,7 @@ def test_threads_match_scipy(searched, n, levels):
             np.testing.assert_array_equal(result.level[i], np.where(level < 0, 255, level))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(shard_and_sources=searched_shards(), n=st.integers(1, 3), large=st.sampled_from([0, 40]))
 def test_shards_by_threads_are_right(shard_and_sources, n, large):
     shard, sources = shard_and_sources

@@ -10,10 +10,13 @@ from kernels.distance_distribution import counts as pair_counts
 from kernels.distance_distribution import effective_diameters
 from tests.oracles.pairs import effective_diameter, pairs_by_hops
 from tests.shapes import graph_of, grid, path, relabelled, star, tree_with_hubs
+from tests.soak import examples
 from tests.strategies import graphs
 
 PROPERTY = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(100),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 

@@ -32,9 +32,10 @@ from kernels.eccentricity.searches.every_node import EveryNode, quick_eccentrici
 from kernels.eccentricity.strategy import WORK_NS
 from tests.oracles.paths import bfs_levels
 from tests.shapes import graph_of
+from tests.soak import examples
 from tests.strategies import graphs
 
-PROPERTY = settings(max_examples=60, deadline=None)
+PROPERTY = settings(max_examples=examples(60), deadline=None)
 ASK = dict(zip(QUESTIONS, (diameter, radius, center, periphery, eccentricities), strict=True))
 
 

@@ -20,9 +20,10 @@ from kernels.eccentricity.check import check_diameter
 from kernels.errors import CheckError
 from tests.oracles.paths import bfs_levels
 from tests.shapes import graph_of, grid, path, star, tree_with_hubs
+from tests.soak import examples
 from tests.strategies import graphs
 
-PROPERTY = settings(max_examples=200, deadline=None)
+PROPERTY = settings(max_examples=examples(200), deadline=None)
 
 
 @st.composite

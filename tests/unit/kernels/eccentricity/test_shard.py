@@ -14,6 +14,7 @@ from kernels.eccentricity.shard import widths
 from kernels.errors import GraphError
 from tests.oracles.paths import bfs_levels
 from tests.shapes import graph_of, grid, path, star, tree_with_hubs
+from tests.soak import examples
 from tests.strategies import graphs
 
 SOME = st.lists(st.sampled_from(QUESTIONS), min_size=1, unique=True)
@@ -95,7 +96,7 @@ def check_widths(shard: Shard, found, truth: np.ndarray) -> None:
         assert len(own) == found.diameter_lower[c] + 1
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     parts=st.lists(graphs(min_nodes=0, max_nodes=14), max_size=7),
     questions=SOME,
@@ -111,7 +112,7 @@ def test_answers_are_those_of_all_searches(sizes, parts, questions, size, strate
     check_widths(shard, found, true_eccentricities(shard))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     parts=st.lists(graphs(min_nodes=1, max_nodes=14), max_size=5),
     questions=SOME,

@@ -14,10 +14,13 @@ from kernels.multi_source.cpu.single import search_singly
 from pipeline.generate.top_down import generate_top_down
 from tests.oracles.paths import bfs_levels
 from tests.shapes import graph_of, grid, host, path, relabelled, star, tree_with_hubs
+from tests.soak import examples
 from tests.strategies import searched_graphs, searched_shards
 
 PROPERTY = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(100),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 
@@ -130,7 +133,7 @@ def test_renaming_nodes_changes_nothing(device, searched, data):
     np.testing.assert_array_equal(host(again.level)[:, new_id], host(plain.level))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(searched=searched_graphs(), data=st.data())
 def test_certificate_refuses_any_one_wrong_number(searched, data):
     graph, sources = searched

@@ -12,10 +12,13 @@ from kernels.shortest_paths import cpu, dijkstra, near_far
 from kernels.shortest_paths.check import check_distances, check_parents
 from tests.oracles.paths import distances
 from tests.shapes import graph_of, grid, host, path, relabelled, star, tree_with_hubs, weighted
+from tests.soak import examples
 from tests.strategies import weighted_graphs
 
 PROPERTY = settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(150),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 
@@ -106,7 +109,7 @@ def test_renaming_nodes_changes_nothing(device, graph, data):
     np.testing.assert_array_equal(host(other.distance)[new_id], distance)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(graph=weighted_graphs(), data=st.data())
 def test_certificate_refuses_any_one_wrong_distance(graph, data):
     source = data.draw(st.integers(0, graph.n_nodes - 1))
@@ -120,7 +123,7 @@ def test_certificate_refuses_any_one_wrong_distance(graph, data):
         check_distances(*arrays(graph), source, distance)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(graph=weighted_graphs(), data=st.data())
 def test_certificate_refuses_any_one_wrong_parent(graph, data):
     source = data.draw(st.integers(0, graph.n_nodes - 1))
@@ -247,7 +250,7 @@ def test_a_queue_that_relaxes_too_often_gives_way_to_the_heap():
     check(graph, sssp(graph, n_nodes, parents=True))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 @given(graph=weighted_graphs(), delta=st.sampled_from([0.0, 1e-30, 0.3, 7.0, 1e9, np.inf]))
 def test_any_rise_of_the_threshold_gives_the_same(graph, delta):
     distance = np.empty(graph.n_nodes)

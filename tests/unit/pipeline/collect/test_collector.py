@@ -11,6 +11,7 @@ from pipeline.collect import Collector, concat_results, empty_results
 from pipeline.collect.schema import TASKS
 from pipeline.errors import PipelineError
 from pipeline.model.tasks import Attempt, Outcome, SearchResults, SearchTask, TaskRun
+from tests.soak import examples
 
 ASN = np.array([10, 20, 30, 40])
 
@@ -66,7 +67,7 @@ def as_dict(results):
     }
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     pairs=st.sets(st.tuples(st.integers(0, 3), st.integers(0, 5)), max_size=20),
     data=st.data(),

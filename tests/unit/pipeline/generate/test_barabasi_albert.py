@@ -13,6 +13,7 @@ from pipeline.generate import barabasi_albert_graph, generate_barabasi_albert
 from pipeline.generate.barabasi_albert import attach_all, n_links
 from pipeline.generate.csr import csr_from_links, shuffled_ids
 from pipeline.generate.random_words import below, draw, start_stream, stream_start, word_at
+from tests.soak import examples
 
 
 def plain_links(n: int, m: int, seed: int, graph: int) -> list[tuple[int, int]]:
@@ -34,7 +35,7 @@ def plain_links(n: int, m: int, seed: int, graph: int) -> list[tuple[int, int]]:
     return links
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     sizes=st.lists(st.integers(1, 60), min_size=1, max_size=4),
     m=st.integers(1, 6),
@@ -53,7 +54,7 @@ def test_links_are_those_of_the_plain_definition(sizes, m, seed, first):
     assert list(zip(near.tolist(), far.tolist(), strict=True)) == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     n=st.integers(1, 400),
     m=st.integers(1, 8),
@@ -120,7 +121,7 @@ def test_shuffled_nodes_of_many_links_lie_anywhere():
     assert np.argsort(np.diff(barabasi_albert_graph(100_000).indptr))[-1000:].mean() < 5_000
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     n=st.integers(0, 100_000),
     links=st.integers(0, 300),

@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 from kernels.breadth_first import bfs
 from kernels.connected import components
 from pipeline.generate import Parameters, generate, generate_grid, grid_graph
+from tests.soak import examples
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     n_rows=st.integers(1, 30),
     n_columns=st.integers(1, 30),

@@ -15,6 +15,7 @@ from pipeline.generate.size_law import as_sizes, n_ingresses
 from pipeline.graphs import build_graphs
 from pipeline.infer.declared import declare
 from pipeline.model.graphs import GraphSet
+from tests.soak import examples
 
 ARRAYS = (
     "asn", "node_ptr", "arc_ptr", "degree", "indices", "component_count", "largest_component",
@@ -49,7 +50,7 @@ def internets(draw) -> dict:
     }
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(internets())
 def test_an_internet_is_whole_simple_and_consistent(given):
     graphs = generate_internet(**given)
@@ -88,7 +89,7 @@ def test_an_internet_is_whole_simple_and_consistent(given):
     assert len(components(as_graph).sizes) == 1
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=examples(20), deadline=None)
 @given(internets())
 def test_the_graphs_are_those_that_its_file_would_give(given):
     graphs = generate_internet(**given)
@@ -146,7 +147,7 @@ def test_sizes_of_the_whole_internet():
     assert ingresses[sizes >= 6500].mean() == pytest.approx(100, abs=1)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     n_ases=st.integers(2, 500),
     smallest=st.integers(1, 10**6),

@@ -25,6 +25,7 @@ from pipeline.generate import (
 from pipeline.ingest import brite
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
+from tests.soak import examples
 
 
 def degrees(topology: Topology) -> np.ndarray:
@@ -118,7 +119,7 @@ def test_text_of_many_parts_is_in_order_on_any_number_of_threads(tmp_path, monke
         assert path.read_bytes() == whole.read_bytes()
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(
     n_ases=st.integers(1, 12),
     per_as=st.integers(1, 30),

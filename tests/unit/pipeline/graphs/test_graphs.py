@@ -12,9 +12,10 @@ from pipeline.errors import UsageError
 from pipeline.graphs import build_graphs
 from pipeline.model.graphs import NO_ID
 from pipeline.model.topology import NO_ASN, IngressTable, Topology
+from tests.soak import examples
 from tests.unit.pipeline.graphs.multi_as import topologies
 
-EXAMPLES = settings(max_examples=150, deadline=None)
+EXAMPLES = settings(max_examples=examples(150), deadline=None)
 
 
 def topology(asn, links, **more):

@@ -17,6 +17,7 @@ from pipeline.ingest import brite
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 from tests.real_data import real_data
+from tests.soak import examples
 
 
 def topology(asns: list[int], links: list[tuple[int, int]], **fields) -> Topology:
@@ -98,7 +99,7 @@ def test_an_empty_topology_has_no_ingress():
     assert declared.ingresses.neighbor_ptr.tolist() == [0]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=examples(60))
 @given(
     asns=st.lists(st.integers(0, 4), min_size=1, max_size=60),
     n_each=st.integers(1, 12),

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from pipeline.infer import infer_topology
 from pipeline.infer.traces import spool
+from tests.soak import examples
 from tests.unit.pipeline.infer.handmade import observe, prefix_table, traces
 
 ADDRS = [f"20.{asn}.0.{i}" for asn in (1, 2, 3) for i in (1, 2, 5, 6)] + ["10.0.0.1", "20.0.0.9"]
@@ -36,7 +37,9 @@ def assert_same(one, other):
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(given_lines=st.lists(lines(), min_size=1, max_size=14), data=st.data())
 @pytest.mark.parametrize("borders", ["elected", "prefix"])

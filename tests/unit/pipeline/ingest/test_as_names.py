@@ -13,6 +13,7 @@ from pipeline.errors import FormatError
 from pipeline.ingest.as_names import MAX_NAME, read_as_names
 from pipeline.model.reading import ReadReport
 from tests.real_data import real_data
+from tests.soak import examples
 
 
 @pytest.fixture
@@ -111,7 +112,9 @@ def test_real_names():
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(
     data=st.binary(max_size=40)

@@ -24,6 +24,7 @@ from pipeline.model.reading import MAX_SKIPPED_TYPES, OTHER_TYPE, ReadReport
 from pipeline.model.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE
 from tests.contracts.trace_reader import Trace, TraceReaderContract, mutations, unpack
 from tests.real_data import real_data
+from tests.soak import examples
 
 SAMPLES = Path(__file__).parents[4] / "data" / "samples" / "atlas"
 LINES = (SAMPLES / "results.jsonl").read_bytes().splitlines()
@@ -418,7 +419,7 @@ def assert_parsers_agree(data: bytes) -> None:
     assert totals == [result.notes[i] for i in range(atlas_scan.N_NOTES)]
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(record=RECORD)
 def test_scanner_and_parser_agree_on_any_record(record):
     data = orjson.dumps(record)
@@ -432,14 +433,14 @@ def test_scanner_and_parser_agree_on_any_record(record):
         assert status == atlas_scan.ODD
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(data=st.sampled_from(LINES[:4]).flatmap(mutations))
 def test_scanner_and_parser_agree_on_mutated_records(data):
     if data.lstrip()[:1] == b"{":
         assert_parsers_agree(data)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(text=st.text("0123456789abcdefg:.%", max_size=20) | st.ip_addresses().map(str))
 def test_addresses_are_scanned_as_the_standard_library_reads_them(text):
     out = np.zeros((1, 2), np.uint64)
@@ -448,7 +449,7 @@ def test_addresses_are_scanned_as_the_standard_library_reads_them(text):
         assert tuple(out[0].tolist()) == parse_addr(text)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(address=st.ip_addresses())
 def test_every_usual_address_is_scanned_without_python(address):
     out = np.zeros((1, 2), np.uint64)

@@ -20,6 +20,7 @@ from pipeline.model.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 from tests.contracts.topology_reader import TopologyReaderContract
 from tests.real_data import real_data
+from tests.soak import examples
 
 SAMPLES = Path(__file__).parents[4] / "data" / "samples" / "brite"
 
@@ -379,7 +380,7 @@ def _apply(data: bytes, edits: list[tuple[int, int, bytes]]) -> bytes:
     return data
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     data=st.sampled_from(sorted(p.name for p in SAMPLES.glob("*.brite"))).flatmap(
         lambda name: _mutated((SAMPLES / name).read_bytes())

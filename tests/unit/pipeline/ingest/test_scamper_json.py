@@ -20,6 +20,7 @@ from pipeline.model.reading import ReadReport
 from pipeline.model.traces import KIND_OTHER, KIND_TIME_EXCEEDED
 from tests.contracts.trace_reader import Trace, TraceReaderContract, mutations, unpack
 from tests.real_data import real_data
+from tests.soak import examples
 from tests.unit.pipeline.ingest.scamper_json_text import BROKEN, CYCLE, FOLDER, _bad, hop, trace
 from tests.unit.pipeline.ingest.test_warts import SAMPLE_TRACES
 
@@ -225,7 +226,7 @@ LINE = trace(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(data=st.data())
 def test_what_the_compiled_way_accepts_means_the_same_to_the_full_parser(data):
     line = data.draw(mutations(LINE)).replace(b"\n", b" ")
@@ -255,7 +256,7 @@ ADDRESS_TEXT = st.one_of(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(text=ADDRESS_TEXT)
 def test_addresses_are_read_as_the_standard_library_reads_them(text):
     out = np.zeros((1, 2), np.uint64)
@@ -271,7 +272,7 @@ def test_addresses_are_read_as_the_standard_library_reads_them(text):
     assert ipaddress.ip_address(text)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(value=st.floats(0, 1e12), decimals=st.integers(0, 6))
 def test_decimals_are_the_doubles_nearest_to_their_text(value, decimals):
     text = f"{value:.{decimals}f}"
@@ -293,7 +294,7 @@ JSON_VALUE = st.recursive(
 )
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(value=JSON_VALUE, data=st.data())
 def test_skipping_a_value_ends_where_it_ends_or_is_unsure(value, data):
     text = orjson.dumps(value)

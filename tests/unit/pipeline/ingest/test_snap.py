@@ -18,6 +18,7 @@ from pipeline.model.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 from tests.contracts.topology_reader import TopologyReaderContract
 from tests.real_data import REPOSITORY, real_data
+from tests.soak import examples
 
 SAMPLES = REPOSITORY / "data" / "samples" / "snap"
 
@@ -301,7 +302,7 @@ def test_other_published_graphs_are_not_taken_for_edge_lists():
                 detect_format(path)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     rows=st.lists(
         st.tuples(
@@ -331,7 +332,7 @@ def _mutated(data: bytes):
     return st.lists(cuts, min_size=1, max_size=6).map(lambda edits: _apply(data, edits))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     data=st.sampled_from(["directed.txt", "count_line.txt", "bad/broken_lines.txt"]).flatmap(
         lambda name: _mutated((SAMPLES / name).read_bytes())

@@ -17,6 +17,7 @@ from pipeline.model.graphs import NO_ID
 from pipeline.model.topology import Topology
 from pipeline.store import Snapshot, open_snapshot
 from pipeline.store.columns import row_group_ends
+from tests.soak import examples
 from tests.unit.pipeline.graphs.multi_as import topologies
 from tests.unit.pipeline.store.snapshots import some_graphs, write
 
@@ -81,7 +82,7 @@ def assert_holds(snapshot: Snapshot, graphs) -> None:
         np.testing.assert_array_equal(borders.column(name).to_numpy(), column)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 @given(t=topologies(), data=st.data())
 def test_what_is_built_and_written_is_read_back(t, data):
     graphs = build_graphs([t])
@@ -128,7 +129,7 @@ def test_cuts_into_files_and_row_groups_change_nothing(
     assert same_graph(snapshot.graph(5, n_threads=3), of(graphs, 5)[2])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(sizes=st.lists(st.integers(0, 700_000) | st.integers(0, 30_000_000), max_size=30))
 def test_row_groups_end_at_as_borders_unless_one_as_is_huge(sizes):
     ptr = np.append(0, np.cumsum(sizes)).astype(np.int64)

@@ -11,6 +11,7 @@ from kernels import GraphError, components
 from kernels.eccentricity.bounds.bounds import QUESTIONS, EccentricityBounds
 from tests.oracles.paths import bfs_levels
 from tests.shapes import graph_of, grid, path, tree_with_hubs
+from tests.soak import examples
 from tests.strategies import graphs
 
 
@@ -63,7 +64,7 @@ def check_bounds(bounds: EccentricityBounds, truth: np.ndarray) -> None:
         assert lowers[i] <= value <= uppers[i]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(
     graph=graphs(),
     question=st.sampled_from(QUESTIONS),
@@ -119,7 +120,7 @@ def restrict(bounds: EccentricityBounds, hops: np.ndarray, slack: int) -> None:
     bounds.restrict(component, np.stack([first[is_far], second[is_far]]), apart[is_far])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(graph=graphs(), question=st.sampled_from(QUESTIONS), seed=st.integers(0, 99))
 def test_bounds_do_not_depend_on_the_order_of_updates(graph, question, seed):
     hops = bfs_levels(graph, range(graph.n_nodes))

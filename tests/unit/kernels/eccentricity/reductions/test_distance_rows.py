@@ -19,6 +19,7 @@ from kernels.eccentricity.searches.farthest import LANES, sweep_ends
 from kernels.types import NODE
 from tests.oracles.paths import bfs_levels
 from tests.shapes import graph_of, grid, path, star, tree_with_hubs
+from tests.soak import examples
 from tests.strategies import graphs
 
 
@@ -30,7 +31,7 @@ def complete(n_nodes: int):
     return graph_of(n_nodes, [(i, j) for i in range(n_nodes) for j in range(i)])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(graph=graphs(), data=st.data(), kind=st.sampled_from([np.uint8, np.uint16]))
 def test_levels_are_those_of_a_queue(graph, data, kind):
     if graph.n_nodes == 0:
@@ -61,7 +62,7 @@ def test_levels_that_do_not_fit_are_refused():
     assert search_levels(graph.indptr, graph.indices, 0, level.astype(np.uint16), queue) == 299
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(graph=graphs(), sweeps=st.booleans())
 def test_what_is_kept_is_true(graph, sweeps):
     kept = search_keeping(graph, sweeps)
@@ -83,7 +84,7 @@ def test_what_is_kept_is_true(graph, sweeps):
         assert {frozenset(pair) for pair in beyond.tolist()} <= told
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(graph=graphs(min_nodes=1), data=st.data())
 def test_a_sweep_tells_the_farthest_of_its_sources(graph, data):
     graph = largest_component(graph)

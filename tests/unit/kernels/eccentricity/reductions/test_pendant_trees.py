@@ -12,6 +12,7 @@ from kernels.eccentricity.reductions.pendant_trees import find_tips
 from kernels.errors import CheckError
 from tests.oracles.paths import bfs_levels
 from tests.shapes import graph_of, path
+from tests.soak import examples
 from tests.strategies import graphs
 
 
@@ -37,7 +38,7 @@ def tips_of(graph) -> tuple[np.ndarray, np.ndarray]:
     return find_tips(graph.indptr, graph.indices, np.diff(graph.indptr).astype(np.int32))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(graph=graphs_with_trees())
 def test_a_longest_path_has_its_ends_among_tips_or_lies_in_a_tree(graph):
     hops = bfs_levels(graph, range(graph.n_nodes))
@@ -48,7 +49,7 @@ def test_a_longest_path_has_its_ends_among_tips_or_lies_in_a_tree(graph):
     assert max(among_tips, lower.max(initial=0)) == hops.max(initial=0)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(graph=graphs_with_trees(), winnow=st.booleans())
 def test_diameters_with_and_without_trees(graph, winnow):
     hops = bfs_levels(graph, range(graph.n_nodes))

@@ -13,6 +13,7 @@ from kernels.eccentricity.reductions import references as territories
 from kernels.eccentricity.reductions.references import Territories
 from tests.oracles.paths import bfs_levels
 from tests.shapes import graph_of, grid, path, tree_with_hubs
+from tests.soak import examples
 from tests.strategies import graphs
 
 
@@ -27,7 +28,7 @@ def known(hops, sources):
     return lower, upper
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(graph=graphs(), data=st.data())
 def test_no_bound_is_wrong_whatever_was_searched_in_whatever_order(graph, data):
     hops = bfs_levels(graph, range(graph.n_nodes))
@@ -98,7 +99,7 @@ def test_all_eccentricities_are_the_same_with_and_without(graph, monkeypatch):
     np.testing.assert_array_equal(eccentricities(graph), expected)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(graph=graphs())
 def test_all_eccentricities_match_brute_force_with_territories_from_the_start(graph):
     with pytest.MonkeyPatch.context() as patch:

@@ -21,10 +21,11 @@ from kernels.eccentricity.strategy import Account, Progress, choose_step
 from kernels.types import NODE
 from tests.oracles.paths import bfs_levels
 from tests.shapes import graph_of, grid, path, tree_with_hubs
+from tests.soak import examples
 from tests.strategies import graphs
 from tests.unit.kernels.eccentricity.bounds.test_bounds import check_answer, check_bounds
 
-PROPERTY = settings(max_examples=200, deadline=None)
+PROPERTY = settings(max_examples=examples(200), deadline=None)
 
 
 def numbered(graph) -> tuple[np.ndarray, int]:
@@ -153,7 +154,7 @@ def test_pairs_that_take_too_many_steps_are_not_listed():
     assert 100_000 < n_steps < 100_000 + 333 * 64 * 16
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     graph=graphs(), question=st.sampled_from(QUESTIONS), limit=st.integers(1, 60), data=st.data()
 )

@@ -14,10 +14,13 @@ from kernels.eccentricity.weighted.bounds import WeightedBounds
 from kernels.eccentricity.weighted.steps import unit_of
 from tests.oracles.weighted import largest_finite, scipy_eccentricities
 from tests.shapes import grid, host, path, weighted
+from tests.soak import examples
 from tests.strategies import graphs
 
 PROPERTY = settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(100),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 FAR = 2**60  # no path
 

@@ -24,10 +24,13 @@ from tests.oracles.weighted import (
     true_eccentricities,
 )
 from tests.shapes import graph_of, grid, path, star, tree_with_hubs, weighted
+from tests.soak import examples
 from tests.strategies import weighted_graphs
 
 PROPERTY = settings(
-    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(120),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 
@@ -105,7 +108,7 @@ def test_sums_that_are_rounded_differ_by_direction_and_bounds_hold():
     assert differ > 10
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(graph=weighted_graphs(max_nodes=14), data=st.data())
 def test_bounds_hold_after_any_searches(graph, data):
     true = true_eccentricities(graph)

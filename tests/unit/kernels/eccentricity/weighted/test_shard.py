@@ -18,10 +18,13 @@ from kernels.eccentricity.weighted.bounds import WeightedBounds
 from kernels.eccentricity.weighted.steps import unit_of
 from tests.oracles.weighted import length_of, true_eccentricities
 from tests.shapes import graph_of, grid, path, weighted
+from tests.soak import examples
 from tests.strategies import weighted_graphs
 
 PROPERTY = settings(
-    max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(120),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 
@@ -116,7 +119,7 @@ NOTHING = weighted(graph_of(0, []), [])
 RING = weighted(graph_of(4, [(0, 1), (0, 2), (1, 3), (2, 3)]), [2, 1, 2, 3])
 
 
-@settings(PROPERTY, max_examples=300)
+@settings(PROPERTY, max_examples=examples(300))
 @given(
     graph=st.one_of(with_centres(), weighted_graphs(max_nodes=16)),
     questions=st.lists(st.sampled_from(QUESTIONS), unique=True, min_size=1),

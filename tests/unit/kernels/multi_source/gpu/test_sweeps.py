@@ -21,11 +21,14 @@ from pipeline.generate.grid import grid_graph
 from tests.gpu_memory import Counting, LittleMemory
 from tests.oracles.paths import bfs_levels
 from tests.shapes import graph_of, host, path, relabelled, star, tree_with_hubs
+from tests.soak import examples
 from tests.strategies import searched_graphs
 
 pytestmark = pytest.mark.gpu
 PROPERTY = settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(60),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 
 

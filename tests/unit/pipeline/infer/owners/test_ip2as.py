@@ -18,6 +18,7 @@ from pipeline.infer.owners.prefixes import V4Prefixes
 from pipeline.model.addresses import parse_addrs
 from pipeline.model.reading import ReadReport
 from tests.real_data import real_data
+from tests.soak import examples
 
 
 def read(tmp_path, *texts):
@@ -161,7 +162,7 @@ def _network(family, number, bits):
     return make((number, bits), strict=False)
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=examples(120), deadline=None)
 @given(st.lists(st.one_of(_NESTED, _NESTED, _V4, _V6), min_size=1, max_size=25), st.data())
 def test_lookup_agrees_with_brute_force(tmp_path_factory, prefixes, data):
     # IPv4 is kept in this range: an IPv6 prefix that overlaps it is rejected.
@@ -264,7 +265,7 @@ def test_a_table_beyond_memory_ends_in_one_line(tmp_path, monkeypatch, error):
 
 
 @given(st.lists(st.tuples(st.integers(0, 2**32 - 1), st.integers(1, 32), st.integers(1, 5))))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_ipv4_intervals_are_minimal_and_match_brute_force(rows):
     table = V4Prefixes()
     rows = [(addr >> (32 - length) << (32 - length), length, asn) for addr, length, asn in rows]

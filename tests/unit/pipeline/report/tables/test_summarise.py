@@ -17,6 +17,7 @@ from pipeline.report.tables import reach
 from pipeline.report.tables.node_names import addr_texts, node_texts
 from pipeline.report.tables.summarise import summarise
 from pipeline.store import NodeTable
+from tests.soak import examples
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 
 # AS 10: a path 0-1-2-3 with a branch 1-4, entered at 0 and 3; 2 is only a candidate.
@@ -173,7 +174,7 @@ def snapshots(draw):
     return links, n_nodes, ingresses
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(drawn=snapshots(), at_once=st.sampled_from([1, 20, 1000]))
 def test_figures_equal_brute_force(drawn, at_once):
     links, n_nodes, ingresses = drawn
@@ -205,7 +206,7 @@ def test_figures_equal_brute_force(drawn, at_once):
             assert row["mean_hops"] is row["median_hops"] is row["p90_hops"] is None
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.lists(
         st.one_of(

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.report.tables.width_bounds import with_searches
+from tests.soak import examples
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 from tests.unit.pipeline.report.width_data import cut_short, widths_of
 
@@ -93,7 +94,7 @@ def test_searches_of_other_graphs_and_runs_without_any_change_nothing():
     assert with_searches(by_weight, results) is by_weight
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(data=st.data())
 def test_bounds_hold_on_any_graph_and_never_widen(data):
     n = data.draw(st.integers(1, 10))

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.report.tables.summarise import summarise
+from tests.soak import examples
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 from tests.unit.pipeline.report.width_data import cut_short, effective_of, widths_of
 
@@ -163,7 +164,7 @@ def test_an_effective_diameter_alone_has_its_columns(snapshot):
     assert "diameter" not in summary.ases.column_names
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(data=st.data())
 def test_columns_agree_with_networkx_on_any_graphs(data):
     sizes = data.draw(st.lists(st.integers(1, 9), min_size=1, max_size=4))

@@ -8,18 +8,19 @@ from hypothesis import strategies as st
 from pipeline.schedule.calibrate import measure as calibrate
 from pipeline.schedule.calibrate.measure import Probe, Sample, fit, fit_line, run_probe
 from pipeline.schedule.plan.costs import DEFAULTS, LEAST_EACH_S, LEAST_S, Cost, Costs
+from tests.soak import examples
 
 ARCS = np.array([4_000, 40_000, 400_000, 4_000_000])
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(fixed_s=st.floats(1e-6, 1e-2), arc_s=st.floats(1e-11, 1e-7))
 def test_a_fit_recovers_a_line(fixed_s, arc_s):
     found = fit_line(ARCS, fixed_s + arc_s * ARCS)
     assert found == pytest.approx((fixed_s, arc_s), rel=1e-3)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     fixed_s=st.floats(1e-5, 1e-3),
     arc_s=st.floats(1e-10, 1e-8),

@@ -29,6 +29,7 @@ from pipeline.schedule.plan.costs import DEFAULTS
 from pipeline.schedule.plan.steps import by_candidates, has_room, lanes, window
 from tests.oracles.widths import Truth, check_widths
 from tests.shapes import graph_of, grid, path, star, tree_with_hubs
+from tests.soak import examples
 from tests.strategies import graphs
 
 NO_NODES = np.empty(0, np.int32)
@@ -65,7 +66,7 @@ def answer_of(graph, metrics, **options):
 asked = st.lists(st.sampled_from(WIDTH_METRICS), min_size=1, unique=True)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(
     graph=graphs(max_nodes=24),
     metrics=asked,

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from pipeline.schedule.plan.batches import SHARD_ARCS, SHARD_SOURCES, plan, smaller, task_name
 from pipeline.schedule.plan.costs import DEFAULTS, LANES, Cost, Costs
+from tests.soak import examples
 
 
 def plan_of(sizes, n_workers=2, hashes=None, **options):
@@ -168,7 +169,7 @@ sizes_of_ases = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(
     sizes=sizes_of_ases,
     n_workers=st.integers(1, 9),

@@ -9,6 +9,7 @@ from pipeline.model.metrics import WIDTH_METRICS
 from pipeline.schedule.plan.batches import SHARD_ARCS
 from pipeline.schedule.plan.measures import plan_widths
 from pipeline.schedule.plan.stream import Stream
+from tests.soak import examples
 
 DEVICES = st.sampled_from([("cpu",), ("gpu",), ("cpu", "gpu")])
 SIZES = st.lists(st.integers(1, 10**7), max_size=40)
@@ -24,7 +25,7 @@ def planned(sizes, hashes=None, kind="widths", metrics=("diameter",), **options)
     )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     sizes=SIZES,
     shared=st.integers(1, 5),

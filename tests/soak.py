@@ -1,0 +1,63 @@
+"""Repetitions: a few seeded ones in ``make test``, all of them in ``make soak``.
+
+``make soak`` sets HOPSCOPE_SOAK and SEED, runs the tests marked ``soak`` (every test of hypothesis
+is, and whatever asks for ``WHOLE``) and writes benchmarks/results/soak.json.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import settings
+
+WHOLE = os.environ.get("HOPSCOPE_SOAK") == "1"
+SHARE = 5  # of the examples, one in so many is run by make test
+FEWEST = 15
+
+# Few examples are the same each time; all of them are drawn by --hypothesis-seed.
+settings.register_profile("few", max_examples=20, derandomize=True, deadline=None)
+settings.register_profile("whole", deadline=None, print_blob=True)
+settings.load_profile("whole" if WHOLE else "few")
+
+
+def examples(whole: int) -> int:
+    """How many examples a property is tested by, of as many as ``make soak`` runs."""
+    return whole if WHOLE else min(whole, max(FEWEST, whole // SHARE))
+
+
+def mark(item: pytest.Item) -> None:
+    """Mark a test of hypothesis as one that ``make soak`` runs, with its number of examples."""
+    test = getattr(item, "function", None)
+    if getattr(test, "is_hypothesis_test", False):
+        n_cases = test._hypothesis_internal_use_settings.max_examples
+        item.add_marker(pytest.mark.soak)
+        item.user_properties.append(("n_cases", n_cases))
+
+
+class Results:
+    """What each test of a soak took, written down at its end."""
+
+    def __init__(self, seed: str) -> None:
+        self.seed = seed
+        self.rows: list[dict] = []
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.when == "call":
+            facts = dict(report.user_properties)
+            row = {"test": report.nodeid, "outcome": report.outcome}
+            row |= {"n_cases": facts.get("n_cases", 1), "wall_s": round(report.duration, 3)}
+            self.rows.append(row)
+
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
+        from benchmarks.lib.record import record
+
+        record(
+            "soak",
+            sorted(self.rows, key=lambda row: row["test"]),
+            command="make soak",
+            seed=self.seed,
+            exit_status=int(exitstatus),
+            n_cases=sum(row["n_cases"] for row in self.rows),
+            wall_s=round(sum(row["wall_s"] for row in self.rows), 1),
+        )
