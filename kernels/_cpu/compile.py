@@ -23,6 +23,7 @@ _SEARCHES = (
     "kernels.breadth_first.cpu",
     "kernels.breadth_first.check",
     "kernels.connected.cpu",
+    "kernels.connected.part",
     "kernels.connected.check",
     "kernels.multi_source.cpu.steps",
     "kernels.multi_source.cpu.levels",

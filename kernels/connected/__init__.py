@@ -58,13 +58,16 @@ def components(graph: CSRGraph | Shard) -> ComponentsResult:
 
     Notes
     -----
-    CPU: union-find with path halving; threads share the rows of a large graph. GPU: hooking and
-    flattening [1]_. 4 bytes a node besides the graph, and up to 8 a node for the sizes.
+    CPU: union-find with path halving; threads share the rows of a large graph, and link only what
+    is not in one part found before [2]_. GPU: hooking and flattening [1]_. 4 bytes a node besides
+    the graph, and up to 8 a node for the sizes.
 
     References
     ----------
     .. [1] J. Jaiganesh, M. Burtscher, "A high-performance connected components implementation
        for GPUs", HPDC 2018.
+    .. [2] M. Sutton, T. Ben-Nun, A. Barak, "Optimizing parallel graph connectivity computation via
+       subgraph sampling", IPDPS 2018.
     """
     if graph.n_nodes == 0:
         none = graph.indices[:0]

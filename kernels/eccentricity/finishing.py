@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
 ROUNDS = 8  # the first sweeps are an eighth of what is left; then bounds are looked at again
 GROWTH = 4  # so many times as many are next where those closed little but their own sources
+# The same of flat graphs, of which one sweep is first: it shows whether they are, and each round
+# costs as much as a sweep of some thousand nodes.
+FLAT_GROWTH = 16
+ALL_THE_REST = 1.25  # of a round: not left for another
 LITTLE = 1.1
 MUCH_LESS = 0.9  # of what was left: bounds still tell something
 LOOKS = 256  # what is left is counted anew after so small a part of the whole was spent
@@ -116,20 +120,26 @@ class Finishing:
     def finish(self, answering: Answering) -> None:
         """Sweep from all that matters, until the question is answered."""
         bounds, n_groups = answering.bounds, 0
+        growth = GROWTH
+        if answering.is_flat:
+            is_small = len(bounds.lower) <= FLAT_GROWTH * MANY_LANES
+            n_groups, growth = FLAT_GROWTH if is_small else 1, FLAT_GROWTH
         if self._every is None:
             self._expect(answering)
         assert self._every is not None
         while not bounds.done:
             is_open = self._is_open(answering)
             n_open = np.count_nonzero(is_open)
+            most = int(np.bincount(bounds.component[is_open]).max())
             if n_groups == 0:
-                most = int(np.bincount(bounds.component[is_open]).max())
                 n_groups = -(-most // (MANY_LANES * ROUNDS))
+            if most <= ALL_THE_REST * n_groups * MANY_LANES:
+                n_groups = -(-most // MANY_LANES)
             found = self._every.sweep(is_open, bounds.lower, bounds.upper, n_groups)
             self.spend_sweep(self._every.work)
             answering.finish(found, alone=False)
             n_closed = n_open - len(bounds.candidates())
-            n_groups = n_groups * GROWTH if n_closed < LITTLE * len(found.sources) else 0
+            n_groups = n_groups * growth if n_closed < LITTLE * len(found.sources) else 0
 
     def _next_sweep_ns(self, answering: Answering) -> float:
         """A sweep of candidates that lie anywhere, and what goes with it."""

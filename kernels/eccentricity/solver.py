@@ -13,12 +13,14 @@ from kernels.eccentricity.bounds.components import numbered_components
 from kernels.eccentricity.finishing import Finishing
 from kernels.eccentricity.reductions.landmarks import N_LANDMARKS, choose_landmarks, far_pairs
 from kernels.eccentricity.reductions.pendant_trees import find_tips
+from kernels.eccentricity.reductions.references import QUESTIONS as MANY_ASKED
 from kernels.eccentricity.reductions.references import Territories, in_the_way
 from kernels.eccentricity.searches import Implied
 from kernels.eccentricity.searches.cpu import CoreSearches
 from kernels.eccentricity.searches.sweep import FEW_LANES, MANY_LANES, lanes_of
 from kernels.eccentricity.strategy import (
     FEW,
+    N_FIRST,
     PAIR_STEP_NS,
     SEARCH_NS_ARC,
     SEARCH_NS_NODE,
@@ -59,6 +61,8 @@ class Answering:
         What one search costs.
     uses_trees : bool
         Whether only tips of trees are asked about.
+    is_flat : bool
+        Whether the first searches told that bounds close nothing; as of the last step.
     """
 
     def __init__(
@@ -74,7 +78,7 @@ class Answering:
         self.max_searches, self.max_each = max_searches, max_each
         self.sources = [np.empty(0, NODE)]
         self.landmarks = np.empty(0, NODE)
-        self.uses_trees = False
+        self.uses_trees = self.is_flat = False
         first = None
         if known is not None:
             self.bounds, self.names = known
@@ -169,6 +173,7 @@ class Answering:
         bounds = self.bounds
         candidates = bounds.candidates()
         is_diameter = bounds.question == "diameter"
+        self.is_flat = self._see_flat()
         return Progress(
             is_diameter,
             int(self.n_searched.max()),
@@ -178,8 +183,35 @@ class Answering:
             len(self.landmarks) > 0,
             bool(bounds.is_paired[bounds.component[candidates]].all()),
             self.search_ns,
+            self.is_flat,
             partial(self.finishing.account, self),
         )
+
+    def _see_flat(self) -> bool:
+        """Whether the first searches closed their own sources alone, all about equally wide.
+
+        A search from s proves e(s) + d of a node d hops away, and only what is d <= D - R from a
+        source can be closed by that, D and R the largest and smallest eccentricity. Where the
+        likeliest ends and the likeliest centres differ by a hop at most, nearly every node needs
+        a search of its own, and choosing which is next is time lost.
+        """
+        bounds = self.bounds
+        is_limited = self.max_searches is not None or self.max_each is not None
+        is_first = N_FIRST <= len(self.sources) - 1 <= 2 * N_FIRST
+        if not is_first or is_limited or bounds.question not in MANY_ASKED:
+            return False
+        sources = np.concatenate(self.sources)
+        own = bounds.component[sources]
+        numbers = bounds.open_components()
+        n_own = np.bincount(own, minlength=len(bounds.size))[numbers]
+        if not len(numbers) or not (N_FIRST <= n_own.min() <= n_own.max() <= 2 * N_FIRST):
+            return False
+        least = np.full(len(bounds.size), np.iinfo(np.int32).max, np.int32)
+        most = np.zeros(len(bounds.size), np.int32)
+        np.minimum.at(least, own, bounds.lower[sources])
+        np.maximum.at(most, own, bounds.lower[sources])
+        is_wide = (most - least)[numbers].max() > 1
+        return not is_wide and bounds.size[numbers].sum() - n_own.sum() == len(bounds.open_nodes())
 
     def _n_candidates_each(self) -> int:
         """Candidates of a component: the mean over open components, large ones counting more."""

@@ -141,6 +141,8 @@ class Progress:
         Whether all candidates are ends of pairs that landmarks have left.
     search_ns : float
         What one search costs.
+    is_flat : bool
+        Whether the first searches tell that bounds close nothing (``solver``).
     account : callable
         The account, asked with what the next step costs in ns, None: it is a sweep. It gives None
         while that is too little to matter, or where searches are limited.
@@ -154,6 +156,7 @@ class Progress:
     has_landmarks: bool
     is_paired: bool
     search_ns: float
+    is_flat: bool = False
     account: Callable[[float | None], Account | None] = lambda next_ns: None
 
 
@@ -175,6 +178,8 @@ def choose_step(strategy: Strategy, now: Progress) -> Step:
     step = _next_step(strategy, now)
     if now.n_candidates <= FEW or not strategy.sweeps:
         return step
+    if now.is_flat:
+        return "every"
     next_ns = None
     if step != "sweep":
         is_pairs = step == "pairs"

@@ -120,7 +120,8 @@ class EveryNode:
         else:
             self._put_in_order()
             order, place = self._order, self._place
-        wanted = self._of_part(is_open)[place]
+        is_source = self._of_part(is_open)[place]
+        wanted = self._with_others(is_source)
         rank = np.cumsum(wanted) - wanted
         rank -= rank[self._node_ptr[:-1]][self._own]
         wanted &= rank < n_groups * LANES
@@ -132,7 +133,8 @@ class EveryNode:
         arrays = (self._graph.indptr, self._graph.indices)
         given = (self._node_ptr, source_ptr, order[chosen])
         self.work = sweep_components(*arrays, *given, own_lower, eccentricity, *rows)
-        sources = place[chosen].astype(NODE)
+        is_source = is_source[chosen]
+        sources, eccentricity = place[chosen[is_source]].astype(NODE), eccentricity[is_source]
         own_lower[sources] = eccentricity  # which distances from other sources do not tell
         relax(*arrays, own_upper, sources, eccentricity, 1)
         if self._nodes is not None:
@@ -140,6 +142,23 @@ class EveryNode:
             lower[self._nodes], upper[self._nodes] = own_lower, own_upper
             own_lower, own_upper = lower, upper
         return Implied(self._in_whole(sources), eccentricity, own_lower, own_upper)
+
+    def _with_others(self, is_source: np.ndarray) -> np.ndarray:
+        """Sources, by place, and others of their balls where no sweep more carries these.
+
+        Sweeps of whole balls have the closest sources: a few that are left out would let each
+        sweep reach into the next ball.
+        """
+        n_nodes = np.diff(self._node_ptr)
+        first = self._node_ptr[:-1]
+        n_balls = -(-n_nodes // LANES)
+        ball_ptr = np.append(0, np.cumsum(n_balls))
+        begin = np.repeat(first - ball_ptr[:-1] * LANES, n_balls) + np.arange(ball_ptr[-1]) * LANES
+        is_wanted = np.add.reduceat(is_source, begin, dtype=np.int64) > 0
+        n_packed = -(-np.add.reduceat(is_source, first, dtype=np.int64) // LANES)
+        if np.count_nonzero(is_wanted) > n_packed.sum():
+            return is_source.copy()
+        return np.repeat(is_wanted, np.diff(np.append(begin, n_nodes.sum())))
 
     def _of_part(self, values: np.ndarray) -> np.ndarray:
         return values if self._nodes is None else values[self._nodes]

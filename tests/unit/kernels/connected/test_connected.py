@@ -9,8 +9,9 @@ from kernels import Shard, components
 from kernels._cpu.threads import use_threads
 from kernels.connected import cpu
 from kernels.connected.check import check_components
+from kernels.connected.part import grow_part
 from tests.oracles.paths import smallest_of_component
-from tests.shapes import graph_of, grid, host, path, star, tree_with_hubs
+from tests.shapes import graph_of, grid, host, path, relabelled, star, tree_with_hubs
 from tests.soak import examples
 from tests.strategies import graphs
 
@@ -100,6 +101,55 @@ def test_threads_that_share_the_rows_find_the_same(monkeypatch, n_threads):
             np.testing.assert_array_equal(result.sizes, sizes)
     finally:
         use_threads(None)
+
+
+@PROPERTY
+@given(graph=graphs(min_nodes=1))
+def test_shared_rows_match_scipy(monkeypatch, graph):
+    monkeypatch.setattr(cpu, "LARGE", 0)
+    np.testing.assert_array_equal(components(graph).component, smallest_of_component(graph))
+
+
+@pytest.mark.parametrize("n_threads", [1, 2, 3])
+def test_a_part_grown_first_takes_its_label_from_what_hangs_on_it(monkeypatch, n_threads):
+    """Its own smallest node is not the smallest where a path that passes do not reach leads on."""
+    rng = np.random.default_rng(n_threads)
+    n, first = 20_000, 5_000
+    inside = rng.integers(first, n, (4 * n, 2))
+    inside = np.concatenate(
+        [inside, np.stack([np.arange(first, n - 1), np.arange(first + 1, n)], 1)]
+    )
+    tail = np.arange(100, 600)  # 600 is in no part before 599 is: passes see these the wrong way
+    links = np.stack([tail, tail + 1], axis=1)
+    bridge = [(600, n - 1), (700, 701), (701, 3000)]
+    graph = graph_of(n, np.concatenate([inside, links, bridge]))
+    use_threads(n_threads)
+    monkeypatch.setattr(cpu, "LARGE", 0)
+    grown = []
+    monkeypatch.setattr(
+        cpu, "grow_part", lambda *given: grown.append(grow_part(*given)) or grown[0]
+    )
+    try:
+        result = components(graph)
+    finally:
+        use_threads(None)
+    assert (n - first) // 2 < sum(int(word).bit_count() for word in grown[0]) < n - first + 501
+    np.testing.assert_array_equal(result.component, smallest_of_component(graph))
+    assert result.component[n - 1] == 100
+    assert result.component[3000] == 700
+    assert result.sizes[result.ids == 100] == n - first + 501
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [graph_of(4000, [(i, i + 1) for i in range(0, 4000, 2)]), grid(8, 500), graph_of(4000, [])],
+    ids=["pairs", "grid", "no links"],
+)
+def test_graphs_without_a_part_found_with_ease(monkeypatch, graph):
+    monkeypatch.setattr(cpu, "LARGE", 0)
+    new_id = np.random.default_rng(3).permutation(graph.n_nodes)
+    mixed = relabelled(graph, new_id)
+    np.testing.assert_array_equal(components(mixed).component, smallest_of_component(mixed))
 
 
 def test_no_component_spans_two_graphs_of_a_shard(device):
