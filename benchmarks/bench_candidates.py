@@ -43,8 +43,8 @@ from benchmarks.schedule.work import answer_whole
 from kernels import compile_cpu
 from kernels._cpu.threads import n_cores
 from pipeline.config import AnalyzeConfig
+from pipeline.metrics import WIDTH_METRICS
 from pipeline.model.candidates import CandidateAnswer, CandidateJob, CandidateTask
-from pipeline.model.metrics import WIDTH_METRICS
 from pipeline.model.tasks import Outcome
 from pipeline.schedule.calibrate.file import load as load_costs
 from pipeline.schedule.cluster.gpus import visible_gpus

@@ -22,8 +22,8 @@ from flows.runs.log import warnings_in_run_log
 from flows.runs.outcome import EXPECTED, ended, one_line, result_or_failure
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import ClusterLostError
-from pipeline.model.measurement import Measurement
 from pipeline.model.progress import Progress, ProgressCallback
+from pipeline.model.results import Measurement
 
 CLUSTER_LOST = "ClusterLost"  # name of the task's state
 

@@ -24,7 +24,7 @@ from pipeline.cli import options as o
 from pipeline.config import AnalyzeConfig, Borders, DeviceChoice, IngestConfig, Schedule
 from pipeline.errors import UsageError
 from pipeline.ingest import FORMATS
-from pipeline.model.metrics import METRICS
+from pipeline.metrics import METRICS
 from pipeline.store.names import NAME_PATTERN
 
 Inputs = Annotated[

@@ -14,7 +14,8 @@ from kernels import Shard, msbfs
 from kernels.csr import mover
 from kernels.eccentricity.results import ShardWidths
 from pipeline.model.candidates import CandidateTask
-from pipeline.model.tasks import SearchResults, SearchTask
+from pipeline.model.results import SearchResults
+from pipeline.model.tasks import SearchTask
 from pipeline.schedule.work.resident import resident_graph
 from pipeline.schedule.work.searches import run_search
 

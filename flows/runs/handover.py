@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import zipfile
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +15,15 @@ import numpy as np
 import orjson
 
 from pipeline.errors import StoreError
-from pipeline.model.measurement import Measurement
-from pipeline.model.tasks import SearchResults
-from pipeline.model.widths import EffectiveDiameters, Widths
+from pipeline.model.columns import put_together, take_apart
+from pipeline.model.results import Figures, Measurement, SearchResults, Widths
 from pipeline.store.held import KEEP_S, hand_over
 
 FOLDER = ".measured"  # below the folder of reports
-_RESULT_COLUMNS = [field.name for field in fields(SearchResults) if field.name != "read_s"]
 _COLUMNS = ["rows", "n_tasks", "n_retries", "wall_s"]
 _OBJECTS = ["device", "cluster", "busy_share", "distances_dir", "snapshot", "version", "lost"]
-_WIDTHS: dict[str, type] = {
-    "widths": Widths,
-    "weighted_widths": Widths,
-    "effective": EffectiveDiameters,
-}
+# Kind of task -> class of what it finds; other kinds find figures.
+_FOUND: dict[str, type] = {"search": SearchResults, "widths": Widths, "weighted": Widths}
 
 
 def remove_old(folder: Path, now: float) -> None:
@@ -44,10 +38,11 @@ def write_measurement(path: Path, measurement: Measurement, started: float) -> N
     """Write a measurement and when its run started (seconds since 1970 UTC)."""
     path.parent.mkdir(parents=True, exist_ok=True)
     columns = {name: getattr(measurement, name) for name in _COLUMNS}
-    columns |= {f"results.{name}": getattr(measurement.results, name) for name in _RESULT_COLUMNS}
     rest: dict[str, Any] = {name: getattr(measurement, name) for name in _OBJECTS}
-    for name in _WIDTHS:
-        rest[name] = _split(getattr(measurement, name), name, columns)
+    rest["found"] = {}
+    for task, table in measurement.found().items():
+        arrays, rest["found"][task] = take_apart(table)
+        columns |= {f"found.{task}.{name}": values for name, values in arrays.items()}
     rest["metrics"] = list(measurement.metrics)
     rest["failed"] = {str(row): reason for row, reason in measurement.failed.items()}
     rest["tasks"] = {}
@@ -67,29 +62,13 @@ def write_measurement(path: Path, measurement: Measurement, started: float) -> N
         hand_over(Path(measurement.distances_dir))
 
 
-def _split(found: Any, name: str, columns: dict[str, np.ndarray]) -> dict[str, Any] | None:
-    """Put the arrays of some widths among the columns; what else they hold, None for none."""
-    if found is None:
-        return None
-    plain = {}
-    for field in fields(found):
-        value = getattr(found, field.name)
-        if isinstance(value, np.ndarray):
-            columns[f"{name}.{field.name}"] = value
-        else:
-            plain[field.name] = value
-    return plain
-
-
-def _join(kind: type, name: str, columns: dict[str, np.ndarray], plain: dict | None) -> Any:
-    """The opposite way."""
-    if plain is None:
-        return None
-    prefix = f"{name}."
+def _found(task: str, columns: dict[str, np.ndarray], plain: dict[str, Any]) -> Any:
+    """What ``take_apart`` made of it, as it was."""
+    prefix = f"found.{task}."
     own = {key.removeprefix(prefix): columns[key] for key in columns if key.startswith(prefix)}
     if "metrics" in plain:
         plain["metrics"] = tuple(plain["metrics"])
-    return kind(**own, **plain)
+    return put_together(_FOUND.get(task, Figures), own, plain)
 
 
 def read_measurement(path: Path) -> tuple[Measurement, float]:
@@ -108,18 +87,16 @@ def read_measurement(path: Path) -> tuple[Measurement, float]:
             name: columns[f"tasks.{name}"] if values is None else values
             for name, values in rest["tasks"].items()
         }
+        found = {task: _found(task, columns, plain) for task, plain in rest["found"].items()}
         return (
             Measurement(
                 **{name: columns[name] for name in _COLUMNS},
                 **{name: rest[name] for name in _OBJECTS},
-                **{name: _join(kind, name, columns, rest[name]) for name, kind in _WIDTHS.items()},
-                results=SearchResults(
-                    **{name: columns[f"results.{name}"] for name in _RESULT_COLUMNS}
-                ),
+                results=found["search"],
                 failed={int(row): reason for row, reason in rest["failed"].items()},
                 tasks=tasks,
                 metrics=tuple(rest["metrics"]),
-            ),
+            ).with_found(found),
             float(rest["started"]),
         )
     except FileNotFoundError:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, cast
 import typer
 
 from pipeline.config import AnalyzeConfig, IngestConfig
-from pipeline.model.metrics import BY_HOPS, METRICS
+from pipeline.metrics import METRICS, names_for_all
 
 
 def is_said(context: typer.Context, name: str) -> bool:
@@ -306,7 +306,7 @@ def metric_names(text: str) -> tuple[str, ...]:
     if not names:
         raise typer.BadParameter("--metrics takes names like hops, at least one")
     if "all" in names:
-        names = [*BY_HOPS, *names]
+        names = [*names_for_all(), *names]
     known = ("all", *METRICS)
     for name in names:
         choice(name, known, "--metrics")

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.cli.terminal import print_line, warn
+from pipeline.metrics import own_kernels
 from pipeline.model.mapped import mapped_text
 from pipeline.model.words import ingresses_text, node_words, number
 
@@ -67,7 +68,11 @@ def analyze_facts(summary: AnalyzeSummary) -> dict:
         "synthetic": summary.report.synthetic,
         "n_searches": summary.n_searches,
         "n_width_searches": summary.n_width_searches,
-        "n_effective_searches": summary.n_effective_searches,
+        **{
+            metric.searches_column: summary.n_figure_searches.get(task, 0)
+            for task, metric in own_kernels().items()
+            if metric.searches_column
+        },
         **{name: totals.get(name) for name in _WIDTHS},
         "failed": {str(asn): reason for asn, reason in summary.failed.items()},
         "busy_share": summary.busy_share,
@@ -114,7 +119,10 @@ def _searches_of(summary: AnalyzeSummary) -> str:
     """How many searches there were, by what they were for; those of ingresses go without saying."""
     others = (
         (summary.n_width_searches, "widths"),
-        (summary.n_effective_searches, "effective diameters"),
+        *(
+            (summary.n_figure_searches.get(task, 0), f"{metric.name.replace('_', ' ')}s")
+            for task, metric in own_kernels().items()
+        ),
     )
     counts = [f"{number(n, 'search')} for {what}" for n, what in others if n]
     if summary.n_searches or not counts:

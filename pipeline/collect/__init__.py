@@ -1,5 +1,5 @@
 """Outcomes of searches to columns, in whatever order they come."""
 
-from pipeline.collect.collector import Collector, concat_results, empty_results, take_results
+from pipeline.collect.collector import Collector
 
-__all__ = ["Collector", "concat_results", "empty_results", "take_results"]
+__all__ = ["Collector"]

@@ -6,70 +6,19 @@ one row, and ``finish`` hands each of them the sources that it asked for.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from pipeline.collect.ragged import join_ptrs, take_ragged
 from pipeline.collect.schema import TASKS
 from pipeline.collect.width_collector import WidthCollector
 from pipeline.errors import ClusterLostError
-from pipeline.model.measurement import Measurement
-from pipeline.model.tasks import Outcome, SearchResults, SearchTask, TaskRun, WidthKind, WidthTask
+from pipeline.model.columns import concat, empty, take
+from pipeline.model.results import Measurement, SearchResults
+from pipeline.model.tasks import Outcome, SearchTask, TaskRun, WidthKind, WidthTask
 
 _PIECES = 256  # results held apart before they are laid end to end
-
-
-def empty_results() -> SearchResults:
-    """No source at all."""
-    none = np.empty(0, np.int64)
-    return SearchResults(
-        row=none,
-        source=np.empty(0, np.int32),
-        n_reached=none,
-        eccentricity=np.empty(0, np.int32),
-        hop_ptr=np.zeros(1, np.int64),
-        hop_counts=none,
-        farthest_ptr=np.zeros(1, np.int64),
-        farthest=np.empty(0, np.int32),
-    )
-
-
-def concat_results(pieces: Sequence[SearchResults]) -> SearchResults:
-    """Results end to end, in the order given."""
-    pieces = [empty_results(), *pieces]
-
-    def column(name: str) -> np.ndarray:
-        return np.concatenate([getattr(piece, name) for piece in pieces])
-
-    return SearchResults(
-        row=column("row"),
-        source=column("source"),
-        n_reached=column("n_reached"),
-        eccentricity=column("eccentricity"),
-        hop_ptr=join_ptrs([piece.hop_ptr for piece in pieces]),
-        hop_counts=column("hop_counts"),
-        farthest_ptr=join_ptrs([piece.farthest_ptr for piece in pieces]),
-        farthest=column("farthest"),
-    )
-
-
-def take_results(results: SearchResults, which: np.ndarray, row: np.ndarray) -> SearchResults:
-    """Some sources, in the order given, under the AS rows ``row``."""
-    hop_ptr, hop_counts = take_ragged(results.hop_ptr, results.hop_counts, which)
-    farthest_ptr, farthest = take_ragged(results.farthest_ptr, results.farthest, which)
-    return SearchResults(
-        row=row,
-        source=results.source[which],
-        n_reached=results.n_reached[which],
-        eccentricity=results.eccentricity[which],
-        hop_ptr=hop_ptr,
-        hop_counts=hop_counts,
-        farthest_ptr=farthest_ptr,
-        farthest=farthest,
-    )
 
 
 def _key(row: np.ndarray, source: np.ndarray) -> np.ndarray:
@@ -155,7 +104,7 @@ class Collector:
             # Pieces grow by doubling at most, so laying them together stays linear in the whole.
             self._pieces.sort(key=lambda piece: len(piece.source))
             half = len(self._pieces) // 2
-            self._pieces[:half] = [concat_results(self._pieces[:half])]
+            self._pieces[:half] = [concat(self._pieces[:half])]
 
     def _note(
         self,
@@ -207,7 +156,7 @@ class Collector:
         n_threads : dict of str to int or None
             Threads of each worker, for its busy share; None: one.
         """
-        found = concat_results(self._pieces)
+        found = concat([empty(SearchResults), *self._pieces])
         self._pieces = [found]
         # A search that ran twice (its worker was thought lost) gave the same both times.
         key, first = np.unique(_key(found.row, found.source), return_index=True)
@@ -219,14 +168,14 @@ class Collector:
         here = np.zeros(len(wanted), bool)
         inside = at < len(key)
         here[inside] = key[at[inside]] == wanted[inside]
-        results = take_results(found, first[at[here]], rows[wanted_row[here]])
+        results = take(found, first[at[here]], row=rows[wanted_row[here]])
         failed = {}
         for position in np.unique(wanted_row[~here]).tolist():
             reason = self._failed.get(int(owner[position]), "the run ended before it was searched")
             failed[int(rows[position])] = reason
-        found_widths: dict[WidthKind, Any] = {}
+        found_of: dict[str, Any] = {"search": results}
         for kind, collector in self.widths.items():
-            found_widths[kind], why = collector.finish(rows)
+            found_of[kind], why = collector.finish(rows)
             for row, reason in why.items():
                 failed.setdefault(row, reason)
         is_run = (np.diff(source_ptr) > 0) | bool(self.widths)
@@ -242,11 +191,8 @@ class Collector:
             tasks=self._tasks,
             cluster=cluster or {},
             busy_share=self._busy_share(n_threads or {}),
-            widths=found_widths.get("widths"),
-            weighted_widths=found_widths.get("weighted"),
-            effective=found_widths.get("effective"),
             lost=self.lost,
-        )
+        ).with_found(found_of)
 
     def _by_row(
         self, rows: np.ndarray, owner: np.ndarray, searched: np.ndarray

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from pipeline.collect.widths import (
-    concat_effective,
-    concat_widths,
-    empty_effective,
-    empty_widths,
-    only_asked,
-    take_effective,
-    take_widths,
-)
-from pipeline.model.metrics import WidthMetric
+from pipeline.metrics import WIDTH_METRICS, columns_of
+from pipeline.model.columns import concat, empty, take
+from pipeline.model.results import Figures, Widths
 from pipeline.model.tasks import WidthKind, WidthResults
-from pipeline.model.widths import EffectiveDiameters, Widths
 
+# What tells a diameter, and a radius.
+TELLS: dict[str, set[str]] = {
+    "diameter": {"diameter", "periphery", "eccentricities"},
+    "radius": {"radius", "center", "eccentricities"},
+}
 NOT_MEASURED = "the run ended before it was measured"
 
 
@@ -36,7 +33,7 @@ class WidthCollector:
     """
 
     kind: WidthKind
-    metrics: tuple[WidthMetric, ...]
+    metrics: tuple[str, ...]
     owner: np.ndarray
     _pieces: list[Any] = field(default_factory=list)
     _failed: dict[int, str] = field(default_factory=dict)
@@ -51,7 +48,7 @@ class WidthCollector:
         for row in rows.tolist():
             self._failed.setdefault(row, reason)
 
-    def finish(self, rows: np.ndarray) -> tuple[Widths | EffectiveDiameters, dict[int, str]]:
+    def finish(self, rows: np.ndarray) -> tuple[Widths | Figures, dict[int, str]]:
         """What each of the rows asked for has, and why some have nothing."""
         found = self._joined()
         # A graph that was measured twice (its worker was thought lost) gave the same both times.
@@ -65,12 +62,26 @@ class WidthCollector:
         for asked, owner, known in zip(rows.tolist(), self.owner.tolist(), here, strict=True):
             if owner in self._failed or not known:
                 failed[asked] = self._failed.get(owner, NOT_MEASURED)
-        if isinstance(found, EffectiveDiameters):
-            return take_effective(found, which, row), failed
-        return only_asked(take_widths(found, which, row)), failed
+        known_rows = take(found, which, row=row)
+        return (only_asked(known_rows) if isinstance(known_rows, Widths) else known_rows), failed
 
-    def _joined(self) -> Widths | EffectiveDiameters:
-        if self.kind == "effective":
-            return concat_effective([empty_effective(), *self._pieces])
-        nothing = empty_widths(self.metrics, self.kind == "weighted")
-        return concat_widths([nothing, *self._pieces])
+    def _joined(self) -> Widths | Figures:
+        return concat([self._nothing(), *self._pieces])
+
+    def _nothing(self) -> Widths | Figures:
+        """What a task of this kind finds of no graph."""
+        if self.kind in ("widths", "weighted"):
+            asked = tuple(metric for metric in WIDTH_METRICS if metric in self.metrics)
+            return empty(Widths, metrics=asked, is_weighted=self.kind == "weighted")
+        columns = {c.name: np.empty(0, np.dtype(c.dtype)) for c in columns_of(self.kind)}
+        return empty(Figures, task=self.kind, columns=columns)
+
+
+def only_asked(widths: Widths) -> Widths:
+    """Without bounds that nothing asked for: what they are depends on which searches were made."""
+    unknown: dict[str, Any] = {}
+    for name, metrics in TELLS.items():
+        if not metrics & set(widths.metrics):
+            for column in (f"{name}_lower", f"{name}_upper", f"component_{name}"):
+                unknown[column] = np.full_like(getattr(widths, column), -1)
+    return replace(widths, **unknown)

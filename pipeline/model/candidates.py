@@ -7,9 +7,9 @@ from typing import Literal
 
 import numpy as np
 
-from pipeline.model.metrics import WidthMetric
+from pipeline.metrics import WidthMetric
+from pipeline.model.results import Widths
 from pipeline.model.tasks import Device
-from pipeline.model.widths import Widths
 
 CandidateKind = Literal["opening", "candidate", "path"]
 

@@ -7,12 +7,15 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pipeline.model.metrics import WidthMetric
-from pipeline.model.widths import EffectiveDiameters, Widths
+from pipeline.model.results import Figures, Widths
 
 Device = Literal["cpu", "gpu"]
 TaskKind = Literal["search", "pack", "shard"]
-WidthKind = Literal["widths", "weighted", "effective"]
+# Kind of a task as it ran -> the kind that metrics name, where several kinds answer them.
+ANSWERS = dict.fromkeys(("search", "pack", "shard"), "search") | dict.fromkeys(
+    ("widths", "opening", "candidate", "path"), "widths"
+)
+WidthKind = str  # widths, weighted, or that of a metric with a kernel of its own
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +58,13 @@ class WidthTask:
     Attributes
     ----------
     kind : str
-        ``widths`` in hops, ``weighted`` by weight, ``effective`` diameters.
+        ``widths`` in hops, ``weighted`` by weight, or that of a metric with a kernel of its own.
     snapshot : str
         Directory of the snapshot's files, visible to the workers.
     rows : (n_graphs,) int64
         AS rows of the snapshot, ascending.
     metrics : tuple of str
-        What is asked for, of WIDTH_METRICS; nothing where ``kind`` says it.
+        What is asked for: of WIDTH_METRICS, or the one metric of a kernel.
     device : str
         ``cpu`` or ``gpu``.
     max_searches : int or None
@@ -71,7 +74,7 @@ class WidthTask:
     kind: WidthKind
     snapshot: str
     rows: np.ndarray
-    metrics: tuple[WidthMetric, ...]
+    metrics: tuple[str, ...]
     device: Device
     name: str  # for the dashboard: ``widths_AS3356``, ``widths_AS1_AS99``
     max_searches: int | None = None
@@ -84,7 +87,7 @@ class WidthResults:
 
     Attributes
     ----------
-    found : Widths or EffectiveDiameters
+    found : Widths or Figures
         A row for each of the task's rows that did not fail.
     failed : dict of int to str
         AS row -> why it has no widths.
@@ -93,38 +96,9 @@ class WidthResults:
         Seconds that the task waited for its graphs to be where it searches.
     """
 
-    found: Widths | EffectiveDiameters
+    found: Widths | Figures
     failed: dict[int, str]
     n_searches: int
-    read_s: float = 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class SearchResults:
-    """Finished searches as columns, a row a source; what travels back from a worker.
-
-    Attributes
-    ----------
-    row : (n_sources,) int64
-        AS row of the snapshot.
-    source, n_reached, eccentricity : (n_sources,)
-        Local node id int32; nodes reached, the source included, int64; hops int32.
-    hop_ptr : (n_sources + 1,) int64; hop_counts : (n_levels_in_all,) int64
-        hop_counts[hop_ptr[i] + h]: nodes at h hops of source i; h = 0 is the source itself.
-    farthest_ptr : (n_sources + 1,) int64; farthest : int32
-        Up to 10 smallest node ids of the last level.
-    read_s : float
-        Seconds that the task which made these waited for its graphs to be where it searches.
-    """
-
-    row: np.ndarray
-    source: np.ndarray
-    n_reached: np.ndarray
-    eccentricity: np.ndarray
-    hop_ptr: np.ndarray
-    hop_counts: np.ndarray
-    farthest_ptr: np.ndarray
-    farthest: np.ndarray
     read_s: float = 0.0
 
 

@@ -16,13 +16,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from kernels.connected import components
-from pipeline.collect.widths import RAGGED
 from pipeline.errors import UsageError
-from pipeline.model.measurement import Measurement
-from pipeline.model.metrics import METRICS
-from pipeline.model.tasks import SearchResults
-from pipeline.model.widths import EffectiveDiameters, Widths
-from pipeline.report.tables.ragged import offsets
+from pipeline.metrics import METRICS, own_kernels
+from pipeline.metrics.columns import WEIGHTED
+from pipeline.model.columns import schema_of
+from pipeline.model.ragged import offsets
+from pipeline.model.results import Figures, Measurement, SearchResults, Widths
 from pipeline.report.tables.reach import row_groups
 
 _READERS = 4  # of files of nodes: there may be tens of thousands
@@ -67,14 +66,16 @@ def _restore(snapshot, report: dict, folder: Path) -> Measurement:
         raise ValueError("it has ASes that the snapshot has not")
     totals = report["totals"]
     status, reason = ases["status"].to_pylist(), ases["reason"].to_pylist()
-    tables: dict[str, Any] = {
-        name: _widths(snapshot, rows, ases, folder / "nodes", prefix, totals[name]["metrics"])
-        for name, prefix in (("widths", ""), ("weighted_widths", "weighted_"))
-        if name in totals
+    found: dict[str, Any] = {
+        task: _widths(snapshot, rows, ases, folder / "nodes", prefix, told["metrics"])
+        for task, prefix in (("widths", ""), ("weighted", WEIGHTED))
+        if (told := totals.get(f"{prefix}widths"))
     }
+    found["search"] = _results(snapshot, pq.read_table(folder / "ingresses.parquet"))
+    found |= _figures(rows, ases)
     return Measurement(
         rows=rows,
-        results=_results(snapshot, pq.read_table(folder / "ingresses.parquet")),
+        results=found["search"],
         failed={
             int(row): str(why or state)
             for row, state, why in zip(rows, status, reason, strict=True)
@@ -87,12 +88,10 @@ def _restore(snapshot, report: dict, folder: Path) -> Measurement:
         tasks=pq.read_table(folder / "tasks.parquet").to_pydict(),
         cluster=report.get("cluster") or {},
         busy_share=report.get("busy_share") or {},
-        effective=_effective(rows, ases),
         snapshot=snapshot.name,
         version=snapshot.version,
         metrics=measured_metrics(report),
-        **tables,
-    )
+    ).with_found(found)
 
 
 def _lists(column: pa.ChunkedArray, kind) -> tuple[np.ndarray, np.ndarray]:
@@ -118,19 +117,16 @@ def _results(snapshot, table: pa.Table) -> SearchResults:
     )
 
 
-def _effective(rows: np.ndarray, ases: pa.Table) -> EffectiveDiameters | None:
-    """Without graphs that have no pair of nodes: they have none of these figures."""
-    if "effective_diameter" not in ases.column_names:
-        return None
-    known = pc.is_valid(ases["effective_diameter"])
-    found = ases.filter(known)
-    return EffectiveDiameters(
-        row=rows[known.to_numpy()],
-        value=found["effective_diameter"].to_numpy(),
-        is_estimated=found["effective_estimated"].to_numpy(),
-        error=found["effective_error"].to_numpy(),
-        n_searches=found["n_effective_searches"].to_numpy(),
-    )
+def _figures(rows: np.ndarray, ases: pa.Table) -> dict[str, Figures]:
+    """By kind of task; without graphs that have no figure."""
+    made = {}
+    for task, metric in own_kernels().items():
+        names = [column.name for column in metric.columns]
+        if set(names) <= set(ases.column_names):
+            known = pc.is_valid(ases[names[0]])
+            columns = {name: ases[name].filter(known).to_numpy() for name in names}
+            made[task] = Figures(task, rows[known.to_numpy()], columns)
+    return made
 
 
 def _widths(
@@ -178,7 +174,8 @@ def _components(ases: pa.Table, prefix: str, own: tuple, kind) -> dict[str, np.n
     kinds = (np.int32, np.int32, kind, kind)
     names = ("other_components", "other_sizes", "other_diameters", "other_radii")
     order = None
-    for column, name, values, dtype in zip(RAGGED["component_ptr"], names, own, kinds, strict=True):
+    of_components = schema_of(Widths).ragged["component_ptr"]
+    for column, name, values, dtype in zip(of_components, names, own, kinds, strict=True):
         others = _lists(ases[prefix + name], dtype)[1]
         both = np.concatenate([others, values[listed].astype(dtype)])
         order = np.lexsort((both, graph)) if order is None else order  # the first are the ids

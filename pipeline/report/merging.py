@@ -11,32 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.collect import concat_results, take_results
-from pipeline.collect.ragged import take_ragged
-from pipeline.collect.widths import (
-    RAGGED,
-    concat_effective,
-    concat_widths,
-    take_effective,
-    take_widths,
-)
-from pipeline.model.measurement import Measurement
-from pipeline.model.metrics import METRICS, WEIGHTED, WIDTH_METRICS
-from pipeline.model.tasks import SearchResults
-from pipeline.model.widths import EffectiveDiameters, Widths
-
-# Kind of a task -> which of a measurement's findings it made.
-_MADE = {
-    "search": "results",
-    "pack": "results",
-    "shard": "results",
-    "widths": "widths",
-    "opening": "widths",
-    "candidate": "widths",
-    "path": "widths",
-    "weighted": "weighted_widths",
-    "effective": "effective",
-}
+from pipeline.metrics import METRICS, WIDTH_METRICS, tasks_of
+from pipeline.model.columns import concat, schema_of, take
+from pipeline.model.ragged import positions_of_rows
+from pipeline.model.results import Findings, Measurement, SearchResults, Widths
+from pipeline.model.tasks import ANSWERS
 
 
 def merge(snapshot, before: Measurement, after: Measurement) -> Measurement:
@@ -56,14 +35,11 @@ def merge(snapshot, before: Measurement, after: Measurement) -> Measurement:
         as long as something that failed is still missing.
     """
     rows = np.union1d(before.rows, after.rows).astype(np.int64)
-    found: dict[str, Any] = {
-        "results": _results(before.results, after.results),
-        "widths": _widths(before.widths, after.widths),
-        "weighted_widths": _widths(before.weighted_widths, after.weighted_widths),
-        "effective": _effective(before.effective, after.effective),
-    }
+    old, new = before.found(), after.found()
+    found = {task: _merged(old.get(task), new.get(task)) for task in old | new}
     metrics = tuple(m for m in METRICS if m in (*before.metrics, *after.metrics))
-    merged = replace(after, rows=rows, metrics=metrics, **_of_last(rows, before, after), **found)
+    merged = replace(after, rows=rows, metrics=metrics, **_of_last(rows, before, after))
+    merged = merged.with_found(found)
     failed = _failed(snapshot, merged, before, after)
     return replace(merged, failed=failed, tasks=_tasks(snapshot, before, after))
 
@@ -79,26 +55,20 @@ def covers(snapshot, before: tuple[str, ...], after: Measurement) -> bool:
     )
 
 
-def _results(before: SearchResults, after: SearchResults) -> SearchResults:
-    found = concat_results([after, before])
-    key = (found.row.astype(np.int64) << 32) | found.source
-    first = np.unique(key, return_index=True)[1]  # of two, that of the later run
-    return take_results(found, first, found.row[first])
-
-
-def _effective(
-    before: EffectiveDiameters | None, after: EffectiveDiameters | None
-) -> EffectiveDiameters | None:
+def _merged(before: Findings | None, after: Findings | None) -> Findings | None:
+    """What two runs found by one kind of task; of a figure that both have, that of the later."""
     if before is None or after is None:
         return after if before is None else before
-    found = concat_effective([after, before])
-    row, first = np.unique(found.row, return_index=True)
-    return take_effective(found, first, row)
+    if isinstance(before, Widths) and isinstance(after, Widths):
+        return _widths(before, after)
+    found: Any = concat([after, before])
+    key = found.row.astype(np.int64)
+    if isinstance(found, SearchResults):
+        key = key << 32 | found.source
+    return take(found, np.unique(key, return_index=True)[1])
 
 
-def _widths(before: Widths | None, after: Widths | None) -> Widths | None:
-    if before is None or after is None:
-        return after if before is None else before
+def _widths(before: Widths, after: Widths) -> Widths:
     metrics = tuple(m for m in WIDTH_METRICS if m in (*before.metrics, *after.metrics))
     _, i, j = np.intersect1d(before.row, after.row, return_indices=True)
     old_is_all = set(after.metrics) <= set(before.metrics)
@@ -107,27 +77,23 @@ def _widths(before: Widths | None, after: Widths | None) -> Widths | None:
     old = ~new & old_is_all & before.exact[i]
     both = ~(new | old)
     pieces = [
-        _taken(before, np.concatenate([_others(len(before.row), i), i[old]])),
-        _taken(after, np.concatenate([_others(len(after.row), j), j[new]])),
-        _both(_taken(before, i[both]), _taken(after, j[both]), old_is_all, new_is_all),
+        take(before, np.concatenate([_others(len(before.row), i), i[old]])),
+        take(after, np.concatenate([_others(len(after.row), j), j[new]])),
+        _both(take(before, i[both]), take(after, j[both]), old_is_all, new_is_all),
     ]
-    found = concat_widths([replace(piece, metrics=metrics) for piece in pieces])
-    return _taken(found, np.argsort(found.row, kind="stable"))
+    found = concat([replace(piece, metrics=metrics) for piece in pieces])
+    return take(found, np.argsort(found.row, kind="stable"))
 
 
 def _others(n: int, which: np.ndarray) -> np.ndarray:
     return np.setdiff1d(np.arange(n), which)
 
 
-def _taken(widths: Widths, which: np.ndarray) -> Widths:
-    return take_widths(widths, which, widths.row[which])
-
-
 def _both(before: Widths, after: Widths, old_is_all: bool, new_is_all: bool) -> Widths:
     """Of the same graphs, what either knows."""
     n = len(after.row)
     at = np.arange(n)
-    found = concat_widths([after, before])
+    found = concat([after, before])
 
     def known(name: str) -> tuple[np.ndarray, np.ndarray]:
         return getattr(before, name), getattr(after, name)
@@ -150,16 +116,14 @@ def _both(before: Widths, after: Widths, old_is_all: bool, new_is_all: bool) -> 
         | (before.exact & old_is_all)
         | (after.exact & new_is_all),
     }
-    for ptr, names in RAGGED.items():
+    for ptr, names in schema_of(Widths).ragged.items():
         from_new = np.diff(getattr(after, ptr)) > 0
         if ptr == "path_ptr":  # the longer one
             has_old = np.diff(before.path_ptr) > 0
             from_new &= ~has_old | (after.diameter_lower >= before.diameter_lower)
         which = np.where(from_new, at, at + n)
-        for name in names:
-            columns[ptr], columns[name] = take_ragged(
-                getattr(found, ptr), getattr(found, name), which
-            )
+        columns[ptr], positions = positions_of_rows(getattr(found, ptr), which)
+        columns |= {name: getattr(found, name)[positions] for name in names}
     if np.array_equal(before.component_ptr, after.component_ptr):  # the graphs are the same
         for name in ("component_diameter", "component_radius"):
             columns[name] = np.maximum(*known(name))
@@ -190,26 +154,19 @@ def _failed(
     failed = {row: why for row, why in before.failed.items() if row not in asked_again}
     for run, others in ((before, after.metrics), (after, before.metrics)):
         missing: set[int] = set()
-        for name in _asked(run.metrics):
-            missing |= set(_lacking(snapshot, merged, name).tolist())
-            if not _of_kind(name, run.metrics) <= _of_kind(name, others):
-                missing |= set(_not_exact(merged, name).tolist())
+        asked_of_others = tasks_of(others)
+        for task, asked in tasks_of(run.metrics).items():
+            missing |= set(_lacking(snapshot, merged, task).tolist())
+            if not set(asked) <= set(asked_of_others.get(task, ())):
+                missing |= set(_not_exact(merged, task).tolist())
         failed |= {row: why for row, why in run.failed.items() if row in asked_again & missing}
     return dict(sorted(failed.items()))
 
 
-def _asked(metrics: tuple[str, ...]) -> list[str]:
-    """Which findings of a measurement metrics ask for."""
-    asked = {"results": "hops" in metrics, "effective": "effective_diameter" in metrics}
-    asked["widths"] = any(metric in metrics for metric in WIDTH_METRICS)
-    asked["weighted_widths"] = any(WEIGHTED + metric in metrics for metric in WIDTH_METRICS)
-    return [name for name, is_asked in asked.items() if is_asked]
-
-
-def _lacking(snapshot, merged: Measurement, name: str) -> np.ndarray:
+def _lacking(snapshot, merged: Measurement, task: str) -> np.ndarray:
     """Rows of which a finding is missing, or of whose ingresses some were not searched."""
-    found = getattr(merged, name)
-    if name != "results":
+    found = merged.found().get(task)
+    if not isinstance(found, SearchResults):
         return np.setdiff1d(merged.rows, () if found is None else found.row)
     table = snapshot.ingresses(merged.rows)
     n_wanted = np.bincount(table.row[~table.candidate], minlength=len(snapshot.asn))
@@ -217,9 +174,9 @@ def _lacking(snapshot, merged: Measurement, name: str) -> np.ndarray:
     return merged.rows[(n_found < n_wanted)[merged.rows]]
 
 
-def _not_exact(merged: Measurement, name: str) -> np.ndarray:
+def _not_exact(merged: Measurement, task: str) -> np.ndarray:
     """Rows of widths of which only bounds are known: what failed may have left them."""
-    found = getattr(merged, name)
+    found = merged.found().get(task)
     return found.row[~found.exact] if isinstance(found, Widths) else merged.rows[:0]
 
 
@@ -227,17 +184,18 @@ def _tasks(snapshot, before: Measurement, after: Measurement) -> dict[str, list]
     """Tasks of the later run, after those of the earlier one that made something still there."""
     replaced: dict[str, set[str]] = {}
     hashes = snapshot.graph_hash
-    for name in _asked(before.metrics):
-        of_kind = _of_kind(name, before.metrics) <= _of_kind(name, after.metrics)
+    asked_again = tasks_of(after.metrics)
+    for task, asked in tasks_of(before.metrics).items():
+        of_kind = set(asked) <= set(asked_again.get(task, ()))
         again = [row for row in after.rows.tolist() if of_kind and row not in after.failed]
         kept = np.setdiff1d(before.rows, again).tolist()
         # A graph that several ASes have was searched under one of them.
-        replaced[name] = {hashes[row] for row in again} - {hashes[row] for row in kept}
+        replaced[task] = {hashes[row] for row in again} - {hashes[row] for row in kept}
     asn = np.asarray(snapshot.asn)
     old = before.tasks
     keep = []
     for i, (kind, asns) in enumerate(zip(old.get("kind", ()), old.get("asns", ()), strict=True)):
-        gone = replaced.get(_MADE.get(kind, ""), set())
+        gone = replaced.get(ANSWERS.get(kind, kind), set())
         rows = np.searchsorted(asn, np.asarray(asns, np.int64)).tolist()
         if not all(hashes[row] in gone for row in rows):
             keep.append(i)
@@ -246,14 +204,3 @@ def _tasks(snapshot, before: Measurement, after: Measurement) -> dict[str, list]
         for name in (old if not after.tasks else after.tasks)
         if name in old
     }
-
-
-def _of_kind(name: str, metrics: tuple[str, ...]) -> set[str]:
-    """Metrics that one finding answers."""
-    known: dict[str, set[str]] = {
-        "results": {"hops"},
-        "effective": {"effective_diameter"},
-        "widths": set(WIDTH_METRICS),
-        "weighted_widths": {WEIGHTED + metric for metric in WIDTH_METRICS},
-    }
-    return known[name] & set(metrics)

@@ -7,6 +7,8 @@ import math
 
 from markupsafe import Markup
 
+from pipeline.metrics import decimals_of
+
 NONE = "\u2013"  # where there is no figure
 
 
@@ -32,15 +34,6 @@ def utc(seconds: float) -> str:
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
-# Decimals of the figures that have any, wherever they are shown.
-DECIMALS = {
-    "mean_hops": 2,
-    "median_hops": 1,
-    "p90_hops": 1,
-    "effective_diameter": 2,
-    "weighted_diameter": 2,
-    "weighted_radius": 2,
-}
 SMALL = 0.01  # of weights, what is less is shown with three digits that count
 
 
@@ -51,19 +44,20 @@ def rounded(value: float, key: str) -> float:
     """
     if _is_small(value, key):
         return float(f"{value:.3g}")
-    return float(f"{value:.{DECIMALS[key]}f}")
+    return float(f"{value:.{decimals_of(key)}f}")
 
 
 def figure(value: float | str | None, key: str) -> str:
     """A figure as text, the same on all pages and in the index; a text as it is."""
     if value is None or isinstance(value, str):
         return value or NONE
-    if key not in DECIMALS:
+    decimals = decimals_of(key)
+    if decimals is None:
         return f"{value:,}"
     if _is_small(value, key):
         places = 2 - math.floor(math.log10(abs(rounded(value, key))))
         return f"{value:.{places}f}".rstrip("0")
-    return f"{value:,.{DECIMALS[key]}f}"
+    return f"{value:,.{decimals}f}"
 
 
 def width(value: float) -> str:

@@ -28,9 +28,10 @@ import pyarrow.parquet as pq
 from pipeline import __version__
 from pipeline.collect.schema import TASKS
 from pipeline.errors import UsageError
+from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED
 from pipeline.model.mapped import mapped_of
-from pipeline.model.measurement import Measurement
 from pipeline.model.origins import origins_of
+from pipeline.model.results import Measurement
 from pipeline.model.words import node_words
 from pipeline.report.escaping import printable
 from pipeline.report.folder import REPORT, earlier_report
@@ -38,7 +39,7 @@ from pipeline.report.pages.html import write_pages
 from pipeline.report.pages.run_facts import describe_run
 from pipeline.report.tables.node_files import write_node_files
 from pipeline.report.tables.summarise import Summary, summarise
-from pipeline.report.tables.widths import width_keys, width_or_bounds
+from pipeline.report.tables.widths import width_or_bounds, with_bounds
 from pipeline.store import check_name
 from pipeline.store.held import WRITING, held_folder, release_folder
 
@@ -277,20 +278,23 @@ def task_table(tasks: dict) -> pa.Table:
 
 def _table(summary: Summary, nouns: str) -> tuple[tuple[str, ...], list[tuple]]:
     """Columns and rows of the terminal's table: of widths those in hops, if there are any."""
-    keys = width_keys(summary.widths)
-    in_hops = [key for key in keys if not key.startswith("weighted_")]
-    keys = in_hops or keys
+    listed = summary.widths.listed()
+    listed = [column for column in listed if column.unit != BY_WEIGHT] or listed
+    keys = [column.name for column in listed]
     named = {key: name.format(nouns=nouns) for key, name in _TABLE.items()}
     if not summary.totals["n_candidates"]:
         del named["n_candidates"]
     last = {key: named.pop(key) for key in list(named)[list(named).index("n_unreached") :]}
     if keys:  # or names would be cut to a few letters in 80 columns
         del named["n_edges"], named["max_hops"]
-    named |= {key: key.replace("weighted_", "weighted ") for key in keys} | last
-    bounds = [f"{key}{which}" for key in keys for which in ("", "_lower", "_upper")]
+    named |= {key: key.replace(WEIGHTED, "weighted ") for key in keys} | last
     largest = summary.ases.sort_by([("n_nodes", "descending"), ("asn", "ascending")])
     measured = [key for key in named if key not in keys]
-    rows = largest.slice(0, N_TABLE).select([*measured, *bounds]).to_pylist()
+    rows = (
+        largest.slice(0, N_TABLE)
+        .select([*measured, *with_bounds(listed, summary.ases)])
+        .to_pylist()
+    )
     for row in rows:
         row |= {key: width_or_bounds(row, key) for key in keys}
         row["name"] = None if row["name"] is None else printable(row["name"])

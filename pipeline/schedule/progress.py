@@ -6,6 +6,7 @@ import logging
 import time
 from typing import Any
 
+from pipeline.metrics import cheaper
 from pipeline.model.progress import Progress, ProgressCallback
 from pipeline.model.words import number
 from pipeline.schedule.plan.stream import Stream
@@ -16,13 +17,6 @@ PROGRESS_S = 0.1  # at most this often
 LONG_RUN_S = 60.0  # expected; of a shorter run nobody asks how long it takes
 LONG_TASK_S = 600.0  # expected; told before it begins
 N_NAMED = 3  # such tasks
-# What makes a task of each kind cheaper.
-CHEAPER = {
-    "widths": "--max-searches N ends with bounds, fewer --metrics need fewer searches "
-    "(eccentricities, center and periphery most)",
-    "weighted": "--max-searches N ends with bounds, fewer weighted --metrics need fewer searches",
-    "effective": "leave effective_diameter out of --metrics",
-}
 
 
 class Telling:
@@ -55,7 +49,7 @@ class Telling:
         self._tell(0, self._where + expected)
         long = self._stream.longer_than(LONG_TASK_S)
         for task, cost_s in long[:N_NAMED]:
-            helps = CHEAPER.get(task.kind, "--pack 1 shares it among workers")
+            helps = cheaper(task.kind) or "--pack 1 shares it among workers"
             log.warning(
                 "%s is one task of about %s; what helps: %s", task.name, duration(cost_s), helps
             )

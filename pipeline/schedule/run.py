@@ -15,10 +15,10 @@ from pipeline.collect import Collector
 from pipeline.collect.width_collector import WidthCollector
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
+from pipeline.metrics import compiled_work, tasks_of
 from pipeline.model.candidates import CandidateJob, CandidateTask
-from pipeline.model.measurement import Measurement
-from pipeline.model.metrics import AskedMetrics, WidthMetric, asked_metrics, compiled_work
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
+from pipeline.model.results import Measurement
 from pipeline.model.tasks import Outcome, WidthKind, WidthResults
 from pipeline.model.words import number
 from pipeline.schedule.calibrate.file import load as load_costs
@@ -69,9 +69,9 @@ def measure(
         raise UsageError(f"--pack {config.pack}: give auto, or 1 or more ingresses a task")
     if config.max_searches is not None and config.max_searches < 0:
         raise UsageError(f"--max-searches {config.max_searches}: give 0 or more")
-    asked = asked_metrics(config.metrics)
-    rows, source_ptr, sources = _sources(snapshot, config.asns, asked.hops)
-    kinds = _width_kinds(asked)
+    kinds = tasks_of(config.metrics)
+    is_searched = kinds.pop("search", None) is not None
+    rows, source_ptr, sources = _sources(snapshot, config.asns, is_searched)
     collector = Collector(snapshot.asn)
     if not len(sources) and not kinds:
         return collector.finish(rows, rows, source_ptr, sources, cluster=_asked(config))
@@ -96,18 +96,6 @@ def _sources(
     return rows, source_ptr, node.astype(np.int32)
 
 
-def _width_kinds(asked: AskedMetrics) -> dict[WidthKind, tuple[WidthMetric, ...]]:
-    """Kinds of tasks about widths that are needed, and what each is asked."""
-    kinds: dict[WidthKind, tuple[WidthMetric, ...]] = {}
-    if asked.widths:
-        kinds["widths"] = asked.widths
-    if asked.weighted:
-        kinds["weighted"] = asked.weighted
-    if asked.effective:
-        kinds["effective"] = ()
-    return kinds
-
-
 class _Run:
     """One run on one snapshot."""
 
@@ -128,7 +116,7 @@ class _Run:
         rows: np.ndarray,
         source_ptr: np.ndarray,
         sources: np.ndarray,
-        kinds: dict[WidthKind, tuple[WidthMetric, ...]],
+        kinds: dict[WidthKind, tuple[str, ...]],
     ) -> Measurement:
         """All of it; ``kinds``: tasks about widths, and the metrics of each."""
         config, snapshot, folder = self._config, self._snapshot, self._folder
@@ -177,7 +165,7 @@ class _Run:
         cluster: Cluster,
         rows: np.ndarray,
         kind: WidthKind,
-        metrics: tuple[WidthMetric, ...],
+        metrics: tuple[str, ...],
     ) -> WidthPlan:
         """Tasks of one kind; ASes that cannot have widths of this kind are told at once."""
         snapshot, config = self._snapshot, self._config

@@ -10,9 +10,9 @@ import numpy as np
 
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import ClusterLostError, NothingMeasuredError, UsageError
-from pipeline.model.measurement import Measurement
-from pipeline.model.metrics import METRICS
+from pipeline.metrics import METRICS
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
+from pipeline.model.results import Measurement
 from pipeline.model.words import number
 from pipeline.report import ReportSummary, write_reports
 from pipeline.report.folder import report_turn
@@ -45,7 +45,7 @@ class AnalyzeSummary:
     warnings: list[str] = field(default_factory=list)
     wall_s: float = 0.0
     n_width_searches: int = 0  # in hops and by weight
-    n_effective_searches: int = 0
+    n_figure_searches: dict[str, int] = field(default_factory=dict)  # by kind of task
 
     @property
     def complete(self) -> bool:
@@ -200,9 +200,9 @@ def _report(
             for found in (measurement.widths, measurement.weighted_widths)
             if found is not None
         ),
-        n_effective_searches=0
-        if measurement.effective is None
-        else int(measurement.effective.n_searches.sum()),
+        n_figure_searches={
+            task: figures.n_searches for task, figures in measurement.figures.items()
+        },
         failed=failed,
         busy_share=measurement.busy_share,
         cluster=measurement.cluster,

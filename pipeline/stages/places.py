@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.errors import UsageError
-from pipeline.model.metrics import METRICS
+from pipeline.metrics import METRICS
 from pipeline.report.earlier import measured_metrics
 from pipeline.report.folder import earlier_report
 from pipeline.store import Snapshot, check_name

@@ -12,10 +12,10 @@ import pytest
 
 from pipeline import stages
 from pipeline.cli import main
-from pipeline.collect import take_results
 from pipeline.config import AnalyzeConfig
 from pipeline.graphs import build_graphs
-from pipeline.model.metrics import METRICS
+from pipeline.metrics import METRICS
+from pipeline.model.columns import take
 from pipeline.report import write_reports
 from pipeline.report.earlier import restore
 from pipeline.report.folder import earlier_report
@@ -164,9 +164,7 @@ def test_as_that_failed_is_mended_by_a_run_of_it_alone(full, tmp_path):
     known = restore(snapshot, earlier_report(final), final)
     failed = {snapshot.row_of(20): "worker died", snapshot.row_of(50): "worker died"}
     keep = [i for i, row in enumerate(known.results.row) if row not in failed]
-    less = replace(
-        known, failed=failed, results=take_results(known.results, keep, known.results.row[keep])
-    )
+    less = replace(known, failed=failed, results=take(known.results, keep))
     written = {"options": {}, "warnings": [], "started": 0.0}
     write_reports(snapshot, less, config.out, **written)
     before = pq.read_table(final / "ases.parquet").to_pydict()

@@ -9,8 +9,8 @@ import pytest
 
 from benchmarks.lib.graphs import attachment, cut_grid
 from benchmarks.schedule.store import make_snapshot_of
+from pipeline.metrics import WIDTH_METRICS
 from pipeline.model.candidates import CandidateJob
-from pipeline.model.metrics import WIDTH_METRICS
 from pipeline.model.words import number
 from pipeline.schedule.cluster.open import open_cluster
 from pipeline.schedule.exact_search.stream import answer_by_candidates

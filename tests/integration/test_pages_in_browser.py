@@ -107,7 +107,7 @@ def wide(tmp_path_factory):
         measured(snapshot),
         widths=cut_short(widths_of(snapshot, rows=rows), 1, (9, 90), (5, 9), 2),
         weighted_widths=widths_of(snapshot, weight=snapshot.weight, rows=rows),
-        effective=effective_of(snapshot, 4.25, error=0.5),
+        figures={"effective": effective_of(snapshot, 4.25, error=0.5)},
     )
     out = tmp_path_factory.mktemp("wide")
     return write_reports(

@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.cli import main
-from pipeline.collect.widths import take_widths
 from pipeline.generate.internet import generate_internet
-from pipeline.model.metrics import BY_HOPS
+from pipeline.metrics import names_for_all
+from pipeline.model.columns import take
 from pipeline.schedule import measure
 from pipeline.schedule import run as measuring
 from pipeline.store import open_snapshot, write_snapshot
@@ -42,6 +42,9 @@ def assert_same(one, other):
     for field in fields(one):
         if field.name not in NOT_MEASURED_VALUES:
             before, after = getattr(one, field.name), getattr(other, field.name)
+            if isinstance(before, dict):
+                assert list(before) == list(after)
+                before, after = list(before.values()), list(after.values())
             np.testing.assert_array_equal(before, after, err_msg=field.name)
 
 
@@ -50,7 +53,7 @@ def check_all(snapshot, widths):
     for i, row in enumerate(widths.row.tolist()):
         graph = snapshot.graph(row)
         if graph.n_nodes <= 1000:
-            one = take_widths(widths, np.array([i]), np.array([row]))
+            one = take(widths, np.array([i]))
             check_widths(one, Truth(graph))
         else:
             own = widths.eccentricity[slice(*widths.eccentricity_ptr[i : i + 2])]
@@ -61,7 +64,7 @@ def check_all(snapshot, widths):
 
 def test_widths_and_hops_come_in_one_run_and_packs_change_nothing(snapshot, tmp_path):
     seen = []
-    config = config_for(snapshot, tmp_path, workers=2, metrics=BY_HOPS, verify=True)
+    config = config_for(snapshot, tmp_path, workers=2, metrics=names_for_all(), verify=True)
     together = measure(snapshot, config, seen.append)
     assert together.failed == {}
     assert measured(snapshot, together) == expected(snapshot)
@@ -72,12 +75,12 @@ def test_widths_and_hops_come_in_one_run_and_packs_change_nothing(snapshot, tmp_
     assert together.cluster["n_widths_tasks"] == together.tasks["kind"].count("widths")
     assert (seen[-1].done, seen[-1].total) == (seen[-1].total, 167 + 7 + 7)
     assert seen[-1].unit == "ingresses and ASes"
-    options = {"workers": 1, "metrics": BY_HOPS, "pack": 40, "schedule": "barrier"}
+    options = {"workers": 1, "metrics": names_for_all(), "pack": 40, "schedule": "barrier"}
     apart = measure(snapshot, config_for(snapshot, tmp_path, **options))
     assert apart.failed == {}
     assert "candidate" in apart.tasks["kind"]
     assert_same(together.widths, apart.widths)
-    assert_same(together.effective, apart.effective)
+    assert_same(together.figures["effective"], apart.figures["effective"])
     assert measured(snapshot, apart) == measured(snapshot, together)
 
 
@@ -191,5 +194,5 @@ def test_candidates_hold_back_no_task_of_another_kind(snapshot, tmp_path, monkey
     assert (tmp_path / "held").exists()
     assert found.failed == {}
     check_all(snapshot, found.widths)
-    assert len(found.effective.row) == 2
+    assert len(found.figures["effective"].row) == 2
     assert (seen[-1].done, seen[-1].total, seen[-1].unit) == (4, 4, "ASes")

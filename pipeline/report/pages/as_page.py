@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipeline.model.ragged import offset_in_row, offsets
 from pipeline.model.words import number
 from pipeline.report.escaping import printable
 from pipeline.report.pages.plots import MAX_BARS, bin_counts, hop_histogram
-from pipeline.report.pages.width_section import width_sections
-from pipeline.report.tables.ragged import offset_in_row, offsets
+from pipeline.report.pages.width_section import figure_tiles, width_sections
 from pipeline.report.tables.summarise import Summary
 from pipeline.report.texts import share
 
@@ -59,6 +59,8 @@ def _as_variables(summary: Summary, i: int, one: dict, ingresses: list, farthest
     unreached = summary.unreached_texts[unreached_ptr[i] : unreached_ptr[i + 1]].to_pylist()
     eccentricities, n_as_far = _eccentricities(summary, begin, end)
     n_left = int(end - begin) - len(ingresses)
+    sections = width_sections(summary.widths, i, one["n_components"])
+    figures = figure_tiles(summary.widths, i)  # they stand among the widths in hops, if any
     return {
         "asn": one["asn"],
         "name": printable(one["name"] or ""),
@@ -88,7 +90,8 @@ def _as_variables(summary: Summary, i: int, one: dict, ingresses: list, farthest
         "eccentricities": eccentricities,
         "farthest": farthest,
         "n_farthest": n_as_far,
-        "widths": width_sections(summary.widths, i, one["n_components"]),
+        "widths": sections,
+        "figures": [] if any(not s["weighted"] for s in sections) else figures,
         "traced": any(row[2] or row[3] for row in ingresses),
     }
 

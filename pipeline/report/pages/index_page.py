@@ -9,14 +9,16 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipeline.metrics import decimals_of
+from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED
 from pipeline.model.words import number
 from pipeline.report.escaping import printable, printables, script_json
 from pipeline.report.pages.plots import bin_counts, hop_histogram
 from pipeline.report.pages.run_facts import RunFacts
 from pipeline.report.tables.node_files import has_node_file
 from pipeline.report.tables.summarise import Summary
-from pipeline.report.tables.widths import WidthReport, width_keys, width_or_bounds
-from pipeline.report.texts import DECIMALS, interval, rounded, width
+from pipeline.report.tables.widths import WidthReport, width_or_bounds, with_bounds
+from pipeline.report.texts import interval, rounded, width
 
 MAX_WARNINGS = 20
 MAX_INPUTS = 200
@@ -34,7 +36,7 @@ class Column:
     @property
     def decimals(self) -> int | None:
         """Of its figures; None where they are whole numbers or texts."""
-        return DECIMALS.get(self.key)
+        return decimals_of(self.key)
 
 
 COLUMNS = (
@@ -55,14 +57,7 @@ COLUMNS = (
 )
 
 
-# Shown where they were measured, in this place; by weight with its unit.
-WIDTH_COLUMNS = (
-    Column("diameter", "Diameter", "Hops between the two {nouns} that lie farthest apart"),
-    Column("radius", "Radius", "Hops from the center to the farthest {noun}"),
-    Column("weighted_diameter", "Diam.", "The same by weight of links"),
-    Column("weighted_radius", "Radius", "The same by weight of links"),
-)
-_BEFORE = "n_unreached"  # the column that they stand before
+_BEFORE = "n_unreached"  # the column that those of metrics stand before, where measured
 
 
 def index_script(ases: pa.Table, widths: WidthReport | None = None) -> str:
@@ -72,10 +67,11 @@ def index_script(ases: pa.Table, widths: WidthReport | None = None) -> str:
     """
     columns: dict[str, list] = {}
     shown = [column.key for column in COLUMNS]
-    for key in width_keys(widths):
+    for column in widths.listed() if widths else ():
+        key, *bounds = with_bounds([column], ases)
         shown.append(key)
-        if ases[f"{key}_lower"].null_count < ases[key].null_count:
-            shown += [f"{key}_lower", f"{key}_upper"]
+        if bounds and ases[bounds[0]].null_count < ases[key].null_count:
+            shown += bounds
     for key in shown:
         values = ases[key]
         if key == "name":
@@ -98,12 +94,12 @@ def index_variables(
         summary.ases, [("n_nodes", "descending"), ("asn", "ascending")]
     ).slice(0, N_FIRST)
     shown = [column.key for column in COLUMNS]
-    keys = width_keys(summary.widths)
-    shown += [f"{key}{which}" for key in keys for which in ("", "_lower", "_upper")]
+    listed = summary.widths.listed()
+    shown += with_bounds(listed, summary.ases)
     first = summary.ases.select(shown).take(largest).to_pylist()
     for row in first:
         row["name"] = printable(row["name"] or "")
-        row |= {key: width_or_bounds(row, key) for key in keys}
+        row |= {column.name: width_or_bounds(row, column.name) for column in listed}
     pairs = np.array(summary.totals["hop_counts"], np.int64)
     inputs = [_input(entry) for entry in (manifest.get("inputs") or [])]
     folder = _common_folder([entry["path"] for entry in inputs])
@@ -211,19 +207,19 @@ _BORDER_FACTS = {
 def _columns(run: RunFacts, summary: Summary) -> list[Column]:
     """Columns of the index; without a name in the run there is none for names."""
     named = summary.ases["name"].null_count < summary.ases.num_rows
-    keys = width_keys(summary.widths)
     units = {table.prefix: table.unit for table in summary.widths.tables}
-    widths = [
-        Column(c.key, f"{c.label}, {_unit(units['weighted_'])}", c.title)
-        if c.key.startswith("weighted_")
-        else c
-        for c in WIDTH_COLUMNS
-        if c.key in keys
+    measured = [
+        Column(
+            c.name,
+            f"{c.label}, {_unit(units[WEIGHTED])}" if c.unit == BY_WEIGHT else c.label,
+            c.title,
+        )
+        for c in summary.widths.listed()
     ]
     at = next(i for i, c in enumerate(COLUMNS) if c.key == _BEFORE)
     return [
         Column(c.key, _worded(c.label, run), _worded(c.title, run))
-        for c in (*COLUMNS[:at], *widths, *COLUMNS[at:])
+        for c in (*COLUMNS[:at], *measured, *COLUMNS[at:])
         if named or c.key != "name"
     ]
 

@@ -23,7 +23,7 @@ def width_sections(report: WidthReport, i: int, n_components: int) -> list[dict]
         if k >= 0 and table.widths.component[k] >= 0:
             section = _section(table, k, n_components)
             if not table.widths.is_weighted:
-                section["effective"] = _effective(report, i)
+                section["figures"] = figure_tiles(report, i)
             made.append(section)
     return made
 
@@ -43,7 +43,7 @@ def _section(table: WidthTable, k: int, n_components: int) -> dict:
         "radius": _Width(table, k, "radius"),
         "exact": bool(widths.exact[k]),
         "n_searches": int(widths.n_searches[k]),
-        "effective": None,
+        "figures": [],
         "center": _members(table.center.of(k), np.diff(widths.center_ptr[k : k + 2])[0]),
         "periphery": _members(table.periphery.of(k), np.diff(widths.periphery_ptr[k : k + 2])[0]),
         "chart": eccentricity_histogram(counts),
@@ -145,17 +145,16 @@ def _known(value: float) -> str:
     return width(value) if value >= 0 else "not known"
 
 
-def _effective(report: WidthReport, i: int) -> dict | None:
-    found, at = report.effective, report.effective_at
-    if found is None or at is None or at[i] < 0 or np.isnan(found.value[at[i]]):
-        return None
-    k = at[i]
-    return {
-        "value": float(found.value[k]),
-        "error": float(found.error[k]),
-        "estimated": bool(found.is_estimated[k]),
-        "n_searches": int(found.n_searches[k]),
-    }
+def figure_tiles(report: WidthReport, i: int) -> list[dict]:
+    """Variables of the templates that show AS ``i`` of the run the figures it has."""
+    made = []
+    for table in report.figures:
+        values = table.of(i)
+        if values is not None:
+            metric = table.metric
+            name = metric.name.replace("_", " ")
+            made.append({"template": metric.section, "metric": metric, "name": name} | values)
+    return made
 
 
 def _has_nodes(table: WidthTable, k: int) -> bool:

@@ -5,7 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from pipeline.report.tables.ragged import offsets
+from pipeline.metrics import Column
+from pipeline.model.ragged import offsets
+
+
+def arrow_type(column: Column) -> pa.DataType:
+    """Type of a column that the registry of metrics names."""
+    inner = column.dtype.removeprefix("list<").removesuffix(">")
+    kind = pa.bool_() if inner == "bool" else getattr(pa, inner)()
+    return kind if inner == column.dtype else pa.list_(kind)
 
 
 def null_where_nan(values: np.ndarray) -> pa.Array:

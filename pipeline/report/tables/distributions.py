@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.model.tasks import SearchResults
-from pipeline.report.tables.ragged import offset_in_row, offsets, row_of_value
+from pipeline.model.ragged import offset_in_row, offsets, row_of_value
+from pipeline.model.results import SearchResults
 
 
 @dataclass(frozen=True, eq=False)

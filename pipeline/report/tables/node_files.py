@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipeline.model.ragged import offset_in_row, offsets, take_rows
 from pipeline.report.tables.node_names import rows_texts
-from pipeline.report.tables.ragged import offset_in_row, offsets, take_rows
 from pipeline.report.tables.widths import WidthReport, WidthTable
 
 MAX_AT_ONCE = 500_000  # routers whose columns are in memory at one time: some 100 MB

@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from pipeline.model.measurement import Measurement
+from pipeline.model.ragged import offsets, take_rows
+from pipeline.model.results import Measurement
 from pipeline.report.tables.columns import lists, null_where_empty, null_where_nan, spread
 from pipeline.report.tables.distributions import Distributions, mean_of_each, sum_distributions
 from pipeline.report.tables.node_names import node_texts
-from pipeline.report.tables.ragged import offsets, take_rows
 from pipeline.report.tables.reach import Unreached, find_unreached
 from pipeline.report.tables.widths import WidthReport, report_widths
 

@@ -18,9 +18,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from pipeline.model.tasks import SearchResults
-from pipeline.model.widths import Widths
-from pipeline.report.tables.ragged import row_of_value
+from pipeline.model.ragged import row_of_value
+from pipeline.model.results import SearchResults, Widths
 
 
 def with_searches(widths: Widths, results: SearchResults) -> Widths:

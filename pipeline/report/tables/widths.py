@@ -6,6 +6,7 @@ both bounds are equal.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -13,11 +14,14 @@ import numpy as np
 import pyarrow as pa
 
 from kernels import CSRGraph
-from pipeline.model.measurement import Measurement
-from pipeline.model.widths import EffectiveDiameters, Widths
-from pipeline.report.tables.columns import lists, spread
+from pipeline.collect.width_collector import TELLS
+from pipeline.metrics import columns_of
+from pipeline.metrics.columns import WEIGHTED, Column
+from pipeline.model.ragged import first_of_rows, offsets, row_of_value
+from pipeline.model.results import Measurement, Widths
+from pipeline.report.tables.columns import arrow_type, lists, spread
+from pipeline.report.tables.figures import FigureTable, figure_table
 from pipeline.report.tables.node_names import node_texts
-from pipeline.report.tables.ragged import first_of_rows, offsets, row_of_value
 from pipeline.report.tables.width_bounds import with_searches
 from pipeline.report.texts import interval
 
@@ -79,92 +83,82 @@ class WidthTable:
     @property
     def prefix(self) -> str:
         """What names of columns begin with."""
-        return "weighted_" if self.widths.is_weighted else ""
+        return WEIGHTED if self.widths.is_weighted else ""
+
+    @property
+    def task(self) -> str:
+        """Kind of the tasks that found it."""
+        return "weighted" if self.widths.is_weighted else "widths"
 
     def asks_for(self, what: str) -> bool:
         """Whether ``diameter`` or ``radius`` follows from what was asked for."""
-        implied = {"diameter": ("periphery",), "radius": ("center",)}[what]
-        return any(m in self.widths.metrics for m in (what, "eccentricities", *implied))
+        return bool(TELLS[what] & set(self.widths.metrics))
 
 
 @dataclass(frozen=True, eq=False)
 class WidthReport:
-    """Widths of a run as reports show them.
+    """What a run measured of whole graphs, as reports show it.
 
     Attributes
     ----------
     tables : tuple of WidthTable
         In hops, then by weight; whichever was asked for.
-    effective : EffectiveDiameters or None
-    effective_at : (n_ases,) int64
-        Row of ``effective`` of each AS of the run; -1 where there is none.
+    figures : tuple of FigureTable
+        Of metrics with a kernel of their own.
     """
 
     tables: tuple[WidthTable, ...] = ()
-    effective: EffectiveDiameters | None = None
-    effective_at: np.ndarray | None = None
+    figures: tuple[FigureTable, ...] = ()
 
     def knows(self, i: int) -> bool:
         """Whether anything was found of AS ``i`` of the run."""
-        found = [table.at for table in self.tables]
-        found += [] if self.effective_at is None else [self.effective_at]
+        found = [*(table.at for table in self.tables), *(table.at for table in self.figures)]
         return any(at[i] >= 0 for at in found)
 
     def columns(self) -> dict[str, pa.Array]:
-        """Columns of ``ases.parquet``; none where no width was asked for."""
-        made: dict[str, pa.Array] = {}
-        for table in self.tables:
-            made |= {table.prefix + name: column for name, column in _columns(table).items()}
-            if not table.widths.is_weighted:
-                made |= self._effective_columns()
-        return made if self.tables else self._effective_columns()
+        """Columns of ``ases.parquet``: in hops, of each figure, by weight; as far as asked for."""
+        by_weight = {table.widths.is_weighted: _columns(table) for table in self.tables}
+        made = by_weight.get(False, {})
+        for table in self.figures:
+            made |= table.columns()
+        return made | by_weight.get(True, {})
+
+    def listed(self) -> list[Column]:
+        """Columns that lists of ASes show: what follows from what was asked for."""
+        shown = [
+            column
+            for table in self.tables
+            for column in columns_of(table.task)
+            if column.label and table.asks_for(column.name.removeprefix(table.prefix))
+        ]
+        return shown + [c for table in self.figures for c in table.metric.columns if c.label]
 
     def totals(self, asn: np.ndarray) -> dict:
         """What report.json says of all ASes, by ``widths`` and ``weighted_widths``.
 
-        With them go ``n_width_searches``, of both, and ``n_effective_searches``.
+        With them go ``n_width_searches``, of both, and searches for figures.
         ``asn`` is of all rows of the snapshot.
         """
         made: dict = {f"{table.prefix}widths": _totals(table, asn) for table in self.tables}
         if self.tables:
             made["n_width_searches"] = sum(found["n_searches"] for found in made.values())
-        if self.effective is not None:
-            made["n_effective_searches"] = int(self.effective.n_searches.sum())
+        for table in self.figures:
+            made |= table.totals()
         return made
-
-    def _effective_columns(self) -> dict[str, pa.Array]:
-        found = self.effective
-        if found is None or self.effective_at is None:
-            return {}
-        has = self.effective_at >= 0
-        row = self.effective_at[has]
-        known = has.copy()
-        known[has] = ~np.isnan(found.value[row])
-        row = self.effective_at[known]
-        return {
-            "effective_diameter": spread(known, found.value[row], pa.float64()),
-            "effective_estimated": spread(known, found.is_estimated[row], pa.bool_()),
-            "effective_error": spread(known, found.error[row], pa.float64()),
-            "n_effective_searches": spread(known, found.n_searches[row], pa.int64()),
-        }
-
-
-def width_keys(report: WidthReport | None) -> list[str]:
-    """Columns of ``ases.parquet`` that lists of ASes show: what follows from what was asked for."""
-    return [
-        f"{table.prefix}{name}"
-        for table in (report.tables if report else ())
-        for name in ("diameter", "radius")
-        if table.asks_for(name)
-    ]
 
 
 def width_or_bounds(row: dict, key: str) -> float | str | None:
     """A width of a row of ``ases.parquet``; as text of its bounds where it is not exact."""
-    if row[key] is not None or row[f"{key}_lower"] is None:
+    lower, upper = row.get(f"{key}_lower"), row.get(f"{key}_upper")
+    if row[key] is not None or lower is None:
         return row[key]
-    upper = row[f"{key}_upper"]
-    return interval(row[f"{key}_lower"], -1 if upper is None else upper)
+    return interval(lower, -1 if upper is None else upper)
+
+
+def with_bounds(columns: Iterable[Column], ases: pa.Table) -> list[str]:
+    """Names of columns, each followed by those of its bounds if it has any."""
+    names = [f"{c.name}{which}" for c in columns for which in ("", "_lower", "_upper")]
+    return [name for name in names if name in ases.column_names]
 
 
 def report_widths(snapshot, measurement: Measurement) -> WidthReport:
@@ -193,9 +187,8 @@ def report_widths(snapshot, measurement: Measurement) -> WidthReport:
         )
         if widths is not None
     )
-    effective = measurement.effective
-    at = None if effective is None else _position(rows, effective.row)
-    return WidthReport(tables, effective, at)
+    figures = tuple(figure_table(rows, found) for found in measurement.figures.values())
+    return WidthReport(tables, figures)
 
 
 def _table(snapshot, rows: np.ndarray, widths: Widths, unit: str) -> WidthTable:
@@ -261,40 +254,45 @@ def _position(rows: np.ndarray, found: np.ndarray) -> np.ndarray:
 
 
 def _columns(table: WidthTable) -> dict[str, pa.Array]:
+    """All that the registry names, in its order."""
     widths, has = table.widths, table.at >= 0
     row = table.at[has]
-    kind = pa.float64() if widths.is_weighted else pa.int64()
+    kinds = {c.name.removeprefix(table.prefix): arrow_type(c) for c in columns_of(table.task)}
 
-    def bound(values: np.ndarray, known: np.ndarray) -> pa.Array:
+    def bound(name: str, values: np.ndarray, known: np.ndarray) -> pa.Array:
         shown = has.copy()
         shown[has] = known[row]
-        return spread(shown, values[table.at[shown]], kind)
+        return spread(shown, values[table.at[shown]], kinds[name])
+
+    def listed(name: str, ptr: np.ndarray, values: np.ndarray) -> pa.Array:
+        return _listed(has, ptr, pa.array(values, kinds[name].value_type))
 
     made: dict[str, pa.Array] = {}
     for name in ("diameter", "radius"):
         lower, upper = getattr(widths, f"{name}_lower"), getattr(widths, f"{name}_upper")
-        made[name] = bound(lower, (lower == upper) & (lower >= 0))
-        made[f"{name}_lower"] = bound(lower, lower >= 0)
-        made[f"{name}_upper"] = bound(upper, upper >= 0)
-    made["exact"] = spread(has, widths.exact[row], pa.bool_())
+        made[name] = bound(name, lower, (lower == upper) & (lower >= 0))
+        made[f"{name}_lower"] = bound(name, lower, lower >= 0)
+        made[f"{name}_upper"] = bound(name, upper, upper >= 0)
+    made["exact"] = spread(has, widths.exact[row], kinds["exact"])
     made["n_center"] = _number(has, np.diff(widths.center_ptr)[row])
     made["n_periphery"] = _number(has, np.diff(widths.periphery_ptr)[row])
-    made["diameter_path"] = _listed(has, widths.path_ptr, pa.array(widths.path, pa.int32()))
+    made["diameter_path"] = listed("diameter_path", widths.path_ptr, widths.path)
     made["diameter_path_addrs"] = _listed(has, widths.path_ptr, table.path.texts)
     if table.path_at is not None:
-        made["diameter_path_at"] = _listed(has, widths.path_ptr, pa.array(table.path_at))
+        made["diameter_path_at"] = listed("diameter_path_at", widths.path_ptr, table.path_at)
     if not widths.is_weighted:
-        made["ecc_counts"] = _listed(has, widths.count_ptr, pa.array(widths.counts, pa.int64()))
-    made["n_width_searches"] = spread(has, widths.n_searches[row], pa.int64())
-    for name, values, values_kind in (
-        ("other_components", widths.component_id, pa.int32()),
-        ("other_sizes", widths.component_size, pa.int32()),
-        ("other_diameters", widths.component_diameter, kind),
-        ("other_radii", widths.component_radius, kind),
+        made["ecc_counts"] = listed("ecc_counts", widths.count_ptr, widths.counts)
+    made["n_width_searches"] = spread(has, widths.n_searches[row], kinds["n_width_searches"])
+    for name, values in (
+        ("other_components", widths.component_id),
+        ("other_sizes", widths.component_size),
+        ("other_diameters", widths.component_diameter),
+        ("other_radii", widths.component_radius),
     ):
         values = values[table.other]
-        made[name] = lists(table.other_ptr, pa.array(values, values_kind, mask=values < 0), has)
-    return made
+        known = pa.array(values, kinds[name].value_type, mask=values < 0)
+        made[name] = lists(table.other_ptr, known, has)
+    return {table.prefix + name: made[name] for name in kinds if name in made}
 
 
 def _number(has: np.ndarray, counts: np.ndarray) -> pa.Array:

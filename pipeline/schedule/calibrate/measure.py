@@ -24,12 +24,13 @@ import numpy as np
 
 from kernels import CSRGraph
 from kernels.host import compile_cpu
-from pipeline.collect.collector import empty_results
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import PipelineError
 from pipeline.generate.barabasi_albert import barabasi_albert_graph
+from pipeline.model.columns import empty
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
-from pipeline.model.tasks import Device, SearchResults, SearchTask
+from pipeline.model.results import SearchResults
+from pipeline.model.tasks import Device, SearchTask
 from pipeline.schedule.cluster.open import Cluster, open_cluster
 from pipeline.schedule.plan.costs import (
     DEFAULTS,
@@ -151,7 +152,7 @@ def task_cost(cluster: Cluster) -> float:
 
 def run_empty(task: SearchTask) -> SearchResults:
     """A task without work."""
-    return empty_results()
+    return empty(SearchResults)
 
 
 def run_probe(probe: Probe) -> list[Sample]:

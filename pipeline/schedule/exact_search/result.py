@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
 from kernels.exact_search import EccentricityBounds, Question
 from kernels.types import NODE
 from pipeline.model.candidates import CandidateJob
-from pipeline.model.widths import Widths
+from pipeline.model.columns import one_row
+from pipeline.model.results import Widths
 
 _CENTER: tuple[Question, ...] = ("center", "eccentricities")
 _PERIPHERY: tuple[Question, ...] = ("periphery", "eccentricities")
@@ -151,43 +151,16 @@ def _row(
     n_searches: int = 0,
     **ragged: np.ndarray,
 ) -> Widths:
-    empty = {
-        "path": np.int32,
-        "center": np.int32,
-        "periphery": np.int32,
-        "counts": np.int64,
-        "eccentricity": np.uint8,
-        "component_id": np.int32,
-        "component_size": np.int32,
-        "component_diameter": np.int64,
-        "component_radius": np.int64,
-    }
-    columns: dict[str, Any] = {
-        name: ragged.get(name, np.empty(0, kind)) for name, kind in empty.items()
-    }
-
-    def ptr(name: str) -> np.ndarray:
-        return np.array([0, len(columns[name])], np.int64)
-
-    def one(value: int) -> np.ndarray:
-        return np.array([value], np.int64)
-
-    return Widths(
-        row=one(job.row),
-        metrics=job.metrics,
-        is_weighted=False,
-        n_searches=one(n_searches),
-        component=one(component),
-        diameter_lower=one(diameter[0]),
-        diameter_upper=one(diameter[1]),
-        radius_lower=one(radius[0]),
-        radius_upper=one(radius[1]),
-        exact=np.array([exact]),
-        path_ptr=ptr("path"),
-        center_ptr=ptr("center"),
-        periphery_ptr=ptr("periphery"),
-        count_ptr=ptr("counts"),
-        eccentricity_ptr=ptr("eccentricity"),
-        component_ptr=ptr("component_id"),
-        **columns,
+    return one_row(
+        Widths,
+        {"metrics": job.metrics, "is_weighted": False},
+        row=job.row,
+        n_searches=n_searches,
+        component=component,
+        diameter_lower=diameter[0],
+        diameter_upper=diameter[1],
+        radius_lower=radius[0],
+        radius_upper=radius[1],
+        exact=exact,
+        **ragged,
     )

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from pipeline.metrics import EVERY_NODE, WIDTH_METRICS, metrics_of, own_kernels
 from pipeline.model.candidates import CandidateJob
-from pipeline.model.metrics import WidthMetric
 from pipeline.model.tasks import Device, WidthKind, WidthTask
 from pipeline.schedule.plan.batches import SHARD_ARCS, SHARD_TASKS, SHARDS_A_WORKER
 from pipeline.schedule.plan.costs import DEFAULTS, DEVICES, LANES, Costs
@@ -28,18 +28,10 @@ NO_WEIGHTS = (
     "weighted metrics need a weight of each link, and the snapshot has none: "
     "round-trip times of traces or BRITE lengths"
 )
-# Searches that an answer costs, about: of 2,000 ASes of 2 million routers, two cores, all of them
-# together; only for order, packs and deadlines.
-SEARCHES: dict[WidthMetric, int] = {
-    "diameter": 40,
-    "radius": 30,
-    "center": 60,
-    "periphery": 60,
-    "eccentricities": 240,
-}
+# As kernels.distance_distribution has them, which compiles when it is imported.
+EXACT_NODES, ESTIMATE_SOURCES = 200_000, 1024
 ROUNDS = 40  # launches of a shard on a GPU, each at least as long as a search of no arcs
 BY_WEIGHT = 10.0  # a search by weight costs so many by hops
-EXACT_NODES, ESTIMATE_SOURCES = 200_000, 1024  # effective diameters; see kernels.eccentricity
 FINE = 4  # a shard is this part of SHARDS_A_WORKER's: estimates are rough, so small ones balance
 
 
@@ -65,7 +57,7 @@ class WidthPlan:
 
     kind: WidthKind
     snapshot: str
-    metrics: tuple[WidthMetric, ...]
+    metrics: tuple[str, ...]
     max_searches: int | None
     verify: bool
     rows: np.ndarray
@@ -109,7 +101,7 @@ class WidthPlan:
 
 def plan_widths(
     kind: WidthKind,
-    metrics: tuple[WidthMetric, ...],
+    metrics: tuple[str, ...],
     rows: np.ndarray,
     asn: np.ndarray,
     n_nodes: np.ndarray,
@@ -152,6 +144,7 @@ def plan_widths(
     is_job = np.zeros(len(chosen), bool)
     if kind == "widths" and not verify:
         is_job = _by_candidates(nodes, arcs, on_gpu, n_workers, costs, pack)
+    asked = tuple(metric for metric in WIDTH_METRICS if metric in metrics)
     jobs = [
         CandidateJob(
             int(rows[chosen[i]]),
@@ -159,7 +152,7 @@ def plan_widths(
             int(nodes[i]),
             int(arcs[i]),
             snapshot,
-            metrics,
+            asked,
             DEVICES[int(on_gpu[i])],
         )
         for i in np.flatnonzero(is_job)[np.argsort(-cost_s[is_job], kind="stable")].tolist()
@@ -207,16 +200,19 @@ def _by_candidates(
     )
 
 
-def n_searches(kind: WidthKind, metrics: Sequence[WidthMetric], n_nodes: np.ndarray) -> np.ndarray:
+def n_searches(kind: WidthKind, metrics: Sequence[str], n_nodes: np.ndarray) -> np.ndarray:
     """Searches that the answers about graphs of so many nodes cost, about; by hops."""
-    if kind == "effective":
+    costs = {metric.asks or metric.name: metric.searches for metric in metrics_of(kind)}
+    if kind in own_kernels():
+        each = costs[own_kernels()[kind].name]
+    elif "eccentricities" in metrics:
+        each = costs["eccentricities"]  # they tell the rest
+    else:
+        each = sum(costs[metric] for metric in metrics)
+    if each == EVERY_NODE:
         sources = np.where(n_nodes <= EXACT_NODES, n_nodes, ESTIMATE_SOURCES)
         return 4.0 * np.ceil(sources / LANES)  # a sweep costs a few searches
-    if "eccentricities" in metrics:
-        each = SEARCHES["eccentricities"]
-    else:
-        each = sum(SEARCHES[metric] for metric in metrics)
-    if kind == "widths":
+    if kind != "weighted":
         return np.minimum(float(each), n_nodes)
     is_dear = {"eccentricities", "center", "periphery"} & set(metrics)
     return BY_WEIGHT * np.minimum(n_nodes if is_dear else float(each), n_nodes)

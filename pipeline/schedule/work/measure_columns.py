@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from kernels.exact_search import ShardWidths, largest_of_each
-from pipeline.model.metrics import WidthMetric
-from pipeline.model.widths import Widths
+from pipeline.metrics import WidthMetric
+from pipeline.model.results import Widths
 
 
 def widths_of_shard(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import time
 from dataclasses import replace
 
@@ -9,20 +10,18 @@ import numpy as np
 
 from kernels import CSRGraph, GraphError, Shard, weighted_widths
 from kernels.csr import to_host
-from kernels.distance_distribution import effective_diameters
 from kernels.exact_search import ShardWidths, widths
 from kernels.host import n_threads
-from pipeline.collect.widths import concat_widths, empty_widths
+from pipeline.metrics import WIDTH_METRICS, WidthMetric, own_kernels
+from pipeline.model.columns import concat, empty
+from pipeline.model.results import Figures, Widths
 from pipeline.model.tasks import WidthResults, WidthTask
-from pipeline.model.widths import EffectiveDiameters
 from pipeline.schedule.plan.measures import NO_WEIGHTS
 from pipeline.schedule.work.errors import errors_of
 from pipeline.schedule.work.measure_checks import check_weighted_widths, check_widths
 from pipeline.schedule.work.measure_columns import widths_of_shard
 from pipeline.schedule.work.resident import read_shard, resident_graph, snapshot_at
 from pipeline.schedule.work.searches import as_shard
-
-SEED = 1  # of the sources of estimates: a run is to give the same figures twice
 
 
 def run_widths(task: WidthTask) -> WidthResults:
@@ -33,16 +32,17 @@ def run_widths(task: WidthTask) -> WidthResults:
     with errors_of(task.name, task.device, task.snapshot):
         if task.kind == "weighted":
             return _weighted(task)
-        return _effective(task) if task.kind == "effective" else _widths(task)
+        return _widths(task) if task.kind == "widths" else _figures(task)
 
 
 def _widths(task: WidthTask) -> WidthResults:
     started = time.perf_counter()
     shard = _shard(task)
     read_s = time.perf_counter() - started
-    found = widths(shard, task.metrics, task.max_searches)
+    asked = _asked(task)
+    found = widths(shard, asked, task.max_searches)
     node_ptr = to_host(shard.node_ptr)
-    columns = widths_of_shard(found, node_ptr, task.rows, task.metrics, read_s=read_s)
+    columns = widths_of_shard(found, node_ptr, task.rows, asked, read_s=read_s)
     if task.verify:
         check_widths(_shard(replace(task, device="cpu")), columns)
     return WidthResults(columns, {}, int(columns.n_searches.sum()), read_s)
@@ -55,25 +55,30 @@ def _shard(task: WidthTask) -> Shard:
     return as_shard(resident_graph(task.snapshot, int(task.rows[0]), task.device))
 
 
-def _effective(task: WidthTask) -> WidthResults:
+def _figures(task: WidthTask) -> WidthResults:
+    """What the kernel of one metric says of each graph."""
     started = time.perf_counter()
     shard = _shard(task)
     read_s = time.perf_counter() - started
-    found = effective_diameters(shard, seed=SEED)
-    columns = EffectiveDiameters(
-        row=np.asarray(task.rows, np.int64),
-        value=found.value,
-        is_estimated=found.is_estimated,
-        error=found.error,
-        n_searches=found.n_searches.astype(np.int64),
-        read_s=read_s,
-    )
-    return WidthResults(columns, {}, int(found.n_searches.sum()), read_s)
+    metric = own_kernels()[task.kind]
+    module, _, name = metric.kernel.partition(":")
+    found = getattr(importlib.import_module(module), name)(shard)
+    columns = {
+        column.name: np.asarray(getattr(found, column.source or column.name), column.dtype)
+        for column in metric.columns
+    }
+    figures = Figures(task.kind, np.asarray(task.rows, np.int64), columns, read_s)
+    return WidthResults(figures, {}, figures.n_searches, read_s)
+
+
+def _asked(task: WidthTask) -> tuple[WidthMetric, ...]:
+    return tuple(metric for metric in WIDTH_METRICS if metric in task.metrics)
 
 
 def _weighted(task: WidthTask) -> WidthResults:
     """Graph after graph: each has a search of its own for every source."""
-    pieces = [empty_widths(task.metrics, is_weighted=True)]
+    asked = _asked(task)
+    pieces = [empty(Widths, metrics=asked, is_weighted=True)]
     failed: dict[int, str] = {}
     read_s = 0.0
     for row in task.rows.tolist():
@@ -86,17 +91,17 @@ def _weighted(task: WidthTask) -> WidthResults:
         there = graph.to(task.device)
         read_s += time.perf_counter() - started
         try:
-            found: ShardWidths = weighted_widths(there, task.metrics, task.max_searches)
+            found: ShardWidths = weighted_widths(there, asked, task.max_searches)
         except GraphError as error:
             failed[row] = f"its weighted widths cannot be measured: {error}"
             continue
         node_ptr = np.array([0, graph.n_nodes], np.int64)
         rows = np.array([row], np.int64)
-        piece = widths_of_shard(found, node_ptr, rows, task.metrics, is_weighted=True)
+        piece = widths_of_shard(found, node_ptr, rows, asked, is_weighted=True)
         if task.verify:
             check_weighted_widths(graph, piece)
         pieces.append(piece)
-    columns = replace(concat_widths(pieces), read_s=read_s)
+    columns = replace(concat(pieces), read_s=read_s)
     return WidthResults(columns, failed, int(columns.n_searches.sum()), read_s)
 
 

@@ -98,7 +98,7 @@ def test_kernels_on_cores_are_compiled_once_before_they_are_called():
 
 
 def test_a_run_compiles_what_its_metrics_need():
-    from pipeline.model.metrics import METRICS, compiled_work
+    from pipeline.metrics import METRICS, compiled_work
 
     assert compiled_work(("hops",)) == ("searches",)
     assert compiled_work(("hops", "diameter")) == ("searches", "widths")

@@ -12,9 +12,7 @@ from flows.runs.handover import read_measurement, remove_old, write_measurement
 from kernels import Shard
 from kernels.eccentricity.shard import widths
 from pipeline.errors import StoreError
-from pipeline.model.measurement import Measurement
-from pipeline.model.tasks import SearchResults
-from pipeline.model.widths import EffectiveDiameters, Widths
+from pipeline.model.results import Figures, Measurement, SearchResults, Widths
 from pipeline.schedule.work.measure_columns import widths_of_shard
 from pipeline.store.held import DISTANCES, KEEP_S, hold_folder
 from tests.shapes import path as path_graph
@@ -58,14 +56,14 @@ def measurement(tmp_path) -> Measurement:
         distances_dir=str(hold_folder(tmp_path / "reports", DISTANCES)),
         widths=widths_of(is_weighted=False),
         weighted_widths=widths_of(is_weighted=True),
-        effective=EffectiveDiameters(
-            row=np.array([0, 2]),
-            value=np.array([1.5, np.nan]),
-            is_estimated=np.array([True, False]),
-            error=np.array([0.25, 0.0]),
-            n_searches=np.array([1024, 1]),
-            read_s=0.125,
-        ),
+        figures={
+            "effective": Figures(
+                "effective",
+                np.array([0, 2]),
+                {"effective_diameter": np.array([1.5, np.nan]), "flag": np.array([True, False])},
+                read_s=0.125,
+            )
+        },
         snapshot="monday",
         version="monday-0123456789ab",
         metrics=("hops", "diameter"),
@@ -78,17 +76,15 @@ def test_every_field_comes_back_as_it_was(tmp_path, measurement):
     write_measurement(path, measurement, 12.5)
     back, started = read_measurement(path)
     assert started == 12.5
-    for field in fields(SearchResults):
-        if field.name == "read_s":  # of a task, and tasks have it as a column
-            continue
-        before, after = getattr(measurement.results, field.name), getattr(back.results, field.name)
-        np.testing.assert_array_equal(before, after)
-        assert before.dtype == after.dtype
-    for name in ("widths", "weighted_widths", "effective"):
-        before, after = getattr(measurement, name), getattr(back, name)
+    assert list(back.figures) == list(measurement.figures)
+    for before, after in zip(measurement.found().values(), back.found().values(), strict=True):
         assert type(before) is type(after)
         for field in fields(before):
             old, new = getattr(before, field.name), getattr(after, field.name)
+            if isinstance(old, dict):
+                assert list(old) == list(new)
+                old, new = list(old.values()), list(new.values())
+                assert [values.dtype for values in old] == [values.dtype for values in new]
             assert type(old) is type(new)
             np.testing.assert_array_equal(old, new)
             assert getattr(old, "dtype", None) == getattr(new, "dtype", None)
@@ -104,10 +100,10 @@ def test_every_field_comes_back_as_it_was(tmp_path, measurement):
 
 def test_widths_that_were_not_asked_for_stay_away(tmp_path, measurement):
     path = tmp_path / "m.npz"
-    none = dict.fromkeys(("widths", "weighted_widths", "effective"))
-    write_measurement(path, replace(measurement, **none), 0.0)
+    none = replace(measurement, widths=None, weighted_widths=None, figures={})
+    write_measurement(path, none, 0.0)
     back, _ = read_measurement(path)
-    assert (back.widths, back.weighted_widths, back.effective) == (None, None, None)
+    assert (back.widths, back.weighted_widths, back.figures) == (None, None, {})
 
 
 def test_no_field_of_a_measurement_is_forgotten(tmp_path, measurement):

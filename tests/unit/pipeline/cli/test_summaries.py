@@ -35,7 +35,7 @@ def summary_of(out: Path, **given) -> AnalyzeSummary:
         failed,
         wall_s=30.2,
         n_width_searches=report.totals.get("n_width_searches", 0),
-        n_effective_searches=report.totals.get("n_effective_searches", 0),
+        n_figure_searches={"effective": report.totals.get("n_effective_searches", 0)},
     )
 
 
@@ -60,7 +60,7 @@ def test_a_run_of_widths_alone_counts_its_searches(tmp_path, capsys):
 
 
 def test_searches_are_named_by_what_they_were_for(tmp_path, capsys):
-    given = {"widths": widths_of(SNAPSHOT), "effective": effective_of(SNAPSHOT, 1.5)}
+    given = {"widths": widths_of(SNAPSHOT), "figures": {"effective": effective_of(SNAPSHOT, 1.5)}}
     told = last_lines(summary_of(tmp_path, **given), capsys)
     assert "1 search, 6 searches for widths, 6 searches for effective diameters, widths" in told
     told = last_lines(summary_of(tmp_path), capsys)

@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.collect import Collector, concat_results, empty_results
+from pipeline.collect import Collector
 from pipeline.collect.schema import TASKS
 from pipeline.errors import PipelineError
-from pipeline.model.tasks import Attempt, Outcome, SearchResults, SearchTask, TaskRun
+from pipeline.model.columns import concat, empty
+from pipeline.model.results import SearchResults
+from pipeline.model.tasks import Attempt, Outcome, SearchTask, TaskRun
 from tests.soak import examples
 
 ASN = np.array([10, 20, 30, 40])
@@ -159,8 +161,8 @@ def test_many_small_results_stay_few_pieces():
     for i in range(2000):
         collector.add(Outcome(outcome_of([(0, 0)]).task, 1, 0.0, results_of([(i, 1)])))
     assert len(collector._pieces) < 300
-    assert len(concat_results(collector._pieces).source) == 2000
+    assert len(concat(collector._pieces).source) == 2000
 
 
 def test_nothing_concatenates_to_nothing():
-    assert len(concat_results([empty_results(), empty_results()]).source) == 0
+    assert len(concat([empty(SearchResults), empty(SearchResults)]).source) == 0

@@ -6,9 +6,9 @@ import pytest
 from kernels import Shard
 from kernels.eccentricity.shard import widths
 from pipeline.collect.width_collector import NOT_MEASURED, WidthCollector
-from pipeline.collect.widths import empty_effective, empty_widths, take_widths
+from pipeline.model.columns import empty, take
+from pipeline.model.results import Figures, Widths
 from pipeline.model.tasks import WidthResults
-from pipeline.model.widths import EffectiveDiameters
 from pipeline.schedule.work.measure_columns import widths_of_shard
 from tests.shapes import graph_of, path, star
 
@@ -87,23 +87,27 @@ def test_bounds_that_nobody_asked_for_are_left_out():
     assert found.component_radius.tolist() == [2]
 
 
-def test_effective_diameters_are_handed_out_likewise():
+def test_figures_are_handed_out_likewise():
     collector = WidthCollector("effective", (), np.array([2, 2, 7]))
-    one = EffectiveDiameters(
-        np.array([2]), np.array([1.5]), np.array([False]), np.array([0.0]), np.array([3])
-    )
+    values = {
+        "effective_diameter": np.array([1.5]),
+        "effective_estimated": np.array([False]),
+        "effective_error": np.array([0.0]),
+        "n_effective_searches": np.array([3]),
+    }
+    one = Figures("effective", np.array([2]), values)
     collector.add(WidthResults(one, {7: "cut"}, 3))
     found, failed = collector.finish(np.array([2, 5, 7]))
-    assert (found.row.tolist(), found.value.tolist()) == ([2, 5], [1.5, 1.5])
+    values = found.columns["effective_diameter"].tolist()
+    assert (found.row.tolist(), values) == ([2, 5], [1.5, 1.5])
     assert failed == {7: "cut"}
 
 
 @pytest.mark.parametrize("is_weighted", [False, True])
 def test_nothing_has_the_dtypes_of_something(is_weighted):
-    none = empty_widths(METRICS, is_weighted)
+    none = empty(Widths, metrics=METRICS, is_weighted=is_weighted)
     some = found_of([path(3)], [0]).found
-    again = take_widths(none, np.empty(0, np.int64), np.empty(0, np.int64))
+    again = take(none, np.empty(0, np.int64))
     for name in ("row", "exact", "path", "center_ptr", "counts", "component_size"):
         assert getattr(none, name).dtype == getattr(again, name).dtype == getattr(some, name).dtype
     assert none.diameter_lower.dtype == (np.float64 if is_weighted else np.int64)
-    assert len(empty_effective().row) == 0

@@ -9,8 +9,7 @@ import numpy as np
 
 from kernels import CSRGraph, Shard
 from pipeline.model.addresses import parse_addrs
-from pipeline.model.measurement import Measurement
-from pipeline.model.tasks import SearchResults
+from pipeline.model.results import Measurement, SearchResults
 from pipeline.store.tables import Ingresses, NodeTable
 
 

@@ -11,8 +11,7 @@ import pyarrow.parquet as pq
 from kernels import msbfs
 from pipeline.graphs import build_graphs
 from pipeline.model.addresses import parse_addrs
-from pipeline.model.measurement import Measurement
-from pipeline.model.tasks import SearchResults
+from pipeline.model.results import Measurement, SearchResults
 from pipeline.model.topology import NO_ASN, IngressTable, Topology
 from pipeline.report import write_reports
 from pipeline.store import open_snapshot, write_snapshot

@@ -8,8 +8,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from pipeline.model.metrics import WIDTH_METRICS
-from pipeline.model.widths import EffectiveDiameters, Widths
+from pipeline.metrics import WIDTH_METRICS
+from pipeline.model.results import Figures, Widths
 from tests.unit.pipeline.report.memory import MemorySnapshot
 
 Weight = Callable[[int, int], float]
@@ -119,16 +119,16 @@ def cut_short(widths: Widths, k: int, diameter: tuple, radius: tuple, n_searches
     )
 
 
-def effective_of(snapshot: MemorySnapshot, value: float, error: float = 0.0) -> EffectiveDiameters:
+def effective_of(snapshot: MemorySnapshot, value: float, error: float = 0.0) -> Figures:
     """The same value for every AS; none for those without a link."""
     n = len(snapshot.asn)
-    return EffectiveDiameters(
-        row=np.arange(n),
-        value=np.where(snapshot.n_arcs > 0, value, np.nan),
-        is_estimated=np.full(n, error > 0),
-        error=np.full(n, error),
-        n_searches=snapshot.n_nodes.copy(),
-    )
+    columns = {
+        "effective_diameter": np.where(snapshot.n_arcs > 0, value, np.nan),
+        "effective_estimated": np.full(n, error > 0),
+        "effective_error": np.full(n, error),
+        "n_effective_searches": snapshot.n_nodes.copy(),
+    }
+    return Figures("effective", np.arange(n), columns)
 
 
 class _Graph:

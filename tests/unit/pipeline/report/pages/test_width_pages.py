@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.model.measurement import Measurement
+from pipeline.model.results import Measurement
 from pipeline.report import write_reports
 from pipeline.report.pages.plots import eccentricity_histogram
 from pipeline.report.pages.width_section import MAX_PATH
@@ -53,7 +53,9 @@ def page_text(summary, asn: int) -> str:
 def test_the_page_of_an_as_says_how_wide_it_is(tmp_path):
     snapshot = tree()
     effective = effective_of(snapshot, 2.75, error=0.125)
-    summary = report(snapshot, tmp_path, widths=widths_of(snapshot), effective=effective)
+    summary = report(
+        snapshot, tmp_path, widths=widths_of(snapshot), figures={"effective": effective}
+    )
     text = page_text(summary, TREE)
     assert "diameter 3 radius 2 effective diameter 2.75 ± 0.12, estimated" in text
     assert "center 2 interfaces periphery 3 interfaces searches 5" in text

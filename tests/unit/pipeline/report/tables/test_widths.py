@@ -106,7 +106,7 @@ def test_searches_for_widths_are_counted_apart_from_those_of_ingresses(snapshot)
     given = {
         "widths": widths_of(snapshot),
         "weighted_widths": widths_of(snapshot, weight=lambda a, b: 0.5),
-        "effective": effective_of(snapshot, 2.5),
+        "figures": {"effective": effective_of(snapshot, 2.5)},
     }
     totals = summarise(snapshot, replace(measured(snapshot), **given)).totals
     assert (totals["n_searches"], totals["n_width_searches"]) == (1, 2 * 12)
@@ -133,7 +133,7 @@ def test_weighted_widths_have_columns_of_their_own_and_a_unit(snapshot):
     given = {
         "widths": widths_of(snapshot),
         "weighted_widths": widths_of(snapshot, weight=weight),
-        "effective": effective_of(snapshot, 2.5, error=0.125),
+        "figures": {"effective": effective_of(snapshot, 2.5, error=0.125)},
     }
     tree, split, one, none = rows_of(snapshot, **given)
     assert (tree["diameter"], tree["weighted_diameter"]) == (3, 10.25)  # 4-1-2-3
@@ -158,7 +158,7 @@ def test_a_run_without_widths_has_the_columns_it_had(snapshot):
 
 def test_an_effective_diameter_alone_has_its_columns(snapshot):
     summary = summarise(
-        snapshot, replace(measured(snapshot), effective=effective_of(snapshot, 1.5))
+        snapshot, replace(measured(snapshot), figures={"effective": effective_of(snapshot, 1.5)})
     )
     assert summary.ases["effective_diameter"].to_pylist() == [1.5, 1.5, None, None]
     assert "diameter" not in summary.ases.column_names

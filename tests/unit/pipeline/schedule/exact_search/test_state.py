@@ -19,8 +19,8 @@ from kernels.eccentricity.bounds.components import numbered_components
 from kernels.eccentricity.searches.cpu import CoreSearches
 from kernels.errors import CheckError
 from pipeline.errors import PipelineError, RetryableError
+from pipeline.metrics import WIDTH_METRICS
 from pipeline.model.candidates import CandidateBounds, CandidateJob, CandidateTask
-from pipeline.model.metrics import WIDTH_METRICS
 from pipeline.model.tasks import Outcome
 from pipeline.schedule.exact_search import tasks as candidate_tasks
 from pipeline.schedule.exact_search.state import MAX_FAILED, CandidateState, Choice

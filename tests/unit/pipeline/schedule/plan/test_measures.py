@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.model.metrics import WIDTH_METRICS
+from pipeline.metrics import WIDTH_METRICS
 from pipeline.schedule.plan.batches import SHARD_ARCS
 from pipeline.schedule.plan.measures import plan_widths
 from pipeline.schedule.plan.stream import Stream

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from kernels.errors import DeviceError, DeviceMemoryError, GraphError
-from pipeline.collect.widths import take_widths
 from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError
 from pipeline.graphs import build_graphs
-from pipeline.model.metrics import WIDTH_METRICS
+from pipeline.metrics import WIDTH_METRICS
+from pipeline.model.columns import take
 from pipeline.model.tasks import WidthTask
 from pipeline.schedule.work import measures as width_tasks
 from pipeline.schedule.work.measures import run_widths, smaller_widths
@@ -66,7 +66,7 @@ def test_shards_and_single_graphs_agree_with_networkx(snapshot, verify):
     assert together.found.exact.all()
     for i, row in enumerate(rows.tolist()):
         truth = Truth(snapshot.graph(row))
-        check_widths(take_widths(together.found, np.array([i]), np.array([row])), truth)
+        check_widths(take(together.found, np.array([i])), truth)
         alone = run_widths(task_of(snapshot, [row], verify=verify)).found
         assert alone.row.tolist() == [row]
         check_widths(alone, truth)
@@ -138,9 +138,9 @@ def test_effective_diameters_are_those_of_all_pairs(snapshot):
         share = np.cumsum(pairs) / pairs.sum()
         h = int(np.flatnonzero(share >= 0.9)[0])
         value = h - 1 + (0.9 - share[h - 1]) / (share[h] - share[h - 1])
-        assert found.value[i] == pytest.approx(value)
-    assert np.isnan(found.value[2])
-    assert not found.is_estimated.any()
+        assert found.columns["effective_diameter"][i] == pytest.approx(value)
+    assert np.isnan(found.columns["effective_diameter"][2])
+    assert not found.columns["effective_estimated"].any()
 
 
 def wrong_by_one(name):

@@ -1,0 +1,243 @@
+"""What can be measured: a row a metric. Whatever lists metrics or their columns reads it here.
+
+To add one, write a kernel that takes a ``kernels.Shard`` and gives arrays with a value a graph, and
+a row here that names it. Its tasks, its columns, its place in reports, in later runs and on the
+command line follow from the row.
+
+The command line reads this before it knows what to do: only the standard library is imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Literal, get_args
+
+from pipeline.metrics.columns import BY_WEIGHT_ONLY, TOLD, WEIGHTED, Column, Table
+
+if TYPE_CHECKING:
+    from kernels.host import Work
+
+WidthMetric = Literal["diameter", "radius", "center", "periphery", "eccentricities"]
+WIDTH_METRICS: tuple[WidthMetric, ...] = get_args(WidthMetric)
+EVERY_NODE = -1  # searches of a metric that sweeps from every node
+
+
+@dataclass(frozen=True)
+class Metric:
+    """One metric.
+
+    Attributes
+    ----------
+    name : str
+        By which users ask for it.
+    question : str
+        That it answers.
+    task : str
+        Kind of the tasks that answer it: ``search`` (from every ingress), ``widths`` and
+        ``weighted`` (several metrics in one task), or, with a kernel, one of its own.
+    columns : tuple of Column
+        That tell it. Of a kernel of its own: flat ones of ``ases``. The first is the value itself:
+        where it is NaN all of them are null.
+    section : str
+        Template that shows it on the page of an AS, in ``report/templates``.
+    asks : str
+        What it is called in its tasks, where that is not ``name``.
+    kernel : str
+        ``module:function`` of a kernel of its own: (Shard) -> object with an array for each
+        column, on the host, a row a graph. Empty: the task knows.
+    searches : int
+        What an answer costs, in searches of its graph, about: for order, packs and deadlines
+        only. EVERY_NODE: a sweep from each node of a graph, or from a sample of a large one.
+    compiles : tuple of str
+        What is compiled before workers start: kinds of ``kernels.host.Work``.
+    cheaper : str
+        What makes a long task of it cheaper.
+    in_all : bool
+        Whether ``all`` stands for it too.
+    """
+
+    name: str
+    question: str
+    task: str
+    columns: tuple[Column, ...]
+    section: str = "figures.html"
+    asks: str = ""
+    kernel: str = ""
+    searches: int = 1
+    compiles: tuple[Work, ...] = ()
+    cheaper: str = ""
+    in_all: bool = True
+
+    @property
+    def searches_column(self) -> str:
+        """Column of the searches that its own kernel made; empty: it does not tell them."""
+        return next((c.name for c in self.columns if c.source == "n_searches"), "")
+
+
+def _width(name: WidthMetric, question: str, columns: tuple[str, ...], searches: int) -> Metric:
+    told = tuple(c for c in TOLD["widths"] if c.name in columns)
+    return Metric(
+        name,
+        question,
+        "widths",
+        told,
+        "widths.html",
+        asks=name,
+        searches=searches,
+        compiles=("widths",),
+        cheaper="--max-searches N ends with bounds, fewer --metrics need fewer searches "
+        "(eccentricities, center and periphery most)",
+    )
+
+
+def _weighted(metric: Metric) -> Metric:
+    """The same question by weight."""
+    names = {WEIGHTED + name for name in (*(c.name for c in metric.columns), *BY_WEIGHT_ONLY)}
+    if metric.name != "diameter":
+        names -= {WEIGHTED + name for name in BY_WEIGHT_ONLY}
+    return replace(
+        metric,
+        name=WEIGHTED + metric.name,
+        question=f"{metric.question}, by weight of links",
+        task="weighted",
+        columns=tuple(c for c in TOLD["weighted"] if c.name in names),
+        compiles=("widths", "weights"),  # bounds are as by hops
+        cheaper="--max-searches N ends with bounds, fewer weighted --metrics need fewer searches",
+        in_all=False,
+    )
+
+
+# Searches of 2,000 ASes of 2 million routers, two cores, all of these metrics together.
+_OF_WIDTHS = (
+    _width(
+        "diameter",
+        "How far do the two nodes lie apart that lie farthest apart?",
+        ("diameter", "diameter_lower", "diameter_upper", "diameter_path", "diameter_path_addrs"),
+        40,
+    ),
+    _width(
+        "radius",
+        "How far is it from the most central node to the one farthest from it?",
+        ("radius", "radius_lower", "radius_upper"),
+        30,
+    ),
+    _width("center", "Which nodes are the most central?", ("n_center", "in_center"), 60),
+    _width("periphery", "Which nodes lie farthest out?", ("n_periphery", "in_periphery"), 60),
+    _width(
+        "eccentricities",
+        "How far is the farthest node from each node?",
+        ("ecc_counts", "eccentricity"),
+        240,
+    ),
+)
+
+_ROWS = (
+    Metric(
+        "hops",
+        "How many hops lie between each ingress and every node?",
+        "search",
+        TOLD["search"],
+        "as.html",
+    ),
+    *_OF_WIDTHS,
+    Metric(
+        "effective_diameter",
+        "Within how many hops do nine of ten connected pairs of nodes lie?",
+        "effective",
+        (
+            Column(
+                "effective_diameter",
+                "float64",
+                "hops",
+                "hops within which 90 % of the connected pairs of all components lie, interpolated",
+                source="value",
+                decimals=2,
+            ),
+            Column(
+                "effective_estimated",
+                "bool",
+                "",
+                "whether from some sources only",
+                source="is_estimated",
+            ),
+            Column(
+                "effective_error",
+                "float64",
+                "hops",
+                "standard error of an estimate; 0 where all pairs were counted",
+                source="error",
+            ),
+            Column(
+                "n_effective_searches",
+                "int64",
+                "nodes",
+                "nodes that were searched from",
+                source="n_searches",
+            ),
+        ),
+        "effective_diameter.html",
+        kernel="kernels.distance_distribution:effective_diameters",
+        searches=EVERY_NODE,
+        compiles=("widths",),
+    ),
+    *map(_weighted, _OF_WIDTHS),
+)
+METRICS: dict[str, Metric] = {metric.name: metric for metric in _ROWS}
+
+
+def names_for_all() -> tuple[str, ...]:
+    """Metrics that ``all`` stands for."""
+    return tuple(name for name, metric in METRICS.items() if metric.in_all)
+
+
+def tasks_of(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """Kinds of tasks that metrics need -> what each is asked; names that are unknown are left out.
+
+    Kinds that answer several metrics come first.
+    """
+    wanted = set(names)
+    asked: dict[str, tuple[str, ...]] = {}
+    for metric in sorted(METRICS.values(), key=lambda metric: bool(metric.kernel)):
+        if metric.name in wanted:
+            asked[metric.task] = (*asked.get(metric.task, ()), metric.asks or metric.name)
+    return asked
+
+
+def metrics_of(task: str) -> tuple[Metric, ...]:
+    """Metrics that tasks of one kind answer."""
+    return tuple(metric for metric in METRICS.values() if metric.task == task)
+
+
+def own_kernels() -> dict[str, Metric]:
+    """Kinds of tasks that run the kernel of one metric -> that metric."""
+    return {metric.task: metric for metric in METRICS.values() if metric.kernel}
+
+
+def columns_of(task: str, table: Table = "ases") -> tuple[Column, ...]:
+    """Columns that tasks of one kind tell, in the order of a table."""
+    own = own_kernels().get(task)
+    told = TOLD[task] if own is None else own.columns
+    return tuple(column for column in told if column.table == table)
+
+
+@cache
+def decimals_of(column: str) -> int | None:
+    """Decimals that a figure of a column of ``ases`` is shown with; None: a whole number."""
+    tasks = dict.fromkeys(metric.task for metric in METRICS.values())
+    return next((c.decimals for task in tasks for c in columns_of(task) if c.name == column), None)
+
+
+def cheaper(task: str) -> str:
+    """What makes long tasks of one kind cheaper."""
+    metrics = metrics_of(task)
+    own = f"leave {metrics[0].name} out of --metrics" if metrics and metrics[0].kernel else ""
+    return own or next((metric.cheaper for metric in metrics if metric.cheaper), "")
+
+
+def compiled_work(names: Sequence[str]) -> tuple[Work, ...]:
+    """Kinds of work that metrics compile kernels for."""
+    needed = {kind for name, metric in METRICS.items() if name in names for kind in metric.compiles}
+    order: tuple[Work, ...] = ("searches", "widths", "weights")
+    return tuple(kind for kind in order if kind == "searches" or kind in needed)

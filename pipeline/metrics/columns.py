@@ -1,0 +1,211 @@
+"""Columns that tell metrics, in the order of the report's tables; standard library only."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+WEIGHTED = "weighted_"  # names of metrics by weight, and of their columns, begin with it
+BY_WEIGHT = "weight"  # unit of what is told in the unit of the snapshot's weights
+
+Table = Literal["ases", "nodes", "ingresses"]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table of the report.
+
+    Attributes
+    ----------
+    name : str
+    dtype : str
+        As Arrow names it: int32, int64, float64, bool, string; ``list<...>`` of these.
+    unit : str
+        Of its values; empty where they are names, flags or shares.
+    means : str
+        For readers; {noun} and {nouns} stand for what a node is called.
+    table : str
+        Of which table: ``ases.parquet``, ``nodes/<asn>.parquet``, ``ingresses.parquet``.
+    source : str
+        What a metric's own kernel calls it; empty: ``name``.
+    label, title : str
+        Head of the column in the list of ASes, and what it says of itself there; none without.
+    decimals : int or None
+        Of its figures on pages; None: they are whole numbers or texts.
+    """
+
+    name: str
+    dtype: str
+    unit: str
+    means: str
+    table: Table = "ases"
+    source: str = ""
+    label: str = ""
+    title: str = ""
+    decimals: int | None = None
+
+
+_HOPS = (
+    Column(
+        "mean_hops",
+        "float64",
+        "hops",
+        "mean over all pairs (ingress, node it reaches), the ingress itself left out; null without "
+        "a pair",
+        decimals=2,
+    ),
+    Column(
+        "median_hops",
+        "float64",
+        "hops",
+        "median over these pairs: between the two nearest ranks, interpolated (numpy's `linear`), "
+        "on exact integer ranks",
+        decimals=1,
+    ),
+    Column(
+        "p90_hops",
+        "float64",
+        "hops",
+        "nine of ten of these pairs have at most as many, interpolated likewise",
+        decimals=1,
+    ),
+    Column(
+        "max_hops",
+        "int32",
+        "hops",
+        "largest eccentricity of an ingress; 0 if each reaches only itself, null without a "
+        "finished search",
+    ),
+    Column("n_reached", "int64", "nodes", "nodes reached, the ingress included", "ingresses"),
+    Column("eccentricity", "int32", "hops", "hops to the farthest of them", "ingresses"),
+    Column(
+        "mean_hops",
+        "float64",
+        "hops",
+        "over the nodes reached, the ingress left out; null where it reaches no other",
+        "ingresses",
+    ),
+    Column(
+        "hop_counts",
+        "list<int64>",
+        "nodes",
+        "`hop_counts[h]`: nodes at h hops; 1 at h = 0",
+        "ingresses",
+    ),
+    Column(
+        "farthest",
+        "list<int32>",
+        "",
+        "the 10 smallest node ids at the largest distance",
+        "ingresses",
+    ),
+    Column("farthest_addrs", "list<string>", "", "their texts", "ingresses"),
+)
+
+_LOWER = "proven lower bound; equal to the value where it is exact, null where nothing is known"
+_UPPER = "proven upper bound, likewise"
+# What tasks of kind ``widths`` tell, in the order of the tables.
+_WIDTHS = (
+    Column(
+        "diameter",
+        "int64",
+        "hops",
+        "largest eccentricity of all nodes; null while not exact",
+        label="Diameter",
+        title="Hops between the two {nouns} that lie farthest apart",
+    ),
+    Column("diameter_lower", "int64", "hops", _LOWER),
+    Column("diameter_upper", "int64", "hops", _UPPER),
+    Column(
+        "radius",
+        "int64",
+        "hops",
+        "smallest eccentricity of all nodes; null while not exact",
+        label="Radius",
+        title="Hops from the center to the farthest {noun}",
+    ),
+    Column("radius_lower", "int64", "hops", _LOWER),
+    Column("radius_upper", "int64", "hops", _UPPER),
+    Column("exact", "bool", "", "all that was asked for is known exactly, in every component"),
+    Column(
+        "n_center",
+        "int64",
+        "nodes",
+        "nodes whose eccentricity is the radius; null where not asked for or not known. Which they "
+        "are says `nodes/<asn>.parquet`",
+    ),
+    Column("n_periphery", "int64", "nodes", "nodes whose eccentricity is the diameter, likewise"),
+    Column(
+        "diameter_path",
+        "list<int32>",
+        "",
+        "node ids of the longest shortest path that the searches for widths kept, its two ends "
+        "included: as long as `diameter_lower`, where several are as long any of them; shorter "
+        "only where an ingress proved the bound",
+    ),
+    Column("diameter_path_addrs", "list<string>", "", "their addresses"),
+    Column(
+        "diameter_path_at",
+        "list<float64>",
+        BY_WEIGHT,
+        "weight of the path from its first node to each",
+    ),
+    Column("ecc_counts", "list<int64>", "nodes", "`ecc_counts[e]`: nodes with eccentricity e"),
+    Column(
+        "n_width_searches",
+        "int64",
+        "nodes",
+        "nodes that were searched from for all of it, in all components. Two runs may differ in "
+        "it: bounds tighten in the order in which workers answer",
+    ),
+    Column(
+        "other_components",
+        "list<int32>",
+        "",
+        "the other components of two nodes or more, by their smallest node id",
+    ),
+    Column("other_sizes", "list<int32>", "nodes", "nodes of each of them"),
+    Column("other_diameters", "list<int64>", "hops", "diameter of each; null where not exact"),
+    Column("other_radii", "list<int64>", "hops", "radius of each; null where not exact"),
+    Column(
+        "eccentricity",
+        "int32",
+        "hops",
+        "hops to the farthest node of its own component; null where not asked for or not known",
+        "nodes",
+    ),
+    Column(
+        "in_center",
+        "bool",
+        "",
+        "of the largest component; null where not asked for or not known",
+        "nodes",
+    ),
+    Column("in_periphery", "bool", "", "likewise", "nodes"),
+)
+BY_WEIGHT_ONLY = ("diameter_path_at",)
+_BY_HOPS_ONLY = ("ecc_counts",)  # distances by weight are hardly ever equal
+
+
+def _by_weight(column: Column) -> Column:
+    """The same column of widths by weight."""
+    changed = replace(column, name=WEIGHTED + column.name)
+    if column.unit != "hops":
+        return changed
+    label = {"Diameter": "Diam."}.get(column.label, column.label)
+    return replace(
+        changed,
+        dtype="list<float64>" if column.dtype.startswith("list") else "float64",
+        unit=BY_WEIGHT,
+        label=label,
+        title="The same by weight of links" if label else "",
+        decimals=2 if label else None,
+    )
+
+
+# Kind of task that answers several metrics -> all that it tells.
+TOLD: dict[str, tuple[Column, ...]] = {
+    "search": _HOPS,
+    "widths": tuple(c for c in _WIDTHS if c.name not in BY_WEIGHT_ONLY),
+    "weighted": tuple(_by_weight(c) for c in _WIDTHS if c.name not in _BY_HOPS_ONLY),
+}
