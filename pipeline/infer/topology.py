@@ -149,7 +149,9 @@ def infer_topology(
     answers = merge_addresses(observations)
     every = Spools(observations, answers.addrs, workers)
     all_links = count_links(every)
-    all_mates = find_mates(answers.addrs)
+    all_mates = find_mates(
+        answers.addrs, None if aliases is None else aliases.routers_of(answers.addrs)
+    )
     passed = find_passages(every, all_links, all_mates)
     is_router = find_routers(answers, all_mates, passed, targets_are_routers, aliases)
 

@@ -9,8 +9,10 @@ known instead is how a router's links are numbered and who is at their other end
    of b's prefix. Two mates that tell the same link count once. Of a suspect address only the
    numbering is known, not the other end.
 2. Two groups that were seen next to each other without such a link (a destination's own reply,
-   a suspect address) are *adjacent*: numbering unknown. A group that no other router was seen
-   behind, but answering hosts right behind, has one more link for each AS of these hosts.
+   a suspect address) are *adjacent*: numbering unknown. Answering hosts right behind a group are
+   strong evidence for their AS where no trace passes through it, from router to router, counted
+   once for each address that packets came in by. Else the host may be a router of the next AS,
+   and stands for a link to that AS, if the group has no other.
 3. Each group starts with the AS that most of its links are numbered from, and then takes,
    group by group until nothing changes, the AS that makes its surroundings cost least. What
    costs: a link or adjacency to another AS (most links stay inside), and much more a link that
@@ -23,11 +25,13 @@ known instead is how a router's links are numbered and who is at their other end
    the smaller. Only links count whose two ends are *certain*: any other AS would cost more even
    if there were no habit. A tie is settled by the order of AS numbers, so it would teach that
    order. The rarer way of numbering costs more, and step 3 is done again.
-5. A group that is not certain, that nothing was seen behind, and each of whose links is numbered
+5. A group that is not certain, that nothing passes through, and each of whose links is numbered
    from the AS at its other end, of several that are known to number links to others: the router
    of a customer of theirs, in none of them. It stays without an AS.
 6. An address takes the AS of its group. One that no prefix holds takes the AS that all its mapped
    neighbours have, where it has some both before and after it; else none.
+
+Evidence adds up: what several addresses each show by themselves, they show as one router too.
 
 The ideas are those of MAP-IT [1]_ (evidence from both sides of a link, several rounds) and
 bdrmapIT [2]_ (routers, not addresses, are what an AS owns); AS relationships and destination
@@ -54,20 +58,22 @@ from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.topology import NO_ASN
 
-# Costs, in tenths of a nat where they stand for a probability.
+# Costs, in tenths of a nat where they stand for a probability. The habit must too: if it weighs
+# more than it is likely, a link numbered the rarer way outvotes the inner links of its router.
 _BETWEEN = 20  # a link between two ASes
 _ADJACENT = 7  # groups of two ASes next to each other, link unknown
 _NUMBERED_ELSE = 20  # a link whose other end is unknown, numbered from another AS
 _FOREIGN_INSIDE = 50  # a link inside an AS, numbered from another
 _FOREIGN_BETWEEN = 70  # a link between two ASes, numbered from a third
-_HOSTS_ELSE = 45  # hosts of another AS right behind a router that leads to no other
-_HABIT = 15  # times -log(share) of a way of numbering
+_HOSTS_ELSE = 45  # hosts of another AS right behind a router that nothing passes through
+_HABIT = 10  # times -log(share) of a way of numbering
 
 _MAX_SWEEPS = 20  # over all groups; usually 3 to 5 are enough
 _LESSONS = 4  # times that the habit is learned
 _PRIOR = 3.0  # links of each kind taken as seen before the first lesson
 
-_HOST = -2  # in place of the other end: a host of the AS
+_HOST = -2  # in place of the other end: hosts of the AS
+_HOST_OR_ROUTER = -3  # the same, right behind a router that leads on
 _ADJACENCY = -2  # in place of the AS that a link is numbered from
 
 
@@ -91,9 +97,10 @@ class HostsBehind:
 class _Surroundings:
     """Links and adjacencies of each group, both directions, as a CSR over interface ids.
 
-    ``other`` is the group at the other end (-1 unknown, ``_HOST``), ``numbered`` the AS row that
-    the link is numbered from (-1 unmapped, ``_ADJACENCY`` not known to be one link).
-    ``leads_on`` (n_interfaces,) bool: groups that another was seen right behind.
+    ``other`` is the group at the other end (-1 unknown, ``_HOST``, ``_HOST_OR_ROUTER``),
+    ``numbered`` the AS row that the link is numbered from (-1 unmapped, ``_ADJACENCY`` not known to
+    be one link). ``leads_on`` (n_interfaces,) bool: groups that traces pass through, from one
+    group to another.
     """
 
     ptr: np.ndarray
@@ -103,14 +110,22 @@ class _Surroundings:
 
 
 @njit(cache=True, nogil=True)
-def _cost(label, start, end, other, numbered, labels, size, habit):
+def _cost(label, start, end, other, numbered, labels, size, habit, met):
     cost = 0
-    for i in range(start, end):
+    met[-1] += 1
+    met[label] = met[-1]
+    for i in range(end - 1, start - 1, -1):  # what stands for a link comes last
         z = numbered[i]
         far = labels[other[i]] if other[i] >= 0 else -1
+        if far >= 0:
+            met[far] = met[-1]
         if other[i] == _HOST:
             if z != label:
                 cost += _HOSTS_ELSE
+        elif other[i] == _HOST_OR_ROUTER:
+            if met[z] != met[-1]:
+                met[z] = met[-1]
+                cost += _BETWEEN
         elif far < 0:
             if z >= 0 and z != label:
                 cost += _NUMBERED_ELSE
@@ -129,7 +144,7 @@ def _cost(label, start, end, other, numbered, labels, size, habit):
 
 
 @njit(cache=True, nogil=True)
-def _settle(ptr, other, numbered, labels, size, habit, tried):
+def _settle(ptr, other, numbered, labels, size, habit, tried, met):
     """Give each group the AS of least cost, in place, until nothing changes."""
     stamp = 0
     tried[:] = -1
@@ -141,7 +156,7 @@ def _settle(ptr, other, numbered, labels, size, habit, tried):
                 continue
             best, best_cost = labels[group], np.int64(1) << 60
             if best >= 0:
-                best_cost = _cost(best, start, end, other, numbered, labels, size, habit)
+                best_cost = _cost(best, start, end, other, numbered, labels, size, habit, met)
                 tried[best] = stamp
             for i in range(start, end):
                 for which in range(2):
@@ -152,7 +167,7 @@ def _settle(ptr, other, numbered, labels, size, habit, tried):
                     if one < 0 or tried[one] == stamp:
                         continue
                     tried[one] = stamp
-                    cost = _cost(one, start, end, other, numbered, labels, size, habit)
+                    cost = _cost(one, start, end, other, numbered, labels, size, habit, met)
                     if cost < best_cost:
                         best, best_cost = one, cost
             stamp += 1
@@ -164,7 +179,7 @@ def _settle(ptr, other, numbered, labels, size, habit, tried):
 
 
 @njit(cache=True, nogil=True)
-def _certain(ptr, other, numbered, labels, size, tried):
+def _certain(ptr, other, numbered, labels, size, tried, met):
     """Groups whose AS costs less than any other if there is no habit."""
     no_habit = np.zeros((2, 2), np.int64)
     certain = np.zeros(len(labels), np.bool_)
@@ -173,7 +188,7 @@ def _certain(ptr, other, numbered, labels, size, tried):
         start, end, label = ptr[group], ptr[group + 1], labels[group]
         if start == end or label < 0:
             continue
-        cost = _cost(label, start, end, other, numbered, labels, size, no_habit)
+        cost = _cost(label, start, end, other, numbered, labels, size, no_habit, met)
         certain[group] = True
         tried[label] = group
         for i in range(start, end):
@@ -185,7 +200,7 @@ def _certain(ptr, other, numbered, labels, size, tried):
                 if one < 0 or tried[one] == group:
                     continue
                 tried[one] = group
-                if _cost(one, start, end, other, numbered, labels, size, no_habit) <= cost:
+                if _cost(one, start, end, other, numbered, labels, size, no_habit, met) <= cost:
                     certain[group] = False
     return certain
 
@@ -206,6 +221,19 @@ def _ways_of_numbering(ptr, other, numbered, labels, size, certain):
             low, high = min(label, far), max(label, far)
             seen[int(size[low] > size[high]), int(z == low)] += 0.5  # a link stands at both ends
     return seen
+
+
+def _passed(links: DirectedLinks, group: np.ndarray) -> np.ndarray:
+    """(n,) bool: addresses that packets came in by from one group and went on to another.
+
+    The first answer of a trace is not among them: what is behind the router next to a vantage is
+    the rest of the network, whatever AS the router is in.
+    """
+    apart = group[links.near] != group[links.far]
+    came, went = np.zeros(len(group), bool), np.zeros(len(group), bool)
+    came[links.far[apart & (links.n_router + links.n_bridged > 0)]] = True
+    went[links.near[apart & (links.n_router + links.n_destination > 0)]] = True
+    return came & went
 
 
 def _surroundings(
@@ -229,14 +257,16 @@ def _surroundings(
     pair = (np.minimum(one, other) << 32) | np.maximum(one, other)
     direct = links.n_router + links.n_destination > 0
     a, b = group[links.near[direct]], group[links.far[direct]]
+    passed = _passed(links, group)
     leads_on = np.zeros(n, bool)
-    leads_on[a[a != b]] = True
+    leads_on[group[passed]] = True
     a, b = np.minimum(a, b)[a != b], np.maximum(a, b)[a != b]
     a, b = split_key(np.setdiff1d((a << 32) | b, pair[linked]))
-    known = (host_row >= 0) & ~leads_on[group[host_router]]
-    gate, host = split_key(np.unique((group[host_router[known]] << 32) | host_row[known]))
-    source = np.concatenate([one, other[linked], a, b, gate])
-    target = np.concatenate([other, one[linked], b, a, np.full(len(gate), _HOST)])
+    known = host_row >= 0
+    gate, host = split_key(np.unique((host_router[known] << 32) | host_row[known]))
+    behind = np.where(leads_on[group[gate]], _HOST_OR_ROUTER, _HOST)
+    source = np.concatenate([one, other[linked], a, b, group[gate]])
+    target = np.concatenate([other, one[linked], b, a, behind])
     kind = np.concatenate([numbered, numbered[linked], np.full(2 * len(a), _ADJACENCY), host])
     order = np.lexsort((kind, target, source))
     ptr = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=n))]).astype(np.int64)
@@ -276,7 +306,7 @@ def _customers(around: _Surroundings, labels: np.ndarray, certain: np.ndarray) -
     between = linked & certain[source] & certain[end] & (labels[source] != beyond)
     between &= (numbered == beyond) | (numbered == labels[source])
     excluded = np.zeros(n, bool)
-    excluded[source[own_numbers | (other == _HOST)]] = True
+    excluded[source[own_numbers | (other <= _HOST)]] = True
     excluded[source[linked & ~np.isin(beyond, numbered[between])]] = True
     return ~certain & ~around.leads_on & (most > least) & ~excluded
 
@@ -318,10 +348,11 @@ def elect_owners(
     size = np.bincount(row[row >= 0], minlength=len(ases))
     habit = np.zeros((2, 2), np.int64)
     tried = np.empty(len(ases), np.int64)
+    met = np.zeros(len(ases) + 1, np.int64)
     for lesson in range(_LESSONS + 1):
         before = labels.copy()
-        _settle(*graph, labels, size, habit, tried)
-        certain = _certain(*graph, labels, size, tried)
+        _settle(*graph, labels, size, habit, tried, met)
+        certain = _certain(*graph, labels, size, tried, met)
         if lesson and np.array_equal(before, labels):
             break
         seen = _ways_of_numbering(*graph, labels, size, certain)

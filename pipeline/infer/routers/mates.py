@@ -5,6 +5,7 @@ A point-to-point link is numbered from a /30 (ends 1 and 2 of four; IPv6 /126, o
 end of a /31, since a /30 keeps these two for itself. One ending in 1 or 2 can be either:
 
 - if an address ending in 0 or 3 of the same four was seen, it is a /31;
+- if an alias set holds both 1 and 2 of the four, they are ends of two links, so of two /31;
 - else, if a fair share of the addresses seen near it (same /24; IPv6 same /120) end in 0 or 3,
   the neighbourhood is numbered in /31 and its mate was not seen;
 - else it is a /30.
@@ -29,17 +30,19 @@ from pipeline.infer.traces.merge import find_addrs
 _SHARE_OF_31 = 0.2
 
 
-def find_mates(addrs: np.ndarray) -> np.ndarray:
+def find_mates(addrs: np.ndarray, alias_set: np.ndarray | None = None) -> np.ndarray:
     """Interface at the other end of each interface's link.
 
     Parameters
     ----------
     addrs : (n, 2) uint64, sorted, distinct
+    alias_set : (n,) int64 or None
+        Equal for addresses known to be on one router, -1 where nothing is known.
 
     Returns
     -------
     (n,) int64
-        Position in ``addrs``; -1 where it was not seen. Symmetric.
+        Position in ``addrs``; -1 where it was not seen, or is on the same router. Symmetric.
     """
     n = len(addrs)
     if n == 0:
@@ -50,12 +53,24 @@ def find_mates(addrs: np.ndarray) -> np.ndarray:
     four_has_outer = _any_of_run(addrs, 2, outer)
     neighbourhood_is_31 = _share_of_run(addrs, 8, outer) >= _SHARE_OF_31
     is_31 = outer | four_has_outer
+    if alias_set is not None:
+        is_31 |= _on_one_router(addrs, alias_set)
     unknown = ~is_31 & neighbourhood_is_31
     mate = addrs.copy()
     mate[:, 1] = low ^ np.where(is_31, np.uint64(1), np.uint64(3))
     found = find_addrs(addrs, mate).astype(np.int64)
     found[unknown] = -1
+    if alias_set is not None:
+        found[(found >= 0) & (alias_set >= 0) & (alias_set[found] == alias_set)] = -1
     return found
+
+
+def _on_one_router(addrs: np.ndarray, alias_set: np.ndarray) -> np.ndarray:
+    """(n,) bool: addresses in one alias set with what would be the other end of their /30."""
+    other = addrs.copy()
+    other[:, 1] ^= np.uint64(3)
+    at = find_addrs(addrs, other).astype(np.int64)
+    return (at >= 0) & (alias_set >= 0) & (alias_set[at] == alias_set)
 
 
 def _runs(addrs: np.ndarray, n_bits: int) -> np.ndarray:

@@ -24,7 +24,8 @@ is seen before b is then several routers. Such an address gives itself away when
 Unmapped addresses take no part: a private one stands in many networks at once, and one of an
 exchange point has many routers at its other end.
 
-Alias sets given by the user are joined before all else.
+Alias sets given by the user are joined before all else. Two of them are two routers: they are
+never joined, a b with sides in two of them is suspect, and an address of b's own set is no side.
 """
 
 from __future__ import annotations
@@ -124,6 +125,7 @@ def _join_all(pairs, support, alias, barred, conflict_ptr, conflicts, origin):
     parent = np.arange(n)
     size = np.ones(n, np.int64)
     next_member = np.arange(n)
+    set_of = alias.copy()  # of each root: the alias set in its group
     for x in range(n):
         if alias[x] >= 0 and alias[x] != x:
             one, other = _find(parent, alias[x]), _find(parent, x)
@@ -135,6 +137,8 @@ def _join_all(pairs, support, alias, barred, conflict_ptr, conflicts, origin):
         one, other = _find(parent, x), _find(parent, y)
         if one == other or barred[x] or barred[y]:
             continue
+        if set_of[one] >= 0 and set_of[other] >= 0:
+            continue
         small, large = (one, other) if size[one] <= size[other] else (other, one)
         if support[i] < _VOUCHERS and size[small] > 1:
             if size[small] * size[large] > _MAX_GROUP**2:
@@ -143,6 +147,7 @@ def _join_all(pairs, support, alias, barred, conflict_ptr, conflicts, origin):
                 continue
         if not _refuses(parent, next_member, small, large, conflict_ptr, conflicts):
             _join(parent, size, next_member, one, other)
+            set_of[min(one, other)] = max(set_of[one], set_of[other])
     for x in range(n):
         parent[x] = _find(parent, x)
     return parent
@@ -197,7 +202,7 @@ def _group_conflicts(hop_ptr, ids, group, large, broken, keys, counts, room):
 
 
 def _sides(
-    links: DirectedLinks, mates: np.ndarray, mapped: np.ndarray
+    links: DirectedLinks, mates: np.ndarray, mapped: np.ndarray, alias: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sides of each interface as (side_ptr, sides), ascending within an interface."""
     n = len(mates)
@@ -206,6 +211,7 @@ def _sides(
     owner = np.concatenate([links.far[on_the_way], with_mate])
     side = np.concatenate([links.near[on_the_way], mates[with_mate]])
     known = mapped[owner] & mapped[side]
+    known &= (alias[owner] < 0) | (alias[owner] != alias[side])
     owner, side = owner[known], side[known]
     owner, side = split_key(np.unique((owner << 32) | side))
     return np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=n))]).astype(np.int64), side
@@ -245,12 +251,14 @@ def group_interfaces(
         AS of each address by prefix; ``NO_ASN`` where unmapped.
     """
     n = len(mates)
-    side_ptr, sides = _sides(links, mates, origin != NO_ASN)
+    side_ptr, sides = _sides(links, mates, origin != NO_ASN, alias)
     n_sides = np.diff(side_ptr)
     suspect = np.zeros(n, bool)
     pairs, owners = _watched_pairs(side_ptr, sides)
     conflicts = _find_watched(spools, side_ptr, sides, pairs, n)
     suspect[owners[np.isin(pairs, conflicts)]] = True
+    one, other = alias[pairs >> 32], alias[pairs & 0xFFFFFFFF]
+    suspect[owners[(one >= 0) & (other >= 0) & (one != other)]] = True
     keys, support = np.unique(pairs[~suspect[owners]], return_counts=True)
     mixed = origin[keys >> 32] != origin[keys & 0xFFFFFFFF]
     by_support = np.lexsort((keys, mixed, -support))

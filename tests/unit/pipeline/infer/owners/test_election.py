@@ -61,6 +61,17 @@ def test_in_a_neighbourhood_of_slash_31_an_unseen_mate_is_not_guessed():
     assert mates("20.1.0.1", "20.1.0.2", "20.1.1.4", "20.1.1.7") != {}
 
 
+def test_two_addresses_of_one_router_are_not_the_two_ends_of_a_link():
+    # 1 and 2 of four on one router: two /31, whose other ends are 0 and 3.
+    addrs = parse_addrs(["20.1.0.1", "20.1.0.2", "20.1.0.5", "20.1.0.6"])
+    known = np.array([4, 4, -1, -1])
+    assert find_mates(addrs).tolist() == [1, 0, 3, 2]
+    assert find_mates(addrs, known).tolist() == [-1, -1, 3, 2]
+    outer = parse_addrs(["20.1.0.0", "20.1.0.1"])
+    assert find_mates(outer).tolist() == [1, 0]
+    assert find_mates(outer, np.array([4, 4])).tolist() == [-1, -1]
+
+
 def test_an_unmapped_node_is_adopted_only_where_both_sides_agree():
     near = np.array([0, 1, 2, 3, 1, 4])
     far = np.array([1, 2, 3, 4, 5, 1])
@@ -135,6 +146,29 @@ def test_the_habit_is_not_learned_from_ties(tmp_path):
     assert found[BORDER] == 2
 
 
+def test_one_link_numbered_the_rarer_way_does_not_outvote_inner_links(tmp_path):
+    # 13 times the larger, lower AS numbers the link to the other. AS 3 is larger and lower than
+    # AS 4, which numbers theirs; the router at its end in AS 3 has two inner links.
+    pairs = [(10 + 2 * i, 11 + 2 * i) for i in range(13)]
+    lines = [
+        line.replace("20.2.", f"20.{high}.").replace("20.1.", f"20.{low}.")
+        for low, high in pairs
+        for line in [*LINES, "20.1.0.1 20.1.0.9 20.1.0.13 20.1.0.17 20.1.0.21 20.1.0.25"]
+    ]
+    table = prefix_table(tmp_path, "".join(f"20.{asn}.0.0\t16\t{asn}\n" for asn in range(1, 99)))
+    lines += [
+        "20.3.0.33 20.3.0.6 20.4.9.2 20.4.0.6",
+        "20.3.0.37 20.3.0.10 20.4.9.2 20.4.0.6",
+        "20.3.0.41 20.3.0.45 20.3.0.49 20.3.0.53",
+        "20.4.0.41 20.4.9.1 20.3.0.5",
+        "20.4.0.41 20.4.9.1 20.3.0.9",
+    ]
+    found = asn_of(infer(tmp_path, *lines, borders="elected", prefixes=table))
+    assert (found["20.10.0.6"], found["20.10.9.2"]) == (10, 11)
+    assert {found[addr] for addr in ("20.4.9.1", "20.3.0.6", "20.3.0.10")} == {3}
+    assert found["20.4.9.2"] == 4
+
+
 # A router seen right behind AS 1 only, by an address of AS 1, with hosts of AS 3 behind it.
 EDGE, HOST = "20.1.9.6", "20.3.7.7"
 
@@ -152,6 +186,37 @@ def test_hosts_behind_a_router_that_leads_on_say_nothing(tmp_path):
     assert asn_of(infer(tmp_path, *lines, borders="elected"))[EDGE] == 1
 
 
+def test_the_router_next_to_a_vantage_is_in_the_as_of_the_hosts_behind_it(tmp_path):
+    # Its own address is the first of a trace, with the whole network behind; nothing passes
+    # through from router to router.
+    own = "20.3.0.1"
+    lines = [
+        *LINES,
+        f"20.1.0.1 20.1.0.5 {EDGE} {HOST}! > {HOST}",
+        f"{own} 20.1.0.6 20.1.0.46",
+    ]
+    known = alias_sets((EDGE, own))
+    assert asn_of(infer(tmp_path, *lines, borders="elected"))[EDGE] == 3
+    assert asn_of(infer(tmp_path, *lines, borders="elected", aliases=known))[EDGE] == 3
+
+
+def test_addresses_that_each_show_an_as_show_it_together(tmp_path):
+    # Three links to one provider and one to another, and hosts of AS 3 right behind each.
+    ways_in = ("20.1.9.6", "20.1.9.10", "20.1.9.14", "20.6.9.6")
+    lines = [
+        *LINES,
+        *(line.replace("20.1.", "20.6.").replace("20.2.", "20.7.") for line in LINES),
+        f"20.1.0.1 20.1.0.5 20.1.9.6 {HOST}! > {HOST}",
+        f"20.1.0.1 20.1.0.9 20.1.9.10 {HOST}! > {HOST}",
+        f"20.1.0.1 20.1.0.13 20.1.9.14 {HOST}! > {HOST}",
+        f"20.6.0.1 20.6.0.5 20.6.9.6 {HOST}! > {HOST}",
+    ]
+    apart = asn_of(infer(tmp_path, *lines, borders="elected"))
+    assert {apart[addr] for addr in ways_in} == {3}
+    known = alias_sets(ways_in)
+    assert asn_of(infer(tmp_path, *lines, borders="elected", aliases=known))[ways_in[0]] == 3
+
+
 def test_a_customer_of_two_providers_of_which_no_own_address_was_seen_is_in_neither(tmp_path):
     # AS 1 and AS 6 are both known to number links to others; the router has an address of each.
     more = [line.replace("20.1.", "20.6.").replace("20.2.", "20.7.") for line in LINES]
@@ -166,14 +231,18 @@ def test_a_customer_of_two_providers_of_which_no_own_address_was_seen_is_in_neit
     assert joined.counts["n_unmapped"] == 1
 
 
-def groups_of(tmp_path, *lines):
+def groups_of(tmp_path, *lines, aliases=None):
     """Addresses by group (those with more than one), and the suspect addresses."""
     seen = [observe(tmp_path, traces(*lines))]
     addrs = merge_addresses(seen).addrs
     spools = Spools(seen, addrs, 1)
-    n = len(addrs)
+    alias = np.full(len(addrs), -1)
+    if aliases is not None:
+        router = aliases.routers_of(addrs)
+        first = {number: i for i, number in reversed(list(enumerate(router.tolist())))}
+        alias = np.array([-1 if number < 0 else first[number] for number in router.tolist()])
     origin = prefix_table(tmp_path).lookup(addrs)
-    found = group_interfaces(spools, count_links(spools), find_mates(addrs), np.full(n, -1), origin)
+    found = group_interfaces(spools, count_links(spools), find_mates(addrs), alias, origin)
     names = format_addrs(addrs)
     groups: dict[int, list[str]] = {}
     for name, group in zip(names, found.group.tolist(), strict=True):
@@ -189,6 +258,32 @@ def test_addresses_before_one_address_and_its_mate_are_one_router(tmp_path):
     found, suspects = groups_of(tmp_path, f"{ONE} {FAR}", f"{TWO} {FAR}", "20.1.0.113")
     assert found == [[ONE, TWO, "20.1.0.113"]]
     assert suspects == []
+
+
+def test_two_alias_sets_are_two_routers(tmp_path):
+    lines = [f"{ONE} {FAR}", f"{TWO} {FAR}", f"{THREE} {FAR}", "20.1.0.201", "20.1.0.205"]
+    one, two = (ONE, "20.1.0.201"), (TWO, "20.1.0.205")
+    found, suspects = groups_of(tmp_path, *lines, aliases=alias_sets(one))
+    assert found == [[ONE, TWO, THREE, "20.1.0.201"]]
+    found, suspects = groups_of(tmp_path, *lines, aliases=alias_sets(one, two))
+    assert found == [[ONE, "20.1.0.201"], [TWO, "20.1.0.205"]]
+    assert suspects == [FAR]
+
+
+def test_joins_that_chain_into_two_alias_sets_are_refused(tmp_path):
+    lines = [f"{ONE} {FAR}", f"{TWO} {FAR}", f"{TWO} 20.1.0.118", f"{THREE} 20.1.0.118"]
+    known = alias_sets((ONE, "20.1.0.201"), (THREE, "20.1.0.205"))
+    found, suspects = groups_of(tmp_path, *lines, "20.1.0.201", "20.1.0.205", aliases=known)
+    assert found == [[ONE, TWO, "20.1.0.201"], [THREE, "20.1.0.205"]]
+    assert suspects == ["20.1.0.118"]
+
+
+def test_an_address_of_the_same_router_is_at_no_other_end(tmp_path):
+    # A router that answers twice, the second time by its way out.
+    found, suspects = groups_of(
+        tmp_path, f"{ONE} {FAR}", f"{TWO} {FAR}", aliases=alias_sets((ONE, FAR))
+    )
+    assert (found, suspects) == ([[ONE, FAR]], [])
 
 
 def test_an_address_with_two_sides_in_one_trace_joins_not_even_a_third(tmp_path):
