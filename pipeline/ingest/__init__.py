@@ -1,8 +1,10 @@
-"""Readers of measurements and topologies. To add a format: one module here, one line in FORMATS.
+"""Readers of measurements and topologies. To add a format: one module here, one row in FORMATS.
 
 A reader's module has ``sniff(head) -> bool`` (does a file that begins so belong to it?) and
-``read(stream, report) -> Iterator``; readers do not know one another. A format is told by content,
-never by a file's name.
+``read(stream, report) -> Iterator``, and ``compile_kernels()`` where it compiles any; readers do not
+know one another. A format is told by content, never by a file's name. What else depends on a
+format (choices and messages of ``--format``, which files of a folder claim to be measurements, the
+table in docs/formats.md, the contract between readers) follows from its row.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from types import ModuleType
 from typing import Literal
 
 from pipeline.errors import FormatError, PipelineError, UsageError
-from pipeline.ingest.opening import InputStream, hash_file, open_bytes
+from pipeline.ingest.opening import COMPRESSED_SUFFIXES, InputStream, hash_file, open_bytes
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import Topology
 from pipeline.model.traces import TraceBatch
@@ -24,6 +26,8 @@ __all__ = [
     "FORMATS",
     "HEAD_BYTES",
     "Format",
+    "check_format",
+    "claims_a_format",
     "detect_format",
     "hash_file",
     "open_reader",
@@ -35,26 +39,54 @@ HEAD_BYTES = 1 << 16  # decompressed bytes that a format is told by
 
 @dataclass(frozen=True)
 class Format:
-    """Where the reader of one format lives, and what it yields."""
+    """One format of input.
 
-    module: str
-    yields: Literal["traces", "topology"]
+    Attributes
+    ----------
+    reader : str
+        Module that reads it.
+    kind : str
+        What it yields.
+    suffixes : tuple of str
+        Endings by which a file claims to be of this format: if its content is of none, it is an
+        error of the file in a folder too, where others are left alone.
+    description : str
+    """
+
+    reader: str
+    kind: Literal["traces", "topology"]
+    suffixes: tuple[str, ...]
     description: str
 
     def load(self) -> ModuleType:
         """The reader's module, imported at first use: some compile kernels."""
-        return importlib.import_module(self.module)
+        return importlib.import_module(self.reader)
 
 
+# fmt: off
 FORMATS: dict[str, Format] = {
-    "warts": Format("pipeline.ingest.warts", "traces", "scamper's binary warts"),
-    "scamper_json": Format(
-        "pipeline.ingest.scamper_json", "traces", "scamper's JSON lines, as sc_warts2json prints"
-    ),
-    "atlas": Format("pipeline.ingest.atlas", "traces", "RIPE Atlas traceroute results"),
-    "brite": Format("pipeline.ingest.brite", "topology", "BRITE topology"),
-    "snap": Format("pipeline.ingest.snap", "topology", "edge list, as SNAP publishes them"),
+    "warts": Format("pipeline.ingest.warts", "traces", (".warts",), "scamper's binary warts"),
+    "scamper_json": Format("pipeline.ingest.scamper_json", "traces", (".jsonl",), "scamper's JSON lines, as sc_warts2json prints"),  # noqa: E501
+    "atlas": Format("pipeline.ingest.atlas", "traces", (".jsonl",), "RIPE Atlas traceroute results"),
+    "brite": Format("pipeline.ingest.brite", "topology", (".brite",), "BRITE topology"),
+    "snap": Format("pipeline.ingest.snap", "topology", (), "edge list, as SNAP publishes them"),
 }
+# fmt: on
+
+
+def check_format(name: str | None) -> None:
+    """Raise UsageError unless ``name`` is a key of FORMATS, or None."""
+    if name is not None and name not in FORMATS:
+        known = ", ".join(FORMATS)
+        raise UsageError(f"unknown format {name!r}; --format takes one of: {known}")
+
+
+def claims_a_format(path: Path) -> bool:
+    """Whether a file's name, without the suffix of a compression, ends as those of a format do."""
+    name = path.name.lower()
+    for suffix in COMPRESSED_SUFFIXES:
+        name = name.removesuffix(suffix)
+    return name.endswith(tuple(s for format in FORMATS.values() for s in format.suffixes))
 
 
 def detect_format(path: Path) -> str:
@@ -109,9 +141,7 @@ def open_reader(
         From the iterator, after everything valid: the file is cut short, damaged, or not what it
         claims.
     """
-    if format is not None and format not in FORMATS:
-        known = ", ".join(FORMATS)
-        raise UsageError(f"unknown format {format!r}; --format takes one of: {known}")
+    check_format(format)
     try:
         report.format = format if format is not None else _detect(path, report)
     except FormatError as error:
@@ -121,13 +151,13 @@ def open_reader(
     return chosen, _read(path, report, chosen)
 
 
-def warm_up(formats: Iterable[str] = tuple(FORMATS)) -> None:
-    """Compile the kernels of some readers, or load them from numba's cache.
+def warm_up(formats: Iterable[str] | None = None) -> None:
+    """Compile the kernels of some readers (None: of all), or load them from numba's cache.
 
     To be called once before several processes read: numba's cache has no lock, and each would
     compile anew.
     """
-    for name in formats:
+    for name in FORMATS if formats is None else formats:
         compile_kernels = getattr(FORMATS[name].load(), "compile_kernels", None)
         if compile_kernels is not None:
             compile_kernels()

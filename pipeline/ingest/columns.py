@@ -19,6 +19,7 @@ NEWEST_START_S = 4_102_444_800.0  # 2100-01-01 UTC: later start times are nonsen
 CLOCK_LEAD_S = 2 * 86_400.0  # how far a clock may run ahead of ours and still be believed
 
 N_TRACES, N_REPLIES, N_NO_ADDR, N_BAD_RTT = range(4)  # places in ``TraceColumns.count``
+NOTES = {N_NO_ADDR: "replies without an address", N_BAD_RTT: "round-trip times out of range"}
 
 
 def count_batch(batch: TraceBatch, report: ReadReport) -> None:
@@ -90,6 +91,10 @@ class TraceColumns:
             self.count,
         )
 
+    def notes(self) -> dict[str, int]:
+        """Oddities that were counted while decoding, by name."""
+        return {name: n for i, name in NOTES.items() if (n := int(self.count[i]))}
+
     def take(self) -> TraceBatch | None:
         """The complete traces as a batch of their own, or None; the columns start anew."""
         n_traces, n_replies = int(self.count[N_TRACES]), int(self.count[N_REPLIES])
@@ -111,6 +116,12 @@ class TraceColumns:
 class ByteWindow:
     """A moving window on a stream of decompressed bytes.
 
+    Parameters
+    ----------
+    stream : binary stream with ``readinto``
+    size, max_size : int
+        Bytes that it holds at first, and that it may grow to where one record needs them.
+
     Attributes
     ----------
     data : (size,) uint8
@@ -123,13 +134,18 @@ class ByteWindow:
         Why the stream ended, if not by its end; to be raised after everything readable.
     """
 
-    def __init__(self, stream: BinaryIO, size: int) -> None:
+    def __init__(self, stream: BinaryIO, size: int, max_size: int) -> None:
         self._stream = stream
+        self._max_size = max_size
         self.data = np.empty(size, np.uint8)
         self.end = 0
         self.offset = 0
         self.final = False
         self.fault: FormatError | None = None
+
+    def has_room(self, pos: int) -> bool:
+        """Whether more bytes may follow what begins at ``pos``: not those of a record too long."""
+        return not self.final and (pos > 0 or len(self.data) < self._max_size)
 
     def move(self, pos: int) -> None:
         """Drop what lies before ``pos`` and fill up; grow when nothing could be dropped."""
@@ -139,7 +155,8 @@ class ByteWindow:
             self.offset += pos
             self.end = kept
         elif kept == len(self.data):
-            grown = np.empty(2 * len(self.data), np.uint8)
+            assert kept < self._max_size, "a decoder keeps more than its window may hold"
+            grown = np.empty(min(2 * kept, self._max_size), np.uint8)
             grown[:kept] = self.data
             self.data = grown
         view = self.data.data

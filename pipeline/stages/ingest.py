@@ -300,7 +300,7 @@ def _n_traces(reports: list[ReadReport]) -> int:
     return sum(
         report.n_records
         for report in reports
-        if report.format in FORMATS and FORMATS[report.format].yields == "traces"
+        if report.format in FORMATS and FORMATS[report.format].kind == "traces"
     )
 
 

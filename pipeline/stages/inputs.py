@@ -16,12 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.errors import FormatError, UnreadableError, UsageError
-from pipeline.ingest import FORMATS, detect_format
+from pipeline.ingest import FORMATS, check_format, claims_a_format, detect_format
 from pipeline.stages.folders import unreadable, walk
-
-# A file in a folder that bears one of these claims to be a measurement or a topology.
-CLAIMING_SUFFIXES = (".warts", ".jsonl", ".brite")
-_COMPRESSED = (".gz", ".bz2", ".xz")
 
 
 @dataclass(frozen=True)
@@ -42,14 +38,7 @@ class InputFiles:
 
     def of_kind(self, kind: str) -> list[InputFile]:
         """Files whose format yields ``"traces"`` or a ``"topology"``."""
-        return [f for f in self.files if f.format and FORMATS[f.format].yields == kind]
-
-
-def _claims_a_format(path: Path) -> bool:
-    name = path.name.lower()
-    for suffix in _COMPRESSED:
-        name = name.removesuffix(suffix)
-    return name.endswith(CLAIMING_SUFFIXES)
+        return [f for f in self.files if f.format and FORMATS[f.format].kind == kind]
 
 
 def _is_ours(path: Path, store: Path) -> bool:
@@ -67,7 +56,7 @@ def _tell_format(path: Path, forced: str | None, in_folder: bool) -> InputFile |
     except UnreadableError as error:
         return InputFile(path, error=error)
     except FormatError as error:
-        if in_folder and not _claims_a_format(path):
+        if in_folder and not claims_a_format(path):
             return None
         return InputFile(path, forced) if forced else InputFile(path, error=error)
     return InputFile(path, found) if forced in (None, found) else None
@@ -105,8 +94,7 @@ def find_inputs(inputs: Iterable[Path], format: str | None, store: Path) -> Inpu
     UsageError
         If the format is unknown, or there is no file at all.
     """
-    if format is not None and format not in FORMATS:
-        raise UsageError(f"unknown format {format!r}; --format takes one of: {', '.join(FORMATS)}")
+    check_format(format)
     files: dict[Path, InputFile] = {}
     left_alone: list[Path] = []
     for given in inputs:

@@ -82,7 +82,7 @@ class TopologyReaderContract:
         return self.read(path)
 
     def test_it_yields_topologies(self):
-        assert FORMATS[self.format].yields == "topology"
+        assert FORMATS[self.format].kind == "topology"
 
     @pytest.mark.parametrize("compression", COMPRESS)
     def test_a_compressed_file_is_the_same_file(self, tmp_path, compression):

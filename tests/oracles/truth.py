@@ -110,7 +110,7 @@ def observe_lab(folder: Path, scratch: Path) -> list[Observation]:
             form, batches = open_reader(path, report)
         except FormatError:
             continue  # the truth, the prefix table, another tool's output
-        if form is not FORMATS.get(report.format, form) or form.yields != "traces" or stem in seen:
+        if form is not FORMATS.get(report.format, form) or form.kind != "traces" or stem in seen:
             continue
         seen.add(stem)
         observer = Observer(scratch)

@@ -45,7 +45,8 @@ from pipeline.errors import FormatError
 from pipeline.ingest.atlas import scan as atlas_scan
 from pipeline.ingest.atlas.grammar import MAX_DEPTH
 from pipeline.ingest.atlas.record import NOTES, BrokenError, OtherTypeError, parse_result
-from pipeline.ingest.columns import N_REPLIES, N_TRACES, ByteWindow, TraceColumns, count_batch
+from pipeline.ingest.column_reader import Broken, ColumnReader, More, Step, TraceDecoder
+from pipeline.ingest.columns import N_REPLIES, N_TRACES, ByteWindow, TraceColumns
 from pipeline.model.reading import ReadReport
 from pipeline.model.traces import TraceBatch
 
@@ -62,6 +63,7 @@ _INNER_KEYS = frozenset(
     b'"hop" "result" "from" "x" "err" "error" "rtt" "ttl" "size" "late" "icmpext" "obj" "class" '
     b'"version" "type" "mpls" "label" "edst" "dup" "flags" "mtu" "ittl" "dstoptsize"'.split()
 )
+_NOT_JSON = "not valid JSON"
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _INDENT = re.compile(rb"(?:\A|\n)([ \t]*)[\[{,]?[ \t]*\Z")
 # Longest text that the search for the next record may have to look back at.
@@ -91,7 +93,7 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[TraceBatch]:
     FormatError
         After everything valid: the file is empty, cut short, or holds no traceroute result.
     """
-    return _Reader(stream, report).batches()
+    return ColumnReader(stream, report, AtlasDecoder(report)).batches()
 
 
 def compile_kernels() -> None:
@@ -101,135 +103,101 @@ def compile_kernels() -> None:
         pass
 
 
-class _Reader:
-    def __init__(self, stream: BinaryIO, report: ReadReport) -> None:
+class AtlasDecoder(TraceDecoder):
+    """State of decoding one file: open arrays, lines, and what the next record is known by."""
+
+    min_trace_bytes, min_reply_bytes = _MIN_TRACE_BYTES, _MIN_REPLY_BYTES
+
+    def __init__(self, report: ReadReport) -> None:
+        self.window_bytes, self.max_window_bytes = WINDOW_BYTES, MAX_RECORD_BYTES
         self._report = report
-        self._window = ByteWindow(stream, WINDOW_BYTES)
-        self._columns = self._room()
         self._state = np.zeros(3, np.int64)
         self._totals = np.zeros(atlas_scan.N_NOTES, np.int64)
-        self._lines = 0  # newlines before the window
+        self._n_lines, self._counted_to = 0, 0  # newlines before that place in the window
+        self._is_blank = True
         self._first_key = b""  # of the file's first record
         self._next_record: re.Pattern[bytes] | None = None  # what is looked for, after a fault
-        self._cut: FormatError | None = None
 
-    def batches(self) -> Iterator[TraceBatch]:
-        window, report = self._window, self._report
-        window.move(0)
-        pos = 3 if bytes(window.data[: min(3, window.end)]) == b"\xef\xbb\xbf" else 0
+    def begin(self, window: ByteWindow) -> int:
         if match := _FIRST_KEY.search(window.data.data[: min(window.end, 4096)]):
             self._first_key = match[1]
-        is_empty = True
+        return 3 if bytes(window.data[: min(3, window.end)]) == b"\xef\xbb\xbf" else 0
+
+    def decode(self, window: ByteWindow, at: int, columns: TraceColumns) -> Step:
+        state = self._state
+        self._is_blank = self._is_blank and not bytes(window.data[: window.end]).strip()
         while True:
-            is_empty = is_empty and not bytes(window.data[: window.end]).strip()
-            pos = self._scan(pos)
-            self._note()
-            if batch := self._take():
-                yield batch
-            if window.final and pos >= window.end:
-                break
-            self._lines += int(np.count_nonzero(window.data[:pos] == 10))
-            size = len(window.data)
-            window.move(pos)
-            pos = 0
-            if len(window.data) != size:
-                self._columns = self._room()
-        if window.fault is not None:
-            raise window.fault
-        if is_empty:
-            raise FormatError(report.path, "", "empty")
-        if self._cut is not None:
-            raise self._cut
-        if self._state[atlas_scan.S_OPEN] and not self._ends_in_a_fault():
-            raise FormatError(report.path, self._place(pos), "cut short: the array does not end")
-        if report.n_records == 0 and not report.skipped:
-            raise FormatError(report.path, "", "no traceroute result in it")
+            state[: atlas_scan.S_OPEN] = columns.count[: N_REPLIES + 1]
+            start, stop, status = atlas_scan.scan_records(
+                window.data, at, window.end, state, self._totals, *columns.arrays[:-1]
+            )
+            columns.count[: N_REPLIES + 1] = state[: atlas_scan.S_OPEN]
+            if status == atlas_scan.EMPTY:
+                return More(window.end)
+            if status != atlas_scan.ODD:
+                return self._broken(window, start, stop, status)
+            wrong = self._read_odd(window, start, stop, columns)
+            if wrong is not None:
+                return wrong
+            at = stop
 
-    def _ends_in_a_fault(self) -> bool:
-        """Whether the end of the array was passed over with the broken record before it."""
-        last = bytes(self._window.data[max(0, self._window.end - _OVERLAP) : self._window.end])
-        return self._next_record is not None and last.rstrip().endswith(b"]")
-
-    def _room(self) -> TraceColumns:
-        """Columns for whatever the window can hold."""
-        size = len(self._window.data)
-        return TraceColumns(size // _MIN_TRACE_BYTES + 1, size // _MIN_REPLY_BYTES + 1)
-
-    def _take(self) -> TraceBatch | None:
-        batch = self._columns.take()
-        if batch is not None:
-            count_batch(batch, self._report)
-        return batch
-
-    def _note(self) -> None:
+    def leave(self, window: ByteWindow, at: int) -> None:
         for i, name in NOTES.items():
             if self._totals[i]:
                 self._report.notes[name] += int(self._totals[i])
         self._totals[:] = 0
+        self._line(window, at)
+        self._counted_to = 0
 
-    def _place(self, pos: int) -> str:
-        line = 1 + self._lines + int(np.count_nonzero(self._window.data[:pos] == 10))
-        return f"line {line}, byte {self._window.offset + pos}"
+    def judge(self, window: ByteWindow, fault: FormatError | None) -> FormatError | None:
+        path = self._report.path
+        if self._is_blank:
+            return FormatError(path, "", "empty")
+        if fault is not None:
+            return fault
+        if self._state[atlas_scan.S_OPEN] and not self._ends_in_a_fault(window):
+            place = f"line {1 + self._n_lines}, byte {window.offset + window.end}"
+            return FormatError(path, place, "cut short: the array does not end")
+        if self._report.n_records == 0 and not self._report.skipped:
+            return FormatError(path, "", "no traceroute result in it")
+        return None
 
-    def _scan(self, pos: int) -> int:
-        """Use up the window; the place of what does not end in it."""
-        window, columns, state = self._window, self._columns, self._state
-        if self._next_record is not None:
-            pos = self._resume(pos)
-        while self._next_record is None:
-            state[: atlas_scan.S_OPEN] = columns.count[: N_REPLIES + 1]
-            start, stop, status = atlas_scan.scan_records(
-                window.data, pos, window.end, state, self._totals, *columns.arrays[:-1]
-            )
-            columns.count[: N_REPLIES + 1] = state[: atlas_scan.S_OPEN]
-            if status == atlas_scan.EMPTY:
-                return window.end
-            if status == atlas_scan.ODD:
-                self._read_odd(start, stop)
-                pos = stop
-            elif status == atlas_scan.PARTIAL:
-                if not window.final and (start > 0 or len(window.data) < MAX_RECORD_BYTES):
-                    return start
-                pos = self._end_of_partial(start)
-            else:
-                self._reject(start, stop, self._reason(start, stop, status))
-                pos = self._skip_from(start)
-        return pos
+    def _ends_in_a_fault(self, window: ByteWindow) -> bool:
+        """Whether the end of the array was passed over with the broken record before it."""
+        last = bytes(window.data[max(0, window.end - _OVERLAP) : window.end])
+        return self._next_record is not None and last.rstrip().endswith(b"]")
 
-    def _reason(self, start: int, stop: int, status: int) -> str:
-        """What is wrong with a record that the scanner gave up at ``stop``."""
-        if status == atlas_scan.STRAY:
-            return "not an object"
-        text = _STRING.sub(b"", bytes(self._window.data[start:stop]))
-        depth = sum(text.count(c) for c in b"{[") - sum(text.count(c) for c in b"}]")
-        return "nested too deep" if depth >= MAX_DEPTH else "not valid JSON"
+    def _line(self, window: ByteWindow, at: int) -> int:
+        """Line of ``at``, counted from the last place that was asked for."""
+        first, last = sorted((self._counted_to, at))
+        n_between = int(np.count_nonzero(window.data[first:last] == 10))
+        self._n_lines += n_between if last == at else -n_between
+        self._counted_to = at
+        return 1 + self._n_lines
 
-    def _end_of_partial(self, start: int) -> int:
-        """A record that the file ends in, or that is too long: broken, unless the file is cut."""
-        if not self._window.final:
-            self._report.reject(
-                self._place(start), "record too long", f"more than {MAX_RECORD_BYTES} bytes"
-            )
-            return self._skip_from(start)
-        place = self._place(start)
-        pos = self._skip_from(start)
-        if self._next_record is None:  # another record follows: this one lost its end on its way
-            self._reject(start, start, "not valid JSON")
-        elif self._window.fault is None:
-            self._cut = FormatError(self._report.path, place, "cut short: the result does not end")
-        return pos
+    def _place(self, window: ByteWindow, at: int) -> str:
+        return f"line {self._line(window, at)}, byte {window.offset + at}"
 
-    def _reject(self, start: int, fault: int, reason: str) -> None:
-        data = self._window.data
-        shown = bytes(data[max(start, fault - 20) : min(fault + 40, self._window.end)])
-        self._report.reject(self._place(fault), reason, shown.decode("ascii", "replace"))
+    def _broken(self, window: ByteWindow, start: int, stop: int, status: int) -> Step:
+        """What becomes of a record at ``start`` that the scanner gave up at ``stop``."""
+        if status == atlas_scan.PARTIAL and window.has_room(start):
+            return More(start)
+        self._next_record = self._pattern_behind(window, start)
+        behind = start + 1
+        if status != atlas_scan.PARTIAL:
+            reason, shown = _reason(window, start, stop, status), _shown(window, start, stop)
+            return Broken(behind, self._place(window, stop), reason, shown, is_lost=True)
+        place = self._place(window, start)
+        if not window.final:
+            detail = f"more than {MAX_RECORD_BYTES} bytes"
+            return Broken(behind, place, "record too long", detail, is_lost=True)
+        # It lost its end on its way, unless no other follows: then the file is cut.
+        shown, last = _shown(window, start, start), "cut short: the result does not end"
+        return Broken(behind, place, _NOT_JSON, shown, is_lost=True, if_last=last, is_cut=True)
 
-    def _skip_from(self, start: int) -> int:
-        """Go to the next record after the broken one at ``start``.
-
-        Where the window holds none, ``_next_record`` stays set and the search goes on in the next.
-        """
-        data = self._window.data.data[: self._window.end]
+    def _pattern_behind(self, window: ByteWindow, start: int) -> re.Pattern[bytes]:
+        """What the next record after the broken one at ``start`` is known by."""
+        data = window.data.data[: window.end]
         before = bytes(data[max(0, start - _OVERLAP) : start])
         indent = _INDENT.search(before)
         width = min(len(indent[1]), 100) if indent else 0
@@ -241,35 +209,32 @@ class _Reader:
             rb"(?<=[\s,\[}\]])(?=\{\s{0,100}%s)" % re.escape(key)
             for key in sorted(keys - _INNER_KEYS - {b""})
         ]
-        if self._window.data[start] != 123:
+        if window.data[start] != 123:
             options.append(rb"\n")  # no object at all: its line is lost, no more
-        self._next_record = re.compile(b"|".join(options))
-        return self._resume(start + 1)
+        return re.compile(b"|".join(options))
 
-    def _resume(self, pos: int) -> int:
+    def resynchronise(self, window: ByteWindow, at: int) -> int | More | None:
         assert self._next_record is not None
-        window = self._window
-        found = self._next_record.search(window.data.data[: window.end], pos)
+        found = self._next_record.search(window.data.data[: window.end], at)
         if found:
             self._next_record = None
             return found.end()
-        return window.end if window.final else max(pos, window.end - _OVERLAP)
+        return None if window.final else More(max(at, window.end - _OVERLAP))
 
-    def _read_odd(self, start: int, stop: int) -> None:
+    def _read_odd(
+        self, window: ByteWindow, start: int, stop: int, columns: TraceColumns
+    ) -> Broken | None:
         """Read a record that the scanner left: by the same rules, in Python."""
         try:
-            result = parse_result(orjson.loads(self._window.data.data[start:stop]))
+            result = parse_result(orjson.loads(window.data.data[start:stop]))
         except orjson.JSONDecodeError:
-            self._reject(start, start, "not valid JSON")
-            return
+            shown = _shown(window, start, start)
+            return Broken(stop, self._place(window, start), _NOT_JSON, shown)
         except BrokenError as error:
-            reason, detail = error.args
-            self._report.reject(self._place(start), reason, detail)
-            return
+            return Broken(stop, self._place(window, start), *error.args)
         except OtherTypeError as error:
             self._report.skip(error.args[0])
-            return
-        columns = self._columns
+            return None
         t, k = int(columns.count[N_TRACES]), int(columns.count[N_REPLIES])
         columns.src_addr[t], columns.dst_addr[t] = result.src, result.dst
         columns.start_s[t] = result.start_s
@@ -281,3 +246,19 @@ class _Reader:
         columns.count[N_TRACES], columns.count[N_REPLIES] = t + 1, k
         for i, n in result.notes.items():
             self._totals[i] += n
+        return None
+
+
+def _reason(window: ByteWindow, start: int, stop: int, status: int) -> str:
+    """What is wrong with a record that the scanner gave up at ``stop``."""
+    if status == atlas_scan.STRAY:
+        return "not an object"
+    text = _STRING.sub(b"", bytes(window.data[start:stop]))
+    depth = sum(text.count(c) for c in b"{[") - sum(text.count(c) for c in b"}]")
+    return "nested too deep" if depth >= MAX_DEPTH else _NOT_JSON
+
+
+def _shown(window: ByteWindow, start: int, fault: int) -> str:
+    """The text around the fault of the record at ``start``."""
+    shown = bytes(window.data[max(start, fault - 20) : min(fault + 40, window.end)])
+    return shown.decode("ascii", "replace")

@@ -26,6 +26,7 @@ import numpy as np
 import orjson
 
 from pipeline.errors import FormatError
+from pipeline.ingest.column_reader import Broken, ColumnReader, More, Step, TraceDecoder, Unreadable
 from pipeline.ingest.columns import (
     N_BAD_RTT,
     N_NO_ADDR,
@@ -33,7 +34,6 @@ from pipeline.ingest.columns import (
     N_TRACES,
     ByteWindow,
     TraceColumns,
-    count_batch,
 )
 from pipeline.ingest.icmp import reply_kind
 from pipeline.ingest.scamper_json import decode as fast
@@ -96,7 +96,7 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[TraceBatch]:
     FormatError
         After everything valid: the file is empty, cut short, or no scamper JSON.
     """
-    return _Reader(stream, report).batches()
+    return ColumnReader(stream, report, ScamperJsonDecoder(report)).batches()
 
 
 def compile_kernels() -> None:
@@ -107,196 +107,163 @@ def compile_kernels() -> None:
         pass
 
 
-class _Reader:
-    """State of reading one file: a window on it, and the columns being filled."""
+class ScamperJsonDecoder(TraceDecoder):
+    """State of decoding one file: the line, and whether it is one array."""
 
-    def __init__(self, stream: BinaryIO, report: ReadReport) -> None:
-        self.report = report
-        self.window = ByteWindow(stream, WINDOW_BYTES)
-        self.memory = np.zeros(4, np.int64)
-        self.memory[fast.M_LINE] = 1
-        self.skipping_line = False
-        self._make_room()
+    min_trace_bytes, min_reply_bytes = fast.MIN_TRACE_BYTES, fast.MIN_REPLY_BYTES
 
-    def _make_room(self) -> None:
-        size = len(self.window.data)
-        self.columns = TraceColumns(
-            size // fast.MIN_TRACE_BYTES + 2, size // fast.MIN_REPLY_BYTES + 2
-        )
+    def __init__(self, report: ReadReport) -> None:
+        self.window_bytes, self.max_window_bytes = WINDOW_BYTES, MAX_RECORD
+        self._report = report
+        self._memory = np.zeros(4, np.int64)
+        self._memory[fast.M_LINE] = 1
+        self._after_array = False
 
-    def batches(self) -> Iterator[TraceBatch]:
-        window, report = self.window, self.report
-        window.move(0)
-        pos = self._begin()
-        fault: FormatError | None = None
-        while True:
-            size = len(window.data)
-            pos, fault = self._decode(pos)
-            batch = self.columns.take()
-            if batch is not None:
-                count_batch(batch, report)
-                yield batch
-            if window.final or fault is not None:
-                break
-            window.move(pos)
-            pos = 0
-            if len(window.data) != size:
-                self._make_room()
-        for place, note in (
-            (N_NO_ADDR, "replies without an address"),
-            (N_BAD_RTT, "round-trip times out of range"),
-        ):
-            if self.columns.count[place]:
-                report.notes[note] += int(self.columns.count[place])
-        if window.fault is not None:
-            raise window.fault
-        if window.offset == window.end == 0:
-            raise FormatError(report.path, "", "empty")
-        if report.n_records == 0 and not report.skipped and fault is None:
-            raise FormatError(report.path, "", "no scamper JSON: no record of scamper's in it")
-        if fault is not None:
-            raise fault
-
-    def _begin(self) -> int:
-        """Behind a byte order mark and the opening bracket of an array, if there are any."""
-        data, end = self.window.data, self.window.end
-        pos = len(_BOM) if data[: min(3, end)].tobytes() == _BOM else 0
-        while pos < end and data[pos] in b" \t\r\n":
-            self.memory[fast.M_LINE] += int(data[pos] == 10)
-            pos += 1
-        if pos < end and data[pos] == ord("["):
-            self.memory[fast.M_ARRAY] = 1
-            pos += 1
-        return pos
+    @property
+    def _in_array(self) -> bool:
+        return self._memory[fast.M_ARRAY] == 1
 
     @property
     def _place(self) -> str:
-        return f"line {self.memory[fast.M_LINE]}"
+        return f"line {self._memory[fast.M_LINE]}"
 
-    def _decode(self, pos: int) -> tuple[int, FormatError | None]:
-        """Decode what the window holds; where to go on, and why the file ends badly, if so."""
-        window, memory = self.window, self.memory
-        arrays = self.columns.arrays
-        if self.skipping_line:
-            pos = find_newline(window.data, pos, window.end)
-            self.skipping_line = pos == window.end
-        while True:
-            code = fast.decode(window.data, pos, window.end, window.final, arrays, memory)
-            pos = int(memory[fast.M_POS])
-            if code == fast.DONE and memory[fast.M_ARRAY] == 1:
-                return pos, self._fault("cut short: the array has no end")
+    def begin(self, window: ByteWindow) -> int:
+        """Behind a byte order mark and the opening bracket of an array, if there are any."""
+        data, end = window.data, window.end
+        at = len(_BOM) if data[: min(3, end)].tobytes() == _BOM else 0
+        while at < end and data[at] in b" \t\r\n":
+            self._memory[fast.M_LINE] += int(data[at] == 10)
+            at += 1
+        if at < end and data[at] == ord("["):
+            self._memory[fast.M_ARRAY] = 1
+            at += 1
+        return at
+
+    def decode(self, window: ByteWindow, at: int, columns: TraceColumns) -> Step:
+        memory = self._memory
+        while not self._after_array:
+            code = fast.decode(window.data, at, window.end, window.final, columns.arrays, memory)
+            at = int(memory[fast.M_POS])
+            if code == fast.DONE and self._in_array:
+                return Unreadable(self._place, "cut short: the array has no end")
             if code == fast.DONE:
-                return pos, None
+                return More(at)
             if code == fast.END_OF_ARRAY:
-                return self._after_array(pos + 1)
-            if code == fast.SLOW:
-                behind, fault = self._read_slowly(pos)
-                if fault is not None:
-                    return pos, fault
-                if behind is not None:
-                    pos = behind
-                    continue
-            if window.end - pos >= MAX_RECORD:
-                self.report.reject(self._place, f"record longer than {MAX_RECORD} bytes")
-                if memory[fast.M_ARRAY] == 1:
-                    return pos, self._fault("an element of the array is too long to go on")
-                self.skipping_line = True
-                pos = find_newline(window.data, pos, window.end)
-                self.skipping_line = pos == window.end
-                if not self.skipping_line:
-                    continue
-            return pos, None
+                self._after_array = True
+                at += 1
+            elif code == fast.SLOW:
+                step = self._read_slowly(window, at, columns)
+                if not isinstance(step, More):
+                    return step
+                if step.at == at:
+                    return self._wait(window, at)
+                at = step.at
+            else:
+                return self._wait(window, at)
+        if window.data[at : window.end].tobytes().strip():
+            return Unreadable(self._place, "text follows the end of the array")
+        return More(window.end)
 
-    def _fault(self, reason: str) -> FormatError:
-        return FormatError(self.report.path, self._place, reason)
+    def _wait(self, window: ByteWindow, at: int) -> Step:
+        """The record at ``at`` does not end in the window; neither will it in a larger one?"""
+        if window.has_room(at):
+            return More(at)
+        last = "an element of the array is too long to go on" if self._in_array else ""
+        reason = f"record longer than {MAX_RECORD} bytes"
+        return Broken(at, self._place, reason, is_lost=True, if_last=last)
 
-    def _after_array(self, pos: int) -> tuple[int, FormatError | None]:
-        rest = self.window.data[pos : self.window.end].tobytes()
-        if rest.strip():
-            return pos, self._fault("text follows the end of the array")
-        if not self.window.final:
-            return pos - 1, None  # come back to the bracket with more of the text
-        return pos, None
+    def resynchronise(self, window: ByteWindow, at: int) -> int | More | None:
+        """The end of the line; in an array, what follows cannot be told apart."""
+        if self._in_array:
+            return None
+        at = find_newline(window.data, at, window.end)
+        if at < window.end:
+            return at
+        return None if window.final else More(at)
 
-    def _read_slowly(self, pos: int) -> tuple[int | None, FormatError | None]:
-        """Read what begins at ``pos`` with a full parser.
+    def judge(self, window: ByteWindow, fault: FormatError | None) -> FormatError | None:
+        if fault is None and self._report.n_records == 0 and not self._report.skipped:
+            reason = "no scamper JSON: no record of scamper's in it"
+            return FormatError(self._report.path, "", reason)
+        return fault
 
-        Returns the position behind it, or None when its end is not here yet, and an error if the
-        file cannot be read on.
+    def _read_slowly(self, window: ByteWindow, at: int, columns: TraceColumns) -> Step:
+        """Read what begins at ``at`` with a full parser.
+
+        ``More`` of the position behind it, or of ``at`` itself when its end is not here yet.
         """
-        window, data, end = self.window, self.window.data, self.window.end
-        in_array = self.memory[fast.M_ARRAY] == 1
-        if in_array and self.memory[fast.M_EXPECTS_COMMA]:
-            return pos, self._fault("the array is broken: no comma behind an element")
+        data, end, memory, place = window.data, window.end, self._memory, self._place
+        in_array = self._in_array
+        if in_array and memory[fast.M_EXPECTS_COMMA]:
+            return Unreadable(place, "the array is broken: no comma behind an element")
         # An element of an array or a record with others behind it on its line ends at its bracket.
-        limit = end if in_array else find_newline(data, pos, end)
+        limit = end if in_array else find_newline(data, at, end)
         if not in_array and limit == end and not window.final:
-            return None, None
-        behind = find_close(data, pos, limit) if data[pos] == ord("{") else MORE
+            return More(at)
+        behind = find_close(data, at, limit) if data[at] == ord("{") else MORE
         if in_array and behind == MORE:
             if not window.final:
-                return None, None
-            return pos, self._fault("cut short or broken: an element of the array has no end")
-        is_cut = behind == MORE and data[pos] == ord("{") and window.final and limit == end
+                return More(at)
+            return Unreadable(place, "cut short or broken: an element of the array has no end")
+        is_cut = behind == MORE and data[at] == ord("{") and window.final and limit == end
         rest = data[behind:limit].tobytes().lstrip() if not in_array and behind != MORE else b""
         if behind == MORE or rest[:1] not in (b"", b"{"):
             behind = limit
-        line = data[pos:behind].tobytes()
+        line = data[at:behind].tobytes()
+        wrong: _BrokenRecord | None = None
         try:
-            record = orjson.loads(line)
+            self._take(orjson.loads(line), columns)
         except (orjson.JSONDecodeError, RecursionError) as error:
             if is_cut:
-                return pos, self._fault("cut short in a record")
-            self.report.reject(self._place, NOT_JSON, str(error))
+                return Unreadable(place, "cut short in a record")
+            wrong = _BrokenRecord(NOT_JSON, error)
             behind = behind if in_array else limit
-        else:
-            self._take(record)
+        except _BrokenRecord as error:
+            wrong = error
         if in_array:
-            self.memory[fast.M_LINE] += line.count(b"\n")
-            self.memory[fast.M_EXPECTS_COMMA] = 1
-        return behind, None
+            memory[fast.M_LINE] += line.count(b"\n")
+            memory[fast.M_EXPECTS_COMMA] = 1
+        return More(behind) if wrong is None else Broken(behind, place, wrong.reason, wrong.detail)
 
-    def _take(self, record: Any) -> None:
-        """Use, skip or reject one parsed record."""
-        try:
-            kind, record = _kind(record)
-            if kind == "trace":
-                self._take_trace(record)
-            else:
-                self.report.skip(kind)
-        except _BrokenRecord as broken:
-            self.report.reject(self._place, broken.reason, broken.detail)
+    def _take(self, record: Any, columns: TraceColumns) -> None:
+        """Use or skip one parsed record."""
+        kind, record = _kind(record)
+        if kind == "trace":
+            take_trace(record, columns)
+        else:
+            self._report.skip(kind)
 
-    def _take_trace(self, record: dict[str, Any]) -> None:
-        columns = self.columns
-        src = _address(record["src"]) if record.get("src") is not None else (0, 0)
-        if record.get("dst") is None:
-            raise _BrokenRecord("trace without a destination")
-        dst = _address(record["dst"])
-        start_s = _start(record.get("start"))
-        hops = record.get("hops")
-        if hops is None:
-            hops = []
-        if not isinstance(hops, list):
-            raise _BrokenRecord("hops are no list", type(hops).__name__)
-        replies = [_reply(hop) for hop in hops]
-        answered = [reply for reply in replies if reply is not None]
-        answered.sort(key=lambda reply: reply[0])
-        row, first = int(columns.count[N_TRACES]), int(columns.count[N_REPLIES])
-        columns.src_addr[row] = src
-        columns.dst_addr[row] = dst
-        columns.start_s[row] = start_s
-        for at, (ttl, addr, rtt_ms, kind) in enumerate(answered, start=first):
-            columns.ttl[at] = ttl
-            columns.addr[at] = addr
-            in_range = rtt_ms is not None and 0 <= rtt_ms < fast.MAX_RTT_MS
-            columns.rtt_ms[at] = rtt_ms if in_range else np.nan
-            columns.count[N_BAD_RTT] += rtt_ms is not None and not in_range
-            columns.kind[at] = kind
-        columns.count[N_NO_ADDR] += len(replies) - len(answered)
-        columns.count[N_TRACES] = row + 1
-        columns.count[N_REPLIES] = first + len(answered)
-        columns.reply_ptr[row + 1] = first + len(answered)
+
+def take_trace(record: dict[str, Any], columns: TraceColumns) -> None:
+    """Write a parsed trace behind what the columns hold."""
+    src = _address(record["src"]) if record.get("src") is not None else (0, 0)
+    if record.get("dst") is None:
+        raise _BrokenRecord("trace without a destination")
+    dst = _address(record["dst"])
+    start_s = _start(record.get("start"))
+    hops = record.get("hops")
+    if hops is None:
+        hops = []
+    if not isinstance(hops, list):
+        raise _BrokenRecord("hops are no list", type(hops).__name__)
+    replies = [_reply(hop) for hop in hops]
+    answered = [reply for reply in replies if reply is not None]
+    answered.sort(key=lambda reply: reply[0])
+    row, first = int(columns.count[N_TRACES]), int(columns.count[N_REPLIES])
+    columns.src_addr[row] = src
+    columns.dst_addr[row] = dst
+    columns.start_s[row] = start_s
+    for at, (ttl, addr, rtt_ms, kind) in enumerate(answered, start=first):
+        columns.ttl[at] = ttl
+        columns.addr[at] = addr
+        in_range = rtt_ms is not None and 0 <= rtt_ms < fast.MAX_RTT_MS
+        columns.rtt_ms[at] = rtt_ms if in_range else np.nan
+        columns.count[N_BAD_RTT] += rtt_ms is not None and not in_range
+        columns.kind[at] = kind
+    columns.count[N_NO_ADDR] += len(replies) - len(answered)
+    columns.count[N_TRACES] = row + 1
+    columns.count[N_REPLIES] = first + len(answered)
+    columns.reply_ptr[row + 1] = first + len(answered)
 
 
 def _kind(record: Any) -> tuple[str, dict[str, Any]]:

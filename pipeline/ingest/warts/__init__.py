@@ -20,12 +20,14 @@ from typing import BinaryIO
 import numpy as np
 
 from pipeline.errors import FormatError
-from pipeline.ingest.columns import N_NO_ADDR, ByteWindow, TraceColumns, count_batch
+from pipeline.ingest.column_reader import Broken, ColumnReader, More, Step, TraceDecoder
+from pipeline.ingest.columns import ByteWindow, TraceColumns
 from pipeline.ingest.warts import decode as wire
 from pipeline.model.reading import ReadReport
 from pipeline.model.traces import TraceBatch
 
 WINDOW_BYTES = 1 << 22  # some 15,000 traces; bounds what one batch holds
+MAX_WINDOW_BYTES = 2 * wire.MAX_RECORD  # holds any record, its header and the next one's
 
 # Record types by their number.
 TYPE_NAMES = {
@@ -72,7 +74,7 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[TraceBatch]:
     FormatError
         After everything valid: the file is empty, cut short, damaged to its end, or no warts.
     """
-    return _Reader(stream, report).batches()
+    return ColumnReader(stream, report, WartsDecoder(report)).batches()
 
 
 def compile_kernels() -> None:
@@ -83,158 +85,123 @@ def compile_kernels() -> None:
         pass
 
 
-class _Reader:
-    """State of reading one file: a window on it, and the addresses that it numbered."""
+class WartsDecoder(TraceDecoder):
+    """What is known of one file while it is decoded: the addresses that it numbered."""
 
-    def __init__(self, stream: BinaryIO, report: ReadReport) -> None:
-        self.report = report
-        self.window = ByteWindow(stream, WINDOW_BYTES)
-        self.numbered = np.zeros((16, 2), np.uint64)
-        self.n_numbered = 0
-        self.n_skipped = np.zeros(wire.MAX_TYPE + 1, np.int64)
-        self.memory = np.zeros(4, np.int64)
-        self.lost_at: int | None = None  # place of the fault behind which a record is looked for
-        self._make_room()
+    min_trace_bytes, min_reply_bytes = wire.MIN_TRACE_BYTES, wire.MIN_REPLY_BYTES
 
-    def _make_room(self) -> None:
-        size = len(self.window.data)
-        self.columns = TraceColumns(
-            size // wire.MIN_TRACE_BYTES + 2, size // wire.MIN_REPLY_BYTES + 2
-        )
-        self.table = np.empty((size // 6 + 1, 2), np.uint64)
+    def __init__(self, report: ReadReport) -> None:
+        self.window_bytes, self.max_window_bytes = WINDOW_BYTES, MAX_WINDOW_BYTES
+        self._report = report
+        self._numbered = np.zeros((16, 2), np.uint64)
+        self._n_numbered = 0
+        self._n_skipped = np.zeros(wire.MAX_TYPE + 1, np.int64)
+        self._table = np.empty((0, 2), np.uint64)
+        self._memory = np.zeros(4, np.int64)
 
-    def batches(self) -> Iterator[TraceBatch]:
-        pos = 0
-        fault: FormatError | None = None
-        while True:
-            batch = self._take()
-            if batch is not None:
-                yield batch
-            if self.window.final:
-                break
-            size = len(self.window.data)
-            self.window.move(pos)
-            if len(self.window.data) != size:
-                self._make_room()
-            pos, fault = self._decode()
-        if self.columns.count[N_NO_ADDR]:
-            self.report.notes["replies without an address"] += int(self.columns.count[N_NO_ADDR])
-        if self.window.fault is not None:
-            raise self.window.fault
-        if self.window.offset == self.window.end == 0:
-            raise FormatError(self.report.path, "", "empty")
-        if self.report.n_records == 0 and not self.report.skipped:
-            raise FormatError(self.report.path, "", "no warts file: no record of scamper's in it")
-        if fault is not None:
-            raise fault
-
-    def _take(self) -> TraceBatch | None:
-        batch = self.columns.take()
-        if batch is not None:
-            count_batch(batch, self.report)
-        for kind in np.flatnonzero(self.n_skipped).tolist():
-            name = TYPE_NAMES.get(kind, f"type {kind}")
-            self.report.skip(name, int(self.n_skipped[kind]))
-        self.n_skipped[:] = 0
-        return batch
-
-    def _decode(self) -> tuple[int, FormatError | None]:
-        """Decode what the window holds; where to go on, and why the file ends badly, if so."""
-        window, memory, pos = self.window, self.memory, 0
-        arrays = self.columns.arrays
-        if self.lost_at is not None:
-            pos, fault = self._seek(0)
-            if self.lost_at is not None:
-                return pos, fault
+    def decode(self, window: ByteWindow, at: int, columns: TraceColumns) -> Step:
+        memory = self._memory
+        most = len(window.data) // wire.MIN_ADDRESS_BYTES + 1
+        if len(self._table) < most:
+            self._table = np.empty((most, 2), np.uint64)
         while True:
             code = wire.decode(
                 window.data,
-                pos,
+                at,
                 window.end,
                 window.final,
-                arrays,
-                self.table,
-                self.numbered,
-                self.n_numbered,
-                self.n_skipped,
+                columns.arrays,
+                self._table,
+                self._numbered,
+                self._n_numbered,
+                self._n_skipped,
                 memory,
             )
-            pos = int(memory[wire.M_POS])
+            at = int(memory[wire.M_POS])
             if code in (wire.DONE, wire.NEED):
-                return pos, None
-            if code == wire.ADDRESS:
-                pos = self._number_address(pos)
-                continue
-            place = f"byte {window.offset + pos}"
-            if code == wire.CUT:
-                pos, fault = self._seek_behind_cut(pos, place)
-                if fault is not None:
-                    return pos, fault
-                continue
-            if code == wire.BROKEN:
-                self.report.reject(place, wire.REASONS[memory[wire.M_REASON]])
-                behind = self._behind(pos)
-                if behind is not None:
-                    pos = behind
-                    continue
-            else:
-                self.report.reject(place, "bytes that are no record")
-            self.lost_at = window.offset + pos
-            pos, fault = self._seek(pos + (1 if code == wire.LOST else wire.HEADER_BYTES))
-            if self.lost_at is not None:
-                return pos, fault
+                return More(at)
+            if code != wire.ADDRESS:
+                return self._broken(window, at, code)
+            behind, reason, detail = self._number_address(window, at)
+            if reason:
+                return Broken(behind, _place(window, at), reason, detail)
+            at = behind
 
-    def _behind(self, pos: int) -> int | None:
-        """Where the length of the record at ``pos`` leads, if a record or the end is there."""
-        data, end = self.window.data, self.window.end
-        length = int.from_bytes(data[pos + 4 : pos + 8].tobytes(), "big")
-        behind = pos + wire.HEADER_BYTES + length
-        if behind == end and self.window.final:
-            return behind
-        return behind if data[behind : min(behind + 2, end)].tobytes() == b"\x12\x05" else None
+    def _broken(self, window: ByteWindow, at: int, code: int) -> Broken:
+        """What becomes of bytes at which the kernel stopped with CUT, LOST or BROKEN."""
+        place, body = _place(window, at), at + wire.HEADER_BYTES
+        if code == wire.CUT:  # it claims more than there is: a wrong length, or a cut file
+            reason = wire.REASONS[wire.BAD_LENGTH]
+            last = "cut short in a record"
+            return Broken(body, place, reason, is_lost=True, if_last=last, is_cut=True)
+        last = "no record from here to the end: damaged or cut short"
+        if code == wire.LOST:
+            return Broken(at + 1, place, "bytes that are no record", is_lost=True, if_last=last)
+        reason = wire.REASONS[self._memory[wire.M_REASON]]
+        behind = _behind(window, at)
+        if behind is not None:
+            return Broken(behind, place, reason)
+        return Broken(body, place, reason, is_lost=True, if_last=last)
 
-    def _seek(self, pos: int) -> tuple[int, FormatError | None]:
-        """Look for the next record from ``pos`` on; found when ``lost_at`` is None afterwards."""
-        window, found_at = self.window, np.zeros(4, np.int64)
-        found = wire.find_record(window.data, pos, window.end, window.final, found_at)
-        if found == wire.DONE:
-            self.lost_at = None
-        if found != wire.LOST:
-            return int(found_at[wire.M_POS]), None
-        reason = "no record from here to the end: damaged or cut short"
-        return window.end, FormatError(self.report.path, f"byte {self.lost_at}", reason)
+    def resynchronise(self, window: ByteWindow, at: int) -> int | More | None:
+        found_at = np.zeros(4, np.int64)
+        found = wire.find_record(window.data, at, window.end, window.final, found_at)
+        if found == wire.LOST:
+            return None
+        at = int(found_at[wire.M_POS])
+        return at if found == wire.DONE else More(at)
 
-    def _seek_behind_cut(self, pos: int, place: str) -> tuple[int, FormatError | None]:
-        """The record at ``pos`` claims more than there is: a wrong length, or a cut file?"""
-        self.lost_at = self.window.offset + pos
-        next_pos, fault = self._seek(pos + wire.HEADER_BYTES)
-        if fault is not None:
-            return pos, FormatError(self.report.path, place, "cut short in a record")
-        self.report.reject(place, wire.REASONS[wire.BAD_LENGTH])
-        return next_pos, None
+    def leave(self, window: ByteWindow, at: int) -> None:
+        for kind in np.flatnonzero(self._n_skipped).tolist():
+            name = TYPE_NAMES.get(kind, f"type {kind}")
+            self._report.skip(name, int(self._n_skipped[kind]))
+        self._n_skipped[:] = 0
 
-    def _number_address(self, pos: int) -> int:
-        """Take in an address record: a number modulo 255, a type and the bytes."""
-        data = self.window.data
-        length = int.from_bytes(data[pos + 4 : pos + 8].tobytes(), "big")
-        body = pos + wire.HEADER_BYTES
-        place = f"byte {self.window.offset + pos}"
+    def judge(self, window: ByteWindow, fault: FormatError | None) -> FormatError | None:
+        if self._report.n_records == 0 and not self._report.skipped:
+            return FormatError(self._report.path, "", "no warts file: no record of scamper's in it")
+        return fault
+
+    def _number_address(self, window: ByteWindow, at: int) -> tuple[int, str, str]:
+        """Take in an address record: a number modulo 255, a type and the bytes.
+
+        Returns the position behind it, and what is wrong with it, if anything.
+        """
+        data = window.data
+        body = at + wire.HEADER_BYTES
+        length = _length(window, at)
+        behind = body + length
         if length < 3:
-            self.report.reject(place, wire.REASONS[wire.BAD_ADDRESS])
-            return body + length
+            return behind, wire.REASONS[wire.BAD_ADDRESS], ""
         number = int(data[body])
-        if self.n_numbered == 0 or (number <= 1 and number != self.n_numbered % 255):
-            self.n_numbered = min(number, 1)  # files count from 0 or 1; one may follow another
-        if number != self.n_numbered % 255:
-            self.report.reject(place, "address record out of order", f"number {number}")
-            return body + length
-        if self.n_numbered == len(self.numbered):
-            self.numbered = np.concatenate([self.numbered, np.zeros_like(self.numbered)])
-        kind = int(data[body + 1])
-        row = self.n_numbered
-        if not wire.parse_address(data, body + 2, length - 2, kind, self.numbered, row):
-            self.report.reject(place, wire.REASONS[wire.BAD_ADDRESS])
-            self.numbered[row] = 0
-        self.n_numbered += 1
-        self.report.skipped[TYPE_NAMES[wire.TYPE_ADDRESS]] += 1
-        return body + length
+        if self._n_numbered == 0 or (number <= 1 and number != self._n_numbered % 255):
+            self._n_numbered = min(number, 1)  # files count from 0 or 1; one may follow another
+        if number != self._n_numbered % 255:
+            return behind, "address record out of order", f"number {number}"
+        if self._n_numbered == len(self._numbered):
+            self._numbered = np.concatenate([self._numbered, np.zeros_like(self._numbered)])
+        reason = ""
+        kind, row = int(data[body + 1]), self._n_numbered
+        if not wire.parse_address(data, body + 2, length - 2, kind, self._numbered, row):
+            reason = wire.REASONS[wire.BAD_ADDRESS]
+            self._numbered[row] = 0
+        self._n_numbered += 1
+        self._report.skipped[TYPE_NAMES[wire.TYPE_ADDRESS]] += 1
+        return behind, reason, ""
+
+
+def _place(window: ByteWindow, at: int) -> str:
+    return f"byte {window.offset + at}"
+
+
+def _length(window: ByteWindow, at: int) -> int:
+    return int.from_bytes(window.data[at + 4 : at + 8].tobytes(), "big")
+
+
+def _behind(window: ByteWindow, at: int) -> int | None:
+    """Where the length of the record at ``at`` leads, if a record or the end is there."""
+    behind = at + wire.HEADER_BYTES + _length(window, at)
+    if behind == window.end and window.final:
+        return behind
+    follows = window.data[behind : min(behind + 2, window.end)].tobytes() == b"\x12\x05"
+    return behind if follows else None

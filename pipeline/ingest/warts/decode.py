@@ -29,6 +29,7 @@ TYPE_ADDRESS, TYPE_TRACE = 5, 6
 MAX_TYPE = 255
 # A trace takes at least header, two parameter bytes, count and end; a reply at least 7 bytes.
 MIN_TRACE_BYTES, MIN_REPLY_BYTES = 12, 7
+MIN_ADDRESS_BYTES = 6  # in a record: length, type, four bytes
 
 # Why ``decode`` came back.
 DONE, NEED, CUT, LOST, BROKEN, ADDRESS = range(6)
@@ -312,7 +313,7 @@ def decode(data, pos, end, final, columns, table, numbered, n_numbered, n_skippe
     columns : tuple of arrays
         ``TraceColumns.arrays``, with room for end // MIN_TRACE_BYTES more traces and
         end // MIN_REPLY_BYTES more replies.
-    table : (size // 6 + 1, 2) uint64
+    table : (size // MIN_ADDRESS_BYTES + 1, 2) uint64
         Addresses of the record in progress.
     numbered : (n, 2) uint64; n_numbered : int
         Addresses of address records.

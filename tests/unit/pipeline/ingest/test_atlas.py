@@ -1,4 +1,4 @@
-"""RIPE Atlas: what a reply means, any shape of file, and two parsers that agree on every record."""
+"""RIPE Atlas: what a reply means, any shape of file; the two parsers: test_atlas_parsers.py."""
 
 from __future__ import annotations
 
@@ -8,23 +8,16 @@ import json
 import math
 from pathlib import Path
 
-import numpy as np
 import orjson
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from pipeline.ingest import FORMATS, atlas
-from pipeline.ingest.atlas import scan as atlas_scan
-from pipeline.ingest.atlas.record import BrokenError, OtherTypeError, parse_result
-from pipeline.ingest.columns import TraceColumns
-from pipeline.ingest.text.addresses import scan_addr
+from pipeline.ingest.atlas.record import parse_result
 from pipeline.model.addresses import parse_addr
 from pipeline.model.reading import MAX_SKIPPED_TYPES, OTHER_TYPE, ReadReport
 from pipeline.model.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE
-from tests.contracts.trace_reader import Trace, TraceReaderContract, mutations, unpack
+from tests.contracts.trace_reader import Trace, TraceReaderContract, unpack
 from tests.real_data import real_data
-from tests.soak import examples
 
 SAMPLES = Path(__file__).parents[4] / "data" / "samples" / "atlas"
 LINES = (SAMPLES / "results.jsonl").read_bytes().splitlines()
@@ -342,117 +335,3 @@ def test_real_files_are_read_whole(name, n_traces, n_replies, notes):
             assert rtt == (None if math.isnan(ours.rtt_ms) else pytest.approx(ours.rtt_ms, 1e-5))
         assert result.start_s == trace.start_s
         assert result.dst == parse_addr(trace.dst)
-
-
-def scan_one(data: bytes) -> tuple[int, int, TraceColumns, list[int]]:
-    """Status, end and what the scanner made of the first record of ``data``."""
-    text = np.frombuffer(data + b"\n", np.uint8)
-    columns = TraceColumns(8, 200)
-    state, totals = np.zeros(3, np.int64), np.zeros(atlas_scan.N_NOTES, np.int64)
-    _, stop, status = atlas_scan.scan_records(
-        text, 0, len(text), state, totals, *columns.arrays[:-1]
-    )
-    columns.count[:2] = state[:2]
-    return status, stop, columns, totals.tolist()
-
-
-VALUES = st.recursive(
-    st.none()
-    | st.booleans()
-    | st.integers(-300, 300)
-    | st.floats(-10, 1e10)
-    | st.sampled_from(["traceroute", "10.0.0.1", "2001:db8::1", "1.2.3.04", "::1.2.3.4", "", "*"])
-    | st.text(max_size=4),
-    lambda inner: st.lists(inner, max_size=3),
-    max_leaves=3,
-)
-REPLY = st.dictionaries(
-    st.sampled_from(
-        ["from", "from", "rtt", "x", "err", "late", "dup", "edst", "error", "icmpext", "flags"]
-    ),
-    VALUES,
-    max_size=4,
-)
-PLAIN = st.fixed_dictionaries(
-    {"from": st.sampled_from(["10.0.0.1", "2001:db8::1", "1:2::3"]), "rtt": st.floats(0, 1e9)},
-    optional={"err": VALUES, "icmpext": VALUES},
-)
-HOP = st.fixed_dictionaries(
-    {},
-    optional={"hop": st.integers(-1, 257) | VALUES, "result": st.lists(PLAIN | REPLY, max_size=3)},
-) | st.dictionaries(st.sampled_from(["hop", "result", "error"]), VALUES, max_size=3)
-RECORD = st.fixed_dictionaries(
-    {"type": st.just("traceroute") | VALUES, "result": st.lists(HOP, max_size=4) | VALUES},
-    optional={
-        "dst_addr": st.just("192.0.2.9") | VALUES,
-        "src_addr": VALUES,
-        "from": VALUES,
-        "timestamp": st.integers(0, 2**33) | VALUES,
-    },
-)
-
-
-def assert_parsers_agree(data: bytes) -> None:
-    """What the scanner takes, the Python parser takes alike; what it calls broken is no JSON."""
-    status, _, columns, totals = scan_one(data)
-    if status == atlas_scan.BROKEN:
-        with pytest.raises(orjson.JSONDecodeError):
-            orjson.loads(data)
-    if status != atlas_scan.EMPTY or columns.count[0] == 0:
-        return
-    # Several records may have been taken; a mutation can make two of one.
-    if columns.count[0] > 1:
-        return
-    text = data.strip(b" \t\r\n,[]")
-    # orjson refuses numbers beyond a float64, wherever they stand; the grammar does not.
-    result = parse_result(json.loads(text))
-    batch = columns.take()
-    assert batch is not None
-    assert [tuple(row) for row in batch.addr.tolist()] == [r.addr for r in result.replies]
-    assert batch.ttl.tolist() == [r.ttl for r in result.replies]
-    assert batch.kind.tolist() == [r.kind for r in result.replies]
-    want = np.array([r.rtt_ms for r in result.replies], np.float64)
-    assert np.allclose(batch.rtt_ms, want, rtol=1e-6, atol=1e-30, equal_nan=True)
-    assert tuple(batch.src_addr[0].tolist()) == result.src
-    assert tuple(batch.dst_addr[0].tolist()) == result.dst
-    assert batch.start_s[0] == pytest.approx(result.start_s)
-    assert totals == [result.notes[i] for i in range(atlas_scan.N_NOTES)]
-
-
-@settings(max_examples=examples(80), deadline=None)
-@given(record=RECORD)
-def test_scanner_and_parser_agree_on_any_record(record):
-    data = orjson.dumps(record)
-    status, stop, *_ = scan_one(data)
-    assert status in (atlas_scan.EMPTY, atlas_scan.ODD)
-    assert stop >= len(data)
-    assert_parsers_agree(data)
-    try:
-        parse_result(record)
-    except (BrokenError, OtherTypeError):
-        assert status == atlas_scan.ODD
-
-
-@settings(max_examples=examples(120), deadline=None)
-@given(data=st.sampled_from(LINES[:4]).flatmap(mutations))
-def test_scanner_and_parser_agree_on_mutated_records(data):
-    if data.lstrip()[:1] == b"{":
-        assert_parsers_agree(data)
-
-
-@settings(max_examples=examples(100), deadline=None)
-@given(text=st.text("0123456789abcdefg:.%", max_size=20) | st.ip_addresses().map(str))
-def test_addresses_are_scanned_as_the_standard_library_reads_them(text):
-    out = np.zeros((1, 2), np.uint64)
-    data = np.frombuffer(text.encode() + b'"', np.uint8)
-    if scan_addr(data, 0, len(text), out, 0):
-        assert tuple(out[0].tolist()) == parse_addr(text)
-
-
-@settings(max_examples=examples(100), deadline=None)
-@given(address=st.ip_addresses())
-def test_every_usual_address_is_scanned_without_python(address):
-    out = np.zeros((1, 2), np.uint64)
-    text = str(address)
-    data = np.frombuffer(text.encode() + b'"', np.uint8)
-    assert scan_addr(data, 0, len(text), out, 0) or ("." in text[1:] and ":" in text)

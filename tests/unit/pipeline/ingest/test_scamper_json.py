@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from pipeline.errors import FormatError
 from pipeline.ingest import open_reader, scamper_json
+from pipeline.ingest.column_reader import ColumnReader
 from pipeline.ingest.columns import TraceColumns
 from pipeline.ingest.scamper_json import decode as fast
 from pipeline.ingest.scamper_json.scan import MORE, UNSURE, read_address, read_decimal, skip_value
@@ -175,11 +176,12 @@ def test_an_endless_line_is_rejected_without_being_kept(monkeypatch):
     good = trace(f"[{hop()}]")
     report = ReadReport("bytes")
     data = good + b'{"type":"' + b"x" * 1_000_000 + b'"}\n' + good
-    reader = scamper_json._Reader(io.BytesIO(data), report)
+    decoder = scamper_json.ScamperJsonDecoder(report)
+    reader = ColumnReader(io.BytesIO(data), report, decoder)
     traces = [t for batch in reader.batches() for t in unpack(batch)]
     assert traces == [ONE_HOP] * 2
     assert dict(report.rejected) == {"record longer than 4096 bytes": 1}
-    assert len(reader.window.data) <= 1 << 14
+    assert len(reader.window.data) <= 1 << 12
 
 
 def test_a_round_trip_time_out_of_range_is_noted():
@@ -237,9 +239,8 @@ def test_what_the_compiled_way_accepts_means_the_same_to_the_full_parser(data):
     quick = columns.take()
     if code != fast.DONE or quick is None or quick.n_traces != 1:
         return
-    reader = scamper_json._Reader(None, ReadReport("slow"))  # type: ignore[arg-type]
-    reader._take(orjson.loads(line))
-    slow = reader.columns.take()
+    scamper_json.take_trace(orjson.loads(line), columns)
+    slow = columns.take()
     assert slow is not None
     for name in vars(slow):
         np.testing.assert_array_equal(getattr(quick, name), getattr(slow, name), name)

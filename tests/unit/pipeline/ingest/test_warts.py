@@ -11,6 +11,7 @@ import pytest
 
 from pipeline.errors import FormatError
 from pipeline.ingest import open_reader, warts
+from pipeline.ingest.column_reader import ColumnReader
 from pipeline.model.addresses import unique_addrs
 from pipeline.model.reading import ReadReport
 from pipeline.model.traces import (
@@ -191,7 +192,7 @@ def test_garbage_of_any_length_does_not_pile_up_in_memory(monkeypatch):
     monkeypatch.setattr(warts, "WINDOW_BYTES", 1 << 10)
     report = ReadReport("bytes")
     data = wb.SAMPLE + b"\x12\x05\x00" * 100_000 + wb.SAMPLE
-    reader = warts._Reader(io.BytesIO(data), report)
+    reader = ColumnReader(io.BytesIO(data), report, warts.WartsDecoder(report))
     traces = [trace for batch in reader.batches() for trace in unpack(batch)]
     assert traces == SAMPLE_TRACES * 2
     assert dict(report.rejected) == {"bytes that are no record": 1}
