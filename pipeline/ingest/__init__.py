@@ -1,10 +1,10 @@
 """Readers of measurements and topologies. To add a format: one module here, one row in FORMATS.
 
-A reader's module has ``sniff(head) -> bool`` (does a file that begins so belong to it?) and
-``read(stream, report) -> Iterator``, and ``compile_kernels()`` where it compiles any; readers do not
-know one another. A format is told by content, never by a file's name. What else depends on a
-format (choices and messages of ``--format``, which files of a folder claim to be measurements, the
-table in docs/formats.md, the contract between readers) follows from its row.
+A reader's module has ``sniff(head) -> bool`` (does a file that begins so belong to it?),
+``read(stream, report) -> Iterator`` and, where it compiles anything, ``compile_kernels()``; readers
+do not know one another. A format is told by content, never by a file's name. What else depends on
+a format (choices and messages of ``--format``, which files of a folder claim to be measurements,
+the table in docs/formats.md, the contract between readers) follows from its row.
 """
 
 from __future__ import annotations
@@ -63,15 +63,20 @@ class Format:
         return importlib.import_module(self.reader)
 
 
-# fmt: off
 FORMATS: dict[str, Format] = {
     "warts": Format("pipeline.ingest.warts", "traces", (".warts",), "scamper's binary warts"),
-    "scamper_json": Format("pipeline.ingest.scamper_json", "traces", (".jsonl",), "scamper's JSON lines, as sc_warts2json prints"),  # noqa: E501
-    "atlas": Format("pipeline.ingest.atlas", "traces", (".jsonl",), "RIPE Atlas traceroute results"),
+    "scamper_json": Format(
+        "pipeline.ingest.scamper_json",
+        "traces",
+        (".jsonl",),
+        "scamper's JSON lines, as sc_warts2json prints",
+    ),
+    "atlas": Format(
+        "pipeline.ingest.atlas", "traces", (".jsonl",), "RIPE Atlas traceroute results"
+    ),
     "brite": Format("pipeline.ingest.brite", "topology", (".brite",), "BRITE topology"),
     "snap": Format("pipeline.ingest.snap", "topology", (), "edge list, as SNAP publishes them"),
 }
-# fmt: on
 
 
 def check_format(name: str | None) -> None:

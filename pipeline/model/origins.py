@@ -16,8 +16,11 @@ import numpy as np
 
 from pipeline.model.words import number
 
-TOPOLOGIES = ("brite", "snap")  # formats of files that declare their ASes and links
-_TABLES = ("pfx2as", "as-names", "itdk-nodes")
+# What files hold by their format, for manifests of earlier versions, which do not say it: a new
+# format does not belong here.
+_HELD_BEFORE = {"brite": "topology", "snap": "topology"} | dict.fromkeys(
+    ("pfx2as", "as-names", "itdk-nodes", "", None), "table"
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +116,11 @@ def as_ranges(asn: np.ndarray) -> list[list[int]]:
     return [[int(run[0]), int(run[-1])] for run in np.split(asn, cuts)]
 
 
+def _held(entry: Mapping[str, Any]) -> str:
+    """What an input holds: traces, a topology or a table."""
+    return entry.get("holds") or _HELD_BEFORE.get(entry.get("format"), "traces")
+
+
 def origins_of(manifest: Mapping[str, Any], asn: np.ndarray) -> Origins:
     """Origins of the ASes of a snapshot.
 
@@ -133,7 +141,7 @@ def origins_of(manifest: Mapping[str, Any], asn: np.ndarray) -> Origins:
             as_ranges=tuple((first, last) for first, last in entry.get("as_ranges") or ()),
         )
         for entry in inputs
-        if entry.get("format") in TOPOLOGIES
+        if _held(entry) == "topology"
     ]
     options = manifest.get("options") or {}
     if not inputs and options.get("model"):
@@ -141,7 +149,7 @@ def origins_of(manifest: Mapping[str, Any], asn: np.ndarray) -> Origins:
         made_by = options.get("command") or f"{options['model']}, seed {options.get('seed')}"
         ranges = tuple((first, last) for first, last in as_ranges(asn))
         sources = [Source("", kind, str(made_by), ranges)]
-    traces = any(entry.get("format") not in (*TOPOLOGIES, *_TABLES, "", None) for entry in inputs)
+    traces = any(_held(entry) == "traces" for entry in inputs)
     unknown = kind == "mixed" and any(not source.as_ranges for source in sources)
     merged = (manifest.get("counts") or {}).get("merged_addresses")
     trace_kind = "mixed" if unknown else "router" if merged else "interface"

@@ -205,10 +205,11 @@ def _refuse_mixture(inputs: InputFiles, config: IngestConfig) -> None:
 
 
 def _why_nothing(reports: list[ReadReport]) -> str:
-    """Why there is no record: the first fault of a file, else what the first file holds instead."""
-    for report in reports:
-        if report.error:
-            return report.error
+    """Why there is no record: the faults of files, else what the first file holds instead."""
+    faults = [report.error for report in reports if report.error]
+    if faults:
+        more = len(faults) - MAX_NAMED
+        return "; ".join(faults[:MAX_NAMED]) + (f"; and {more:,} more" if more > 0 else "")
     inputs = [report for report in reports if report.format in FORMATS]
     skipped = ", ".join(f"{kind} ({n:,})" for kind, n in inputs[0].skipped.items())
     others = f" and {len(inputs) - 1} more files" if len(inputs) > 1 else ""
@@ -297,11 +298,14 @@ def _default_name(reports: list[ReadReport], started: float) -> str:
 
 
 def _n_traces(reports: list[ReadReport]) -> int:
-    return sum(
-        report.n_records
-        for report in reports
-        if report.format in FORMATS and FORMATS[report.format].kind == "traces"
-    )
+    return sum(report.n_records for report in reports if _holds(report) == "traces")
+
+
+def _holds(report: ReadReport) -> str:
+    """Traces, a topology, or a table about them; "" for a file of no known format."""
+    if report.format in FORMATS:
+        return FORMATS[report.format].kind
+    return "table" if report.format else ""
 
 
 def _input_row(report: ReadReport) -> dict:
@@ -309,6 +313,7 @@ def _input_row(report: ReadReport) -> dict:
     return {
         "path": report.path,
         "format": report.format,
+        "holds": _holds(report),
         "status": report.status,
         "error": report.error,
         "sha256": report.sha256,

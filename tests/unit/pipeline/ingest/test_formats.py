@@ -31,6 +31,17 @@ def test_each_format_has_module_samples_tests_and_documentation(name):
     assert any(name in line for line in text.splitlines() if line.startswith("## "))
 
 
+def test_the_table_of_the_docs_is_that_of_the_formats():
+    rows = [
+        f"| `{name}` | {format.description} | {format.kind} | "
+        + "".join(f"`{suffix}` " for suffix in format.suffixes)
+        + "|"
+        for name, format in FORMATS.items()
+    ]
+    head = "| `--format` | what | holds | names that claim it |\n| --- | --- | --- | --- |\n"
+    assert head + "\n".join(rows) + "\n\n" in (ROOT / "docs" / "formats.md").read_text()
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_each_sample_is_taken_for_its_format_alone(name):
     for path in (SAMPLES / name).iterdir():

@@ -236,3 +236,16 @@ def test_an_as_for_inputs_that_all_name_theirs_is_told_to_be_without_effect(tmp_
     assert "hopscope analyze --asn 64501" in summary.warnings[-1]
     used = ingest(config(tmp_path, ATLAS, asn=64501))
     assert not any("--asn" in line for line in used.warnings)
+
+
+def test_every_input_that_is_missing_is_named_up_to_a_few(tmp_path):
+    missing = [tmp_path / f"missing-{i}" for i in range(7)]
+    with pytest.raises(UsageError) as two:
+        ingest(config(tmp_path, *missing[:2], asn=5))
+    gone = "no such file or folder; give one that exists"
+    assert str(two.value) == f"nothing to ingest: {missing[0]}: {gone}; {missing[1]}: {gone}"
+    with pytest.raises(UsageError) as seven:
+        ingest(config(tmp_path, *missing, asn=5))
+    assert str(missing[4]) in str(seven.value)
+    assert str(missing[5]) not in str(seven.value)
+    assert str(seven.value).endswith("; and 2 more")
