@@ -73,6 +73,7 @@ def test_what_names_no_variant_is_refused(name):
 # Device code
 
 
+@pytest.mark.soak
 def test_compiles_without_a_gpu():
     pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC (extra nvrtc) is not installed")
     from tests.unit.kernels.cuda.test_cu_files_compile import ARCHITECTURES, compiler_log
