@@ -6,11 +6,9 @@ import pytest
 from distributed import Client, LocalCluster, get_worker
 
 from pipeline.errors import FormatError, OutOfMemoryError, RetryableError
-from pipeline.schedule.transport.attempt import MAX_POSTED_BYTES, withdraw_here
+from pipeline.schedule.transport.attempt import MAX_POSTED_BYTES
 from pipeline.schedule.transport.connection import FEW, MANY, Connection
 from pipeline.schedule.transport.drive import SCHEDULES, drive, drive_barrier, drive_striding
-from pipeline.schedule.transport.flight import Flight, no_split, on_any
-from pipeline.schedule.transport.mailbox import Mailbox
 from pipeline.schedule.transport.watch import Limits
 
 # A cluster in this process: tasks share these with the tests.
@@ -65,13 +63,19 @@ def run_with_faults(task):
         raise ZeroDivisionError("a bug")
     if task == 19:
         raise RetryableError("never")
+    if task == 20:
+        raise OutOfMemoryError("20 do not fit")
     return task * task
 
 
 def test_a_slow_task_holds_nobody_back_and_errors_become_outcomes(client):
     tasks = feed(range(40))
-    outcomes = {o.task: o for o in drive(client, run_with_faults, tasks, name="a", window=4)}
-    assert sorted(outcomes) == list(range(40))
+    options = {"window": 4, "smaller": lambda task: [task + 80, task + 81] if task == 20 else []}
+    outcomes = {o.task: o for o in drive(client, run_with_faults, tasks, name="a", **options)}
+    assert sorted(outcomes) == [*(task for task in range(40) if task != 20), 100, 101]
+    (too_large,) = outcomes[100].failed + outcomes[101].failed
+    assert isinstance(too_large.error, OutOfMemoryError)
+    assert outcomes[101].result == 101 * 101
     assert outcomes[0].error is None
     assert outcomes[23].result == 529
     assert outcomes[23].attempts == 3
@@ -83,23 +87,6 @@ def test_a_slow_task_holds_nobody_back_and_errors_become_outcomes(client):
     assert outcomes[19].attempts == CALLS[19] == 3
     assert outcomes[5].run.worker in client.scheduler_info()["workers"]
     assert outcomes[5].submitted <= outcomes[5].run.started <= outcomes[5].run.ended
-
-
-def run_half(task):
-    if task > 2:
-        raise OutOfMemoryError(f"{task} do not fit")
-    return task
-
-
-def test_out_of_memory_is_retried_as_smaller_tasks(client):
-    def halves(task):
-        return [task // 2, task - task // 2] if task > 1 else []
-
-    outcomes = list(drive(client, run_half, feed([7]), name="half", smaller=halves))
-    assert sum(outcome.result for outcome in outcomes) == 7
-    assert all(outcome.result <= 2 for outcome in outcomes)
-    # Each failure is told once: 7, then 3 and 4.
-    assert sum(len(outcome.failed) for outcome in outcomes) == 3
 
 
 def test_tasks_that_appear_late_are_run(client):
@@ -120,10 +107,17 @@ def run_and_note(task):
 
 
 def test_striding_gives_each_worker_its_share(client):
-    outcomes = list(drive_striding(client, run_and_note, feed(range(20)), name="c"))
+    tasks = feed(range(20))
+    outcomes = list(drive_striding(client, run_and_note, tasks, name=lambda task: f"bfs_AS{task}"))
     assert sorted(outcome.task for outcome in outcomes) == list(range(20))
     workers = sorted(client.scheduler_info()["workers"])
     assert PLACE == {task: workers[task % 2] for task in range(20)}
+    on_the_dashboard = client.run_on_scheduler(_prefixes)
+    assert {f"bfs_AS{task}" for task in range(20)} <= on_the_dashboard
+
+
+def _prefixes(dask_scheduler):
+    return set(dask_scheduler.task_prefixes)
 
 
 def run_two_at_once(task):
@@ -146,22 +140,22 @@ def test_barrier_starts_the_next_batch_after_the_whole_batch(client):
     assert batches == [{0, 1}, {2, 3}, {4, 5}]
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_two_runs_on_one_scheduler_do_not_share_results(client, schedule):
+def test_runs_at_once_on_one_scheduler_do_not_share_results(client):
     found = {}
 
-    def drive_one(offset):
+    def drive_one(schedule, offset):
         outcomes = SCHEDULES[schedule](
             client, (offset).__add__, feed(range(30)), name="bfs_AS1", window=2
         )
         found[offset] = {outcome.task: outcome.result for outcome in outcomes}
 
-    threads = [threading.Thread(target=drive_one, args=(offset,)) for offset in (100, 200)]
+    runs = [(schedule, 100 * i) for i, schedule in enumerate([*SCHEDULES, "free"])]
+    threads = [threading.Thread(target=drive_one, args=run) for run in runs]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join(timeout=60)
-    assert found == {offset: {task: task + offset for task in range(30)} for offset in (100, 200)}
+    assert found == {offset: {task: task + offset for task in range(30)} for _, offset in runs}
 
 
 def run_slowly(task):
@@ -197,43 +191,25 @@ def _n_waiting(dask_worker):
     return sum(task.state in ("ready", "waiting") for task in dask_worker.state.tasks.values())
 
 
-def test_names_show_the_as_on_the_dashboard(client):
-    tasks = feed(range(4))
-    list(drive(client, abs, tasks, name=lambda task: f"bfs_AS{task}"))
-    prefixes = client.run_on_scheduler(lambda dask_scheduler: list(dask_scheduler.task_prefixes))
-    assert {f"bfs_AS{task}" for task in range(4)} <= set(prefixes)
-
-
-@pytest.mark.parametrize("n_bytes", [10, 2 * MAX_POSTED_BYTES])
-def test_no_future_is_kept_and_nobody_stays_subscribed(client, n_bytes):
-    outcomes = list(drive(client, bytes, feed([n_bytes] * 20), name="g"))
-    assert [outcome.result for outcome in outcomes] == [bytes(n_bytes)] * 20
-    until_none(lambda: client.run_on_scheduler(_n_known))
-    until_none(lambda: client.run_on_scheduler(_n_subscribed, topic=client.id))
-
-
 def _n_subscribed(dask_scheduler, topic):
     return len(dask_scheduler._broker._topics[topic].subscribers)
 
 
-def test_small_results_are_posted_and_large_ones_fetched(client, monkeypatch):
-    fetched = []
-    fetch = Connection.fetch
-    monkeypatch.setattr(
-        Connection, "fetch", lambda self, futures: fetched.extend(futures) or fetch(self, futures)
-    )
-    sizes = [10, 3 * MAX_POSTED_BYTES, 20, 4 * MAX_POSTED_BYTES]
+def test_small_results_are_posted_large_ones_fetched_and_none_is_kept(client, monkeypatch):
+    fetched = []  # keys: whoever holds a future keeps its result
+
+    def fetch(self, futures):
+        fetched.extend(future.key for future in futures)
+        fetch_results(self, futures)
+
+    fetch_results = Connection.fetch
+    monkeypatch.setattr(Connection, "fetch", fetch)
+    sizes = [10, 3 * MAX_POSTED_BYTES, 20, 4 * MAX_POSTED_BYTES] * 5
     outcomes = list(drive(client, bytes, feed(sizes), name="h"))
     assert sorted(len(outcome.result) for outcome in outcomes) == sorted(sizes)
-    assert len(fetched) == 2
-
-
-def test_a_post_that_is_lost_is_fetched(client, monkeypatch):
-    monkeypatch.setattr(Mailbox, "deliver", lambda self, event: None)
-    outcomes = list(drive(client, run_and_note, feed(range(20)), name="i"))
-    # It was posted, so Dask has nothing: each is tried again, and fails for good.
-    assert all(isinstance(outcome.error, RetryableError) for outcome in outcomes)
-    assert len(STARTED) == 60
+    assert len(fetched) == 10
+    until_none(lambda: client.run_on_scheduler(_n_known))
+    until_none(lambda: client.run_on_scheduler(_n_subscribed, topic=client.id))
 
 
 def _n_known(dask_scheduler):
@@ -327,66 +303,6 @@ def test_what_became_useless_is_withdrawn_and_what_runs_is_used(client):
     until_none(lambda: client.run_on_scheduler(_n_known))
 
 
-def test_what_waits_in_quarantine_can_be_withdrawn_too(client):
-    """A suspect that waits for another one is in nobody's hands."""
-    flight = Flight(client, abs, lambda task: "k-0", 3, no_split, Limits(), on_any)
-    with flight:
-        for task in (-1, -2):
-            flight._suspects.append((task, None, 2, 1, (), True, 0, 0))
-        assert flight.waiting() == [-1, -2]
-        flight.withdraw([-2])
-        assert flight.waiting() == [-1]
-        assert flight.n_in_flight == 2
-        told = []
-        while len(told) < 2:
-            told += flight.finished()
-        assert [(o.task, o.withdrawn, o.attempts) for o in told] == [(-2, True, 2), (-1, False, 2)]
-        assert told[1].result == 1
-        assert flight.waiting() == []
-
-
-def test_what_a_worker_refuses_is_withdrawn_even_if_others_never_answer(client, monkeypatch):
-    """Workers know that 2, 4, 6 and 8 are withdrawn, but the client is never told that all do."""
-
-    async def lose_answers(self, keys):
-        withdraw_here(keys)
-        LATE_TASK_RAN.set()
-
-    def useless(waiting):
-        BOTH_RUN.wait(timeout=30)
-        return [task for task in waiting if task % 2 == 0]
-
-    monkeypatch.setattr(Connection, "_withdraw", lose_answers)
-    options = {"window": 99, "useless": useless, "limits": Limits(poll_s=0.1)}
-    outcomes = list(drive(client, run_until_told, feed(range(10)), name="l", **options))
-    assert sorted(outcome.task for outcome in outcomes) == list(range(10))
-    assert all((o.error, o.failed, o.attempts) == (None, (), 1) for o in outcomes)
-    assert sorted(o.task for o in outcomes if o.withdrawn) == [2, 4, 6, 8]
-    assert sorted(STARTED) == [0, 1, 3, 5, 7, 9]
-
-
-def fail_once_told(task):
-    run_until_told(task)
-    if task == 0:
-        raise RetryableError("no memory now")
-    return task
-
-
-def test_what_fails_and_is_not_needed_any_longer_is_not_tried_again(client):
-    def useless(waiting):  # told once
-        BOTH_RUN.wait(timeout=30)
-        is_told = LATE_TASK_RAN.is_set()
-        LATE_TASK_RAN.set()
-        return [] if is_told else [0]
-
-    options = {"useless": useless, "limits": Limits(poll_s=0.1)}
-    outcomes = list(drive(client, fail_once_told, feed([0, 1]), name="m", **options))
-    told = {outcome.task: outcome for outcome in outcomes}
-    assert (told[0].withdrawn, told[0].error, len(told[0].failed)) == (True, None, 1)
-    assert (told[1].withdrawn, told[1].error, told[1].result) == (False, None, 1)
-    assert STARTED.count(0) == 1
-
-
 def test_what_is_urgent_is_begun_before_what_has_waited_longer(client):
     """Tasks 0 and 1 hold both workers, 39 wait; then comes the urgent one."""
     n_asked = 0
@@ -414,21 +330,14 @@ def hold_one(task):
     return task
 
 
-@pytest.mark.parametrize("schedule", SCHEDULES)
-def test_a_task_over_its_time_fails_alone(client, schedule):
-    """What waited behind it was never begun: it is not charged, and runs elsewhere."""
+def test_a_task_over_its_time_fails_alone(client):
+    """What waited behind it, bound to its worker, was never begun: it runs elsewhere, uncharged."""
     limits = Limits(poll_s=0.1, task_s=3, no_worker_s=20)
+    name = lambda task: f"task_{task}"  # noqa: E731
+    tasks = feed(range(40))
     try:
-        outcomes = {
-            outcome.task: outcome
-            for outcome in SCHEDULES[schedule](
-                client,
-                hold_one,
-                feed(range(40)),
-                name=lambda task: f"task_{task}",
-                limits=limits,
-            )
-        }
+        flown = drive_striding(client, hold_one, tasks, name=name, limits=limits)
+        outcomes = {outcome.task: outcome for outcome in flown}
     finally:
         LATE_TASK_RAN.set()
     assert sorted(outcomes) == list(range(40))

@@ -16,17 +16,10 @@ from typing import Any
 from distributed import Client
 
 from pipeline.model.tasks import Outcome
-from pipeline.schedule.transport.flight import (
-    THREAD_WINDOW,
-    URGENT,
-    Allowed,
-    Flight,
-    Split,
-    no_beat,
-    no_split,
-    on_any,
-)
+from pipeline.schedule.transport.flight import Allowed, Flight, Smaller, no_beat, no_split, on_any
+from pipeline.schedule.transport.state import URGENT
 from pipeline.schedule.transport.watch import Limits
+from pipeline.schedule.transport.window import THREAD_WINDOW
 
 log = logging.getLogger(__name__)
 
@@ -44,7 +37,7 @@ def drive(
     name: Name,
     window: int | None = None,
     max_attempts: int = 3,
-    smaller: Split = no_split,
+    smaller: Smaller = no_split,
     limits: Limits = Limits(),  # noqa: B008
     allowed: Allowed = on_any,
     beat: Callable[[], None] = no_beat,
@@ -120,8 +113,8 @@ def drive(
             if not flight.n_in_flight:
                 return
             yield from flight.finished()
-            if useless is not None and (waiting := flight.waiting()):
-                flight.withdraw(useless(waiting))
+            if useless is not None and (tasks := flight.withdrawable()):
+                flight.withdraw(useless(tasks))
 
 
 def drive_barrier(
@@ -132,7 +125,7 @@ def drive_barrier(
     name: Name,
     window: int | None = None,
     max_attempts: int = 3,
-    smaller: Split = no_split,
+    smaller: Smaller = no_split,
     limits: Limits = Limits(),  # noqa: B008
     allowed: Allowed = on_any,
     beat: Callable[[], None] = no_beat,
@@ -165,7 +158,7 @@ def drive_striding(
     name: Name,
     window: int | None = None,
     max_attempts: int = 3,
-    smaller: Split = no_split,
+    smaller: Smaller = no_split,
     limits: Limits = Limits(),  # noqa: B008
     allowed: Allowed = on_any,
     beat: Callable[[], None] = no_beat,
@@ -181,7 +174,8 @@ def drive_striding(
         shares: list[deque] = [deque() for _ in slots]
         number = 0
         while True:
-            held = [flight.n_pinned(slot) for slot in slots]
+            pinned = flight.pinned()
+            held = [pinned[slot] for slot in slots]
             for i, slot in enumerate(slots):
                 # A worker's next task may lie behind tasks of others: these wait in their shares.
                 while held[i] < (window or THREAD_WINDOW):

@@ -38,7 +38,7 @@ class Limits:
     silent_s: float = 120.0  # between two heartbeats of a worker, every 1 to 5 s else
 
 
-@dataclass
+@dataclass(slots=True)
 class Watched:
     """A task in flight, as the watch sees it."""
 
@@ -202,3 +202,13 @@ class Watch:
                 f"{task.name}: no worker took it in {limits.lost_s:.0f} s though one is free"
             )
         return None
+
+
+def places(
+    allowed: list[str] | None, workers: Iterable[str], avoid: frozenset[str]
+) -> list[str] | None:
+    """Of the workers that may run a task (None: any), those not to avoid; all if none is left."""
+    if not avoid:
+        return allowed
+    able = workers if allowed is None else allowed
+    return [worker for worker in able if worker not in avoid] or allowed

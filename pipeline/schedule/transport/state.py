@@ -1,0 +1,402 @@
+"""What becomes of tasks in flight: events in, instructions out. Pure: no I/O, no clock, no Dask.
+
+Each task is in one state at a time:
+
+- ``waiting``: to be sent; the scheduler does not have it yet;
+- ``submitted``: with the scheduler or a worker; whether it has begun is not known here;
+- ``withdrawing``: submitted and not needed any longer; the workers are asked not to begin it;
+- ``fetching``: it has ended, its result is on its way;
+- ``fetching_once``: the same, but not needed any longer: it is not tried again;
+- ``splitting``: it was out of memory, and the caller is asked for smaller tasks;
+- ``quarantined``: its worker died; it waits until no other suspect is in flight;
+- ``done``: its outcome has been told, or smaller tasks take its place.
+
+A worker that dies takes the tasks with it that wait there behind the one that killed it. So each
+of them is tried again in quarantine, one at a time: only a task that loses its worker twice while
+no other suspect is in flight has failed.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter, deque
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from pipeline.errors import ClusterLostError, OutOfMemoryError, RetryableError
+from pipeline.model.tasks import Attempt, Outcome, TaskRun
+from pipeline.schedule.transport.events import (
+    Ask,
+    Begun,
+    Cancel,
+    ClusterLost,
+    Cut,
+    Event,
+    Failed,
+    Fetch,
+    Finished,
+    Instruction,
+    Key,
+    Looked,
+    Ready,
+    Restart,
+    Send,
+    Sent,
+    Silent,
+    Split,
+    Submitted,
+    Unneeded,
+    Warn,
+    Withdraw,
+    Withdrawn,
+    WorkerLost,
+    Yield,
+    shown,
+)
+from pipeline.schedule.transport.watch import Fault, Limits, Watch, Watched
+
+MAX_LOSSES = 2  # workers that a task may lose while it alone is under suspicion
+URGENT = -1  # number of the queue whose tasks are begun before those of all others
+
+State = Literal[
+    "waiting",
+    "submitted",
+    "withdrawing",
+    "fetching",
+    "fetching_once",
+    "splitting",
+    "quarantined",
+    "done",
+]
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class TaskInFlight(Watched):
+    """A task that has no outcome yet: its present attempt, and the failed ones before."""
+
+    task: Any
+    queue: int  # of the caller's
+    submitted: float
+    state: State = "waiting"
+    key: Key = ("", 0, 0)  # of the present attempt
+    number: int = 1  # of the present attempt
+    tries: int = 1  # attempts that count against ``max_attempts``
+    n_losses: int = 0  # workers lost under suspicion
+    failed: tuple[Attempt, ...] = ()
+    cause: tuple[OutOfMemoryError, TaskRun | None] | None = None  # why it is to be split
+
+    def fail(self, error: BaseException, run: TaskRun | None = None) -> None:
+        """Note that the present attempt has failed."""
+        self.failed = (*self.failed, Attempt(self.number, self.submitted, error, run))
+
+
+@dataclass(eq=False)
+class FlightState:
+    """All tasks in flight.
+
+    Parameters
+    ----------
+    name : callable from a task to str
+        ``shown-run``: two flights on one scheduler have different runs.
+    max_attempts : int
+        Attempts of a task that fails with RetryableError.
+    limits : Limits
+        When to stop waiting.
+
+    Attributes
+    ----------
+    tasks : dict of key to TaskInFlight
+        All but those in quarantine.
+    n_of_queue : Counter
+        Tasks in flight by the caller's queue.
+    quarantine, suspect
+        Those that wait for their turn, and the one of them whose turn it is.
+    lost : str
+        Why the cluster is gone; empty while it is not.
+    """
+
+    name: Callable[[Any], str]
+    max_attempts: int
+    limits: Limits
+    tasks: dict[Key, TaskInFlight] = field(default_factory=dict)
+    n_of_queue: Counter[int] = field(default_factory=Counter)
+    quarantine: deque[TaskInFlight] = field(default_factory=deque)
+    suspect: TaskInFlight | None = None
+    lost: str = ""
+    _numbers: itertools.count = field(default_factory=itertools.count)
+    _silent: frozenset[str] = frozenset()
+    _avoid: frozenset[str] = frozenset()
+    _threads: dict[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._watch = Watch(self.limits)
+        self._on: dict[type, Callable[[Any], list[Instruction]]] = {
+            Submitted: self._on_submitted,
+            Sent: self._on_sent,
+            Ready: self._on_ready,
+            Finished: self._on_finished,
+            Failed: self._on_failed,
+            WorkerLost: self._on_worker_lost,
+            Cut: self._on_cut,
+            Unneeded: self._on_unneeded,
+            Withdrawn: self._on_withdrawn,
+            Silent: self._on_silent,
+            Looked: self._on_looked,
+            Begun: self._on_begun,
+            ClusterLost: self._on_cluster_lost,
+        }
+
+    @property
+    def n_in_flight(self) -> int:
+        return len(self.tasks) + len(self.quarantine)
+
+    def pinned(self) -> Counter[str | None]:
+        """Tasks in flight by the worker that they are bound to; None: bound to none."""
+        return Counter(task.pin for task in self.tasks.values())
+
+    def withdrawable(self) -> list[Any]:
+        """Tasks that may not have begun, and may be withdrawn."""
+        tasks = [task.task for task in self.tasks.values() if task.state == "submitted"]
+        return tasks + [task.task for task in self.quarantine]
+
+    def handle(self, event: Event) -> list[Instruction]:
+        """Take in what has happened; what to do now, in this order.
+
+        What comes for an attempt that is over is ignored.
+        """
+        instructions = self._on[type(event)](event)
+        if self.suspect is None and self.quarantine:
+            self.suspect = self.quarantine.popleft()
+            instructions += self._send(self.suspect)
+        return instructions
+
+    def _on_submitted(self, event: Submitted) -> list[Instruction]:
+        self.n_of_queue[event.queue] += 1
+        task = TaskInFlight(name="", task=event.task, queue=event.queue, submitted=event.at)
+        return self._send(task, event.pin)
+
+    def _on_sent(self, event: Sent) -> list[Instruction]:
+        for key in event.keys:
+            task = self.tasks.get(key)
+            if task is not None and task.state == "waiting":
+                task.state, task.submitted = "submitted", event.at
+        return []
+
+    def _on_ready(self, event: Ready) -> list[Instruction]:
+        task = self.tasks.get(event.key)
+        if task is None or task.state not in ("submitted", "withdrawing"):
+            return []
+        task.state = "fetching" if task.state == "submitted" else "fetching_once"
+        return [Fetch(event.key)]
+
+    def _on_finished(self, event: Finished) -> list[Instruction]:
+        task = self.tasks.get(event.key)
+        if task is None:
+            return []
+        self._watch.ended(event.run.worker, event.now)
+        return [self._end(task, result=event.result, run=event.run)]
+
+    def _on_failed(self, event: Failed) -> list[Instruction]:
+        task = self.tasks.get(event.key)
+        if task is None:
+            return []
+        if event.run is not None:
+            self._watch.ended(event.run.worker, event.now)
+        return self._fail(task, event.error, event.run)
+
+    def _on_worker_lost(self, event: WorkerLost) -> list[Instruction]:
+        task, error = self.tasks.get(event.key), RetryableError(event.reason)
+        if task is None:
+            return []
+        task.n_losses += task is self.suspect
+        if task.state in ("withdrawing", "fetching_once"):
+            return self._fail(task, error)
+        if task.n_losses == MAX_LOSSES:
+            return [self._end(task, error=error)]
+        self._leave(task)
+        text = f"attempt {task.number}: {error}; trying again, alone"
+        task.fail(error)
+        task.number += 1
+        task.state = "quarantined"
+        self.quarantine.append(task)
+        return [Warn(text)]
+
+    def _on_cut(self, event: Cut) -> list[Instruction]:
+        task = self.tasks.get(event.key)
+        if task is None or task.cause is None:
+            return []
+        error, run = task.cause
+        if not event.parts:
+            task.cause = None
+            return self._try_again(task, error, run)
+        self._leave(task)
+        task.state = "done"
+        task.fail(error, run)
+        self.n_of_queue[task.queue] += len(event.parts) - 1
+        text = f"{error}; running it as {len(event.parts)} smaller tasks"
+        instructions: list[Instruction] = [Warn(text)]
+        for i, part in enumerate(event.parts):
+            smaller = TaskInFlight(
+                name="",
+                task=part,
+                queue=task.queue,
+                submitted=task.submitted,
+                number=task.number + 1,
+                failed=() if i else task.failed,  # told once, with the first part
+            )
+            instructions += self._send(smaller, task.pin)
+        return instructions
+
+    def _on_unneeded(self, event: Unneeded) -> list[Instruction]:
+        unneeded = {id(task) for task in event.tasks}
+        matched = [task for task in self.tasks.values() if id(task.task) in unneeded]
+        asked: list[Key] = []
+        instructions: list[Instruction] = []
+        for task in matched:
+            if task.state == "submitted":
+                task.state = "withdrawing"
+                asked.append(task.key)
+            elif task.state == "fetching":
+                task.state = "fetching_once"
+            elif task.state == "waiting":
+                instructions += [Cancel((task.key,)), self._end(task, withdrawn=True)]
+        if asked:
+            instructions.append(Withdraw(tuple(asked)))
+        for task in [task for task in self.quarantine if id(task.task) in unneeded]:
+            self.quarantine.remove(task)
+            instructions.append(self._end(task, withdrawn=True))
+        return instructions
+
+    def _on_withdrawn(self, event: Withdrawn) -> list[Instruction]:
+        task = self.tasks.get(event.key)
+        if task is None:
+            return []
+        if task.state in ("withdrawing", "fetching_once"):
+            return [Cancel((event.key,)), self._end(task, withdrawn=True)]
+        return self._fail(task, RetryableError(f"{task.name}: its worker did not begin it"))
+
+    def _on_silent(self, event: Silent) -> list[Instruction]:
+        self._silent = event.workers
+        self._avoid = self._silent | self._watch.given_up.keys()
+        return []
+
+    def _on_looked(self, event: Looked) -> list[Instruction]:
+        given_up = set(self._watch.given_up)
+        self._threads = dict(event.threads)
+        # What has ended is with no worker, and fetching has a limit of its own.
+        watched = {k: t for k, t in self.tasks.items() if t.state in ("submitted", "withdrawing")}
+        verdicts = self._watch.look(watched, event.status, event.processing, event.now)
+        self._avoid = self._silent | self._watch.given_up.keys()
+        instructions: list[Instruction] = []
+        held: dict[Fault, list[Key]] = {}  # tasks by the fault of their worker, found just now
+        over = []
+        for key, verdict in verdicts.items():
+            if isinstance(verdict, Fault) and verdict.worker not in given_up:
+                held.setdefault(verdict, []).append(key)
+            else:
+                over.append(key)
+        if over:
+            instructions.append(Cancel(tuple(over)))
+        for key in over:
+            task, verdict = watched[key], verdicts[key]
+            if isinstance(verdict, Fault):
+                instructions += self._move(task)
+                continue
+            instructions += self._fail(task, verdict)
+            if isinstance(verdict, ClusterLostError):  # nor will others find a worker
+                left, self.quarantine = self.quarantine, deque()
+                instructions += [self._end(suspect, error=verdict) for suspect in left]
+        for fault, keys in held.items():
+            if fault.answers:
+                instructions.append(Ask(fault.worker, tuple(keys)))
+            else:
+                instructions += self._on_begun(Begun(fault.worker, tuple(keys), None))
+        return instructions
+
+    def _on_begun(self, event: Begun) -> list[Instruction]:
+        fault = self._watch.given_up.get(event.worker)
+        tasks = [self.tasks[key] for key in event.keys if key in self.tasks]
+        if fault is None or not tasks:
+            return []
+        begun = event.begun
+        if begun is None:  # what has been there longest
+            tasks.sort(key=lambda task: (task.queue != URGENT, task.key[1]))
+            begun = frozenset(task.key for task in tasks[: self._threads.get(fault.worker, 1)])
+        n_left = sum(task.key not in begun for task in tasks)
+        text = f"{fault.text}; tasks that only waited there and go elsewhere: {n_left}"
+        instructions: list[Instruction] = [Warn(text), Cancel(tuple(task.key for task in tasks))]
+        if fault.ends:  # before anything else comes there
+            instructions.append(Restart(fault.worker))
+        for task in tasks:
+            if task.key in begun:
+                instructions += self._fail(task, fault.error(task.name))
+            else:
+                instructions += self._move(task)
+        return instructions
+
+    def _on_cluster_lost(self, event: ClusterLost) -> list[Instruction]:
+        self.lost = event.reason
+        keys, tasks = tuple(self.tasks), [*self.tasks.values(), *self.quarantine]
+        self.quarantine.clear()
+        error = ClusterLostError(self.lost)
+        return [Cancel(keys), *(self._end(task, error=error) for task in tasks)]
+
+    def _send(self, task: TaskInFlight, pin: str | None = None) -> list[Instruction]:
+        """Begin an attempt."""
+        name = self.name(task.task)
+        task.key = (name, next(self._numbers), task.number)
+        task.name = shown(task.key)
+        if self.lost:
+            return [self._end(task, error=ClusterLostError(f"{task.name}: {self.lost}"))]
+        task.pin = pin if pin not in self._watch.given_up else None
+        task.state, task.worker, task.since = "waiting", None, 0.0
+        self.tasks[task.key] = task
+        return [Send(task.key, task.task, task.pin, self._avoid, task.queue == URGENT)]
+
+    def _move(self, task: TaskInFlight) -> list[Instruction]:
+        """Send elsewhere what only waited at a worker: nothing is counted."""
+        if task.state == "withdrawing":
+            return [self._end(task, withdrawn=True)]
+        del self.tasks[task.key]
+        return self._send(task)
+
+    def _fail(
+        self, task: TaskInFlight, error: BaseException, run: TaskRun | None = None
+    ) -> list[Instruction]:
+        """Another attempt, smaller tasks, or an outcome."""
+        if not isinstance(error, RetryableError):
+            return [self._end(task, run=run, error=error)]
+        if task.state in ("withdrawing", "fetching_once"):  # nobody needs it tried again, or cut
+            task.fail(error, run)
+            return [self._end(task, withdrawn=True)]
+        if isinstance(error, OutOfMemoryError):
+            task.state, task.cause = "splitting", (error, run)
+            return [Split(task.key, task.task)]
+        return self._try_again(task, error, run)
+
+    def _try_again(
+        self, task: TaskInFlight, error: BaseException, run: TaskRun | None
+    ) -> list[Instruction]:
+        if task.tries >= self.max_attempts:
+            return [self._end(task, run=run, error=error)]
+        self._leave(task)
+        text = f"attempt {task.number}: {error}; trying again"
+        task.fail(error, run)
+        task.number += 1
+        task.tries += 1
+        task.n_losses = 0
+        return [Warn(text), *self._send(task)]
+
+    def _leave(self, task: TaskInFlight) -> None:
+        """Its present attempt is over."""
+        self.tasks.pop(task.key, None)
+        if task is self.suspect:
+            self.suspect = None
+
+    def _end(self, task: TaskInFlight, **came: Any) -> Yield:
+        """Its outcome, ``came`` being what else is known."""
+        self._leave(task)
+        task.state = "done"
+        self.n_of_queue[task.queue] -= 1
+        return Yield(Outcome(task.task, task.number, task.submitted, failed=task.failed, **came))

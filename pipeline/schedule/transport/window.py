@@ -1,0 +1,48 @@
+"""How many tasks to keep in flight. Pure."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass, field
+
+from pipeline.model.tasks import TaskRun
+
+THREAD_WINDOW = 2  # tasks in flight for each worker thread: one runs, one is on its way
+MIN_WINDOW = 16  # tasks; those that no worker holds wait at the scheduler for whoever is free
+# Between the end of a task and the start of the one sent for it lie four streams that Dask fills
+# by the batch: worker to scheduler every 2 ms, to the client 2, back 10, to the worker 5. Where
+# tasks are shorter, more of them are on their way: seconds of work, and tasks at most.
+ROUND_TRIP_S = 40e-3
+MAX_THREAD_WINDOW, MAX_WINDOW = 32, 256
+SHORT_S = 10e-3  # seconds; of tasks shorter than that a worker thread holds more
+N_RECENT = 16  # tasks whose mean time decides
+
+
+@dataclass(eq=False)
+class Window:
+    """Tasks to keep in flight, by how long the last ones took."""
+
+    _recent_s: deque[float] = field(default_factory=lambda: deque(maxlen=N_RECENT))
+
+    def note(self, run: TaskRun) -> None:
+        """An attempt has ended."""
+        self._recent_s.append(run.ended - run.started)
+
+    @property
+    def mean_s(self) -> float:
+        """Of the last tasks; as if they were long while none has ended."""
+        if not self._recent_s:
+            return ROUND_TRIP_S
+        return sum(self._recent_s) / len(self._recent_s)
+
+    @property
+    def is_short(self) -> bool:
+        """Whether tasks are so short that a worker thread should hold more of them."""
+        return self.mean_s < SHORT_S
+
+    def n_tasks(self, n_threads: int) -> int:
+        """Tasks to keep in flight for that many worker threads."""
+        n_threads = max(1, n_threads)
+        enough = max(MIN_WINDOW, THREAD_WINDOW * n_threads)
+        more = n_threads * min(MAX_THREAD_WINDOW, ROUND_TRIP_S / max(self.mean_s, 1e-6))
+        return max(enough, min(MAX_WINDOW, int(more)))

@@ -1,0 +1,152 @@
+"""What becomes of tasks whose workers are lost, paused, silent or overdue, as tables."""
+
+import pytest
+
+from pipeline.errors import RetryableError
+from pipeline.schedule.transport.events import (
+    Ask,
+    Begun,
+    Failed,
+    Looked,
+    Silent,
+    Submitted,
+    Unneeded,
+    Warn,
+    WorkerLost,
+)
+from pipeline.schedule.transport.state import URGENT
+from tests.unit.pipeline.schedule.transport.flights import A, B, Played, in_state, said, words
+
+ALL = ("a", "b", "c")
+BEGUN = "cancel a 1 b 1 c 1"
+STATUS = {
+    "overdue": ("running", 601),
+    "paused": ("paused", 61),
+    "silent": ("silent", 2),
+    "mute": ("mute", 2),
+}
+# A worker is given up that holds three tasks: it says that it has begun b, says nothing, or is not
+# even asked.
+GIVEN_UP = [
+    ("overdue", {"b"}, f"{BEGUN}; restart {A}; send a 1 @; yield b 1: b: !; send c 1 @"),
+    ("overdue", set(), f"{BEGUN}; restart {A}; send a 1 @; send b 1 @; send c 1 @"),
+    ("overdue", None, f"{BEGUN}; restart {A}; yield a 1: a: !; send b 1 @; send c 1 @"),
+    ("paused", {"b"}, f"{BEGUN}; restart {A}; send a 1 @; send b 2 @; send c 1 @"),
+    ("paused", None, f"{BEGUN}; restart {A}; send a 2 @; send b 1 @; send c 1 @"),
+    ("silent", None, f"{BEGUN}; restart {A}; send a 2 @; send b 1 @; send c 1 @"),
+    ("mute", None, f"{BEGUN}; send a 2 @; send b 1 @; send c 1 @"),
+]
+
+
+@pytest.mark.parametrize(("kind", "begun", "told"), GIVEN_UP)
+def test_a_worker_is_given_up(kind, begun, told):
+    played = Played().submit(*ALL)
+    keys = tuple(played.key(task) for task in ALL)
+    status, later = STATUS[kind]
+    now = {A: status, B: "running"}
+    played.look(1, {A: "running", B: "running"} if status in ("silent", "mute") else now, {A: ALL})
+    if status in ("silent", "mute"):
+        played.handle(Silent(frozenset({A})))
+    asked = played.look(later, now, {A: ALL})
+    if kind in ("overdue", "paused"):
+        assert asked == [Ask(A, keys)]
+        known = None if begun is None else frozenset(key for key in keys if key[0][0] in begun)
+        asked = played.handle(Begun(A, keys, known))
+    said_so = "; ".join(words(i) for i in asked if not isinstance(i, Warn))
+    told = told.replace(" @", f" not to {A}")
+    assert said_so == told.replace("!", f"no answer from worker {A} for 600 s; gave up")
+    assert played.state.n_in_flight == 3 - len(played.outcomes)
+    # Nothing is given to it as long as that lasts.
+    assert said(played.handle(Submitted("d", 2.0))) == f"send d 1 not to {A}"
+    assert said(played.handle(Submitted("e", 2.0, pin=A))) == f"send e 1 not to {A}"
+
+
+def test_a_worker_of_many_threads_that_does_not_answer_had_begun_as_many_and_urgent_ones_first():
+    played = Played().submit("a", "b").submit("c", queue=URGENT)
+    played.look(1, None, {A: ALL}, {A: 2, B: 1})
+    told = said(played.look(2, {A: "silent", B: "running"}, {A: ALL}, {A: 2, B: 1}))
+    assert [line for line in told.split("; ") if line.startswith("send")] == [
+        f"send c 2 not to {A} first",
+        f"send a 2 not to {A}",
+        f"send b 1 not to {A}",
+    ]
+
+
+def test_what_came_to_a_worker_after_it_was_given_up_only_goes_elsewhere():
+    played = Played().submit("a", "b", "c")
+    played.handle(Unneeded(("c",)))
+    played.look(1, None, {A: ["a"], B: ["b", "c"]})
+    played.look(2, {A: "silent", B: "running"}, {A: ["a"], B: ["b", "c"]})
+    played.sent()
+    told = said(played.look(3, {A: "silent", B: "running"}, {A: ["b", "c"], B: ["a"]}))
+    assert told == f"cancel b 1 c 1; send b 1 not to {A}; yield c 1: withdrawn"
+
+
+@pytest.mark.parametrize("state", ["withdrawing", "suspect"])
+def test_what_waited_at_a_worker_that_is_given_up(state):
+    """What is not needed is not sent again; a suspect stays under suspicion."""
+    played = in_state(state)
+    played.look(1, None, {A: ["a"]})
+    played.look(602, None, {A: ["a"]})
+    key = played.key("a")
+    told = said(played.handle(Begun(A, (key,), frozenset())))
+    if state == "withdrawing":
+        assert told == f"warn; cancel a 1; restart {A}; yield a 1: withdrawn"
+        return
+    assert told == f"warn; cancel a 2; restart {A}; send a 2 not to {A}"
+    played.sent()
+    played.handle(WorkerLost(played.key("a"), "died"))
+    played.sent()
+    played.handle(WorkerLost(played.key("a"), "died"))
+    assert played.lines[-1] == "yield a 3: died"
+
+
+@pytest.mark.parametrize("kind", ["paused", "silent", "mute"])
+def test_a_worker_that_works_again_is_used_again(kind):
+    played = Played().submit("a")
+    played.look(1, {A: kind if kind == "paused" else "running", B: "running"}, {A: ["a"]})
+    played.look(62, {A: kind, B: "running"}, {A: ["a"]})
+    if kind == "paused":
+        played.handle(Begun(A, (played.key("a"),), frozenset()))
+    assert said(played.handle(Submitted("b", 2.0))) == f"send b 1 not to {A}"
+    played.sent()
+    played.look(63)
+    assert said(played.handle(Submitted("c", 2.0))) == "send c 1"
+
+
+def test_a_worker_is_avoided_while_it_is_silent():
+    played = Played().submit("a")
+    played.handle(Silent(frozenset({A})))
+    key = played.key("a")
+    text = f"its result could not be fetched from worker {A}"
+    assert (
+        said(played.handle(Failed(key, RetryableError(text), 3.0))) == f"warn; send a 2 not to {A}"
+    )
+    played.handle(Silent(frozenset()))
+    assert said(played.handle(Submitted("b", 2.0))) == "send b 1"
+
+
+def test_what_is_bound_to_a_worker_that_is_gone_is_tried_on_any():
+    played = Played().submit("a", pin=A)
+    assert played.state.pinned() == {A: 1}
+    told = said(played.look(1, {B: "running"}))
+    assert told == "cancel a 1; warn; send a 2"
+    assert played.state.pinned() == {None: 1}
+
+
+def test_what_nobody_takes_is_sent_again():
+    played = Played().submit("a")
+    assert played.look(1) == []
+    assert said(played.look(31)) == "cancel a 1; warn; send a 2"
+
+
+def test_where_no_worker_comes_everything_fails_at_once():
+    played = Played().submit(*ALL, "d")
+    for task in "bcd":
+        played.handle(WorkerLost(played.key(task), "died"))
+    played.sent()
+    for now in (1, 61):
+        played.handle(Looked({}, {}, {}, now))
+    assert sorted(outcome.task for outcome in played.outcomes) == [*"abcd"]
+    assert all("no worker is left" in str(outcome.error) for outcome in played.outcomes)
+    assert played.state.n_in_flight == 0
