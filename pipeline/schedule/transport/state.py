@@ -237,14 +237,9 @@ class FlightState:
         text = f"{error}; running it as {len(event.parts)} smaller tasks"
         instructions: list[Instruction] = [Warn(text)]
         for i, part in enumerate(event.parts):
-            smaller = TaskInFlight(
-                name="",
-                task=part,
-                queue=task.queue,
-                submitted=task.submitted,
-                number=task.number + 1,
-                failed=() if i else task.failed,  # told once, with the first part
-            )
+            smaller = TaskInFlight(name="", task=part, queue=task.queue, submitted=task.submitted)
+            smaller.number = task.number + 1
+            smaller.failed = () if i else task.failed  # told once, with the first part
             instructions += self._send(smaller, task.pin)
         return instructions
 
