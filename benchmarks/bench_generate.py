@@ -25,13 +25,10 @@ import numpy as np
 
 from benchmarks.lib.record import record
 from benchmarks.lib.timing import time_calls
-from pipeline.generate import (
-    barabasi_albert_graph,
-    generate_barabasi_albert,
-    generate_internet,
-    grid_graph,
-    write_brite,
-)
+from pipeline.generate.barabasi_albert import barabasi_albert_graph, generate_barabasi_albert
+from pipeline.generate.brite_file import write_brite
+from pipeline.generate.grid import grid_graph
+from pipeline.generate.internet import generate_internet
 from pipeline.store import write_snapshot
 
 

@@ -39,7 +39,7 @@ import pyarrow.parquet as pq
 from benchmarks.lib.process_memory import MemorySampler
 from benchmarks.lib.record import machine, record
 from pipeline.config import AnalyzeConfig
-from pipeline.generate import generate_internet
+from pipeline.generate.internet import generate_internet
 from pipeline.store import Snapshot, open_snapshot, write_snapshot
 
 N_ASES, N_ROUTERS = 47_000, 50_000_000

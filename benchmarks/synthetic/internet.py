@@ -14,7 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.generate import generate_top_down
+from pipeline.generate.top_down import generate_top_down
 
 FIRST_ADDR = int(ipaddress.ip_address("16.0.0.0"))
 LAST_ADDR = int(ipaddress.ip_address("100.0.0.0"))  # no special-purpose range lies between

@@ -31,6 +31,7 @@ from pipeline.cli.summaries import (
 from pipeline.cli.terminal import print_line, warn
 from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.errors import PipelineError
+from pipeline.generate import models_named, models_that_take
 from pipeline.stopping import stop_on_signals
 
 if TYPE_CHECKING:
@@ -169,10 +170,12 @@ def generate(
     context: typer.Context,
     model: Annotated[
         str,
-        typer.Argument(help="ba (Barabasi-Albert), top-down, grid, or internet (ba --internet)."),
+        typer.Argument(help=f"{models_named()}."),
     ],
     routers: Annotated[int, typer.Option(metavar="N", help="Routers in all.", min=1)],
-    ases: Annotated[int, typer.Option(metavar="N", help="ASes (top-down, internet).", min=1)] = 50,
+    ases: Annotated[
+        int, typer.Option(metavar="N", help=f"ASes ({models_that_take('n_ases')}).", min=1)
+    ] = 50,
     links: Annotated[
         int, typer.Option(metavar="M", help="Links that a new router brings.", min=1)
     ] = 2,
@@ -183,14 +186,24 @@ def generate(
         bool, typer.Option("--internet", help="Many ASes of very different sizes (ba).")
     ] = False,
     min_routers: Annotated[
-        int, typer.Option(metavar="N", help="Of the smallest AS (internet).", min=1)
+        int,
+        typer.Option(
+            metavar="N", help=f"Of the smallest AS ({models_that_take('smallest')}).", min=1
+        ),
     ] = 20,
     max_routers: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Of the largest AS (internet) [13.6 % of all].", min=1),
+        typer.Option(
+            metavar="N",
+            help=f"Of the largest AS ({models_that_take('largest')}) [13.6 % of all].",
+            min=1,
+        ),
     ] = None,
     max_ingresses: Annotated[
-        int, typer.Option(metavar="N", help="Most of an AS (internet).", min=1)
+        int,
+        typer.Option(
+            metavar="N", help=f"Most of an AS ({models_that_take('max_ingresses')}).", min=1
+        ),
     ] = 2000,
     rows: Annotated[
         int | None, typer.Option(metavar="N", help="Rows of a grid [nearly a square].", min=1)

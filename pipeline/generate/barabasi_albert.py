@@ -27,12 +27,18 @@ from pipeline.generate.csr import csr_from_links, shuffled_ids
 from pipeline.generate.plane import with_geometry
 from pipeline.generate.random_words import below, stream_start, word_at
 from pipeline.generate.threads import call_each
+from pipeline.model.synthetic import Parameters
 from pipeline.model.topology import NO_ASN, Topology
 
 MAX_LINKS = 2**31 - 1  # of all graphs together: link ends are drawn by 32 random bits
 
 _NODES_AT_ONCE = 1 << 17  # that a thread attaches at a time: a few milliseconds
 _NEXT_TRY = 1 << 32  # words of a link's further draws are so far apart; links are fewer
+
+
+def make(given: Parameters) -> Topology:
+    """One AS, as ``generate`` takes it."""
+    return generate_barabasi_albert(given.n_routers, m=given.m, seed=given.seed)
 
 
 def generate_barabasi_albert(

@@ -9,6 +9,8 @@ threshold of bond percolation on this lattice: Kesten, 1980).
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -18,9 +20,27 @@ from pipeline.generate.barabasi_albert import MAX_LINKS
 from pipeline.generate.csr import csr_from_links
 from pipeline.generate.plane import with_geometry
 from pipeline.generate.random_words import draw_below, start_stream
+from pipeline.model.synthetic import Parameters
 from pipeline.model.topology import NO_ASN, Topology
 
 _CUT_KEY = np.uint64(1 << 45)  # a stream apart from those of places and bandwidths
+
+
+def make(given: Parameters) -> Topology:
+    """A grid, as ``generate`` takes it: as nearly square as can be where the rows are not given.
+
+    Raises
+    ------
+    UsageError
+        If the routers do not fill the rows, or a number is out of range.
+    """
+    n_routers, n_rows = given.n_routers, given.n_rows
+    if n_rows is None:
+        side = math.isqrt(max(n_routers, 1))
+        n_rows = next(n for n in range(side, 0, -1) if n_routers % n == 0)
+    if n_rows < 1 or n_routers % n_rows:
+        raise UsageError(f"{n_routers} routers do not fill {n_rows} rows of a grid")
+    return generate_grid(n_rows, n_routers // n_rows, cut=given.cut, seed=given.seed)
 
 
 def generate_grid(

@@ -39,9 +39,10 @@ from pipeline.generate.csr import (
 )
 from pipeline.generate.plane import with_geometry
 from pipeline.generate.random_words import draw_below, start_stream, stream_start
-from pipeline.generate.size_law import MAX_INGRESSES, SMALLEST, as_sizes, n_ingresses
+from pipeline.generate.size_law import as_sizes, n_ingresses
 from pipeline.generate.threads import call_each
 from pipeline.model.graphs import GraphSet
+from pipeline.model.synthetic import MAX_INGRESSES, SMALLEST, Parameters
 from pipeline.model.topology import Topology
 
 FIRST_ASN = 1
@@ -51,6 +52,24 @@ _BLOCK_NODES = 1 << 17  # of ASes that a thread makes at a time; a larger AS is 
 _INGRESS_KEY = np.uint64(1 << 43)  # plus the AS
 _BETWEEN_KEY = np.uint64(1 << 44)
 _ORDER_KEY = np.uint64((1 << 44) + 1)
+
+
+def make(given: Parameters) -> Topology:
+    """ASes of very different sizes, as ``generate`` takes them."""
+    return internet_topology(make_graphs(given), seed=given.seed)
+
+
+def make_graphs(given: Parameters) -> GraphSet:
+    """The same without places, lengths and other columns."""
+    return generate_internet(
+        given.n_ases,
+        given.n_routers,
+        m=given.m,
+        seed=given.seed,
+        smallest=given.smallest,
+        largest=given.largest,
+        max_ingresses=given.max_ingresses,
+    )
 
 
 def generate_internet(

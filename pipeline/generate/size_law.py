@@ -10,11 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.errors import UsageError
+from pipeline.model.synthetic import MAX_INGRESSES, SMALLEST
 
-SMALLEST = 20  # routers; default of the smallest AS
 LARGEST_SHARE = 0.136  # of all routers; default of the largest AS: 6.8 million of 50
 INGRESS_POWER = 0.6  # of the size: 2,000 ingresses for 6.8 million routers, 100 for 43,000
-MAX_INGRESSES = 2000  # default of the most that an AS has
 
 # The exponent is found in steps of 1e-9: coarse enough that another machine's pow, off by a bit or
 # two, finds the same one, and sizes that do not straddle a whole number.

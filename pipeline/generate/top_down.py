@@ -18,10 +18,16 @@ from numba import njit
 from pipeline.errors import UsageError
 from pipeline.generate.barabasi_albert import attach_all, check_numbers
 from pipeline.generate.plane import with_geometry
+from pipeline.model.synthetic import Parameters
 from pipeline.model.topology import Topology
 
 FIRST_ASN = 1
 _AS_LEVEL_SEED = 0xA5_1EE7_C0DE  # mixed into the seed, so that no AS repeats the AS-level graph
+
+
+def make(given: Parameters) -> Topology:
+    """ASes of one size, as ``generate`` takes them."""
+    return generate_top_down(given.n_ases, given.n_routers, m=given.m, seed=given.seed)
 
 
 def generate_top_down(n_ases: int, n_routers: int, *, m: int = 2, seed: int = 1) -> Topology:

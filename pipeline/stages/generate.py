@@ -9,11 +9,12 @@ from pathlib import Path
 
 from pipeline import __version__
 from pipeline.errors import UsageError
-from pipeline.generate import MODELS, Parameters, generate, generate_graphs, write_brite
-from pipeline.generate.size_law import MAX_INGRESSES, SMALLEST
+from pipeline.generate import MODELS, Parameters, generate, generate_graphs
+from pipeline.generate.brite_file import write_brite
 from pipeline.graphs import build_graphs
 from pipeline.infer.declared import declare
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
+from pipeline.model.synthetic import MAX_INGRESSES, SMALLEST
 from pipeline.model.words import number
 from pipeline.store import check_name, write_snapshot
 
@@ -133,7 +134,7 @@ def _refuse_options_of_others(config: GenerateConfig, model: str) -> None:
     if config.store is not None:  # a file has none of these
         takes += ["snapshot"]
         takes += ["asn"] if "ases" not in own else []
-        takes += ["ingresses"] if MODELS[model].graphs is None else []
+        takes += ["ingresses"] if not MODELS[model].makes_graphs else []
     for name in config.said:
         if name not in (*takes, "model", "internet"):
             where = "" if config.store is not None else " to a file"

@@ -9,8 +9,12 @@ from hypothesis import strategies as st
 
 from kernels import CSRGraph
 from kernels.connected import components
-from pipeline.generate import barabasi_albert_graph, generate_barabasi_albert
-from pipeline.generate.barabasi_albert import attach_all, n_links
+from pipeline.generate.barabasi_albert import (
+    attach_all,
+    barabasi_albert_graph,
+    generate_barabasi_albert,
+    n_links,
+)
 from pipeline.generate.csr import csr_from_links, shuffled_ids
 from pipeline.generate.random_words import below, draw, start_stream, stream_start, word_at
 from tests.soak import examples

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from kernels.breadth_first import bfs
 from kernels.connected import components
-from pipeline.generate import Parameters, generate, generate_grid, grid_graph
+from pipeline.generate import Parameters, generate
+from pipeline.generate.grid import generate_grid, grid_graph
 from tests.soak import examples
 
 

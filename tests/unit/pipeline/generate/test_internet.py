@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kernels import CSRGraph, Shard
 from kernels.connected import components
 from pipeline.errors import UsageError
-from pipeline.generate import generate_internet, internet_topology
+from pipeline.generate.internet import generate_internet, internet_topology
 from pipeline.generate.size_law import as_sizes, n_ingresses
 from pipeline.graphs import build_graphs
 from pipeline.infer.declared import declare

@@ -13,15 +13,10 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from pipeline.errors import UsageError
-from pipeline.generate import (
-    MODELS,
-    Parameters,
-    brite_file,
-    generate,
-    generate_barabasi_albert,
-    generate_top_down,
-    write_brite,
-)
+from pipeline.generate import MODELS, Parameters, brite_file, generate
+from pipeline.generate.barabasi_albert import generate_barabasi_albert
+from pipeline.generate.brite_file import write_brite
+from pipeline.generate.top_down import generate_top_down
 from pipeline.ingest import brite
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
@@ -207,7 +202,7 @@ def test_an_asn_may_be_given_to_a_graph_without_ases():
 @pytest.mark.parametrize(
     ("model", "given", "message"),
     [
-        ("waxman", {}, "unknown model 'waxman'; give one of: top-down, ba, grid, internet"),
+        ("waxman", {}, "unknown model 'waxman'; give one of: ba, top-down, grid, internet"),
         ("ba", {"n_routers": 0}, "0 routers"),
         ("ba", {"m": 0}, "0 links"),
         ("ba", {"seed": -1}, "seed -1"),

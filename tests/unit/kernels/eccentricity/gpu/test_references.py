@@ -13,7 +13,8 @@ from benchmarks.lib.graph_files import largest_component
 from kernels import CSRGraph, Shard, center, eccentricities
 from kernels.eccentricity.reductions import references as territories
 from kernels.types import NODE
-from pipeline.generate import barabasi_albert_graph, grid_graph
+from pipeline.generate.barabasi_albert import barabasi_albert_graph
+from pipeline.generate.grid import grid_graph
 from tests.shapes import graph_of
 
 pytestmark = pytest.mark.gpu

@@ -22,7 +22,8 @@ from kernels import (
 )
 from kernels.eccentricity.bounds.bounds import QUESTIONS
 from kernels.eccentricity.check import check_diameter
-from pipeline.generate import barabasi_albert_graph, grid_graph
+from pipeline.generate.barabasi_albert import barabasi_albert_graph
+from pipeline.generate.grid import grid_graph
 
 pytestmark = pytest.mark.gpu
 

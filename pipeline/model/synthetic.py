@@ -1,0 +1,43 @@
+"""What a synthetic topology shall be like."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SMALLEST = 20  # routers; default of the smallest AS
+MAX_INGRESSES = 2000  # default of the most that an AS has
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """What a topology shall be like; a model ignores what it has no use for.
+
+    Attributes
+    ----------
+    n_routers : int
+        In all.
+    n_ases : int
+        ASes that the routers are shared out to.
+    m : int
+        Links that a new router brings; of top-down, a new AS too.
+    seed : int
+        0 to 2**64 - 1.
+    smallest, largest : int, int or None
+        Routers of the smallest and the largest AS of an Internet; see ``as_sizes``.
+    max_ingresses : int
+        The most that an AS of an Internet has.
+    n_rows : int or None
+        Of a grid; None: as many as make it most nearly square.
+    cut : float
+        Share of a grid's links that are left out.
+    """
+
+    n_routers: int
+    n_ases: int = 50
+    m: int = 2
+    seed: int = 1
+    smallest: int = SMALLEST
+    largest: int | None = None
+    max_ingresses: int = MAX_INGRESSES
+    n_rows: int | None = None
+    cut: float = 0.1
