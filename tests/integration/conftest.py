@@ -1,5 +1,26 @@
 from __future__ import annotations
 
+import pytest
+
+from pipeline.config import AnalyzeConfig
+from pipeline.schedule.cluster.open import open_cluster
+from tests.integration.measured import credentials_of
 from tests.served import served
 
 __all__ = ["served"]
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory):
+    """Two workers on cores, for runs that are not about starting, ending or killing."""
+    out = tmp_path_factory.mktemp("cluster")
+    given = {"workers": 2, "device": "cpu", "dashboard": "127.0.0.1:0"}
+    with open_cluster(AnalyzeConfig(store=out, out=out, **given)) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def scheduler_address(cluster):
+    """What ``--scheduler`` takes for a run on that cluster; its credentials are set meanwhile."""
+    with credentials_of(cluster):
+        yield cluster.address

@@ -19,9 +19,8 @@ from pipeline.model.columns import take
 from pipeline.report import write_reports
 from pipeline.report.earlier import restore
 from pipeline.report.folder import earlier_report
-from pipeline.schedule.cluster.open import open_cluster
 from pipeline.store import open_snapshot, write_snapshot
-from tests.integration.measured import credentials_of, path_links, random_links, topology
+from tests.integration.measured import path_links, random_links, topology
 
 # Distributed leaves sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -51,15 +50,6 @@ def ingest(store, name="night"):
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    out = tmp_path_factory.mktemp("out")
-    given = {"workers": 1, "device": "cpu", "dashboard": "127.0.0.1:0"}
-    config = AnalyzeConfig(store=out, out=out, **given)
-    with open_cluster(config) as cluster, credentials_of(cluster):
-        yield cluster
-
-
-@pytest.fixture(scope="module")
 def store(tmp_path_factory):
     store = tmp_path_factory.mktemp("store")
     ingest(store)
@@ -67,11 +57,11 @@ def store(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def full(cluster, store, tmp_path_factory):
+def full(scheduler_address, store, tmp_path_factory):
     """A report of all ASes with all that can be measured."""
     out = tmp_path_factory.mktemp("full")
     config = AnalyzeConfig(
-        store=store, out=out, metrics=EVERY, scheduler=cluster.address, distances=True
+        store=store, out=out, metrics=EVERY, scheduler=scheduler_address, distances=True
     )
     return config, stages.analyze(config).out
 

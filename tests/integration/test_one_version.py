@@ -12,9 +12,8 @@ from pipeline import stages
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
 from pipeline.graphs import build_graphs
-from pipeline.schedule.cluster.open import open_cluster
 from pipeline.store import open_snapshot, write_snapshot
-from tests.integration.measured import credentials_of, path_links, random_links, topology
+from tests.integration.measured import path_links, random_links, topology
 
 # Distributed leaves sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -46,20 +45,11 @@ def tables(report):
     return ases, pq.read_table(report / "ingresses.parquet")
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
-    out = tmp_path_factory.mktemp("out")
-    given = {"workers": 1, "device": "cpu", "dashboard": "127.0.0.1:0"}
-    config = AnalyzeConfig(store=out, out=out, **given)
-    with open_cluster(config) as cluster, credentials_of(cluster):
-        yield cluster
-
-
 @pytest.fixture
-def config(cluster, tmp_path):
+def config(scheduler_address, tmp_path):
     """For a run on the cluster that is there, of a store with the first night."""
     ingest(tmp_path / "store", "first")
-    given = {"metrics": ("hops", "diameter"), "scheduler": cluster.address}
+    given = {"metrics": ("hops", "diameter"), "scheduler": scheduler_address}
     return AnalyzeConfig(store=tmp_path / "store", out=tmp_path / "out", **given)
 
 

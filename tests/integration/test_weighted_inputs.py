@@ -91,11 +91,12 @@ def not_json(text: str):
     ],
 )
 def test_a_command_that_may_search_nothing_tells_what_it_knows(
-    tmp_path, monkeypatch, capsys, metrics, pages
+    scheduler_address, tmp_path, monkeypatch, capsys, metrics, pages
 ):
     """ASes of 3 and 2 routers; of weights nothing is known before the first search."""
     snapshot_of(tmp_path, REPOSITORY / "data/samples/brite/topdown_java.brite")
-    given = ["--store", tmp_path / "store", "--out", tmp_path / "out", "--workers", 1, pages]
+    given = ["--store", tmp_path / "store", "--out", tmp_path / "out", pages]
+    given += ["--scheduler", scheduler_address]
     asked = ["analyze", *given, "--metrics", metrics, "--max-searches", 0]
     monkeypatch.setattr(sys, "argv", ["hopscope", *map(str, asked)])
     with pytest.raises(SystemExit) as ended:

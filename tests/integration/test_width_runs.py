@@ -62,9 +62,13 @@ def check_all(snapshot, widths):
             assert (widths.diameter_lower[i], widths.radius_lower[i]) == (own.max(), own.min())
 
 
-def test_widths_and_hops_come_in_one_run_and_packs_change_nothing(snapshot, tmp_path):
+def test_widths_and_hops_come_in_one_run_and_packs_change_nothing(
+    snapshot, scheduler_address, tmp_path
+):
     seen = []
-    config = config_for(snapshot, tmp_path, workers=2, metrics=names_for_all(), verify=True)
+    config = config_for(
+        snapshot, tmp_path, scheduler=scheduler_address, metrics=names_for_all(), verify=True
+    )
     together = measure(snapshot, config, seen.append)
     assert together.failed == {}
     assert measured(snapshot, together) == expected(snapshot)
@@ -75,7 +79,12 @@ def test_widths_and_hops_come_in_one_run_and_packs_change_nothing(snapshot, tmp_
     assert together.cluster["n_widths_tasks"] == together.tasks["kind"].count("widths")
     assert (seen[-1].done, seen[-1].total) == (seen[-1].total, 167 + 7 + 7)
     assert seen[-1].unit == "ingresses and ASes"
-    options = {"workers": 1, "metrics": names_for_all(), "pack": 40, "schedule": "barrier"}
+    options = {
+        "scheduler": scheduler_address,
+        "metrics": names_for_all(),
+        "pack": 40,
+        "schedule": "barrier",
+    }
     apart = measure(snapshot, config_for(snapshot, tmp_path, **options))
     assert apart.failed == {}
     assert "candidate" in apart.tasks["kind"]
@@ -84,8 +93,10 @@ def test_widths_and_hops_come_in_one_run_and_packs_change_nothing(snapshot, tmp_
     assert measured(snapshot, apart) == measured(snapshot, together)
 
 
-def test_widths_alone_need_no_ingress(internet, tmp_path):
-    config = config_for(internet, tmp_path, workers=2, metrics=("diameter", "radius"))
+def test_widths_alone_need_no_ingress(internet, scheduler_address, tmp_path):
+    config = config_for(
+        internet, tmp_path, scheduler=scheduler_address, metrics=("diameter", "radius")
+    )
     found = measure(internet, config)
     assert found.failed == {}
     assert len(found.results.source) == 0
@@ -95,13 +106,21 @@ def test_widths_alone_need_no_ingress(internet, tmp_path):
     check_all(internet, found.widths)
 
 
-def test_a_task_that_fails_names_its_ases_and_hops_are_done(snapshot, tmp_path, monkeypatch):
+def test_a_task_that_fails_names_its_ases_and_hops_are_done(
+    snapshot, scheduler_address, tmp_path, monkeypatch
+):
     def of_no_question(*args, **options):
         return replace(plan_of(*args, **options), metrics=("girth",))
 
     plan_of = measuring.plan_widths
     monkeypatch.setattr(measuring, "plan_widths", of_no_question)
-    config = config_for(snapshot, tmp_path, workers=1, metrics=("hops", "radius"), asns=(70, 80))
+    config = config_for(
+        snapshot,
+        tmp_path,
+        scheduler=scheduler_address,
+        metrics=("hops", "radius"),
+        asns=(70, 80),
+    )
     found = measure(snapshot, config)
     assert list(found.failed) == [snapshot.row_of(70), snapshot.row_of(80)]
     assert "girth" in found.failed[snapshot.row_of(70)]
@@ -145,9 +164,10 @@ def test_the_command_writes_widths_of_the_lab(tmp_path, monkeypatch, capsys):
 
 
 def test_a_snapshot_without_weights_names_its_ases_and_does_the_rest(
-    internet, tmp_path, monkeypatch, capsys
+    internet, scheduler_address, tmp_path, monkeypatch, capsys
 ):
-    given = ["--store", internet.path.parent.parent, "--out", tmp_path, "--workers", 1]
+    given = ["--store", internet.path.parent.parent, "--out", tmp_path]
+    given += ["--scheduler", scheduler_address]
     monkeypatch.setenv("HOPSCOPE_METRICS", "radius,weighted_radius")
     status, told = run_command(monkeypatch, capsys, "analyze", *given, "--no-pages")
     assert status == 1
@@ -175,19 +195,23 @@ def test_a_store_that_is_broken_fails_whatever_number_of_searches_is_allowed(tmp
     assert list(found.failed) == [snapshot.row_of(30), snapshot.row_of(80)]
 
 
-def test_searches_that_do_not_suffice_are_no_failure(snapshot, tmp_path):
-    options = {"workers": 1, "metrics": ("eccentricities",), "pack": 1, "max_searches": 1}
+def test_searches_that_do_not_suffice_are_no_failure(snapshot, scheduler_address, tmp_path):
+    options = {"metrics": ("eccentricities",), "pack": 1, "max_searches": 1}
+    options["scheduler"] = scheduler_address
     found = measure(snapshot, config_for(snapshot, tmp_path, asns=(30,), **options))
     assert found.failed == {}
     assert found.widths.exact.tolist() == [False]
 
 
 @pytest.mark.parametrize("schedule", ["free", "striding"])
-def test_candidates_hold_back_no_task_of_another_kind(snapshot, tmp_path, monkeypatch, schedule):
+def test_candidates_hold_back_no_task_of_another_kind(
+    snapshot, scheduler_address, tmp_path, monkeypatch, schedule
+):
     run = partial(run_held_for_others, folder=str(tmp_path))
     monkeypatch.setattr(measuring, "run_task", run)
     metrics = ("eccentricities", "effective_diameter")
-    options = {"workers": 2, "pack": 1, "asns": (30, 80), "schedule": schedule}
+    options = {"pack": 1, "asns": (30, 80), "schedule": schedule}
+    options["scheduler"] = scheduler_address
     seen = []
     config = config_for(snapshot, tmp_path / "out", metrics=metrics, **options)
     found = measure(snapshot, config, seen.append)

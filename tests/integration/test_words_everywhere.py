@@ -39,9 +39,10 @@ def run(*words: object, said: io.StringIO | None = None) -> str:
 class Places:
     """What commands said of an input, and what lies in its store and its report."""
 
-    def __init__(self, folder, *given):
-        where = ["--store", folder / "store", "--snapshot", "demo", "--workers", 1]
+    def __init__(self, scheduler_address, folder, *given):
+        where = ["--store", folder / "store", "--snapshot", "demo"]
         self.ingested = run("ingest", *given, *where)
+        where += ["--scheduler", scheduler_address]
         out = ["--out", folder / "json", "--no-pages", "--json"]
         self.facts = json.loads(run("run", *given, *where, *out))
         self.analyzed = run("analyze", *where, "--out", folder / "reports")
@@ -58,19 +59,19 @@ class Places:
 
 
 @pytest.fixture(scope="module")
-def traced(tmp_path_factory):
+def traced(scheduler_address, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", "120")
-        return Places(tmp_path_factory.mktemp("traced"), LAB, *TABLES)
+        return Places(scheduler_address, tmp_path_factory.mktemp("traced"), LAB, *TABLES)
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory):
+def made(scheduler_address, tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
     run(*COMMAND.split()[1:], "--out", folder / "made.brite")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", "120")
-        return Places(folder, folder / "made.brite")
+        return Places(scheduler_address, folder, folder / "made.brite")
 
 
 def test_ingresses_and_candidates_are_apart_and_the_same_everywhere(traced):
