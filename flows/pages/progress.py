@@ -13,21 +13,11 @@ from uuid import UUID
 from prefect.artifacts import create_progress_artifact, update_progress_artifact
 
 from flows.pages.inert import inert
-from pipeline.cli.progress_display import TITLES
-from pipeline.model.progress import Progress, ProgressCallback
+from pipeline.model.progress import STEPS, Progress, ProgressCallback
 
 # Seconds between updates: an update costs a request of some 10 ms, a person looks now and then.
 UPDATE_EVERY_S = 1.5
 LAST_UPDATE_WAIT_S = 10.0
-# From and to which percent of its task a stage goes, roughly as its time does.
-SHARES = {
-    "start": (0.0, 0.0),
-    "connect": (0.0, 0.0),
-    "read": (0.0, 70.0),
-    "infer": (70.0, 90.0),
-    "build": (90.0, 95.0),
-    "write": (95.0, 100.0),
-}
 
 _listeners: list[ProgressCallback] = []
 
@@ -131,7 +121,7 @@ def _percent(progress: Progress | None) -> float:
     """Percent of the whole task that a progress of one of its stages means."""
     if progress is None:
         return 0.0
-    first, last = SHARES.get(progress.stage, (0.0, 100.0))
+    first, last = STEPS[progress.stage].percent
     share = min(1.0, progress.done / progress.total) if progress.total > 0 else 0.0
     if progress.share is not None:
         share = progress.share
@@ -139,7 +129,7 @@ def _percent(progress: Progress | None) -> float:
 
 
 def _words(progress: Progress) -> str:
-    title = TITLES.get(progress.stage, progress.stage)
+    title = STEPS[progress.stage].title
     of = f" of {progress.total:,}" if progress.total else ""
     words = f"{title}: {progress.done:,}{of} {progress.unit} {inert(progress.detail)}"
     return words.rstrip()

@@ -23,25 +23,11 @@ from rich.progress import (
 )
 
 from pipeline.cli.terminal import printable
-from pipeline.model.progress import Progress
+from pipeline.model.progress import STEPS, Progress
 
 QUIET_S = 1.0  # seconds of preparing that need no word
 COMPILES = "the first time, this compiles: up to a minute"
 LINE_EVERY_S = 2.0  # where stderr is no terminal, a line of progress at most this often
-
-TITLES = {
-    "prepare": "Preparing",
-    "start": "Starting workers",
-    "connect": "Connecting to the cluster",
-    "generate": "Generating",
-    "read": "Reading",
-    "infer": "Inferring links and borders",
-    "build": "Building AS graphs",
-    "write": "Writing snapshot",
-    "search": "Searching",
-    "report": "Writing report",
-    "calibrate": "Calibrating",
-}
 
 
 class ProgressDisplay:
@@ -100,7 +86,7 @@ class ProgressDisplay:
                 self(Progress("prepare", 1, 1, ""))
 
     def __call__(self, progress: Progress) -> None:
-        title = TITLES.get(progress.stage, progress.stage)
+        title = STEPS[progress.stage].title
         detail = printable(progress.detail)
         if self._console.is_terminal:
             if progress.stage not in self._rows:

@@ -4,6 +4,48 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
+
+Step = Literal[
+    "prepare",
+    "start",
+    "connect",
+    "generate",
+    "read",
+    "infer",
+    "build",
+    "write",
+    "search",
+    "report",
+    "calibrate",
+]
+
+
+@dataclass(frozen=True)
+class ShownStep:
+    """How a step of a command or a flow is shown.
+
+    ``title``: before its counts. ``percent``: from and to which per cent of a flow's task it goes,
+    roughly as its time does.
+    """
+
+    title: str
+    percent: tuple[float, float] = (0.0, 100.0)
+
+
+STEPS: dict[Step, ShownStep] = {
+    "prepare": ShownStep("Preparing"),
+    "start": ShownStep("Starting workers", (0.0, 0.0)),
+    "connect": ShownStep("Connecting to the cluster", (0.0, 0.0)),
+    "generate": ShownStep("Generating"),
+    "read": ShownStep("Reading", (0.0, 70.0)),
+    "infer": ShownStep("Inferring links and borders", (70.0, 90.0)),
+    "build": ShownStep("Building AS graphs", (90.0, 95.0)),
+    "write": ShownStep("Writing snapshot", (95.0, 100.0)),
+    "search": ShownStep("Searching"),
+    "report": ShownStep("Writing report"),
+    "calibrate": ShownStep("Calibrating"),
+}
 
 
 @dataclass(frozen=True)
@@ -15,7 +57,7 @@ class Progress:
     expected, from 0 to 1, where that says more than ``done``.
     """
 
-    stage: str  # a key of ``TITLES`` (pipeline.cli.progress_display): "read", ...
+    stage: Step
     done: int
     total: int
     unit: str

@@ -177,7 +177,7 @@ def _report(
     with report_turn(config.out):
         check_out(config, snapshot)  # what is there may have come since the run began
         known, runs = with_earlier(snapshot, measurement, config, started)
-        told = measured if known is measurement else _warnings(snapshot, known)
+        told = measured if known is measurement else _warnings_of_all(snapshot, known, measurement)
         report = write_reports(
             snapshot,
             known,
@@ -222,6 +222,14 @@ def _warnings(snapshot: Snapshot, measurement: Measurement) -> list[str]:
     if n_no_ingress and "hops" in measurement.metrics:
         lines.append(f"no ingress in {number(n_no_ingress, 'AS')}: nothing was searched there")
     return lines + loss_warnings(measurement.cluster.get("lost_workers", []))
+
+
+def _warnings_of_all(snapshot: Snapshot, known: Measurement, last: Measurement) -> list[str]:
+    """Lines on what several runs could not measure, and on what only the last of them could not."""
+    still = _failed(snapshot, known)
+    made_good = {asn: why for asn, why in _failed(snapshot, last).items() if asn not in still}
+    lines = failure_warnings(made_good)
+    return _warnings(snapshot, known) + [f"{line}; figures are of an earlier run" for line in lines]
 
 
 def _options(config: AnalyzeConfig) -> dict:

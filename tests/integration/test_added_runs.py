@@ -168,6 +168,21 @@ def test_as_that_failed_is_mended_by_a_run_of_it_alone(full, tmp_path):
     assert [line for line in warnings if "worker died" in line] == ["AS50: worker died"]
 
 
+def test_what_only_the_last_run_lost_is_told_though_earlier_figures_stand(full, tmp_path):
+    config = copy_of(full, tmp_path)
+    snapshot = open_snapshot(config.store)
+    final = config.out / "night"
+    known = restore(snapshot, earlier_report(final), final)
+    row = snapshot.row_of(20)
+    kept = np.flatnonzero(known.results.row != row)
+    lost = replace(known, failed={row: "cluster lost"}, results=take(known.results, kept))
+    summary = stages.report_stage(replace(config, metrics=EVERY), lost, 0.0)
+    assert set(pq.read_table(final / "ases.parquet")["status"].to_pylist()) == {"ok"}
+    line = "AS20: cluster lost; figures are of an earlier run"
+    assert line in json.loads((final / "report.json").read_text())["warnings"]
+    assert summary.warnings[0] == "AS20: cluster lost"
+
+
 def test_run_of_less_on_another_version_is_refused_before_any_work(full, tmp_path, capsys):
     store = tmp_path / "store"
     ingest(store)

@@ -1,0 +1,112 @@
+"""The registry of metrics, and what is written from it."""
+
+from __future__ import annotations
+
+import re
+from itertools import chain
+
+import pytest
+
+from kernels.distance_distribution import MAX_EXACT, N_SOURCES
+from pipeline.metrics import (
+    METRICS,
+    columns_of,
+    compiled_work,
+    names_for_all,
+    own_kernels,
+    tasks_of,
+)
+from pipeline.metrics.columns import TOLD, WEIGHTED, Column
+from pipeline.report.tables.columns import arrow_type
+from pipeline.schedule.plan.measures import ESTIMATE_SOURCES, EXACT_NODES
+from tests.real_data import REPOSITORY
+
+DOCS = (REPOSITORY / "docs" / "reports.md").read_text()
+TASKS = tuple(dict.fromkeys(metric.task for metric in METRICS.values()))
+
+
+def table_of(columns: list[Column]) -> str:
+    """As docs have it; nodes are called nodes there."""
+    lines = ["| column | type | unit | means |", "| --- | --- | --- | --- |"]
+    lines += [
+        f"| `{c.name}` | {c.dtype.replace('<', ' of ').rstrip('>')} | {c.unit} | {c.means} |"
+        for c in columns
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def tables() -> dict[str, str]:
+    by_hops = {WEIGHTED + column.name for column in TOLD["widths"]}
+    made = {
+        f"{task}, {table}": table_of(list(columns))
+        for task in TASKS
+        for table in ("ases", "nodes", "ingresses")
+        if task != "weighted" and (columns := columns_of(task, table))
+    }
+    more = [column for column in TOLD["weighted"] if column.name not in by_hops]
+    return made | {"by weight alone": table_of(more)}
+
+
+@pytest.mark.parametrize("name", tables())
+def test_docs_have_the_columns_of_the_registry(name):
+    assert tables()[name] in DOCS, f"docs/reports.md should have:\n{tables()[name]}"
+
+
+def test_docs_have_the_question_of_every_metric():
+    rows = [
+        f"| `{metric.name}` | {metric.question} |"
+        for metric in METRICS.values()
+        if not metric.name.startswith(WEIGHTED)
+    ]
+    expected = "\n".join(["| metric | question |", "| --- | --- |", *rows]) + "\n"
+    assert expected in DOCS, f"docs/reports.md should have:\n{expected}"
+
+
+def test_every_metric_has_columns_of_its_task_and_a_section():
+    folder = REPOSITORY / "pipeline" / "report" / "templates"
+    for metric in METRICS.values():
+        told = [*chain(*(columns_of(metric.task, t) for t in ("ases", "nodes", "ingresses")))]
+        assert metric.columns
+        assert set(metric.columns) <= set(told)
+        assert (folder / metric.section).is_file()
+        assert metric.question.endswith("?") or ", by weight" in metric.question
+
+
+def test_no_two_columns_of_a_table_share_a_name():
+    for table in ("ases", "nodes", "ingresses"):
+        names = [column.name for task in TASKS for column in columns_of(task, table)]
+        assert len(names) == len(set(names))
+
+
+def test_types_are_those_of_arrow():
+    for task in TASKS:
+        for column in columns_of(task):
+            inner = re.sub(r"list<(.*)>", r"\1", column.dtype)
+            told = {"float64": "double"}.get(inner, inner)
+            expected = column.dtype.replace(inner, told)
+            assert (
+                str(arrow_type(column)).replace("element: ", "").replace("item: ", "") == expected
+            )
+
+
+def test_metrics_become_tasks():
+    assert tasks_of(["radius", "weighted_center", "effective_diameter", "unheard of"]) == {
+        "widths": ("radius",),
+        "weighted": ("center",),
+        "effective": ("effective_diameter",),
+    }
+    assert tasks_of([]) == {}
+    assert set(own_kernels()) == {"effective"}
+    assert [name for name in METRICS if name not in names_for_all()] == [
+        name for name in METRICS if name.startswith(WEIGHTED)
+    ]
+
+
+def test_only_what_metrics_need_is_compiled():
+    assert compiled_work(["hops"]) == ("searches",)
+    assert compiled_work(["effective_diameter"]) == ("searches", "widths")
+    assert compiled_work(["weighted_radius"]) == ("searches", "widths", "weights")
+
+
+def test_a_plan_knows_how_many_sources_an_effective_diameter_takes():
+    assert (EXACT_NODES, ESTIMATE_SOURCES) == (MAX_EXACT, N_SOURCES)
