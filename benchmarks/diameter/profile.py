@@ -29,8 +29,8 @@ _GPU_DRIVER = "kernels.eccentricity.gpu.solver"
 _GPU_BOUNDS = "kernels.eccentricity.gpu.bounds"
 WRAPPED: dict[str, tuple[tuple[str, str, str], ...]] = {
     "cpu": (
-        (_DRIVER, "Answering.__init__", "initialise"),
-        (_DRIVER, "Answering._begin", "initialise"),
+        (_DRIVER, "EccentricitySolver.__init__", "initialise"),
+        (_DRIVER, "EccentricitySolver._begin", "initialise"),
         (_CORES, "CoreSearches.__init__", "initialise"),
         (_QUICK, "search_keeping", "kept searches"),
         (_BOUNDS, "EccentricityBounds.__init__", "initialise"),
@@ -45,12 +45,12 @@ WRAPPED: dict[str, tuple[tuple[str, str, str], ...]] = {
         (_BOUNDS, "EccentricityBounds.release", "choose"),
         (_BOUNDS, "EccentricityBounds.candidates", "choose"),
         (_BOUNDS, "EccentricityBounds.open_nodes", "choose"),
-        (_DRIVER, "Answering._progress", "choose"),
+        (_DRIVER, "EccentricitySolver._progress", "choose"),
         (_DRIVER, "choose_step", "choose"),
         (_DRIVER, "choose_landmarks", "choose"),
     ),
     "gpu": (
-        (_GPU_DRIVER, "Answering.__init__", "initialise"),
+        (_GPU_DRIVER, "DeviceSolver.__init__", "initialise"),
         (_GPU_BOUNDS, "DeviceBounds.__init__", "initialise"),
         (_GPU_DRIVER, "bfs", "search"),
         ("kernels.multi_source.gpu.sweeps", "DeviceSweeps.sweep", "search"),
@@ -58,7 +58,7 @@ WRAPPED: dict[str, tuple[tuple[str, str, str], ...]] = {
         (_GPU_BOUNDS, "DeviceBounds.after_sweep", "bounds"),
         (_GPU_BOUNDS, "DeviceBounds.find_extremes", "bounds"),
         (_GPU_BOUNDS, "DeviceBounds.move_balls", "bounds"),
-        (_GPU_DRIVER, "Answering._candidates", "choose"),
+        (_GPU_DRIVER, "DeviceSolver._candidates", "choose"),
         (_GPU_BOUNDS, "DeviceBounds.open_nodes", "choose"),
         (_GPU_BOUNDS, "DeviceBounds.best", "choose"),
         (_GPU_BOUNDS, "DeviceBounds.first_of_each", "choose"),

@@ -220,9 +220,9 @@ def plan_network(seed: int = SEED) -> Network:
         network.hosts[f"h{i}"] = Host(system.asn, gateway, lan, lan[2], lan[1])
     routers = list(network.asn_of)
     network.silent = set(rnd.sample(routers, N_SILENT))
-    answering = [router for router in routers if router not in network.silent]
-    network.rate_limited = set(rnd.sample(answering, N_RATE_LIMITED))
-    network.outgoing_address = set(rnd.sample(answering, N_OUTGOING_ADDRESS))
+    solver = [router for router in routers if router not in network.silent]
+    network.rate_limited = set(rnd.sample(solver, N_RATE_LIMITED))
+    network.outgoing_address = set(rnd.sample(solver, N_OUTGOING_ADDRESS))
     for system, action in zip(
         (ASES[2], ASES[3], ASES[4], ASES[5]),
         ("loop", "unreachable", "prohibit", "blackhole"),

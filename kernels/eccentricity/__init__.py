@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from kernels.csr import CSRGraph
-from kernels.eccentricity.limits import checked_limit
-from kernels.eccentricity.results import Center, Diameter, Periphery, Proof, Radius
+from kernels.eccentricity.results import Center, Diameter, Periphery, Proof, Radius, checked_limit
 from kernels.eccentricity.strategy import (
     FEW,
     HOPS_EACH,
@@ -21,7 +20,7 @@ from kernels.types import NODE
 
 if TYPE_CHECKING:
     from kernels.eccentricity.bounds.bounds import Question
-    from kernels.eccentricity.solver import Answering
+    from kernels.eccentricity.solver import EccentricitySolver
 
 __all__ = [
     "FEW",
@@ -84,16 +83,16 @@ def diameter(
         found = quick_diameter(graph, strategy or Strategy())
         if found is not None:
             return found
-    answering = _answer(graph, "diameter", max_searches, strategy)
-    if answering is None:
+    solver = _answer(graph, "diameter", max_searches, strategy)
+    if solver is None:
         none = np.empty(0, NODE)
         nothing = Proof(none, none, none, by_trees=False)
         return Diameter(**_common(None), diameter=0, path=np.empty(0, NODE), proof=nothing)
-    common = _common(answering)
-    sources = np.concatenate(answering.sources)
-    used = (answering.bounds.centre, answering.known_by, answering.uses_trees)
+    common = _common(solver)
+    sources = np.concatenate(solver.sources)
+    used = (solver.bounds.centre, solver.known_by, solver.uses_trees)
     proof = Proof(sources, *used)
-    path = answering.path()
+    path = solver.path()
     return Diameter(**common, diameter=common["lower"], path=path, proof=proof)
 
 
@@ -108,12 +107,12 @@ def radius(
         node = int(np.argmin(every))
         least = int(every[node])
         return Radius(**_all_searched(every, least), radius=least, center=node)
-    answering = _answer(graph, "radius", max_searches, strategy)
-    common = _common(answering)
-    if answering is None:
+    solver = _answer(graph, "radius", max_searches, strategy)
+    common = _common(solver)
+    if solver is None:
         return Radius(**common, radius=0, center=-1)
-    bounds = answering.bounds
-    own = bounds.component == answering.largest
+    bounds = solver.bounds
+    own = bounds.component == solver.largest
     node = int(np.flatnonzero(own & (bounds.upper == common["upper"]))[0])
     return Radius(**common, radius=common["upper"], center=node)
 
@@ -131,13 +130,13 @@ def center(
         nodes = np.flatnonzero(is_center).astype(NODE)
         common = _all_searched(every, least)
         return Center(**common, radius=least, nodes=nodes, is_center=is_center)
-    answering = _answer(graph, "center", max_searches, strategy)
-    common = _common(answering)
-    if answering is None:
+    solver = _answer(graph, "center", max_searches, strategy)
+    common = _common(solver)
+    if solver is None:
         return Center(**common, radius=0, nodes=np.empty(0, NODE), is_center=np.empty(0, bool))
-    bounds = answering.bounds
+    bounds = solver.bounds
     is_center = bounds.lower <= bounds.least[bounds.component]
-    own = is_center & (bounds.component == answering.largest)
+    own = is_center & (bounds.component == solver.largest)
     nodes = np.flatnonzero(own).astype(NODE)
     return Center(**common, radius=common["upper"], nodes=nodes, is_center=is_center)
 
@@ -155,14 +154,14 @@ def periphery(
         nodes = np.flatnonzero(is_periphery).astype(NODE)
         common = _all_searched(every, most)
         return Periphery(**common, diameter=most, nodes=nodes, is_periphery=is_periphery)
-    answering = _answer(graph, "periphery", max_searches, strategy)
-    common = _common(answering)
-    if answering is None:
+    solver = _answer(graph, "periphery", max_searches, strategy)
+    common = _common(solver)
+    if solver is None:
         none = np.empty(0, bool)
         return Periphery(**common, diameter=0, nodes=np.empty(0, NODE), is_periphery=none)
-    bounds = answering.bounds
+    bounds = solver.bounds
     is_periphery = bounds.upper >= bounds.most[bounds.component]
-    own = is_periphery & (bounds.component == answering.largest)
+    own = is_periphery & (bounds.component == solver.largest)
     nodes = np.flatnonzero(own).astype(NODE)
     return Periphery(**common, diameter=common["lower"], nodes=nodes, is_periphery=is_periphery)
 
@@ -180,8 +179,8 @@ def eccentricities(graph: CSRGraph, strategy: Strategy | None = None) -> np.ndar
     every = _every(graph, None, strategy)
     if every is not None:
         return every
-    answering = _answer(graph, "eccentricities", None, strategy)
-    return np.empty(0, np.int32) if answering is None else answering.bounds.lower
+    solver = _answer(graph, "eccentricities", None, strategy)
+    return np.empty(0, np.int32) if solver is None else solver.bounds.lower
 
 
 def _on_gpu(graph: CSRGraph, question: Question, max_searches: int | None) -> Any:
@@ -218,21 +217,21 @@ def _all_searched(every: np.ndarray, value: int) -> dict[str, Any]:
 
 def _answer(
     graph: CSRGraph, question: Question, max_searches: int | None, strategy: Strategy | None
-) -> Answering | None:
+) -> EccentricitySolver | None:
     """The finished state of a question; None for a graph without nodes."""
     checked_limit(max_searches)
     if graph.n_nodes == 0:
         return None
-    from kernels.eccentricity.solver import Answering
+    from kernels.eccentricity.solver import EccentricitySolver
 
-    answering = Answering(graph, question, strategy or Strategy(), max_searches)
-    answering.run()
-    return answering
+    solver = EccentricitySolver(graph, question, strategy or Strategy(), max_searches)
+    solver.run()
+    return solver
 
 
-def _common(answering: Answering | None) -> dict[str, Any]:
+def _common(solver: EccentricitySolver | None) -> dict[str, Any]:
     """What every answer has."""
-    if answering is None:
+    if solver is None:
         none = np.empty(0, np.int32)
         return {
             "component": -1,
@@ -244,16 +243,16 @@ def _common(answering: Answering | None) -> dict[str, Any]:
             "lowers": none,
             "uppers": none,
         }
-    bounds = answering.bounds
+    bounds = solver.bounds
     lowers, uppers = bounds.interval()
-    largest = answering.largest
+    largest = solver.largest
     return {
-        "component": int(answering.names[largest]),
+        "component": int(solver.names[largest]),
         "n_searches": bounds.n_searches,
         "exact": bounds.done,
         "lower": int(lowers[largest]),
         "upper": int(uppers[largest]),
-        "components": answering.names,
+        "components": solver.names,
         "lowers": lowers,
         "uppers": uppers,
     }

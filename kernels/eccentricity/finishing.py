@@ -7,11 +7,15 @@ down, by counted work and never by a clock, and held to what sweeping from every
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from kernels.eccentricity.reductions.references import pass_ns
+from kernels.csr import CSRGraph
+from kernels.eccentricity.bounds.bounds import EccentricityBounds
+from kernels.eccentricity.reductions.references import ReferenceNodes, pass_ns
+from kernels.eccentricity.searches import Implied
+from kernels.eccentricity.searches.cpu import CoreSearches
 from kernels.eccentricity.searches.every_node import EveryNode
 from kernels.eccentricity.searches.sweep import MANY_LANES
 from kernels.eccentricity.strategy import (
@@ -22,12 +26,9 @@ from kernels.eccentricity.strategy import (
     SWEEP_HOPS,
     WORK_NS,
     Account,
+    Strategy,
 )
 from kernels.eccentricity.strategy import sweep_work as work_of
-
-if TYPE_CHECKING:
-    from kernels.csr import CSRGraph
-    from kernels.eccentricity.solver import Answering
 
 ROUNDS = 8  # the first sweeps are an eighth of what is left; then bounds are looked at again
 GROWTH = 4  # so many times as many are next where those closed little but their own sources
@@ -43,6 +44,21 @@ PLACE_NS_ARC = 10
 SHORT = SWEEP_HOPS  # hops: up to these it is foretold without placing
 # And no sooner than so much of the least that the sweeps may take was spent: mostly far too low.
 SAFE = 0.3
+
+
+class OpenQuestion(Protocol):
+    """What the sweeps read of the solver of a question, and where what they find goes."""
+
+    graph: CSRGraph
+    bounds: EccentricityBounds
+    searches: CoreSearches
+    strategy: Strategy
+    max_searches: int | None
+    max_each: int | None
+    is_flat: bool
+    reference_nodes: ReferenceNodes | None
+
+    def finish(self, found: Implied, alone: bool = True) -> None: ...
 
 
 class Finishing:
@@ -78,32 +94,32 @@ class Finishing:
         """Write down a sweep, and its spreading of bounds, which looks at arcs as sweeps do."""
         self.spend((work + self._graph.n_arcs) * WORK_NS)
 
-    def account(self, answering: Answering, next_ns: float | None) -> Account | None:
+    def account(self, solver: OpenQuestion, next_ns: float | None) -> Account | None:
         """The account before a step of ``next_ns``, None: of a sweep.
 
         None while a sweep from every node costs so much more that placing its sources is not worth
         it, or where it is not to be used.
         """
-        is_limited = answering.max_searches is not None or answering.max_each is not None
-        if is_limited or not answering.strategy.sweeps:
+        is_limited = solver.max_searches is not None or solver.max_each is not None
+        if is_limited or not solver.strategy.sweeps:
             return None
         if self._every is None:
             if self.spent_ns < self._place_ns:
                 return None
-            next_ns = self._scattered_ns(answering) if next_ns is None else next_ns
-            share = SAFE if int(answering.bounds.most.max()) > SHORT else ALLOWANCE - 1
-            if self.spent_ns + next_ns <= share * self._least_ns(answering):
+            next_ns = self._scattered_ns(solver) if next_ns is None else next_ns
+            share = SAFE if int(solver.bounds.most.max()) > SHORT else ALLOWANCE - 1
+            if self.spent_ns + next_ns <= share * self._least_ns(solver):
                 return None
-            self._expect(answering)
+            self._expect(solver)
         whole_ns = float(self._whole_ns.sum())
         if self._looked_ns < 0 or self.spent_ns - self._looked_ns > whole_ns / LOOKS:
-            self._look(answering)
+            self._look(solver)
         return Account(
             self.spent_ns,
             self.spent_ns - self._best_at_ns,
             self._left_ns,
             whole_ns,
-            self._next_sweep_ns(answering),
+            self._next_sweep_ns(solver),
             min(self._left_ns, self._lanes_ns),
         )
 
@@ -117,18 +133,18 @@ class Finishing:
         room_ns = ALLOWANCE * float(self._whole_ns.sum()) - self.spent_ns - self._left_ns
         return max(0.0, min(self.spent_ns, room_ns))
 
-    def finish(self, answering: Answering) -> None:
+    def finish(self, solver: OpenQuestion) -> None:
         """Sweep from all that matters, until the question is answered."""
-        bounds, n_groups = answering.bounds, 0
+        bounds, n_groups = solver.bounds, 0
         growth = GROWTH
-        if answering.is_flat:
+        if solver.is_flat:
             is_small = len(bounds.lower) <= FLAT_GROWTH * MANY_LANES
             n_groups, growth = FLAT_GROWTH if is_small else 1, FLAT_GROWTH
         if self._every is None:
-            self._expect(answering)
+            self._expect(solver)
         assert self._every is not None
         while not bounds.done:
-            is_open = self._is_open(answering)
+            is_open = self._is_open(solver)
             n_open = np.count_nonzero(is_open)
             most = int(np.bincount(bounds.component[is_open]).max())
             if n_groups == 0:
@@ -137,26 +153,26 @@ class Finishing:
                 n_groups = -(-most // MANY_LANES)
             found = self._every.sweep(is_open, bounds.lower, bounds.upper, n_groups)
             self.spend_sweep(self._every.work)
-            answering.finish(found, alone=False)
+            solver.finish(found, alone=False)
             n_closed = n_open - len(bounds.candidates())
             n_groups = n_groups * growth if n_closed < LITTLE * len(found.sources) else 0
 
-    def _next_sweep_ns(self, answering: Answering) -> float:
+    def _next_sweep_ns(self, solver: OpenQuestion) -> float:
         """A sweep of candidates that lie anywhere, and what goes with it."""
-        bounds = answering.bounds
+        bounds = solver.bounds
         others_ns = self._step_ns + self._graph.n_arcs * WORK_NS
-        if answering.territories is not None:
+        if solver.reference_nodes is not None:
             others_ns += pass_ns(len(bounds.lower), len(bounds.open_nodes()))
         return self._sweep_ns + others_ns
 
-    def _scattered_ns(self, answering: Answering) -> float:
+    def _scattered_ns(self, solver: OpenQuestion) -> float:
         """The lanes of a sweep from candidates that lie anywhere."""
-        graph, longest = self._graph, int(answering.bounds.most.max())
+        graph, longest = self._graph, int(solver.bounds.most.max())
         return float(work_of(graph.n_nodes, graph.n_arcs, longest, longest)) * WORK_NS
 
-    def _least_ns(self, answering: Answering) -> float:
+    def _least_ns(self, solver: OpenQuestion) -> float:
         """What sweeping from every node costs at least: all components dense alike, and strips."""
-        bounds, graph = answering.bounds, self._graph
+        bounds, graph = solver.bounds, self._graph
         size: Any = graph.n_nodes
         longest: Any = int(bounds.most[0])
         if len(bounds.size) > 1:
@@ -167,32 +183,32 @@ class Finishing:
         work = -(-size // MANY_LANES) * work_of(size, n_arcs, longest, extent)
         return float(np.sum(work)) * WORK_NS
 
-    def _look(self, answering: Answering) -> None:
+    def _look(self, solver: OpenQuestion) -> None:
         """Count what is left, and note when it last was much less than before."""
         assert self._every is not None
-        left = self._every.share_left(self._is_open(answering))
+        left = self._every.share_left(self._is_open(solver))
         self._left_ns, self._looked_ns = float(left @ self._whole_ns), self.spent_ns
         if self._best_at_ns == 0 or self._left_ns < MUCH_LESS * self._best_ns:
             self._best_ns, self._best_at_ns = self._left_ns, self.spent_ns
 
-    def _is_open(self, answering: Answering) -> np.ndarray:
-        bounds = answering.bounds
+    def _is_open(self, solver: OpenQuestion) -> np.ndarray:
+        bounds = solver.bounds
         is_open = np.zeros(len(bounds.component), bool)
         is_open[bounds.candidates()] = True
         return is_open
 
-    def _expect(self, answering: Answering) -> None:
+    def _expect(self, solver: OpenQuestion) -> None:
         """Place the nodes of components that are not answered, and look one search at each."""
-        bounds = answering.bounds
+        bounds = solver.bounds
         numbers = bounds.open_components()
-        given = (answering.graph, bounds.component, bounds.size, numbers)
-        self._every = EveryNode(*given, answering.searches.rows)
+        given = (solver.graph, bounds.component, bounds.size, numbers)
+        self._every = EveryNode(*given, solver.searches.rows)
         if int(bounds.most.max()) <= SHORT:
             self._whole_ns = self._every.expect_short(bounds.most[numbers].astype(np.int64))
         else:
-            level, eccentricity = answering.searches.levels(self._every.first_nodes())
+            level, eccentricity = solver.searches.levels(self._every.first_nodes())
             self._whole_ns = self._every.expect(level, eccentricity[numbers])
             self.spend(self._place_ns)
         size = bounds.size[numbers]
         self._lanes_ns = float((self._whole_ns / -(-size // MANY_LANES)).sum())
-        self._sweep_ns = self._scattered_ns(answering)
+        self._sweep_ns = self._scattered_ns(solver)

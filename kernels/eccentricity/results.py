@@ -1,17 +1,116 @@
-"""Answers about eccentricities; hops, each component by itself."""
+"""Results about eccentricities, in hops (int) or by weight (float), each component by itself."""
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from kernels.eccentricity.answers import (
-    CenterAnswer,
-    DiameterAnswer,
-    PeripheryAnswer,
-    RadiusAnswer,
-)
+from kernels.errors import GraphError
+
+Value = TypeVar("Value", int, float)
+
+
+@dataclass(frozen=True, eq=False)
+class WidthResult(Generic[Value]):
+    """What all answers have; ``component`` is the component that the answer itself is about.
+
+    Attributes
+    ----------
+    component : int
+        The largest component by nodes, named by its smallest node; of two as large the one with
+        the smaller name. -1: the graph has no nodes.
+    n_searches : int
+        Sources that were searched, over all components.
+    exact : bool
+        Whether the question is answered in every component. False only if the number of searches
+        was limited.
+    lower, upper : int or float
+        Bounds of the value, in the component; equal if it is known.
+    components : (n_components,) int32, ascending
+        Every component by its smallest node, as ``kernels.components`` names them.
+    lowers, uppers : (n_components,) int32 or float64
+        Bounds of the value, in each component.
+    """
+
+    component: int
+    n_searches: int
+    exact: bool
+    lower: Value
+    upper: Value
+    components: np.ndarray
+    lowers: np.ndarray
+    uppers: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class DiameterResult(WidthResult[Value]):
+    """The largest eccentricity.
+
+    Attributes
+    ----------
+    diameter : int or float
+        Of the component; if it is not ``exact``, the largest known (``lower``).
+    path : (n_path,) int32
+        Nodes of a shortest path that long, in order; empty without nodes.
+    """
+
+    diameter: Value
+    path: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class RadiusResult(WidthResult[Value]):
+    """The smallest eccentricity.
+
+    Attributes
+    ----------
+    radius : int or float
+        Of the component; if it is not ``exact``, the smallest known (``upper``).
+    center : int
+        A node that attains it; -1 without nodes.
+    """
+
+    radius: Value
+    center: int
+
+
+@dataclass(frozen=True, eq=False)
+class CenterResult(WidthResult[Value]):
+    """The nodes of smallest eccentricity; lower and upper are bounds of the radius.
+
+    Attributes
+    ----------
+    radius : int or float
+    nodes : (n_center,) int32, ascending
+        Of the component; if it is not ``exact``, those not yet excluded.
+    is_center : (n_nodes,) bool
+        The same for every node, each within its own component.
+    """
+
+    radius: Value
+    nodes: np.ndarray
+    is_center: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class PeripheryResult(WidthResult[Value]):
+    """The nodes of largest eccentricity; lower and upper are bounds of the diameter.
+
+    Attributes
+    ----------
+    diameter : int or float
+    nodes : (n_periphery,) int32, ascending
+        Of the component; if it is not ``exact``, those not yet excluded.
+    is_periphery : (n_nodes,) bool
+        The same for every node, each within its own component.
+    """
+
+    diameter: Value
+    nodes: np.ndarray
+    is_periphery: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +136,7 @@ class Proof:
 
 
 @dataclass(frozen=True, eq=False)
-class Diameter(DiameterAnswer[int]):
+class Diameter(DiameterResult[int]):
     """The largest eccentricity, in hops; the path has diameter + 1 nodes.
 
     Attributes
@@ -49,15 +148,15 @@ class Diameter(DiameterAnswer[int]):
     proof: Proof
 
 
-class Radius(RadiusAnswer[int]):
+class Radius(RadiusResult[int]):
     """The smallest eccentricity, in hops."""
 
 
-class Center(CenterAnswer[int]):
+class Center(CenterResult[int]):
     """The nodes of smallest eccentricity, in hops."""
 
 
-class Periphery(PeripheryAnswer[int]):
+class Periphery(PeripheryResult[int]):
     """The nodes of largest eccentricity, in hops."""
 
 
@@ -105,3 +204,19 @@ class ShardWidths:
     is_periphery: np.ndarray | None
     path_ptr: np.ndarray | None
     path: np.ndarray | None
+
+
+def checked_limit(max_searches: Any) -> int | None:
+    """The limit as an int; GraphError for what is no whole number, or below 0."""
+    if max_searches is None:
+        return None
+    try:
+        limit = operator.index(max_searches)
+    except TypeError:
+        limit = -1
+    if limit < 0:
+        raise GraphError(
+            f"max_searches is {max_searches!r}; give a whole number, 0 or more, "
+            "or None for no limit"
+        )
+    return limit

@@ -26,11 +26,10 @@ from kernels.eccentricity.bounds.components import (
     largest_of_each,
     numbered_components,
 )
-from kernels.eccentricity.limits import checked_limit
 from kernels.eccentricity.reductions.pendant_trees import find_tips
-from kernels.eccentricity.results import ShardWidths
+from kernels.eccentricity.results import ShardWidths, checked_limit
 from kernels.eccentricity.searches.cpu import CoreSearches
-from kernels.eccentricity.solver import Answering
+from kernels.eccentricity.solver import EccentricitySolver
 from kernels.eccentricity.strategy import Strategy
 from kernels.errors import GraphError
 from kernels.types import NODE
@@ -246,22 +245,22 @@ class _Asking:
 
     def _run(self, part: Part, bounds: EccentricityBounds, n_searched: np.ndarray) -> _Answer:
         """Search until all is answered; bounds and numbers of searches are changed in place."""
-        answering = Answering(
+        solver = EccentricitySolver(
             part.graph,
             bounds.question,
             self._strategy,
             max_each=self._max_searches,
             known=(bounds, part.numbers),
         )
-        answering.n_searched = n_searched
+        solver.n_searched = n_searched
         n_nodes = part.graph.n_nodes
         left = bounds.open_components()
-        while not answering.is_over:
-            if n_nodes > SMALL_NODES and not len(answering.landmarks):
+        while not solver.is_over:
+            if n_nodes > SMALL_NODES and not len(solver.landmarks):
                 left = bounds.open_components()
                 if 2 * int(bounds.size[left].sum()) < n_nodes:
                     return self._run_rest(part, bounds, n_searched, left)
-            answering.step()
+            solver.step()
         is_answered = np.ones(len(part.numbers), bool)
         is_answered[bounds.open_components()] = False
         return _Answer(*bounds.interval(), is_answered)

@@ -53,7 +53,7 @@ def _told(n_searches: int, path: np.ndarray, proof: Proof) -> Diameter:
 def _go_on(graph: CSRGraph, kept: Kept, strategy: Strategy) -> Diameter:
     """Let the driver end what the kept searches began."""
     from kernels.eccentricity.bounds.bounds import EccentricityBounds
-    from kernels.eccentricity.solver import Answering
+    from kernels.eccentricity.solver import EccentricitySolver
 
     component = np.zeros(graph.n_nodes, np.int32)
     degree = np.diff(graph.indptr).astype(np.int32)
@@ -63,18 +63,18 @@ def _go_on(graph: CSRGraph, kept: Kept, strategy: Strategy) -> Diameter:
     centre = kept.sources[kept.centre : kept.centre + 1]
     level = kept.level.astype(np.int32)
     bounds.update(centre, np.zeros_like(level), level + level.max(), alone=True)
-    answering = Answering(graph, "diameter", strategy, known=(bounds, np.zeros(1, NODE)))
-    answering.sources.append(kept.sources)
-    answering.n_searched[0] = len(kept.sources)
-    answering.finishing.spent_ns = kept.spent_ns
+    solver = EccentricitySolver(graph, "diameter", strategy, known=(bounds, np.zeros(1, NODE)))
+    solver.sources.append(kept.sources)
+    solver.n_searched[0] = len(kept.sources)
+    solver.finishing.spent_ns = kept.spent_ns
     if kept.pairs is not None and kept.apart is not None:
         if kept.pairs.shape[1] <= MANY_PAIRS:
-            answering.landmarks = kept.sources
+            solver.landmarks = kept.sources
             bounds.restrict(0, kept.pairs, kept.apart)
         elif len(bounds.candidates()) <= FEW_LANES:
-            answering.sweep()  # all of them at once
-    answering.run()
-    path = kept.path if bounds.most[0] == len(kept.path) - 1 else answering.path()
-    sources = np.concatenate(answering.sources)
-    proof = Proof(sources, bounds.centre, answering.known_by, by_trees=False)
+            solver.sweep()  # all of them at once
+    solver.run()
+    path = kept.path if bounds.most[0] == len(kept.path) - 1 else solver.path()
+    sources = np.concatenate(solver.sources)
+    proof = Proof(sources, bounds.centre, solver.known_by, by_trees=False)
     return _told(bounds.n_searches, path, proof)

@@ -11,10 +11,11 @@ from kernels.csr import CSRGraph
 from kernels.eccentricity.bounds.bounds import EccentricityBounds, Question
 from kernels.eccentricity.bounds.components import numbered_components
 from kernels.eccentricity.finishing import Finishing
+from kernels.eccentricity.reductions import references
 from kernels.eccentricity.reductions.landmarks import N_LANDMARKS, choose_landmarks, far_pairs
 from kernels.eccentricity.reductions.pendant_trees import find_tips
 from kernels.eccentricity.reductions.references import QUESTIONS as MANY_ASKED
-from kernels.eccentricity.reductions.references import Territories, in_the_way
+from kernels.eccentricity.reductions.references import ReferenceNodes
 from kernels.eccentricity.searches import Implied
 from kernels.eccentricity.searches.cpu import CoreSearches
 from kernels.eccentricity.searches.sweep import FEW_LANES, MANY_LANES, lanes_of
@@ -33,7 +34,7 @@ from kernels.types import NODE
 FEW_COMPONENTS = 8  # of more, pairs are not asked for one by one: sweeps answer all of them at once
 
 
-class Answering:
+class EccentricitySolver:
     """One question about one graph, until it is answered or the searches are used up.
 
     Parameters
@@ -95,7 +96,7 @@ class Answering:
         self._tried = np.full(len(self.names), -1, np.int32)
         self.largest = int(np.argmax(self.bounds.size))
         self._longest: Implied | None = None
-        self.territories: Territories | None = None
+        self.reference_nodes: ReferenceNodes | None = None
         self.finishing = Finishing(graph)
         if first is not None:
             self.finish(first)
@@ -258,8 +259,8 @@ class Answering:
         self.sources.append(found.sources)
         np.add.at(self.n_searched, self.bounds.component[found.sources], 1)
         self.bounds.update(found.sources, found.lower, found.upper, alone)
-        if self.territories is not None:
-            self.territories.note(found.sources)
+        if self.reference_nodes is not None:
+            self.reference_nodes.note(found.sources)
 
     def sweep(self) -> None:
         """Search many candidates of each component at once; a few one after another."""
@@ -268,7 +269,7 @@ class Answering:
             many = self._n_candidates_each() > 2 * FEW_LANES
             sources = bounds.take(MANY_LANES if many else FEW_LANES, "upper")
         else:
-            chosen = in_the_way(self, MANY_LANES)
+            chosen = self._in_the_way(MANY_LANES)
             half = (MANY_LANES - len(chosen)) // 2
             taken = [bounds.take(half, by) for by in ("upper", "lower")] if half else []
             sources = np.unique(np.concatenate([chosen, *taken])).astype(NODE)
@@ -282,6 +283,49 @@ class Answering:
             found = self.searches.sweep(sources, bounds.lower, bounds.upper)
             self.finishing.spend_sweep(self.searches.work)
             self.finish(found, alone=False)
+
+    def _in_the_way(self, n_most: int) -> np.ndarray:
+        """Close what reference nodes can close; nodes worth a search, being in the way.
+
+        Only for questions about many nodes of a graph in one piece, without a limit, and once
+        sweeps have made lower bounds tight. At most ``n_most`` nodes, perhaps none.
+        """
+        bounds, none = self.bounds, np.empty(0, NODE)
+        if self.reference_nodes is None and self._references_pay():
+            self.reference_nodes = self._search_references()
+        if self.reference_nodes is None:
+            return none
+        self.finishing.spend(references.pass_ns(len(bounds.lower), len(bounds.open_nodes())))
+        lowered = self.reference_nodes.close(bounds.lower, bounds.upper, bounds.open_nodes())
+        bounds.update(none, np.zeros_like(lowered), lowered)
+        if bounds.done:
+            return none
+        return self.reference_nodes.choose(bounds.lower, bounds.upper, bounds.open_nodes(), n_most)
+
+    def _references_pay(self) -> bool:
+        bounds = self.bounds
+        is_limited = self.max_searches is not None or self.max_each is not None
+        if is_limited or not self.strategy.territories or len(bounds.size) > 1:
+            return False
+        is_asked = bounds.question in MANY_ASKED and bounds.n_searches >= references.FIRST_SEARCHES
+        is_short = bounds.most[0] <= references.LONGEST // 2
+        return is_asked and is_short and len(bounds.open_nodes()) > references.MANY_OPEN
+
+    def _search_references(self) -> ReferenceNodes | None:
+        """Search the reference nodes; None if one of them is too far from others."""
+        n_references, degree = references.N_REFERENCES, self.bounds.degree
+        hubs = np.argpartition(-degree, n_references - 1)[:n_references].astype(NODE)
+        levels = np.empty((n_references, len(degree)), np.uint8)
+        for i in range(n_references):
+            found = self.searches.search(hubs[i : i + 1])
+            self.finishing.spend(self.search_ns)
+            self.finish(found)
+            if found.eccentricity[0] > references.LONGEST:
+                return None
+            levels[i] = found.upper - found.eccentricity[0]
+        nodes = ReferenceNodes(levels)
+        nodes.note(np.concatenate(self.sources))
+        return nodes
 
     def _pairs_to_see(self) -> float:
         """Pairs that landmarks would be asked about; infinite if there is no point in it."""

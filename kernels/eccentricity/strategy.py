@@ -49,7 +49,7 @@ class Strategy:
         are kept and tell which pairs are near (``distance_rows``).
     territories : bool
         For all eccentricities, ask who could be farther away than the farthest that was searched
-        (``territories``).
+        (``reductions.references``).
     """
 
     winnow: bool = True

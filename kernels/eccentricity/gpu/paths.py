@@ -7,16 +7,16 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
-from kernels.eccentricity.gpu.solver import Answering
+from kernels.eccentricity.gpu.solver import DeviceSolver
 from kernels.types import NODE
 
 
-def longest_paths(answering: Answering, wanted: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+def longest_paths(solver: DeviceSolver, wanted: Any) -> tuple[Any, np.ndarray, np.ndarray]:
     """A path in some components as long as their largest lower bound.
 
     Parameters
     ----------
-    answering : Answering
+    solver : DeviceSolver
     wanted : (n_components,) bool, on the device
 
     Returns
@@ -24,19 +24,19 @@ def longest_paths(answering: Answering, wanted: Any) -> tuple[Any, np.ndarray, n
     (n_wanted,) int32 on the device, (n_wanted + 1,) int64, int32
         Components, ascending; offsets; nodes in the ids of the shard that was given.
     """
-    bounds = answering.bounds
-    most = answering.of_each(bounds.most)
-    ends = first_where(answering, bounds.lower == most, wanted)
-    level, _ = answering.levels_of(ends)
-    tails = first_where(answering, level == most, wanted)
+    bounds = solver.bounds
+    most = solver.of_each(bounds.most)
+    ends = first_where(solver, bounds.lower == most, wanted)
+    level, _ = solver.levels_of(ends)
+    tails = first_where(solver, level == most, wanted)
     path_ptr, path = bounds.paths(level, tails)
-    return bounds.of(tails), path_ptr, answering.parts.named(path).get()
+    return bounds.of(tails), path_ptr, solver.parts.named(path).get()
 
 
-def first_where(answering: Answering, is_one: Any, wanted: Any) -> Any:
+def first_where(solver: DeviceSolver, is_one: Any, wanted: Any) -> Any:
     """The first node of each wanted component where something holds, (n_wanted,) int32."""
-    bounds = answering.bounds
-    nodes = cp.flatnonzero(is_one & answering.of_each(wanted)).astype(NODE)
+    bounds = solver.bounds
+    nodes = cp.flatnonzero(is_one & solver.of_each(wanted)).astype(NODE)
     if bounds.component is None:
         return nodes[:1]
     own = bounds.of(nodes)

@@ -1,7 +1,7 @@
 """Which eccentricities are exact because nothing that was not searched is farther, on a GPU.
 
-The rule, its proof and what it comes from are in ``territories``. Counts are made on the device; of
-them, some thousand numbers a reference, the host plans.
+The rule, its proof and where it comes from: see ``reductions.references``. Counts are made on the
+device; of them, some thousand numbers a reference, the host plans.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST_HOPS = 64  # of graphs, as in the .cuh file
 SEARCHED = 1  # state of nodes that gave bounds to all others
 
 
-class DeviceTerritories:
+class DeviceReferences:
     """References of a graph in one piece.
 
     Parameters
@@ -83,11 +83,11 @@ class DeviceTerritories:
         return (self.bounds.upper[nodes] > t) & (self.levels[z][nodes] > j)
 
     def _counts(self, question: Question) -> tuple[np.ndarray, np.ndarray]:
-        """Nodes not searched and open nodes, as ``territories.plan`` takes them."""
+        """Nodes not searched and open nodes, as ``reductions.references.plan`` takes them."""
         n_references, n_nodes = self.levels.shape
         n_hops = int(self.bounds.most[0]) + 1
         if n_hops > MOST_HOPS:
-            raise ValueError(f"{n_hops - 1} hops: territories are for fewer than {MOST_HOPS}")
+            raise ValueError(f"{n_hops - 1} hops: reference nodes are for fewer than {MOST_HOPS}")
         beyond = cp.zeros((n_references, n_hops + 1, n_hops), np.int32)
         within = cp.zeros((n_references, n_hops, n_hops), np.int32)
         bounds = self.bounds

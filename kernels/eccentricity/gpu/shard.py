@@ -13,7 +13,7 @@ from kernels.csr import CSRGraph, Shard
 from kernels.eccentricity.bounds.bounds import QUESTIONS, Question
 from kernels.eccentricity.gpu.bounds import tighten
 from kernels.eccentricity.gpu.paths import longest_paths
-from kernels.eccentricity.gpu.solver import MOST_WORDS, Answering
+from kernels.eccentricity.gpu.solver import MOST_WORDS, DeviceSolver
 from kernels.eccentricity.results import ShardWidths
 from kernels.eccentricity.searches import Implied
 from kernels.multi_source.gpu.sweeps import DeviceSweeps
@@ -56,10 +56,10 @@ def widths_on_gpu(
     if shard.n_nodes == 0:
         return _of_nothing(shard, asked)
     with on_device_of(shard.indptr):
-        answering = Answering.of(shard, max_each=max_searches)
+        solver = DeviceSolver.of(shard, max_each=max_searches)
         for question in questions_for(asked):
-            answering.answer(question)
-        return _told(shard, answering, asked)
+            solver.answer(question)
+        return _told(shard, solver, asked)
 
 
 def questions_for(asked: Sequence[Question]) -> tuple[Question, ...]:
@@ -96,70 +96,70 @@ def _of_nothing(shard: Shard, asked: tuple[Question, ...]) -> ShardWidths:
     )
 
 
-def _told(shard: Shard, answering: Answering, asked: tuple[Question, ...]) -> ShardWidths:
+def _told(shard: Shard, solver: DeviceSolver, asked: tuple[Question, ...]) -> ShardWidths:
     """What is known once the questions are answered, on the host."""
-    bounds = answering.bounds
+    bounds = solver.bounds
     lowest, highest = bounds.loosest()
     most, least = bounds.most.get(), bounds.least.get()
-    exact = answering.exact.get()
+    exact = solver.exact.get()
     all_known = "eccentricities" in asked
     path_ptr = path = None
     if "diameter" in asked:
-        path_ptr, path = _paths_of_graphs(shard, answering)
-    is_center = bounds.lower <= answering.of_each(bounds.least)
-    is_periphery = periphery_of(answering)
+        path_ptr, path = _paths_of_graphs(shard, solver)
+    is_center = bounds.lower <= solver.of_each(bounds.least)
+    is_periphery = periphery_of(solver)
     knows_most = exact & (all_known or bool({"diameter", "periphery"} & set(asked)))
     knows_least = exact & (all_known or bool({"radius", "center"} & set(asked)))
     return ShardWidths(
         questions=asked,
         exact=exact,
-        component=_numbers(answering),
-        names=answering.parts.names.get(),
-        size=answering.parts.size.get(),
+        component=_numbers(solver),
+        names=solver.parts.names.get(),
+        size=solver.parts.size.get(),
         n_searches=bounds.n_searched.get().astype(np.int64),
         diameter_lower=most,
         diameter_upper=np.where(knows_most, most, highest.get()),
         radius_lower=np.where(knows_least, least, np.minimum(lowest.get(), least)),
         radius_upper=least,
-        eccentricity=_narrow(answering) if all_known else None,
-        is_center=answering.in_given_order(is_center) if "center" in asked else None,
-        is_periphery=answering.in_given_order(is_periphery) if "periphery" in asked else None,
+        eccentricity=_narrow(solver) if all_known else None,
+        is_center=solver.in_given_order(is_center) if "center" in asked else None,
+        is_periphery=solver.in_given_order(is_periphery) if "periphery" in asked else None,
         path_ptr=path_ptr,
         path=path,
     )
 
 
-def periphery_of(answering: Answering) -> Any:
+def periphery_of(solver: DeviceSolver) -> Any:
     """Nodes of ``bounds`` that are in the periphery, or may be where that is not exact."""
-    bounds = answering.bounds
-    bound = cp.where(answering.of_each(answering.exact), bounds.lower, bounds.upper)
-    return bound >= answering.of_each(bounds.most)
+    bounds = solver.bounds
+    bound = cp.where(solver.of_each(solver.exact), bounds.lower, bounds.upper)
+    return bound >= solver.of_each(bounds.most)
 
 
-def _numbers(answering: Answering) -> np.ndarray:
-    component = answering.bounds.component
+def _numbers(solver: DeviceSolver) -> np.ndarray:
+    component = solver.bounds.component
     if component is None:
-        return np.zeros(answering.bounds.n_nodes, np.int32)
-    return answering.in_given_order(component)
+        return np.zeros(solver.bounds.n_nodes, np.int32)
+    return solver.in_given_order(component)
 
 
-def _narrow(answering: Answering) -> np.ndarray:
+def _narrow(solver: DeviceSolver) -> np.ndarray:
     """Eccentricities in the narrowest type that holds them."""
-    highest = int(answering.bounds.most.max())
+    highest = int(solver.bounds.most.max())
     kind = np.uint8 if highest < 256 else np.uint16 if highest < 65536 else np.int32
-    return answering.in_given_order(answering.bounds.lower.astype(kind))
+    return solver.in_given_order(solver.bounds.lower.astype(kind))
 
 
-def _paths_of_graphs(shard: Shard, answering: Answering) -> tuple[np.ndarray, np.ndarray]:
+def _paths_of_graphs(shard: Shard, solver: DeviceSolver) -> tuple[np.ndarray, np.ndarray]:
     """For each graph a longest known path of its largest component."""
     node_ptr = shard.node_ptr.get()
-    names, size = answering.parts.names.get(), answering.parts.size.get()
+    names, size = solver.parts.names.get(), solver.parts.size.get()
     graph = np.searchsorted(node_ptr, names, side="right") - 1
     order = np.lexsort((names, -size.astype(np.int64), graph))
     is_first = np.append(True, np.diff(graph[order]) > 0)
     wanted = np.zeros(len(names), bool)
     wanted[order[is_first]] = True
-    own, ptr, nodes = longest_paths(answering, cp.asarray(wanted))
+    own, ptr, nodes = longest_paths(solver, cp.asarray(wanted))
     length = np.zeros(shard.n_graphs, np.int64)
     length[graph[own.get()]] = np.diff(ptr)
     path_ptr = np.zeros(shard.n_graphs + 1, np.int64)

@@ -12,7 +12,7 @@ from kernels.csr import CSRGraph, Shard
 from kernels.eccentricity.bounds.bounds import Question
 from kernels.eccentricity.gpu.paths import first_where, longest_paths
 from kernels.eccentricity.gpu.shard import periphery_of, questions_for
-from kernels.eccentricity.gpu.solver import Answering
+from kernels.eccentricity.gpu.solver import DeviceSolver
 from kernels.eccentricity.results import Center, Diameter, Periphery, Proof, Radius
 from kernels.types import NODE
 
@@ -24,21 +24,21 @@ def answer(graph: CSRGraph, question: Question, max_searches: int | None) -> Ans
     with on_device_of(graph.indptr):
         node_ptr = cp.array([0, graph.n_nodes], np.int64)
         shard = Shard(graph.indptr, graph.indices, node_ptr, trusted=True)
-        answering = Answering.of(shard, max_searches)
+        solver = DeviceSolver.of(shard, max_searches)
         for step in questions_for((question,)):
-            answering.answer(step)
+            solver.answer(step)
         if question == "eccentricities":
-            return answering.in_given_order(answering.bounds.lower)
-        common = _common(answering, question)
+            return solver.in_given_order(solver.bounds.lower)
+        common = _common(solver, question)
         if question == "diameter":
-            return _diameter(answering, common)
+            return _diameter(solver, common)
         if question == "radius":
-            return _radius(answering, common)
-        return _nodes(answering, common, question)
+            return _radius(solver, common)
+        return _nodes(solver, common, question)
 
 
-def _common(answering: Answering, question: Question) -> dict[str, Any]:
-    bounds, exact = answering.bounds, answering.exact
+def _common(solver: DeviceSolver, question: Question) -> dict[str, Any]:
+    bounds, exact = solver.bounds, solver.exact
     lowest, highest = bounds.loosest()
     if question in ("radius", "center"):
         uppers = bounds.least
@@ -46,52 +46,52 @@ def _common(answering: Answering, question: Question) -> dict[str, Any]:
     else:
         lowers = bounds.most
         uppers = cp.where(exact, lowers, highest)
-    largest = _largest(answering)
+    largest = _largest(solver)
     return {
-        "component": int(answering.parts.names[largest]),
-        "n_searches": answering.n_searches,
+        "component": int(solver.parts.names[largest]),
+        "n_searches": solver.n_searches,
         "exact": bool(exact.all()),
         "lower": int(lowers[largest]),
         "upper": int(uppers[largest]),
-        "components": answering.parts.names.get(),
+        "components": solver.parts.names.get(),
         "lowers": lowers.get(),
         "uppers": uppers.get(),
     }
 
 
-def _largest(answering: Answering) -> int:
-    return int(cp.argmax(answering.parts.size))
+def _largest(solver: DeviceSolver) -> int:
+    return int(cp.argmax(solver.parts.size))
 
 
-def _diameter(answering: Answering, common: dict[str, Any]) -> Diameter:
-    wanted = cp.zeros(answering.bounds.n_components, np.bool_)
-    wanted[_largest(answering)] = True
-    _, _, path = longest_paths(answering, wanted)
+def _diameter(solver: DeviceSolver, common: dict[str, Any]) -> Diameter:
+    wanted = cp.zeros(solver.bounds.n_components, np.bool_)
+    wanted[_largest(solver)] = True
+    _, _, path = longest_paths(solver, wanted)
     none = cp.empty(0, NODE)
-    sources = answering.parts.named(cp.concatenate([none, *answering.sources])).get()
-    centres = answering.parts.named(answering.centre).get()
+    sources = solver.parts.named(cp.concatenate([none, *solver.sources])).get()
+    centres = solver.parts.named(solver.centre).get()
     proof = Proof(sources, centres, np.empty(0, NODE), by_trees=False)
     return Diameter(**common, diameter=common["lower"], path=path, proof=proof)
 
 
-def _radius(answering: Answering, common: dict[str, Any]) -> Radius:
-    bounds, largest = answering.bounds, _largest(answering)
+def _radius(solver: DeviceSolver, common: dict[str, Any]) -> Radius:
+    bounds, largest = solver.bounds, _largest(solver)
     wanted = cp.zeros(bounds.n_components, np.bool_)
     wanted[largest] = True
-    node = first_where(answering, bounds.upper == answering.of_each(bounds.least), wanted)
-    center = int(answering.parts.named(node)[0])
+    node = first_where(solver, bounds.upper == solver.of_each(bounds.least), wanted)
+    center = int(solver.parts.named(node)[0])
     return Radius(**common, radius=common["upper"], center=center)
 
 
-def _nodes(answering: Answering, common: dict[str, Any], question: Question) -> Center | Periphery:
-    bounds = answering.bounds
+def _nodes(solver: DeviceSolver, common: dict[str, Any], question: Question) -> Center | Periphery:
+    bounds = solver.bounds
     if question == "center":
-        is_one = bounds.lower <= answering.of_each(bounds.least)
+        is_one = bounds.lower <= solver.of_each(bounds.least)
     else:
-        is_one = periphery_of(answering)
-    is_own = answering.of_each(cp.arange(bounds.n_components) == _largest(answering))
-    nodes = np.flatnonzero(answering.in_given_order(is_one & is_own)).astype(NODE)
-    marks = answering.in_given_order(is_one)
+        is_one = periphery_of(solver)
+    is_own = solver.of_each(cp.arange(bounds.n_components) == _largest(solver))
+    nodes = np.flatnonzero(solver.in_given_order(is_one & is_own)).astype(NODE)
+    marks = solver.in_given_order(is_one)
     if question == "center":
         return Center(**common, radius=common["upper"], nodes=nodes, is_center=marks)
     return Periphery(**common, diameter=common["lower"], nodes=nodes, is_periphery=marks)

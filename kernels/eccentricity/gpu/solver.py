@@ -3,7 +3,7 @@
 The theory is that of ``bounds``: upper and lower bounds by the triangle inequality, and winnowing,
 here for the periphery too (see the .cu file).
 Sweeps of up to 256 lanes are so cheap here that landmarks and hanging trees do not pay; where all
-eccentricities or the center are asked for, ``territories`` do.
+eccentricities or the center are asked for, reference nodes do.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from kernels.csr import Shard
 from kernels.eccentricity.bounds.bounds import Question
 from kernels.eccentricity.gpu.bounds import BYTES_A_NODE, FAR, DeviceBounds, reordered
 from kernels.eccentricity.gpu.components import Parts, components_of, parts_of
-from kernels.eccentricity.gpu.references import MOST_HOPS, DeviceTerritories
+from kernels.eccentricity.gpu.references import MOST_HOPS, DeviceReferences
 from kernels.eccentricity.reductions.references import MANY_OPEN, N_REFERENCES
 from kernels.multi_source.gpu.sweeps import DeviceSweeps, sweep_bytes
 from kernels.types import NODE
 
 WINNOWED = ("diameter", "periphery")  # questions that only nodes outside a ball can decide
-TERRITORIAL = ("center", "eccentricities")  # those for which territories pay
+REFERRED = ("center", "eccentricities")  # those for which reference nodes pay
 FEW = 4  # candidates that are searched one after another without more ado
 N_FIRST = 4  # searches before anything else is tried
 SWEEP_SEARCHES = 6  # searches that a sweep costs: 3 on a million nodes, 6 on 7 million, 6 on grids
@@ -37,8 +37,8 @@ MOST_WORDS_EACH = 2
 # many nodes.
 APART, LEAST_APART = 4, 1 << 18
 BATCH = 8  # sweeps for which sources are chosen at once while very many nodes are open, ...
-TERRITORY_BATCH = 4  # and where territories tell which to choose
-FIRST_SEARCHES = 512  # that make lower bounds tight enough for territories
+REFERENCE_BATCH = 4  # and where reference nodes tell which to choose
+FIRST_SEARCHES = 512  # that make lower bounds tight enough for reference nodes
 
 
 class Saving:
@@ -59,7 +59,7 @@ class Saving:
         return self._is_spent
 
 
-class Answering:
+class DeviceSolver:
     """Questions about the components of a shard, one after the other on the same bounds.
 
     Parameters
@@ -92,12 +92,12 @@ class Answering:
         self._ends: Any = None
         self._sweeps = DeviceSweeps(parts.shard)
         self._is_upper_next = False
-        self._territories: DeviceTerritories | None = None
+        self._references: DeviceReferences | None = None
 
     @classmethod
     def of(
         cls, shard: Shard, max_searches: int | None = None, max_each: int | None = None
-    ) -> Answering:
+    ) -> DeviceSolver:
         """Begin with a shard on the current GPU.
 
         Raises
@@ -120,12 +120,12 @@ class Answering:
             if parts.order is not None:
                 level = level[parts.order]
                 hub = cp.argmax(level == 0)
-        answering = cls(parts, max_searches, max_each)
-        found = cp.full(answering.bounds.n_components, -1, np.int32)
+        solver = cls(parts, max_searches, max_each)
+        found = cp.full(solver.bounds.n_components, -1, np.int32)
         sources = hub.reshape(1).astype(NODE)
-        found[answering.bounds.of(sources)] = eccentricity
-        answering._use_search(sources, level, found)
-        return answering
+        found[solver.bounds.of(sources)] = eccentricity
+        solver._use_search(sources, level, found)
+        return solver
 
     def answer(self, question: Question) -> None:
         """Search until nothing is open, or the searches are used up."""
@@ -184,7 +184,7 @@ class Answering:
         names = order[cp.cumsum(size, dtype=np.int64) - size]
         parts = parts_of(reordered(self.parts.shard, order), names, size, order)
         n_left = None if self.max_searches is None else self.max_searches - self.n_searches
-        apart = Answering(parts, n_left, self.max_each)
+        apart = DeviceSolver(parts, n_left, self.max_each)
         apart._begin_with(self, order, marks)
         apart.answer(question)
         self._take_in(apart, marks)
@@ -196,7 +196,7 @@ class Answering:
         sweep = sweep_bytes(n_nodes, n_arcs, 1, levels=True)
         return fits((BYTES_A_NODE + 8) * n_nodes + 4 * n_arcs + sweep)
 
-    def _begin_with(self, whole: Answering, order: Any, is_ours: Any) -> None:
+    def _begin_with(self, whole: DeviceSolver, order: Any, is_ours: Any) -> None:
         """Take over what is known of the nodes that are ours."""
         bounds = self.bounds
         bounds.lower, bounds.upper = whole.bounds.lower[order], whole.bounds.upper[order]
@@ -206,7 +206,7 @@ class Answering:
         self.sources = [order[:0]] * len(whole.sources)  # so many searches are over
         self._is_upper_next = whole._is_upper_next
 
-    def _take_in(self, apart: Answering, is_theirs: Any) -> None:
+    def _take_in(self, apart: DeviceSolver, is_theirs: Any) -> None:
         """Know what they have found of theirs."""
         bounds, order = self.bounds, apart.parts.order
         bounds.lower[order], bounds.upper[order] = apart.bounds.lower, apart.bounds.upper
@@ -273,19 +273,19 @@ class Answering:
         is_alone = bounds.n_components == 1
         n_sweeps = BATCH if is_alone and n_most > 2 * BATCH * most_lanes else 1
         chosen = cp.empty(0, NODE)
-        territories = self._territories_for(question, n_most)
-        if territories is not None:
-            territories.close(question)
+        references = self._references_for(question, n_most)
+        if references is not None:
+            references.close(question)
             candidates, _, _, n_most = self._candidates(question)
             if not n_most:
                 return
-            n_sweeps = TERRITORY_BATCH
-            chosen = territories.choose(question, n_sweeps * most_lanes)
-        elif self._may_have_territories(question, n_most):
-            n_sweeps = min(n_sweeps, TERRITORY_BATCH)
+            n_sweeps = REFERENCE_BATCH
+            chosen = references.choose(question, n_sweeps * most_lanes)
+        elif self._may_have_references(question, n_most):
+            n_sweeps = min(n_sweeps, REFERENCE_BATCH)
         n_each = n_sweeps * most_lanes - chosen.size
         if n_most <= n_each:  # all that are open, so nobody is in the way
-            territories = None
+            references = None
             sources = bounds.first_of_each(True, candidates, n_each)
         else:
             halves = [
@@ -299,29 +299,29 @@ class Answering:
             part = cp.ascontiguousarray(sources[i::n_sweeps])  # kernels know no strides
             if i:  # what the sweeps before have made known need not be searched any more
                 is_useful = bounds.lower[part] < bounds.upper[part]
-                if territories is not None:
-                    is_useful |= territories.are_in_the_way(part)
+                if references is not None:
+                    is_useful |= references.are_in_the_way(part)
                 part = part[is_useful]
             self._sweep_each(part, levels=True)
         bounds.find_extremes()
 
-    def _may_have_territories(self, question: Question, n_open: int) -> bool:
+    def _may_have_references(self, question: Question, n_open: int) -> bool:
         """Whether references pay: of a short graph in one piece, without a limit."""
         bounds = self.bounds
         is_limited = self.max_searches is not None or self.max_each is not None
-        is_asked = question in TERRITORIAL and n_open > MANY_OPEN
+        is_asked = question in REFERRED and n_open > MANY_OPEN
         if is_limited or bounds.n_components > 1 or not is_asked:
             return False
-        fits = DeviceTerritories.fits(bounds.n_nodes, self.parts.shard.n_arcs)
+        fits = DeviceReferences.fits(bounds.n_nodes, self.parts.shard.n_arcs)
         return int(bounds.most[0]) < MOST_HOPS and fits
 
-    def _territories_for(self, question: Question, n_open: int) -> DeviceTerritories | None:
-        """Territories, whose references are searched once they pay; None: not now."""
-        if self._territories is not None:
-            is_right = question in TERRITORIAL and int(self.bounds.most[0]) < MOST_HOPS
-            return self._territories if is_right else None
+    def _references_for(self, question: Question, n_open: int) -> DeviceReferences | None:
+        """ReferenceNodes, whose references are searched once they pay; None: not now."""
+        if self._references is not None:
+            is_right = question in REFERRED and int(self.bounds.most[0]) < MOST_HOPS
+            return self._references if is_right else None
         is_early = self.n_searches < FIRST_SEARCHES
-        if is_early or not self._may_have_territories(question, n_open):
+        if is_early or not self._may_have_references(question, n_open):
             return None
         hubs = cp.argsort(cp.diff(self.parts.shard.indptr))[-N_REFERENCES:].astype(NODE)
         levels = cp.empty((hubs.size, self.bounds.n_nodes), np.uint8)
@@ -329,8 +329,8 @@ class Answering:
             level, eccentricity = self.levels_of(hubs[i : i + 1])
             self._use_search(hubs[i : i + 1], level, eccentricity)
             levels[i] = level
-        self._territories = DeviceTerritories(self.bounds, levels)
-        return self._territories if int(self.bounds.most[0]) < MOST_HOPS else None
+        self._references = DeviceReferences(self.bounds, levels)
+        return self._references if int(self.bounds.most[0]) < MOST_HOPS else None
 
     def _sweep_each(self, sources: Any, levels: bool) -> None:
         """Search some nodes, sorted, in as many sweeps as they take; extremes stay as they are."""

@@ -17,21 +17,16 @@ Only searches that have come back count as searched, so it holds for any order a
 
 Nodes that stand in the way are searched where they are fewer than the nodes this makes exact: all
 of U(t) that are farther than j from z make exact every v with l(v) = t and d(v, z) <= t - j. Every
-v takes the reference that is best for it, so it is the territory of no single one.
+v takes the reference that is best for it, so no single one has it to itself.
 """
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import njit, types
 
 from kernels._cpu.signatures import I32, OUT_I32
 from kernels.types import NODE
-
-if TYPE_CHECKING:
-    from kernels.eccentricity.solver import Answering
 
 N_REFERENCES = 16  # hubs; of 4, 8, 16 and 32 the fastest on hierarchies, and as good as any on BA
 MANY_OPEN = 2048  # nodes; for fewer, references cost more than sweeps
@@ -46,7 +41,7 @@ TABLE = types.Array(types.int32, 2, "C", readonly=True)
 TABLES = types.Array(types.int32, 3, "C")
 
 
-class Territories:
+class ReferenceNodes:
     """References of a graph in one piece, and which nodes were searched.
 
     Parameters
@@ -162,61 +157,9 @@ def plan(beyond: np.ndarray, within: np.ndarray) -> tuple[int, int, int]:
     return int(z), int(at), int(beyond_j)
 
 
-def in_the_way(answering: Answering, n_most: int) -> np.ndarray:
-    """Close what can be closed; nodes that are worth a search because they are in the way.
-
-    Only for QUESTIONS about a graph in one piece, without a limit, and once sweeps have made lower
-    bounds tight.
-
-    Returns
-    -------
-    (n_sources,) int32
-        At most ``n_most``; perhaps none.
-    """
-    bounds, none = answering.bounds, np.empty(0, NODE)
-    if answering.territories is None:
-        if not _is_worth(answering):
-            return none
-        answering.territories = _territories(answering)
-    if answering.territories is None:
-        return none
-    answering.finishing.spend(pass_ns(len(bounds.lower), len(bounds.open_nodes())))
-    lowered = answering.territories.close(bounds.lower, bounds.upper, bounds.open_nodes())
-    bounds.update(none, np.zeros_like(lowered), lowered)
-    if bounds.done:
-        return none
-    return answering.territories.choose(bounds.lower, bounds.upper, bounds.open_nodes(), n_most)
-
-
 def pass_ns(n_nodes: int, n_open: int) -> float:
     """What looking for nodes in the way takes once."""
     return PASS_NS * N_REFERENCES * (n_nodes + n_open)
-
-
-def _is_worth(answering: Answering) -> bool:
-    bounds = answering.bounds
-    is_limited = answering.max_searches is not None or answering.max_each is not None
-    if is_limited or not answering.strategy.territories or len(bounds.size) > 1:
-        return False
-    is_asked = bounds.question in QUESTIONS and bounds.n_searches >= FIRST_SEARCHES
-    return is_asked and len(bounds.open_nodes()) > MANY_OPEN and bounds.most[0] <= LONGEST // 2
-
-
-def _territories(answering: Answering) -> Territories | None:
-    """Search the references; None if one of them is too far from others."""
-    degree = answering.bounds.degree
-    hubs = np.argpartition(-degree, N_REFERENCES - 1)[:N_REFERENCES].astype(NODE)
-    levels = np.empty((N_REFERENCES, len(degree)), np.uint8)
-    for i in range(N_REFERENCES):
-        found = answering.searches.search(hubs[i : i + 1])
-        answering.finishing.spend(answering.search_ns)
-        answering.finish(found)
-        if found.eccentricity[0] > LONGEST:
-            return None
-        levels[i] = found.upper - found.eccentricity[0]
-    territories = Territories(levels)
-    territories.note(np.concatenate(answering.sources))
-    return territories
 
 
 @njit([types.void(LEVELS, TABLE, I32, I32, OUT_I32)], cache=True, nogil=True)

@@ -14,9 +14,8 @@ import numpy as np
 
 from kernels.connected import components
 from kernels.csr import CSRGraph, to_host
-from kernels.eccentricity.limits import checked_limit
-from kernels.eccentricity.results import ShardWidths
-from kernels.eccentricity.weighted.answers import (
+from kernels.eccentricity.results import ShardWidths, checked_limit
+from kernels.eccentricity.weighted.results import (
     WeightedCenter,
     WeightedDiameter,
     WeightedPeriphery,

@@ -155,7 +155,7 @@ def test_a_program_is_timed_cut_off_or_said_to_be_wrong():
 
 
 def test_the_time_of_a_diameter_is_shared_out_and_the_driver_left_as_it_was():
-    before = dict(vars(driver.Answering)), driver.choose_step
+    before = dict(vars(driver.EccentricitySolver)), driver.choose_step
     with timed_parts() as parts:
         diameter(attachment(2000))
         diameter(attachment(2000), strategy=Strategy(keep=False))
@@ -163,7 +163,7 @@ def test_the_time_of_a_diameter_is_shared_out_and_the_driver_left_as_it_was():
     assert list(shares) == list(PARTS)
     assert sum(shares.values()) == pytest.approx(1, abs=1e-3)
     assert all(shares[part] > 0 for part in PARTS if part != "initialise")
-    assert (dict(vars(driver.Answering)), driver.choose_step) == before
+    assert (dict(vars(driver.EccentricitySolver)), driver.choose_step) == before
 
 
 @pytest.mark.parametrize(("module", "name"), [names[:2] for names in WRAPPED["gpu"]])

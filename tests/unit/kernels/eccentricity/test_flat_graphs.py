@@ -137,15 +137,15 @@ SEEN_AT_ONCE = ("circulant", "short circulant", "torus", "hypercube", "random re
     ids=["circulant", "random regular", "attachment", "Watts-Strogatz"],
 )
 def test_four_searches_tell_whether_bounds_close_anything(make, is_flat):
-    answering = driver.Answering(make(), "center", Strategy())
-    while answering.bounds.n_searches < strategy.N_FIRST:
-        answering.step()
-        assert not answering.is_flat
-    answering.step()
-    assert answering.is_flat == is_flat
+    solver = driver.EccentricitySolver(make(), "center", Strategy())
+    while solver.bounds.n_searches < strategy.N_FIRST:
+        solver.step()
+        assert not solver.is_flat
+    solver.step()
+    assert solver.is_flat == is_flat
     if is_flat:
-        assert answering.is_over
-    limited = driver.Answering(make(), "center", Strategy(), max_searches=40)
+        assert solver.is_over
+    limited = driver.EccentricitySolver(make(), "center", Strategy(), max_searches=40)
     limited.run()
     assert not limited.is_flat
     assert limited.bounds.n_searches <= 40
@@ -155,12 +155,12 @@ def test_two_flat_components_are_seen_too():
     near = np.arange(3000)
     near = np.concatenate([near, 3000 + near])
     graph = csr_from_links(6000, near, near // 3000 * 3000 + (near + 1) % 3000)
-    answering = driver.Answering(graph, "periphery", Strategy())
-    while not answering.is_over:
-        answering.step()
-    assert answering.is_flat
-    assert answering.bounds.n_searches == 6000
-    assert (answering.bounds.lower == 1500).all()
+    solver = driver.EccentricitySolver(graph, "periphery", Strategy())
+    while not solver.is_over:
+        solver.step()
+    assert solver.is_flat
+    assert solver.bounds.n_searches == 6000
+    assert (solver.bounds.lower == 1500).all()
 
 
 def test_a_few_nodes_left_out_make_no_sweep_dearer():
@@ -208,10 +208,10 @@ def test_a_question_is_freed_with_its_answer():
     gc.collect()
     gc.disable()
     try:
-        answering = driver.Answering(watts_strogatz(3000, 6, 0.1), "center", Strategy())
-        answering.run()
-        gone = weakref.ref(answering)
-        del answering
+        solver = driver.EccentricitySolver(watts_strogatz(3000, 6, 0.1), "center", Strategy())
+        solver.run()
+        gone = weakref.ref(solver)
+        del solver
         assert gone() is None  # else memory piles up, and each question waits for new pages
     finally:
         gc.enable()
@@ -219,13 +219,13 @@ def test_a_question_is_freed_with_its_answer():
 
 def test_landmarks_may_cost_what_was_spent_before_them():
     graph = circulant(3000, [1, 2, 3])
-    answering = driver.Answering(graph, "diameter", Strategy())
-    assert answering.finishing.room_ns() == answering.finishing.spent_ns
-    answering.finishing.spend(1e6)
-    assert answering.finishing.room_ns() == answering.finishing.spent_ns >= 1e6
-    answering.finishing.account(answering, 1e9)
-    answering.finishing.spend(1e9)
-    assert answering.finishing.room_ns() == 0
+    solver = driver.EccentricitySolver(graph, "diameter", Strategy())
+    assert solver.finishing.room_ns() == solver.finishing.spent_ns
+    solver.finishing.spend(1e6)
+    assert solver.finishing.room_ns() == solver.finishing.spent_ns >= 1e6
+    solver.finishing.account(solver, 1e9)
+    solver.finishing.spend(1e9)
+    assert solver.finishing.room_ns() == 0
 
 
 def test_the_same_plan_every_time():

@@ -1,4 +1,4 @@
-"""Territories on a GPU: against SciPy, and against the same rule on a core."""
+"""ReferenceNodes on a GPU: against SciPy, and against the same rule on a core."""
 
 from __future__ import annotations
 
@@ -47,24 +47,24 @@ def hops_of(graph: CSRGraph) -> np.ndarray:
 @pytest.fixture
 def chosen(monkeypatch) -> list[int]:
     """Let them begin at once; numbers of nodes that were found to be in the way."""
-    from kernels.eccentricity.gpu import solver as gpu_answering
-    from kernels.eccentricity.gpu.references import DeviceTerritories
+    from kernels.eccentricity.gpu import solver as gpu_solver
+    from kernels.eccentricity.gpu.references import DeviceReferences
 
     counts: list[int] = []
-    choose = DeviceTerritories.choose
+    choose = DeviceReferences.choose
 
     def counted(self, *args):
         sources = choose(self, *args)
         counts.append(sources.size)
         return sources
 
-    monkeypatch.setattr(gpu_answering, "MANY_OPEN", 0)
-    monkeypatch.setattr(gpu_answering, "FIRST_SEARCHES", 1)
-    monkeypatch.setattr(gpu_answering, "PATIENCE", 1)  # single searches save nothing: sweeps soon
-    monkeypatch.setattr(gpu_answering, "SWEEP_SEARCHES", 0)
-    monkeypatch.setattr(gpu_answering, "MOST_WORDS", 1)
-    monkeypatch.setattr(gpu_answering, "TERRITORY_BATCH", 1)
-    monkeypatch.setattr(DeviceTerritories, "choose", counted)
+    monkeypatch.setattr(gpu_solver, "MANY_OPEN", 0)
+    monkeypatch.setattr(gpu_solver, "FIRST_SEARCHES", 1)
+    monkeypatch.setattr(gpu_solver, "PATIENCE", 1)  # single searches save nothing: sweeps soon
+    monkeypatch.setattr(gpu_solver, "SWEEP_SEARCHES", 0)
+    monkeypatch.setattr(gpu_solver, "MOST_WORDS", 1)
+    monkeypatch.setattr(gpu_solver, "TERRITORY_BATCH", 1)
+    monkeypatch.setattr(DeviceReferences, "choose", counted)
     return counts
 
 
@@ -83,31 +83,35 @@ def test_all_eccentricities_and_the_center_agree_with_scipy(name, chosen):
 def test_many_sweeps_at_once_search_no_node_twice(batch, chosen, monkeypatch):
     import cupy as cp
 
-    from kernels.eccentricity.gpu import solver as gpu_answering
+    from kernels.eccentricity.gpu import solver as gpu_solver
 
-    monkeypatch.setattr(gpu_answering, "TERRITORY_BATCH", batch)
+    monkeypatch.setattr(gpu_solver, "TERRITORY_BATCH", batch)
     graph = GRAPHS["attachment"].to("gpu")
     node_ptr = cp.array([0, graph.n_nodes], np.int64)
     shard = Shard(graph.indptr, graph.indices, node_ptr, trusted=True)
-    answering = gpu_answering.Answering.of(shard)
-    answering.answer("eccentricities")
-    sources = np.concatenate([some.get() for some in answering.sources])
+    solver = gpu_solver.DeviceSolver.of(shard)
+    solver.answer("eccentricities")
+    sources = np.concatenate([some.get() for some in solver.sources])
     assert chosen
     nodes, count = np.unique(sources, return_counts=True)
     again = nodes[count > 1]  # references, whose levels are needed
     assert len(again) <= territories.N_REFERENCES
-    assert len(sources) == answering.n_searches == len(nodes) + len(again)
+    assert len(sources) == solver.n_searches == len(nodes) + len(again)
 
 
 @pytest.fixture
 def batches(chosen, monkeypatch) -> list[list[int]]:
     """Sizes of the sweeps of each batch; and none of them has a node that it need not have."""
-    from kernels.eccentricity.gpu.references import DeviceTerritories
-    from kernels.eccentricity.gpu.solver import Answering
+    from kernels.eccentricity.gpu.references import DeviceReferences
+    from kernels.eccentricity.gpu.solver import DeviceSolver
 
     told: list[list[int]] = []
     needed: list[np.ndarray] = []
-    sweep, sweep_each, choose = Answering._sweep, Answering._sweep_each, DeviceTerritories.choose
+    sweep, sweep_each, choose = (
+        DeviceSolver._sweep,
+        DeviceSolver._sweep_each,
+        DeviceReferences.choose,
+    )
 
     def batch(self, *args):
         told.append([])
@@ -125,9 +129,9 @@ def batches(chosen, monkeypatch) -> list[list[int]]:
         needed.append(sources.get())
         return sources
 
-    monkeypatch.setattr(Answering, "_sweep", batch)
-    monkeypatch.setattr(Answering, "_sweep_each", one)
-    monkeypatch.setattr(DeviceTerritories, "choose", choosing)
+    monkeypatch.setattr(DeviceSolver, "_sweep", batch)
+    monkeypatch.setattr(DeviceSolver, "_sweep_each", one)
+    monkeypatch.setattr(DeviceReferences, "choose", choosing)
     return told
 
 
@@ -135,9 +139,9 @@ def batches(chosen, monkeypatch) -> list[list[int]]:
 def test_batches_make_no_more_sweeps_than_they_fill_and_leave_out_what_is_known(
     name, batches, monkeypatch
 ):
-    from kernels.eccentricity.gpu import solver as gpu_answering
+    from kernels.eccentricity.gpu import solver as gpu_solver
 
-    monkeypatch.setattr(gpu_answering, "TERRITORY_BATCH", 4)
+    monkeypatch.setattr(gpu_solver, "TERRITORY_BATCH", 4)
     graph = GRAPHS[name]
     expected = hops_of(graph).max(axis=1)
     np.testing.assert_array_equal(eccentricities(graph.to("gpu")), expected)
@@ -158,7 +162,7 @@ def test_what_is_closed_and_chosen_is_what_a_core_finds(name, n_searched):
     import cupy as cp
 
     from kernels.eccentricity.gpu.bounds import DeviceBounds
-    from kernels.eccentricity.gpu.references import SEARCHED, DeviceTerritories
+    from kernels.eccentricity.gpu.references import SEARCHED, DeviceReferences
 
     graph = GRAPHS[name]
     hops = hops_of(graph)
@@ -174,8 +178,8 @@ def test_what_is_closed_and_chosen_is_what_a_core_finds(name, n_searched):
     bounds.state[cp.asarray(searched)] = SEARCHED
     bounds.find_extremes()
     levels = hops[hubs].astype(np.uint8)
-    there = DeviceTerritories(bounds, cp.asarray(levels))
-    here = territories.Territories(levels)
+    there = DeviceReferences(bounds, cp.asarray(levels))
+    here = territories.ReferenceNodes(levels)
     here.note(searched)
     there.close("eccentricities")
     closed = here.close(lower, upper, np.flatnonzero(lower < upper).astype(NODE))

@@ -134,9 +134,9 @@ def test_radius_center_and_periphery(case):
 
 @pytest.mark.parametrize("least_apart", [1, 10**9], ids=["apart", "together"])
 def test_single_nodes_and_small_components_beside_a_large_one(least_apart, monkeypatch):
-    from kernels.eccentricity.gpu import solver as gpu_answering
+    from kernels.eccentricity.gpu import solver as gpu_solver
 
-    monkeypatch.setattr(gpu_answering, "LEAST_APART", least_apart)
+    monkeypatch.setattr(gpu_solver, "LEAST_APART", least_apart)
     graph = rmat(13, 2)
     here = graph.to("gpu")
     found, expected = diameter(here), diameter(graph)
@@ -195,10 +195,10 @@ def test_few_searches_give_an_interval_that_holds_the_diameter():
 
 @pytest.mark.parametrize("n", [0, 1, 7, 40, 150])
 def test_few_searches_of_a_shard_give_intervals_that_hold_the_widths(n, monkeypatch):
-    from kernels.eccentricity.gpu import solver as gpu_answering
+    from kernels.eccentricity.gpu import solver as gpu_solver
     from kernels.eccentricity.gpu.shard import widths_on_gpu
 
-    monkeypatch.setattr(gpu_answering, "LEAST_APART", 1)
+    monkeypatch.setattr(gpu_solver, "LEAST_APART", 1)
     parts = [nx.convert_node_labels_to_integers(nx.grid_2d_graph(6, k)) for k in range(2, 30)]
     parts += [nx.convert_node_labels_to_integers(nx.grid_2d_graph(30, 30, periodic=True))]
     expected = np.array([nx.diameter(part) for part in parts])
@@ -223,10 +223,10 @@ def test_a_graph_without_nodes():
 @pytest.mark.parametrize("least_apart", [1, 10**9], ids=["apart", "together"])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_shard_of_many_graphs(seed, least_apart, monkeypatch):
-    from kernels.eccentricity.gpu import solver as gpu_answering
+    from kernels.eccentricity.gpu import solver as gpu_solver
     from kernels.eccentricity.gpu.shard import widths_on_gpu
 
-    monkeypatch.setattr(gpu_answering, "LEAST_APART", least_apart)
+    monkeypatch.setattr(gpu_solver, "LEAST_APART", least_apart)
     rng = np.random.default_rng(seed)
     parts = [
         nx.gnm_random_graph(int(n), int(1.2 * n), seed=int(n)) for n in rng.integers(1, 90, 60)

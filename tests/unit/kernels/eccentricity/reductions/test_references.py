@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from kernels import center, components, eccentricities, periphery
 from kernels.eccentricity import Strategy
 from kernels.eccentricity.reductions import references as territories
-from kernels.eccentricity.reductions.references import Territories
+from kernels.eccentricity.reductions.references import ReferenceNodes
 from tests.oracles.paths import bfs_levels
 from tests.shapes import graph_of, grid, path, tree_with_hubs
 from tests.soak import examples
@@ -37,7 +37,7 @@ def test_no_bound_is_wrong_whatever_was_searched_in_whatever_order(graph, data):
     truth = hops.max(axis=1)
     node = st.integers(0, graph.n_nodes - 1)
     references = data.draw(st.lists(node, min_size=1, max_size=3, unique=True))
-    own = Territories(hops[references].astype(np.uint8))
+    own = ReferenceNodes(hops[references].astype(np.uint8))
     searched: list[int] = []
     while True:
         came_back = data.draw(st.lists(node, max_size=3))  # others fail, or are still running
@@ -63,7 +63,7 @@ def test_what_was_searched_is_in_nobody_s_way():
     hops = bfs_levels(path(5), range(5))
     lower, upper = known(hops, [2])
     assert (lower.tolist(), upper.tolist()) == ([2, 1, 2, 1, 2], [4, 3, 2, 3, 4])
-    own = Territories(hops[[2]].astype(np.uint8))
+    own = ReferenceNodes(hops[[2]].astype(np.uint8))
     own.note(np.array([2]))
     nodes = np.array([0, 1, 3, 4], np.int32)
     np.testing.assert_array_equal(own.close(lower, upper, nodes), upper)  # ends bar the way
@@ -82,7 +82,7 @@ def test_nodes_in_the_way_of_many_are_chosen():
     arms = [(0, 31), (31, 32), (32, 33), (33, 34), (0, 35), (35, 36), (36, 37), (37, 38)]
     graph = graph_of(39, [(0, i) for i in range(1, 31)] + arms)
     hops = bfs_levels(graph, range(39))
-    own = Territories(hops[[0]].astype(np.uint8))
+    own = ReferenceNodes(hops[[0]].astype(np.uint8))
     own.note(np.array([0, 34]))
     lower, _ = known(hops, [0, 34])
     upper = np.full(39, 8, np.int32)

@@ -16,7 +16,7 @@ from kernels.eccentricity.bounds.bounds import QUESTIONS
 from kernels.eccentricity.check import check_diameter
 from kernels.eccentricity.reductions.landmarks import choose_landmarks, far_pairs
 from kernels.eccentricity.searches.cpu import CoreSearches
-from kernels.eccentricity.solver import Answering
+from kernels.eccentricity.solver import EccentricitySolver
 from kernels.eccentricity.strategy import Account, Progress, choose_step
 from kernels.types import NODE
 from tests.oracles.paths import bfs_levels
@@ -169,11 +169,11 @@ def test_steps_in_any_order_give_the_same_answer(graph, question, limit, data):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(driver, "choose_step", any_step)
         patch.setattr(driver, "FEW", 0)
-        cut = Answering(graph, question, Strategy(), limit)
+        cut = EccentricitySolver(graph, question, Strategy(), limit)
         check_bounds(cut.run(), truth)
         steps.append("every")  # which keeps no limit
-        answering = Answering(graph, question, Strategy())
-        bounds = answering.run()
+        solver = EccentricitySolver(graph, question, Strategy())
+        bounds = solver.run()
         assert bounds.done
         check_answer(bounds, truth)
         if question == "diameter":

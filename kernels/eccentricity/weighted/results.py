@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from kernels.eccentricity.answers import (
-    CenterAnswer,
-    DiameterAnswer,
-    PeripheryAnswer,
-    RadiusAnswer,
+from kernels.eccentricity.results import (
+    CenterResult,
+    DiameterResult,
+    PeripheryResult,
+    RadiusResult,
 )
 
 
-class WeightedDiameter(DiameterAnswer[float]):
+class WeightedDiameter(DiameterResult[float]):
     """The largest eccentricity by weight.
 
     The weights of the path, added in its order, are the diameter to the bit. It is empty without a
@@ -18,13 +18,13 @@ class WeightedDiameter(DiameterAnswer[float]):
     """
 
 
-class WeightedRadius(RadiusAnswer[float]):
+class WeightedRadius(RadiusResult[float]):
     """The smallest eccentricity by weight."""
 
 
-class WeightedCenter(CenterAnswer[float]):
+class WeightedCenter(CenterResult[float]):
     """The nodes of smallest eccentricity by weight."""
 
 
-class WeightedPeriphery(PeripheryAnswer[float]):
+class WeightedPeriphery(PeripheryResult[float]):
     """The nodes of largest eccentricity by weight."""
