@@ -316,7 +316,7 @@ class DeviceSolver:
         return int(bounds.most[0]) < MOST_HOPS and fits
 
     def _references_for(self, question: Question, n_open: int) -> DeviceReferences | None:
-        """ReferenceNodes, whose references are searched once they pay; None: not now."""
+        """The reference nodes, searched once they pay; None: not now."""
         if self._references is not None:
             is_right = question in REFERRED and int(self.bounds.most[0]) < MOST_HOPS
             return self._references if is_right else None
