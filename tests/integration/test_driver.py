@@ -5,7 +5,7 @@ from collections import defaultdict
 import pytest
 from distributed import Client, LocalCluster, get_worker
 
-from pipeline.errors import FormatError, OutOfMemoryError, RetryableError
+from pipeline.errors import ClusterLostError, FormatError, OutOfMemoryError, RetryableError
 from pipeline.schedule.transport.attempt import MAX_POSTED_BYTES
 from pipeline.schedule.transport.connection import FEW, MANY, Connection
 from pipeline.schedule.transport.drive import SCHEDULES, drive, drive_barrier, drive_striding
@@ -320,6 +320,26 @@ def test_what_is_urgent_is_begun_before_what_has_waited_longer(client):
     outcomes = list(drive(client, run_until_told, feed(range(41)), name="n", **options))
     assert sorted(outcome.task for outcome in outcomes) == [*range(41), 100]
     assert STARTED.index(100) <= 2 * MANY + 2  # before it: only what workers held
+
+
+def fail(task):
+    raise RetryableError("not now")
+
+
+def test_what_is_to_be_tried_again_as_the_scheduler_goes_has_failed(client, monkeypatch):
+    """Its next attempt has not been sent when the scheduler is seen not to answer."""
+    ended = []
+
+    def look(self, force=False):
+        if ended:
+            self.gone = "the scheduler does not answer"
+
+    monkeypatch.setattr(Connection, "look", look)
+    monkeypatch.setattr(Connection, "hold_more", lambda self, many: ended.append(many))
+    limits = Limits(poll_s=0)  # it looks each time
+    (outcome,) = drive(client, fail, feed([1]), name="o", limits=limits)
+    assert isinstance(outcome.error, ClusterLostError)
+    assert len(outcome.failed) == 1
 
 
 def hold_one(task):
