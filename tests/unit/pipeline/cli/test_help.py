@@ -1,0 +1,61 @@
+"""The text of every --help, to the byte; ``REWRITE=1 pytest`` of this file writes the files anew."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.real_data import REPOSITORY
+
+GOLDEN = Path(__file__).with_name("golden")
+COMMANDS = ("ingest", "analyze", "run", "generate", "doctor")
+CALLED = "import sys; sys.argv[0] = 'hopscope'; from pipeline.cli import main; main()"
+
+
+@pytest.fixture(autouse=True)
+def environment(monkeypatch):
+    """A terminal of one width, and no variable that could show."""
+    for name in [name for name in os.environ if name.startswith("HOPSCOPE_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.setenv("COLUMNS", "80")
+
+
+def assert_golden(name: str, said: str) -> None:
+    path = GOLDEN / f"{name}.txt"
+    if os.environ.get("REWRITE"):
+        path.write_text(said)
+    assert said == path.read_text()
+
+
+@pytest.mark.parametrize("words", [(), *((command,) for command in COMMANDS)])
+def test_help_of_a_command_is_what_its_file_holds(words):
+    done = subprocess.run(
+        [sys.executable, "-c", CALLED, *words, "--help"],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    assert_golden("_".join(("hopscope", *words)), done.stdout)
+
+
+@pytest.mark.parametrize("name", ["nightly", "serve"])
+def test_help_of_a_program_of_flows_is_what_its_file_holds(name, capsys):
+    main = __import__(f"flows.{name}", fromlist=["main"]).main
+    with contextlib.suppress(SystemExit):
+        main(["--help"])
+    assert_golden(name, capsys.readouterr().out)
+
+
+def test_every_command_has_its_file():
+    said = (GOLDEN / "hopscope.txt").read_text().partition("Commands:\n")[2].partition("\n\n")[0]
+    commands = {line.split()[0] for line in said.splitlines()}
+    assert commands == {*COMMANDS, "serve"}
+    names = {"hopscope", *(f"hopscope_{command}" for command in COMMANDS), "nightly", "serve"}
+    assert {path.stem for path in GOLDEN.iterdir()} == names
