@@ -43,11 +43,11 @@ from flows.runs.outcome import (
     result_or_failure,
 )
 from flows.runs.turns import OVERLAPPING_STATE, Overlapping, turn
-from pipeline.cli.progress_display import ProgressDisplay
-from pipeline.cli.summaries import print_analyze, print_ingest, print_warnings
-from pipeline.cli.terminal import warn
 from pipeline.errors import UsageError
 from pipeline.stopping import stop_on_signals
+from pipeline.terminal.lines import warn
+from pipeline.terminal.progress_display import ProgressDisplay
+from pipeline.terminal.summaries import print_analyze, print_ingest, print_warnings
 
 if TYPE_CHECKING:
     from pipeline.config import AnalyzeConfig, IngestConfig

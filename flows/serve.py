@@ -32,9 +32,9 @@ from flows.processes.server import (
     stop_process,
 )
 from flows.runs.api import Api, end_lost_runs
-from pipeline.cli.terminal import print_line, warn
 from pipeline.errors import UsageError
 from pipeline.stopping import end_with_parent, stop_on_signals
+from pipeline.terminal.lines import print_line, warn
 
 ROOT = Path(flows.__file__).resolve().parents[1]
 POOL = "local"

@@ -23,8 +23,8 @@ from prefect.states import Running
 
 from flows.processes.holders import Holder, Seat
 from flows.runs.api import PROCESS_LABEL
-from pipeline.cli.terminal import warn
 from pipeline.errors import UsageError
+from pipeline.terminal.lines import warn
 
 # Files in the store.
 WORKING, WAITING = ".nightly-working", ".nightly-waiting"

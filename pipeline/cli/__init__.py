@@ -18,7 +18,12 @@ from typer.exceptions import TyperException
 
 from pipeline import __version__
 from pipeline.cli import options as o
-from pipeline.cli.summaries import (
+from pipeline.config import AnalyzeConfig, IngestConfig
+from pipeline.errors import PipelineError
+from pipeline.generate import models_named, models_that_take
+from pipeline.stopping import stop_on_signals
+from pipeline.terminal.lines import print_line, warn
+from pipeline.terminal.summaries import (
     analyze_facts,
     calibration_facts,
     ingest_facts,
@@ -28,14 +33,9 @@ from pipeline.cli.summaries import (
     print_json,
     print_warnings,
 )
-from pipeline.cli.terminal import print_line, warn
-from pipeline.config import AnalyzeConfig, IngestConfig
-from pipeline.errors import PipelineError
-from pipeline.generate import models_named, models_that_take
-from pipeline.stopping import stop_on_signals
 
 if TYPE_CHECKING:
-    from pipeline.cli.progress_display import ProgressDisplay
+    from pipeline.terminal.progress_display import ProgressDisplay
 
 app = typer.Typer(
     add_completion=False,
@@ -287,7 +287,7 @@ def serve(context: typer.Context) -> None:
 
 
 def _display() -> ProgressDisplay:
-    from pipeline.cli.progress_display import ProgressDisplay
+    from pipeline.terminal.progress_display import ProgressDisplay
 
     return ProgressDisplay()
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import orjson
 import pytest
 
-from pipeline.cli.summaries import ingest_facts, print_ingest
 from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.errors import UsageError
 from pipeline.stages.analyze import analyze
 from pipeline.stages.ingest import ingest
 from pipeline.store import open_snapshot, snapshot_names
+from pipeline.terminal.summaries import ingest_facts, print_ingest
 
 
 def atlas(path: Path, *paths: list[str]) -> Path:

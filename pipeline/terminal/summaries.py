@@ -7,10 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pipeline.cli.terminal import print_line, warn
 from pipeline.metrics import own_kernels
 from pipeline.model.mapped import mapped_text
 from pipeline.model.words import ingresses_text, node_words, number
+from pipeline.terminal.lines import print_line, warn
 
 if TYPE_CHECKING:
     from pipeline.schedule.calibrate.measure import Calibration
@@ -94,7 +94,7 @@ def print_ingest(summary: IngestSummary) -> None:
 
 
 def print_analyze(summary: AnalyzeSummary) -> None:
-    from pipeline.cli.table import print_table
+    from pipeline.terminal.table import print_table
 
     table = summary.report
     print_table("Largest ASes", table.table_columns, table.table)
@@ -166,7 +166,7 @@ def _crossings(calibration: Calibration) -> dict[str, int | None]:
 
 
 def print_calibration(calibration: Calibration, path: Path) -> None:
-    from pipeline.cli.table import print_table
+    from pipeline.terminal.table import print_table
 
     sizes = sorted({(s.n_nodes, s.n_arcs) for s in calibration.samples if s.n_nodes})
     ms: dict[tuple[int, str, str], str] = {

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from pipeline.cli.terminal import print_line, printable
+from pipeline.terminal.lines import print_line, printable
 
 MIN_TEXT = 8  # columns of a table's text, however narrow the terminal
 

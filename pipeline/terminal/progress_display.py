@@ -22,8 +22,8 @@ from rich.progress import (
     Progress as Bars,
 )
 
-from pipeline.cli.terminal import printable
 from pipeline.model.progress import STEPS, Progress
+from pipeline.terminal.lines import printable
 
 QUIET_S = 1.0  # seconds of preparing that need no word
 COMPILES = "the first time, this compiles: up to a minute"

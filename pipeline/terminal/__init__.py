@@ -1,0 +1,1 @@
+"""What commands and flow runs say on a terminal."""
