@@ -20,9 +20,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import pyarrow.parquet as pq
 
 from benchmarks.lib.record import record
-from pipeline.config import AnalyzeConfig
+from pipeline.config import AnalyzeConfig, GenerateConfig
 from pipeline.stages import analyze
-from pipeline.stages.generate import GenerateConfig, generate_topology
+from pipeline.stages.generate import generate_topology
 
 
 def run_once(store: Path, out: Path, device: str, workers: int, pack: int | None) -> dict:

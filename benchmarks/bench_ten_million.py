@@ -29,6 +29,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.lib.record import record
 from benchmarks.synthetic.traces import Written, write_traces
+from pipeline.model.choices import BORDERS
 
 SAMPLE_S = 0.2
 
@@ -182,7 +183,7 @@ def main() -> None:
     parser.add_argument("--files", type=int, default=20)
     parser.add_argument("--ases", type=int, default=300)
     parser.add_argument("--routers", type=int, default=1000, help="of each AS")
-    parser.add_argument("--borders", choices=("elected", "prefix"), default="elected")
+    parser.add_argument("--borders", choices=BORDERS, default="elected")
     parser.add_argument(
         "--folder", type=Path, help="where to write traces (10 million: 4 GB, scratch included)"
     )

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.states import Failed, State
 
-from flows.options import FurtherOptions, SnapshotName, Text, configs
+from flows.options import given_values, with_parameters
 from flows.pages.artifacts import show_warnings
 from flows.pages.progress import progress_artifact
 from flows.processes.main_module import without_main_module
 from flows.runs.outcome import EXPECTED, ended, one_line, result_or_failure
 from pipeline.config import IngestConfig
+from pipeline.options import config_of, options_of
 
 if TYPE_CHECKING:
     from pipeline.stages import IngestSummary
@@ -33,22 +34,18 @@ def ingest_stage(config: IngestConfig) -> IngestSummary | State:
         return Failed(message=one_line(error))
 
 
+OPTIONS = options_of(IngestConfig)
+
+
 @flow(name="ingest", persist_result=False)
-def ingest(
-    inputs: list[Text] | None = None,
-    store: Text | None = None,
-    snapshot: SnapshotName | None = None,
-    ip2as: list[Text] | None = None,
-    options: FurtherOptions | None = None,
-) -> State:
+@with_parameters(OPTIONS)
+def ingest(**parameters: Any) -> State:
     """Read files or folders into a snapshot of the store.
 
-    Parameters are those of ``hopscope ingest``; further ones go into ``options`` by long name.
-    What is not given comes from ``HOPSCOPE_*``.
+    Parameters are those of ``hopscope ingest``. What is not given comes from ``HOPSCOPE_*``.
     """
-    given = dict(locals()) | {"out": "unused"}
     try:
-        config, _ = configs(given)
+        config = config_of(IngestConfig, given_values(OPTIONS, parameters))
     except EXPECTED as error:
         return Failed(message=one_line(error))
     summary, failure = result_or_failure(ingest_stage(config, return_state=True))

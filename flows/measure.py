@@ -12,7 +12,7 @@ from prefect.cache_policies import NO_CACHE
 from prefect.logging import get_run_logger
 from prefect.states import Failed, State
 
-from flows.options import FurtherOptions, Metrics, SnapshotName, Text, configs
+from flows.options import given_values, with_parameters
 from flows.pages.artifacts import show_dashboard
 from flows.pages.progress import progress_artifact
 from flows.processes.main_module import without_main_module
@@ -24,6 +24,7 @@ from pipeline.config import AnalyzeConfig
 from pipeline.errors import ClusterLostError
 from pipeline.model.progress import Progress, ProgressCallback
 from pipeline.model.results import Measurement
+from pipeline.options import config_of, options_of
 
 CLUSTER_LOST = "ClusterLost"  # name of the task's state
 
@@ -108,23 +109,18 @@ class _Dashboard:
             show_dashboard(link.group())
 
 
+OPTIONS = options_of(AnalyzeConfig)
+
+
 @flow(name="measure", persist_result=False)
-def measure(
-    store: Text | None = None,
-    out: Text | None = None,
-    snapshot: SnapshotName | None = None,
-    scheduler: Text | None = None,
-    metrics: Metrics | None = None,
-    options: FurtherOptions | None = None,
-) -> State:
+@with_parameters(OPTIONS)
+def measure(**parameters: Any) -> State:
     """Measure the ASes of a snapshot; the path of what was found is for ``report``.
 
-    Parameters are those of ``hopscope analyze``; further ones go into ``options`` by long name.
-    What is not given comes from ``HOPSCOPE_*``.
+    Parameters are those of ``hopscope analyze``. What is not given comes from ``HOPSCOPE_*``.
     """
-    given = dict(locals()) | {"inputs": ["unused"]}
     try:
-        _, config = configs(given)
+        config = config_of(AnalyzeConfig, given_values(OPTIONS, parameters))
     except EXPECTED as error:
         return Failed(message=one_line(error))
     handover, failure = measured(config)

@@ -16,9 +16,11 @@ import importlib
 import logging
 import os
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import typer
 from prefect import flow
 from prefect.client.orchestration import get_client
 from prefect.events.worker import EventsWorker
@@ -26,10 +28,11 @@ from prefect.exceptions import TerminationSignal
 from prefect.logging.handlers import APILogWorker, PrefectConsoleHandler
 from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
 from prefect.states import Cancelled, Failed, State
+from typer.exceptions import TyperException
 
 from flows.ingest import ingest_stage
 from flows.measure import measured
-from flows.options import FurtherOptions, Metrics, SnapshotName, Text, configs, parameters_of, parse
+from flows.options import given_values, parameters_of, with_parameters
 from flows.pages.artifacts import show_warnings
 from flows.pages.progress import listening
 from flows.processes.server import auth_string, free_port, prefect_server
@@ -43,17 +46,32 @@ from flows.runs.outcome import (
     result_or_failure,
 )
 from flows.runs.turns import OVERLAPPING_STATE, Overlapping, turn
+from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.errors import UsageError
+from pipeline.options import Option, config_of, merged
 from pipeline.stopping import stop_on_signals
+from pipeline.terminal.arguments import CONTEXT_SETTINGS, Given, takes
 from pipeline.terminal.lines import warn
 from pipeline.terminal.progress_display import ProgressDisplay
 from pipeline.terminal.summaries import print_analyze, print_ingest, print_warnings
 
 if TYPE_CHECKING:
-    from pipeline.config import AnalyzeConfig, IngestConfig
     from pipeline.stages import AnalyzeSummary, IngestSummary
 
 LAST_EVENTS_WAIT_S = 10.0
+
+OPTIONS = merged(IngestConfig, AnalyzeConfig)
+
+
+def _word(option: Option) -> Option:
+    """An option as this command line has it: inputs may come from their variable."""
+    if not option.is_argument:
+        return option
+    help = f"{option.help.rstrip('.')}; in the variable with {os.pathsep!r} between them."
+    return dataclasses.replace(option, metavar=None, help=help, show_variable=True)
+
+
+_WORDS = tuple(_word(each) for each in OPTIONS)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,38 +94,17 @@ log_failed_states_in_one_line()
 
 
 @flow(name="nightly", persist_result=False)
-def nightly(
-    inputs: list[Text] | None = None,
-    store: Text | None = None,
-    out: Text | None = None,
-    snapshot: SnapshotName | None = None,
-    ip2as: list[Text] | None = None,
-    scheduler: Text | None = None,
-    metrics: Metrics | None = None,
-    options: FurtherOptions | None = None,
-) -> State:
+@with_parameters(OPTIONS)
+def nightly(**parameters: Any) -> State:
     """Read the inputs into a snapshot, measure its ASes, write the reports.
 
-    What is not given comes from the environment: HOPSCOPE_INPUTS, HOPSCOPE_STORE, HOPSCOPE_OUT,
-    HOPSCOPE_SNAPSHOT, HOPSCOPE_IP2AS, HOPSCOPE_SCHEDULER, HOPSCOPE_METRICS and the other
-    HOPSCOPE_* variables.
-
-    Args:
-        inputs: Files or folders of measurements or topologies.
-        store: Folder of snapshots, visible to the workers.
-        out: Folder for reports.
-        snapshot: Name of the snapshot; by default the UTC date of the newest record.
-        ip2as: CAIDA pfx2as files.
-        scheduler: Address of a Dask scheduler; by default the run opens a cluster of its own.
-        metrics: What to measure, "hops,diameter" for instance, or "all"; by default hops.
-        options: Any other option of "hopscope run" by its long name, for instance
-            {"allow_special": ["198.18.0.0/15"]}.
+    Parameters are those of ``hopscope run``. What is not given comes from HOPSCOPE_INPUTS,
+    HOPSCOPE_STORE, HOPSCOPE_OUT and the other HOPSCOPE_* variables.
     """
-    given = dict(locals())
     from pipeline import stages  # seconds of imports, not for whoever only deploys
 
     try:
-        ingest_config, analyze_config = configs(given)
+        ingest_config, analyze_config = _configs(parameters)
         stages.check_run(ingest_config, analyze_config)
     except EXPECTED as error:
         return Failed(message=one_line(error))
@@ -119,6 +116,11 @@ def nightly(
         except OSError as error:
             return Failed(message=one_line(error))
         return _night(ingest_config, analyze_config)
+
+
+def _configs(parameters: Mapping[str, Any]) -> tuple[IngestConfig, AnalyzeConfig]:
+    given = given_values(OPTIONS, parameters)
+    return config_of(IngestConfig, given), config_of(AnalyzeConfig, given)
 
 
 def _night(ingest_config: IngestConfig, analyze_config: AnalyzeConfig) -> State:
@@ -150,16 +152,51 @@ def _night(ingest_config: IngestConfig, analyze_config: AnalyzeConfig) -> State:
     return ended(f"report of {analyzed.snapshot}", summary, complete=summary.complete)
 
 
+def _given(arguments: list[str]) -> Given | None:
+    """Options from the words of a command line and variables; None: ``--help`` was printed.
+
+    Raises
+    ------
+    UsageError
+        If an option is unknown, missing or wrong.
+    """
+    command = typer.Typer(
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings=CONTEXT_SETTINGS,
+    )
+
+    @command.command()
+    @takes(_WORDS)
+    def nightly(given: Given) -> Given:
+        """Ingest, measure and report as the nightly Prefect flow; starts a server of its own."""
+        return given
+
+    try:
+        given = command(arguments, prog_name="python -m flows.nightly", standalone_mode=False)
+    except TyperException as error:
+        raise UsageError(_wrong_words(error)) from None
+    return given if isinstance(given, Given) else None
+
+
+def _wrong_words(error: TyperException) -> str:
+    words = error.format_message() if hasattr(error, "format_message") else str(error)
+    variable = getattr(getattr(error, "param", None), "envvar", None)
+    if words.startswith("Missing") and variable:
+        words = f"{words.rstrip('.')}: give it, or set {variable}"
+    return " ".join(words.split())
+
+
 def main(arguments: list[str]) -> int:
     """Run the flow here and print what ``hopscope run`` prints; returns the exit status."""
     _quiet_terminal()
     with stop_on_signals() as stopping:
         try:
-            given = parse(arguments)
+            given = _given(arguments)
             if given is None:
                 return 0
-            parameters = parameters_of(given)
-            configs(parameters)  # a wrong option is said before a server is started
+            parameters = parameters_of(OPTIONS, {name: given.values[name] for name in given.chosen})
             run = _run_on_named_server if PREFECT_API_URL.value() else _run_on_own_server
             state = run(parameters)
         except (KeyboardInterrupt, TerminationSignal):
@@ -192,7 +229,8 @@ def _quiet_terminal() -> None:
 
 def _run(parameters: dict[str, Any]) -> State:
     with ProgressDisplay() as display, listening(display):
-        return nightly(**parameters, return_state=True)
+        state: Any = nightly(**parameters, return_state=True)
+        return state
 
 
 def _run_on_named_server(parameters: dict[str, Any]) -> State:

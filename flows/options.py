@@ -1,233 +1,121 @@
-"""Parameters of a flow run -> configs of the stages, by the same options as the command line.
+"""Parameters of flow runs: the options of configs, as Prefect's form and its check know them.
 
-A flow run knows a few parameters by name (inputs, store, out, snapshot, ip2as, scheduler,
-metrics) and takes any other option of ``hopscope run`` in ``options``, by its long name:
-``{"allow_special": ["198.18.0.0/15"], "bridge_gaps": true}``. What is not given comes from
-``HOPSCOPE_*``, then from the default of the command line.
-
-The types here are those of the form on Prefect's pages, and of its check before a run is made.
+Options marked so have a parameter of their own; any other goes into ``options``, by its field's
+name: ``{"allow_special": ["198.18.0.0/15"], "bridge_gaps": true}``. What is not given comes from
+``HOPSCOPE_*``, then from its default.
 """
 
 from __future__ import annotations
 
 import inspect
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, get_args, get_type_hints
+from typing import Annotated, Any, Literal
 
-import typer
 from pydantic import BaseModel, ConfigDict, Field, create_model
-from typer.exceptions import TyperException
 
-from pipeline.cli import options as o
-from pipeline.config import AnalyzeConfig, Borders, DeviceChoice, IngestConfig, Schedule
 from pipeline.errors import UsageError
-from pipeline.ingest import FORMATS
-from pipeline.metrics import METRICS
-from pipeline.store.names import NAME_PATTERN
+from pipeline.options import Option, values
 
-Inputs = Annotated[
-    list[Path],
-    typer.Argument(
-        envvar="HOPSCOPE_INPUTS",
-        help=f"Files or folders of measurements; in the variable with {os.pathsep!r} between them.",
-        show_default=False,
-    ),
-]
+FURTHER = "options"  # the parameter that takes what has none of its own
 
-# Parameters that a flow run knows by name; all others go into ``options``.
-NAMED = ("inputs", "store", "out", "snapshot", "ip2as", "scheduler", "metrics")
+Text = Annotated[str, Field(min_length=1)]
 
 
-def _given(
-    inputs: Inputs,
-    store: o.Store,
-    out: o.Out,
-    snapshot: o.SnapshotName = None,
-    format: o.FormatName = None,
-    ip2as: o.Ip2as = None,
-    as_names: o.AsNames = None,
-    aliases: o.Aliases = None,
-    allow_special: o.AllowSpecial = None,
-    borders: o.Borders = "elected",
-    bridge_gaps: o.BridgeGaps = False,
-    targets_are_routers: o.TargetsAreRouters = False,
-    asn: o.Asn = None,
-    ingresses: o.Ingresses = None,
-    metrics: o.Metrics = "hops",
-    max_searches: o.MaxSearches = None,
-    device: o.DeviceChoice = "auto",
-    pack: o.Pack = "auto",
-    schedule: o.Schedule = "free",
-    workers: o.Workers = None,
-    scheduler: o.Scheduler = None,
-    distances: o.Distances = False,
-    verify: o.Verify = False,
-    pages: o.Pages = True,
-) -> dict[str, Any]:
-    """Ingest, measure and report as the nightly Prefect flow; starts a server of its own."""
-    return dict(locals())
+def with_parameters(
+    options: Sequence[Option], **others: Any
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Give a function the parameters of options, for ``prefect.flow``.
 
-
-# What each option is when nobody says anything.
-DEFAULTS = {
-    name: parameter.default
-    for name, parameter in inspect.signature(_given).parameters.items()
-    if parameter.default is not inspect.Parameter.empty
-}
-
-
-# Types of options that are texts on the command line.
-_KINDS: dict[str, Any] = {
-    "format": Literal.__getitem__(tuple(FORMATS)),
-    "borders": Borders,
-    "device": DeviceChoice,
-    "schedule": Schedule,
-    "pack": Literal["auto"] | Annotated[int, Field(ge=1)],
-}
-_METRIC = "|".join(("all", *METRICS))
-
-
-def _further_options() -> type[BaseModel]:
-    """A model of the options that have no parameter of their own, made from the command line's."""
-    fields: dict[str, Any] = {}
-    for name, hint in get_type_hints(_given, include_extras=True).items():
-        if name in NAMED or name == "return":
-            continue
-        kind, option = get_args(hint)
-        kind = {Path: str, Path | None: str}.get(kind, _KINDS.get(name, kind))
-        bounds = {} if option.min is None else {"ge": option.min}
-        fields[name] = (kind | None, Field(None, description=option.help, **bounds))
-    config = ConfigDict(extra="forbid")
-    return create_model("FurtherOptions", __config__=config, **fields)
-
-
-Text: TypeAlias = Annotated[str, Field(min_length=1)]
-SnapshotName: TypeAlias = Annotated[str, Field(pattern=f"^{NAME_PATTERN}$")]
-if TYPE_CHECKING:
-    Metrics: TypeAlias = list[str] | str
-    FurtherOptions: TypeAlias = BaseModel
-else:
-    Metrics = (
-        list[Literal["all", *METRICS]]
-        | Annotated[str, Field(pattern=f"^({_METRIC})(,({_METRIC}))*$")]
-    )
-    FurtherOptions = _further_options()
-
-
-def _one_line(error: TyperException) -> str:
-    words = error.format_message() if hasattr(error, "format_message") else str(error)
-    variable = getattr(getattr(error, "param", None), "envvar", None)
-    if words.startswith("Missing") and variable:
-        words = f"{words.rstrip('.')}: give it, or set {variable}"
-    return " ".join(words.split())
-
-
-def _parser() -> typer.Typer:
-    parser = typer.Typer(
-        add_completion=False,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    )
-    parser.command("nightly")(_given)
-    return parser
-
-
-def parse(arguments: Sequence[str]) -> dict[str, Any] | None:
-    """Options by name, from arguments as on the command line, then from ``HOPSCOPE_*``.
-
-    Returns
-    -------
-    dict or None
-        None when ``--help`` was asked for and printed.
-
-    Raises
-    ------
-    UsageError
-        If an option is unknown, missing or wrong.
+    Parameters
+    ----------
+    options : sequence of Option
+    others : types
+        Parameters that are no options, which must be given; the docstring says what they are.
     """
-    try:
-        o.refuse_empty_words(arguments)
-        given = _parser()(
-            list(arguments), prog_name="python -m flows.nightly", standalone_mode=False
-        )
-    except TyperException as error:
-        raise UsageError(_one_line(error)) from None
-    return given if isinstance(given, dict) else None
-
-
-def configs(parameters: Mapping[str, Any]) -> tuple[IngestConfig, AnalyzeConfig]:
-    """Configs of the stages from the parameters of a flow run; None means not given.
-
-    Raises
-    ------
-    UsageError
-        If a parameter is missing or wrong.
-    """
-    given = parse(_arguments(parameters))
-    if given is None:
-        raise UsageError("help is no parameter of a flow run")
-    given |= dict.fromkeys(_switched_off(parameters), False)
-    try:
-        return o.ingest_config(given), o.analyze_config(given)
-    except TyperException as error:
-        raise UsageError(_one_line(error)) from None
-
-
-def parameters_of(given: Mapping[str, Any]) -> dict[str, Any]:
-    """The opposite way: parameters of a flow run, plain JSON, from parsed options."""
-    plain = {
-        name: _plain(value)
-        for name, value in given.items()
-        if name not in DEFAULTS or value != DEFAULTS[name]
-    }
-    named = {name: plain.pop(name) for name in NAMED if name in plain}
-    return named | ({"options": plain} if plain else {})
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
-    return str(value) if isinstance(value, Path) else value
-
-
-def _all(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters and further options, by name, as one."""
-    options = dict(parameters)
-    further = options.pop("options", None) or {}
-    if isinstance(further, BaseModel):
-        further = further.model_dump(exclude_none=True)
-    options.update(further)
-    if isinstance(options.get("metrics"), list | tuple):
-        options["metrics"] = ",".join(options["metrics"])
-    return {name.replace("-", "_"): value for name, value in options.items()}
-
-
-def _switched_off(parameters: Mapping[str, Any]) -> list[str]:
-    """Switches that are given as false: the command line has no word that wins over a variable."""
-    return [
-        name
-        for name, value in _all(parameters).items()
-        if value is False and DEFAULTS.get(name) is False
+    own = [each for each in options if each.is_parameter]
+    taken: dict[str, Any] = {each.name: _json_type(each) | None for each in own}
+    taken[FURTHER] = further_options(options) | None
+    place, name_only = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+    named = [inspect.Parameter(name, place, annotation=kind) for name, kind in others.items()]
+    named += [
+        inspect.Parameter(name, name_only, default=None, annotation=kind)
+        for name, kind in taken.items()
     ]
 
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        lines = [f"    {each.name}: {each.help}" for each in own]
+        lines.append(f'    {FURTHER}: Any other option by its name, {{"workers": 2}} for instance.')
+        said = inspect.getdoc(function) or ""
+        section = "" if "\nArgs:\n" in said else "\n\nArgs:"
+        function.__doc__ = said + section + "\n" + "\n".join(lines)
+        function.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
+        function.__annotations__ = {each.name: each.annotation for each in named}
+        return function
 
-def _arguments(parameters: Mapping[str, Any]) -> list[str]:
-    """Parameters as words of a command line; inputs behind ``--``, so that none is an option."""
-    options = _all(parameters)
-    inputs = options.pop("inputs", None) or ()
-    words: list[str] = []
-    for name, value in options.items():
-        flag = "--" + name.replace("_", "-")
-        if value is None or (value is False and DEFAULTS.get(name) is False):
-            continue
-        if value is True:
-            words.append(flag)
-        elif value is False and DEFAULTS.get(name) is True:
-            words.append(flag.replace("--", "--no-", 1))
-        else:
-            for item in value if isinstance(value, list | tuple) else [value]:
-                words += [f"{flag}={item}"]
-    return [*words, "--", *map(str, inputs)] if inputs else words
+    return decorate
+
+
+def further_options(options: Sequence[Option]) -> type[BaseModel]:
+    """A model of the options that have no parameter of their own."""
+    fields: dict[str, Any] = {
+        each.name: (_json_type(each) | None, Field(None, description=_description(each)))
+        for each in options
+        if not each.is_parameter
+    }
+    return create_model("FurtherOptions", __config__=ConfigDict(extra="forbid"), **fields)
+
+
+def _description(option: Option) -> str:
+    return f"{option.help} ({option.unit})" if option.unit else option.help
+
+
+def _json_type(option: Option) -> Any:
+    """What JSON may hold for an option."""
+    one: Any = option.kind
+    if option.known:
+        one = Literal[option.known]
+    elif option.kind in (str, Path):
+        one = Annotated[str, Field(pattern=option.pattern)] if option.pattern else Text
+    elif option.kind is not bool and (option.minimum, option.maximum) != (None, None):
+        one = Annotated[option.kind, Field(ge=option.minimum, le=option.maximum)]
+    if option.is_list and option.commas:
+        return list[one] | _comma_text(option)
+    if option.is_list:
+        return list[one]
+    return Literal[option.unset] | one if option.unset else one
+
+
+def _comma_text(option: Option) -> Any:
+    if not option.known:
+        return Text
+    word = "|".join(option.known)
+    return Annotated[str, Field(pattern=f"^({word})(,({word}))*$")]
+
+
+def given_values(options: Sequence[Option], parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of options by name, from the parameters of a flow run; None means not given.
+
+    Raises
+    ------
+    UsageError
+        If a parameter is missing, wrong or unknown.
+    """
+    given = dict(parameters)
+    further = given.pop(FURTHER, None) or {}
+    if isinstance(further, BaseModel):
+        further = further.model_dump(exclude_none=True)
+    if twice := [name for name in further if given.get(name) is not None]:
+        raise UsageError(f"parameter {twice[0]} is given twice: by itself and in {FURTHER}")
+    return values(options, given | dict(further))
+
+
+def parameters_of(options: Sequence[Option], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The opposite way: parameters of a flow run, plain JSON, from values by name."""
+    own: dict[str, Any] = {}
+    further: dict[str, Any] = {}
+    for each in options:
+        if each.name in given:
+            place = own if each.is_parameter else further
+            place[each.name] = each.plain(given[each.name])
+    return own | ({FURTHER: further} if further else {})

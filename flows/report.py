@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import contextlib
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
 from prefect.logging import get_run_logger
 from prefect.states import Failed, State
 
-from flows.options import FurtherOptions, Metrics, SnapshotName, Text, configs
+from flows.options import given_values, with_parameters
 from flows.pages.artifacts import report_link, show_ases, show_report, show_warnings
 from flows.pages.progress import progress_artifact
 from flows.runs.handover import read_measurement
 from flows.runs.outcome import EXPECTED, ended, one_line, result_or_failure
 from pipeline.config import AnalyzeConfig
+from pipeline.options import config_of, options_of
 
 if TYPE_CHECKING:
     from pipeline.stages import AnalyzeSummary
@@ -44,23 +45,21 @@ def report_stage(config: AnalyzeConfig, handover: Path) -> AnalyzeSummary | Stat
     return summary
 
 
+OPTIONS = options_of(AnalyzeConfig)
+
+
 @flow(name="report", persist_result=False)
-def report(
-    measured: str,
-    store: Text | None = None,
-    out: Text | None = None,
-    snapshot: SnapshotName | None = None,
-    metrics: Metrics | None = None,
-    options: FurtherOptions | None = None,
-) -> State:
-    """Write the report of what the ``measure`` flow found; ``measured`` is the path it gave.
+@with_parameters(OPTIONS, measured=str)
+def report(measured: str, **parameters: Any) -> State:
+    """Write the report of what the ``measure`` flow found.
 
     Other parameters are those of ``hopscope analyze``, and the same as for ``measure``.
+
+    Args:
+        measured: The path that ``measure`` gave.
     """
-    given = dict(locals()) | {"inputs": ["unused"]}
-    del given["measured"]
     try:
-        _, config = configs(given)
+        config = config_of(AnalyzeConfig, given_values(OPTIONS, parameters))
     except EXPECTED as error:
         return Failed(message=one_line(error))
     summary, failure = result_or_failure(report_stage(config, Path(measured), return_state=True))

@@ -1,53 +1,351 @@
-"""What each stage can be told; every default has its unit and its reason."""
+"""What each stage can be told; every default has its unit and its reason.
+
+Fields made by ``option`` are what users can say (``pipeline.options``).
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Any
 
-Borders = Literal["elected", "prefix"]
-DeviceChoice = Literal["auto", "cpu", "gpu"]
-Schedule = Literal["free", "striding", "barrier"]
+from pipeline.generate import models_named, models_that_take
+from pipeline.metrics import METRICS, names_for_all
+from pipeline.model.choices import (
+    NAME_PATTERN,
+    NAME_RULE,
+    Borders,
+    DeviceChoice,
+    Schedule,
+    is_name,
+)
+from pipeline.model.synthetic import Parameters
+from pipeline.options import one_of, option
+
+MAX_ASN = 2**32 - 1
+MAX_PACK = 2**31 - 1  # ingresses that a task can name
+
+
+def as_number(value: Any) -> int:
+    """An AS number; ``AS`` in front of it is fine."""
+    number = value
+    if isinstance(value, str):
+        digits = value.strip().upper().removeprefix("AS")
+        number = int(digits) if digits.isascii() and digits.isdecimal() else None
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= MAX_ASN:
+        raise ValueError(
+            "one AS number, that of inputs that name none (which to measure: analyze --asn N,N)"
+        )
+    return number
+
+
+def as_numbers(value: Any) -> tuple[int, ...]:
+    """AS numbers, ``N,N,...`` or a list of them."""
+    given = [part for part in value.split(",") if part] if isinstance(value, str) else value
+    try:
+        return tuple(as_number(each) for each in given)
+    except (TypeError, ValueError):
+        raise ValueError("AS numbers like 3356,1299") from None
+
+
+def metric_names(value: Any) -> tuple[str, ...]:
+    """Metrics, ``NAME,NAME,...`` or a list, each once; ``all`` stands for those in hops."""
+    given = value.split(",") if isinstance(value, str) else value
+    if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
+        raise ValueError("names like hops")
+    names = [name.strip() for name in given if name.strip()]
+    if not names:
+        raise ValueError("names like hops, at least one")
+    for name in names:
+        one_of(name, ("all", *METRICS))
+    if "all" in names:
+        names = [*names_for_all(), *names]
+    return tuple(name for name in METRICS if name in names)
+
+
+def snapshot_name(value: Any) -> str:
+    """What may be the name of a snapshot."""
+    if not is_name(value):
+        raise ValueError(NAME_RULE)
+    return value
+
+
+def _formats() -> tuple[str, ...]:
+    from pipeline.ingest import FORMATS
+
+    return tuple(FORMATS)
+
+
+# Options of more than one stage.
+
+
+def _store(**other: Any) -> Any:
+    return option(help="Folder of snapshots.", metavar="DIR", is_parameter=True, **other)
+
+
+def _snapshot() -> Any:
+    return option(
+        default=None,
+        help="Snapshot [date of the newest record; the newest].",
+        metavar="NAME",
+        parser=snapshot_name,
+        pattern=f"^{NAME_PATTERN}$",
+        is_parameter=True,
+    )
+
+
+def _workers() -> Any:
+    return option(
+        default=None,
+        help="Processes [a GPU or core each].",
+        metavar="N",
+        unit="processes",
+        minimum=1,
+    )
+
+
+def _asn() -> Any:
+    return option(
+        default=None,
+        help="AS of inputs that name none (not: which to measure).",
+        metavar="N",
+        parser=as_number,
+        minimum=0,
+        maximum=MAX_ASN,
+    )
+
+
+def _ingresses() -> Any:
+    return option(
+        default=None,
+        help="Ingresses to draw where a topology has none.",
+        metavar="K",
+        unit="routers",
+        minimum=1,
+    )
 
 
 @dataclass(frozen=True)
 class IngestConfig:
     """Files to a snapshot."""
 
-    inputs: tuple[Path, ...]
-    store: Path
-    snapshot: str | None = None  # None: the UTC date of the newest record
-    format: str | None = None  # None: told by content
-    ip2as: tuple[Path, ...] = ()
-    as_names: Path | None = None
-    aliases: Path | None = None
-    allow_special: tuple[str, ...] = ()  # special-purpose prefixes that count as public here
-    borders: Borders = "elected"
-    bridge_gaps: bool = False
-    targets_are_routers: bool = False  # the measurement was aimed at routers, not at hosts
-    asn: int | None = None  # AS of inputs that name none
-    ingresses: int | None = None  # routers to draw as ingresses of a topology without any
-    workers: int | None = None  # reading processes; None: one a core
+    inputs: tuple[Path, ...] = option(
+        help="Files or folders of measurements.",
+        metavar="INPUT",
+        is_argument=True,
+        is_parameter=True,
+    )
+    store: Path = _store()
+    snapshot: str | None = _snapshot()  # None: the UTC date of the newest record
+    format: str | None = option(
+        default=None,  # told by content
+        help="Format [told by content].",
+        metavar="NAME",
+        choices=_formats,
+    )
+    ip2as: tuple[Path, ...] = option(
+        default=(),
+        help="CAIDA pfx2as file, IPv4 or IPv6; repeatable.",
+        metavar="FILE",
+        is_parameter=True,
+    )
+    as_names: Path | None = option(
+        default=None, help="Names of ASes: JSON or text.", metavar="FILE"
+    )
+    aliases: Path | None = option(
+        default=None, help="ITDK nodes file: interfaces to routers.", metavar="FILE"
+    )
+    allow_special: tuple[str, ...] = option(
+        default=(),
+        help="Special-purpose prefix to admit (labs); repeatable.",
+        metavar="PREFIX",
+    )
+    borders: Borders = option(default="elected", help="How the AS of an address is found.")
+    bridge_gaps: bool = option(default=False, help="Link across unanswered hops too.")
+    targets_are_routers: bool = option(
+        default=False, help="Destinations that answer are routers, not hosts."
+    )
+    asn: int | None = _asn()
+    ingresses: int | None = _ingresses()
+    workers: int | None = _workers()  # None: one a core
 
 
 @dataclass(frozen=True)
 class AnalyzeConfig:
     """A snapshot to reports."""
 
-    store: Path
-    out: Path
-    snapshot: str | None = None  # None: the newest
-    version: str | None = None  # of that snapshot, as it was ingested; None: the one of today
-    asns: tuple[int, ...] = ()  # empty: every AS
-    metrics: tuple[str, ...] = ("hops",)
-    max_searches: int | None = None  # a component for its widths; None: until they are exact
-    device: DeviceChoice = "auto"
-    pack: int | None = None  # ingresses a task carries; None: auto
-    schedule: Schedule = "free"
-    workers: int | None = None  # None: one a GPU, else one a core
-    scheduler: str | None = None  # address of a Dask cluster that exists
-    distances: bool = False  # write the full hop matrix of each AS
-    verify: bool = False  # check every search by its certificate
-    pages: bool = True  # HTML; False: tables and report.json only
+    store: Path = _store()
+    out: Path = option(help="Folder for reports.", metavar="DIR", is_parameter=True)
+    snapshot: str | None = _snapshot()  # None: the newest
+    asns: tuple[int, ...] = option(
+        default=(),  # every AS
+        help="ASes to measure [all].",
+        word="asn",
+        metavar="N,N,...",
+        parser=as_numbers,
+        minimum=0,
+        maximum=MAX_ASN,
+        commas=True,
+    )
+    metrics: tuple[str, ...] = option(
+        default=("hops",),
+        help="hops; diameter, radius, center, periphery, eccentricities, each with weighted_ too; "
+        "effective_diameter; all: those in hops.",
+        metavar="NAME,...",
+        choices=("all", *METRICS),
+        parser=metric_names,
+        commas=True,
+        is_parameter=True,
+    )
+    max_searches: int | None = option(
+        default=None,  # until widths are exact
+        help="Searches for widths of a component, then intervals [exact].",
+        metavar="N",
+        unit="searches",
+        minimum=0,
+    )
+    device: DeviceChoice = option(default="auto", help="Where searches run.")
+    pack: int | None = option(
+        default=None,
+        help="Ingresses that a task carries.",
+        metavar="auto|K",
+        unit="ingresses",
+        minimum=1,
+        maximum=MAX_PACK,
+        unset="auto",
+    )
+    schedule: Schedule = option(default="free", help="How tasks are given out.")
+    workers: int | None = _workers()  # None: one a GPU, else one a core
+    scheduler: str | None = option(
+        default=None,
+        help="Dask scheduler to run on, tcp://HOST:PORT.",
+        metavar="ADDRESS",
+        is_parameter=True,
+    )
+    distances: bool = option(default=False, help="Write full hop matrices too.")
+    verify: bool = option(default=False, help="Check each search by certificate.")
+    pages: bool = option(
+        default=True,  # HTML; False: tables and report.json only
+        help="HTML pages, or tables alone [pages].",
+        show_default=False,
+    )
+    version: str | None = None  # of the snapshot, as it was ingested; None: the one of today
     dashboard: str = "127.0.0.1:8787"  # where our own cluster's dashboard binds
+
+
+@dataclass(frozen=True)
+class GenerateConfig:
+    """What to make and where to put it; exactly one of ``out`` and ``store``.
+
+    Numbers are those of ``Parameters``; ``internet`` puts many ASes of the model side by side.
+    """
+
+    model: str = option(
+        help=f"{models_named()}.",
+        variable=None,
+        is_argument=True,
+    )
+    routers: int = option(
+        help="Routers in all.", variable=None, metavar="N", unit="routers", minimum=1
+    )
+    ases: int = option(
+        default=Parameters.n_ases,
+        help=f"ASes ({models_that_take('n_ases')}).",
+        variable=None,
+        metavar="N",
+        unit="ASes",
+        minimum=1,
+    )
+    links: int = option(
+        default=Parameters.m,
+        help="Links that a new router brings.",
+        variable=None,
+        metavar="M",
+        unit="links",
+        minimum=1,
+    )
+    seed: int = option(
+        default=Parameters.seed,
+        help="The same seed, the same bytes.",
+        variable=None,
+        metavar="N",
+        minimum=0,
+    )
+    internet: bool = option(
+        default=False, help="Many ASes of very different sizes (ba).", variable=None
+    )
+    min_routers: int = option(
+        default=Parameters.smallest,
+        help=f"Of the smallest AS ({models_that_take('smallest')}).",
+        variable=None,
+        metavar="N",
+        unit="routers",
+        minimum=1,
+    )
+    max_routers: int | None = option(
+        default=None,
+        help=f"Of the largest AS ({models_that_take('largest')}) [13.6 % of all].",
+        variable=None,
+        metavar="N",
+        unit="routers",
+        minimum=1,
+    )
+    max_ingresses: int = option(
+        default=Parameters.max_ingresses,
+        help=f"Most of an AS ({models_that_take('max_ingresses')}).",
+        variable=None,
+        metavar="N",
+        unit="ingresses",
+        minimum=1,
+    )
+    rows: int | None = option(
+        default=None,
+        help="Rows of a grid [nearly a square].",
+        variable=None,
+        metavar="N",
+        unit="rows",
+        minimum=1,
+    )
+    cut: float = option(
+        default=Parameters.cut,
+        help="Links of a grid to cut.",
+        variable=None,
+        metavar="SHARE",
+        unit="share of links",
+        minimum=0,
+        maximum=1,
+    )
+    out: Path | None = option(
+        default=None, help="BRITE file to write.", variable=None, metavar="FILE"
+    )
+    store: Path | None = option(default=None, help="Store to write a snapshot to.", metavar="DIR")
+    snapshot: str | None = _snapshot()
+    asn: int | None = _asn()
+    ingresses: int | None = _ingresses()
+    said: tuple[str, ...] = ()  # options that the user gave: none may be one of another model
+
+
+@dataclass(frozen=True)
+class DoctorConfig:
+    """What to look at beside this machine."""
+
+    store: Path | None = option(
+        default=None, help="Store to check to the last byte.", metavar="<path>", show_variable=True
+    )
+    out: Path | None = option(
+        default=None,
+        help="Folder of reports to look through.",
+        metavar="<path>",
+        show_variable=True,
+    )
+    calibrate: bool = option(
+        default=False,
+        help="Measure what searches and tasks cost; analyze uses it.",
+        variable=None,
+    )
+    clean: bool = option(
+        default=False,
+        help="Remove what killed runs left in --store and --out.",
+        variable=None,
+    )

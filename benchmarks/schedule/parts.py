@@ -9,10 +9,11 @@ from typing import Any
 
 from benchmarks.schedule.store import Size
 from benchmarks.schedule.work import search_long, search_two_kernel
+from pipeline.model.choices import SCHEDULES
 from pipeline.schedule.work.searches import run_search
 
 PARTS = ("tasks", "tables", "long", "many", "uneven", "degrees")
-ONE_BY_ONE = ("barrier", "striding", "free")
+ONE_BY_ONE = SCHEDULES[::-1]
 FIELD_SIZES = (4_600_000, 4_800_000, 6_700_000)  # routers, of the tables that are reproduced
 
 

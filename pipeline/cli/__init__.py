@@ -10,18 +10,17 @@ import contextlib
 import os
 import sys
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer.exceptions import TyperException
 
 from pipeline import __version__
-from pipeline.cli import options as o
-from pipeline.config import AnalyzeConfig, IngestConfig
+from pipeline.config import AnalyzeConfig, DoctorConfig, GenerateConfig, IngestConfig
 from pipeline.errors import PipelineError
-from pipeline.generate import models_named, models_that_take
+from pipeline.options import Option, merged
 from pipeline.stopping import stop_on_signals
+from pipeline.terminal.arguments import CONTEXT_SETTINGS, Given, takes
 from pipeline.terminal.lines import print_line, warn
 from pipeline.terminal.summaries import (
     analyze_facts,
@@ -45,7 +44,7 @@ app = typer.Typer(
     help="Ingress routers, hop counts and widths of every Autonomous System.",
     epilog="Each option can be given as HOPSCOPE_<NAME>. Exit status: 0 all done; 1 something, "
     "named, was left out; 2 nothing could be done.",
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    context_settings=CONTEXT_SETTINGS,
 )
 
 
@@ -53,6 +52,13 @@ def _show_version(wanted: bool) -> None:
     if wanted:
         print_line(f"hopscope {__version__}")
         raise typer.Exit
+
+
+def _words(*configs: type) -> tuple[Option, ...]:
+    """Options of a command; what is read must be named, so that no variable is read by mistake."""
+    return tuple(
+        replace(each, variable=None) if each.is_argument else each for each in merged(*configs)
+    )
 
 
 @app.callback()
@@ -65,27 +71,11 @@ def _root(
 
 
 @app.command()
-def ingest(
-    inputs: o.Inputs,
-    store: o.Store,
-    snapshot: o.SnapshotName = None,
-    format: o.FormatName = None,
-    ip2as: o.Ip2as = None,
-    as_names: o.AsNames = None,
-    aliases: o.Aliases = None,
-    allow_special: o.AllowSpecial = None,
-    borders: o.Borders = "elected",
-    bridge_gaps: o.BridgeGaps = False,
-    targets_are_routers: o.TargetsAreRouters = False,
-    asn: o.Asn = None,
-    ingresses: o.Ingresses = None,
-    workers: o.Workers = None,
-    as_json: o.AsJson = False,
-) -> None:
+@takes(_words(IngestConfig), as_json=True)
+def ingest(given: Given) -> None:
     """Read files or folders into a snapshot of the store."""
-    config = o.ingest_config(locals())
-    summary = _ingest(config)
-    if as_json:
+    summary = _ingest(given.config(IngestConfig))
+    if given.as_json:
         print_json(ingest_facts(summary))
     else:
         print_ingest(summary)
@@ -93,26 +83,11 @@ def ingest(
 
 
 @app.command()
-def analyze(
-    store: o.Store,
-    out: o.Out,
-    snapshot: o.SnapshotName = None,
-    asns: o.Asns = "",
-    metrics: o.Metrics = "hops",
-    max_searches: o.MaxSearches = None,
-    device: o.DeviceChoice = "auto",
-    pack: o.Pack = "auto",
-    schedule: o.Schedule = "free",
-    workers: o.Workers = None,
-    scheduler: o.Scheduler = None,
-    distances: o.Distances = False,
-    verify: o.Verify = False,
-    pages: o.Pages = True,
-    as_json: o.AsJson = False,
-) -> None:
+@takes(_words(AnalyzeConfig), as_json=True)
+def analyze(given: Given) -> None:
     """Measure the ASes of a snapshot (--metrics) and write the reports."""
-    summary = _analyze(o.analyze_config(locals()))
-    if as_json:
+    summary = _analyze(given.config(AnalyzeConfig))
+    if given.as_json:
         print_json(analyze_facts(summary))
     else:
         print_analyze(summary)
@@ -120,44 +95,17 @@ def analyze(
 
 
 @app.command()
-def run(
-    inputs: o.Inputs,
-    store: o.Store,
-    out: o.Out,
-    snapshot: o.SnapshotName = None,
-    format: o.FormatName = None,
-    ip2as: o.Ip2as = None,
-    as_names: o.AsNames = None,
-    aliases: o.Aliases = None,
-    allow_special: o.AllowSpecial = None,
-    borders: o.Borders = "elected",
-    bridge_gaps: o.BridgeGaps = False,
-    targets_are_routers: o.TargetsAreRouters = False,
-    asn: o.Asn = None,
-    ingresses: o.Ingresses = None,
-    metrics: o.Metrics = "hops",
-    max_searches: o.MaxSearches = None,
-    device: o.DeviceChoice = "auto",
-    pack: o.Pack = "auto",
-    schedule: o.Schedule = "free",
-    workers: o.Workers = None,
-    scheduler: o.Scheduler = None,
-    distances: o.Distances = False,
-    verify: o.Verify = False,
-    pages: o.Pages = True,
-    as_json: o.AsJson = False,
-) -> None:
+@takes(_words(IngestConfig, AnalyzeConfig), as_json=True)
+def run(given: Given) -> None:
     """Ingest, then analyze."""
-    given = locals()
-    ingest_config = o.ingest_config(given)
-    analyze_config = o.analyze_config(given)  # a wrong option is said before hours of reading
+    ingest_config, analyze_config = given.config(IngestConfig), given.config(AnalyzeConfig)
     from pipeline import stages
 
     stages.check_run(ingest_config, analyze_config)
     ingested = _ingest(ingest_config)
     made = {"snapshot": ingested.snapshot, "version": ingested.version}
     summary = _analyze(replace(analyze_config, **made))
-    if as_json:
+    if given.as_json:
         print_json(ingest_facts(ingested) | analyze_facts(summary))
     else:
         print_ingest(ingested)
@@ -166,112 +114,39 @@ def run(
 
 
 @app.command()
-def generate(
-    context: typer.Context,
-    model: Annotated[
-        str,
-        typer.Argument(help=f"{models_named()}."),
-    ],
-    routers: Annotated[int, typer.Option(metavar="N", help="Routers in all.", min=1)],
-    ases: Annotated[
-        int, typer.Option(metavar="N", help=f"ASes ({models_that_take('n_ases')}).", min=1)
-    ] = 50,
-    links: Annotated[
-        int, typer.Option(metavar="M", help="Links that a new router brings.", min=1)
-    ] = 2,
-    seed: Annotated[
-        int, typer.Option(metavar="N", help="The same seed, the same bytes.", min=0)
-    ] = 1,
-    internet: Annotated[
-        bool, typer.Option("--internet", help="Many ASes of very different sizes (ba).")
-    ] = False,
-    min_routers: Annotated[
-        int,
-        typer.Option(
-            metavar="N", help=f"Of the smallest AS ({models_that_take('smallest')}).", min=1
-        ),
-    ] = 20,
-    max_routers: Annotated[
-        int | None,
-        typer.Option(
-            metavar="N",
-            help=f"Of the largest AS ({models_that_take('largest')}) [13.6 % of all].",
-            min=1,
-        ),
-    ] = None,
-    max_ingresses: Annotated[
-        int,
-        typer.Option(
-            metavar="N", help=f"Most of an AS ({models_that_take('max_ingresses')}).", min=1
-        ),
-    ] = 2000,
-    rows: Annotated[
-        int | None, typer.Option(metavar="N", help="Rows of a grid [nearly a square].", min=1)
-    ] = None,
-    cut: Annotated[
-        float, typer.Option(metavar="SHARE", help="Links of a grid to cut.", min=0, max=1)
-    ] = 0.1,
-    out: Annotated[
-        Path | None, typer.Option(parser=o.given_path, metavar="FILE", help="BRITE file to write.")
-    ] = None,
-    store: Annotated[
-        Path | None,
-        typer.Option(
-            envvar="HOPSCOPE_STORE",
-            show_envvar=False,
-            metavar="DIR",
-            help="Store to write a snapshot to.",
-        ),
-    ] = None,
-    snapshot: o.SnapshotName = None,
-    asn: o.Asn = None,
-    ingresses: o.Ingresses = None,
-) -> None:
+@takes(_words(GenerateConfig))
+def generate(given: Given) -> None:
     """Make a synthetic topology: a BRITE file (--out) or a snapshot (--store)."""
-    given = {name: value for name, value in locals().items() if name != "context"}
-    said = tuple(name for name in given if o.is_said(context, name))
-    if out is not None and "store" not in said:  # a variable is for the other commands too
-        given["store"] = None
+    config = replace(given.config(GenerateConfig), said=given.said)
+    if config.out is not None and "store" not in given.said:
+        config = replace(config, store=None)  # a variable is for the other commands too
     with _display() as progress:
         with progress.preparing():
-            from pipeline.stages.generate import GenerateConfig, generate_topology
-        told = generate_topology(GenerateConfig(**given, said=said), progress)
+            from pipeline.stages.generate import generate_topology
+        told = generate_topology(config, progress)
     print_line(told)
 
 
 @app.command()
-def doctor(
-    store: Annotated[
-        Path | None, typer.Option(envvar="HOPSCOPE_STORE", help="Store to check to the last byte.")
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(envvar="HOPSCOPE_OUT", help="Folder of reports to look through.")
-    ] = None,
-    calibrate: Annotated[
-        bool,
-        typer.Option("--calibrate", help="Measure what searches and tasks cost; analyze uses it."),
-    ] = False,
-    clean: Annotated[
-        bool, typer.Option("--clean", help="Remove what killed runs left in --store and --out.")
-    ] = False,
-    as_json: o.AsJson = False,
-) -> None:
+@takes(_words(DoctorConfig), as_json=True)
+def doctor(given: Given) -> None:
     """Say what this machine has, what searches cost on it, and whether a store is whole."""
+    config = given.config(DoctorConfig)
     with _display() as progress, progress.preparing():
         from pipeline.stages.doctor import examine, measure_machine
 
-        findings = examine(store, out, clean=clean)
+        findings = examine(config.store, config.out, clean=config.clean)
     facts: dict = {"findings": [vars(finding) for finding in findings]}
-    if not as_json:
+    if not given.as_json:
         for finding in findings:
             print_line(f"{'ok  ' if finding.ok else 'BAD '} {finding.subject}: {finding.text}")
-    if calibrate:
+    if config.calibrate:
         with _display() as progress:
             calibration, path = measure_machine(progress)
-        if not as_json:
+        if not given.as_json:
             print_calibration(calibration, path)
         facts["calibration"] = calibration_facts(calibration, path)
-    if as_json:
+    if given.as_json:
         print_json(facts)
     raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)
 
@@ -333,7 +208,6 @@ def main(arguments: list[str] | None = None) -> None:
 def _run_command(arguments: list[str] | None) -> int | None:
     """The exit status of one command; what is wrong is said in one line."""
     try:
-        o.refuse_empty_words(sys.argv[1:] if arguments is None else arguments)
         return app(arguments, standalone_mode=False)
     except TyperException as error:
         message = error.format_message() if hasattr(error, "format_message") else str(error)

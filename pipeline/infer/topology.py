@@ -28,6 +28,7 @@ from pipeline.infer.traces.links import DirectedLinks, count_links, join_links
 from pipeline.infer.traces.merge import Answers, merge_addresses
 from pipeline.infer.traces.observer import Observation
 from pipeline.infer.traces.passes import Spools
+from pipeline.model.choices import BORDERS
 from pipeline.model.mapped import MappedShare
 from pipeline.model.topology import NO_ASN, Topology
 
@@ -144,8 +145,8 @@ def infer_topology(
         raise UsageError(
             "traces name no AS; give prefix tables (--ip2as FILE) or one AS for all (--asn N)"
         )
-    if borders not in ("elected", "prefix"):
-        raise UsageError(f"borders {borders!r}: give elected or prefix")
+    if borders not in BORDERS:
+        raise UsageError(f"borders {borders!r}: give {' or '.join(BORDERS)}")
     answers = merge_addresses(observations)
     every = Spools(observations, answers.addrs, workers)
     all_links = count_links(every)

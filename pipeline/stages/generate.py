@@ -4,45 +4,19 @@ from __future__ import annotations
 
 import datetime
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from pathlib import Path
 
 from pipeline import __version__
+from pipeline.config import GenerateConfig
 from pipeline.errors import UsageError
 from pipeline.generate import MODELS, Parameters, generate, generate_graphs
 from pipeline.generate.brite_file import write_brite
 from pipeline.graphs import build_graphs
 from pipeline.infer.declared import declare
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
-from pipeline.model.synthetic import MAX_INGRESSES, SMALLEST
 from pipeline.model.words import number
 from pipeline.store import check_name, write_snapshot
-
-
-@dataclass(frozen=True)
-class GenerateConfig:
-    """What to make and where to put it; exactly one of ``out`` and ``store``.
-
-    Numbers are those of ``Parameters``; ``internet`` puts many ASes of the model side by side.
-    """
-
-    model: str
-    routers: int
-    ases: int = 50
-    links: int = 2
-    seed: int = 1
-    out: Path | None = None
-    store: Path | None = None
-    snapshot: str | None = None
-    asn: int | None = None
-    ingresses: int | None = None
-    internet: bool = False
-    min_routers: int = SMALLEST
-    max_routers: int | None = None
-    max_ingresses: int = MAX_INGRESSES
-    rows: int | None = None
-    cut: float = 0.1
-    said: tuple[str, ...] = ()  # options that the user gave: none may be one of another model
 
 
 def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_progress) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import orjson
 
+from pipeline.model.choices import is_name
 from pipeline.store.names import (
     ASES,
     BORDERS,
@@ -18,7 +19,6 @@ from pipeline.store.names import (
     broken,
     graph_file,
     is_file,
-    is_name,
 )
 
 SCHEMA = "hopscope-snapshot"

@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 from pipeline.errors import StoreError, UsageError
+from pipeline.model.choices import NAME_RULE, is_name
 
 POINTERS = "snapshots"  # folder: <name>.json, one a snapshot
 VERSIONS = "versions"  # folder: <name>-<12 hex digits>/, the files of one version
@@ -23,17 +24,10 @@ BORDERS = "borders.parquet"
 REJECTS = "rejects.jsonl"
 LOCK = "lock"  # held shared by readers of a version, exclusive by its writer; empty
 
-MAX_NAME = 100  # characters; leaves room for the suffixes within the usual limit of 255
-NAME_PATTERN = rf"[A-Za-z0-9_][A-Za-z0-9._-]{{0,{MAX_NAME - 1}}}"  # of a snapshot, whole
 _VERSION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*-[0-9a-f]{12}")
 _FILE = re.compile(
     r"(ases|ingresses|borders)\.parquet|(nodes|arcs)-[0-9]{3,6}\.parquet|rejects\.jsonl"
 )
-
-
-def is_name(name: object) -> bool:
-    """Whether this can be the name of a snapshot."""
-    return isinstance(name, str) and re.fullmatch(NAME_PATTERN, name) is not None
 
 
 def check_name(name: str) -> str:
@@ -46,10 +40,7 @@ def check_name(name: str) -> str:
         character other than ASCII letters, digits, ``.``, ``_`` and ``-``.
     """
     if not is_name(name):
-        raise UsageError(
-            f"snapshot name {name!r}: give 1 to {MAX_NAME} letters, digits, '.', '_' or '-', "
-            "starting with a letter, a digit or '_'"
-        )
+        raise UsageError(f"snapshot name {name!r}: give {NAME_RULE}")
     return name
 
 

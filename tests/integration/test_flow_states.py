@@ -19,8 +19,9 @@ from flows.pages.progress import listening
 from flows.processes.server import free_port, prefect_server
 from flows.report import report
 from pipeline import stages
+from pipeline.config import GenerateConfig
 from pipeline.graphs import build_graphs
-from pipeline.stages.generate import GenerateConfig, generate_topology
+from pipeline.stages.generate import generate_topology
 from pipeline.store import open_snapshot, write_snapshot
 from tests.integration.measured import random_links, topology
 from tests.integration.test_two_workers import dask, wait_for, worker

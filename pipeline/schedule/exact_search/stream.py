@@ -16,8 +16,8 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pipeline.config import Schedule
 from pipeline.model.candidates import CandidateAnswer, CandidateJob, CandidateTask
+from pipeline.model.choices import Schedule
 from pipeline.model.tasks import Outcome
 from pipeline.schedule.cluster.open import Cluster
 from pipeline.schedule.exact_search.state import CandidateState, Choice

@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from prefect.utilities.callables import parameter_schema
 from prefect.utilities.schema_tools import validate
 
+from flows import nightly as module
 from flows.ingest import ingest as ingest_flow
+from flows.measure import measure
+from flows.nightly import _configs as configs
+from flows.nightly import _given as parse
 from flows.nightly import nightly
-from flows.options import DEFAULTS, NAMED, FurtherOptions, configs, parameters_of, parse
+from flows.options import further_options, given_values, parameters_of
+from flows.report import report
+from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.errors import UsageError
+from pipeline.options import merged, options_of
+
+OPTIONS = merged(IngestConfig, AnalyzeConfig)
+ENOUGH = {"inputs": ["x"], "store": "s", "out": "o"}
 
 
 @pytest.fixture(autouse=True)
 def no_variables(monkeypatch):
-    import os
-
     for name in [name for name in os.environ if name.startswith("HOPSCOPE_")]:
         monkeypatch.delenv(name)
 
@@ -34,17 +43,21 @@ def test_parameters_win_over_variables_and_these_over_defaults(monkeypatch):
     assert ingest.borders == "elected"
 
 
-def test_inputs_come_from_the_environment_when_none_is_given(monkeypatch):
+def test_lists_come_from_the_environment_when_none_is_given(monkeypatch):
     monkeypatch.setenv("HOPSCOPE_INPUTS", "/data/one:/data/two")
     monkeypatch.setenv("HOPSCOPE_IP2AS", "v4.gz:v6.gz")
-    ingest, _ = configs({"inputs": None, "store": "s", "out": "o"})
+    monkeypatch.setenv("HOPSCOPE_ALLOW_SPECIAL", "10.0.0.0/8 198.18.0.0/15")
+    monkeypatch.setenv("HOPSCOPE_METRICS", "radius,hops")
+    ingest, analyze = configs({"inputs": None, "store": "s", "out": "o"})
     assert ingest.inputs == (Path("/data/one"), Path("/data/two"))
     assert ingest.ip2as == (Path("v4.gz"), Path("v6.gz"))
+    assert ingest.allow_special == ("10.0.0.0/8", "198.18.0.0/15")
+    assert analyze.metrics == ("hops", "radius")
 
 
 def test_any_option_of_the_command_line_can_be_given():
     options = {"allow_special": ["198.18.0.0/15"], "bridge_gaps": True, "asn": 64500, "pack": 4}
-    ingest, analyze = configs({"inputs": ["x"], "store": "s", "out": "o", "options": options})
+    ingest, analyze = configs(ENOUGH | {"options": options})
     assert ingest.allow_special == ("198.18.0.0/15",)
     assert ingest.bridge_gaps
     assert ingest.asn == 64500
@@ -53,37 +66,41 @@ def test_any_option_of_the_command_line_can_be_given():
 
 def test_false_wins_over_a_variable_that_switches_on(monkeypatch):
     monkeypatch.setenv("HOPSCOPE_BRIDGE_GAPS", "1")
-    monkeypatch.setenv("HOPSCOPE_VERIFY", "1")
-    given = {"inputs": ["x"], "store": "s", "out": "o"}
-    ingest, analyze = configs(given)
+    monkeypatch.setenv("HOPSCOPE_VERIFY", "yes")
+    ingest, analyze = configs(ENOUGH)
     assert (ingest.bridge_gaps, analyze.verify) == (True, True)
-    ingest, analyze = configs(given | {"options": {"bridge-gaps": False, "verify": False}})
+    ingest, analyze = configs(ENOUGH | {"options": {"bridge_gaps": False, "verify": False}})
     assert (ingest.bridge_gaps, analyze.verify) == (False, False)
 
 
 def test_what_is_on_by_default_can_be_switched_off(monkeypatch):
-    given = {"inputs": ["x"], "store": "s", "out": "o"}
-    assert configs(given)[1].pages
-    assert not configs(given | {"options": {"pages": False}})[1].pages
+    assert configs(ENOUGH)[1].pages
+    assert not configs(ENOUGH | {"options": {"pages": False}})[1].pages
     monkeypatch.setenv("HOPSCOPE_PAGES", "0")
-    assert not configs(given)[1].pages
-    assert configs(given | {"options": {"pages": True}})[1].pages
+    assert not configs(ENOUGH)[1].pages
+    assert configs(ENOUGH | {"options": {"pages": True}})[1].pages
 
 
 def test_an_input_that_looks_like_an_option_is_a_file():
-    ingest, _ = configs({"inputs": ["--help", "-x"], "store": "s", "out": "o"})
+    ingest, _ = configs(ENOUGH | {"inputs": ["--help", "-x"]})
     assert ingest.inputs == (Path("--help"), Path("-x"))
 
 
 @pytest.mark.parametrize(
     ("parameters", "says"),
     [
-        ({"store": "s", "out": "o"}, "HOPSCOPE_INPUTS"),
-        ({"inputs": ["x"], "out": "o"}, "--store"),
-        ({"inputs": ["x"], "store": "s", "out": "o", "options": {"colour": "red"}}, "--colour"),
-        ({"inputs": ["x"], "store": "s", "out": "o", "options": {"colour": False}}, "--colour"),
-        ({"inputs": ["x"], "store": "s", "out": "o", "options": {"pack": "many"}}, "many"),
-        ({"inputs": ["x"], "store": "s", "out": "o", "options": {"pack": False}}, "False"),
+        ({"store": "s", "out": "o"}, "missing parameter inputs: give it, or set HOPSCOPE_INPUTS"),
+        ({"inputs": ["x"], "out": "o"}, "missing parameter store"),
+        (ENOUGH | {"options": {"colour": "red"}}, "no such parameter: colour"),
+        (ENOUGH | {"options": {"colour": False}}, "no such parameter: colour"),
+        (ENOUGH | {"options": {"pack": "many"}}, "parameter pack takes auto or .*, not 'many'"),
+        (ENOUGH | {"options": {"pack": False}}, "parameter pack takes auto or .*, not False"),
+        (ENOUGH | {"options": {"verify": "perhaps"}}, "parameter verify takes true or false"),
+        (ENOUGH | {"options": {"store": "t"}}, "parameter store is given twice"),
+        (ENOUGH | {"metrics": ["height"]}, "parameter metrics takes all, hops, "),
+        (ENOUGH | {"metrics": 7}, "parameter metrics takes names like hops"),
+        (ENOUGH | {"inputs": [7]}, "parameter inputs takes a file or folder"),
+        (ENOUGH | {"inputs": 7}, "parameter inputs takes a list"),
     ],
 )
 def test_what_is_missing_or_wrong_is_said_in_one_line(parameters, says):
@@ -92,29 +109,49 @@ def test_what_is_missing_or_wrong_is_said_in_one_line(parameters, says):
     assert "\n" not in str(caught.value)
 
 
+def test_a_wrong_variable_is_named(monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_PACK", "many")
+    with pytest.raises(UsageError, match="HOPSCOPE_PACK takes auto or"):
+        configs(ENOUGH)
+    assert configs(ENOUGH | {"options": {"pack": 7}})[1].pack == 7
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["a", "--store", "s", "--out", "o", "--pack", "0"], "--pack takes auto or a whole number"),
+        (["a", "--store", "s", "--out", "o", "--pcak", "1"], "--pcak"),
+        (["a", "--out", "o"], "Missing option '--store': give it, or set HOPSCOPE_STORE"),
+    ],
+)
+def test_a_wrong_word_is_named(words, says):
+    with pytest.raises(UsageError, match=says):
+        parse(words)
+
+
 def test_parsed_arguments_survive_the_way_through_parameters():
-    words = [
-        "a",
-        "b",
-        "--store",
-        "s",
-        "--out",
-        "o",
-        "--ip2as",
-        "p",
-        "--allow-special",
-        "10.0.0.0/8",
-    ]
-    parameters = parameters_of(parse(words))
+    words = ["a", "b", "--store", "s", "--out", "o", "--ip2as", "p"]
+    words += ["--allow-special", "10.0.0.0/8", "--pack", "auto", "--no-pages", "--asn", "AS7"]
+    given = parse(words)
+    parameters = parameters_of(OPTIONS, {name: given.values[name] for name in given.chosen})
     assert parameters == {
         "inputs": ["a", "b"],
         "store": "s",
         "out": "o",
         "ip2as": ["p"],
-        "options": {"allow_special": ["10.0.0.0/8"]},
+        "options": {"allow_special": ["10.0.0.0/8"], "pack": "auto", "pages": False, "asn": 7},
     }
-    ingest, _ = configs(parameters)
-    assert ingest.allow_special == ("10.0.0.0/8",)
+    assert validate(parameters, parameter_schema(nightly).model_dump(), raise_on_error=False) == []
+    ingest, analyze = configs(parameters)
+    assert (ingest.allow_special, ingest.asn) == (("10.0.0.0/8",), 7)
+    assert (analyze.pack, analyze.pages) == (None, False)
+
+
+def test_a_word_that_is_the_default_wins_over_a_variable(monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_BORDERS", "prefix")
+    given = parse(["a", "--store", "s", "--out", "o", "--borders", "elected"])
+    chosen = {name: given.values[name] for name in given.chosen}
+    assert configs(parameters_of(OPTIONS, chosen))[0].borders == "elected"
 
 
 GOOD = [
@@ -122,8 +159,12 @@ GOOD = [
     {"scheduler": "tcp://127.0.0.1:8786", "metrics": None},
     {"metrics": "hops,weighted_diameter"},
     {"metrics": ["all", "weighted_radius"]},
-    {"options": {"pack": "auto", "workers": 2, "borders": "prefix", "bridge_gaps": False}},
-    {"options": {"pack": 4, "format": "warts", "allow_special": ["10.0.0.0/8"], "asn": 0}},
+    {"options": {"workers": 2, "borders": "prefix", "bridge_gaps": False}},
+    {"options": {"format": "warts", "allow_special": ["10.0.0.0/8"], "asn": 0}},
+    {"options": {"pack": "auto"}},
+    {"options": {"pack": 4, "max_searches": 0}},
+    {"options": {"asns": [7, 8]}},
+    {"options": {"asns": "7,AS8"}},
 ]
 WRONG = [
     {"inputs": "a"},
@@ -142,18 +183,37 @@ WRONG = [
     {"options": {"device": "tpu"}},
     {"options": {"format": "pdf"}},
     {"options": {"verify": "yes"}},
+    {"options": {"aliases": ""}},
     {"colour": "red"},
+]
+STAGES = [
+    (nightly, OPTIONS),
+    (ingest_flow, options_of(IngestConfig)),
+    (measure, options_of(AnalyzeConfig)),
+    (report, options_of(AnalyzeConfig)),
 ]
 
 
-@pytest.mark.parametrize("flow", [nightly, ingest_flow])
-def test_form_takes_what_a_run_takes(flow):
-    schema = parameter_schema(flow).model_dump()
-    known = set(schema["properties"])
+@pytest.mark.parametrize(("flow", "options"), STAGES, ids=lambda value: getattr(value, "name", ""))
+def test_form_takes_what_a_run_takes_and_nothing_of_other_stages(flow, options):
+    schema = parameter_schema(flow).model_dump() | {"required": [], "additionalProperties": False}
+    known = {each.name for each in options}
+    n_good = 0
     for parameters in GOOD:
-        ours = {name: value for name, value in parameters.items() if name in known}
-        assert validate(ours, schema, raise_on_error=False) == []
-        configs({"inputs": ["a"], "store": "s", "out": "o"} | ours)
+        names = {*parameters, *parameters.get("options", ())} - {"options"}
+        if names <= known:
+            assert validate(parameters, schema, raise_on_error=False) == []
+            given_values(options, ENOUGH_OF[flow] | parameters)
+            n_good += 1
+        else:
+            assert validate(parameters, schema, raise_on_error=False)
+    assert n_good > 1
+
+
+ENOUGH_OF = {
+    flow: {n: v for n, v in ENOUGH.items() if n in {o.name for o in options}}
+    for flow, options in STAGES
+}
 
 
 @pytest.mark.parametrize("parameters", WRONG)
@@ -162,16 +222,28 @@ def test_form_refuses_what_a_run_would_refuse(parameters):
     assert validate(parameters, schema, raise_on_error=False)
 
 
-def test_every_option_of_the_command_line_has_its_field_and_says_what_it_is():
-    schema = parameter_schema(nightly).model_dump()
+@pytest.mark.parametrize(("flow", "options"), STAGES, ids=lambda value: getattr(value, "name", ""))
+def test_every_option_has_its_parameter_and_says_what_it_is(flow, options):
+    schema = parameter_schema(flow).model_dump()
     further = schema["definitions"]["FurtherOptions"]["properties"]
-    assert set(further) == {"inputs", "store", "out", *DEFAULTS} - set(NAMED)
-    assert [name for name, field in further.items() if not field.get("description")] == []
-    assert [n for n, field in schema["properties"].items() if not field.get("description")] == []
+    own = {each.name for each in options if each.is_parameter}
+    assert set(further) == {each.name for each in options} - own
+    assert set(schema["properties"]) - {"measured"} == own | {"options"}
+    told = {**further, **schema["properties"]}
+    assert [name for name, field in told.items() if not field.get("description")] == []
+
+
+def test_the_nightly_deployment_keeps_its_parameters():
+    public = {"inputs", "store", "out", "snapshot", "ip2as", "scheduler", "metrics", "options"}
+    assert set(parameter_schema(nightly).properties) == public
 
 
 def test_options_as_the_form_gives_them_become_configs():
-    options = FurtherOptions(bridge_gaps=True, pack=4, verify=False)
-    given = {"inputs": ["x"], "store": "s", "out": "o", "options": options}
-    ingest, analyze = configs(given | {"metrics": ["hops", "radius"]})
+    options = further_options(OPTIONS)(bridge_gaps=True, pack=4, verify=False)
+    ingest, analyze = configs(ENOUGH | {"options": options, "metrics": ["hops", "radius"]})
     assert (ingest.bridge_gaps, analyze.pack, analyze.metrics) == (True, 4, ("hops", "radius"))
+
+
+def test_help_is_no_run(capsys):
+    assert module.main(["--help"]) == 0
+    assert "--borders elected|prefix" in capsys.readouterr().out

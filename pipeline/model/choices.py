@@ -1,0 +1,25 @@
+"""Words that users give and that more than one module knows: choices, names of snapshots."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, get_args
+
+Borders = Literal["elected", "prefix"]
+BORDERS: tuple[Borders, ...] = get_args(Borders)
+
+DeviceChoice = Literal["auto", "cpu", "gpu"]
+
+Schedule = Literal["free", "striding", "barrier"]
+SCHEDULES: tuple[Schedule, ...] = get_args(Schedule)
+
+MAX_NAME = 100  # characters; leaves room for the suffixes within the usual limit of 255
+NAME_PATTERN = rf"[A-Za-z0-9_][A-Za-z0-9._-]{{0,{MAX_NAME - 1}}}"  # of a snapshot, whole
+NAME_RULE = (
+    f"1 to {MAX_NAME} letters, digits, '.', '_' or '-', starting with a letter, a digit or '_'"
+)
+
+
+def is_name(name: object) -> bool:
+    """Whether this can be the name of a snapshot."""
+    return isinstance(name, str) and re.fullmatch(NAME_PATTERN, name) is not None

@@ -1,0 +1,380 @@
+"""Options: one field of a stage's config each, with all that users may know of it.
+
+A config is a frozen dataclass. Each field made by ``option`` is a word of the command line, a
+parameter of flow runs, a ``HOPSCOPE_*`` variable and a row of ``docs/options.md``; its type, its
+default and the words below are said there and nowhere else. Other fields are for programs alone.
+
+Whatever users give (words, variables, JSON) becomes the field's value in ``Option.parse``.
+
+The command line reads this before it knows what to do: nothing heavy is imported here.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import MISSING, dataclass, field, fields, replace
+from pathlib import Path
+from types import UnionType
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+
+from pipeline.errors import UsageError
+
+PREFIX = "HOPSCOPE_"
+TRUE, FALSE = ("1", "true", "t", "yes", "y", "on"), ("0", "false", "f", "no", "n", "off")
+REQUIRED: Any = type("Required", (), {"__repr__": lambda _: "REQUIRED"})()  # no default
+_KEY = "option"
+
+Config = TypeVar("Config")
+
+
+@dataclass(frozen=True)
+class Option:
+    """What users may say about one field of a config, and how it is read.
+
+    Attributes
+    ----------
+    help : str
+        One line: what it means.
+    variable : str or None
+        Of the environment; None: none.
+    metavar : str or None
+        Stands for the value in help; None: the field's choices, else the command line's own.
+    unit : str
+        Of a number: what it counts.
+    word : str
+        Long name on the command line, without dashes.
+    choices : tuple of str, or callable
+        Words that it takes; those of a ``Literal`` field are known without. A callable gives them
+        where to import them costs time.
+    parser : callable or None
+        Value as given (text, or JSON) -> value of the field, in place of what the type says;
+        raises ValueError with what it takes.
+    minimum, maximum : number or None
+        Of a number, both included.
+    pattern : str
+        That a text matches, for forms.
+    commas : bool
+        A list in one text, ``a,b``.
+    unset : str
+        The word that stands for None.
+    is_argument : bool
+        Has no name on the command line, but a place.
+    is_parameter : bool
+        Has a parameter of its own in flow runs; others go into ``options``.
+    show_variable, show_default : bool
+        In help.
+    name : str
+        Of the field.
+    kind : type
+        Of the value, or of one of a list: Path, str, int, float or bool.
+    is_list : bool
+    default : object
+        ``REQUIRED`` where it must be given.
+    """
+
+    help: str
+    variable: str | None
+    metavar: str | None
+    unit: str
+    word: str
+    choices: tuple[str, ...] | Callable[[], tuple[str, ...]]
+    parser: Callable[[Any], Any] | None
+    minimum: float | None
+    maximum: float | None
+    pattern: str
+    commas: bool
+    unset: str
+    is_argument: bool
+    is_parameter: bool
+    show_variable: bool
+    show_default: bool
+    name: str = ""
+    kind: type = str
+    is_list: bool = False
+    default: Any = REQUIRED
+
+    @property
+    def is_required(self) -> bool:
+        return self.default is REQUIRED
+
+    @property
+    def flag(self) -> str:
+        """As on the command line: ``--as-names``, or ``INPUT``."""
+        return (self.metavar or self.name) if self.is_argument else f"--{self.word}"
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        """The words that it takes; none: any."""
+        return self.choices() if callable(self.choices) else self.choices
+
+    @property
+    def shown_value(self) -> str | None:
+        """What stands for the value in help."""
+        if self.metavar is None and self.choices and not callable(self.choices):
+            return "|".join(self.choices)
+        return self.metavar
+
+    def parse(self, value: Any, called: str) -> Any:
+        """The field's value from what was given.
+
+        Parameters
+        ----------
+        value : object
+            Text, a list of texts, or a JSON value.
+        called : str
+            By which the user knows it: ``--pack``, ``HOPSCOPE_PACK``, ``parameter pack``.
+
+        Raises
+        ------
+        UsageError
+            If it is not what this option takes; says what it takes.
+        """
+        try:
+            if self.unset and value == self.unset:
+                return None
+            if self.parser is not None:
+                return self.parser(value)
+            if not self.is_list:
+                return self._one(value)
+            given = self.split(value) if isinstance(value, str) else value
+            return tuple(self._one(item) for item in _typed(given, Sequence, "a list"))
+        except ValueError as error:
+            raise UsageError(f"{called} takes {error}, not {value!r}") from None
+
+    def split(self, text: str) -> list[str]:
+        """The list that a variable holds: paths as in ``PATH``, other words between blanks."""
+        if self.commas:
+            return [part.strip() for part in text.split(",")]
+        return (
+            [part for part in text.split(os.pathsep) if part] if self.kind is Path else text.split()
+        )
+
+    def plain(self, value: Any) -> Any:
+        """The opposite way: the value as JSON knows it."""
+        if value is None:
+            return self.unset or None
+        if isinstance(value, tuple):
+            return [self.plain(item) for item in value]
+        return str(value) if isinstance(value, Path) else value
+
+    def text(self, value: Any) -> str:
+        """The value in words, as help and tables show a default; empty: nothing to show."""
+        plain = self.plain(value)
+        if plain is None or plain is False:
+            return ""
+        return ",".join(map(str, plain)) if isinstance(plain, list) else str(plain)
+
+    def _one(self, value: Any) -> Any:
+        if self.kind is bool:
+            return _switch(value)
+        if self.kind in (int, float):
+            return self._number(value)
+        if self.kind is Path:
+            # An empty one would mean the current folder, which nobody asked for.
+            return Path(_text(value, "a file or folder, no empty path (. is the current one)"))
+        if self.choices:
+            return one_of(value, self.known)
+        return _text(value, "a text of at least one character")
+
+    def _number(self, value: Any) -> float:
+        number: Any = None
+        if isinstance(value, str):
+            with contextlib.suppress(ValueError):  # as "1.5" of a whole number
+                number = self.kind(value) if value.isascii() and "_" not in value else None
+        elif isinstance(value, (int, self.kind)) and not isinstance(value, bool):
+            number = value
+        low, high = self.minimum, self.maximum
+        if number is None or not (
+            (low is None or number >= low) and (high is None or number <= high)
+        ):
+            raise ValueError(f"{self.unset} or {self._range}" if self.unset else self._range)
+        return number
+
+    @property
+    def _range(self) -> str:
+        what = "a whole number" if self.kind is int else "a number"
+        since = "" if self.minimum is None else f" from {self.minimum}"
+        return what + since + ("" if self.maximum is None else f" to {self.maximum}")
+
+
+def option(
+    *,
+    help: str,
+    default: Any = REQUIRED,
+    variable: str | None = "",
+    metavar: str | None = None,
+    unit: str = "",
+    word: str = "",
+    choices: tuple[str, ...] | Callable[[], tuple[str, ...]] = (),
+    parser: Callable[[Any], Any] | None = None,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    pattern: str = "",
+    commas: bool = False,
+    unset: str = "",
+    is_argument: bool = False,
+    is_parameter: bool = False,
+    show_variable: bool = False,
+    show_default: bool = True,
+) -> Any:
+    """A field of a config that users can set; what is left out follows from the field.
+
+    Parameters as in ``Option``. The variable of a field ``as_names`` is ``HOPSCOPE_AS_NAMES``
+    unless another is named, its word ``as-names``.
+    """
+    given = {name: value for name, value in locals().items() if name != "default"}
+    return field(
+        default=MISSING if default is REQUIRED else default, metadata={_KEY: Option(**given)}
+    )
+
+
+@functools.cache
+def options_of(config: type) -> tuple[Option, ...]:
+    """The options of a config, in the order of its fields."""
+    hints = get_type_hints(config)
+    return tuple(
+        _bound(
+            each.metadata[_KEY],
+            each.name,
+            hints[each.name],
+            REQUIRED if each.default is MISSING else each.default,
+        )
+        for each in fields(config)
+        if _KEY in each.metadata
+    )
+
+
+def _bound(said: Option, name: str, hint: Any, default: Any) -> Option:
+    """An option with all that its field says."""
+    kind, is_list, choices = _kind(hint)
+    return replace(
+        said,
+        name=name,
+        kind=kind,
+        is_list=is_list,
+        default=default,
+        choices=said.choices or choices,
+        word=said.word or name.replace("_", "-"),
+        variable=f"{PREFIX}{name.upper()}" if said.variable == "" else said.variable,
+    )
+
+
+def _kind(hint: Any) -> tuple[type, bool, tuple[str, ...]]:
+    """Type of a value, whether there are many, and the words of a Literal."""
+    if get_origin(hint) in (Union, UnionType):
+        (hint,) = (each for each in get_args(hint) if each is not type(None))
+    if get_origin(hint) is tuple:
+        kind, _, choices = _kind(get_args(hint)[0])
+        return kind, True, choices
+    if get_origin(hint) is Literal:
+        return str, False, get_args(hint)
+    return hint, False, ()
+
+
+def merged(*configs: type) -> tuple[Option, ...]:
+    """The options of several configs as those of one command.
+
+    What stands before an option that both have comes before it, that of the first config first.
+    A word that the first has is not another field's of the second.
+    """
+    options: list[Option] = []
+    for config in configs:
+        options = _merge(options, list(options_of(config)))
+    return tuple(options)
+
+
+def _merge(first: list[Option], second: list[Option]) -> list[Option]:
+    names, words = [each.name for each in first], {each.word for each in first}
+    found: list[Option] = []
+    own: list[Option] = []  # of the second since the last that both have
+    for each in second:
+        if each.name in names:
+            place = names.index(each.name)
+            found += [*first[:place], *own, first[place]]
+            first, names, own = first[place + 1 :], names[place + 1 :], []
+        elif each.word not in words:
+            own.append(each)
+    return found + first + own
+
+
+def values(
+    options: Sequence[Option],
+    given: Mapping[str, Any],
+    environment: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """The values of parameters, else of variables, else of defaults.
+
+    Parameters
+    ----------
+    options : sequence of Option
+    given : mapping
+        JSON values by the fields' names; None is not given.
+    environment : mapping, optional
+        By default that of this process.
+
+    Raises
+    ------
+    UsageError
+        If one is missing, wrong or unknown.
+    """
+    environment = os.environ if environment is None else environment
+    known = {each.name for each in options}
+    for name in given:
+        if name not in known:
+            raise UsageError(f"no such parameter: {name}; there are {', '.join(sorted(known))}")
+    return dict(_values(options, given, environment))
+
+
+def _values(
+    options: Sequence[Option], given: Mapping[str, Any], environment: Mapping[str, str]
+) -> Iterator[tuple[str, Any]]:
+    for each in options:
+        said = environment.get(each.variable or "")
+        if given.get(each.name) is not None:
+            yield each.name, each.parse(given[each.name], f"parameter {each.name}")
+        elif said:
+            yield each.name, each.parse(said, str(each.variable))
+        elif each.is_required:
+            variable = f", or set {each.variable}" if each.variable else ""
+            raise UsageError(f"missing parameter {each.name}: give it{variable}")
+        else:
+            yield each.name, each.default
+
+
+def config_of(config: type[Config], given: Mapping[str, Any]) -> Config:
+    """A config from the values of its options, others among them left out."""
+    names = [each.name for each in options_of(cast(Any, config))]
+    return config(**{name: given[name] for name in names if name in given})
+
+
+def one_of(value: Any, known: Sequence[str]) -> str:
+    """One of the known words; raises ValueError with all of them."""
+    if value not in known:
+        raise ValueError(", ".join(known))
+    return value
+
+
+def _typed(value: Any, kind: type, what: str) -> Any:
+    if isinstance(value, kind):
+        return value
+    raise ValueError(what)
+
+
+def _text(value: Any, what: str) -> str:
+    if not _typed(value, str, what):
+        raise ValueError(what)
+    return value
+
+
+def _switch(value: Any) -> bool:
+    if isinstance(value, bool):
+        return value
+    word = value.strip().lower() if isinstance(value, str) else value
+    if word in TRUE:
+        return True
+    if word in FALSE:
+        return False
+    raise ValueError("true or false")

@@ -1,0 +1,148 @@
+"""Commands whose words are the options of configs.
+
+Typer reads the words and writes the help; what they mean, ``Option.parse`` says.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, TypeVar
+
+import typer
+
+from pipeline.options import Option, config_of
+
+Config = TypeVar("Config")
+
+CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
+
+
+@dataclass(frozen=True)
+class Given:
+    """What a command was called with.
+
+    Attributes
+    ----------
+    values : mapping
+        Of each option by its field's name, defaults included.
+    said : tuple of str
+        Names of those on the command line: neither a default, nor from a variable.
+    chosen : tuple of str
+        Names of those that are no default.
+    as_json : bool
+        Whether the result shall be one JSON object.
+    """
+
+    values: Mapping[str, Any]
+    said: tuple[str, ...]
+    chosen: tuple[str, ...]
+    as_json: bool
+
+    def config(self, kind: type[Config]) -> Config:
+        """The config of one stage."""
+        return config_of(kind, self.values)
+
+
+def takes(
+    options: Sequence[Option], *, as_json: bool = False
+) -> Callable[[Callable[[Given], Any]], Callable[..., Any]]:
+    """Give a function the words of options, for ``typer.Typer.command``.
+
+    Parameters
+    ----------
+    options : sequence of Option
+    as_json : bool
+        Whether ``--json`` is one more.
+
+    Raises
+    ------
+    UsageError
+        From the command, for a wrong value.
+    """
+    parameters = [_parameter("context", typer.Context)]
+    parameters += [_parameter(each.name, _annotation(each), _default(each)) for each in options]
+    if as_json:
+        told = typer.Option("--json", help="Print one JSON object.")
+        parameters.append(_parameter("as_json", Annotated[bool, told], False))
+
+    def decorate(function: Callable[[Given], Any]) -> Callable[..., Any]:
+        @functools.wraps(function)
+        def command(context: typer.Context, as_json: bool = False, **words: Any) -> Any:
+            return function(_given(options, context, words, as_json))
+
+        command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        command.__annotations__ = {each.name: each.annotation for each in parameters}
+        del command.__wrapped__
+        return command
+
+    return decorate
+
+
+def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty):
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+    )
+
+
+def _annotation(given: Option) -> Any:
+    """A type and its facts, as typer knows them; values stay as the user wrote them."""
+    about: dict[str, Any] = {
+        "help": given.help,
+        "envvar": given.variable,
+        "metavar": given.shown_value,
+        "show_envvar": given.show_variable,
+        "show_default": given.show_default,
+    }
+    if given.is_list and not given.commas:
+        # Typer splits a variable at os.pathsep for a list of paths without a parser of its own;
+        # ``path_type`` leaves an empty path empty.
+        facts = {"path_type": str, "readable": False} if given.kind is Path else {}
+        return Annotated[list[given.kind], _info(given, **about, **facts)]  # type: ignore[name-defined]
+    kind = str if given.commas or given.unset or given.parser else given.kind
+    if kind in (int, float):
+        about |= {"min": given.minimum, "max": given.maximum}
+    return Annotated[kind, _info(given, **about, parser=_as_written)]
+
+
+def _info(given: Option, **about: Any) -> Any:
+    if given.is_argument:
+        return typer.Argument(**about)
+    flag = f"--{given.word}"
+    if given.kind is bool and given.default is True:
+        flag += f"/--no-{given.word}"
+    return typer.Option(flag, **about)
+
+
+def _as_written(value: Any) -> Any:
+    return value
+
+
+def _default(given: Option) -> Any:
+    """What typer shows as the default; none: the option must be given."""
+    if given.is_required:
+        return inspect.Parameter.empty
+    if given.kind is bool or (given.kind in (int, float) and not given.unset):
+        return given.default
+    return given.text(given.default) or None
+
+
+def _given(
+    options: Sequence[Option], context: typer.Context, words: Mapping[str, Any], as_json: bool
+) -> Given:
+    values, said, chosen = {}, [], []
+    for each in options:
+        source = context.get_parameter_source(each.name)
+        origin = "DEFAULT" if source is None else source.name
+        if origin in ("DEFAULT", "DEFAULT_MAP"):
+            values[each.name] = each.default
+            continue
+        chosen.append(each.name)
+        if origin == "COMMANDLINE":
+            said.append(each.name)
+        called = each.flag if origin == "COMMANDLINE" else str(each.variable)
+        values[each.name] = each.parse(words[each.name], called)
+    return Given(values, tuple(said), tuple(chosen), as_json)
