@@ -32,7 +32,9 @@ from flows.processes.server import (
     stop_process,
 )
 from flows.runs.api import Api, end_lost_runs
+from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.errors import UsageError
+from pipeline.options import merged
 from pipeline.stopping import end_with_parent, stop_on_signals
 from pipeline.terminal.lines import print_line, warn
 
@@ -102,10 +104,7 @@ def _serve(options: argparse.Namespace, asked_to_stop: threading.Event) -> int:
     # What the nightly run is given by its environment; its own folder is the repository's.
     os.environ["HOPSCOPE_STORE"] = str(options.store.resolve())
     os.environ["HOPSCOPE_OUT"] = str(options.out.resolve())
-    for name in ("HOPSCOPE_INPUTS", "HOPSCOPE_IP2AS", "HOPSCOPE_AS_NAMES", "HOPSCOPE_ALIASES"):
-        if paths := os.environ.get(name):
-            whole = [str(Path(path).resolve()) for path in paths.split(os.pathsep) if path]
-            os.environ[name] = os.pathsep.join(whole)
+    _make_paths_absolute()
     home = Path(os.environ["PREFECT_HOME"])
     ui_url = f"http://{HOST}:{options.prefect_port}"
     with contextlib.ExitStack() as stack:
@@ -144,6 +143,16 @@ def _serve(options: argparse.Namespace, asked_to_stop: threading.Event) -> int:
         print_line(f"Logs are in {home}. Stop with Ctrl-C.")
         sys.stdout.flush()
         return _watch(server, worker, api, home, asked_to_stop)
+
+
+def _make_paths_absolute() -> None:
+    """Of files that variables name: the nightly run has another current folder."""
+    for option in merged(IngestConfig, AnalyzeConfig):
+        text = os.environ.get(option.variable or "")
+        if text and option.kind is Path:
+            paths = option.split(text) if option.is_list else [text]
+            whole = os.pathsep.join(str(Path(path).resolve()) for path in paths)
+            os.environ[str(option.variable)] = whole
 
 
 def _watch(

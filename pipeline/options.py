@@ -190,14 +190,16 @@ class Option:
         if number is None or not (
             (low is None or number >= low) and (high is None or number <= high)
         ):
-            raise ValueError(f"{self.unset} or {self._range}" if self.unset else self._range)
+            what = "a whole number" if self.kind is int else "a number"
+            takes = [f"{self.unset} or" if self.unset else "", what, self.range_words]
+            raise ValueError(" ".join(filter(None, takes)))
         return number
 
     @property
-    def _range(self) -> str:
-        what = "a whole number" if self.kind is int else "a number"
-        since = "" if self.minimum is None else f" from {self.minimum}"
-        return what + since + ("" if self.maximum is None else f" to {self.maximum}")
+    def range_words(self) -> str:
+        """From where to where a number goes; empty: anywhere."""
+        since = "" if self.minimum is None else f"from {self.minimum}"
+        return since + ("" if self.maximum is None else f" to {self.maximum}")
 
 
 def option(

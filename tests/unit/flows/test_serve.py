@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from flows import serve
 
 
@@ -12,3 +14,14 @@ def test_installed_package_says_in_one_line_that_it_needs_a_checkout(tmp_path, m
     assert "checkout" in said
     assert "prefect.yaml" in said
     assert len(said.splitlines()) == 1
+
+
+def test_files_in_variables_are_named_from_the_root(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOPSCOPE_IP2AS", "v4.gz:v6.gz")
+    monkeypatch.setenv("HOPSCOPE_AS_NAMES", "names:of.json")  # one file, whatever its name
+    monkeypatch.setenv("HOPSCOPE_ALLOW_SPECIAL", "10.0.0.0/8")
+    serve._make_paths_absolute()
+    assert os.environ["HOPSCOPE_IP2AS"] == f"{tmp_path}/v4.gz:{tmp_path}/v6.gz"
+    assert os.environ["HOPSCOPE_AS_NAMES"] == f"{tmp_path}/names:of.json"
+    assert os.environ["HOPSCOPE_ALLOW_SPECIAL"] == "10.0.0.0/8"

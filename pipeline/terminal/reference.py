@@ -1,0 +1,81 @@
+"""``docs/options.md``: ``python -m pipeline.terminal.reference > docs/options.md``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+from pipeline.config import AnalyzeConfig, DoctorConfig, GenerateConfig, IngestConfig
+from pipeline.options import Option, options_of
+
+TITLES = {
+    "hopscope ingest": IngestConfig,
+    "hopscope analyze": AnalyzeConfig,
+    "hopscope generate": GenerateConfig,
+    "hopscope doctor": DoctorConfig,
+}
+OF_FLOWS = (IngestConfig, AnalyzeConfig)
+HEAD = """# Options
+
+<!-- Written by python -m pipeline.terminal.reference, from the fields of pipeline/config.py. -->
+
+What the command line gives wins over the variable, and this over the default.
+Files in a variable are separated as in `PATH` (`:`), prefixes by blanks; switches are `1` or `0`.
+`hopscope run`, `python -m flows.nightly` and the flow `nightly` take the options of `ingest` and
+those of `analyze` without its `--asn`. `HOPSCOPE_INPUTS` is read by flows alone.
+Of a flow run, `options.workers` means `{"workers": 2}` in its parameter `options`.
+"""
+
+
+def page() -> str:
+    """The whole page."""
+    sections = [
+        f"## {title}\n\n{table(options_of(config), of_flows=config in OF_FLOWS)}"
+        for title, config in TITLES.items()
+    ]
+    return "\n".join([HEAD, *sections])
+
+
+def table(options: Sequence[Option], *, of_flows: bool) -> str:
+    """One row an option; ``of_flows``: with the parameter of flow runs."""
+    header = ["option", "takes", "default", "variable", *["parameter"] * of_flows, "means"]
+    rows = [header, ["---"] * len(header)]
+    for each in options:
+        parameter = each.name if each.is_parameter else f"options.{each.name}"
+        rows.append(
+            [
+                f"`{each.flag}`",
+                _takes(each),
+                _default(each),
+                _code(each.variable or ""),
+                *[_code(parameter)] * of_flows,
+                each.help.replace("|", "\\|"),
+            ]
+        )
+    return "".join(f"| {' | '.join(row)} |\n" for row in rows)
+
+
+def _default(option: Option) -> str:
+    if option.is_required:
+        return "required"
+    return "on" if option.default is True else _code(option.text(option.default))
+
+
+def _takes(option: Option) -> str:
+    if option.kind is bool:
+        return f"or `--no-{option.word}`" if option.default is True else ""
+    shown = option.shown_value or option.kind.__name__
+    words = [] if option.is_argument else [" or ".join(f"`{word}`" for word in shown.split("|"))]
+    if option.kind in (int, float) and not option.parser:
+        words.append(option.range_words)
+    if option.unit:
+        words.append(f"({option.unit})")
+    return " ".join(filter(None, words))
+
+
+def _code(text: str) -> str:
+    return f"`{text}`" if text else ""
+
+
+if __name__ == "__main__":
+    sys.stdout.write(page())

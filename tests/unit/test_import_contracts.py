@@ -1,0 +1,75 @@
+"""Each contract on imports breaks on an import that it forbids: planted in a copy of the tree."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.real_data import REPOSITORY
+
+pytest.importorskip("importlinter")
+
+LINT = "import sys; from importlinter.cli import lint_imports_command as lint; sys.exit(lint())"
+CONFIG = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["tool"]["importlinter"]
+CONTRACTS = {contract["name"]: contract for contract in CONFIG["contracts"]}
+
+
+def module_file(tree: Path, module: str) -> Path:
+    path = tree.joinpath(*module.split("."))
+    return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
+
+
+def module_like(pattern: str) -> str:
+    """The first module that a contract may mean, in whose names a star is any."""
+    paths = REPOSITORY.glob(f"{pattern.replace('.', '/')}.py" if "*" in pattern else pattern)
+    found = [path.relative_to(REPOSITORY) for path in sorted(paths) if path.name[0] != "_"]
+    return ".".join(found[0].with_suffix("").parts) if found else pattern
+
+
+def forbidden_import(contract: dict[str, Any]) -> tuple[str, str]:
+    """A module, and another that the contract forbids it to import."""
+    if contract["type"] == "forbidden":
+        return contract["source_modules"][0], module_like(contract["forbidden_modules"][-1])
+    if contract["type"] == "independence":
+        return contract["modules"][0], contract["modules"][1]
+    prefix = "".join(f"{container}." for container in contract.get("containers", ())[:1])
+    highest, lowest = contract["layers"][0], contract["layers"][-1]
+    return prefix + lowest.split(" | ")[0], prefix + highest.split(" | ")[0]
+
+
+@pytest.fixture(scope="module")
+def broken(tmp_path_factory) -> dict[str, str]:
+    """What lint-imports says of each contract that it finds broken, all imports planted at once."""
+    tree = tmp_path_factory.mktemp("planted")
+    for package in CONFIG["root_packages"]:
+        shutil.copytree(REPOSITORY / package, tree / package, ignore=shutil.ignore_patterns("*.cu"))
+    shutil.copy(REPOSITORY / "pyproject.toml", tree)
+    for contract in CONTRACTS.values():
+        importer, imported = forbidden_import(contract)
+        with module_file(tree, importer).open("a") as file:
+            file.write(f"\nimport {imported}\n")
+    done = subprocess.run(
+        [sys.executable, "-c", LINT, "--no-cache"],
+        cwd=tree,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 1, done.stdout + done.stderr
+    told = done.stdout.partition("Broken contracts\n")[2]
+    names = "|".join(map(re.escape, CONTRACTS))
+    parts = re.split(rf"^({names})\n-+\n", told, flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+@pytest.mark.parametrize("name", CONTRACTS)
+def test_an_import_that_a_contract_forbids_breaks_it(name, broken):
+    importer, imported = forbidden_import(CONTRACTS[name])
+    assert re.search(rf"{re.escape(importer)} -> {re.escape(imported)}\b.* \(l\.\d", broken[name])
