@@ -5,7 +5,7 @@ Fields made by ``option`` are what users can say (``pipeline.options``).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,10 +34,18 @@ def as_number(value: Any) -> int:
         digits = value.strip().upper().removeprefix("AS")
         number = int(digits) if digits.isascii() and digits.isdecimal() else None
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= MAX_ASN:
-        raise ValueError(
-            "one AS number, that of inputs that name none (which to measure: analyze --asn N,N)"
-        )
+        raise ValueError("one AS number")
     return number
+
+
+def asn_of_inputs(value: Any) -> int:
+    """As ``as_number``; whoever gives several means those to measure."""
+    try:
+        return as_number(value)
+    except ValueError as error:
+        raise ValueError(
+            f"{error}, that of inputs that name none (which to measure: analyze --asn N,N)"
+        ) from None
 
 
 def as_numbers(value: Any) -> tuple[int, ...]:
@@ -84,10 +92,10 @@ def _store(**other: Any) -> Any:
     return option(help="Folder of snapshots.", metavar="DIR", is_parameter=True, **other)
 
 
-def _snapshot() -> Any:
+def _snapshot(help: str = "Snapshot [date of the newest record; the newest].") -> Any:
     return option(
         default=None,
-        help="Snapshot [date of the newest record; the newest].",
+        help=help,
         metavar="NAME",
         parser=snapshot_name,
         pattern=f"^{NAME_PATTERN}$",
@@ -105,21 +113,24 @@ def _workers() -> Any:
     )
 
 
-def _asn() -> Any:
+def _asn(
+    help: str = "AS of inputs that name none (not: which to measure).",
+    parser: Callable[[Any], int] = asn_of_inputs,
+) -> Any:
     return option(
         default=None,
-        help="AS of inputs that name none (not: which to measure).",
+        help=help,
         metavar="N",
-        parser=as_number,
+        parser=parser,
         minimum=0,
         maximum=MAX_ASN,
     )
 
 
-def _ingresses() -> Any:
+def _ingresses(help: str = "Ingresses to draw where a topology has none.") -> Any:
     return option(
         default=None,
-        help="Ingresses to draw where a topology has none.",
+        help=help,
         metavar="K",
         unit="routers",
         minimum=1,
@@ -320,9 +331,9 @@ class GenerateConfig:
         default=None, help="BRITE file to write.", variable=None, metavar="FILE"
     )
     store: Path | None = option(default=None, help="Store to write a snapshot to.", metavar="DIR")
-    snapshot: str | None = _snapshot()
-    asn: int | None = _asn()
-    ingresses: int | None = _ingresses()
+    snapshot: str | None = _snapshot("Snapshot of --store [date of today].")
+    asn: int | None = _asn("AS of all routers (ba, grid).", as_number)
+    ingresses: int | None = _ingresses("Ingresses to draw (ba, top-down, grid).")
     said: tuple[str, ...] = ()  # options that the user gave: none may be one of another model
 
 
@@ -331,13 +342,12 @@ class DoctorConfig:
     """What to look at beside this machine."""
 
     store: Path | None = option(
-        default=None, help="Store to check to the last byte.", metavar="<path>", show_variable=True
+        default=None, help="Store to check to the last byte.", metavar="DIR"
     )
     out: Path | None = option(
         default=None,
         help="Folder of reports to look through.",
-        metavar="<path>",
-        show_variable=True,
+        metavar="DIR",
     )
     calibrate: bool = option(
         default=False,
