@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pipeline.generate import models_named, models_that_take
+from pipeline.generate import MODELS, models_named, models_that_take
 from pipeline.metrics import METRICS, names_for_all
 from pipeline.model.choices import (
     NAME_PATTERN,
@@ -245,6 +245,10 @@ class AnalyzeConfig:
     dashboard: str = "127.0.0.1:8787"  # where our own cluster's dashboard binds
 
 
+_OF_ONE_AS = ", ".join(name for name, model in MODELS.items() if "n_ases" not in model.options)
+_WITHOUT_INGRESSES = ", ".join(name for name, model in MODELS.items() if not model.makes_graphs)
+
+
 @dataclass(frozen=True)
 class GenerateConfig:
     """What to make and where to put it; exactly one of ``out`` and ``store``.
@@ -332,8 +336,8 @@ class GenerateConfig:
     )
     store: Path | None = option(default=None, help="Store to write a snapshot to.", metavar="DIR")
     snapshot: str | None = _snapshot("Snapshot of --store [date of today].")
-    asn: int | None = _asn("AS of all routers (ba, grid).", as_number)
-    ingresses: int | None = _ingresses("Ingresses to draw (ba, top-down, grid).")
+    asn: int | None = _asn(f"AS of all routers ({_OF_ONE_AS}).", as_number)
+    ingresses: int | None = _ingresses(f"Ingresses to draw ({_WITHOUT_INGRESSES}).")
     said: tuple[str, ...] = ()  # options that the user gave: none may be one of another model
 
 
