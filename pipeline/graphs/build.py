@@ -32,6 +32,7 @@ from pipeline.graphs.adjacency import (
 from pipeline.graphs.combine import asns_of, combine
 from pipeline.graphs.connectivity import count_components
 from pipeline.model.graphs import GraphSet
+from pipeline.model.ragged import take_rows
 from pipeline.model.topology import NO_ASN, IngressTable, Topology
 
 HASH_THREADS = 2  # sha256 releases the interpreter's lock for all but the smallest graphs
@@ -187,17 +188,12 @@ def _ingress_columns(ingresses: IngressTable, place, row, node_ptr) -> dict:
     order = order[np.count_nonzero(at < 0) :]
     at = at[order]
     at_row = row[ingresses.node[order]].astype(np.int64)
-    lengths = np.diff(ingresses.neighbor_ptr)[order]
-    neighbor_ptr = np.zeros(len(order) + 1, np.int64)
-    np.cumsum(lengths, out=neighbor_ptr[1:])
-    picked = np.arange(neighbor_ptr[-1]) + np.repeat(
-        ingresses.neighbor_ptr[:-1][order] - neighbor_ptr[:-1], lengths
-    )
+    neighbor_ptr, neighbor_asn = take_rows(ingresses.neighbor_ptr, ingresses.neighbor_asn, order)
     return {
         "ingress_ptr": np.searchsorted(at_row, np.arange(len(node_ptr))).astype(np.int64),
         "ingress_node": (at - node_ptr[at_row]).astype(np.int32),
         "neighbor_ptr": neighbor_ptr,
-        "neighbor_asn": ingresses.neighbor_asn[picked],
+        "neighbor_asn": neighbor_asn,
         "n_direct": ingresses.n_direct[order],
         "n_after_gap": ingresses.n_after_gap[order],
         "candidate": ingresses.candidate[order],

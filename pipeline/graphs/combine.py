@@ -12,6 +12,7 @@ import numpy as np
 
 from pipeline.errors import UsageError
 from pipeline.model.graphs import NO_ID
+from pipeline.model.ragged import offsets
 from pipeline.model.topology import NO_ASN, IngressTable, Topology
 
 MAX_ASN = 2**32 - 1
@@ -31,7 +32,7 @@ def combine(topologies: Sequence[Topology]) -> Topology:
     if len(topologies) == 1:
         return topologies[0]
     n_nodes = [t.n_nodes for t in topologies]
-    first = np.concatenate([[0], np.cumsum(n_nodes)]).astype(np.int64)
+    first = offsets(n_nodes)
     weight = None
     if any(t.weight is not None for t in topologies):
         weight = np.concatenate(
@@ -141,7 +142,7 @@ def _join_ingresses(tables: Sequence[IngressTable], first: np.ndarray) -> Ingres
     lengths = _joined([np.diff(t.neighbor_ptr) for t in tables], np.int64)
     return IngressTable(
         node=_joined([t.node + at for t, at in zip(tables, first, strict=False)], np.int64),
-        neighbor_ptr=np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64),
+        neighbor_ptr=offsets(lengths),
         neighbor_asn=_joined([t.neighbor_asn for t in tables], np.int64),
         n_direct=_joined([t.n_direct for t in tables], np.int64),
         n_after_gap=_joined([t.n_after_gap for t in tables], np.int64),

@@ -19,6 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from pipeline.errors import UsageError
+from pipeline.model.ragged import offsets
 from pipeline.model.topology import NO_ASN, IngressTable, Topology
 from pipeline.model.words import number
 
@@ -90,7 +91,7 @@ def _border_routers(topology: Topology) -> IngressTable:
     first[1:] = (node[1:] != node[:-1]) | (neighbor[1:] != neighbor[:-1])
     node, neighbor = node[first], neighbor[first]
     routers, n_neighbors = np.unique(node, return_counts=True)
-    pointer = np.concatenate([np.zeros(1, np.int64), np.cumsum(n_neighbors, dtype=np.int64)])
+    pointer = offsets(n_neighbors)
     return _traceless(routers, pointer, neighbor)
 
 
@@ -123,7 +124,7 @@ def _merge(table: IngressTable, drawn: np.ndarray) -> IngressTable:
     n_neighbors = np.concatenate([np.diff(table.neighbor_ptr), np.zeros(len(drawn), np.int64)])
     order = np.argsort(node)
     # Rows without neighbours do not move the neighbours of the others, which stay in node order.
-    pointer = np.concatenate([np.zeros(1, np.int64), np.cumsum(n_neighbors[order], dtype=np.int64)])
+    pointer = offsets(n_neighbors[order])
     return _traceless(node[order], pointer, table.neighbor_asn)
 
 

@@ -23,6 +23,7 @@ from pipeline.infer.traces.counting import PairCounter, add_up, slot_of, split_k
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.rules import DESTINATION
 from pipeline.infer.traces.spool import Traces
+from pipeline.model.ragged import offsets
 from pipeline.model.topology import NO_ASN, IngressTable
 
 
@@ -88,10 +89,10 @@ def find_ingresses(spools: Spools, node_of: np.ndarray, node_asn: np.ndarray) ->
     candidate = total[:, 0] == 0
     row = np.repeat(np.arange(len(distinct)), np.diff(start, append=len(node)))
     keep = (counts[:, 0] > 0) | candidate[row]
-    neighbor_ptr = np.concatenate([[0], np.cumsum(np.bincount(row[keep], minlength=len(distinct)))])
+    neighbor_ptr = offsets(np.bincount(row[keep], minlength=len(distinct)))
     return IngressTable(
         distinct,
-        neighbor_ptr.astype(np.int64),
+        neighbor_ptr,
         ases[neighbor[keep]],
         total[:, 0],
         total[:, 1],

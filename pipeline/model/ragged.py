@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 
-def offsets(lengths: np.ndarray) -> np.ndarray:
+def offsets(lengths: np.ndarray | Sequence[int]) -> np.ndarray:
     """(n_rows + 1,) int64 offsets of rows of some lengths."""
     ptr = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=ptr[1:])

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from kernels import CSRGraph, Shard
+from pipeline.model.ragged import offsets
 from pipeline.store.columns import ColumnFiles, read_table
 from pipeline.store.locks import HeldLock, hold_for_reading
 from pipeline.store.manifest import file_sha256, read_manifest
@@ -208,8 +209,8 @@ class Snapshot:
             If rows do not ascend, or have more than 2**31 - 1 nodes together.
         """
         rows = self._checked_rows(rows)
-        node_ptr = np.append(0, np.cumsum(self.n_nodes[rows])).astype(np.int64)
-        arc_ptr = np.append(0, np.cumsum(self.n_arcs[rows])).astype(np.int64)
+        node_ptr = offsets(self.n_nodes[rows])
+        arc_ptr = offsets(self.n_arcs[rows])
         if node_ptr[-1] > MAX_SHARD_NODES:
             raise ValueError(
                 f"{node_ptr[-1]} nodes in one shard; at most {MAX_SHARD_NODES}: ask for fewer rows"

@@ -8,6 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipeline.model.graphs import NO_ID
+from pipeline.model.ragged import take_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,15 +94,12 @@ class Ingresses:
         first = np.searchsorted(self.row, rows, side="left")
         last = np.searchsorted(self.row, rows, side="right")
         picked = ragged_positions(first, last)
-        lengths = np.diff(self.neighbor_ptr)[picked]
-        ptr = np.zeros(len(picked) + 1, np.int64)
-        np.cumsum(lengths, out=ptr[1:])
-        at = self.neighbor_ptr[:-1][picked]
+        neighbor_ptr, neighbor_asn = take_rows(self.neighbor_ptr, self.neighbor_asn, picked)
         return Ingresses(
             row=self.row[picked],
             node=self.node[picked],
-            neighbor_ptr=ptr,
-            neighbor_asn=self.neighbor_asn[ragged_positions(at, at + lengths)],
+            neighbor_ptr=neighbor_ptr,
+            neighbor_asn=neighbor_asn,
             n_direct=self.n_direct[picked],
             n_after_gap=self.n_after_gap[picked],
             candidate=self.candidate[picked],

@@ -56,6 +56,7 @@ from numba import njit
 from pipeline.infer.routers.point_to_point import Groups
 from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
+from pipeline.model.ragged import offsets
 from pipeline.model.topology import NO_ASN
 
 # Costs, in tenths of a nat where they stand for a probability. The habit must too: if it weighs
@@ -269,7 +270,7 @@ def _surroundings(
     target = np.concatenate([other, one[linked], b, a, behind])
     kind = np.concatenate([numbered, numbered[linked], np.full(2 * len(a), _ADJACENCY), host])
     order = np.lexsort((kind, target, source))
-    ptr = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=n))]).astype(np.int64)
+    ptr = offsets(np.bincount(source, minlength=n))
     return _Surroundings(ptr, target[order], kind[order], leads_on)
 
 

@@ -39,6 +39,7 @@ from pipeline.infer.traces.counting import PairCounter, add_up, key_set, slot_of
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.spool import Traces
+from pipeline.model.ragged import offsets
 from pipeline.model.topology import NO_ASN
 
 _ALL_PAIRS = 9  # sides of an address up to which all pairs are watched
@@ -214,7 +215,7 @@ def _sides(
     known &= (alias[owner] < 0) | (alias[owner] != alias[side])
     owner, side = owner[known], side[known]
     owner, side = split_key(np.unique((owner << 32) | side))
-    return np.concatenate([[0], np.cumsum(np.bincount(owner, minlength=n))]).astype(np.int64), side
+    return offsets(np.bincount(owner, minlength=n)), side
 
 
 def _watched_pairs(side_ptr: np.ndarray, sides: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -290,7 +291,7 @@ def _both_ways(pairs: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     one, other = split_key(pairs)
     source, target = np.concatenate([one, other]), np.concatenate([other, one])
     order = np.argsort(source, kind="stable")
-    ptr = np.concatenate([[0], np.cumsum(np.bincount(source, minlength=n))]).astype(np.int64)
+    ptr = offsets(np.bincount(source, minlength=n))
     return ptr, target[order]
 
 

@@ -21,6 +21,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from pipeline.model.ragged import offsets, take_rows
 from pipeline.model.tasks import Device, SearchTask, TaskKind
 from pipeline.schedule.plan.costs import DEFAULTS, DEVICES, LANES, Costs
 
@@ -189,7 +190,7 @@ def plan(
     order = np.lexsort((np.where(small, rounds, 0), ~small))
     rounds = rounds[order]
     first, sharers, nodes, arcs = first[order], sharers[order], nodes[order], arcs[order]
-    merged, ptr = _reorder(merged, ptr, order)
+    ptr, merged = take_rows(ptr, merged, order)
     gpu, search_s, per_task = gpu[order], search_s[order], per_task[order]
     n_small = int(small.sum())
     parts = [
@@ -274,20 +275,10 @@ def _merge(
     key = np.unique((graph_of.astype(np.int64) << 32) | np.asarray(sources, np.int64))
     graph, source = key >> 32, (key & 0xFFFF_FFFF).astype(np.int32)
     searched, n_sources = np.unique(graph, return_counts=True)
-    ptr = np.concatenate([[0], np.cumsum(n_sources)]).astype(np.int64)
+    ptr = offsets(n_sources)
     has_sources = np.diff(source_ptr) > 0
     sharers = np.bincount(owner_position[has_sources], minlength=len(rows))[searched]
     return searched, sharers, ptr, source, rows[owner_position]
-
-
-def _reorder(
-    values: np.ndarray, ptr: np.ndarray, order: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Ragged rows in another order."""
-    length = np.diff(ptr)[order]
-    new_ptr = np.concatenate([[0], np.cumsum(length)]).astype(np.int64)
-    take = np.arange(new_ptr[-1]) + np.repeat(ptr[:-1][order] - new_ptr[:-1], length)
-    return values[take], new_ptr
 
 
 def _on_gpu(wins: np.ndarray, devices: Sequence[Device]) -> np.ndarray:

@@ -14,10 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
-from pipeline.metrics import EVERY_NODE, WIDTH_METRICS, metrics_of, own_kernels
+from pipeline.metrics import EVERY_NODE, WidthMetric, metrics_of, own_kernels
 from pipeline.model.candidates import CandidateJob
 from pipeline.model.tasks import Device, WidthKind, WidthTask
 from pipeline.schedule.plan.batches import SHARD_ARCS, SHARD_TASKS, SHARDS_A_WORKER
@@ -144,7 +145,7 @@ def plan_widths(
     is_job = np.zeros(len(chosen), bool)
     if kind == "widths" and not verify:
         is_job = _by_candidates(nodes, arcs, on_gpu, n_workers, costs, pack)
-    asked = tuple(metric for metric in WIDTH_METRICS if metric in metrics)
+    asked = cast(tuple[WidthMetric, ...], metrics)  # of kind ``widths``, where there are jobs
     jobs = [
         CandidateJob(
             int(rows[chosen[i]]),

@@ -8,6 +8,7 @@ import numpy as np
 
 from kernels.exact_search import ShardWidths, largest_of_each
 from pipeline.metrics import WidthMetric
+from pipeline.model.ragged import offsets
 from pipeline.model.results import Widths
 
 
@@ -126,7 +127,7 @@ class _Columns:
 
     def _ptr(self, graph: np.ndarray) -> np.ndarray:
         count = np.bincount(graph, minlength=self._n_graphs)
-        return np.concatenate([[0], np.cumsum(count)]).astype(np.int64)
+        return offsets(count)
 
     def _eccentricities(self) -> tuple[np.ndarray, np.ndarray]:
         eccentricity = self._found.eccentricity
@@ -134,7 +135,7 @@ class _Columns:
             kind = np.float64 if self._is_weighted else np.uint8
             return np.zeros(self._n_graphs + 1, np.int64), np.empty(0, kind)
         size = np.where(self._exact, np.diff(self._node_ptr), 0)
-        ptr = np.concatenate([[0], np.cumsum(size)]).astype(np.int64)
+        ptr = offsets(size)
         if self._exact.all():
             return ptr, eccentricity
         return ptr, eccentricity[np.repeat(self._exact, np.diff(self._node_ptr))]
@@ -148,7 +149,7 @@ class _Columns:
         known = self._found.exact[self._chosen]
         longest = self._found.diameter_lower[self._chosen[known]]
         n_levels[self._graphs[known]] = longest.astype(np.int64) + 1
-        ptr = np.concatenate([[0], np.cumsum(n_levels)]).astype(np.int64)
+        ptr = offsets(n_levels)
         nodes = np.flatnonzero(self._in_largest())
         at = ptr[self._graph_of_node(nodes)] + eccentricity[nodes]
         return ptr, np.bincount(at, minlength=int(ptr[-1])).astype(np.int64)

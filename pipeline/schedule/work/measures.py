@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import time
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from kernels import CSRGraph, GraphError, Shard, weighted_widths
 from kernels.csr import to_host
 from kernels.exact_search import ShardWidths, widths
 from kernels.host import n_threads
-from pipeline.metrics import WIDTH_METRICS, WidthMetric, own_kernels
+from pipeline.metrics import WidthMetric, own_kernels
 from pipeline.model.columns import concat, empty
 from pipeline.model.results import Figures, Widths
 from pipeline.model.tasks import WidthResults, WidthTask
@@ -72,7 +73,8 @@ def _figures(task: WidthTask) -> WidthResults:
 
 
 def _asked(task: WidthTask) -> tuple[WidthMetric, ...]:
-    return tuple(metric for metric in WIDTH_METRICS if metric in task.metrics)
+    """Of kinds ``widths`` and ``weighted``; kernels refuse what they do not know."""
+    return cast(tuple[WidthMetric, ...], task.metrics)
 
 
 def _weighted(task: WidthTask) -> WidthResults:
