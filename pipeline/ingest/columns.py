@@ -7,7 +7,7 @@ Kernels never allocate: a reader gives them ``TraceColumns`` large enough for wh
 from __future__ import annotations
 
 import time
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -54,6 +54,20 @@ def count_batch(batch: TraceBatch, report: ReadReport) -> None:
         report.notes["unanswered hops"] += n_unanswered
 
 
+class ColumnArrays(NamedTuple):
+    """Columns of a TraceBatch, and ``TraceColumns.count``, as kernels take them."""
+
+    src_addr: np.ndarray
+    dst_addr: np.ndarray
+    start_s: np.ndarray
+    reply_ptr: np.ndarray
+    ttl: np.ndarray
+    addr: np.ndarray
+    rtt_ms: np.ndarray
+    kind: np.ndarray
+    count: np.ndarray  # type: ignore[assignment]  # hides tuple.count, which kernels do not call
+
+
 class TraceColumns:
     """Columns of a TraceBatch under construction.
 
@@ -77,19 +91,9 @@ class TraceColumns:
         self.count = np.zeros(4, np.int64)
 
     @property
-    def arrays(self) -> tuple[np.ndarray, ...]:
-        """All columns in the order in which kernels take them."""
-        return (
-            self.src_addr,
-            self.dst_addr,
-            self.start_s,
-            self.reply_ptr,
-            self.ttl,
-            self.addr,
-            self.rtt_ms,
-            self.kind,
-            self.count,
-        )
+    def arrays(self) -> ColumnArrays:
+        """All columns by name."""
+        return ColumnArrays(*(getattr(self, name) for name in ColumnArrays._fields))
 
     def notes(self) -> dict[str, int]:
         """Oddities that were counted while decoding, by name."""

@@ -116,7 +116,7 @@ def _hop(data, pos, end, newlines, columns, reply, ints, floats):
 
     ints[I_TTL] becomes 0 where the hop has no address, so that it is no reply.
     """
-    ttl, addr, rtt_ms, kind = columns[4], columns[5], columns[6], columns[7]
+    ttl, addr, rtt_ms, kind = columns.ttl, columns.addr, columns.rtt_ms, columns.kind
     seen = 0
     answered = True
     ints[I_CODE] = 0
@@ -321,7 +321,7 @@ def decode(data, pos, end, final, columns, memory):
         Where to begin; how far ``data`` is filled.
     final : bool
         Nothing follows data[end - 1].
-    columns : tuple of arrays
+    columns : ColumnArrays
         ``TraceColumns.arrays``, with room for end // MIN_TRACE_BYTES more traces and
         end // MIN_REPLY_BYTES more replies.
     memory : (4,) int64
@@ -335,7 +335,7 @@ def decode(data, pos, end, final, columns, memory):
         DONE: all read, the stream has ended. NEED: more bytes from memory[M_POS] on. SLOW: what
         begins at memory[M_POS] is not for here. END_OF_ARRAY: its bracket is at memory[M_POS].
     """
-    count, reply_ptr = columns[8], columns[3]
+    count, reply_ptr = columns.count, columns.reply_ptr
     ints = np.zeros(7, np.int64)
     floats = np.zeros(1, np.float64)
     newlines = memory[M_ARRAY] == 1

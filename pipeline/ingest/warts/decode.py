@@ -310,7 +310,7 @@ def decode(data, pos, end, final, columns, table, numbered, n_numbered, n_skippe
         Where to begin; how far ``data`` is filled.
     final : bool
         Nothing follows data[end - 1].
-    columns : tuple of arrays
+    columns : ColumnArrays
         ``TraceColumns.arrays``, with room for end // MIN_TRACE_BYTES more traces and
         end // MIN_REPLY_BYTES more replies.
     table : (size // MIN_ADDRESS_BYTES + 1, 2) uint64
