@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from benchmarks.lib.record import record
 from pipeline.config import AnalyzeConfig, GenerateConfig
-from pipeline.stages import analyze
+from pipeline.stages.analyze import analyze
 from pipeline.stages.generate import generate_topology
 
 

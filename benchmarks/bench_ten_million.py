@@ -39,7 +39,7 @@ def ingest_here(folder: Path, store: Path, borders: str, workers: int) -> dict[s
     started = time.perf_counter()
     from pipeline.config import IngestConfig
     from pipeline.model.progress import Progress
-    from pipeline.stages import ingest
+    from pipeline.stages.ingest import ingest
     from pipeline.store import open_snapshot
 
     began = {"import": started}

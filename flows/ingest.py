@@ -17,7 +17,7 @@ from pipeline.config import IngestConfig
 from pipeline.options import config_of, options_of
 
 if TYPE_CHECKING:
-    from pipeline.stages import IngestSummary
+    from pipeline.stages.ingest import IngestSummary
 
 
 # A stage reads files that change under the same name: never cached. Its errors are answers, not
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 @task(name="ingest", cache_policy=NO_CACHE, persist_result=False)
 def ingest_stage(config: IngestConfig) -> IngestSummary | State:
     """Files to a snapshot; Failed, in one line, where nothing can be done."""
-    from pipeline import stages  # seconds of imports, not for whoever only deploys
+    from pipeline.stages.ingest import ingest  # seconds of imports, not for whoever only deploys
 
     try:
         with progress_artifact("ingest-progress", "Ingest") as progress, without_main_module():
-            return stages.ingest(config, progress)
+            return ingest(config, progress)
     except EXPECTED as error:
         return Failed(message=one_line(error))
 

@@ -53,7 +53,7 @@ def measure_stage(config: AnalyzeConfig, handover: Path) -> Path | State:
     Where the cluster was lost, what was found before is there all the same, and the state is
     Failed, by the name of ``CLUSTER_LOST``.
     """
-    from pipeline import stages
+    from pipeline.stages import analyze
 
     started = time.time()
     remove_old(handover.parent, started)
@@ -63,7 +63,7 @@ def measure_stage(config: AnalyzeConfig, handover: Path) -> Path | State:
             without_main_module(),
             warnings_in_run_log(),
         ):
-            measurement = stages.measure_stage(config, _Dashboard(progress))
+            measurement = analyze.measure_stage(config, _Dashboard(progress))
         if not measurement.lost or _is_fuller(measurement, handover):
             write_measurement(handover, measurement, started)
     except ClusterLostError as error:

@@ -56,7 +56,8 @@ from pipeline.terminal.progress_display import ProgressDisplay
 from pipeline.terminal.summaries import print_analyze, print_ingest, print_warnings
 
 if TYPE_CHECKING:
-    from pipeline.stages import AnalyzeSummary, IngestSummary
+    from pipeline.stages.analyze import AnalyzeSummary
+    from pipeline.stages.ingest import IngestSummary
 
 LAST_EVENTS_WAIT_S = 10.0
 
@@ -101,11 +102,11 @@ def nightly(**parameters: Any) -> State:
     Parameters are those of ``hopscope run``. What is not given comes from HOPSCOPE_INPUTS,
     HOPSCOPE_STORE, HOPSCOPE_OUT and the other HOPSCOPE_* variables.
     """
-    from pipeline import stages  # seconds of imports, not for whoever only deploys
+    from pipeline.stages.places import check_run  # seconds of imports, not for who only deploys
 
     try:
         ingest_config, analyze_config = _configs(parameters)
-        stages.check_run(ingest_config, analyze_config)
+        check_run(ingest_config, analyze_config)
     except EXPECTED as error:
         return Failed(message=one_line(error))
     with contextlib.ExitStack() as held:
@@ -125,7 +126,7 @@ def _configs(parameters: Mapping[str, Any]) -> tuple[IngestConfig, AnalyzeConfig
 
 def _night(ingest_config: IngestConfig, analyze_config: AnalyzeConfig) -> State:
     """The three stages, one after the other; the state that the flow ends with."""
-    from pipeline import stages
+    from pipeline.stages.analyze import open_for
 
     ingested, failure = result_or_failure(ingest_stage(ingest_config, return_state=True))
     if failure is not None:
@@ -135,7 +136,7 @@ def _night(ingest_config: IngestConfig, analyze_config: AnalyzeConfig) -> State:
         analyze_config, snapshot=ingested.snapshot, version=ingested.version
     )
     try:
-        held = stages.open_for(analyze_config)
+        held = open_for(analyze_config)
     except EXPECTED as error:
         return Failed(message=one_line(error))
     with held:
@@ -248,7 +249,8 @@ def _run_on_named_server(parameters: dict[str, Any]) -> State:
 def _run_on_own_server(parameters: dict[str, Any]) -> State:
     log = Path(os.environ["PREFECT_HOME"]) / "server.log"
     with prefect_server(free_port(), log, ui=False, scheduler=False) as server:
-        importlib.import_module("pipeline.stages")  # seconds, while the server starts
+        for stage in ("ingest", "analyze"):  # seconds, while the server starts
+            importlib.import_module(f"pipeline.stages.{stage}")
         server.wait()
         api = Api(server.api_url, auth_string())
         end_lost_runs(api)

@@ -20,18 +20,18 @@ from pipeline.config import AnalyzeConfig
 from pipeline.options import config_of, options_of
 
 if TYPE_CHECKING:
-    from pipeline.stages import AnalyzeSummary
+    from pipeline.stages.analyze import AnalyzeSummary
 
 
 @task(name="report", cache_policy=NO_CACHE, persist_result=False)
 def report_stage(config: AnalyzeConfig, handover: Path) -> AnalyzeSummary | State:
     """Write the report of what ``handover`` holds, then remove that file."""
-    from pipeline import stages
+    from pipeline.stages import analyze
 
     try:
         measurement, started = read_measurement(handover)
         with progress_artifact("report-progress", "Report") as progress:
-            summary = stages.report_stage(config, measurement, started, progress)
+            summary = analyze.report_stage(config, measurement, started, progress)
     except EXPECTED as error:
         return Failed(message=f"{one_line(error)}; what was measured is kept in {handover}")
     handover.unlink(missing_ok=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import importlib
 import logging
@@ -84,7 +85,7 @@ def compile_cpu(work: Sequence[Work] = ALL) -> float:
     unless told otherwise.
     """
     started = time.perf_counter()
-    unknown = [kind for kind in work if not _marker(kind).exists()]
+    unknown = [kind for kind in work if not is_compiled([kind])]
     if unknown:
         log.warning(
             "compiling the kernels for the cores of this machine, once: some %d s; kept in %s",
@@ -105,17 +106,28 @@ def compile_cpu(work: Sequence[Work] = ALL) -> float:
     return time.perf_counter() - started
 
 
+def is_compiled(work: Sequence[Work]) -> bool:
+    """Whether a call of ``compile_cpu`` with these kinds of work has ended on this machine."""
+    return all(_marker(kind).exists() for kind in work)
+
+
 def _marker(kind: Work) -> Path:
     """A file beside what numba keeps that tells that all for one kind of work is there.
 
-    Its name bears what decides whether numba finds its own files: sources, versions, processor.
+    Its name bears what decides whether numba finds its own files: where the sources lie, what
+    they say, versions, processor.
     """
-    sha = hashlib.sha256()
+    folder = os.environ.get("NUMBA_CACHE_DIR")
+    return Path(folder or _KERNELS / "__pycache__") / f"compiled-{kind}-{_state()}"
+
+
+@functools.cache
+def _state() -> str:
+    sha = hashlib.sha256(str(_KERNELS).encode())
     for path in sorted(_KERNELS.rglob("*.py")):
         source = path.read_bytes()
         if b"numba" in source:
             sha.update(source)
     for fact in (platform.python_version(), version("numba"), version("numpy"), platform.node()):
         sha.update(fact.encode() + b"\0")
-    folder = os.environ.get("NUMBA_CACHE_DIR")
-    return Path(folder or _KERNELS / "__pycache__") / f"compiled-{kind}-{sha.hexdigest()[:16]}"
+    return sha.hexdigest()[:16]

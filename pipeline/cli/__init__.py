@@ -99,9 +99,9 @@ def analyze(given: Given) -> None:
 def run(given: Given) -> None:
     """Ingest, then analyze."""
     ingest_config, analyze_config = given.config(IngestConfig), given.config(AnalyzeConfig)
-    from pipeline import stages
+    from pipeline.stages.places import check_run
 
-    stages.check_run(ingest_config, analyze_config)
+    check_run(ingest_config, analyze_config)
     ingested = _ingest(ingest_config)
     made = {"snapshot": ingested.snapshot, "version": ingested.version}
     summary = _analyze(replace(analyze_config, **made))
@@ -170,8 +170,8 @@ def _display() -> ProgressDisplay:
 def _ingest(config: IngestConfig):
     with _display() as progress:
         with progress.preparing():
-            from pipeline import stages  # heavy imports, after arguments are known to be right
-        summary = stages.ingest(config, progress)
+            from pipeline.stages.ingest import ingest  # heavy: once arguments are known to be right
+        summary = ingest(config, progress)
     print_warnings(summary.warnings)
     return summary
 
@@ -179,8 +179,11 @@ def _ingest(config: IngestConfig):
 def _analyze(config: AnalyzeConfig):
     with _display() as progress:
         with progress.preparing():
-            from pipeline import stages
-        summary = stages.analyze(config, progress)
+            from pipeline.schedule.cluster.forking import start_early
+
+            start_early(config)  # workers' imports, beside ours
+            from pipeline.stages.analyze import analyze
+        summary = analyze(config, progress)
     print_warnings(summary.warnings)
     return summary
 

@@ -1,5 +1,1 @@
 """Searches of a whole run on GPUs and cores; the only code that knows Dask."""
-
-from pipeline.schedule.run import measure
-
-__all__ = ["measure"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from pipeline.model.results import Measurement
 from pipeline.model.tasks import Outcome, WidthKind, WidthResults
 from pipeline.model.words import number
 from pipeline.schedule.calibrate.file import load as load_costs
+from pipeline.schedule.cluster import forking
 from pipeline.schedule.cluster.open import Cluster, open_cluster
 from pipeline.schedule.dispatch import run_task, smaller_task
 from pipeline.schedule.distances import distances_folder, join_parts, removed_on_error
@@ -120,8 +122,10 @@ class _Run:
     ) -> Measurement:
         """All of it; ``kinds``: tasks about widths, and the metrics of each."""
         config, snapshot, folder = self._config, self._snapshot, self._folder
-        if config.scheduler is None:
-            compile_cpu(compiled_work(config.metrics))  # once, not in every worker at the same time
+        work = compiled_work(config.metrics)
+        if config.scheduler is None and not forking.imports(work):
+            compile_cpu(work)  # once, not in every worker at the same time
+            importlib.import_module("pipeline.store.shard_arrays")
         self._progress(Progress("connect" if config.scheduler else "start", 0, 0, "workers"))
         with removed_on_error(folder), open_cluster(config, snapshot.path) as cluster:
             searches = self._plan_searches(cluster, rows, source_ptr, sources)

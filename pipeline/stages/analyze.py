@@ -16,8 +16,8 @@ from pipeline.model.results import Measurement
 from pipeline.model.words import number
 from pipeline.report import ReportSummary, write_reports
 from pipeline.report.folder import report_turn
-from pipeline.schedule import measure
 from pipeline.schedule.distances import removed_on_error
+from pipeline.schedule.run import measure
 from pipeline.stages.adding import with_earlier
 from pipeline.stages.places import check_out
 from pipeline.stages.warnings import (
@@ -89,7 +89,7 @@ def measure_stage(config: AnalyzeConfig, progress: ProgressCallback = no_progres
     ClusterLostError, NothingMeasuredError
         If every AS that had something to measure failed, since the cluster was lost or else.
     UsageError, StoreError
-        As ``open_for`` and ``pipeline.schedule.measure`` do.
+        As ``open_for`` and ``pipeline.schedule.run.measure`` do.
     """
     with open_for(config) as snapshot:
         return _measure(snapshot, config, progress)

@@ -14,7 +14,6 @@ from pipeline.store.columns import ColumnFiles, read_table
 from pipeline.store.locks import HeldLock, hold_for_reading
 from pipeline.store.manifest import file_sha256, read_manifest
 from pipeline.store.names import ASES, BORDERS, INGRESSES, LOCK, REJECTS, broken, graph_file
-from pipeline.store.shard_arrays import sum_degrees, widen_ids
 from pipeline.store.tables import Ingresses, NodeTable
 
 MAX_SHARD_NODES = 2**31 - 1  # ids within a shard are int32
@@ -350,6 +349,8 @@ class Snapshot:
         self, rows: np.ndarray, arcs: dict[str, np.ndarray], n_threads: int
     ) -> np.ndarray:
         """Fill ``arcs`` with the arcs of some rows and return their ``indptr``."""
+        from pipeline.store.shard_arrays import sum_degrees  # compiles
+
         n_nodes = int(self.n_nodes[rows].sum())
         degree = {"degree": np.empty(n_nodes, np.int32)}
         self._read("nodes", rows, self._node_start, self.n_nodes, degree, n_threads)
@@ -385,6 +386,8 @@ class Snapshot:
             at = self._files[kind].read(int(file), first[own], ends, out, at, n_threads)
 
     def _widen(self, rows, indices, arc_ptr, node_ptr) -> None:
+        from pipeline.store.shard_arrays import widen_ids  # compiles
+
         if (arc := widen_ids(indices, arc_ptr, node_ptr)) >= 0:
             row = int(rows[np.searchsorted(arc_ptr, arc, side="right") - 1])
             path = self._files["arcs"].paths[self._file[row]]

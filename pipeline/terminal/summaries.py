@@ -14,7 +14,8 @@ from pipeline.terminal.lines import print_line, warn
 
 if TYPE_CHECKING:
     from pipeline.schedule.calibrate.measure import Calibration
-    from pipeline.stages import AnalyzeSummary, IngestSummary
+    from pipeline.stages.analyze import AnalyzeSummary
+    from pipeline.stages.ingest import IngestSummary
 
 MAX_WARNINGS = 20  # lines; all of them stand in report.json
 _WIDTHS = {"widths": "widths", "weighted_widths": "widths by weight"}  # in the report's totals

@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline import stages
 from pipeline.cli import main
 from pipeline.config import AnalyzeConfig
 from pipeline.graphs import build_graphs
@@ -19,6 +18,7 @@ from pipeline.model.columns import take
 from pipeline.report import write_reports
 from pipeline.report.earlier import restore
 from pipeline.report.folder import earlier_report
+from pipeline.stages.analyze import analyze
 from pipeline.store import open_snapshot, write_snapshot
 from tests.integration.measured import path_links, random_links, topology
 
@@ -63,7 +63,7 @@ def full(scheduler_address, store, tmp_path_factory):
     config = AnalyzeConfig(
         store=store, out=out, metrics=EVERY, scheduler=scheduler_address, distances=True
     )
-    return config, stages.analyze(config).out
+    return config, analyze(config).out
 
 
 def figures(report, without=()):
@@ -112,7 +112,7 @@ ADDED = {
 def test_run_of_less_takes_nothing_from_the_report(full, tmp_path, given):
     config = copy_of(full, tmp_path)
     before = figures(full[1], OF_SEARCHES)
-    summary = stages.analyze(replace(config, **given))
+    summary = analyze(replace(config, **given))
     same(figures(summary.out, OF_SEARCHES), before)
     assert (summary.out / "index.html").exists()
     report = json.loads((summary.out / "report.json").read_text())
@@ -133,16 +133,16 @@ def test_report_that_grows_run_by_run_is_that_of_one_run(full, tmp_path):
         {"metrics": (*EVERY[7:], "effective_diameter")},
     ]
     for part in parts:
-        stages.analyze(replace(config, **part))
+        analyze(replace(config, **part))
     assert (
         len(json.loads((tmp_path / "night" / "report.json").read_text())["runs"]) == 4
     )  # the first is done again by the fourth
     rest = replace(config, asns=(10,), metrics=EVERY, distances=False)
-    found = stages.analyze(rest)
+    found = analyze(rest)
     same(figures(found.out, OF_SEARCHES), figures(full[1], OF_SEARCHES))
     tasks = pq.read_table(found.out / "tasks.parquet").to_pydict()
     assert {asn for asns in tasks["asns"] for asn in asns} >= {10, 20, 30, 50, 60}
-    stages.analyze(replace(rest, asns=(), distances=True))  # all anew: nothing to keep
+    analyze(replace(rest, asns=(), distances=True))  # all anew: nothing to keep
     report = json.loads((found.out / "report.json").read_text())
     assert [run["metrics"] for run in report["runs"]] == [list(EVERY)]
 
@@ -159,7 +159,7 @@ def test_as_that_failed_is_mended_by_a_run_of_it_alone(full, tmp_path):
     write_reports(snapshot, less, config.out, **written)
     before = pq.read_table(final / "ases.parquet").to_pydict()
     assert before["status"] == ["ok", "partial", "ok", "ok", "partial", "ok"]
-    summary = stages.analyze(replace(config, asns=(20,)))
+    summary = analyze(replace(config, asns=(20,)))
     assert summary.complete
     after = pq.read_table(summary.out / "ases.parquet").to_pydict()
     assert after["status"] == ["ok", "ok", "ok", "ok", "partial", "ok"]
@@ -203,7 +203,7 @@ def test_run_of_less_on_another_version_is_refused_before_any_work(full, tmp_pat
         assert says in line
         assert str(config.out / "night") in line
     assert {path: path.read_bytes() for path in before} == before
-    found = stages.analyze(replace(config, metrics=EVERY))  # all of it: replaced whole
+    found = analyze(replace(config, metrics=EVERY))  # all of it: replaced whole
     same(
         {k: v for k, v in figures(found.out).items() if k.startswith("ingresses")},
         {k: v for k, v in figures(full[1]).items() if k.startswith("ingresses")},

@@ -6,11 +6,11 @@ from dataclasses import replace
 import pytest
 
 from pipeline.cli import main
-from pipeline.schedule import measure
 from pipeline.schedule.calibrate import file as calibration_file
 from pipeline.schedule.calibrate import measure as calibrate
 from pipeline.schedule.calibrate.file import load, save
 from pipeline.schedule.plan.costs import DEFAULTS, Cost
+from pipeline.schedule.run import measure
 from tests.integration.measured import config_for, expected, make_snapshot, measured
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")

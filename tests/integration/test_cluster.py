@@ -17,9 +17,9 @@ import pytest
 
 from kernels._cpu.threads import n_cores, n_threads
 from pipeline.errors import PipelineError, UsageError
-from pipeline.schedule import measure
 from pipeline.schedule import run as measuring
 from pipeline.schedule.cluster.open import open_cluster
+from pipeline.schedule.run import measure
 from pipeline.schedule.transport.attempt import withdraw_here
 from pipeline.schedule.transport.drive import drive
 from pipeline.schedule.transport.watch import Limits
@@ -346,7 +346,7 @@ def test_gpu_and_cores_agree_with_scipy(snapshot, wanted, tmp_path):
 SCRIPT = """
 import sys, time
 from pathlib import Path
-from pipeline.schedule import measure
+from pipeline.schedule.run import measure
 from pipeline.store import open_snapshot
 from tests.integration.measured import config_for
 

@@ -18,9 +18,9 @@ from flows.nightly import nightly
 from flows.pages.progress import listening
 from flows.processes.server import free_port, prefect_server
 from flows.report import report
-from pipeline import stages
 from pipeline.config import GenerateConfig
 from pipeline.graphs import build_graphs
+from pipeline.stages import analyze as stage
 from pipeline.stages.generate import generate_topology
 from pipeline.store import open_snapshot, write_snapshot
 from tests.integration.measured import random_links, topology
@@ -134,8 +134,8 @@ def test_run_that_loses_its_cluster_is_tried_again(server, cluster, store, tmp_p
         cluster.start()
         return real(config, progress)
 
-    real = stages.measure_stage
-    monkeypatch.setattr(stages, "measure_stage", on_a_cluster_that_is_back)
+    real = stage.measure_stage
+    monkeypatch.setattr(stage, "measure_stage", on_a_cluster_that_is_back)
 
     def kill_once(progress):
         if len(tries) == 1 and progress.stage == "search":

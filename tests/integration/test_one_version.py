@@ -8,10 +8,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from flows.runs.handover import read_measurement, write_measurement
-from pipeline import stages
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
 from pipeline.graphs import build_graphs
+from pipeline.stages.analyze import analyze, measure_stage, report_stage
 from pipeline.store import open_snapshot, write_snapshot
 from tests.integration.measured import path_links, random_links, topology
 
@@ -56,14 +56,14 @@ def config(scheduler_address, tmp_path):
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_snapshot_that_is_replaced_during_a_run_changes_nothing_of_it(config, tmp_path, share):
     """When workers are about to open it, and between the searches and the report."""
-    clean = stages.analyze(replace(config, out=tmp_path / "clean"))
+    clean = analyze(replace(config, out=tmp_path / "clean"))
     seen = []
 
     def replace_it(progress):
         if not seen and progress.stage == "search" and progress.done == share * progress.total:
             seen.append(ingest(config.store, "second"))
 
-    summary = stages.analyze(config, replace_it)
+    summary = analyze(config, replace_it)
     assert open_snapshot(config.store).path == seen[0]
     assert summary.failed == {}
     for found, wanted in zip(tables(summary.out), tables(clean.out), strict=True):
@@ -72,26 +72,26 @@ def test_snapshot_that_is_replaced_during_a_run_changes_nothing_of_it(config, tm
 
 def test_hand_over_is_of_the_snapshot_that_was_measured(config, tmp_path):
     """Measured on Monday; on Tuesday another name is ingested, which becomes the newest."""
-    clean = stages.analyze(replace(config, out=tmp_path / "clean"))
+    clean = analyze(replace(config, out=tmp_path / "clean"))
     path = tmp_path / "measured.npz"
-    write_measurement(path, stages.measure_stage(config), 0.0)
+    write_measurement(path, measure_stage(config), 0.0)
     ingest(config.store, "second", "tuesday")
     measurement, started = read_measurement(path)
     with pytest.raises(UsageError, match=r"tuesday was asked for, but night was measured"):
-        stages.report_stage(replace(config, snapshot="tuesday"), measurement, started)
+        report_stage(replace(config, snapshot="tuesday"), measurement, started)
     assert not config.out.exists()
-    summary = stages.report_stage(config, measurement, started)
+    summary = report_stage(config, measurement, started)
     assert summary.out == config.out / "night"
     for found, wanted in zip(tables(summary.out), tables(clean.out), strict=True):
         assert found.equals(wanted)
 
 
 def test_report_refuses_what_was_measured_on_a_version_that_is_gone(config, tmp_path):
-    measurement = stages.measure_stage(config)
-    stages.report_stage(config, measurement, 0.0)
+    measurement = measure_stage(config)
+    report_stage(config, measurement, 0.0)
     before = {path: path.read_bytes() for path in config.out.rglob("*") if path.is_file()}
     ingest(config.store, "second")
     for given in (config, replace(config, snapshot="night")):
         with pytest.raises(UsageError, match="ingested again since; measure again"):
-            stages.report_stage(given, measurement, 0.0)
+            report_stage(given, measurement, 0.0)
     assert {path: path.read_bytes() for path in config.out.rglob("*") if path.is_file()} == before

@@ -14,7 +14,7 @@ import pytest
 from distributed import Client
 
 from pipeline.errors import UsageError
-from pipeline.schedule import measure
+from pipeline.schedule.run import measure
 from tests.integration.measured import config_for, make_snapshot
 from tests.integration.test_two_workers import scheduler, wait_for, worker
 from tests.real_data import REPOSITORY

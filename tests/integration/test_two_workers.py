@@ -12,8 +12,8 @@ import time
 import pytest
 
 from pipeline.errors import UsageError
-from pipeline.schedule import measure
 from pipeline.schedule.cluster import open as cluster
+from pipeline.schedule.run import measure
 from tests.integration.measured import config_for, expected, make_snapshot, measured
 
 START_S = 60  # seconds; a busy machine takes 10

@@ -21,7 +21,7 @@ from kernels.eccentricity.weighted.steps import unit_of
 from kernels.shortest_paths.check import check_distances
 from pipeline.cli import main
 from pipeline.config import IngestConfig
-from pipeline.stages import ingest
+from pipeline.stages.ingest import ingest
 from pipeline.store import open_snapshot
 from tests.oracles.weighted import length_of, scipy_eccentricities
 from tests.real_data import REPOSITORY, real_data

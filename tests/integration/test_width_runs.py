@@ -12,8 +12,8 @@ from pipeline.cli import main
 from pipeline.generate.internet import generate_internet
 from pipeline.metrics import names_for_all
 from pipeline.model.columns import take
-from pipeline.schedule import measure
 from pipeline.schedule import run as measuring
+from pipeline.schedule.run import measure
 from pipeline.store import open_snapshot, write_snapshot
 from tests.integration.candidate_runs import run_held_for_others
 from tests.integration.measured import config_for, expected, make_snapshot, measured

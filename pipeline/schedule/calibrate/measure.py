@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import importlib
 import importlib.util
 import statistics
 import time
@@ -26,7 +27,6 @@ from kernels import CSRGraph
 from kernels.host import compile_cpu
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import PipelineError
-from pipeline.generate.barabasi_albert import barabasi_albert_graph
 from pipeline.model.columns import empty
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.results import SearchResults
@@ -99,6 +99,7 @@ def calibrate(progress: ProgressCallback = no_progress) -> Calibration:
     """
     started = time.perf_counter()
     compile_cpu()  # once, not in every worker at the same moment
+    importlib.import_module("pipeline.generate.barabasi_albert")
     has_packages = importlib.util.find_spec("dask_cuda") is not None
     config = AnalyzeConfig(
         store=Path(),
@@ -158,6 +159,8 @@ def run_empty(task: SearchTask) -> SearchResults:
 def run_probe(probe: Probe) -> list[Sample]:
     """Measure one size on this worker."""
     # In random order, as addresses shuffle routers; by age hubs would lie side by side.
+    from pipeline.generate.barabasi_albert import barabasi_albert_graph  # compiles
+
     graph = barabasi_albert_graph(probe.n_nodes, shuffled=True)
     rng = np.random.default_rng(probe.n_nodes)
     samples = []

@@ -7,15 +7,20 @@ A browser lets every web site send requests to 127.0.0.1, and Dask's dashboard t
    127.0.0.1 (DNS rebinding) sends its own name;
 2. a request from a page of another origin, which ``Origin`` tells with every websocket.
 
-A port of another number is let in: that of an SSH tunnel's near end. Loaded by Dask's scheduler
+A port of another number is let in: that of an SSH tunnel's near end.
+
+The pages are made for the first request that is let in: importing Bokeh takes a core most of a
+second, and hardly any run is looked at. Loaded by Dask's scheduler
 as a preload (``distributed.scheduler.preload``), so before anybody is told where it is.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import urlsplit
 
+import dask
 from distributed import Scheduler
 from tornado.httputil import (
     HTTPConnection,
@@ -32,7 +37,16 @@ REFUSED = b"only for programs and pages of this machine\n"
 def dask_setup(scheduler: Scheduler) -> None:
     """Called by Dask as the scheduler starts."""
     server = scheduler.http_server
-    server.request_callback = Guard(server.request_callback, server.address)
+    server.request_callback = Guard(
+        server.request_callback, server.address, lambda: _add_pages(scheduler)
+    )
+
+
+def _add_pages(scheduler: Scheduler) -> None:
+    from distributed.dashboard.scheduler import connect
+
+    prefix = dask.config.get("distributed.scheduler.dashboard.prefix", None)
+    connect(scheduler.http_application, scheduler.http_server, scheduler, prefix=prefix or "")
 
 
 def is_local(headers: HTTPHeaders, bound: str) -> bool:
@@ -63,15 +77,25 @@ def _hostname(url: str) -> str | None:
 class Guard(HTTPServerConnectionDelegate):
     """Hands on to the application what may be asked."""
 
-    def __init__(self, application: Any, bound: str):
+    def __init__(self, application: Any, bound: str, add_pages: Callable[[], None]):
         self._application, self._bound = application, bound
+        self._add_pages: Callable[[], None] | None = add_pages
 
     def start_request(
         self, server_conn: object, request_conn: HTTPConnection
     ) -> HTTPMessageDelegate:
         """Called by tornado for each request, before its headers are there."""
         behind = self._application.start_request(server_conn, request_conn)
-        return _Guarded(behind, request_conn, self._bound)
+        return _Guarded(behind, request_conn, self)
+
+    def lets_in(self, headers: HTTPHeaders) -> bool:
+        """Whether a request may be handed on; then there are pages."""
+        if not is_local(headers, self._bound):
+            return False
+        if self._add_pages is not None:
+            add_pages, self._add_pages = self._add_pages, None
+            add_pages()
+        return True
 
     def on_close(self, server_conn: object) -> None:
         """Called by tornado when a connection has gone."""
@@ -81,14 +105,14 @@ class Guard(HTTPServerConnectionDelegate):
 class _Guarded(HTTPMessageDelegate):
     """One request: refused once its headers are there, or handed on."""
 
-    def __init__(self, behind: HTTPMessageDelegate, connection: HTTPConnection, bound: str):
-        self._behind, self._connection, self._bound = behind, connection, bound
+    def __init__(self, behind: HTTPMessageDelegate, connection: HTTPConnection, guard: Guard):
+        self._behind, self._connection, self._guard = behind, connection, guard
         self._is_refused = False
 
     def headers_received(
         self, start_line: RequestStartLine | ResponseStartLine, headers: HTTPHeaders
     ) -> Any:
-        if is_local(headers, self._bound):
+        if self._guard.lets_in(headers):
             return self._behind.headers_received(start_line, headers)
         self._is_refused = True
         return None

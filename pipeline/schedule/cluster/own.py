@@ -9,11 +9,9 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import signal
 import socket
 import warnings
 from collections.abc import Iterator
-from multiprocessing import resource_tracker
 from typing import Any
 
 import dask
@@ -22,8 +20,9 @@ from distributed import Client, LocalCluster
 from kernels.host import n_cores
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
+from pipeline.model.metrics import compiled_work
 from pipeline.model.words import number
-from pipeline.schedule.cluster import dashboard_guard
+from pipeline.schedule.cluster import dashboard_guard, forking
 from pipeline.schedule.cluster.credentials import temporary
 from pipeline.schedule.cluster.gpus import visible_gpus
 from pipeline.store.held import WORKERS, held_folder, own_folder
@@ -72,6 +71,7 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
                     "logging": {"distributed": "critical"},
                     # A worker is one thread of ours; kernels may use its share of the cores.
                     **{f"distributed.nanny.pre-spawn-environ.{name}": threads for name in THREADS},
+                    **({} if gpus else _forked(config, threads)),
                 }
             )
         )
@@ -85,8 +85,10 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
             "dashboard_address": _free_address(config.dashboard),
             "local_directory": str(scratch),
             "silence_logs": logging.CRITICAL,
+            # It listens, and ``dashboard_guard`` makes the pages when somebody asks for one.
+            "scheduler_kwargs": {"dashboard": False},
         }
-        with warnings.catch_warnings(), _no_interrupt_in_children():
+        with warnings.catch_warnings(), forking.no_interrupt_in_children():
             # Another run may have taken the port since we looked: any other will do.
             warnings.filterwarnings("ignore", message="Port .* is already in use")
             cluster = _start_cuda(gpus[:n_workers], options) if gpus else LocalCluster(**options)
@@ -94,6 +96,15 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
         client = Client(cluster, set_as_default=False, timeout=START_S)
         stack.enter_context(contextlib.closing(client))
         yield client
+
+
+def _forked(config: AnalyzeConfig, threads: str) -> dict[str, Any]:
+    """Dask's settings for workers that are forked; what forks them is started."""
+    forking.start(compiled_work(config.metrics))
+    return {
+        "distributed.worker.multiprocessing-method": forking.METHOD,
+        **{f"distributed.nanny.environ.{name}": threads for name in THREADS},
+    }
 
 
 @contextlib.contextmanager
@@ -107,29 +118,7 @@ def _environment_kept() -> Iterator[None]:
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
-
-
-@contextlib.contextmanager
-def _no_interrupt_in_children() -> Iterator[None]:
-    """Ctrl-C goes to the whole terminal; let this process alone answer, which ends its workers.
-
-    A signal mask passes to threads and to what they start: the cluster's event loop, born in
-    here, keeps SIGINT blocked, and so do the workers that it starts now and later.
-    """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    resource_tracker.ensure_running()  # started by the first child else, it unblocks SIGINT there
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        forking.restore_environment(before)
 
 
 def _start_cuda(gpus: list[str], options: dict[str, Any]) -> Any:

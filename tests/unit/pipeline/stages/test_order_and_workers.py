@@ -11,8 +11,7 @@ import pytest
 from benchmarks.synthetic.internet import make_internet, write_pfx2as
 from benchmarks.synthetic.traces import Vantages
 from pipeline.config import IngestConfig
-from pipeline.stages import ingest
-from pipeline.stages.ingest import IngestSummary
+from pipeline.stages.ingest import IngestSummary, ingest
 from pipeline.store import Snapshot, open_snapshot
 from pipeline.store.names import MANIFEST
 

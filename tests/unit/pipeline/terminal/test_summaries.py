@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.report import write_reports
-from pipeline.stages import AnalyzeSummary
+from pipeline.stages.analyze import AnalyzeSummary
 from pipeline.terminal.summaries import analyze_facts, print_analyze
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 from tests.unit.pipeline.report.width_data import effective_of, widths_of

@@ -1,0 +1,105 @@
+"""The process that workers on cores are forked from: it imports once what each of them needs.
+
+A worker that starts afresh spends well over a second of a core on imports. This process (of
+``multiprocessing.forkserver``) does so once, for all workers, and while the client still imports
+and reads. It touches no GPU (workers on GPUs are not forked) and has no thread that a fork would
+lose but that of pyarrow's jemalloc, which jemalloc itself starts anew. It ends with the client.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Iterator, Sequence
+from multiprocessing import forkserver, resource_tracker
+
+from kernels._cpu.compile import COMPILED, Work, is_compiled
+from pipeline.config import AnalyzeConfig
+from pipeline.model.metrics import compiled_work
+from pipeline.schedule.cluster.gpus import visible_gpus
+
+METHOD = "forkserver"  # Dask's and multiprocessing's name
+_MODULES = (
+    "__main__",  # every worker imports it, by multiprocessing's rules
+    "distributed.nanny",
+    "pipeline.schedule.dispatch",
+    "pipeline.schedule.cluster.workers",
+    "pipeline.store.shard_arrays",
+)
+# Libraries that start threads as they are imported must not: threads do not survive a fork. glibc
+# gives memory back as under Dask's own workers.
+_ENVIRONMENT = {
+    "OMP_NUM_THREADS": "1",
+    "OPENBLAS_NUM_THREADS": "1",
+    "MKL_NUM_THREADS": "1",
+    "MALLOC_TRIM_THRESHOLD_": "65536",
+}
+
+_imported: set[Work] = set()  # kinds of work whose kernels are imported there
+
+
+def start_early(config: AnalyzeConfig) -> None:
+    """Let the imports begin, if the run that ``config`` asks for will fork workers; do not wait.
+
+    Where kernels are still to be compiled nothing is started: the client does that, and says so.
+    """
+    if config.scheduler is None and not (config.device != "cpu" and visible_gpus()):
+        work = compiled_work(config.metrics)
+        if is_compiled(work):
+            start(work)
+
+
+def start(work: Sequence[Work]) -> None:
+    """Start it, unless this process has one already; do not wait.
+
+    Parameters
+    ----------
+    work : sequence of str
+        Kinds of work whose kernels it imports.
+    """
+    if _imported:
+        forkserver.ensure_running()  # again, should it have been killed
+        return
+    kernels = [name for kind in work for name in COMPILED[kind][0]]
+    forkserver.set_forkserver_preload([*_MODULES, *kernels])
+    before = {name: os.environ.get(name) for name in _ENVIRONMENT}
+    os.environ.update(_ENVIRONMENT)
+    try:
+        with no_interrupt_in_children():
+            forkserver.ensure_running()
+    finally:
+        restore_environment(before)
+    _imported.update(work)
+
+
+def imports(work: Sequence[Work]) -> bool:
+    """Whether it imports all kernels of these kinds before it forks a worker."""
+    return _imported.issuperset(work)
+
+
+def restore_environment(before: dict[str, str | None]) -> None:
+    """Set variables of this process as they were; None: not at all."""
+    for name, value in before.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+@contextlib.contextmanager
+def no_interrupt_in_children() -> Iterator[None]:
+    """Ctrl-C goes to the whole terminal; let this process alone answer, which ends its workers.
+
+    A signal mask passes to threads and to what they start: the cluster's event loop, born in
+    here, keeps SIGINT blocked, and so do the processes that it starts now and later.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    resource_tracker.ensure_running()  # started by the first child else, it unblocks SIGINT there
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)

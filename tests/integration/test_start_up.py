@@ -1,0 +1,87 @@
+"""A run on cores starts with little: workers are forked, the client imports what it needs alone."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import psutil
+import pytest
+
+from pipeline.config import AnalyzeConfig
+from pipeline.schedule.cluster.open import open_cluster
+from pipeline.stages.generate import GenerateConfig, generate_topology
+from tests.real_data import REPOSITORY
+
+# The client's share of a run: kernels, inference, generators and the dashboard's pages are not.
+NOT_OURS = {"numba", "scipy", "bokeh", "pipeline.infer", "pipeline.generate"}
+JEMALLOC = "jemalloc_bg_thd"  # of pyarrow; jemalloc mends itself after a fork
+ANALYZED = """
+import contextlib, json, sys
+import pipeline.cli
+
+with contextlib.suppress(SystemExit), contextlib.redirect_stdout(sys.stderr):
+    pipeline.cli.main(sys.argv[1:])
+print(json.dumps(sorted(sys.modules)))
+"""
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    store = tmp_path_factory.mktemp("small") / "store"
+    generate_topology(
+        GenerateConfig(model="ba", routers=300, store=store, snapshot="small", asn=7, ingresses=3)
+    )
+    return store
+
+
+def test_a_run_imports_neither_kernels_nor_pages_of_the_dashboard(store, tmp_path):
+    words = ("analyze", "--store", store, "--out", tmp_path, "--device", "cpu", "--workers", "2")
+    for _ in range(2):  # the first may have to compile
+        done = subprocess.run(
+            [sys.executable, "-c", ANALYZED, *map(str, words)],
+            cwd=REPOSITORY,
+            env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=True,
+        )
+    assert (tmp_path / "small" / "index.html").exists(), done.stderr
+    assert NOT_OURS & set(json.loads(done.stdout)) == set()
+
+
+def _facts() -> dict:
+    import sys
+
+    return {
+        "pid": os.getpid(),
+        "parent": os.getppid(),
+        "threads": os.environ["HOPSCOPE_THREADS"],
+        "has_kernels": "kernels.multi_source.cpu_sweep" in sys.modules,
+    }
+
+
+def test_workers_are_forked_from_one_process_without_threads(tmp_path):
+    config = AnalyzeConfig(
+        store=tmp_path, out=tmp_path, device="cpu", workers=2, dashboard="127.0.0.1:0"
+    )
+    with open_cluster(config) as cluster:
+        facts = list(cluster.client.run(_facts).values())
+        (parent,) = {fact["parent"] for fact in facts}
+        server = psutil.Process(parent)
+        assert server.ppid() == os.getpid()
+        tasks = Path(f"/proc/{parent}/task").glob("*/comm")
+        assert [name for task in tasks if (name := task.read_text().strip()) != JEMALLOC] == [
+            server.name()
+        ]
+        assert all(fact["has_kernels"] for fact in facts)
+        assert {fact["threads"] for fact in facts} == {
+            str(max(1, len(os.sched_getaffinity(0)) // 2))
+        }
+        workers = [psutil.Process(fact["pid"]) for fact in facts]
+    gone, alive = psutil.wait_procs(workers, timeout=60)
+    assert (len(gone), alive) == (2, [])

@@ -1,0 +1,77 @@
+"""What workers are forked from: when it is started, and with what."""
+
+from __future__ import annotations
+
+import os
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kernels._cpu.compile import COMPILED
+from pipeline.config import AnalyzeConfig
+from pipeline.schedule.cluster import forking
+
+CONFIG = AnalyzeConfig(store=Path("store"), out=Path("out"), device="cpu")
+
+
+class Server:
+    """Stands for ``multiprocessing.forkserver``; notes what it was started with."""
+
+    def __init__(self):
+        self.starts, self.modules = [], []
+
+    def set_forkserver_preload(self, modules):
+        self.modules = modules
+
+    def ensure_running(self):
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+        self.starts.append((os.environ.get("OMP_NUM_THREADS"), signal.SIGINT in blocked))
+
+
+@pytest.fixture
+def server(monkeypatch):
+    server = Server()
+    monkeypatch.setattr(forking, "forkserver", server)
+    monkeypatch.setattr(forking, "_imported", set())
+    monkeypatch.setattr(forking, "is_compiled", lambda work: True)
+    monkeypatch.setattr(forking, "visible_gpus", list)
+    return server
+
+
+def test_it_starts_with_the_kernels_of_the_run_and_leaves_the_environment_alone(
+    server, monkeypatch
+):
+    monkeypatch.setenv("OMP_NUM_THREADS", "7")
+    monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)
+    before = dict(os.environ)
+    forking.start_early(replace(CONFIG, metrics=("weighted_radius",)))
+    assert server.starts == [("1", True)]
+    kernels = {name for modules, _ in COMPILED.values() for name in modules}
+    assert kernels <= set(server.modules)
+    assert dict(os.environ) == before
+    assert forking.imports(("searches", "widths", "weights"))
+
+
+def test_kernels_that_it_does_not_import_are_told(server):
+    forking.start(("searches",))
+    assert not set(COMPILED["widths"][0]) & set(server.modules)
+    assert forking.imports(("searches",))
+    assert not forking.imports(("searches", "widths"))
+
+
+@pytest.mark.parametrize(
+    ("given", "gpus", "compiled"),
+    [
+        ({"scheduler": "tcp://127.0.0.1:8786"}, [], True),
+        ({"device": "auto"}, ["0"], True),  # workers on GPUs are not forked
+        ({"device": "gpu"}, ["0"], True),
+        ({}, [], False),  # the client compiles first, and says so
+    ],
+)
+def test_it_is_not_started_early_for_nothing(server, monkeypatch, given, gpus, compiled):
+    monkeypatch.setattr(forking, "visible_gpus", lambda: gpus)
+    monkeypatch.setattr(forking, "is_compiled", lambda work: compiled)
+    forking.start_early(replace(CONFIG, **given))
+    assert server.starts == []
