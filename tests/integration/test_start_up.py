@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from kernels._cpu.compile import COMPILED
+from kernels.host import COMPILED
 from pipeline.config import AnalyzeConfig
 from pipeline.schedule.cluster.open import open_cluster
 from pipeline.stages.generate import GenerateConfig, generate_topology

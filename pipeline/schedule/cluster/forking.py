@@ -14,7 +14,7 @@ import signal
 from collections.abc import Iterator, Sequence
 from multiprocessing import forkserver, resource_tracker
 
-from kernels._cpu.compile import COMPILED, Work, is_compiled
+from kernels.host import COMPILED, Work, is_compiled
 from pipeline.config import AnalyzeConfig
 from pipeline.model.metrics import compiled_work
 from pipeline.schedule.cluster.gpus import visible_gpus

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kernels._cpu.compile import COMPILED
+from kernels.host import COMPILED
 from pipeline.config import AnalyzeConfig
 from pipeline.schedule.cluster import forking
 
