@@ -27,8 +27,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import pyarrow.parquet as pq
 
-from benchmarks.record import REPOSITORY, record
-from benchmarks.timing import OtherWork
+from benchmarks.lib.record import REPOSITORY, record
+from benchmarks.lib.timing import OtherWork
 
 HELP = ("ingest", "analyze", "run", "generate", "doctor")
 # Prints the system's clock when each line is reached: the first by the interpreter itself.
