@@ -18,7 +18,7 @@ from pipeline.model.columns import take
 from pipeline.report import write_reports
 from pipeline.report.earlier import restore
 from pipeline.report.folder import earlier_report
-from pipeline.stages.analyze import analyze
+from pipeline.stages.analyze import analyze, report_stage
 from pipeline.store import open_snapshot, write_snapshot
 from tests.integration.measured import path_links, random_links, topology
 
@@ -176,7 +176,7 @@ def test_what_only_the_last_run_lost_is_told_though_earlier_figures_stand(full, 
     row = snapshot.row_of(20)
     kept = np.flatnonzero(known.results.row != row)
     lost = replace(known, failed={row: "cluster lost"}, results=take(known.results, kept))
-    summary = stages.report_stage(replace(config, metrics=EVERY), lost, 0.0)
+    summary = report_stage(replace(config, metrics=EVERY), lost, 0.0)
     assert set(pq.read_table(final / "ases.parquet")["status"].to_pylist()) == {"ok"}
     line = "AS20: cluster lost; figures are of an earlier run"
     assert line in json.loads((final / "report.json").read_text())["warnings"]

@@ -16,7 +16,7 @@ from multiprocessing import forkserver, resource_tracker
 
 from kernels.host import COMPILED, Work, is_compiled
 from pipeline.config import AnalyzeConfig
-from pipeline.model.metrics import compiled_work
+from pipeline.metrics import compiled_work
 from pipeline.schedule.cluster.gpus import visible_gpus
 
 METHOD = "forkserver"  # Dask's and multiprocessing's name

@@ -20,7 +20,7 @@ from distributed import Client, LocalCluster
 from kernels.host import n_cores
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
-from pipeline.model.metrics import compiled_work
+from pipeline.metrics import compiled_work
 from pipeline.model.words import number
 from pipeline.schedule.cluster import dashboard_guard, forking
 from pipeline.schedule.cluster.credentials import temporary
