@@ -18,7 +18,7 @@ from pipeline.stages.generate import GenerateConfig, generate_topology
 from tests.real_data import REPOSITORY
 
 # The client's share of a run: kernels, inference, generators and the dashboard's pages are not.
-NOT_OURS = {"numba", "scipy", "bokeh", "pipeline.infer", "pipeline.generate"}
+NOT_OURS = {"numba", "scipy", "bokeh", "pipeline.infer", "pipeline.generate.grid"}
 JEMALLOC = "jemalloc_bg_thd"  # of pyarrow; jemalloc mends itself after a fork
 ANALYZED = """
 import contextlib, json, sys

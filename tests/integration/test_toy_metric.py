@@ -19,7 +19,7 @@ from pipeline.graphs import build_graphs
 from pipeline.metrics import METRICS, Metric
 from pipeline.metrics.columns import Column
 from pipeline.report.pages import html
-from pipeline.stages import measure_stage
+from pipeline.stages.analyze import measure_stage
 from pipeline.store import open_snapshot, write_snapshot
 from tests.integration.measured import path_links, random_links, topology
 
