@@ -44,14 +44,14 @@ from kernels import compile_cpu
 from kernels._cpu.threads import n_cores
 from pipeline.config import AnalyzeConfig
 from pipeline.metrics import WIDTH_METRICS
-from pipeline.model.candidates import CandidateAnswer, CandidateJob, CandidateTask
-from pipeline.model.tasks import Outcome
+from pipeline.model.search.exact import ExactJob, ExactResult, ExactTask
+from pipeline.model.search.tasks import Outcome
 from pipeline.schedule.calibrate.file import load as load_costs
 from pipeline.schedule.cluster.gpus import visible_gpus
 from pipeline.schedule.cluster.open import Cluster, open_cluster
-from pipeline.schedule.exact_search.state import CandidateState, Choice
-from pipeline.schedule.exact_search.stream import answer_by_candidates, by_candidates
-from pipeline.schedule.exact_search.tasks import run_candidate
+from pipeline.schedule.exact_search.state import Choice, ExactState
+from pipeline.schedule.exact_search.stream import by_candidates, search_exactly
+from pipeline.schedule.exact_search.tasks import run_exact
 from pipeline.schedule.plan.costs import Costs
 from pipeline.schedule.transport.drive import drive
 from pipeline.schedule.work.resident import resident_graph
@@ -90,12 +90,12 @@ class Told:
 
 
 def answer_of(
-    cluster: Cluster, job: CandidateJob, costs: Costs, **options: Any
-) -> tuple[float, CandidateAnswer, Told]:
+    cluster: Cluster, job: ExactJob, costs: Costs, **options: Any
+) -> tuple[float, ExactResult, Told]:
     """Seconds until the answer is there, the answer, and what was told."""
     told = Told()
     started = time.perf_counter()
-    answers = answer_by_candidates(cluster, [job], costs=costs, told=told, **options)
+    answers = search_exactly(cluster, [job], costs=costs, told=told, **options)
     answer = next(answers)
     wall_s = time.perf_counter() - started
     for _ in answers:  # what still runs
@@ -103,9 +103,9 @@ def answer_of(
     return wall_s, answer, told
 
 
-def whole_of(cluster: Cluster, job: CandidateJob) -> tuple[float, Any]:
+def whole_of(cluster: Cluster, job: ExactJob) -> tuple[float, Any]:
     """Seconds that one task takes for all of it, and what it found."""
-    tasks = iter([CandidateTask("opening", job, np.empty(0, np.int32), job.device)])
+    tasks = iter([ExactTask("opening", job, np.empty(0, np.int32), job.device)])
     started = time.perf_counter()
     (outcome,) = drive(cluster.client, answer_whole, lambda: next(tasks, None), name="whole")
     wall_s = time.perf_counter() - started
@@ -134,7 +134,7 @@ def check(found: list[tuple[int, int, int, int]], metrics: tuple[str, ...], exac
 
 
 def rows_on(
-    cluster: Cluster, job: CandidateJob, costs: Costs, given: argparse.Namespace, found: list
+    cluster: Cluster, job: ExactJob, costs: Costs, given: argparse.Namespace, found: list
 ) -> Iterator[dict]:
     """All rows of one cluster."""
     n_workers = len(cluster.facts)
@@ -193,7 +193,7 @@ def all_rows(given: argparse.Namespace, scratch: Path) -> Iterator[dict]:
     is_grid = given.graph == "grid"
     graph = cut_grid(math.isqrt(given.nodes)) if is_grid else attachment(given.nodes, m=given.links)
     snapshot: Snapshot = make_snapshot_of(scratch / "store", "bench", [graph])
-    job = CandidateJob(
+    job = ExactJob(
         row=0,
         asn=int(snapshot.asn[0]),
         n_nodes=graph.n_nodes,
@@ -218,9 +218,9 @@ def all_rows(given: argparse.Namespace, scratch: Path) -> Iterator[dict]:
             yield from rows_on(cluster, job, costs, given, found)
 
 
-def client_row(job: CandidateJob, costs: Costs) -> dict:
+def client_row(job: ExactJob, costs: Costs) -> dict:
     """What the state of a job takes by itself, a result; its first searches cost most."""
-    state = CandidateState(replace(job, device="cpu"), Choice(costs, n_threads=2, pack=1))
+    state = ExactState(replace(job, device="cpu"), Choice(costs, n_threads=2, pack=1))
     use_s, useless_s, next_s, waiting = [], [], [], []
     while state.answer is None and len(use_s) <= N_USED:
         started = time.perf_counter()
@@ -228,7 +228,7 @@ def client_row(job: CandidateJob, costs: Costs) -> dict:
             waiting.append(task)
         next_s.append(time.perf_counter() - started)
         task = waiting.pop(0)
-        outcome = Outcome(task, 1, 0.0, result=run_candidate(task))
+        outcome = Outcome(task, 1, 0.0, result=run_exact(task))
         started = time.perf_counter()
         state.use(outcome)
         use_s.append(time.perf_counter() - started)

@@ -25,7 +25,7 @@ from benchmarks.bench_store import made_up_topology
 from benchmarks.lib.record import record
 from kernels import msbfs_shard
 from pipeline.graphs import build_graphs
-from pipeline.model.results import Measurement, SearchResults
+from pipeline.model.search.results import Measurement, SearchResults
 from pipeline.model.topology import IngressTable, Topology
 from pipeline.report import write_reports
 from pipeline.store import Snapshot, open_snapshot, write_snapshot

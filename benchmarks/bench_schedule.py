@@ -58,7 +58,7 @@ from kernels import bfs_queue, compile_cpu
 from kernels._cpu.threads import n_cores
 from pipeline.collect import Collector
 from pipeline.config import AnalyzeConfig
-from pipeline.model.results import Measurement
+from pipeline.model.search.results import Measurement
 from pipeline.schedule.calibrate.file import load as load_costs
 from pipeline.schedule.cluster.gpus import visible_gpus
 from pipeline.schedule.cluster.open import Cluster, open_cluster

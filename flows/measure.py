@@ -23,7 +23,7 @@ from flows.runs.outcome import EXPECTED, ended, one_line, result_or_failure
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import ClusterLostError
 from pipeline.model.progress import Progress, ProgressCallback
-from pipeline.model.results import Measurement
+from pipeline.model.search.results import Measurement
 from pipeline.options import config_of, options_of
 
 CLUSTER_LOST = "ClusterLost"  # name of the task's state

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import numpy as np
 
-from pipeline.model.tasks import SearchTask
+from pipeline.model.search.tasks import SearchTask
 from pipeline.schedule.calibrate.measure import run_empty
 from pipeline.schedule.cluster.open import Cluster
 from pipeline.schedule.transport.drive import drive

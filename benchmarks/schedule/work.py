@@ -13,9 +13,9 @@ from benchmarks.lib.graphs import attachment
 from kernels import Shard, msbfs
 from kernels.csr import mover
 from kernels.eccentricity.results import ShardWidths
-from pipeline.model.candidates import CandidateTask
-from pipeline.model.results import SearchResults
-from pipeline.model.tasks import SearchTask
+from pipeline.model.search.exact import ExactTask
+from pipeline.model.search.results import SearchResults
+from pipeline.model.search.tasks import SearchTask
 from pipeline.schedule.work.resident import resident_graph
 from pipeline.schedule.work.searches import run_search
 
@@ -54,7 +54,7 @@ def search_two_kernel(task: SearchTask) -> SearchResults:
     )
 
 
-def answer_whole(task: CandidateTask) -> ShardWidths:
+def answer_whole(task: ExactTask) -> ShardWidths:
     """All questions about one graph inside one task: what candidates are compared with."""
     from kernels.eccentricity.shard import widths
 

@@ -16,7 +16,7 @@ import orjson
 
 from pipeline.errors import StoreError
 from pipeline.model.columns import put_together, take_apart
-from pipeline.model.results import Figures, Measurement, SearchResults, Widths
+from pipeline.model.search.results import Figures, Measurement, SearchResults, Widths
 from pipeline.store.held import KEEP_S, hand_over
 
 FOLDER = ".measured"  # below the folder of reports

@@ -15,8 +15,8 @@ from pipeline.collect.schema import TASKS
 from pipeline.collect.width_collector import WidthCollector
 from pipeline.errors import ClusterLostError
 from pipeline.model.columns import concat, empty, take
-from pipeline.model.results import Measurement, SearchResults
-from pipeline.model.tasks import Outcome, SearchTask, TaskRun, WidthKind, WidthTask
+from pipeline.model.search.results import Measurement, SearchResults
+from pipeline.model.search.tasks import Outcome, SearchTask, TaskRun, WidthKind, WidthTask
 
 _PIECES = 256  # results held apart before they are laid end to end
 

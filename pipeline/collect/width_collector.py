@@ -9,8 +9,8 @@ import numpy as np
 
 from pipeline.metrics import WIDTH_METRICS, columns_of
 from pipeline.model.columns import concat, empty, take
-from pipeline.model.results import Figures, Widths
-from pipeline.model.tasks import WidthKind, WidthResults
+from pipeline.model.search.results import Figures, Widths
+from pipeline.model.search.tasks import WidthKind, WidthResults
 
 # What tells a diameter, and a radius.
 TELLS: dict[str, set[str]] = {

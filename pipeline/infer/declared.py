@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from pipeline.errors import UsageError
-from pipeline.model.ragged import offsets
+from pipeline.model.columns.ragged import offsets
 from pipeline.model.topology import NO_ASN, IngressTable, Topology
 from pipeline.model.words import number
 

@@ -23,7 +23,7 @@ from pipeline.infer.traces.counting import PairCounter, add_up, slot_of, split_k
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.rules import DESTINATION
 from pipeline.infer.traces.spool import Traces
-from pipeline.model.ragged import offsets
+from pipeline.model.columns.ragged import offsets
 from pipeline.model.topology import NO_ASN, IngressTable
 
 

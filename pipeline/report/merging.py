@@ -13,9 +13,9 @@ import numpy as np
 
 from pipeline.metrics import METRICS, WIDTH_METRICS, tasks_of
 from pipeline.model.columns import concat, schema_of, take
-from pipeline.model.ragged import positions_of_rows
-from pipeline.model.results import Findings, Measurement, SearchResults, Widths
-from pipeline.model.tasks import ANSWERS
+from pipeline.model.columns.ragged import positions_of_rows
+from pipeline.model.search.results import Findings, Measurement, SearchResults, Widths
+from pipeline.model.search.tasks import ANSWERS
 
 
 def merge(snapshot, before: Measurement, after: Measurement) -> Measurement:

@@ -31,7 +31,7 @@ from pipeline.errors import UsageError
 from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED
 from pipeline.model.mapped import mapped_of
 from pipeline.model.origins import origins_of
-from pipeline.model.results import Measurement
+from pipeline.model.search.results import Measurement
 from pipeline.model.words import node_words
 from pipeline.report.escaping import printable
 from pipeline.report.folder import REPORT, earlier_report

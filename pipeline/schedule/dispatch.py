@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from pipeline.model.candidates import CandidateTask
-from pipeline.model.tasks import SearchTask, WidthTask
+from pipeline.model.search.exact import ExactTask
+from pipeline.model.search.tasks import SearchTask, WidthTask
 from pipeline.schedule.plan.batches import smaller
 from pipeline.schedule.work.searches import run_search
 
 
-def run_task(task: SearchTask | WidthTask | CandidateTask) -> Any:
+def run_task(task: SearchTask | WidthTask | ExactTask) -> Any:
     """Run one task on this worker; errors as ``work.errors.errors_of`` has them."""
     if isinstance(task, SearchTask):
         return run_search(task)
-    if isinstance(task, CandidateTask):
-        from pipeline.schedule.exact_search.tasks import run_candidate
+    if isinstance(task, ExactTask):
+        from pipeline.schedule.exact_search.tasks import run_exact
 
-        return run_candidate(task)
+        return run_exact(task)
     from pipeline.schedule.work.measures import run_widths  # compiles what only widths need
 
     return run_widths(task)

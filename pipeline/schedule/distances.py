@@ -11,7 +11,7 @@ import numpy as np
 
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
-from pipeline.model.results import Measurement
+from pipeline.model.search.results import Measurement
 from pipeline.schedule.cluster.open import Cluster
 from pipeline.schedule.transport.drive import drive
 from pipeline.schedule.work.searches import JoinTask, parts_folder, run_join

@@ -17,10 +17,10 @@ from pipeline.collect.width_collector import WidthCollector
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
 from pipeline.metrics import compiled_work, tasks_of
-from pipeline.model.candidates import CandidateJob, CandidateTask
+from pipeline.model.search.exact import ExactJob, ExactTask
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
-from pipeline.model.results import Measurement
-from pipeline.model.tasks import Outcome, WidthKind, WidthResults
+from pipeline.model.search.results import Measurement
+from pipeline.model.search.tasks import Outcome, WidthKind, WidthResults
 from pipeline.model.words import number
 from pipeline.schedule.calibrate.file import load as load_costs
 from pipeline.schedule.cluster import forking
@@ -37,7 +37,7 @@ from pipeline.schedule.transport.watch import Limits
 from pipeline.store import Snapshot
 
 if TYPE_CHECKING:
-    from pipeline.schedule.exact_search.stream import CandidateStream
+    from pipeline.schedule.exact_search.stream import ExactStream
 
 
 def measure(
@@ -205,21 +205,21 @@ class _Run:
         }
 
     def _large(
-        self, cluster: Cluster, jobs: Sequence[CandidateJob]
-    ) -> tuple[CandidateStream | None, dict[str, Any]]:
+        self, cluster: Cluster, jobs: Sequence[ExactJob]
+    ) -> tuple[ExactStream | None, dict[str, Any]]:
         """Candidates of large ASes, and what ``drive`` is to be told of them."""
         if not jobs:
             return None, {}
         from pipeline.schedule.exact_search.state import Choice  # these compile at once
-        from pipeline.schedule.exact_search.stream import CandidateStream
+        from pipeline.schedule.exact_search.stream import ExactStream
 
         config = self._config
         choice = Choice(self._costs, pack=config.pack, max_searches=config.max_searches)
-        large = CandidateStream(cluster, jobs, choice, fall_back=config.device == "auto")
+        large = ExactStream(cluster, jobs, choice, fall_back=config.device == "auto")
         return large, {"urgent": large.next_task, "useless": large.useless}
 
     def _outcomes(
-        self, cluster: Cluster, tasks: Stream, large: CandidateStream | None, more: dict[str, Any]
+        self, cluster: Cluster, tasks: Stream, large: ExactStream | None, more: dict[str, Any]
     ) -> Generator[Outcome, None, None]:
         """Run tasks of all kinds as one stream: none waits for those of another kind."""
         config = self._config
@@ -235,7 +235,7 @@ class _Run:
             more = more | {"beside": todo[1:]}
 
         def smaller(task: Any) -> Sequence[Any]:
-            if large is not None and isinstance(task, CandidateTask):
+            if large is not None and isinstance(task, ExactTask):
                 return large.smaller(task)
             return smaller_task(task, fall_back)
 
@@ -250,7 +250,7 @@ class _Run:
             **more,
         )
 
-    def _drive(self, cluster: Cluster, tasks: Stream, jobs: Sequence[CandidateJob]) -> None:
+    def _drive(self, cluster: Cluster, tasks: Stream, jobs: Sequence[ExactJob]) -> None:
         """Run all tasks, and collect what comes of them."""
         collector = self._collector
         where = number(len(cluster.facts), "worker")
@@ -262,7 +262,7 @@ class _Run:
         more = more | {"beat": telling.beat}
         with contextlib.closing(self._outcomes(cluster, tasks, large, more)) as outcomes:
             for outcome in outcomes:
-                is_candidate = isinstance(outcome.task, CandidateTask)
+                is_candidate = isinstance(outcome.task, ExactTask)
                 if large is not None and is_candidate:
                     collector.note(outcome, outcome.task.n_sources)
                     large.use(outcome)
@@ -272,7 +272,7 @@ class _Run:
                 telling.ended(outcome.task, collector.n_units, is_candidate)
         telling.end()
 
-    def _take_answers(self, large: CandidateStream | None) -> None:
+    def _take_answers(self, large: ExactStream | None) -> None:
         """Collect the widths of large ASes that have been answered by now."""
         collector = self._collector
         for answer in large.answers() if large is not None else ():

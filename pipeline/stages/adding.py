@@ -6,7 +6,7 @@ import time
 
 from pipeline import __version__
 from pipeline.config import AnalyzeConfig
-from pipeline.model.results import Measurement
+from pipeline.model.search.results import Measurement
 from pipeline.report.earlier import measured_metrics, restore
 from pipeline.report.folder import earlier_report
 from pipeline.report.merging import covers, merge

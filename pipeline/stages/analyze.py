@@ -12,7 +12,7 @@ from pipeline.config import AnalyzeConfig
 from pipeline.errors import ClusterLostError, NothingMeasuredError, UsageError
 from pipeline.metrics import METRICS
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
-from pipeline.model.results import Measurement
+from pipeline.model.search.results import Measurement
 from pipeline.model.words import number
 from pipeline.report import ReportSummary, write_reports
 from pipeline.report.folder import report_turn

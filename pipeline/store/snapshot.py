@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from kernels import CSRGraph, Shard
-from pipeline.model.ragged import offsets
+from pipeline.model.columns.ragged import offsets
 from pipeline.store.columns import ColumnFiles, read_table
 from pipeline.store.locks import HeldLock, hold_for_reading
 from pipeline.store.manifest import file_sha256, read_manifest

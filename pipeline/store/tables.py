@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipeline.model.graphs import NO_ID
-from pipeline.model.ragged import take_rows
+from pipeline.model.columns.ragged import take_rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,4 @@
-"""What workers run in ``test_candidates`` in place of ``run_candidate``: slow, failing, deadly."""
+"""What workers run in ``test_candidates`` in place of ``run_exact``: slow, failing, deadly."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 
 from pipeline.errors import PipelineError
 from pipeline.schedule.dispatch import run_task
-from pipeline.schedule.exact_search.tasks import run_candidate
+from pipeline.schedule.exact_search.tasks import run_exact
 
 HELD_S = 30  # seconds; then something is wrong, and the task fails
 
@@ -35,7 +35,7 @@ def run_slowly(task, folder):
     """The first candidate ends after five others have."""
     if task.kind == "candidate" and first(folder, "slow"):
         wait_for(folder, "done-*", 5)
-    found = run_candidate(task)
+    found = run_exact(task)
     if task.kind == "candidate":
         first(folder, f"done-{task.sources[0]}")
     return found
@@ -50,14 +50,14 @@ def run_held(task, folder, quick):
             wait_for(folder, "released")
     if task.kind == "candidate":
         first(folder, f"started-{task.sources[0]}")
-    return run_candidate(task)
+    return run_exact(task)
 
 
 def run_first_held(task, folder, asn):
     """The first candidate of one AS waits to be let go."""
     if task.kind == "candidate" and task.job.asn == asn and first(folder, "held"):
         wait_for(folder, "released")
-    return run_candidate(task)
+    return run_exact(task)
 
 
 def run_deadly(task, folder):
@@ -68,14 +68,14 @@ def run_deadly(task, folder):
                 if name == "three":
                     os.kill(os.getpid(), signal.SIGKILL)
                 break
-    return run_candidate(task)
+    return run_exact(task)
 
 
 def run_failing(task):
     """No candidate is ever found."""
     if task.kind == "candidate":
         raise PipelineError("a disk full of holes")
-    return run_candidate(task)
+    return run_exact(task)
 
 
 def run_held_for_others(task, folder):

@@ -10,10 +10,10 @@ import pytest
 from benchmarks.lib.graphs import attachment, cut_grid
 from benchmarks.schedule.store import make_snapshot_of
 from pipeline.metrics import WIDTH_METRICS
-from pipeline.model.candidates import CandidateJob
+from pipeline.model.search.exact import ExactJob
 from pipeline.model.words import number
 from pipeline.schedule.cluster.open import open_cluster
-from pipeline.schedule.exact_search.stream import answer_by_candidates
+from pipeline.schedule.exact_search.stream import search_exactly
 from tests.integration.candidate_runs import (
     run_deadly,
     run_failing,
@@ -54,9 +54,7 @@ def cluster(snapshot, tmp_path_factory):
 def job(snapshot):
     def job(row, *metrics, device="cpu"):
         sizes = (int(snapshot.n_nodes[row]), int(snapshot.n_arcs[row]))
-        return CandidateJob(
-            row, int(snapshot.asn[row]), *sizes, str(snapshot.path), metrics, device
-        )
+        return ExactJob(row, int(snapshot.asn[row]), *sizes, str(snapshot.path), metrics, device)
 
     return job
 
@@ -73,7 +71,7 @@ def test_all_widths_of_several_ases_at_once_agree_with_networkx(
     jobs = [job(row, *WIDTH_METRICS) for row in range(len(GRAPHS))]
     told = []
     options = {"pack": pack, "schedule": schedule, "told": told.append}
-    answers = {a.job.row: a for a in answer_by_candidates(cluster, jobs, **options)}
+    answers = {a.job.row: a for a in search_exactly(cluster, jobs, **options)}
     assert sorted(answers) == list(range(len(GRAPHS)))
     for row, answer in answers.items():
         assert (answer.reason, answer.widths.exact[0]) == ("", True)
@@ -88,7 +86,7 @@ def test_all_widths_of_several_ases_at_once_agree_with_networkx(
 def test_questions_one_by_one(cluster, job, truth):
     for row in range(len(GRAPHS)):
         for metric in WIDTH_METRICS:
-            (answer,) = answer_by_candidates(cluster, [job(row, metric)])
+            (answer,) = search_exactly(cluster, [job(row, metric)])
             assert answer.widths.exact[0]
             check_widths(answer.widths, truth[row])
 
@@ -97,7 +95,7 @@ def test_a_slow_candidate_holds_nobody_back(cluster, job, truth, tmp_path):
     told = []
     run = partial(run_slowly, folder=str(tmp_path))
     jobs = [job(ATTACHMENT, "eccentricities")]
-    (answer,) = answer_by_candidates(cluster, jobs, pack=1, told=told.append, run=run)
+    (answer,) = search_exactly(cluster, jobs, pack=1, told=told.append, run=run)
     assert (tmp_path / "slow").exists()
     assert all(outcome.error is None for outcome in told)
     check_widths(answer.widths, truth[ATTACHMENT])
@@ -116,7 +114,7 @@ def test_what_became_useless_is_withdrawn_and_the_answer_waits_for_nobody(
             (tmp_path / "released").touch()
 
     run = partial(run_held, folder=str(tmp_path), quick=101)
-    answers = answer_by_candidates(cluster, [job(PATH, "radius")], told=tell, run=run)
+    answers = search_exactly(cluster, [job(PATH, "radius")], told=tell, run=run)
     answer = next(answers)
     assert not (tmp_path / "released").exists()  # the others run, or have not begun
     assert list(answers) == []
@@ -138,7 +136,7 @@ def test_an_as_that_waits_stops_no_other(cluster, job, truth, tmp_path):
     asn = jobs[0].asn
     run = partial(run_first_held, folder=str(tmp_path), asn=asn)
     rows = []
-    for answer in answer_by_candidates(cluster, jobs, run=run):
+    for answer in search_exactly(cluster, jobs, run=run):
         rows.append(answer.job.row)
         check_widths(answer.widths, truth[answer.job.row])
         if len(rows) == 2:
@@ -153,7 +151,7 @@ def test_a_worker_killed_in_the_middle_costs_nothing_but_time(cluster, job, trut
     told = []
     run = partial(run_deadly, folder=str(tmp_path))
     jobs = [job(ATTACHMENT, "eccentricities", "diameter"), job(GRID, "center")]
-    answers = list(answer_by_candidates(cluster, jobs, pack=pack, told=told.append, run=run))
+    answers = list(search_exactly(cluster, jobs, pack=pack, told=told.append, run=run))
     assert (tmp_path / "three").exists()
     assert len(answers) == 2
     for answer in answers:
@@ -168,7 +166,7 @@ def test_a_run_cut_short_tells_an_interval(cluster, job, truth):
     for metrics in (("diameter", "radius"), ("eccentricities",)):
         for limit in (0, 1, 5):
             jobs = [job(ATTACHMENT, *metrics)]
-            (answer,) = answer_by_candidates(cluster, jobs, max_searches=limit)
+            (answer,) = search_exactly(cluster, jobs, max_searches=limit)
             check_widths(answer.widths, truth[ATTACHMENT])
             assert answer.widths.n_searches[0] <= limit
             assert answer.widths.exact[0] == (answer.reason == "")
@@ -181,7 +179,7 @@ def test_a_run_cut_short_tells_an_interval(cluster, job, truth):
 def test_what_fails_for_good_is_told_with_its_reason(cluster, job, truth):
     told = []
     jobs = [job(ATTACHMENT, "eccentricities"), job(GRID, "diameter")]
-    for answer in answer_by_candidates(cluster, jobs, told=told.append, run=run_failing):
+    for answer in search_exactly(cluster, jobs, told=told.append, run=run_failing):
         assert not answer.widths.exact[0]
         assert (answer.reason, answer.is_failed) == ("a disk full of holes", True)
         check_widths(answer.widths, truth[answer.job.row])
@@ -190,10 +188,10 @@ def test_what_fails_for_good_is_told_with_its_reason(cluster, job, truth):
 
 
 def test_stopping_early_leaves_nothing_behind(cluster, job):
-    answers = answer_by_candidates(cluster, [job(PATH, "radius"), job(GRID, "eccentricities")])
+    answers = search_exactly(cluster, [job(PATH, "radius"), job(GRID, "eccentricities")])
     next(answers)
     answers.close()
-    (answer,) = answer_by_candidates(cluster, [job(PATH, "radius")])
+    (answer,) = search_exactly(cluster, [job(PATH, "radius")])
     assert answer.widths.exact[0]
 
 
@@ -203,7 +201,7 @@ def test_candidates_on_a_gpu_agree_with_networkx(snapshot, job, truth, tmp_path)
         for pack in (None, 1, 5):
             jobs = [job(row, *WIDTH_METRICS, device="gpu") for row in range(len(GRAPHS))]
             told = []
-            for answer in answer_by_candidates(cluster, jobs, pack=pack, told=told.append):
+            for answer in search_exactly(cluster, jobs, pack=pack, told=told.append):
                 assert answer.widths.exact[0], answer.reason
                 check_widths(answer.widths, truth[answer.job.row])
             done = [outcome for outcome in kinds(told) if not outcome.withdrawn]
@@ -212,7 +210,7 @@ def test_candidates_on_a_gpu_agree_with_networkx(snapshot, job, truth, tmp_path)
 
 def test_two_bytes_a_node_travel(cluster, job):
     told = []
-    list(answer_by_candidates(cluster, [job(ATTACHMENT, "center")], told=told.append))
+    list(search_exactly(cluster, [job(ATTACHMENT, "center")], told=told.append))
     (opened,) = kinds(told, "opening")
     assert opened.result.component is None
     assert opened.result.degree.dtype == np.uint16

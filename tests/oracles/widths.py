@@ -6,7 +6,7 @@ import networkx as nx
 import numpy as np
 
 from kernels import CSRGraph
-from pipeline.model.results import Widths
+from pipeline.model.search.results import Widths
 
 
 def networkx_of(graph: CSRGraph) -> nx.Graph:

@@ -56,7 +56,7 @@ from numba import njit
 from pipeline.infer.routers.point_to_point import Groups
 from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.model.ragged import offsets
+from pipeline.model.columns.ragged import offsets
 from pipeline.model.topology import NO_ASN
 
 # Costs, in tenths of a nat where they stand for a probability. The habit must too: if it weighs

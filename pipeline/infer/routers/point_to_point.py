@@ -39,7 +39,7 @@ from pipeline.infer.traces.counting import PairCounter, add_up, key_set, slot_of
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.spool import Traces
-from pipeline.model.ragged import offsets
+from pipeline.model.columns.ragged import offsets
 from pipeline.model.topology import NO_ASN
 
 _ALL_PAIRS = 9  # sides of an address up to which all pairs are watched

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.model.ragged import offset_in_row, offsets
+from pipeline.model.columns.ragged import offset_in_row, offsets
 from pipeline.model.words import number
 from pipeline.report.escaping import printable
 from pipeline.report.pages.plots import MAX_BARS, bin_counts, hop_histogram

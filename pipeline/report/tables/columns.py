@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipeline.metrics import Column
-from pipeline.model.ragged import offsets
+from pipeline.model.columns.ragged import offsets
 
 
 def arrow_type(column: Column) -> pa.DataType:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.model.ragged import offset_in_row, offsets, row_of_value
-from pipeline.model.results import SearchResults
+from pipeline.model.columns.ragged import offset_in_row, offsets, row_of_value
+from pipeline.model.search.results import SearchResults
 
 
 @dataclass(frozen=True, eq=False)

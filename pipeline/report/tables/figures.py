@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipeline.metrics import Metric, own_kernels
-from pipeline.model.results import Figures
+from pipeline.model.search.results import Figures
 from pipeline.report.tables.columns import arrow_type, spread
 
 

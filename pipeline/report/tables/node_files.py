@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline.model.ragged import offset_in_row, offsets, take_rows
+from pipeline.model.columns.ragged import offset_in_row, offsets, take_rows
 from pipeline.report.tables.node_names import rows_texts
 from pipeline.report.tables.widths import WidthReport, WidthTable
 

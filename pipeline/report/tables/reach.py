@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from kernels.connected import components
-from pipeline.model.ragged import offset_in_row, offsets
+from pipeline.model.columns.ragged import offset_in_row, offsets
 
 # Nodes and arcs read at once: some 100 MB of CSR and labels.
 MAX_AT_ONCE = 8_000_000

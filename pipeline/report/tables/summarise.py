@@ -11,8 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from pipeline.model.ragged import offsets, take_rows
-from pipeline.model.results import Measurement
+from pipeline.model.columns.ragged import offsets, take_rows
+from pipeline.model.search.results import Measurement
 from pipeline.report.tables.columns import lists, null_where_empty, null_where_nan, spread
 from pipeline.report.tables.distributions import Distributions, mean_of_each, sum_distributions
 from pipeline.report.tables.node_names import node_texts

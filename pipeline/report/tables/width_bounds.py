@@ -18,8 +18,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from pipeline.model.ragged import row_of_value
-from pipeline.model.results import SearchResults, Widths
+from pipeline.model.columns.ragged import row_of_value
+from pipeline.model.search.results import SearchResults, Widths
 
 
 def with_searches(widths: Widths, results: SearchResults) -> Widths:

@@ -17,8 +17,8 @@ from kernels import CSRGraph
 from pipeline.collect.width_collector import TELLS
 from pipeline.metrics import columns_of
 from pipeline.metrics.columns import WEIGHTED, Column
-from pipeline.model.ragged import first_of_rows, offsets, row_of_value
-from pipeline.model.results import Measurement, Widths
+from pipeline.model.columns.ragged import first_of_rows, offsets, row_of_value
+from pipeline.model.search.results import Measurement, Widths
 from pipeline.report.tables.columns import arrow_type, lists, spread
 from pipeline.report.tables.figures import FigureTable, figure_table
 from pipeline.report.tables.node_names import node_texts

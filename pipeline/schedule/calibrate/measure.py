@@ -29,8 +29,8 @@ from pipeline.config import AnalyzeConfig
 from pipeline.errors import PipelineError
 from pipeline.model.columns import empty
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
-from pipeline.model.results import SearchResults
-from pipeline.model.tasks import Device, SearchTask
+from pipeline.model.search.results import SearchResults
+from pipeline.model.search.tasks import Device, SearchTask
 from pipeline.schedule.cluster.open import Cluster, open_cluster
 from pipeline.schedule.plan.costs import (
     DEFAULTS,

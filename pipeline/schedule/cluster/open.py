@@ -27,7 +27,7 @@ from distributed import Client
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
 from pipeline.metrics import compiled_work
-from pipeline.model.tasks import Device
+from pipeline.model.search.tasks import Device
 from pipeline.schedule.cluster.credentials import configured
 from pipeline.schedule.cluster.fingerprint import fingerprint
 from pipeline.schedule.cluster.losses import Losses, losses_of

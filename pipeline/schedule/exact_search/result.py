@@ -8,16 +8,16 @@ import numpy as np
 
 from kernels.exact_search import EccentricityBounds, Question
 from kernels.types import NODE
-from pipeline.model.candidates import CandidateJob
+from pipeline.model.search.exact import ExactJob
 from pipeline.model.columns import one_row
-from pipeline.model.results import Widths
+from pipeline.model.search.results import Widths
 
 _CENTER: tuple[Question, ...] = ("center", "eccentricities")
 _PERIPHERY: tuple[Question, ...] = ("periphery", "eccentricities")
 
 
 def widths_of(
-    job: CandidateJob,
+    job: ExactJob,
     names: np.ndarray,
     bounds: Sequence[EccentricityBounds],
     n_searches: int,
@@ -27,7 +27,7 @@ def widths_of(
 
     Parameters
     ----------
-    job : CandidateJob
+    job : ExactJob
     names : (n_components,) int32
         Smallest node of each component.
     bounds : sequence of EccentricityBounds
@@ -97,7 +97,7 @@ def _met(question: Question, **intervals: tuple[np.ndarray, np.ndarray]) -> bool
     return bool((low == high).all())
 
 
-def nothing_known(job: CandidateJob) -> Widths:
+def nothing_known(job: ExactJob) -> Widths:
     """The row of an AS that could not be searched at all."""
     return _row(job, component=-1, diameter=(-1, -1), radius=(-1, -1), exact=False)
 
@@ -142,7 +142,7 @@ def _narrow(values: np.ndarray) -> np.ndarray:
 
 
 def _row(
-    job: CandidateJob,
+    job: ExactJob,
     *,
     component: int,
     diameter: tuple[int, int],

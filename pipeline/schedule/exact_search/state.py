@@ -15,15 +15,15 @@ from kernels.eccentricity import FEW
 from kernels.errors import GraphError
 from kernels.exact_search import EccentricityBounds, lanes_of, plan_questions
 from kernels.types import NODE
-from pipeline.model.candidates import (
-    CandidateAnswer,
-    CandidateBounds,
-    CandidateJob,
-    CandidatePath,
-    CandidateTask,
+from pipeline.model.search.exact import (
+    ExactBounds,
+    ExactJob,
+    ExactPath,
+    ExactResult,
+    ExactTask,
     OpenedGraph,
 )
-from pipeline.model.tasks import Outcome
+from pipeline.model.search.tasks import Outcome
 from pipeline.model.words import number
 from pipeline.schedule.exact_search.result import answered, nothing_known, widths_of
 from pipeline.schedule.plan.costs import Costs
@@ -45,18 +45,18 @@ class Choice:
     run: str = ""
 
 
-class CandidateState:
+class ExactState:
     """One job, from its opening to its answer.
 
     Parameters
     ----------
-    job : CandidateJob
+    job : ExactJob
     choice : Choice
         May be replaced at any time.
 
     Attributes
     ----------
-    answer : CandidateAnswer or None
+    answer : ExactResult or None
         Once it is known; tasks may still be in flight then.
 
     Notes
@@ -64,11 +64,11 @@ class CandidateState:
     28 bytes a node for one question, 16 more for a second.
     """
 
-    def __init__(self, job: CandidateJob, choice: Choice):
+    def __init__(self, job: ExactJob, choice: Choice):
         self.job, self.choice = job, choice
-        self.answer: CandidateAnswer | None = None
-        self._upcoming: CandidateTask | None = None
-        self._flying: dict[int, CandidateTask] = {}
+        self.answer: ExactResult | None = None
+        self._upcoming: ExactTask | None = None
+        self._flying: dict[int, ExactTask] = {}
         self._names = np.empty(0, NODE)
         self._bounds: list[EccentricityBounds] = []
         self._turn = 0  # which question chooses next
@@ -87,7 +87,7 @@ class CandidateState:
             self._conclude(none)
         else:
             limit = choice.max_searches
-            self._upcoming = CandidateTask(
+            self._upcoming = ExactTask(
                 "opening", job, none, "cpu", max_searches=limit, run=choice.run
             )
 
@@ -96,7 +96,7 @@ class CandidateState:
         """Tasks that were given out and have not come back."""
         return len(self._flying)
 
-    def next_task(self) -> CandidateTask | None:
+    def next_task(self) -> ExactTask | None:
         """A task to be run now, or None: nothing useful can be begun before more comes back."""
         task, self._upcoming = self._upcoming, None
         if task is None and self._stage == "candidates":
@@ -105,14 +105,14 @@ class CandidateState:
             self._flying[id(task)] = task
         return task
 
-    def cut(self, task: CandidateTask, parts: Sequence[CandidateTask]) -> None:
+    def cut(self, task: ExactTask, parts: Sequence[ExactTask]) -> None:
         """A task that was given out runs as smaller ones instead."""
         if parts and self._flying.pop(id(task), None) is not None:
             self._flying |= {id(part): part for part in parts}
 
     def use(self, outcome: Outcome) -> None:
         """Take in what has become of a task; of one that is told twice, or too late, too."""
-        task: CandidateTask = outcome.task
+        task: ExactTask = outcome.task
         is_flying = self._flying.pop(id(task), None) is not None
         if self._stage == "over":
             return
@@ -121,14 +121,14 @@ class CandidateState:
                 self._give_back(task, outcome)
         elif isinstance(outcome.result, OpenedGraph):
             self._open(outcome.result)
-        elif isinstance(outcome.result, CandidatePath):
+        elif isinstance(outcome.result, ExactPath):
             self._conclude(outcome.result.path)
-        elif isinstance(outcome.result, CandidateBounds):
+        elif isinstance(outcome.result, ExactBounds):
             self._tighten(outcome.result, task.alone)
         self._is_news = True
         self._advance()
 
-    def useless(self, tasks: Sequence[CandidateTask]) -> list[CandidateTask]:
+    def useless(self, tasks: Sequence[ExactTask]) -> list[ExactTask]:
         """Those of some tasks in flight that are no longer worth being started."""
         candidates = [task for task in tasks if task.kind == "candidate"]
         if self._stage != "candidates":
@@ -170,7 +170,7 @@ class CandidateState:
             np.add.at(self._n_taken, component[opened.bounds.sources], 1)
             self._tighten(opened.bounds, alone=True)
 
-    def _tighten(self, found: CandidateBounds, alone: bool) -> None:
+    def _tighten(self, found: ExactBounds, alone: bool) -> None:
         sources = found.sources
         try:
             for bounds in self._bounds:
@@ -184,7 +184,7 @@ class CandidateState:
         self._is_searched[sources] = True
         self._takers[sources] = 0
 
-    def _give_back(self, task: CandidateTask, outcome: Outcome) -> None:
+    def _give_back(self, task: ExactTask, outcome: Outcome) -> None:
         """What was not searched can be taken again; but what has failed twice is left alone."""
         if outcome.error is not None:
             self._reasons.append(str(outcome.error))
@@ -231,9 +231,9 @@ class CandidateState:
             self._conclude(source)
             return
         self._stage = "path"
-        self._upcoming = CandidateTask("path", self.job, source, "cpu", length=length)
+        self._upcoming = ExactTask("path", self.job, source, "cpu", length=length)
 
-    def _take(self) -> CandidateTask | None:
+    def _take(self) -> ExactTask | None:
         """Candidates of the next question that has some."""
         if len(self._reasons) >= MAX_FAILED:
             return None
@@ -286,10 +286,10 @@ class CandidateState:
             if not others.all() or not len(sources):
                 return sources[~others]
 
-    def _task(self, sources: np.ndarray) -> CandidateTask:
+    def _task(self, sources: np.ndarray) -> ExactTask:
         own = self._bounds[0].component[sources]
         alone = len(np.unique(own)) == len(own)
-        return CandidateTask(
+        return ExactTask(
             "candidate",
             self.job,
             sources,
@@ -312,6 +312,6 @@ class CandidateState:
             reason = "; ".join(dict.fromkeys(self._reasons))
         elif not widths.exact[0]:
             reason = f"stopped after {number(self._n_searches, 'search')}, as many as were allowed"
-        self.answer = CandidateAnswer(self.job, widths, reason, is_failed)
+        self.answer = ExactResult(self.job, widths, reason, is_failed)
         self._bounds = []
         self._takers = self._is_searched = self._has_failed = np.empty(0, bool)

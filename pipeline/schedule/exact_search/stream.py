@@ -16,26 +16,26 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pipeline.model.candidates import CandidateAnswer, CandidateJob, CandidateTask
+from pipeline.model.search.exact import ExactJob, ExactResult, ExactTask
 from pipeline.model.choices import Schedule
-from pipeline.model.tasks import Outcome
+from pipeline.model.search.tasks import Outcome
 from pipeline.schedule.cluster.open import Cluster
-from pipeline.schedule.exact_search.state import CandidateState, Choice
-from pipeline.schedule.exact_search.tasks import run_candidate
+from pipeline.schedule.exact_search.state import Choice, ExactState
+from pipeline.schedule.exact_search.tasks import run_exact
 from pipeline.schedule.plan.costs import DEFAULTS, Costs
 from pipeline.schedule.plan.steps import by_candidates, has_room, window
 from pipeline.schedule.transport.drive import SCHEDULES
 from pipeline.schedule.transport.watch import Limits
 
-__all__ = ["CandidateStream", "answer_by_candidates", "by_candidates"]
+__all__ = ["ExactStream", "by_candidates", "search_exactly"]
 
 THREADS_S = 2.0  # between two questions how many workers there are
 _ANY = 1 << 20  # tasks that ``drive`` may hold: each AS has a window of its own
 
 
-def answer_by_candidates(
+def search_exactly(
     cluster: Cluster,
-    jobs: Sequence[CandidateJob],
+    jobs: Sequence[ExactJob],
     *,
     costs: Costs = DEFAULTS,
     pack: int | None = None,
@@ -44,15 +44,15 @@ def answer_by_candidates(
     schedule: Schedule = "free",
     fall_back: bool = False,
     told: Callable[[Outcome], None] = lambda outcome: None,
-    run: Callable[[CandidateTask], Any] = run_candidate,
-) -> Generator[CandidateAnswer, None, None]:
+    run: Callable[[ExactTask], Any] = run_exact,
+) -> Generator[ExactResult, None, None]:
     """Answer some ASes, all in one stream of tasks.
 
     Parameters
     ----------
     cluster : Cluster
         Open.
-    jobs : sequence of CandidateJob
+    jobs : sequence of ExactJob
         One a distinct graph, largest first: where the first has as many candidates in flight as
         is good for it, the next begins, so an AS that waits stops no other.
     costs : Costs
@@ -69,7 +69,7 @@ def answer_by_candidates(
         Search on a core where a GPU has too little memory.
     told : callable
         Called with every outcome, of whichever job, as it comes: for ``tasks.parquet`` and
-        progress. ``outcome.task`` is a CandidateTask (``name``, ``rows``, ``kind``, ``device``
+        progress. ``outcome.task`` is a ExactTask (``name``, ``rows``, ``kind``, ``device``
         and ``n_sources`` are as SearchTask's), ``outcome.result`` has ``read_s``;
         ``outcome.withdrawn``: it never started and has no result.
     run : callable
@@ -77,12 +77,12 @@ def answer_by_candidates(
 
     Yields
     ------
-    CandidateAnswer
+    ExactResult
         One a job, as soon as it is known, in no fixed order. Jobs that fail are told too: as
         intervals that are not exact, with the reason.
     """
     choice = Choice(costs, pack=pack, max_searches=max_searches)
-    stream = CandidateStream(cluster, jobs, choice, fall_back)
+    stream = ExactStream(cluster, jobs, choice, fall_back)
     yield from stream.answers()  # of graphs without nodes
     more: dict[str, Any] = {}
     if schedule == "free":
@@ -104,32 +104,32 @@ def answer_by_candidates(
             yield from stream.answers()
 
 
-def _name_of(task: CandidateTask) -> str:
+def _name_of(task: ExactTask) -> str:
     return task.name
 
 
 @dataclass(eq=False)
-class CandidateStream:
+class ExactStream:
     """The jobs that are not answered, in their order, and what is in flight of all.
 
     Its methods are what ``drive`` asks for; ``use`` is to be called with every outcome of a
-    CandidateTask, and ``answers`` at first and after each.
+    ExactTask, and ``answers`` at first and after each.
 
     Parameters
     ----------
     cluster, jobs, fall_back
-        As for ``answer_by_candidates``.
+        As for ``search_exactly``.
     choice : Choice
         The number of threads, and the run, are filled in.
     """
 
     cluster: Cluster
-    jobs: Sequence[CandidateJob]
+    jobs: Sequence[ExactJob]
     choice: Choice
     fall_back: bool
-    _states: dict[int, CandidateState] = field(default_factory=dict)  # by id of the job
-    _open: dict[int, CandidateState] = field(default_factory=dict)  # those without an answer
-    _answers: list[CandidateAnswer] = field(default_factory=list)
+    _states: dict[int, ExactState] = field(default_factory=dict)  # by id of the job
+    _open: dict[int, ExactState] = field(default_factory=dict)  # those without an answer
+    _answers: list[ExactResult] = field(default_factory=list)
     _n_flying: int = 0  # tasks, of all jobs
     _looked_at: float = float("-inf")
 
@@ -137,11 +137,11 @@ class CandidateStream:
         self.choice = replace(self.choice, run=uuid.uuid4().hex)
         self._look()
         for job in self.jobs:
-            state = CandidateState(job, self.choice)
+            state = ExactState(job, self.choice)
             self._states[id(job)] = self._open[id(job)] = state
             self._note_answer(state)
 
-    def next_task(self) -> CandidateTask | None:
+    def next_task(self) -> ExactTask | None:
         """Of the first AS that has one and room for it: the next begins where that has not."""
         self._look()
         n_threads, costs = self.choice.n_threads, self.choice.costs
@@ -164,28 +164,28 @@ class CandidateStream:
         state.use(outcome)
         self._note_answer(state)
 
-    def answers(self) -> list[CandidateAnswer]:
+    def answers(self) -> list[ExactResult]:
         """Of jobs that have been answered since this was asked."""
         answers, self._answers = self._answers, []
         return answers
 
-    def _note_answer(self, state: CandidateState) -> None:
+    def _note_answer(self, state: ExactState) -> None:
         if state.answer is not None and self._open.pop(id(state.job), None) is not None:
             self._answers.append(state.answer)
             state.answer = None  # it may be large, and what runs still keeps the state
 
-    def useless(self, tasks: Iterable[Any]) -> list[CandidateTask]:
+    def useless(self, tasks: Iterable[Any]) -> list[ExactTask]:
         """Candidates that are not needed any longer, of tasks in flight of any kind."""
         by_job = defaultdict(list)
         for task in tasks:
-            if isinstance(task, CandidateTask):
+            if isinstance(task, ExactTask):
                 by_job[id(task.job)].append(task)
-        found: list[CandidateTask] = []
+        found: list[ExactTask] = []
         for job, own in by_job.items():
             found += self._states[job].useless(own)
         return found
 
-    def smaller(self, task: CandidateTask) -> list[CandidateTask]:
+    def smaller(self, task: ExactTask) -> list[ExactTask]:
         """Halves of a pack; on a core what a GPU has no room for."""
         parts = []
         if task.kind == "candidate" and task.n_sources > 1:

@@ -14,10 +14,10 @@ from kernels.csr import to_host
 from kernels.errors import CheckError
 from kernels.exact_search import CoreSearches, Implied, find_tips, merge, numbered_components
 from kernels.types import NODE
-from pipeline.model.candidates import (
-    CandidateBounds,
-    CandidatePath,
-    CandidateTask,
+from pipeline.model.search.exact import (
+    ExactBounds,
+    ExactPath,
+    ExactTask,
     OpenedGraph,
 )
 from pipeline.schedule.plan.steps import MOST_LANES
@@ -30,7 +30,7 @@ _NONE = np.iinfo(np.int32).max
 _LOCAL = threading.local()
 
 
-def run_candidate(task: CandidateTask) -> OpenedGraph | CandidateBounds | CandidatePath:
+def run_exact(task: ExactTask) -> OpenedGraph | ExactBounds | ExactPath:
     """Run one step of a job on this worker; which one, ``task.kind`` says.
 
     Raises
@@ -108,7 +108,7 @@ def _held(graph: CSRGraph, is_connected: bool, run: str) -> _Held:
     return held[key]
 
 
-def _search(task: CandidateTask) -> CandidateBounds:
+def _search(task: ExactTask) -> ExactBounds:
     started = time.perf_counter()
     graph = resident_graph(task.job.snapshot, task.job.row, task.device)
     read_s = time.perf_counter() - started
@@ -137,7 +137,7 @@ def _implied_on_gpu(graph: CSRGraph, sources: np.ndarray) -> Implied:
     return Implied(sources, eccentricity, lower, upper)
 
 
-def _narrowed(found: Implied, read_s: float) -> CandidateBounds:
+def _narrowed(found: Implied, read_s: float) -> ExactBounds:
     lower, upper = to_host(found.lower), to_host(found.upper)
     if upper.dtype == np.int32 and upper.size:
         is_none = upper == _NONE
@@ -148,10 +148,10 @@ def _narrowed(found: Implied, read_s: float) -> CandidateBounds:
             lower, upper = lower.astype(kind), upper.astype(kind)
             upper[is_none] = np.iinfo(kind).max
     eccentricity = to_host(found.eccentricity).astype(np.int32)
-    return CandidateBounds(to_host(found.sources), eccentricity, lower, upper, read_s)
+    return ExactBounds(to_host(found.sources), eccentricity, lower, upper, read_s)
 
 
-def _open(task: CandidateTask) -> OpenedGraph:
+def _open(task: ExactTask) -> OpenedGraph:
     """Components, degrees, hanging trees, and the first search a component: of its hub."""
     started = time.perf_counter()
     graph = resident_graph(task.job.snapshot, task.job.row, "cpu")
@@ -201,7 +201,7 @@ def _hubs(component: np.ndarray, n_components: int, degree: np.ndarray) -> np.nd
     return nodes[first[size > _KNOWN]].astype(NODE)
 
 
-def _find_path(task: CandidateTask) -> CandidatePath:
+def _find_path(task: ExactTask) -> ExactPath:
     """A shortest path of ``length`` hops from the source, by levels that are certified."""
     started = time.perf_counter()
     graph = resident_graph(task.job.snapshot, task.job.row, "cpu")
@@ -216,4 +216,4 @@ def _find_path(task: CandidateTask) -> CandidatePath:
     while path[-1] != source:
         neighbours = graph.indices[graph.indptr[path[-1]] : graph.indptr[path[-1] + 1]]
         path.append(int(neighbours[level[neighbours] == level[path[-1]] - 1][0]))
-    return CandidatePath(np.array(path[::-1], NODE), read_s)
+    return ExactPath(np.array(path[::-1], NODE), read_s)

@@ -21,8 +21,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pipeline.model.ragged import offsets, take_rows
-from pipeline.model.tasks import Device, SearchTask, TaskKind
+from pipeline.model.columns.ragged import offsets, take_rows
+from pipeline.model.search.tasks import Device, SearchTask, TaskKind
 from pipeline.schedule.plan.costs import DEFAULTS, DEVICES, LANES, Costs
 
 MIN_LANES = 32  # a sweep of fewer sources costs nearly what one of 32 costs

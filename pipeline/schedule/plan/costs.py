@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from pipeline.model.tasks import Device
+from pipeline.model.search.tasks import Device
 
 LANES = 128  # sources that one bit-parallel sweep carries: two 64-bit words a node
 # Least seconds, and seconds an arc or a byte: no cost is nought, since plans divide by some.

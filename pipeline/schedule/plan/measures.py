@@ -19,8 +19,8 @@ from typing import cast
 import numpy as np
 
 from pipeline.metrics import EVERY_NODE, WidthMetric, metrics_of, own_kernels
-from pipeline.model.candidates import CandidateJob
-from pipeline.model.tasks import Device, WidthKind, WidthTask
+from pipeline.model.search.exact import ExactJob
+from pipeline.model.search.tasks import Device, WidthKind, WidthTask
 from pipeline.schedule.plan.batches import SHARD_ARCS, SHARD_TASKS, SHARDS_A_WORKER
 from pipeline.schedule.plan.costs import DEFAULTS, DEVICES, LANES, Costs
 from pipeline.schedule.plan.steps import by_candidates
@@ -50,7 +50,7 @@ class WidthPlan:
         Position in ("cpu", "gpu").
     cost_s : (n_tasks,) float64
         Estimate in seconds, for order and deadlines only.
-    jobs : tuple of CandidateJob
+    jobs : tuple of ExactJob
         Graphs that are answered by candidates and are in no task, largest first.
     owner : (n_rows,) int64
         For each row asked for, the row whose task or job answers it.
@@ -67,7 +67,7 @@ class WidthPlan:
     stop: np.ndarray
     device: np.ndarray
     cost_s: np.ndarray
-    jobs: tuple[CandidateJob, ...]
+    jobs: tuple[ExactJob, ...]
     owner: np.ndarray
 
     @property
@@ -147,7 +147,7 @@ def plan_widths(
         is_job = _by_candidates(nodes, arcs, on_gpu, n_workers, costs, pack)
     asked = cast(tuple[WidthMetric, ...], metrics)  # of kind ``widths``, where there are jobs
     jobs = [
-        CandidateJob(
+        ExactJob(
             int(rows[chosen[i]]),
             int(asn[chosen[i]]),
             int(nodes[i]),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from kernels.eccentricity import FEW, HOPS_EACH, N_FIRST, SWEEP_GROWTH, SWEEP_HOPS
-from pipeline.model.candidates import CandidateJob
-from pipeline.model.tasks import Device
+from pipeline.model.search.exact import ExactJob
+from pipeline.model.search.tasks import Device
 from pipeline.schedule.plan.costs import DEFAULTS, LANES, Costs
 
 # What the client does with one result, seconds a node: take it off the network (two bytes a node),
@@ -72,7 +72,7 @@ def has_room(n_flying: int, n_nodes: int, n_threads: int) -> bool:
 
 
 def lanes(
-    job: CandidateJob,
+    job: ExactJob,
     n_candidates: int,
     n_searches: int,
     longest: int,
@@ -84,7 +84,7 @@ def lanes(
 
     Parameters
     ----------
-    job : CandidateJob
+    job : ExactJob
     n_candidates : int
         That still have to be searched or bounded.
     n_searches : int

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from pipeline.model.tasks import Device
+from pipeline.model.search.tasks import Device
 from pipeline.schedule.plan.costs import DEVICES
 
 

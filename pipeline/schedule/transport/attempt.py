@@ -19,7 +19,7 @@ from distributed import Worker, get_worker
 from distributed.protocol.pickle import dumps, loads
 
 from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError
-from pipeline.model.tasks import TaskRun
+from pipeline.model.search.tasks import TaskRun
 
 # A scheduler remembers the last 1,000 events of a client: 16 MB until the client leaves.
 MAX_POSTED_BYTES = 16 << 10

@@ -15,7 +15,7 @@ from typing import Any
 
 from distributed import Client
 
-from pipeline.model.tasks import Outcome
+from pipeline.model.search.tasks import Outcome
 from pipeline.schedule.transport.flight import Allowed, Flight, Smaller, no_beat, no_split, on_any
 from pipeline.schedule.transport.state import URGENT
 from pipeline.schedule.transport.watch import Limits

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.model.tasks import Outcome, TaskRun
+from pipeline.model.search.tasks import Outcome, TaskRun
 
 Key = tuple[str, int, int]
 

@@ -21,7 +21,7 @@ from distributed.client import ClosedClientError
 from distributed.scheduler import KilledWorker
 
 from pipeline.errors import ClusterLostError, PipelineError, RetryableError
-from pipeline.model.tasks import Outcome
+from pipeline.model.search.tasks import Outcome
 from pipeline.schedule.transport.attempt import (
     POSTED,
     Attempted,

@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pipeline.errors import ClusterLostError, OutOfMemoryError, RetryableError
-from pipeline.model.tasks import Attempt, Outcome, TaskRun
+from pipeline.model.search.tasks import Attempt, Outcome, TaskRun
 from pipeline.schedule.transport.events import (
     Ask,
     Begun,

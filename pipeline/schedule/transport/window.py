@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass, field
 
-from pipeline.model.tasks import TaskRun
+from pipeline.model.search.tasks import TaskRun
 
 THREAD_WINDOW = 2  # tasks in flight for each worker thread: one runs, one is on its way
 MIN_WINDOW = 16  # tasks; those that no worker holds wait at the scheduler for whoever is free

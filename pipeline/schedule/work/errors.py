@@ -9,7 +9,7 @@ from pathlib import Path
 from kernels import KernelError
 from kernels.errors import CheckError, DeviceError, DeviceMemoryError
 from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError, StoreError
-from pipeline.model.tasks import Device
+from pipeline.model.search.tasks import Device
 from pipeline.schedule.work.resident import resident
 
 

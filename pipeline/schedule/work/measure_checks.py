@@ -11,7 +11,7 @@ from kernels import CSRGraph, Shard, diameter, sssp
 from kernels.breadth_first import bfs_queue
 from kernels.certificates import check_diameter, check_distances, check_levels, check_path
 from kernels.errors import CheckError
-from pipeline.model.results import Widths
+from pipeline.model.search.results import Widths
 
 N_CHECKED = 8  # nodes of each list whose eccentricities are searched again
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from kernels.exact_search import ShardWidths, largest_of_each
 from pipeline.metrics import WidthMetric
-from pipeline.model.ragged import offsets
-from pipeline.model.results import Widths
+from pipeline.model.columns.ragged import offsets
+from pipeline.model.search.results import Widths
 
 
 def widths_of_shard(

@@ -15,8 +15,8 @@ from kernels.exact_search import ShardWidths, widths
 from kernels.host import n_threads
 from pipeline.metrics import WidthMetric, own_kernels
 from pipeline.model.columns import concat, empty
-from pipeline.model.results import Figures, Widths
-from pipeline.model.tasks import WidthResults, WidthTask
+from pipeline.model.search.results import Figures, Widths
+from pipeline.model.search.tasks import WidthResults, WidthTask
 from pipeline.schedule.plan.measures import NO_WEIGHTS
 from pipeline.schedule.work.errors import errors_of
 from pipeline.schedule.work.measure_checks import check_weighted_widths, check_widths

@@ -18,7 +18,7 @@ import numpy as np
 
 from kernels import CSRGraph, Shard
 from kernels.host import n_threads
-from pipeline.model.tasks import Device
+from pipeline.model.search.tasks import Device
 from pipeline.store import Snapshot
 
 # Share of a worker's memory limit, or of a GPU's memory, that graphs may hold; the rest is for

@@ -18,8 +18,8 @@ from kernels.multi_source import msbfs_shard
 from kernels.types import N_FARTHEST
 from pipeline.collect.distances import join_distances, write_distances
 from pipeline.errors import PipelineError, RetryableError, is_no_room
-from pipeline.model.results import SearchResults
-from pipeline.model.tasks import SearchTask
+from pipeline.model.search.results import SearchResults
+from pipeline.model.search.tasks import SearchTask
 from pipeline.schedule.work.errors import errors_of
 from pipeline.schedule.work.resident import read_shard, resident_graph, snapshot_at
 

@@ -12,7 +12,7 @@ from flows.runs.handover import read_measurement, remove_old, write_measurement
 from kernels import Shard
 from kernels.eccentricity.shard import widths
 from pipeline.errors import StoreError
-from pipeline.model.results import Figures, Measurement, SearchResults, Widths
+from pipeline.model.search.results import Figures, Measurement, SearchResults, Widths
 from pipeline.schedule.work.measure_columns import widths_of_shard
 from pipeline.store.held import DISTANCES, KEEP_S, hold_folder
 from tests.shapes import path as path_graph

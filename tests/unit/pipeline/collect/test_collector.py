@@ -11,8 +11,8 @@ from pipeline.collect import Collector
 from pipeline.collect.schema import TASKS
 from pipeline.errors import PipelineError
 from pipeline.model.columns import concat, empty
-from pipeline.model.results import SearchResults
-from pipeline.model.tasks import Attempt, Outcome, SearchTask, TaskRun
+from pipeline.model.search.results import SearchResults
+from pipeline.model.search.tasks import Attempt, Outcome, SearchTask, TaskRun
 from tests.soak import examples
 
 ASN = np.array([10, 20, 30, 40])

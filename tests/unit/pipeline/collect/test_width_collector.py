@@ -7,8 +7,8 @@ from kernels import Shard
 from kernels.eccentricity.shard import widths
 from pipeline.collect.width_collector import NOT_MEASURED, WidthCollector
 from pipeline.model.columns import empty, take
-from pipeline.model.results import Figures, Widths
-from pipeline.model.tasks import WidthResults
+from pipeline.model.search.results import Figures, Widths
+from pipeline.model.search.tasks import WidthResults
 from pipeline.schedule.work.measure_columns import widths_of_shard
 from tests.shapes import graph_of, path, star
 

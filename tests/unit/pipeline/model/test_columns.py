@@ -22,8 +22,8 @@ from pipeline.model.columns import (
     take,
     take_apart,
 )
-from pipeline.model.ragged import first_of_rows, join_offsets, offsets, take_rows
-from pipeline.model.results import SearchResults, Widths
+from pipeline.model.columns.ragged import first_of_rows, join_offsets, offsets, take_rows
+from pipeline.model.search.results import SearchResults, Widths
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,7 +9,7 @@ import numpy as np
 
 from kernels import CSRGraph, Shard
 from pipeline.model.addresses import parse_addrs
-from pipeline.model.results import Measurement, SearchResults
+from pipeline.model.search.results import Measurement, SearchResults
 from pipeline.store.tables import Ingresses, NodeTable
 
 

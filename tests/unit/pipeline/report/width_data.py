@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from pipeline.metrics import WIDTH_METRICS
-from pipeline.model.results import Figures, Widths
+from pipeline.model.search.results import Figures, Widths
 from tests.unit.pipeline.report.memory import MemorySnapshot
 
 Weight = Callable[[int, int], float]

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.model.results import Measurement
+from pipeline.model.search.results import Measurement
 from pipeline.report import write_reports
 from pipeline.report.pages.plots import eccentricity_histogram
 from pipeline.report.pages.width_section import MAX_PATH

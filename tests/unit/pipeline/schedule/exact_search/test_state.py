@@ -20,11 +20,11 @@ from kernels.eccentricity.searches.cpu import CoreSearches
 from kernels.errors import CheckError
 from pipeline.errors import PipelineError, RetryableError
 from pipeline.metrics import WIDTH_METRICS
-from pipeline.model.candidates import CandidateBounds, CandidateJob, CandidateTask
-from pipeline.model.tasks import Outcome
+from pipeline.model.search.exact import ExactBounds, ExactJob, ExactTask
+from pipeline.model.search.tasks import Outcome
 from pipeline.schedule.exact_search import tasks as candidate_tasks
-from pipeline.schedule.exact_search.state import MAX_FAILED, CandidateState, Choice
-from pipeline.schedule.exact_search.tasks import run_candidate
+from pipeline.schedule.exact_search.state import MAX_FAILED, Choice, ExactState
+from pipeline.schedule.exact_search.tasks import run_exact
 from pipeline.schedule.plan.costs import DEFAULTS
 from pipeline.schedule.plan.steps import by_candidates, has_room, lanes, window
 from tests.oracles.widths import Truth, check_widths
@@ -35,8 +35,8 @@ from tests.strategies import graphs
 NO_NODES = np.empty(0, np.int32)
 
 
-def job_of(graph, metrics, device="cpu") -> CandidateJob:
-    return CandidateJob(0, 7, graph.n_nodes, graph.n_arcs, "nowhere", tuple(metrics), device)
+def job_of(graph, metrics, device="cpu") -> ExactJob:
+    return ExactJob(0, 7, graph.n_nodes, graph.n_arcs, "nowhere", tuple(metrics), device)
 
 
 @contextmanager
@@ -49,13 +49,13 @@ def resident(graph):
 def outcome_of(task, error=None, withdrawn=False) -> Outcome:
     done = Outcome(task, 1, 0.0, error=error, withdrawn=withdrawn)
     if error is None and not withdrawn:
-        done = replace(done, result=run_candidate(task))
+        done = replace(done, result=run_exact(task))
     return done
 
 
 def answer_of(graph, metrics, **options):
     """One task after another, all of which succeed."""
-    state = CandidateState(job_of(graph, metrics), Choice(DEFAULTS, **options))
+    state = ExactState(job_of(graph, metrics), Choice(DEFAULTS, **options))
     with resident(graph):
         while (task := state.next_task()) is not None:
             state.use(outcome_of(task))
@@ -80,8 +80,8 @@ def test_exact_for_any_order_any_failure_and_whatever_is_withdrawn(
     graph, metrics, pack, max_searches, n_workers, is_faulty, data
 ):
     choice = Choice(DEFAULTS, n_workers, pack, max_searches)
-    state = CandidateState(job_of(graph, metrics), choice)
-    running: list[CandidateTask] = []
+    state = ExactState(job_of(graph, metrics), choice)
+    running: list[ExactTask] = []
     told: list[Outcome] = []
     n_failed = 0
     with resident(graph):
@@ -195,7 +195,7 @@ def test_hand_counted_path_of_five():
 
 
 def test_a_graph_without_nodes_needs_no_task():
-    state = CandidateState(job_of(graph_of(0, []), ["diameter"]), Choice(DEFAULTS))
+    state = ExactState(job_of(graph_of(0, []), ["diameter"]), Choice(DEFAULTS))
     assert state.next_task() is None
     assert state.answer.widths.exact[0]
     assert state.answer.widths.component[0] == -1
@@ -214,7 +214,7 @@ def test_several_questions_share_their_searches():
 def test_what_fails_for_good_ends_as_an_interval_with_the_reason(kind, max_searches):
     graph = grid(12, 11)
     choice = Choice(DEFAULTS, max_searches=max_searches)
-    state = CandidateState(job_of(graph, ["diameter", "radius"]), choice)
+    state = ExactState(job_of(graph, ["diameter", "radius"]), choice)
     n_failed = 0
     with resident(graph):
         while (task := state.next_task()) is not None:
@@ -236,7 +236,7 @@ def test_what_fails_for_good_ends_as_an_interval_with_the_reason(kind, max_searc
 
 def test_one_failure_is_made_good_by_others():
     graph = tree_with_hubs(400, 5)
-    state = CandidateState(job_of(graph, ["eccentricities"]), Choice(DEFAULTS, pack=1))
+    state = ExactState(job_of(graph, ["eccentricities"]), Choice(DEFAULTS, pack=1))
     failed = []
     with resident(graph):
         while (task := state.next_task()) is not None:
@@ -253,7 +253,7 @@ def test_one_failure_is_made_good_by_others():
 def test_a_limit_is_no_failure_even_if_something_failed_and_was_made_good():
     graph = tree_with_hubs(400, 5)
     choice = Choice(DEFAULTS, pack=1, max_searches=3)
-    state = CandidateState(job_of(graph, ["eccentricities"]), choice)
+    state = ExactState(job_of(graph, ["eccentricities"]), choice)
     n_failed = 0
     with resident(graph):
         while (task := state.next_task()) is not None:
@@ -268,13 +268,13 @@ def test_a_limit_is_no_failure_even_if_something_failed_and_was_made_good():
 
 def test_a_result_of_another_graph_makes_nothing_exact():
     graph, other = path(30), star(29)
-    state = CandidateState(job_of(graph, ["eccentricities"]), Choice(DEFAULTS))
+    state = ExactState(job_of(graph, ["eccentricities"]), Choice(DEFAULTS))
     with resident(graph):
         state.use(outcome_of(state.next_task()))
     task = state.next_task()
     searches = CoreSearches(other, np.zeros(30, np.int32), 1)
     found = searches.search(task.sources)
-    wrong = CandidateBounds(found.sources, found.eccentricity, found.lower, found.upper)
+    wrong = ExactBounds(found.sources, found.eccentricity, found.lower, found.upper)
     state.use(replace(outcome_of(task, withdrawn=True), withdrawn=False, result=wrong))
     assert not state.answer.widths.exact[0]
     assert state.answer.widths.diameter_upper[0] == -1
@@ -296,12 +296,12 @@ def test_a_hub_of_more_links_than_two_bytes_tell(max_searches):
 
 def test_a_path_that_is_not_there_is_refused():
     graph = path(6)
-    task = CandidateTask("path", job_of(graph, ["diameter"]), np.array([0], np.int32), "cpu")
+    task = ExactTask("path", job_of(graph, ["diameter"]), np.array([0], np.int32), "cpu")
     with resident(graph):
-        found = run_candidate(replace(task, length=5))
+        found = run_exact(replace(task, length=5))
         assert found.path.tolist() == [0, 1, 2, 3, 4, 5]
         with pytest.raises(PipelineError, match="no node is 6 hops from node 0"):
-            run_candidate(replace(task, length=6))
+            run_exact(replace(task, length=6))
 
 
 def test_results_are_as_narrow_as_they_can_be():
@@ -310,21 +310,21 @@ def test_results_are_as_narrow_as_they_can_be():
         job = job_of(graph, ["eccentricities"])
         for sources in ([n_nodes // 2], [0, n_nodes // 2, n_nodes - 1]):
             given = np.array(sources, np.int32)
-            task = CandidateTask("candidate", job, given, "cpu", alone=len(sources) == 1)
+            task = ExactTask("candidate", job, given, "cpu", alone=len(sources) == 1)
             with resident(graph):
-                found = run_candidate(task)
+                found = run_exact(task)
             assert found.lower.dtype == found.upper.dtype == kind
             assert found.eccentricity.tolist() == [max(s, n_nodes - 1 - s) for s in sources]
 
 
 def test_what_a_worker_knows_serves_one_run_only():
     graph = grid(8, 8)
-    task = CandidateTask("candidate", job_of(graph, ["radius"]), np.array([0], np.int32), "cpu")
+    task = ExactTask("candidate", job_of(graph, ["radius"]), np.array([0], np.int32), "cpu")
     both = np.array([9, 54], np.int32)
     with resident(graph):
-        run_candidate(replace(task, run="a"))
-        again = run_candidate(replace(task, run="a", sources=both, alone=False))
-        fresh = run_candidate(replace(task, run="b", sources=both, alone=False))
+        run_exact(replace(task, run="a"))
+        again = run_exact(replace(task, run="a", sources=both, alone=False))
+        fresh = run_exact(replace(task, run="b", sources=both, alone=False))
     assert (again.lower[0], again.upper[0]) == (14, 14)
     assert fresh.lower[0] < 14
 
@@ -339,7 +339,7 @@ def test_whether_an_as_is_answered_by_candidates():
 
 
 def test_how_many_candidates_travel_together():
-    job = CandidateJob(0, 7, 10**6, 4 * 10**6, "", ("eccentricities",))
+    job = ExactJob(0, 7, 10**6, 4 * 10**6, "", ("eccentricities",))
     assert lanes(job, 10**6, 100, 10, 2, DEFAULTS) == 512
     assert lanes(job, 1000, 100, 10, 2, DEFAULTS) == 64
     assert lanes(replace(job, n_nodes=10**7), 10**6, 100, 10, 2, DEFAULTS) == 64
@@ -365,7 +365,7 @@ def test_few_searches_answer_a_long_graph_on_a_gpu(monkeypatch):
     graph = largest_component(graph)
     component = component[: graph.n_nodes]
     job = job_of(graph, ["diameter", "radius"], "gpu")
-    state, running = CandidateState(job, Choice(DEFAULTS)), []
+    state, running = ExactState(job, Choice(DEFAULTS)), []
     with resident(graph):
         while True:
             while len(running) < 2 and (task := state.next_task()) is not None:
@@ -395,9 +395,9 @@ def test_the_certificate_of_a_path_is_asked(monkeypatch):
         raise CheckError("wrong level")
 
     monkeypatch.setattr(candidate_tasks, "check_levels", refuse)
-    task = CandidateTask("path", job_of(path(3), ["diameter"]), np.array([0], np.int32), "cpu")
+    task = ExactTask("path", job_of(path(3), ["diameter"]), np.array([0], np.int32), "cpu")
     with resident(path(3)), pytest.raises(PipelineError, match="wrong result on cpu"):
-        run_candidate(task)
+        run_exact(task)
 
 
 def test_more_sources_than_a_gpu_has_lanes_are_searched_in_parts(monkeypatch):
@@ -416,9 +416,9 @@ def test_more_sources_than_a_gpu_has_lanes_are_searched_in_parts(monkeypatch):
     module.implied_on_gpu = on_cores
     monkeypatch.setitem(sys.modules, "kernels.eccentricity.gpu.shard", module)
     sources = np.arange(0, 900, 3, dtype=np.int32)
-    task = CandidateTask("candidate", job_of(graph, ["radius"], "gpu"), sources, "gpu")
+    task = ExactTask("candidate", job_of(graph, ["radius"], "gpu"), sources, "gpu")
     with resident(graph):
-        found = run_candidate(task)
+        found = run_exact(task)
     assert asked == [150, 150]
     assert found.upper.dtype == np.uint8
     assert found.upper.tolist() == [2, 3, 4] * 300

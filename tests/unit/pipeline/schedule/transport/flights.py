@@ -1,7 +1,7 @@
 """A flight without a cluster, and its instructions in words."""
 
 from pipeline.errors import OutOfMemoryError
-from pipeline.model.tasks import TaskRun
+from pipeline.model.search.tasks import TaskRun
 from pipeline.schedule.transport.events import (
     Ask,
     Cancel,

@@ -8,7 +8,7 @@ from distributed.protocol.pickle import dumps
 from distributed.scheduler import KilledWorker
 
 from pipeline.errors import ClusterLostError, FormatError, PipelineError, RetryableError
-from pipeline.model.tasks import TaskRun
+from pipeline.model.search.tasks import TaskRun
 from pipeline.schedule.transport.attempt import POSTED, Attempted, WithdrawnError
 from pipeline.schedule.transport.connection import WITHDRAWN
 from pipeline.schedule.transport.events import Failed, Finished, Ready, Withdrawn, WorkerLost

@@ -6,7 +6,7 @@ from collections import Counter
 import pytest
 
 from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError
-from pipeline.model.tasks import TaskRun
+from pipeline.model.search.tasks import TaskRun
 from pipeline.schedule.transport.events import (
     Ask,
     Begun,

@@ -1,6 +1,6 @@
 import pytest
 
-from pipeline.model.tasks import TaskRun
+from pipeline.model.search.tasks import TaskRun
 from pipeline.schedule.transport.window import Window
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from pipeline.errors import OutOfMemoryError
 from pipeline.graphs import build_graphs
-from pipeline.model.tasks import SearchTask
+from pipeline.model.search.tasks import SearchTask
 from pipeline.schedule.plan.batches import smaller
 from pipeline.schedule.work.searches import run_search
 from pipeline.store import open_snapshot, write_snapshot

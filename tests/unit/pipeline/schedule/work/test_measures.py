@@ -10,7 +10,7 @@ from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError
 from pipeline.graphs import build_graphs
 from pipeline.metrics import WIDTH_METRICS
 from pipeline.model.columns import take
-from pipeline.model.tasks import WidthTask
+from pipeline.model.search.tasks import WidthTask
 from pipeline.schedule.work import measures as width_tasks
 from pipeline.schedule.work.measures import run_widths, smaller_widths
 from pipeline.store import open_snapshot, write_snapshot

@@ -8,14 +8,14 @@ from typing import Literal
 import numpy as np
 
 from pipeline.metrics import WidthMetric
-from pipeline.model.results import Widths
-from pipeline.model.tasks import Device
+from pipeline.model.search.results import Widths
+from pipeline.model.search.tasks import Device
 
-CandidateKind = Literal["opening", "candidate", "path"]
+ExactKind = Literal["opening", "candidate", "path"]
 
 
 @dataclass(frozen=True, eq=False)
-class CandidateJob:
+class ExactJob:
     """One large AS whose widths are to be found by tasks of a candidate or a few each.
 
     Attributes
@@ -41,7 +41,7 @@ class CandidateJob:
 
 
 @dataclass(frozen=True, eq=False)
-class CandidateTask:
+class ExactTask:
     """One step of a job: how the graph hangs together (``opening``, once), searches
     (``candidate``) or the path that realises the diameter (``path``, once).
 
@@ -53,7 +53,7 @@ class CandidateTask:
         ``candidate``: whether no component has two of the sources.
     is_connected : bool
         ``candidate``: whether the graph is one component.
-    job : CandidateJob
+    job : ExactJob
     max_searches : int or None
         ``opening``: how many may be made in each component; it makes one.
     length : int
@@ -62,8 +62,8 @@ class CandidateTask:
         What a worker knows of a graph serves tasks of one run only.
     """
 
-    kind: CandidateKind
-    job: CandidateJob
+    kind: ExactKind
+    job: ExactJob
     sources: np.ndarray
     device: Device
     alone: bool = True
@@ -89,7 +89,7 @@ class CandidateTask:
 
 
 @dataclass(frozen=True, eq=False)
-class CandidateBounds:
+class ExactBounds:
     """What searches of some candidates imply; see ``kernels.eccentricity.searches.Implied``.
 
     Attributes
@@ -126,7 +126,7 @@ class OpenedGraph:
         (``kernels.eccentricity.reductions.pendant_trees``); None: all.
     tip, tip_lower : (n_tips,) int32
         Tips of trees that have paths, and how long these are: lower bounds.
-    bounds : CandidateBounds or None
+    bounds : ExactBounds or None
         None if not even these searches were allowed.
     """
 
@@ -136,12 +136,12 @@ class OpenedGraph:
     is_tip: np.ndarray | None
     tip: np.ndarray
     tip_lower: np.ndarray
-    bounds: CandidateBounds | None
+    bounds: ExactBounds | None
     read_s: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
-class CandidatePath:
+class ExactPath:
     """A shortest path, certified where it was found: (n,) int32 nodes."""
 
     path: np.ndarray
@@ -149,12 +149,12 @@ class CandidatePath:
 
 
 @dataclass(frozen=True, eq=False)
-class CandidateAnswer:
+class ExactResult:
     """What a job came to.
 
     Attributes
     ----------
-    job : CandidateJob
+    job : ExactJob
     widths : Widths
         One row. ``exact`` is False where the run was cut short, and bounds are an interval.
     reason : str
@@ -164,7 +164,7 @@ class CandidateAnswer:
         allowed did not suffice.
     """
 
-    job: CandidateJob
+    job: ExactJob
     widths: Widths
     reason: str = ""
     is_failed: bool = False

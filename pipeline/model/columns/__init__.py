@@ -19,7 +19,7 @@ from typing import Any, TypeVar, get_type_hints
 
 import numpy as np
 
-from pipeline.model.ragged import join_offsets, positions_of_rows
+from pipeline.model.columns.ragged import join_offsets, positions_of_rows
 
 Table = TypeVar("Table")
 

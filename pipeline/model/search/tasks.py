@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from pipeline.model.results import Figures, Widths
+from pipeline.model.search.results import Figures, Widths
 
 Device = Literal["cpu", "gpu"]
 TaskKind = Literal["search", "pack", "shard"]

@@ -1,0 +1,1 @@
+"""Tasks of searches, and what comes of them."""
