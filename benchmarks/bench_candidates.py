@@ -6,7 +6,7 @@
 
 Each run is one AS on a cluster that is up, its graph read before by every worker. ``whole`` is the
 same question inside one task (``kernels.eccentricity.shard``), which may use reductions that
-candidates do not: landmarks, hanging trees of all questions, bounds of the own process.
+candidates do not: landmarks, pendant trees of all questions, bounds of the own process.
 
 ``wall_s`` is from the first task to the answer, ``busy_share`` what workers computed of it,
 ``told_ms`` the median from the end of a candidate's search to when the client has it. The row

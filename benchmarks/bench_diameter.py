@@ -9,8 +9,8 @@ FILE is what ``benchmarks/lib/graph_files.py`` reads; its largest weakly connect
 taken.
 On the host one thread a program, one core for all of them. Ours is certified before it is timed
 (where that takes few searches, else its path is), others must agree. Each other program runs in a
-process of its own; a call over ``--cutoff`` seconds is ended there and told as ``> N s``. The time
-is that of one call on a graph in the program's own form.
+process of its own; a call over ``--cutoff`` seconds is ended there and reported as ``> N s``. The
+time is that of one call on a graph in the program's own form.
 """
 
 from __future__ import annotations

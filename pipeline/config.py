@@ -150,8 +150,8 @@ class IngestConfig:
     store: Path = _store()
     snapshot: str | None = _snapshot()  # None: the UTC date of the newest record
     format: str | None = option(
-        default=None,  # told by content
-        help="Format [told by content].",
+        default=None,  # recognised by content
+        help="Format [recognised by content].",
         metavar="NAME",
         choices=_formats,
     )

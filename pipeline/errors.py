@@ -17,7 +17,7 @@ class PipelineError(Exception):
 
 
 class UsageError(PipelineError, ValueError):
-    """What was asked for cannot be done; one line says what to give instead (exit status 2)."""
+    """What was requested cannot be done; one line says what to give instead (exit status 2)."""
 
 
 class FormatError(PipelineError, ValueError):

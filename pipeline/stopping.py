@@ -17,7 +17,7 @@ _PR_SET_PDEATHSIG = 1  # prctl(2)
 class Stopped(KeyboardInterrupt):
     """A KeyboardInterrupt by another name.
 
-    CPython kills its process by SIGINT at the very end, whatever exit status was asked for, if a
+    CPython kills its process by SIGINT at the very end, whatever exit status was requested, if a
     plain KeyboardInterrupt ever left an ``exec`` of text (dataclasses and other modules that are
     being imported do that), although it was caught later; it looks for the exact class.
     """

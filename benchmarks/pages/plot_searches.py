@@ -60,7 +60,7 @@ def sizes(rows: list[Row]) -> list[Row]:
 def curves(rows: list[Row], what: dict[str, str]) -> list[Line]:
     """A line a program, machine and kind of search, over the number of routers.
 
-    ``what`` names the kinds, and how each is told in the legend.
+    ``what`` names the kinds, and how each is reported in the legend.
     """
     found: dict[tuple, list[tuple[float, float]]] = {}
     for row in sizes(rows):

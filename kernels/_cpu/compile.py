@@ -82,7 +82,7 @@ def compile_cpu(work: Sequence[Work] = ALL) -> float:
     Every kernel names its signatures, so that importing its module compiles it. Call this once
     before processes that use kernels start: two that compile at once may spoil each other's
     cache files. A first call logs a warning that says what it does, which Python writes to stderr
-    unless told otherwise.
+    unless stated otherwise.
     """
     started = time.perf_counter()
     unknown = [kind for kind in work if not is_compiled([kind])]

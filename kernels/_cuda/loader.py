@@ -12,7 +12,7 @@ from kernels.errors import DeviceError
 _COMMON = Path(__file__).with_name("common.cuh")
 OPTIONS = ("-std=c++17",)
 # Of kernels that stand between ``#if !ONLY_SOME || WITH_<name>`` and ``#endif`` a module has that
-# which was asked for; without these definitions a file has all of them.
+# which was requested; without these definitions a file has all of them.
 _APART = re.compile(r"^#if !ONLY_SOME \|\| WITH_(\w+)$", re.MULTILINE)
 _INCLUDE = re.compile(r'#include "(\w+\.cuh)"')
 
@@ -72,7 +72,7 @@ def _kernel(launcher_file: str, name: str, device_id: int, cooperative: bool) ->
 
 
 def options_for(cu_file: Path, name: str) -> tuple[str, ...]:
-    """Options with which a file has kernel ``name``, and of those that are dear only this one."""
+    """Options with which a file has kernel ``name``, of the expensive ones only this one."""
     apart = _APART.findall(source_of(cu_file))
     if not apart:
         return OPTIONS

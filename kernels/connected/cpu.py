@@ -3,7 +3,7 @@
 A label is a node of the same component, at most the node itself; a root is its own label. A root
 is put under a smaller one by compare-and-swap, once and for all, so threads may link rows side by
 side: which root hangs where depends on their order, the smallest node of a component does not.
-Of a large graph most nodes are mostly found to hang together first (``part``), and get their label
+Of a large graph most nodes are mostly found connected first (``part``), and get their label
 by that; only the others are linked, as in Afforest [1]_.
 
 References
@@ -26,7 +26,7 @@ from kernels.connected.part import ONE, grow_part, is_in, missing_of
 
 LARGE = 1 << 20  # arcs from which threads share the rows; below, starting them costs more
 CHUNKS_EACH = 16  # runs of rows a thread: they end together though rows differ
-_AHEAD = 16  # arcs whose labels are asked for early: 8 to 32 take within a sixth of the best
+_AHEAD = 16  # arcs whose labels are requested early: 8 to 32 take within a sixth of the best
 
 
 def components(indptr: np.ndarray, indices: np.ndarray, label: np.ndarray) -> None:
@@ -128,7 +128,7 @@ def label_part(first, last, part, smallest, label):
 def link_others(indptr, indices, first, last, part, label):
     """Unite the nodes of words ``first`` to ``last - 1`` outside the part with their neighbours.
 
-    The part hangs together already, so this sees each edge that matters.
+    The part is connected already, so this sees each edge that matters.
     """
     for w in range(first, last):
         missing = missing_of(part, w, label.size)

@@ -29,7 +29,7 @@ ONE, _LAST = np.uint64(1), np.uint64(63)
 def grow_part(
     indptr: np.ndarray, indices: np.ndarray, team: Team, runs: Sequence[Run]
 ) -> np.ndarray | None:
-    """A set of nodes that hang together, as far as a few passes find it.
+    """A set of nodes that are connected, as far as a few passes find it.
 
     Parameters
     ----------

@@ -5,7 +5,7 @@ most h hops apart; g(0) = 0. Between whole numbers g is interpolated linearly, a
 diameter is the least number D with g(D) = 0.9 (Leskovec, Kleinberg, Faloutsos: Graphs over time:
 densification laws, shrinking diameters and possible explanations, KDD 2005). Pairs of all
 components count, not those of the largest alone. A node and itself are no pair here. SNAP counts
-them, at 0 hops, so its figure is a little lower: where n nodes hang together, it is ours for
+them, at 0 hops, so its figure is a little lower: where n nodes are connected, it is ours for
 0.9 - 0.1 / (n - 1) in place of 0.9.
 
 *Estimates.* From k of n nodes as sources, drawn without replacement, all n as likely. With C_i(h)
@@ -113,7 +113,7 @@ def effective_diameters(
     if not 0 < percentile <= 1:
         raise GraphError(f"percentile {percentile} is not a share above 0 and at most 1")
     if n_sources < 2:
-        raise GraphError(f"{n_sources} sources tell no error; give 2 or more")
+        raise GraphError(f"{n_sources} sources give no error estimate; give 2 or more")
     n_nodes = np.diff(to_host(shard.node_ptr))
     is_estimated = (n_nodes > max_exact) & (n_nodes > n_sources)
     found = count_pairs(shard, ~is_estimated)

@@ -73,7 +73,7 @@ def check_diameter(graph: CSRGraph, found: Diameter) -> None:
     if found.proof.by_trees:
         is_tip, longest = _tips(graph)
         if longest[nodes].max() > found.diameter:
-            raise CheckError(f"a hanging tree has a path of {longest[nodes].max()} hops")
+            raise CheckError(f"a pendant tree has a path of {longest[nodes].max()} hops")
         open_nodes = open_nodes[is_tip[open_nodes]]
     outside = open_nodes
     for centre in found.proof.centres.tolist():

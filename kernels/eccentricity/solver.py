@@ -107,7 +107,7 @@ class EccentricitySolver:
         graph = self.graph
         degree = np.diff(graph.indptr).astype(np.int32)
         hub = np.array([np.argmax(degree)], NODE)
-        # One search tells whether the graph hangs together, and is the first to give bounds.
+        # One search tells whether the graph is connected, and is the first to give bounds.
         component = np.zeros(graph.n_nodes, np.int32)
         self.names = np.zeros(1, NODE)
         self.searches = CoreSearches(graph, component, 1)

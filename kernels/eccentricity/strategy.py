@@ -38,7 +38,7 @@ class Strategy:
     winnow : bool
         For diameters, search only outside a ball around a centre (``bounds``).
     trees : bool
-        For diameters, ask only about the deepest node of each hanging tree (``trees``).
+        For diameters, ask only about the deepest node of each pendant tree (``trees``).
     landmarks : bool
         For diameters, look at pairs of nodes that no landmark keeps close (``landmarks``).
     sweeps : bool
@@ -172,8 +172,8 @@ def choose_step(strategy: Strategy, now: Progress) -> Step:
 
     Notes
     -----
-    Nothing dear is begun before searches have cost about as much: so the whole costs at most a few
-    times what the best order of steps would have, and ``is_beaten`` ends what tells too little.
+    Nothing expensive is begun before searches have cost about as much: so the whole costs at most
+    a few times what the best order of steps would have, and ``is_beaten`` ends what tells too little.
     """
     step = _next_step(strategy, now)
     if now.n_candidates <= FEW or not strategy.sweeps:

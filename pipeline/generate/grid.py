@@ -3,7 +3,7 @@
 Router (row, column) has the id row * n_columns + column and is linked to the next one in its row
 and in its column. Exactly the share of links asked for is cut, each set of so many links equally
 likely. All routers stay, so the graph may fall apart: with a tenth of the links cut, one router in
-ten thousand stands alone and nearly all others hang together; from half of them on it is dust (the
+ten thousand stands alone and nearly all others are connected; from half of them on it is dust (the
 threshold of bond percolation on this lattice: Kesten, 1980).
 """
 

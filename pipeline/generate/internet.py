@@ -6,7 +6,7 @@ size is random, and so is which routers are ingresses.
 
 From each ingress one link goes to an ingress of another AS, drawn evenly from all of those: an AS
 is met as often as it has ingresses, so the larger the likelier. The first ingress of an AS draws
-from the larger ASes only, so that all hang together. A link drawn from both of its ends is one
+from the larger ASes only, so that all are connected. A link drawn from both of its ends is one
 link. Every ingress so has a link, some have many.
 """
 

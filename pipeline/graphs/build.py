@@ -31,8 +31,8 @@ from pipeline.graphs.adjacency import (
 )
 from pipeline.graphs.combine import asns_of, combine
 from pipeline.graphs.connectivity import count_components
-from pipeline.model.graphs import GraphSet
 from pipeline.model.columns.ragged import take_rows
+from pipeline.model.graphs import GraphSet
 from pipeline.model.topology import NO_ASN, IngressTable, Topology
 
 HASH_THREADS = 2  # sha256 releases the interpreter's lock for all but the smallest graphs

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from pipeline.errors import UsageError
-from pipeline.model.graphs import NO_ID
 from pipeline.model.columns.ragged import offsets
+from pipeline.model.graphs import NO_ID
 from pipeline.model.topology import NO_ASN, IngressTable, Topology
 
 MAX_ASN = 2**32 - 1

@@ -10,7 +10,7 @@ into X when the last mapped hop before it is in another AS Y:
 
 The first answer of a trace is never an entry: what came before it was not seen. Nor is a hop
 before which every answer is unmapped. Nor is the destination's own final reply: it comes from
-the address that was asked for, whichever interface the packet came in by, so it does not say
+the address that was probed, whichever interface the packet came in by, so it does not say
 where X begins. A trace that leaves X and comes back enters it twice.
 """
 

@@ -2,7 +2,7 @@
 
 A reader's module has ``sniff(head) -> bool`` (does a file that begins so belong to it?),
 ``read(stream, report) -> Iterator`` and, where it compiles anything, ``compile_kernels()``; readers
-do not know one another. A format is told by content, never by a file's name. What else depends on
+do not know one another. A format is recognised by content, never by name. What else depends on
 a format (choices and messages of ``--format``, which files of a folder claim to be measurements,
 the table in docs/formats.md, the contract between readers) follows from its row.
 """
@@ -34,7 +34,7 @@ __all__ = [
     "warm_up",
 ]
 
-HEAD_BYTES = 1 << 16  # decompressed bytes that a format is told by
+HEAD_BYTES = 1 << 16  # decompressed bytes by which a format is recognised
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ def claims_a_format(path: Path) -> bool:
 
 
 def detect_format(path: Path) -> str:
-    """Name of the format of a file, told by its first ``HEAD_BYTES`` decompressed bytes.
+    """Name of the format of a file, recognised by its first ``HEAD_BYTES`` decompressed bytes.
 
     Raises
     ------
@@ -130,7 +130,7 @@ def open_reader(
         Filled while the iterator is consumed; ``sha256``, ``size_bytes``, ``status`` and ``error``
         when it ends, also by an error.
     format : str, optional
-        A key of FORMATS; told by content where None.
+        A key of FORMATS; recognised by content where None.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Open an input file: plain, gzip, bzip2 or xz, told by its first bytes and never by its name.
+"""Open an input file: plain, gzip, bzip2 or xz by its first bytes, never by its name.
 
 Decompression streams: however large a file claims to become, at most ``CHUNK`` decompressed bytes
 are held here. Members of one kind may follow one another (``cat a.gz b.gz``); zero bytes after the

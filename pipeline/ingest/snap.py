@@ -36,7 +36,7 @@ from pipeline.model.topology import NO_ASN, Topology
 
 MAX_HEADER_LINES = 1000  # comments beyond are passed over unread
 MAX_COLUMNS = 16
-MAX_SNIFFED_COLUMNS = 4  # of lists told by content; wider tables of numbers may be anything
+MAX_SNIFFED_COLUMNS = 4  # of lists recognised by content; wider tables of numbers may be anything
 SNIFFED_ROWS = 100
 MAX_ID = 2**63 - 1
 _BOM = b"\xef\xbb\xbf"

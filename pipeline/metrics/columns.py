@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 WEIGHTED = "weighted_"  # names of metrics by weight, and of their columns, begin with it
-BY_WEIGHT = "weight"  # unit of what is told in the unit of the snapshot's weights
+BY_WEIGHT = "weight"  # unit of what is reported in the unit of the snapshot's weights
 
 Table = Literal["ases", "nodes", "ingresses"]
 
@@ -126,12 +126,12 @@ _WIDTHS = (
     ),
     Column("radius_lower", "int64", "hops", _LOWER),
     Column("radius_upper", "int64", "hops", _UPPER),
-    Column("exact", "bool", "", "all that was asked for is known exactly, in every component"),
+    Column("exact", "bool", "", "all that was requested is known exactly, in every component"),
     Column(
         "n_center",
         "int64",
         "nodes",
-        "nodes whose eccentricity is the radius; null where not asked for or not known. Which they "
+        "nodes whose eccentricity is the radius; null where not requested or not known. Which they "
         "are says `nodes/<asn>.parquet`",
     ),
     Column("n_periphery", "int64", "nodes", "nodes whose eccentricity is the diameter, likewise"),
@@ -171,14 +171,14 @@ _WIDTHS = (
         "eccentricity",
         "int32",
         "hops",
-        "hops to the farthest node of its own component; null where not asked for or not known",
+        "hops to the farthest node of its own component; null where not requested or not known",
         "nodes",
     ),
     Column(
         "in_center",
         "bool",
         "",
-        "of the largest component; null where not asked for or not known",
+        "of the largest component; null where not requested or not known",
         "nodes",
     ),
     Column("in_periphery", "bool", "", "likewise", "nodes"),

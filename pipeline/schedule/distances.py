@@ -20,7 +20,7 @@ from pipeline.store.held import DISTANCES, hold_folder, release_folder
 
 
 def distances_folder(snapshot: Snapshot, config: AnalyzeConfig) -> Path | None:
-    """A fresh folder beside the report that is to be; None where no distances are asked for."""
+    """A fresh folder beside the report that is to be; None where no distances are requested."""
     if not config.distances:
         return None
     try:

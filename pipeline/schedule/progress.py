@@ -15,7 +15,7 @@ log = logging.getLogger(__name__)
 
 PROGRESS_S = 0.1  # at most this often
 LONG_RUN_S = 60.0  # expected; of a shorter run nobody asks how long it takes
-LONG_TASK_S = 600.0  # expected; told before it begins
+LONG_TASK_S = 600.0  # expected; reported before it begins
 N_NAMED = 3  # such tasks
 
 

@@ -17,8 +17,8 @@ from pipeline.collect.width_collector import WidthCollector
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
 from pipeline.metrics import compiled_work, tasks_of
-from pipeline.model.search.exact import ExactJob, ExactTask
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
+from pipeline.model.search.exact import ExactJob, ExactTask
 from pipeline.model.search.results import Measurement
 from pipeline.model.search.tasks import Outcome, WidthKind, WidthResults
 from pipeline.model.words import number
@@ -171,7 +171,7 @@ class _Run:
         kind: WidthKind,
         metrics: tuple[str, ...],
     ) -> WidthPlan:
-        """Tasks of one kind; ASes that cannot have widths of this kind are told at once."""
+        """Tasks of one kind; ASes that cannot have widths of this kind are reported at once."""
         snapshot, config = self._snapshot, self._config
         has_weights = bool(snapshot.manifest["has_weights"])
         planned = rows if kind != "weighted" or has_weights else rows[:0]

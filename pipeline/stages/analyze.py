@@ -152,7 +152,7 @@ def _open_measured(config: AnalyzeConfig, measurement: Measurement) -> Snapshot:
     name = measurement.snapshot
     if config.snapshot not in (None, name):
         raise UsageError(
-            f"snapshot {config.snapshot} was asked for, but {name} was measured: measure again"
+            f"snapshot {config.snapshot} was requested, but {name} was measured: measure again"
         )
     snapshot = open_for(replace(config, snapshot=name))
     if snapshot.version != measurement.version:

@@ -80,7 +80,7 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
     _refuse_mixture(inputs, config)
     if traces and not config.ip2as and config.asn is None:
         raise UsageError(
-            f"{traces[0].path}: traces alone do not tell an AS; give --ip2as FILE (CAIDA pfx2as), "
+            f"{traces[0].path}: traces alone name no AS; give --ip2as FILE (CAIDA pfx2as), "
             "or --asn N if all belong to one"
         )
     # What is wrong with options is said before hours of reading, not after.

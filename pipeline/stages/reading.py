@@ -30,7 +30,7 @@ from pipeline.stopping import end_with_parent
 # Input below which this process reads alone: a second one starts up for 2 to 3 s, in which this
 # one reads some 30 MB of compressed warts.
 SPREAD_BYTES = 32 << 20
-POLL_S = 0.3  # how often progress is asked for while processes read
+POLL_S = 0.3  # how often progress is requested while processes read
 
 _traces_read: Any = None  # shared counter of this process's pool; set by _start_process
 

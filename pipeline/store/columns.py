@@ -149,7 +149,7 @@ class ColumnFiles:
         with _naming(self.paths[file]):
             bounds = self._footer(file)[1]
             if len(stops) and (starts.min() < 0 or stops.max() > bounds[-1]):
-                raise ValueError(f"has {bounds[-1]} rows, row {stops.max() - 1} is asked for")
+                raise ValueError(f"has {bounds[-1]} rows, row {stops.max() - 1} is requested")
             whole: list[_Piece] = []
             for start, stop in merged(starts, stops):
                 group = int(np.searchsorted(bounds, start, side="right")) - 1
@@ -172,7 +172,7 @@ class ColumnFiles:
         with _naming(self.paths[file]):
             bounds = self._footer(file)[1]
             if len(positions) and positions[-1] >= bounds[-1]:
-                raise ValueError(f"has {bounds[-1]} rows, row {positions[-1]} is asked for")
+                raise ValueError(f"has {bounds[-1]} rows, row {positions[-1]} is requested")
             groups = np.searchsorted(bounds, positions, side="right") - 1
             for group in np.unique(groups):
                 first, last = np.searchsorted(groups, [group, group + 1])

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from pipeline.model.graphs import NO_ID
 from pipeline.model.columns.ragged import take_rows
+from pipeline.model.graphs import NO_ID
 
 
 @dataclass(frozen=True, eq=False)

@@ -77,7 +77,7 @@ def test_hand_over_is_of_the_snapshot_that_was_measured(config, tmp_path):
     write_measurement(path, measure_stage(config), 0.0)
     ingest(config.store, "second", "tuesday")
     measurement, started = read_measurement(path)
-    with pytest.raises(UsageError, match=r"tuesday was asked for, but night was measured"):
+    with pytest.raises(UsageError, match=r"tuesday was requested, but night was measured"):
         report_stage(replace(config, snapshot="tuesday"), measurement, started)
     assert not config.out.exists()
     summary = report_stage(config, measurement, started)

@@ -26,7 +26,7 @@ class DeviceBounds:
     Parameters
     ----------
     shard : Shard
-        On the current GPU; each of its graphs hangs together and has a node.
+        On the current GPU; each of its graphs is connected and has a node.
 
     Attributes
     ----------

@@ -23,7 +23,7 @@ class Parts:
     Attributes
     ----------
     shard : Shard
-        Every graph hangs together and has a node.
+        Every graph is connected and has a node.
     names, size : (n_components,) int32
         Smallest node of each component, ascending, in the ids of the other; nodes.
     order : (n_nodes,) int32 or None

@@ -2,8 +2,8 @@
 
 The theory is that of ``bounds``: upper and lower bounds by the triangle inequality, and winnowing,
 here for the periphery too (see the .cu file).
-Sweeps of up to 256 lanes are so cheap here that landmarks and hanging trees do not pay; where all
-eccentricities or the center are asked for, reference nodes do.
+Sweeps of up to 256 lanes are so cheap here that landmarks and pendant trees do not pay; where all
+eccentricities or the center are requested, reference nodes do.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class DeviceSolver:
         check_fits(BYTES_A_NODE * n_nodes + sweep_bytes(n_nodes, n_arcs, 1, levels=True), what)
         if shard.n_graphs != 1 or 0 in (max_searches, max_each):
             return cls(components_of(shard), max_searches, max_each)
-        # One search tells whether the graph hangs together, and is the first to give bounds.
+        # One search tells whether the graph is connected, and is the first to give bounds.
         hub = cp.argmax(cp.diff(shard.indptr))
         level, eccentricity, n_reached = bfs(shard.indptr, shard.indices, int(hub), -1)
         if n_reached == n_nodes:

@@ -269,7 +269,7 @@ def _outside(level, upper, longest, nodes):
     nogil=True,
 )
 def run(indptr, indices, levels, lower, upper, sources, ends, first, second, apart, told):
-    """Search until answered or dear; the outcome.
+    """Search until answered or too expensive; the outcome.
 
     ``told``: the number of searches, which found the longest path, which is the centre, the number
     of pairs that are left, -1: not known, and the number of ``ends``, from which sweeps were made,

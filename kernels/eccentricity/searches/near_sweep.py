@@ -143,7 +143,7 @@ def sweep_components(
     Parameters
     ----------
     node_ptr, source_ptr : (n_components + 1,) int64
-        Nodes of component c are node_ptr[c] .. node_ptr[c + 1] - 1; each hangs together.
+        Nodes of component c are node_ptr[c] .. node_ptr[c + 1] - 1; each is connected.
     sources : (n_sources,) int32
         Those of component c, from source_ptr[c] on, in its own ids; close ones side by side.
     lower : (n_nodes,) int32

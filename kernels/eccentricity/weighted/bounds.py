@@ -1,7 +1,7 @@
 """Bounds of weighted eccentricities: which source next, what finished searches prove.
 
 Runs no search, knows no device. Let d(s, v) be the distance that ``sssp`` finds from s, a sum
-rounded from s on, and e(s) the largest finite one. What is asked for are extremes of e **as found
+rounded from s on, and e(s) the largest finite one. What is requested are extremes of e **as found
 by searches, to the bit**; but d(s, v) and d(v, s) are sums of the same weights in opposite order,
 and may differ by rounding. So the bounds of the triangle inequality are widened.
 

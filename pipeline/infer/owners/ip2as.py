@@ -43,7 +43,7 @@ from pipeline.infer.tables import parse_v4, read_chunks
 from pipeline.model.reading import ReadReport
 
 _MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
-# Tables of other tools, told by their first lines: pyasn's, and ranges with commas.
+# Tables of other tools, recognised by their first lines: pyasn's, and ranges with commas.
 _PYASN = re.compile(rb"[0-9a-fA-F.:]+/\d+\s+\d+\s*$")
 _RANGES = re.compile(rb'"?[0-9a-fA-F.:]+"?,"?[0-9a-fA-F.:]+"?,"?(?:AS)?\d+"?')
 _HEAD_BYTES, _HEAD_LINES = 1 << 14, 20

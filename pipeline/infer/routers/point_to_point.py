@@ -7,7 +7,7 @@ is seen before b is then several routers. Such an address gives itself away when
 "ends of one link" stand in one trace, which no two addresses of one router do.
 
 1. The *sides* of b: all x seen directly before b, where b answered as a router on the way (a
-   destination's own reply comes from the address that was asked for), and the mate of b.
+   destination's own reply comes from the address that was probed), and the mate of b.
 2. Two sides of b in one trace: b is *suspect* and joins nothing. All pairs of up to
    ``_ALL_PAIRS`` sides are watched; of more sides each is watched against the next few by
    address, so that facts stay linear in links.

@@ -168,7 +168,7 @@ class AtlasDecoder(TraceDecoder):
         return self._next_record is not None and last.rstrip().endswith(b"]")
 
     def _line(self, window: ByteWindow, at: int) -> int:
-        """Line of ``at``, counted from the last place that was asked for."""
+        """Line of ``at``, counted from the last place that was requested."""
         first, last = sorted((self._counted_to, at))
         n_between = int(np.count_nonzero(window.data[first:last] == 10))
         self._n_lines += n_between if last == at else -n_between

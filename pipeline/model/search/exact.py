@@ -26,7 +26,7 @@ class ExactJob:
     snapshot : str
         Directory of the snapshot's files, visible to the workers.
     metrics : tuple of str
-        What is asked for, of WIDTH_METRICS; at least one.
+        What is requested, of WIDTH_METRICS; at least one.
     device : str
         ``cpu`` or ``gpu``: where candidates are searched.
     """
@@ -42,7 +42,7 @@ class ExactJob:
 
 @dataclass(frozen=True, eq=False)
 class ExactTask:
-    """One step of a job: how the graph hangs together (``opening``, once), searches
+    """One step of a job: how the graph is connected (``opening``, once), searches
     (``candidate``) or the path that realises the diameter (``path``, once).
 
     Attributes
@@ -111,7 +111,7 @@ class ExactBounds:
 
 @dataclass(frozen=True, eq=False)
 class OpenedGraph:
-    """How a graph hangs together, and the bounds by one search a component.
+    """How a graph is connected, and the bounds by one search a component.
 
     Attributes
     ----------

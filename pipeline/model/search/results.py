@@ -56,7 +56,7 @@ class Widths:
     row : (n_graphs,) int64
         AS row of the snapshot, ascending.
     metrics : tuple of str
-        What was asked for, of WIDTH_METRICS; what was not asked for may still be known.
+        What was requested, of WIDTH_METRICS; what was not asked for may still be known.
     is_weighted : bool
     n_searches : (n_graphs,) int64
         Sources searched for all of it, over all components.
@@ -65,7 +65,7 @@ class Widths:
     diameter_lower, diameter_upper, radius_lower, radius_upper : (n_graphs,) int64 or float64
         Proven bounds; equal where the value is exact. -1 where nothing is known.
     exact : (n_graphs,) bool
-        Whether all that was asked for is known exactly, in every component.
+        Whether all that was requested is known exactly, in every component.
     path_ptr : (n_graphs + 1,) int64; path : int32
         Nodes of a shortest path as long as ``diameter_lower``; empty where it was not asked for.
     center_ptr, periphery_ptr : (n_graphs + 1,) int64; center, periphery : int32
@@ -173,13 +173,13 @@ class Measurement:
     distances_dir : str
         Folder of this run's hop matrices, a file an AS, for the report to take in; "" if none.
     widths, weighted_widths : Widths or None
-        In hops and by weight, where asked for; a row for each of ``rows`` that did not fail.
+        In hops and by weight, where requested; a row for each of ``rows`` that did not fail.
     figures : dict of str to Figures
         By kind of task, of metrics with a kernel of their own that were asked for; the same rows.
     snapshot, version : str
         What was measured: name of the snapshot, and folder of the version that it then was.
     metrics : tuple of str
-        What was asked for, of ``pipeline.metrics.METRICS``.
+        What was requested, of ``pipeline.metrics.METRICS``.
     lost : str
         Why the cluster was lost before all was measured; empty where it was not.
     """

@@ -64,7 +64,7 @@ class WidthTask:
     rows : (n_graphs,) int64
         AS rows of the snapshot, ascending.
     metrics : tuple of str
-        What is asked for: of WIDTH_METRICS, or the one metric of a kernel.
+        What is requested: of WIDTH_METRICS, or the one metric of a kernel.
     device : str
         ``cpu`` or ``gpu``.
     max_searches : int or None

@@ -116,11 +116,11 @@ def _limit(kind: str, has_files: bool, has_traces: bool, made_up: bool) -> tuple
     if has_files:
         return (
             "a router of a topology file, or a machine of traces, its addresses merged",
-            "A node is a router: of a topology file, or of traces, where an alias file told which "
+            "A node is a router: of a topology file, or of traces, where an alias file says which "
             "addresses belong to one machine.",
         )
     return (
-        "a machine, its addresses merged as far as the alias file tells",
+        "a machine, its addresses merged as far as the alias file says",
         "A node is a router: the addresses that the alias file gives to one machine were merged.",
     )
 
@@ -128,7 +128,7 @@ def _limit(kind: str, has_files: bool, has_traces: bool, made_up: bool) -> tuple
 _LIMITS = {
     "interface": (
         "an interface address; none were merged to routers",
-        "A node is an interface address, since no alias file told which addresses belong to one "
+        "A node is an interface address, since no alias file says which addresses belong to one "
         "router: real routers are fewer, and hops between them at most as many.",
     ),
     "mixed": (

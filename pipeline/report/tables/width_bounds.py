@@ -87,7 +87,7 @@ def _eccentricities(widths: Widths, results: SearchResults) -> tuple[np.ndarray,
 
 
 def _with_exact(widths: Widths) -> Widths:
-    """The same, what the bounds now say exactly told as exact."""
+    """The same, what the bounds now say exactly reported as exact."""
     graph = row_of_value(widths.component_ptr)
     is_largest = widths.component_id == widths.component[graph]
     n_graphs = len(widths.row)

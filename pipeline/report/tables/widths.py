@@ -91,7 +91,7 @@ class WidthTable:
         return "weighted" if self.widths.is_weighted else "widths"
 
     def asks_for(self, what: str) -> bool:
-        """Whether ``diameter`` or ``radius`` follows from what was asked for."""
+        """Whether ``diameter`` or ``radius`` follows from what was requested."""
         return bool(TELLS[what] & set(self.widths.metrics))
 
 
@@ -102,7 +102,7 @@ class WidthReport:
     Attributes
     ----------
     tables : tuple of WidthTable
-        In hops, then by weight; whichever was asked for.
+        In hops, then by weight; whichever was requested.
     figures : tuple of FigureTable
         Of metrics with a kernel of their own.
     """
@@ -124,7 +124,7 @@ class WidthReport:
         return made | by_weight.get(True, {})
 
     def listed(self) -> list[Column]:
-        """Columns that lists of ASes show: what follows from what was asked for."""
+        """Columns that lists of ASes show: what follows from what was requested."""
         shown = [
             column
             for table in self.tables

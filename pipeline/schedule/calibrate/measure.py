@@ -242,7 +242,7 @@ def fit_line(x: Sequence[float], seconds: Sequence[float]) -> tuple[float, float
     ones = np.ones(len(t))
     best, *_ = np.linalg.lstsq(columns, ones, rcond=None)
     if (best < 0).any() or len(t) == 1:
-        # At the border of what is allowed one of the two is nought; a single sample is all slope.
+        # At the border of what is allowed one of the two is zero; a single sample is all slope.
         alone = columns.T @ ones / np.maximum((columns**2).sum(axis=0), np.finfo(float).tiny)
         error = ((columns * alone - 1) ** 2).sum(axis=0)
         keep = 1 if len(t) == 1 else int(np.argmin(error))

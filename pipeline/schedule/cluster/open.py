@@ -196,7 +196,7 @@ def open_cluster(config: AnalyzeConfig, snapshot: Path | None = None) -> Iterato
 
 def _quiet() -> None:
     """Distributed tells of each start and stop; a run of ours should not."""
-    # Dead workers and lost results are told as errors; what matters reaches us as outcomes.
+    # Dead workers and lost results are reported as errors; what matters reaches us as outcomes.
     # These have levels of their own, set when distributed was imported.
     for name in ("distributed", "distributed.client", "bokeh", "tornado", "tornado.application"):
         logging.getLogger(name).setLevel(logging.CRITICAL)

@@ -75,7 +75,7 @@ async def ask_worker(client: Client, worker: str, path: str | None) -> dict:
     asked = client.scheduler.broadcast(msg=versions, workers=[worker], on_error="ignore")
     told = await _in_time(worker, asked)
     if not isinstance(told, dict):
-        raise UsageError(f"worker {worker} does not tell its versions ({told})")
+        raise UsageError(f"worker {worker} does not report its versions ({told})")
     _check_versions(worker, told.get("packages") or {})
     asked = client._run(probe, path, workers=[worker], on_error="return")
     answer = await _in_time(worker, asked)

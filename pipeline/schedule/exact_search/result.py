@@ -8,8 +8,8 @@ import numpy as np
 
 from kernels.exact_search import EccentricityBounds, Question
 from kernels.types import NODE
-from pipeline.model.search.exact import ExactJob
 from pipeline.model.columns import one_row
+from pipeline.model.search.exact import ExactJob
 from pipeline.model.search.results import Widths
 
 _CENTER: tuple[Question, ...] = ("center", "eccentricities")

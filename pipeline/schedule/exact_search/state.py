@@ -300,7 +300,7 @@ class ExactState:
         )
 
     def _conclude(self, path: np.ndarray, is_known: bool = True) -> None:
-        """Say what is known. Nothing is told as exact that was not proven, or has no path."""
+        """Say what is known. Nothing is reported as exact that was not proven, or has no path."""
         self._stage = "over"
         if is_known and (self._bounds or not self.job.n_nodes):
             found = (self._names, self._bounds, self._n_searches)
@@ -311,7 +311,9 @@ class ExactState:
         if is_failed:
             reason = "; ".join(dict.fromkeys(self._reasons))
         elif not widths.exact[0]:
-            reason = f"stopped after {number(self._n_searches, 'search')}, as many as were allowed"
+            reason = (
+                f"stopped after {number(self._n_searches, 'search')}, the most that were allowed"
+            )
         self.answer = ExactResult(self.job, widths, reason, is_failed)
         self._bounds = []
         self._takers = self._is_searched = self._has_failed = np.empty(0, bool)

@@ -2,7 +2,7 @@
 
 No barrier anywhere: several candidates of an AS are in flight, and of several ASes at once; a
 finished search tightens the bounds of its AS at once, and what has become useless and has not
-started is withdrawn. Whatever the order of completion and whatever fails, what is told as exact
+started is withdrawn. Whatever the order of completion and whatever fails, what is reported as exact
 is exact (``kernels.eccentricity.bounds.bounds``).
 """
 
@@ -16,8 +16,8 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from pipeline.model.search.exact import ExactJob, ExactResult, ExactTask
 from pipeline.model.choices import Schedule
+from pipeline.model.search.exact import ExactJob, ExactResult, ExactTask
 from pipeline.model.search.tasks import Outcome
 from pipeline.schedule.cluster.open import Cluster
 from pipeline.schedule.exact_search.state import Choice, ExactState
@@ -60,7 +60,7 @@ def search_exactly(
     pack : int or None
         Candidates a task carries; None: one, or as many as share a sweep where that is cheaper.
     max_searches : int or None
-        In each component of an AS; what they do not suffice for is told as an interval.
+        In each component of an AS; what they do not suffice for is reported as an interval.
     limits : Limits
         When to stop waiting for a task.
     schedule : str
@@ -78,7 +78,7 @@ def search_exactly(
     Yields
     ------
     ExactResult
-        One a job, as soon as it is known, in no fixed order. Jobs that fail are told too: as
+        One a job, as soon as it is known, in no fixed order. Jobs that fail are reported too: as
         intervals that are not exact, with the reason.
     """
     choice = Choice(costs, pack=pack, max_searches=max_searches)

@@ -152,7 +152,7 @@ def _narrowed(found: Implied, read_s: float) -> ExactBounds:
 
 
 def _open(task: ExactTask) -> OpenedGraph:
-    """Components, degrees, hanging trees, and the first search a component: of its hub."""
+    """Components, degrees, pendant trees, and the first search a component: of its hub."""
     started = time.perf_counter()
     graph = resident_graph(task.job.snapshot, task.job.row, "cpu")
     read_s = time.perf_counter() - started
@@ -160,7 +160,7 @@ def _open(task: ExactTask) -> OpenedGraph:
     names, component, bounds = np.zeros(1, NODE), None, None
     may_search = task.max_searches is None or task.max_searches > 0
     if graph.n_nodes and may_search:
-        # One search tells whether the graph hangs together.
+        # One search tells whether the graph is connected.
         held = _held(graph, True, task.run)
         found = held.search(np.array([np.argmax(degree)], NODE), alone=True)
         if held.searches.n_reached == graph.n_nodes:

@@ -9,7 +9,7 @@ import numpy as np
 from pipeline.model.search.tasks import Device
 
 LANES = 128  # sources that one bit-parallel sweep carries: two 64-bit words a node
-# Least seconds, and seconds an arc or a byte: no cost is nought, since plans divide by some.
+# Least seconds, and seconds an arc or a byte: no cost is zero, since plans divide by some.
 LEAST_S, LEAST_EACH_S = 1e-9, 1e-15
 _NODE_BYTES, _ARC_BYTES = 8, 4  # of indptr and indices
 

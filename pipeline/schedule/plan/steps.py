@@ -99,7 +99,7 @@ def lanes(
     """
     if pack is not None:
         return max(1, min(pack, MOST_LANES[job.device]))
-    # As the driver of one task: on long graphs few searches mostly suffice, and sweeps are dear.
+    # As the solver of one task: on long graphs few searches mostly suffice.
     if n_searches < max(N_FIRST, longest // HOPS_EACH) or n_candidates <= FEW:
         return 1
     cost, told_s = costs.of(job.device), result_s(job.n_nodes, costs)

@@ -223,7 +223,7 @@ class Connection:
             who_has = await asyncio.wait_for(asked, self.limits.fetch_s)
         except Exception as error:
             who_has = {}
-            log.debug("the scheduler did not tell where results are: %s", error)
+            log.debug("the scheduler did not say where results are: %s", error)
         places: dict[str, dict[Any, str]] = {}
         for key, name in names.items():
             workers = [worker for worker in who_has.get(key, ()) if worker not in self._mute]

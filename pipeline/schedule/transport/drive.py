@@ -78,9 +78,9 @@ def drive(
         task: so tasks for some workers never stand in front of tasks for others.
     useless : callable from a list of tasks to some of them, or None
         Asked each time outcomes have been used, about tasks that may not have begun: which are not
-        needed any longer. Those that have not begun are cancelled, and told as outcomes that are
-        ``withdrawn``; what runs goes on, and is told as ever. What would be tried again is told as
-        ``withdrawn`` instead, with the attempts that failed.
+        needed any longer. Those that have not begun are cancelled, and reported as outcomes that
+        are ``withdrawn``; what runs goes on, and is reported as ever. What would be tried again is
+        reported as ``withdrawn`` instead, with the attempts that failed.
     urgent : callable like ``next_task``, or None
         A queue whose tasks, wherever they wait, are begun before all others: what comes next
         depends on their results. It bounds what it has in flight itself; the others fill the rest.

@@ -30,7 +30,7 @@ def widths_of_shard(
     rows : (n_graphs,) int64
         AS row of each graph.
     metrics : sequence of str
-        What was asked for; bounds of the rest are told as far as they are known.
+        What was requested; bounds of the rest are reported as far as they are known.
     """
     return _Columns(found, node_ptr, tuple(metrics), is_weighted).widths(rows, read_s)
 

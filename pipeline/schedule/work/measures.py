@@ -28,7 +28,7 @@ from pipeline.schedule.work.searches import as_shard
 def run_widths(task: WidthTask) -> WidthResults:
     """Run one task on this worker; errors as ``errors.errors_of`` has them.
 
-    An AS of which only its own data are at fault is told in ``failed``, the others are done.
+    An AS of which only its own data are at fault is reported in ``failed``, the others are done.
     """
     with errors_of(task.name, task.device, task.snapshot):
         if task.kind == "weighted":

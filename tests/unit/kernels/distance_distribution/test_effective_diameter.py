@@ -171,5 +171,5 @@ def test_what_is_out_of_range_is_refused():
     for percentile in (0, -1, 1.1, np.nan):
         with pytest.raises(GraphError, match="is not a share above 0 and at most 1"):
             effective_diameters(shard, percentile)
-    with pytest.raises(GraphError, match="1 sources tell no error"):
+    with pytest.raises(GraphError, match="1 sources give no error estimate"):
         effective_diameters(shard, n_sources=1)

@@ -76,7 +76,7 @@ def prefix_table(folder: Path, text: str = PREFIXES) -> PrefixTable:
 
 
 def infer(scratch: Path, *lines: str, **options) -> Topology:
-    """Topology of some lines, by prefix alone unless told otherwise."""
+    """Topology of some lines, by prefix alone unless stated otherwise."""
     options.setdefault("borders", "prefix")
     if "asn" not in options:
         options.setdefault("prefixes", prefix_table(scratch))

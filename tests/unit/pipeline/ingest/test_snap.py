@@ -40,7 +40,7 @@ def read(data: bytes) -> tuple[Topology | None, ReadReport, FormatError | None]:
 
 
 def read_file(path: Path) -> tuple[Topology | None, ReadReport, str]:
-    """As a user reads it: compression and format told by content or, in ``bad``, given."""
+    """As a user reads it: compression and format recognised by content or, in ``bad``, given."""
     report = ReadReport(path.name)
     topology, error = None, ""
     try:

@@ -35,7 +35,7 @@ def implied(hops, sources, dtype=np.uint8) -> tuple[np.ndarray, np.ndarray]:
 
 
 def check_answer(bounds: EccentricityBounds, truth: np.ndarray) -> None:
-    """What the machine knows once it is done is what was asked for."""
+    """What the machine knows once it is done is what was requested."""
     for i in range(len(bounds.size)):
         own = bounds.component == i
         low, high = truth[own].min(), truth[own].max()

@@ -82,5 +82,5 @@ def test_certificate_refuses_a_tree_that_is_longer():
     wrong = found.path[:-1]
     object.__setattr__(found, "diameter", found.diameter - 1)
     object.__setattr__(found, "path", wrong)
-    with pytest.raises(CheckError, match="a hanging tree has a path of 4 hops"):
+    with pytest.raises(CheckError, match="a pendant tree has a path of 4 hops"):
         check_diameter(graph, found)

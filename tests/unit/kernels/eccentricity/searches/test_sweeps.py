@@ -206,7 +206,7 @@ def account(spent_ns=1e7, idle_ns=0.0, left_ns=1e9, sweep_ns=6e7) -> Account:
     [
         ({"n_candidates": 3}, {}, "far"),
         ({"n_searches": 2}, {}, "alternate"),
-        ({"n_searches": 12, "longest": 80}, {}, "alternate"),  # long: sweeps are dear
+        ({"n_searches": 12, "longest": 80}, {}, "alternate"),  # long: sweeps are expensive
         ({"n_pairs": 1e6}, {}, "pairs"),
         ({"n_pairs": 1e6}, {"landmarks": False}, "alternate"),  # two sweeps: later, perhaps
         ({"n_pairs": 1e9}, {}, "alternate"),

@@ -1,4 +1,4 @@
-"""Credentials for clusters of others: what is missing or does not fit is told in one line."""
+"""Credentials for clusters of others: what is missing or does not fit is reported in one line."""
 
 import copy
 import os

@@ -263,7 +263,7 @@ def test_a_limit_is_no_failure_even_if_something_failed_and_was_made_good():
     assert n_failed == 1
     assert not state.answer.widths.exact[0]
     assert not state.answer.is_failed
-    assert state.answer.reason == "stopped after 3 searches, as many as were allowed"
+    assert state.answer.reason == "stopped after 3 searches, the most that were allowed"
 
 
 def test_a_result_of_another_graph_makes_nothing_exact():

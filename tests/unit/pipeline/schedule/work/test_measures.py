@@ -110,7 +110,7 @@ def test_weighted_widths_are_those_of_all_distances(weighted_snapshot, verify):
     for i, row in enumerate([0, 1, 3]):
         graph = weighted_snapshot.graph(row, weights=True)
         every = np.array([distances(graph, v) for v in range(graph.n_nodes)])
-        truth = every.max(axis=1)  # these graphs hang together
+        truth = every.max(axis=1)  # these graphs are connected
         own = slice(*found.eccentricity_ptr[i : i + 2])
         assert found.eccentricity[own].tolist() == truth.tolist()
         assert found.diameter_lower[i] == found.diameter_upper[i] == truth.max()
