@@ -173,7 +173,7 @@ def choose_step(strategy: Strategy, now: Progress) -> Step:
     Notes
     -----
     Nothing expensive is begun before searches have cost about as much: so the whole costs at most
-    a few times what the best order of steps would have, and ``is_beaten`` ends what tells too little.
+    a few times what the best order of steps would have; ``is_beaten`` ends what gains too little.
     """
     step = _next_step(strategy, now)
     if now.n_candidates <= FEW or not strategy.sweeps:
