@@ -24,7 +24,13 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory):
+def others():
+    """What other tests' clusters listen on, in this process and below it."""
+    return set(listening())
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory, others):
     """Its user has another cluster's settings in Dask's configuration, and asks for encryption."""
     snapshot = make_snapshot(tmp_path_factory.mktemp("store"))
     config = config_for(snapshot, tmp_path_factory.mktemp("out"), workers=1, device="cpu")
@@ -74,8 +80,8 @@ def with_another():
     return temporary().get_connection_args("client")["ssl_context"]
 
 
-def test_what_a_run_listens_on_is_here_alone_and_wants_its_certificate(cluster):
-    ports = listening()
+def test_what_a_run_listens_on_is_here_alone_and_wants_its_certificate(cluster, others):
+    ports = [port for port in listening() if port not in others]
     assert {address for _, address, _ in ports} == {"127.0.0.1"}
     spoken = [port for *_, port in ports if who_hears(port) == ""]
     pages = {port for *_, port in ports} - set(spoken)
