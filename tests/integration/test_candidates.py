@@ -172,7 +172,7 @@ def test_a_run_cut_short_tells_an_interval(cluster, job, truth):
             assert answer.widths.exact[0] == (answer.reason == "")
             if limit < 2:
                 assert answer.reason.startswith(
-                    f"stopped after {number(limit, 'search')}, as many as"
+                    f"stopped after {number(limit, 'search')}, the most"
                 )
 
 
