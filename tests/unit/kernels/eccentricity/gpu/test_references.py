@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import shortest_path
 from benchmarks.diameter.graphs import top_down
 from benchmarks.lib.graph_files import largest_component
 from kernels import CSRGraph, Shard, center, eccentricities
-from kernels.eccentricity.reductions import references as territories
+from kernels.eccentricity.reductions import references
 from kernels.types import NODE
 from pipeline.generate.barabasi_albert import barabasi_albert_graph
 from pipeline.generate.grid import grid_graph
@@ -63,7 +63,7 @@ def chosen(monkeypatch) -> list[int]:
     monkeypatch.setattr(gpu_solver, "PATIENCE", 1)  # single searches save nothing: sweeps soon
     monkeypatch.setattr(gpu_solver, "SWEEP_SEARCHES", 0)
     monkeypatch.setattr(gpu_solver, "MOST_WORDS", 1)
-    monkeypatch.setattr(gpu_solver, "TERRITORY_BATCH", 1)
+    monkeypatch.setattr(gpu_solver, "REFERENCE_BATCH", 1)
     monkeypatch.setattr(DeviceReferences, "choose", counted)
     return counts
 
@@ -85,7 +85,7 @@ def test_many_sweeps_at_once_search_no_node_twice(batch, chosen, monkeypatch):
 
     from kernels.eccentricity.gpu import solver as gpu_solver
 
-    monkeypatch.setattr(gpu_solver, "TERRITORY_BATCH", batch)
+    monkeypatch.setattr(gpu_solver, "REFERENCE_BATCH", batch)
     graph = GRAPHS["attachment"].to("gpu")
     node_ptr = cp.array([0, graph.n_nodes], np.int64)
     shard = Shard(graph.indptr, graph.indices, node_ptr, trusted=True)
@@ -95,7 +95,7 @@ def test_many_sweeps_at_once_search_no_node_twice(batch, chosen, monkeypatch):
     assert chosen
     nodes, count = np.unique(sources, return_counts=True)
     again = nodes[count > 1]  # references, whose levels are needed
-    assert len(again) <= territories.N_REFERENCES
+    assert len(again) <= references.N_REFERENCES
     assert len(sources) == solver.n_searches == len(nodes) + len(again)
 
 
@@ -141,7 +141,7 @@ def test_batches_make_no_more_sweeps_than_they_fill_and_leave_out_what_is_known(
 ):
     from kernels.eccentricity.gpu import solver as gpu_solver
 
-    monkeypatch.setattr(gpu_solver, "TERRITORY_BATCH", 4)
+    monkeypatch.setattr(gpu_solver, "REFERENCE_BATCH", 4)
     graph = GRAPHS[name]
     expected = hops_of(graph).max(axis=1)
     np.testing.assert_array_equal(eccentricities(graph.to("gpu")), expected)
@@ -179,7 +179,7 @@ def test_what_is_closed_and_chosen_is_what_a_core_finds(name, n_searched):
     bounds.find_extremes()
     levels = hops[hubs].astype(np.uint8)
     there = DeviceReferences(bounds, cp.asarray(levels))
-    here = territories.ReferenceNodes(levels)
+    here = references.ReferenceNodes(levels)
     here.note(searched)
     there.close("eccentricities")
     closed = here.close(lower, upper, np.flatnonzero(lower < upper).astype(NODE))
