@@ -40,8 +40,8 @@ from benchmarks.lib.graphs import attachment, cut_grid
 from benchmarks.lib.record import record
 from benchmarks.schedule.store import make_snapshot_of
 from benchmarks.schedule.work import answer_whole
-from kernels import compile_cpu
 from kernels._cpu.threads import n_cores
+from kernels.host import compile_cpu
 from pipeline.config import AnalyzeConfig
 from pipeline.metrics import WIDTH_METRICS
 from pipeline.model.search.exact import ExactJob, ExactResult, ExactTask

@@ -29,9 +29,10 @@ from benchmarks.lib.graphs import attachment, cut_grid
 from benchmarks.lib.record import RESULTS, record
 from benchmarks.lib.timing import OtherWork, Timing, time_once
 from benchmarks.peers import open_peers, smallest_labels
-from kernels import CSRGraph, compile_cpu, components
+from kernels import CSRGraph, components
 from kernels._cpu.threads import n_threads
 from kernels.connected.check import check_components
+from kernels.host import compile_cpu
 from pipeline.generate.csr import csr_from_links
 
 OURS = "hopscope"

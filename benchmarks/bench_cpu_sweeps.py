@@ -33,9 +33,11 @@ from scipy.sparse.csgraph import breadth_first_order
 
 from benchmarks.lib.graphs import attachment, cut_grid
 from benchmarks.lib.record import record
-from kernels import CSRGraph, bfs, bfs_queue, compile_cpu, msbfs
+from kernels import CSRGraph, bfs, msbfs
 from kernels._cpu.threads import n_threads
+from kernels.breadth_first import bfs_queue
 from kernels.breadth_first.check import check_levels
+from kernels.host import compile_cpu
 from kernels.multi_source.check import check_msbfs
 from kernels.multi_source.cpu import search as cpu
 from pipeline.generate.csr import csr_from_links

@@ -35,11 +35,12 @@ from benchmarks.diameter.peers import PROGRAMS, time_program
 from benchmarks.diameter.profile import timed_parts
 from benchmarks.lib.record import RESULTS, record
 from benchmarks.lib.timing import OtherWork, Timing, time_calls, waiter
-from kernels import CSRGraph, Shard, bfs, compile_cpu, diameter, eccentricities, radius
+from kernels import CSRGraph, Shard, bfs, diameter, eccentricities, radius
 from kernels.csr import to_host
 from kernels.distance_distribution import effective_diameters
 from kernels.eccentricity import Strategy
 from kernels.eccentricity.check import check_path
+from kernels.host import compile_cpu
 
 OURS = "hopscope"
 QUESTIONS: dict[str, Callable[..., Any]] = {

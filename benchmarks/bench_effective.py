@@ -26,10 +26,11 @@ from benchmarks.bench_shard import shard_of
 from benchmarks.lib.graphs import attachment, cut_grid
 from benchmarks.lib.record import record
 from benchmarks.lib.timing import OtherWork
-from kernels import CSRGraph, Shard, compile_cpu
+from kernels import CSRGraph, Shard
 from kernels._cpu.threads import n_threads, use_threads
 from kernels.distance_distribution import MAX_EXACT, effective_diameters
 from kernels.distance_distribution.counts import count_pairs
+from kernels.host import compile_cpu
 from pipeline.generate.internet import generate_internet
 
 Row = dict[str, Any]

@@ -33,7 +33,6 @@ from kernels import (
     CSRGraph,
     Shard,
     center,
-    compile_cpu,
     diameter,
     eccentricities,
     periphery,
@@ -43,6 +42,7 @@ from kernels._cpu.threads import use_threads
 from kernels.breadth_first.cpu_bytes import search_levels
 from kernels.distance_distribution.counts import count_pairs
 from kernels.eccentricity.searches.every_node import EveryNode
+from kernels.host import compile_cpu
 
 QUESTIONS: dict[str, Callable[[CSRGraph], Any]] = {
     "diameter": diameter,

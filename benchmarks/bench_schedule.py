@@ -54,8 +54,9 @@ from benchmarks.schedule.parts import PARTS, Part, Run, parts_of, sizes_of
 from benchmarks.schedule.store import Size, make_snapshot
 from benchmarks.schedule.task_breakdown import breakdown, task_cost
 from benchmarks.schedule.work import LONG_S, search_long
-from kernels import bfs_queue, compile_cpu
 from kernels._cpu.threads import n_cores
+from kernels.breadth_first import bfs_queue
+from kernels.host import compile_cpu
 from pipeline.collect import Collector
 from pipeline.config import AnalyzeConfig
 from pipeline.model.search.results import Measurement

@@ -24,12 +24,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 
+from benchmarks.baselines import dijkstra
 from benchmarks.lib.graphs import attachment, cut_grid
 from benchmarks.lib.record import record
 from benchmarks.lib.timing import OtherWork, time_calls, time_once, waiter
 from kernels import (
     CSRGraph,
-    compile_cpu,
     sssp,
     weighted_center,
     weighted_diameter,
@@ -37,7 +37,7 @@ from kernels import (
     weighted_widths,
 )
 from kernels.csr import to_host
-from kernels.shortest_paths import dijkstra
+from kernels.host import compile_cpu
 from kernels.shortest_paths.check import check_distances, check_parents
 
 NODES = (10_000, 100_000, 1_000_000)

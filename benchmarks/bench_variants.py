@@ -30,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
 
+from benchmarks.baselines import bfs_two_kernel
 from benchmarks.lib.graphs import attachment, cut_grid
 from benchmarks.lib.record import REPOSITORY, RESULTS, record
 from benchmarks.lib.timing import Timing
@@ -37,7 +38,7 @@ from benchmarks.pages.plot_searches import fill
 from benchmarks.variants.choices import ALL, STANDARD, Variant, parse
 from benchmarks.variants.regular import regular_graph
 from benchmarks.variants.tables import OURS, PUBLISHED, load_runs, tables
-from kernels import CSRGraph, bfs, bfs_two_kernel
+from kernels import CSRGraph, bfs
 from kernels.breadth_first.check import check_levels
 from kernels.errors import DeviceMemoryError
 from pipeline.generate.barabasi_albert import barabasi_albert_graph

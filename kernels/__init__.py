@@ -6,16 +6,9 @@ GPU is at hand.
 
 from __future__ import annotations
 
-from kernels._cpu.compile import compile_cpu
-from kernels.breadth_first import (
-    BFSResult,
-    bfs,
-    bfs_queue,
-    bfs_thread_per_node,
-    bfs_two_kernel,
-)
+from kernels.breadth_first import BFSResult, bfs
 from kernels.connected import ComponentsResult, components
-from kernels.csr import CSRGraph, Shard, hash_arrays
+from kernels.csr import CSRGraph, Shard
 from kernels.eccentricity import (
     Center,
     Diameter,
@@ -65,15 +58,10 @@ __all__ = [
     "Shard",
     "ShardResult",
     "bfs",
-    "bfs_queue",
-    "bfs_thread_per_node",
-    "bfs_two_kernel",
     "center",
-    "compile_cpu",
     "components",
     "diameter",
     "eccentricities",
-    "hash_arrays",
     "msbfs",
     "msbfs_shard",
     "periphery",

@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
 import numpy as np
 
 import kernels
-from kernels import CSRGraph
+from benchmarks.baselines import bfs_thread_per_node, bfs_two_kernel
+from kernels import BFSResult, CSRGraph
+from kernels.breadth_first import bfs_queue
 from kernels.csr import to_host
 from kernels.eccentricity import Strategy
 
 
 class _Baseline:
-    function: str
+    search: Callable[[CSRGraph, int], BFSResult]
     threads = 0
 
     def __init__(self, graph: CSRGraph):
         self.graph = graph
 
-    @classmethod
-    def check(cls) -> None:
-        if not hasattr(kernels, cls.function):
-            raise ImportError(f"kernels has no {cls.function}")
+    @staticmethod
+    def check() -> None:
+        pass
 
-    def bfs(self, source: int) -> Any:
-        return getattr(kernels, self.function)(self.graph, source)
+    def bfs(self, source: int) -> BFSResult:
+        return self.search(self.graph, source)
 
     def levels_of(self, answer: Any, source: int) -> np.ndarray:
         return to_host(answer.level)
@@ -35,19 +37,19 @@ class _Baseline:
 class PlainQueue(_Baseline):
     """The textbook queue on one core."""
 
-    function, threads = "bfs_queue", 1
+    search, threads = staticmethod(bfs_queue), 1
 
 
 class ThreadPerNode(_Baseline):
     """A GPU thread a node, every node looked at on every level."""
 
-    function = "bfs_thread_per_node"
+    search = staticmethod(bfs_thread_per_node)
 
 
 class TwoKernels(_Baseline):
     """Two kernels and a read-back a level (Harish, Narayanan 2007)."""
 
-    function = "bfs_two_kernel"
+    search = staticmethod(bfs_two_kernel)
 
 
 class PlainBounds:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from kernels import CSRGraph, hash_arrays
+from kernels import CSRGraph
+from kernels.csr import hash_arrays
 from pipeline.generate.barabasi_albert import barabasi_albert_graph
 from pipeline.model.graphs import GraphSet
 from pipeline.store import Snapshot, open_snapshot, write_snapshot

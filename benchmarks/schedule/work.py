@@ -9,6 +9,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 import numpy as np
 
+from benchmarks.baselines import bfs_two_kernel
 from benchmarks.lib.graphs import attachment
 from kernels import Shard, msbfs
 from kernels.csr import mover
@@ -37,8 +38,6 @@ def search_two_kernel(task: SearchTask) -> SearchResults:
 
     Hop counts are left out: the original computes levels, and these stay on the GPU.
     """
-    from kernels import bfs_two_kernel
-
     graph = resident_graph(task.snapshot, int(task.rows[0]), task.device)
     found = bfs_two_kernel(graph, int(task.sources[0]))
     none = np.zeros(2, np.int64)

@@ -60,7 +60,6 @@ COMPILED: dict[Work, tuple[tuple[str, ...], int]] = {
     "weights": (_WEIGHTS, 5),
 }
 ALL: tuple[Work, ...] = ("searches", "widths", "weights")
-COMPILED_MODULES = _SEARCHES + _WIDTHS + _WEIGHTS
 
 
 def compile_cpu(work: Sequence[Work] = ALL) -> float:

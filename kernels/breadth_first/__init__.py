@@ -14,7 +14,7 @@ from kernels.csr import CSRGraph
 from kernels.errors import DeviceError, GraphError
 from kernels.types import LEVEL, NODE, UNREACHED
 
-__all__ = ["BFSResult", "bfs", "bfs_queue", "bfs_thread_per_node", "bfs_two_kernel"]
+__all__ = ["BFSResult", "bfs", "bfs_queue"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ def bfs(
 
 
 def bfs_queue(graph: CSRGraph, source: int) -> BFSResult:
-    """The plain queue search on one core: the sequential baseline; results as ``bfs``.
+    """The plain queue search on one core, on which certificates rely; results as ``bfs``.
 
     Raises
     ------
@@ -125,61 +125,10 @@ def bfs_queue(graph: CSRGraph, source: int) -> BFSResult:
     return BFSResult(source, level, eccentricity, n_reached)
 
 
-def bfs_thread_per_node(graph: CSRGraph, source: int) -> BFSResult:
-    """One GPU thread a node, every node looked at on every level: the parallel baseline [1]_.
-
-    Results as ``bfs``. O(n_nodes * levels + n_arcs) work.
-
-    Raises
-    ------
-    GraphError
-        If ``source`` is not a node.
-    DeviceError
-        If the graph does not lie on a GPU.
-
-    References
-    ----------
-    .. [1] P. Harish, P. J. Narayanan, "Accelerating large graph algorithms on the GPU using
-       CUDA", HiPC 2007.
-    """
-    return _gpu_baseline(graph, source, "bfs_thread_per_node")
-
-
-def _gpu_baseline(graph: CSRGraph, source: int, name: str) -> BFSResult:
-    source = node_of(graph, source, "source")
-    if graph.device != "gpu":
-        raise DeviceError(f"{name} runs on a GPU; give it graph.to('gpu')")
-    from kernels.breadth_first import gpu
-
-    level, eccentricity, n_reached = getattr(gpu, name)(graph.indptr, graph.indices, source)
-    return BFSResult(source, level, eccentricity, n_reached)
-
-
 def search_scratch(n_nodes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """queue, ends and bits for ``cpu.search`` on graphs of up to ``n_nodes`` nodes."""
     queue, ends = np.empty(n_nodes + 1, NODE), np.empty(n_nodes + 1, NODE)
     return queue, ends, np.empty(2 * ((n_nodes + 63) // 64), np.uint64)
-
-
-def bfs_two_kernel(graph: CSRGraph, source: int) -> BFSResult:
-    """Two kernels a level, as the field's first GPU searches were published [1]_: a baseline.
-
-    One kernel relaxes the arcs of the masked nodes, one makes the next mask; between levels the
-    host reads a flag. Results as ``bfs``. O(n_nodes * levels + n_arcs) work.
-
-    Raises
-    ------
-    GraphError
-        If ``source`` is not a node.
-    DeviceError
-        If the graph does not lie on a GPU.
-
-    References
-    ----------
-    .. [1] P. Harish, P. J. Narayanan, "Accelerating large graph algorithms on the GPU using
-       CUDA", HiPC 2007.
-    """
-    return _gpu_baseline(graph, source, "bfs_two_kernel")
 
 
 def node_of(graph: CSRGraph, node: int, role: str) -> int:

@@ -12,9 +12,7 @@
 // into segments, so that no warp walks a million arcs.
 //
 // [1] S. Beamer, K. Asanovic, D. Patterson, "Direction-optimizing breadth-first search", SC 2012.
-// [2] P. Harish, P. J. Narayanan, "Accelerating large graph algorithms on the GPU using CUDA",
-//     HiPC 2007.
-// [3] D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU graph traversal", PPoPP 2012.
+// [2] D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU graph traversal", PPoPP 2012.
 
 // Threads a block: few, large blocks make a cheap grid barrier.
 #define BLOCK 448
@@ -103,7 +101,7 @@ __device__ __forceinline__ void claim(
     if (is_claimed) s.queue[first + __popc(claims & ((1u << t) - 1))] = v;
 }
 
-// From the frontier, queue[begin:end], to its neighbours [3].
+// From the frontier, queue[begin:end], to its neighbours [2].
 __device__ __noinline__ void top_down(
     const Search& s, BlockCounts& block, const int begin, const int end, const level_t depth)
 {
@@ -340,68 +338,6 @@ extern "C" __global__ void __launch_bounds__(BLOCK) bfs_search(
         control->depth = n_front ? depth - 1 : depth - 2;
         control->n_reached = n_reached;
     }
-}
-
-// The plain form that the field started from [2]: every level looks at every node.
-extern "C" __global__ void bfs_thread_per_node(
-    const offset_t* __restrict__ indptr,
-    const node_t* __restrict__ indices,
-    const offset_t n_nodes,
-    const level_t depth,  // level to give
-    level_t* level,
-    level_t* last)        // (1,) out: depth, if any node got it
-{
-    const offset_t stride = (offset_t)gridDim.x * blockDim.x;
-    offset_t u = (offset_t)blockIdx.x * blockDim.x + threadIdx.x;
-    for (; u < n_nodes; u += stride) {
-        if (level[u] != depth - 1) continue;
-        for (offset_t arc = indptr[u]; arc < indptr[u + 1]; ++arc) {
-            const node_t v = indices[arc];
-            // Several threads may write level[v] at once: all write the same number.
-            if (level[v] == UNREACHED) {
-                level[v] = depth;
-                *last = depth;
-            }
-        }
-    }
-}
-
-// The same with two kernels a level, the form that was published [2]: one relaxes the arcs of the
-// nodes of the mask into an updating mask, the other makes that the mask of the next level.
-extern "C" __global__ void bfs_relax(
-    const offset_t* __restrict__ indptr,
-    const node_t* __restrict__ indices,
-    const offset_t n_nodes,
-    bool* mask,              // (n_nodes,) in, cleared
-    bool* updating,          // (n_nodes,) out
-    const bool* visited,     // (n_nodes,)
-    level_t* level)
-{
-    const offset_t u = (offset_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (u >= n_nodes || !mask[u]) return;
-    mask[u] = false;
-    for (offset_t arc = indptr[u]; arc < indptr[u + 1]; ++arc) {
-        const node_t v = indices[arc];
-        if (!visited[v]) {
-            level[v] = level[u] + 1;  // every writer writes the same number
-            updating[v] = true;
-        }
-    }
-}
-
-extern "C" __global__ void bfs_update(
-    const offset_t n_nodes,
-    bool* mask,
-    bool* updating,
-    bool* visited,
-    int* is_found)           // (1,) out: 1 if a node was found
-{
-    const offset_t v = (offset_t)blockIdx.x * blockDim.x + threadIdx.x;
-    if (v >= n_nodes || !updating[v]) return;
-    mask[v] = true;
-    visited[v] = true;
-    updating[v] = false;
-    *is_found = 1;
 }
 
 // Arcs are sorted, so the first neighbour one level up is the smallest.

@@ -12,10 +12,10 @@ import numpy as np
 
 from kernels.breadth_first import node_of
 from kernels.csr import CSRGraph, to_host
-from kernels.errors import DeviceError, GraphError
+from kernels.errors import GraphError
 from kernels.types import NODE
 
-__all__ = ["SSSPResult", "dijkstra", "sssp"]
+__all__ = ["SSSPResult", "sssp"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +101,7 @@ def sssp(graph: CSRGraph, source: int, parents: bool = False) -> SSSPResult:
         from kernels.shortest_paths import cpu
 
         mean = checked_mean(graph)
-        arrays = _weighted_arrays(graph)
+        arrays = weighted_arrays(graph)
         distance = search(arrays, np.array([source], NODE), mean)
         eccentricity, n_reached = cpu.summarise(distance)
         if parents:
@@ -110,7 +110,7 @@ def sssp(graph: CSRGraph, source: int, parents: bool = False) -> SSSPResult:
     else:
         from kernels.shortest_paths import gpu
 
-        arrays = _weighted_arrays(graph)
+        arrays = weighted_arrays(graph)
         sources = np.array([source], NODE)
         distance, eccentricity, n_reached, are_valid = gpu.sssp(*arrays, sources)
         if not are_valid:
@@ -120,35 +120,8 @@ def sssp(graph: CSRGraph, source: int, parents: bool = False) -> SSSPResult:
     return SSSPResult(source, distance, eccentricity, n_reached, parent)
 
 
-def dijkstra(graph: CSRGraph, source: int) -> SSSPResult:
-    """Dijkstra's algorithm [1]_ with an indexed heap, on one core: the sequential baseline.
-
-    Results as ``sssp``. O((n_nodes + n_arcs) log n_nodes), 24 bytes a node.
-
-    Raises
-    ------
-    GraphError
-        As ``sssp``.
-    DeviceError
-        If the graph lies on a GPU.
-
-    References
-    ----------
-    .. [1] E. W. Dijkstra, "A note on two problems in connexion with graphs", Numerische
-       Mathematik 1, 1959.
-    """
-    source = node_of(graph, source, "source")
-    if graph.device != "cpu":
-        raise DeviceError("dijkstra runs on a core; give it graph.to('cpu')")
-    from kernels.shortest_paths import cpu
-
-    checked_mean(graph)
-    distance = np.empty(graph.n_nodes, np.float64)
-    _dijkstra(_weighted_arrays(graph), np.array([source], NODE), distance)
-    return SSSPResult(source, distance, *cpu.summarise(distance))
-
-
-def _weighted_arrays(graph: CSRGraph) -> tuple[Any, Any, Any]:
+def weighted_arrays(graph: CSRGraph) -> tuple[Any, Any, Any]:
+    """``indptr``, ``indices``, ``weights``; GraphError without weights."""
     if graph.weights is None:
         raise GraphError("the graph has no weights; shortest paths by weight need one for each arc")
     return graph.indptr, graph.indices, graph.weights
@@ -158,7 +131,7 @@ def checked_mean(graph: CSRGraph) -> float:
     """Mean weight; GraphError, naming the first fault, without weights or with invalid ones."""
     from kernels.shortest_paths import cpu
 
-    mean, are_valid = cpu.scan_weights(to_host(_weighted_arrays(graph)[2]))
+    mean, are_valid = cpu.scan_weights(to_host(weighted_arrays(graph)[2]))
     if not are_valid:
         graph.validate()
     return mean
@@ -173,7 +146,7 @@ def search(arrays, sources: np.ndarray, mean: float) -> np.ndarray:
 
     distance = np.empty(len(arrays[0]) - 1, np.float64)
     if not near_far(arrays, sources, cpu.DELTA * mean, cpu.PATIENCE, distance):
-        _dijkstra(arrays, sources, distance)
+        dijkstra(arrays, sources, distance)
     return distance
 
 
@@ -189,7 +162,8 @@ def near_far(
     return cpu.near_far(*arrays, sources, delta, patience, distance, near, far, queued)
 
 
-def _dijkstra(arrays, sources: np.ndarray, distance: np.ndarray) -> None:
+def dijkstra(arrays, sources: np.ndarray, distance: np.ndarray) -> None:
+    """Fill ``distance`` by Dijkstra's algorithm with an indexed heap; 24 bytes a node with it."""
     from kernels.shortest_paths import cpu
 
     n_nodes = len(distance)

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from kernels import hash_arrays
+from kernels.csr import hash_arrays
 from pipeline.errors import UsageError
 from pipeline.generate.barabasi_albert import (
     attach,

@@ -18,7 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 
-from kernels import hash_arrays
+from kernels.csr import hash_arrays
 from pipeline.graphs.adjacency import (
     collect_borders,
     collect_unmapped,

@@ -8,7 +8,7 @@ as numbers, so that comparing (high, low) compares addresses. IPv4 is stored map
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -23,12 +23,6 @@ def parse_addr(text: str) -> tuple[int, int]:
     return number >> 64, number & 0xFFFF_FFFF_FFFF_FFFF
 
 
-def parse_addrs(texts: Iterable[str]) -> np.ndarray:
-    """(n, 2) uint64 of some addresses; for tests and small tables, not for hops."""
-    words = [parse_addr(text) for text in texts]
-    return np.array(words, np.uint64).reshape(len(words), 2)
-
-
 def is_v4(addrs: np.ndarray) -> np.ndarray:
     """(n,) bool: which rows are (mapped) IPv4 addresses."""
     return (addrs[:, 0] == V4_HIGH) & ((addrs[:, 1] >> np.uint64(32)) == np.uint64(0xFFFF))
@@ -40,11 +34,6 @@ def format_addr(high: int, low: int) -> str:
     if high == 0 and low >> 32 == 0xFFFF:
         return str(ipaddress.IPv4Address(low & 0xFFFF_FFFF))
     return str(ipaddress.IPv6Address((high << 64) | low))
-
-
-def format_addrs(addrs: np.ndarray) -> list[str]:
-    """Texts of an address column, in its order."""
-    return [format_addr(high, low) for high, low in addrs.tolist()]
 
 
 def sort_addrs(addrs: np.ndarray) -> np.ndarray:

@@ -27,9 +27,9 @@ from hypothesis import strategies as st
 
 from pipeline.errors import FormatError
 from pipeline.ingest import FORMATS, detect_format, open_reader
-from pipeline.model.addresses import format_addrs
 from pipeline.model.reading import ReadReport
 from pipeline.model.traces import KIND_OTHER, TraceBatch
+from tests.addresses import format_addrs
 from tests.soak import examples
 
 SAMPLES = Path(__file__).parents[2] / "data" / "samples"

@@ -11,9 +11,9 @@ import pytest
 
 from pipeline.infer import Observer, infer_topology, read_pfx2as
 from pipeline.ingest import open_reader
-from pipeline.model.addresses import format_addrs
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import Topology
+from tests.addresses import format_addrs
 from tests.unit.pipeline.infer.simulate import Network, Plan, make_network, measure, pfx2as_lines
 
 PLAN = Plan(seed=7, n_ases=6, routers_per_as=8, n_vantages=3, target_share=0.4, outgoing=0.0)

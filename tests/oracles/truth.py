@@ -45,9 +45,10 @@ from pipeline.infer.ingresses import find_ingresses
 from pipeline.infer.traces.merge import find_addrs, merge_addresses
 from pipeline.infer.traces.passes import Spools
 from pipeline.ingest import FORMATS, open_reader
-from pipeline.model.addresses import format_addrs, parse_addrs, sort_addrs
+from pipeline.model.addresses import sort_addrs
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
+from tests.addresses import format_addrs, parse_addrs
 
 # Laboratories use ranges that are set apart for documentation and benchmarks.
 LAB_RANGES = ("198.18.0.0/15", "2001:db8::/32")

@@ -95,7 +95,7 @@ class Cutter:
     """
 
     def __init__(self, graph: CSRGraph, component: np.ndarray, size: np.ndarray):
-        self._graph, self._component = graph, component
+        self._graph = graph
         self._ptr = np.zeros(len(size) + 1, np.int64)
         np.cumsum(size, out=self._ptr[1:])
         self._nodes = np.empty(graph.n_nodes, NODE)

@@ -1,9 +1,8 @@
-"""What a driver asks of whatever searches for it: cores here, a GPU or a cluster elsewhere."""
+"""What finished searches imply for all nodes; whoever made them: cores, a GPU or a cluster."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
@@ -25,11 +24,3 @@ class Implied:
     eccentricity: np.ndarray
     lower: np.ndarray
     upper: np.ndarray
-
-
-class Searches(Protocol):
-    """Searches of one graph."""
-
-    def search(self, sources: np.ndarray) -> Implied:
-        """Search from at most one node of each component, all of them in one pass."""
-        ...

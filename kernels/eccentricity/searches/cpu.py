@@ -18,7 +18,7 @@ from kernels.types import NODE
 
 
 class CoreSearches:
-    """Searches of a graph on one core; see ``searching.Searches``.
+    """Searches of a graph on one core.
 
     Parameters
     ----------

@@ -26,7 +26,7 @@ def addr_texts(addrs: np.ndarray) -> pa.Array:
     Returns
     -------
     pyarrow.StringArray
-        n texts, equal to ``pipeline.model.addresses.format_addrs``.
+        n texts, equal to those of ``pipeline.model.addresses.format_addr``.
     """
     v4 = is_v4(addrs)
     if v4.all():

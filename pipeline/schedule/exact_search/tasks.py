@@ -8,7 +8,8 @@ from collections import OrderedDict
 
 import numpy as np
 
-from kernels import CSRGraph, bfs_queue
+from kernels import CSRGraph
+from kernels.breadth_first import bfs_queue
 from kernels.certificates import check_levels
 from kernels.csr import to_host
 from kernels.errors import CheckError

@@ -20,8 +20,9 @@ from benchmarks.pages.plot_searches import fill
 from benchmarks.variants import tables
 from benchmarks.variants.choices import ALL, STANDARD, Variant, parse
 from benchmarks.variants.regular import regular_graph
-from kernels import CSRGraph, GraphError, bfs, bfs_queue
+from kernels import CSRGraph, GraphError, bfs
 from kernels._cuda.loader import OPTIONS, source_of
+from kernels.breadth_first import bfs_queue
 from pipeline.generate.barabasi_albert import barabasi_albert_graph
 from tests.shapes import graph_of, grid, host, path, star
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.infer import Observation, Observer, PrefixTable, infer_topology, read_pfx2as
-from pipeline.model.addresses import format_addrs, parse_addr, parse_addrs
+from pipeline.model.addresses import parse_addr
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import Topology
 from pipeline.model.traces import (
@@ -24,6 +24,7 @@ from pipeline.model.traces import (
     KIND_UNREACHABLE,
     TraceBatch,
 )
+from tests.addresses import format_addrs, parse_addrs
 
 _KINDS = {"!": KIND_ECHO_REPLY, "?": KIND_UNKNOWN, "^": KIND_UNREACHABLE}
 VANTAGE = "20.9.9.9"

@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from kernels import CSRGraph, Shard
-from pipeline.model.addresses import parse_addrs
 from pipeline.model.search.results import Measurement, SearchResults
 from pipeline.store.tables import Ingresses, NodeTable
+from tests.addresses import parse_addrs
 
 
 class MemorySnapshot:

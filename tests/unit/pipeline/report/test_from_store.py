@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 
 from kernels import msbfs
 from pipeline.graphs import build_graphs
-from pipeline.model.addresses import parse_addrs
 from pipeline.model.search.results import Measurement, SearchResults
 from pipeline.model.topology import NO_ASN, IngressTable, Topology
 from pipeline.report import write_reports
 from pipeline.store import open_snapshot, write_snapshot
+from tests.addresses import parse_addrs
 
 
 def two_ases() -> Topology:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kernels import CSRGraph, DeviceMemoryError, Shard, bfs, bfs_two_kernel, msbfs, msbfs_shard
+from kernels import CSRGraph, DeviceMemoryError, Shard, bfs, msbfs, msbfs_shard
 from kernels.breadth_first.check import check_levels, check_parents
 from kernels.breadth_first.footprint import gpu_bytes
 from kernels.multi_source.check import check_msbfs, check_shard
@@ -131,14 +131,6 @@ def test_a_shard_of_many_sizes_and_many_sources():
     ours = msbfs_shard(shard, flat, source_ptr)
     for name in ("hop_ptr", "hop_counts", "eccentricity", "n_reached", "farthest"):
         np.testing.assert_array_equal(getattr(ours, name), getattr(result, name))
-
-
-def test_the_two_kernel_original_finds_the_same():
-    graph = tree_with_hubs(5000, seed=3)
-    found = bfs_two_kernel(graph.to("gpu"), 17)
-    check_levels(graph.indptr, graph.indices, 17, found.level)
-    np.testing.assert_array_equal(host(found.level), bfs(graph, 17).level)
-    assert found.eccentricity == host(found.level).max()
 
 
 @pytest.mark.parametrize("n_sources", [64, 100, 256])

@@ -15,9 +15,10 @@ from pipeline.infer.routers.point_to_point import group_interfaces
 from pipeline.infer.traces.links import count_links
 from pipeline.infer.traces.merge import merge_addresses
 from pipeline.infer.traces.passes import Spools
-from pipeline.model.addresses import format_addrs, parse_addrs, sort_addrs
+from pipeline.model.addresses import sort_addrs
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import NO_ASN
+from tests.addresses import format_addrs, parse_addrs
 from tests.unit.pipeline.infer.handmade import (
     asn_of,
     infer,

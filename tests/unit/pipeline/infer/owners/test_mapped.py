@@ -6,8 +6,9 @@ import pytest
 from pipeline.infer import infer_topology
 from pipeline.infer.owners.mapped import mapped_share, origins
 from pipeline.infer.owners.special import is_special
-from pipeline.model.addresses import parse_addrs, unique_addrs
+from pipeline.model.addresses import unique_addrs
 from pipeline.model.mapped import mapped_text
+from tests.addresses import parse_addrs
 from tests.unit.pipeline.infer.handmade import infer, observe, prefix_table, traces
 
 A, B, C = (f"20.1.0.{i}" for i in (10, 20, 30))

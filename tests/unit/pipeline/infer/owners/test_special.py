@@ -4,7 +4,7 @@ import pytest
 
 from pipeline.errors import UsageError
 from pipeline.infer.owners.special import is_special
-from pipeline.model.addresses import parse_addrs
+from tests.addresses import parse_addrs
 
 SPECIAL = [
     "0.1.2.3",

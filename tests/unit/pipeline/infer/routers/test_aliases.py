@@ -5,8 +5,8 @@ import gzip
 import pytest
 
 from pipeline.infer import infer_topology, read_aliases
-from pipeline.model.addresses import format_addrs, parse_addrs
 from pipeline.model.reading import ReadReport
+from tests.addresses import format_addrs, parse_addrs
 from tests.unit.pipeline.infer.handmade import (
     VANTAGE,
     asn_of,

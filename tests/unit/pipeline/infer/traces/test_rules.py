@@ -6,7 +6,7 @@ import pytest
 from pipeline.infer import Observer
 from pipeline.infer.traces.rules import DESTINATION
 from pipeline.infer.traces.spool import read_block
-from pipeline.model.addresses import format_addrs
+from tests.addresses import format_addrs
 from tests.unit.pipeline.infer.handmade import observe, traces
 
 A, B, C, D, E = (f"20.1.0.{i}" for i in (10, 20, 30, 40, 50))

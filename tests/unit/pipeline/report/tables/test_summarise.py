@@ -11,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.model.addresses import format_addrs, parse_addrs
 from pipeline.model.graphs import NO_ID
 from pipeline.report.tables import reach
 from pipeline.report.tables.node_names import addr_texts, node_texts
 from pipeline.report.tables.summarise import summarise
 from pipeline.store import NodeTable
+from tests.addresses import format_addrs, parse_addrs
 from tests.soak import examples
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 
