@@ -28,6 +28,8 @@ _SEARCHES = (
     "kernels.connected.check",
     "kernels.multi_source.cpu.steps",
     "kernels.multi_source.cpu.levels",
+    "kernels.multi_source.cpu.ends",
+    "kernels.multi_source.cpu.costs",
     "kernels.multi_source.cpu.sweep",
     "kernels.multi_source.cpu.graphs",
 )

@@ -17,10 +17,6 @@ OUT_I64 = types.int64[::1]
 OUT_U64 = types.uint64[::1]
 OUT_U8 = types.uint8[::1]
 
-# counts, sums, bytes_of, wanted, held, first, n_first of a sweep: see multi_source.cpu_state.
-_OUT_I64_ROWS = types.int64[:, ::1]
-COUNTING = (_OUT_I64_ROWS, _OUT_I64_ROWS, OUT_U8, OUT_U64, OUT_I32, OUT_I32, OUT_I32)
-
 
 def returns(count: int):
     """The type of a tuple of ``count`` int64."""

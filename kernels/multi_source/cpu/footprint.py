@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from kernels.multi_source.cpu.state import (
+from kernels.multi_source.cpu.sizes import (
     BLOCK,
     LANES,
     LEAST_WITHIN,

@@ -5,11 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
-from kernels._cpu.signatures import COUNTING, I32, I64, OUT_I32, OUT_I64, OUT_U64
+from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_I64, OUT_U64
 from kernels.breadth_first.cpu import search, smallest
-from kernels.multi_source.cpu.state import BLOCK, BOTTOM_UP, GROW, LANES, LONG, WORDS
+from kernels.multi_source.cpu.sizes import BLOCK, LANES
+from kernels.multi_source.cpu.state import BOTTOM_UP, GROW, LONG, SCRATCH
 from kernels.multi_source.cpu.steps import bottom_up
-from kernels.multi_source.cpu.sweep import BY_LANE, TABLE, advance, lane_of, start
+from kernels.multi_source.cpu.sweep import advance, lane_of, start
 from kernels.types import N_FARTHEST
 
 MAX_SINGLE = 8  # sources up to which single searches beat a sweep: see bench_cpu_sweeps.py
@@ -28,7 +29,7 @@ def _longer(array, size):
     [
         OUT_I64(
             *(I64, I32, I64, I64, I32, types.int64, types.int64),  # the shard
-            *(*TABLE, *COUNTING, *BY_LANE),  # of a sweep
+            *(SCRATCH, OUT_I64),  # of a sweep
             *(OUT_I32, OUT_I32, OUT_U64),  # of a single search
             *(OUT_I32, OUT_I64, types.int32[:, ::1]),  # results
         )
@@ -44,22 +45,8 @@ def search_graphs(
     sources,
     first_graph,
     last_graph,
-    words,
-    every,
-    state,
-    nodes,
-    lanes,
-    found_at,
+    scratch,
     by_level,
-    counts,
-    sums,
-    bytes_of,
-    wanted,
-    held,
-    first,
-    n_first,
-    lane_eccentricity,
-    lane_farthest,
     queue,
     ends,
     bits,
@@ -73,7 +60,7 @@ def search_graphs(
     ``farthest`` ((n_sources, N_FARTHEST), -1 on entry; local ids, as ``sources`` are). The hop
     counts of a row are its eccentricity + 1 numbers, rows end to end.
     """
-    no_logs = np.empty(0, np.uint8)
+    state, no_logs = scratch.state[0], np.empty(0, np.uint8)
     hop_counts = np.empty(8 * (source_ptr[last_graph] - source_ptr[first_graph]) + 8, np.int64)
     end = np.int64(0)
     for graph in range(first_graph, last_graph):
@@ -89,67 +76,12 @@ def search_graphs(
                 break
             row = begin_row + n_sources * group // n_groups
             n_lanes = begin_row + n_sources * (group + 1) // n_groups - row
-            tables = words[: 2 * WORDS * n_nodes]
-            start(
-                indptr,
-                sources[row : row + n_lanes],
-                base,
-                n_nodes,
-                1,
-                -1,
-                0,
-                False,
-                tables,
-                every,
-                state,
-                nodes,
-                lanes,
-                found_at,
-                by_level,
-                bytes_of,
-                lane_eccentricity,
-                lane_farthest,
-            )
+            own = sources[row : row + n_lanes]
+            start(indptr, own, base, n_nodes, 1, -1, 0, False, scratch, by_level)
             while True:
-                todo = advance(
-                    indptr,
-                    indices,
-                    tables,
-                    every,
-                    state,
-                    nodes,
-                    lanes,
-                    found_at,
-                    by_level,
-                    counts,
-                    sums,
-                    bytes_of,
-                    wanted,
-                    held,
-                    first,
-                    n_first,
-                    lane_eccentricity,
-                    lane_farthest,
-                )
+                todo = advance(indptr, indices, scratch, by_level)
                 if todo == BOTTOM_UP:
-                    bottom_up(
-                        indptr,
-                        indices,
-                        tables,
-                        every,
-                        state,
-                        0,
-                        n_nodes,
-                        0,
-                        counts,
-                        sums,
-                        bytes_of,
-                        wanted,
-                        held,
-                        first,
-                        n_first,
-                        no_logs,
-                    )
+                    bottom_up(indptr, indices, scratch, 0, n_nodes, 0, no_logs)
                 elif todo == GROW:
                     by_level = _longer(by_level, np.int64(0))
                 else:
@@ -159,7 +91,7 @@ def search_graphs(
                 break
             for i in range(n_lanes):
                 lane = lane_of(i, n_lanes)
-                n_levels = np.int64(lane_eccentricity[lane]) + 1
+                n_levels = np.int64(state.eccentricity[lane]) + 1
                 if end + n_levels > hop_counts.size:
                     hop_counts = _longer(hop_counts, end + n_levels)
                 n_all = np.int64(0)
@@ -171,7 +103,7 @@ def search_graphs(
                 eccentricity[row + i] = n_levels - 1
                 n_reached[row + i] = n_all
                 for k in range(N_FARTHEST):
-                    farthest[row + i, k] = lane_farthest[lane, k]
+                    farthest[row + i, k] = state.farthest[lane, k]
         if not is_single:
             continue
         end = start_of_graph

@@ -21,36 +21,28 @@ from kernels._cpu.lanes import (
     word_of,
     write_levels,
 )
-from kernels._cpu.signatures import I32, I64, OUT_U8, U64
-from kernels.multi_source.cpu.state import (
-    BLOCK,
-    CURRENT,
-    DEPTH,
-    LANES,
-    LOG_DEPTH,
-    N_LANES,
-    N_NODES,
-    N_STEPS,
-    ROW_BYTES,
-    WORDS,
-)
-from kernels.multi_source.cpu.steps import log_place
+from kernels._cpu.signatures import OUT_U8
+from kernels.multi_source.cpu.sizes import BLOCK, LANES, ROW_BYTES, WORDS
+from kernels.multi_source.cpu.state import SCRATCH
+from kernels.multi_source.cpu.steps import log_place, tables_of
 
 ONE = np.uint64(1)
 
 
 @njit(
-    [types.void(I64, types.int64, types.int64, OUT_U8, OUT_U8, *[types.int64] * 2, OUT_U8)],
+    [types.void(SCRATCH, types.int64, types.int64, OUT_U8, OUT_U8, *[types.int64] * 2, OUT_U8)],
     cache=True,
     nogil=True,
 )
-def write_logs(state, lo, hi, logs, level, stride, column, spare):
+def write_logs(scratch, lo, hi, logs, level, stride, column, spare):
     """Write what the logged steps found of the range of nodes lo .. hi - 1; all else becomes 255.
 
     ``logs`` may be ``level`` itself: the rows of a block are made in ``spare``, (BLOCK + 1) * LANES
     bytes, before the first one is written.
     """
-    n_lanes, n_steps = state[N_LANES], state[N_STEPS]
+    state = scratch.state[0]
+    n_lanes, n_steps = state.n_lanes, state.n_steps
+    log_depth = state.log_depth
     row_size = max(n_lanes, 64)
     last_word = np.uintp(row_size - 64 if n_lanes >= 64 else LANES - 64)
     for block in range(lo, hi, BLOCK):
@@ -65,7 +57,7 @@ def write_logs(state, lo, hi, logs, level, stride, column, spare):
             for step in range(n_steps):
                 found = load_at(WORDS, logs, first + np.uintp(step) * step_size)
                 reached = union(reached, found)
-                depth = state[LOG_DEPTH + step]
+                depth = log_depth[step]
                 if depth & 1:
                     b0 = union(b0, found)
                 if depth & 2:
@@ -111,15 +103,15 @@ def _write_row(level, to, n_lanes, row, depth):
 
 
 @njit(
-    [types.void(I64, U64, types.int64, types.int64, OUT_U8, types.int64, types.int64)],
+    [types.void(SCRATCH, types.int64, types.int64, OUT_U8, types.int64, types.int64)],
     cache=True,
     nogil=True,
 )
-def write_found(state, words, lo, hi, level, stride, column):
+def write_found(scratch, lo, hi, level, stride, column):
     """Write the level just complete, found by a bottom-up step, of nodes lo .. hi - 1."""
-    n_nodes, n_lanes, depth = state[N_NODES], state[N_LANES], state[DEPTH]
-    ours = np.uintp(state[CURRENT] * n_nodes)
-    theirs = np.uintp((1 - state[CURRENT]) * n_nodes)
+    state, words = scratch.state[0], scratch.words
+    n_lanes, depth = state.n_lanes, state.depth
+    ours, theirs = tables_of(state)
     for node in range(lo, hi):
         v = np.uintp(node)
         row = minus(load(WORDS, words, ours + v), load(WORDS, words, theirs + v))
@@ -128,13 +120,15 @@ def write_found(state, words, lo, hi, level, stride, column):
 
 
 @njit(
-    [types.void(I64, I32, U64, I32, types.int64, types.int64, OUT_U8, types.int64, types.int64)],
+    [types.void(SCRATCH, types.int64, types.int64, OUT_U8, types.int64, types.int64)],
     cache=True,
     nogil=True,
 )
-def write_listed(state, nodes, lanes, found_at, begin, end, level, stride, column):
+def write_listed(scratch, begin, end, level, stride, column):
     """Write the levels of nodes[begin:end] of the list."""
+    n_lanes = scratch.state[0].n_lanes
+    nodes, lanes, found_at = scratch.nodes, scratch.lanes, scratch.found_at
     for i in range(begin, end):
         row = load(WORDS, lanes, np.uintp(i))
         to = nodes[i] * np.int64(stride) + column
-        _write_row(level, to, state[N_LANES], row, found_at[i])
+        _write_row(level, to, n_lanes, row, found_at[i])

@@ -18,7 +18,8 @@ from kernels._cpu.threads import Team, n_threads
 from kernels.breadth_first import search_scratch
 from kernels.multi_source.cpu import graphs as cpu_graphs
 from kernels.multi_source.cpu.single import search_singly
-from kernels.multi_source.cpu.state import LANES, sweep_scratch
+from kernels.multi_source.cpu.sizes import LANES
+from kernels.multi_source.cpu.state import sweep_scratch
 from kernels.multi_source.cpu.sweeps import LARGE, Found, Raw, Sweeps
 
 MAX_SINGLE = cpu_graphs.MAX_SINGLE

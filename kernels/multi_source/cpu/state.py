@@ -1,88 +1,111 @@
-"""What a sweep on cores keeps: places in its ``state``, sizes, and the memory it needs.
+"""What a sweep on cores keeps: its state and counters, by name.
 
-``state`` is an array of int64 rather than an object, so that compiled code and Python share it.
+Records and arrays rather than objects, so that compiled code and Python share them.
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numba import from_dtype, types
 
+from kernels._cpu.signatures import OUT_I32, OUT_U64
+from kernels.multi_source.cpu.sizes import BLOCK, LANES, MAX_LOGS, WORDS, list_capacity
 from kernels.types import N_FARTHEST
-
-WORDS = 2  # of a row: one 16-byte gather an arc
-LANES = 64 * WORDS
-BLOCK = 64  # nodes that a bottom-up step counts at once
-N_NARROW = 255  # levels that a byte holds: 0 to 254, 255 means unreached
-ROW_BYTES = 8 * WORDS
-MAX_LOGS = 7  # bottom-up steps whose finds are kept until bytes are made of all of them
-N_LOGS_APART = 4  # where they cannot lie within the levels
-LEAST_WITHIN = 64  # sources from which they can: with fewer, too few steps would find room
 
 # What ``advance`` wants done before it is called again.
 DONE, BOTTOM_UP, GROW, WRITE, RECORD, LONG = range(6)
 
-# Places in ``state``.
-BASE, N_NODES, N_LANES = 0, 1, 2
-CURRENT = 3  # which table of the ring
-DEPTH = 4  # last level that is complete
-LISTED, BEGIN, END = 5, 6, 7  # 1: the frontier is nodes[BEGIN:END] of the list
-N_FRONTIER = 8
-FRONTIER_ARCS = 9  # right if it is listed
-N_OPEN = 10  # nodes that miss a lane
-PENDING = 11  # 1: a bottom-up step has been asked for
-LEVELS = 12  # 0: not wanted; 1: nothing is written yet; 2: every complete level is written
-N_STEPS = 13  # bottom-up steps that are logged
-N_LOGS = 14  # how many there is room for
-LOG_STRIDE = 15  # bytes of a node where logs lie within the levels themselves; else 0
-SIDE = 16  # which half of ``first`` is the frontier's
-MAY_LEAVE = 17  # 0: LONG is not returned; else the threads that single searches would have
-SPENT = 18  # time of the sweep so far, ns, estimated
-ASK_AT, N_ASKED = 19, 20  # what it has spent when it is asked next whether the graph is long
-N_SET = 21  # lanes in use
-COVERED = 22  # lanes found by all nodes
-LOG_DEPTH = 23  # and the next MAX_LOGS places: levels of the logged steps
-N_STATE = LOG_DEPTH + MAX_LOGS
+# ``levels`` of a sweep: not wanted; nothing is written yet; every complete level is written.
+UNWANTED, UNWRITTEN, WRITTEN = range(3)
+
+STATE = np.dtype(
+    [
+        ("base", np.int64),  # first node of the graph within its shard
+        ("n_nodes", np.int64),
+        ("n_lanes", np.int64),  # sources
+        ("n_set", np.int64),  # lanes in use
+        ("every", np.uint64, WORDS),  # the same, a bit each
+        ("current", np.int64),  # which of the two tables
+        ("depth", np.int64),  # last level that is complete
+        ("is_listed", np.bool_),  # the frontier is nodes[begin:end] of the list
+        ("is_asked", np.bool_),  # for a bottom-up step
+        ("begin", np.int64),
+        ("end", np.int64),
+        ("n_frontier", np.int64),
+        ("frontier_arcs", np.int64),  # right if it is listed
+        ("n_open", np.int64),  # nodes that miss a lane
+        ("side", np.int64),  # which half of ``first`` is the frontier's
+        ("covered", np.int64),  # lanes found by all nodes
+        ("ended", np.uint64, WORDS),  # lanes that found nothing on the last level
+        ("eccentricity", np.int32, LANES),  # right once a lane has ended
+        ("farthest", np.int32, (LANES, N_FARTHEST)),  # -1: no more
+        ("levels", np.int64),  # UNWANTED, UNWRITTEN or WRITTEN
+        ("n_steps", np.int64),  # bottom-up steps that are logged
+        ("n_logs", np.int64),  # how many there is room for
+        ("log_stride", np.int64),  # bytes of a node where logs lie within the levels; else 0
+        ("log_depth", np.int64, MAX_LOGS),  # levels of the logged steps
+        ("may_leave", np.int64),  # 0: never LONG; else the threads of single searches
+        ("spent", np.int64),  # time of the sweep so far, ns, estimated
+        ("ask_at", np.int64),  # what it has spent when it is asked next whether the graph is long
+        ("n_asked", np.int64),
+    ],
+    align=True,
+)
+
+# What a bottom-up step counts in one chunk, a range of nodes: no two threads share one.
+CHUNK = np.dtype(
+    [
+        ("counts", np.int64, LANES),  # nodes found, by lane
+        ("n_found", np.int64),  # nodes found by any lane
+        ("n_closed", np.int64),  # nodes that now have every lane
+        ("bytes_of", np.uint8, LANES),  # counters that go to ``counts`` before they overflow
+        ("wanted", np.uint64, WORDS),  # lanes with less than N_FARTHEST nodes of this level
+        ("held", np.int32, BLOCK),  # nodes of a block that such a lane may have found
+        ("first", np.int32, (2, LANES, N_FARTHEST)),  # first nodes of a level, by side and lane
+        ("n_first", np.int32, (2, LANES)),
+    ],
+    align=True,
+)
 
 
-def counting_scratch(n_chunks: int) -> tuple[np.ndarray, ...]:
-    """counts, sums, bytes_of, wanted, held, first, n_first of ``bottom_up``: a row a chunk."""
-    return (
-        np.zeros((n_chunks, LANES), np.int64),
-        np.zeros((n_chunks, 2), np.int64),
-        np.zeros(n_chunks * LANES, np.uint8),
-        np.zeros(n_chunks * WORDS, np.uint64),
-        np.zeros(n_chunks * BLOCK, np.int32),
-        np.zeros(2 * n_chunks * LANES * N_FARTHEST, np.int32),
-        np.zeros(2 * n_chunks * LANES, np.int32),
-    )
+class Scratch(NamedTuple):
+    """What a sweep of a graph of n_nodes nodes, or of fewer, works on.
 
-
-def list_capacity(n_nodes: int) -> int:
-    """Nodes that the list of a sweep holds; a step that may find more goes bottom-up."""
-    return 2 * LANES + n_nodes // 2
-
-
-def logs_within(n_sources: int) -> int:
-    """Steps that can be logged where the levels of ``n_sources`` will be, a byte a source.
-
-    One row less than would fit: so bytes of a node never reach the log of a later one.
+    Parameters
+    ----------
+    state : (1,) STATE
+    words : (2 * n_nodes * WORDS,) uint64
+        The two tables.
+    nodes, found_at : (capacity,) int32; lanes : (capacity * WORDS,) uint64
+        The list: node, its level, and the lanes that reach it on that level.
+    chunks : (n_chunks,) CHUNK
     """
-    return min(MAX_LOGS, max(0, (n_sources - ROW_BYTES) // ROW_BYTES))
+
+    state: np.ndarray
+    words: np.ndarray
+    nodes: np.ndarray
+    lanes: np.ndarray
+    found_at: np.ndarray
+    chunks: np.ndarray
 
 
-def sweep_scratch(n_nodes: int, n_chunks: int) -> tuple[np.ndarray, ...]:
-    """words, every, state, nodes, lanes, found_at, by_level; then ``counting_scratch``; then
-    eccentricity and farthest by lane: for graphs of up to ``n_nodes`` nodes."""
+STATE_TYPE = from_dtype(STATE)
+SCRATCH = types.NamedTuple(
+    (STATE_TYPE[::1], OUT_U64, OUT_I32, OUT_U64, OUT_I32, from_dtype(CHUNK)[::1]), Scratch
+)
+
+
+def sweep_scratch(n_nodes: int, n_chunks: int) -> tuple[Scratch, np.ndarray]:
+    """For graphs of up to ``n_nodes`` nodes; and ``by_level``, which grows: see ``advance``."""
     capacity = list_capacity(n_nodes)
-    return (
-        np.zeros(2 * WORDS * n_nodes, np.uint64),
-        np.zeros(WORDS, np.uint64),
-        np.zeros(N_STATE, np.int64),
-        np.empty(capacity, np.int32),
-        np.empty(capacity * WORDS, np.uint64),
-        np.empty(capacity, np.int32),
-        np.empty(32 * LANES, np.int64),
-        *counting_scratch(n_chunks),
-        np.zeros(LANES, np.int32),
-        np.empty((LANES, N_FARTHEST), np.int32),
+    scratch = Scratch(
+        state=np.zeros(1, STATE),
+        words=np.zeros(2 * WORDS * n_nodes, np.uint64),
+        nodes=np.empty(capacity, np.int32),
+        lanes=np.empty(capacity * WORDS, np.uint64),
+        found_at=np.empty(capacity, np.int32),
+        chunks=np.zeros(n_chunks, CHUNK),
     )
+    return scratch, np.empty(32 * LANES, np.int64)

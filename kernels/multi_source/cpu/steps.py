@@ -20,24 +20,9 @@ from kernels._cpu.lanes import (
     union,
     word_of,
 )
-from kernels._cpu.signatures import COUNTING, I32, I64, OUT_U8, OUT_U64, U64
-from kernels.multi_source.cpu.state import (
-    BASE,
-    BEGIN,
-    BLOCK,
-    CURRENT,
-    DEPTH,
-    END,
-    LANES,
-    LEVELS,
-    LOG_STRIDE,
-    N_LOGS,
-    N_NODES,
-    N_STEPS,
-    ROW_BYTES,
-    SIDE,
-    WORDS,
-)
+from kernels._cpu.signatures import I32, I64, OUT_U8
+from kernels.multi_source.cpu.sizes import BLOCK, LANES, ROW_BYTES, WORDS
+from kernels.multi_source.cpu.state import SCRATCH, STATE_TYPE, UNWRITTEN
 from kernels.types import N_FARTHEST
 
 AHEAD = 64  # arcs between asking for a row and using it: 0 is 2.5 times slower, 16 1.2 times
@@ -47,14 +32,22 @@ U1 = np.uintp(1)
 
 
 @njit(cache=True, nogil=True)
-def flush(bytes_of, at, counts):
+def tables_of(state):
+    """Rows at which the current table begins in ``words``, and the other one."""
+    ours = np.uintp(state.current * state.n_nodes)
+    theirs = np.uintp((1 - state.current) * state.n_nodes)
+    return ours, theirs
+
+
+@njit(cache=True, nogil=True)
+def flush(bytes_of, counts):
     """Add byte counters to the counts of their lanes."""
     for lane in range(LANES):
-        counts[lane] += bytes_of[at + lane]
-        bytes_of[at + lane] = 0
+        counts[lane] += bytes_of[lane]
+        bytes_of[lane] = 0
 
 
-@njit([types.int64(I64, *[types.int64] * 4)], cache=True, nogil=True)
+@njit([types.int64(STATE_TYPE, *[types.int64] * 4)], cache=True, nogil=True)
 def log_place(state, lo, hi, block, step):
     """Byte of ``logs`` at which a step's rows of the nodes block .. block + BLOCK - 1 begin.
 
@@ -63,18 +56,19 @@ def log_place(state, lo, hi, block, step):
     going up, bytes of a block then overwrite logs of itself and of blocks before, never of a later
     one, see ``logs_within``.
     """
-    n_logs = state[N_LOGS]
+    n_logs = state.n_logs
     start = lo * ROW_BYTES * n_logs
-    if state[LOG_STRIDE] > 0:
-        start = (state[LOG_STRIDE] * hi - ROW_BYTES * n_logs * (hi - lo)) & ~np.int64(15)
+    if state.log_stride > 0:
+        start = (state.log_stride * hi - ROW_BYTES * n_logs * (hi - lo)) & ~np.int64(15)
     n_rows = min(BLOCK, hi - block)
     return start + ROW_BYTES * (n_logs * (block - lo) + n_rows * step)
 
 
 @njit(cache=True, nogil=True)
-def _note_first(words, ours, theirs, held, begin, end, place, first, n_first, wanted):
+def _note_first(words, ours, theirs, own, n_held, side):
     """Keep held nodes for lanes that have less than N_FARTHEST of this level; nodes ascend."""
-    for i in range(begin, end):
+    held, wanted, first, n_first = own.held, own.wanted, own.first, own.n_first
+    for i in range(n_held):
         v = np.uintp(held[i])
         found = minus(load(WORDS, words, theirs + v), load(WORDS, words, ours + v))
         for w in range(WORDS):
@@ -82,70 +76,44 @@ def _note_first(words, ours, theirs, held, begin, end, place, first, n_first, wa
             while bits != 0:
                 bit = lowest(bits)
                 bits &= bits - ONE
-                slot = place + 64 * w + np.int64(bit)
-                first[slot * N_FARTHEST + n_first[slot]] = held[i]
-                n_first[slot] += 1
-                if n_first[slot] == N_FARTHEST:
+                lane = 64 * w + np.int64(bit)
+                first[side, lane, n_first[side, lane]] = held[i]
+                n_first[side, lane] += 1
+                if n_first[side, lane] == N_FARTHEST:
                     wanted[w] ^= ONE << bit
 
 
 @njit(
-    [
-        types.void(
-            I64, I32, OUT_U64, U64, I64, types.int64, types.int64, types.int64, *COUNTING, OUT_U8
-        )
-    ],
+    [types.void(I64, I32, SCRATCH, types.int64, types.int64, types.int64, OUT_U8)],
     cache=True,
     nogil=True,
 )
-def bottom_up(
-    indptr,
-    indices,
-    words,
-    every,
-    state,
-    lo,
-    hi,
-    chunk,
-    counts,
-    sums,
-    bytes_of,
-    wanted,
-    held,
-    first,
-    n_first,
-    logs,
-):
-    """The step for nodes lo .. hi - 1; fills row ``chunk`` of the counting arrays.
+def bottom_up(indptr, indices, scratch, lo, hi, chunk, logs):
+    """The step for nodes lo .. hi - 1; fills ``scratch.chunks[chunk]``.
 
-    ``counts`` get the nodes found by lane, ``sums`` the nodes that were found by any lane and
-    those that now have every lane. ``first`` gets the first nodes of each lane, from ``held``:
-    nodes of a block that some lane may want. Before levels are written, ``logs`` gets what each
-    node found, see ``log_place``.
+    Before levels are written, ``logs`` gets what each node found, see ``log_place``.
     """
-    base, n_nodes = state[BASE], state[N_NODES]
-    ours = np.uintp(state[CURRENT] * n_nodes)
-    theirs = np.uintp((1 - state[CURRENT]) * n_nodes)
-    is_logged = state[LEVELS] == 1
-    shift = state[CURRENT] * n_nodes - base
-    place = ((1 - state[SIDE]) * counts.shape[0] + chunk) * LANES
-    own_counts = counts[chunk]
+    state, own_chunk, words = scratch.state[0], scratch.chunks[chunk], scratch.words
+    base = state.base
+    ours, theirs = tables_of(state)
+    is_logged = state.levels == UNWRITTEN
+    shift = state.current * state.n_nodes - base
+    side = 1 - state.side
+    counts, bytes_of = own_chunk.counts, own_chunk.bytes_of
+    held, wanted = own_chunk.held, own_chunk.wanted
     for lane in range(LANES):  # loops: numba takes seconds to compile assignments of slices
-        n_first[place + lane] = 0
-        own_counts[lane] = 0
-    bytes_at = np.uintp(chunk * LANES)
-    own_wanted = wanted[chunk * WORDS : (chunk + 1) * WORDS]
+        own_chunk.n_first[side, lane] = 0
+        counts[lane] = 0
     for w in range(WORDS):
-        own_wanted[w] = every[w]
-    held_at = np.uintp(chunk * BLOCK)
-    all_lanes = load(WORDS, every, np.uintp(0))
+        wanted[w] = state.every[w]
+    all_lanes = load(WORDS, state.every, np.uintp(0))
     want = all_lanes
     n_found, n_closed = np.int64(0), np.int64(0)
     n_blocks = 0
     end = np.uintp(indptr[base + lo])
     for block in range(lo, hi, BLOCK):
-        n_held = held_at
-        log_at = np.uintp(log_place(state, lo, hi, block, state[N_STEPS]))
+        n_held = np.uintp(0)
+        log_at = np.uintp(log_place(state, lo, hi, block, state.n_steps))
         for node in range(block, min(block + BLOCK, hi)):
             v = np.uintp(node)
             begin, end = end, np.uintp(indptr[v + np.uintp(base + 1)])
@@ -169,7 +137,7 @@ def bottom_up(
                     own = union(own, found)
                     n_found += 1
                     n_closed += not some(minus(missing, found))
-                    tally(bytes_of, bytes_at, found)
+                    tally(bytes_of, np.uintp(0), found)
                     if some(common(found, want)):
                         held[n_held] = node
                         n_held += U1
@@ -177,34 +145,33 @@ def bottom_up(
             if is_logged:
                 stream(logs, log_at, found)
                 log_at += np.uintp(ROW_BYTES)
-        if n_held > held_at:
-            _note_first(
-                words, ours, theirs, held, held_at, n_held, place, first, n_first, own_wanted
-            )
-            want = load(WORDS, own_wanted, np.uintp(0))
+        if n_held > 0:
+            _note_first(words, ours, theirs, own_chunk, n_held, side)
+            want = load(WORDS, wanted, np.uintp(0))
         n_blocks += 1
         if n_blocks == 255 // BLOCK:
-            flush(bytes_of, chunk * LANES, own_counts)
+            flush(bytes_of, counts)
             n_blocks = 0
-    flush(bytes_of, chunk * LANES, own_counts)
+    flush(bytes_of, counts)
     if is_logged:
         fence()
-    sums[chunk, 0] = n_found
-    sums[chunk, 1] = n_closed
+    own_chunk.n_found = n_found
+    own_chunk.n_closed = n_closed
 
 
 @njit(cache=True, nogil=True)
-def list_found(indptr, words, state, nodes, lanes, found_at, at):
+def list_found(indptr, scratch, at):
     """List what the last bottom-up step found, from place ``at`` on.
 
-    The other table becomes equal to the current one. Returns the arcs of the listed nodes.
+    The other table becomes equal to the current one.
     """
-    base, n_nodes = state[BASE], state[N_NODES]
-    ours = np.uintp(state[CURRENT] * n_nodes)
-    theirs = np.uintp((1 - state[CURRENT]) * n_nodes)
+    state, words = scratch.state[0], scratch.words
+    nodes, lanes, found_at = scratch.nodes, scratch.lanes, scratch.found_at
+    base, depth = state.base, state.depth
+    ours, theirs = tables_of(state)
     arcs = np.int64(0)
-    state[BEGIN] = at
-    for node in range(n_nodes):
+    state.begin = at
+    for node in range(state.n_nodes):
         v = np.uintp(node)
         row = load(WORDS, words, ours + v)
         found = minus(row, load(WORDS, words, theirs + v))
@@ -212,24 +179,26 @@ def list_found(indptr, words, state, nodes, lanes, found_at, at):
             store(words, theirs + v, row)
             nodes[at] = node
             store(lanes, np.uintp(at), found)
-            found_at[at] = state[DEPTH]
+            found_at[at] = depth
             at += 1
             arcs += indptr[base + node + 1] - indptr[base + node]
-    state[END] = at
-    return arcs
+    state.end = at
+    state.frontier_arcs = arcs
+    state.is_listed = True
 
 
 @njit(cache=True, nogil=True)
-def top_down(indptr, indices, words, state, nodes, lanes):
+def top_down(indptr, indices, scratch):
     """Push lanes from the listed frontier; returns where the list of found nodes ends.
 
     What is found is in the rows of the other table; ``settle`` makes the current one equal.
     """
-    base, n_nodes = state[BASE], state[N_NODES]
-    ours = np.uintp(state[CURRENT] * n_nodes)
-    theirs = np.uintp((1 - state[CURRENT]) * n_nodes)
-    end = np.uintp(state[END])
-    for i in range(np.uintp(state[BEGIN]), np.uintp(state[END])):
+    state, words = scratch.state[0], scratch.words
+    nodes, lanes = scratch.nodes, scratch.lanes
+    base = state.base
+    ours, theirs = tables_of(state)
+    end = np.uintp(state.end)
+    for i in range(np.uintp(state.begin), np.uintp(state.end)):
         u = np.uintp(nodes[i] + base)
         push = load(WORDS, lanes, i)
         for arc in range(np.uintp(indptr[u]), np.uintp(indptr[u + U1])):
@@ -246,15 +215,17 @@ def top_down(indptr, indices, words, state, nodes, lanes):
 
 
 @njit(cache=True, nogil=True)
-def settle(indptr, words, every, state, nodes, lanes, found_at, begin, end, counts, bytes_of):
-    """Count nodes[begin:end] by the lanes that found them, and make their two rows equal.
+def settle(indptr, scratch, begin, end, counts):
+    """Make nodes[begin:end] the frontier: count them by the lanes that found them.
 
-    Returns their arcs, and how many of them have every lane.
+    Their two rows become equal. ``counts``: (LANES,) int64, added to.
     """
-    base, n_nodes = state[BASE], state[N_NODES]
-    ours = np.uintp(state[CURRENT] * n_nodes)
-    theirs = np.uintp((1 - state[CURRENT]) * n_nodes)
-    all_lanes = load(WORDS, every, np.uintp(0))
+    state, words = scratch.state[0], scratch.words
+    nodes, lanes, found_at = scratch.nodes, scratch.lanes, scratch.found_at
+    bytes_of = scratch.chunks[0].bytes_of
+    base, depth = state.base, state.depth
+    ours, theirs = tables_of(state)
+    all_lanes = load(WORDS, state.every, np.uintp(0))
     arcs, n_closed = np.int64(0), np.int64(0)
     room = 255  # additions that the byte counters hold
     for i in range(np.uintp(begin), np.uintp(end)):
@@ -263,13 +234,16 @@ def settle(indptr, words, every, state, nodes, lanes, found_at, begin, end, coun
         found = minus(row, load(WORDS, words, ours + v))
         store(words, ours + v, row)
         store(lanes, i, found)
-        found_at[i] = state[DEPTH]
+        found_at[i] = depth
         arcs += indptr[v + np.uintp(base + 1)] - indptr[v + np.uintp(base)]
         n_closed += not some(minus(all_lanes, row))
         tally(bytes_of, np.uintp(0), found)
         room -= 1
         if room == 0:
-            flush(bytes_of, 0, counts)
+            flush(bytes_of, counts)
             room = 255
-    flush(bytes_of, 0, counts)
-    return arcs, n_closed
+    flush(bytes_of, counts)
+    state.begin, state.end = begin, end
+    state.n_frontier = end - begin
+    state.frontier_arcs = arcs
+    state.n_open -= n_closed

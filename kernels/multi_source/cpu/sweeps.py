@@ -14,31 +14,27 @@ from kernels.breadth_first.cpu import search, smallest
 from kernels.multi_source.cpu import levels as cpu_levels
 from kernels.multi_source.cpu import steps as cpu_steps
 from kernels.multi_source.cpu import sweep as cpu_sweep
+from kernels.multi_source.cpu.costs import MOST_ASKED, rest_ns
 from kernels.multi_source.cpu.footprint import CHUNKS_EACH
 from kernels.multi_source.cpu.graphs import cut
-from kernels.multi_source.cpu.state import (
-    BEGIN,
+from kernels.multi_source.cpu.sizes import (
     BLOCK,
-    BOTTOM_UP,
-    CURRENT,
-    DEPTH,
-    END,
-    GROW,
     LANES,
     LEAST_WITHIN,
-    LEVELS,
-    LISTED,
-    LONG,
-    N_ASKED,
-    N_LANES,
     N_LOGS_APART,
     N_NARROW,
-    RECORD,
     ROW_BYTES,
-    SPENT,
     WORDS,
-    WRITE,
     logs_within,
+)
+from kernels.multi_source.cpu.state import (
+    BOTTOM_UP,
+    GROW,
+    LONG,
+    RECORD,
+    UNWRITTEN,
+    WRITE,
+    WRITTEN,
     sweep_scratch,
 )
 from kernels.types import N_FARTHEST, NODE
@@ -138,11 +134,8 @@ class Sweeps:
         borders = np.empty((CHUNKS_EACH * team.size if is_shared else 1) + 1, np.int64)
         cut(indptr, base, n_nodes, borders)
         self.ranges = [(i, *pair) for i, pair in enumerate(itertools.pairwise(borders.tolist()))]
-        scratch = sweep_scratch(n_nodes, len(self.ranges))
-        self.words, self.state = scratch[0], scratch[2]
-        self.nodes, self.lanes, self.found_at = scratch[3:6]
-        self.table, self.by_level = scratch[:6], scratch[6]
-        self.counting, self.by_lane = scratch[7:14], scratch[14:]
+        self.scratch, self.by_level = sweep_scratch(n_nodes, len(self.ranges))
+        self.state = self.scratch.state[0]
         self.level = np.empty((n_nodes, len(sources)), np.uint8) if levels else None
         # Logs lie where the levels will be, but for what they would spoil: other groups' levels.
         self.n_logs, self.log_stride, self.logs = -1, 0, np.empty(0, np.uint8)
@@ -185,14 +178,11 @@ class Sweeps:
             self.n_logs,
             self.log_stride,
             first == 0,
-            *self.table,
+            self.scratch,
             self.by_level,
-            self.counting[2],
-            *self.by_lane,
         )
-        arrays = (self.indptr, self.indices, *self.table)
         while True:
-            todo = cpu_sweep.advance(*arrays, self.by_level, *self.counting, *self.by_lane)
+            todo = cpu_sweep.advance(self.indptr, self.indices, self.scratch, self.by_level)
             if todo == BOTTOM_UP:
                 self.team.run(self._bottom_up, self.ranges)
             elif todo == GROW:
@@ -204,12 +194,12 @@ class Sweeps:
             elif todo == LONG:
                 if self._is_long(first, last, time.perf_counter() - started, found, row):
                     return False
-                self.state[N_ASKED] = cpu_sweep.MOST_ASKED  # not again
-                if self.state[LEVELS] == 2:  # the level at which it was asked
+                self.state["n_asked"] = MOST_ASKED  # not again
+                if self.state["levels"] == WRITTEN:  # the level at which it was asked
                     self._record(first)
             else:
                 break
-        if self.state[LEVELS] == 1:
+        if self.state["levels"] == UNWRITTEN:
             self._write(first)
         return True
 
@@ -226,62 +216,57 @@ class Sweeps:
         started = time.perf_counter()
         hop_counts = search_one(*graph, int(self.sources[which]), scratch, found, row + which)
         searches_s = (time.perf_counter() - started) * n_sources / self.team.size
-        rest_ns = cpu_sweep.rest_ns(
-            state, self._n_arcs, self.by_level, len(self.ranges), hop_counts
-        )
+        n_threads = self.team.size if len(self.ranges) > 1 else 1
+        left_ns = rest_ns(state, self._n_arcs, self.by_level, n_threads, hop_counts)
         groups = n_sources / (last - first)
-        per_ns = spent_s / max(1, int(state[SPENT]))
-        return searches_s < per_ns * (groups * rest_ns + (groups - 1) * int(state[SPENT]))
+        spent_ns = int(state["spent"])
+        per_ns = spent_s / max(1, spent_ns)
+        return searches_s < per_ns * (groups * left_ns + (groups - 1) * spent_ns)
 
     def _bottom_up(self, chunk_range: tuple[int, int, int]) -> None:
         chunk, lo, hi = chunk_range
-        every, state = self.table[1], self.state
-        arrays = (self.indptr, self.indices, self.words, every, state)
-        cpu_steps.bottom_up(*arrays, lo, hi, chunk, *self.counting, self.logs)
+        cpu_steps.bottom_up(self.indptr, self.indices, self.scratch, lo, hi, chunk, self.logs)
 
     def _write(self, first: int) -> None:
         """Make bytes of all that is logged and listed."""
         assert self.level is not None
         place = (self.level.reshape(-1), len(self.sources), first)
-        state = self.state
 
         def step(chunk_range: tuple[int, int, int]) -> None:
             _, lo, hi = chunk_range
             spare = np.empty((BLOCK + 1) * LANES, np.uint8)
-            cpu_levels.write_logs(state, lo, hi, self.logs, *place, spare)
+            cpu_levels.write_logs(self.scratch, lo, hi, self.logs, *place, spare)
 
         self.team.run(step, self.ranges)
-        listed = (self.nodes, self.lanes, self.found_at, 0, int(state[END]))
-        cpu_levels.write_listed(state, *listed, *place)
-        state[LEVELS] = 2
+        cpu_levels.write_listed(self.scratch, 0, int(self.state["end"]), *place)
+        self.state["levels"] = WRITTEN
 
     def _record(self, first: int) -> None:
         """Write the level just complete; one that a byte cannot hold waits until all are known."""
         assert self.level is not None
         state = self.state
-        begin, end, depth = int(state[BEGIN]), int(state[END]), int(state[DEPTH])
+        begin, end, depth = int(state["begin"]), int(state["end"]), int(state["depth"])
         place = (self.level.reshape(-1), len(self.sources), first)
-        if depth < N_NARROW and state[LISTED]:
-            listed = (self.nodes, self.lanes, self.found_at, begin, end)
-            cpu_levels.write_listed(state, *listed, *place)
+        if depth < N_NARROW and state["is_listed"]:
+            cpu_levels.write_listed(self.scratch, begin, end, *place)
         elif depth < N_NARROW:
 
             def step(chunk_range: tuple[int, int, int]) -> None:
                 _, lo, hi = chunk_range
-                cpu_levels.write_found(state, self.words, lo, hi, *place)
+                cpu_levels.write_found(self.scratch, lo, hi, *place)
 
             self.team.run(step, self.ranges)
         else:
-            if state[LISTED]:
-                nodes = self.nodes[begin:end].copy()
-                lanes = self.lanes.reshape(-1, WORDS)[begin:end].copy()
+            if state["is_listed"]:
+                nodes = self.scratch.nodes[begin:end].copy()
+                lanes = self.scratch.lanes.reshape(-1, WORDS)[begin:end].copy()
             else:
-                tables = self.words.reshape(2, self.n_nodes, WORDS)
-                now = int(state[CURRENT])
+                tables = self.scratch.words.reshape(2, self.n_nodes, WORDS)
+                now = int(state["current"])
                 lanes = tables[now] & ~tables[1 - now]
                 nodes = np.flatnonzero(lanes.any(axis=1))
                 lanes = lanes[nodes]
-            self.late.append((first, int(state[N_LANES]), depth, nodes, lanes))
+            self.late.append((first, int(state["n_lanes"]), depth, nodes, lanes))
 
     def _widen(self) -> None:
         assert self.level is not None
@@ -298,7 +283,7 @@ class Sweeps:
 
     def _take(self, first: int, last: int, found: Found, row: int) -> None:
         """Results of a sweep, from lanes to rows."""
-        eccentricity, farthest = self.by_lane
+        eccentricity, farthest = self.state["eccentricity"], self.state["farthest"]
         n_lanes = last - first
         by_depth = self.by_level.reshape(-1, LANES)
         for i in range(n_lanes):
