@@ -33,7 +33,7 @@ from kernels.distance_distribution.counts import count_pairs, counts_by_source
 from kernels.errors import GraphError
 from kernels.types import NODE
 
-__all__ = ["ShardEffectiveDiameters", "effective_diameters"]
+__all__ = ["MAX_EXACT", "N_SOURCES", "ShardEffectiveDiameters", "effective_diameters"]
 
 MAX_EXACT = 200_000  # nodes: some 20 s of a core where searches are short, minutes where long
 N_SOURCES = 1024

@@ -18,6 +18,7 @@ from typing import cast
 
 import numpy as np
 
+from kernels.distance_distribution import MAX_EXACT, N_SOURCES
 from pipeline.metrics import EVERY_NODE, WidthMetric, metrics_of, own_kernels
 from pipeline.model.search.exact import ExactJob
 from pipeline.model.search.tasks import Device, WidthKind, WidthTask
@@ -29,8 +30,6 @@ NO_WEIGHTS = (
     "weighted metrics need a weight of each link, and the snapshot has none: "
     "round-trip times of traces or BRITE lengths"
 )
-# As kernels.distance_distribution has them, which compiles when it is imported.
-EXACT_NODES, ESTIMATE_SOURCES = 200_000, 1024
 ROUNDS = 40  # launches of a shard on a GPU, each at least as long as a search of no arcs
 BY_WEIGHT = 10.0  # a search by weight costs so many by hops
 FINE = 4  # a shard is this part of SHARDS_A_WORKER's: estimates are rough, so small ones balance
@@ -211,7 +210,7 @@ def n_searches(kind: WidthKind, metrics: Sequence[str], n_nodes: np.ndarray) -> 
     else:
         each = sum(costs[metric] for metric in metrics)
     if each == EVERY_NODE:
-        sources = np.where(n_nodes <= EXACT_NODES, n_nodes, ESTIMATE_SOURCES)
+        sources = np.where(n_nodes <= MAX_EXACT, n_nodes, N_SOURCES)
         return 4.0 * np.ceil(sources / LANES)  # a sweep costs a few searches
     if kind != "weighted":
         return np.minimum(float(each), n_nodes)

@@ -7,7 +7,6 @@ from itertools import chain
 
 import pytest
 
-from kernels.distance_distribution import MAX_EXACT, N_SOURCES
 from pipeline.metrics import (
     METRICS,
     columns_of,
@@ -18,7 +17,6 @@ from pipeline.metrics import (
 )
 from pipeline.metrics.columns import TOLD, WEIGHTED, Column
 from pipeline.report.tables.columns import arrow_type
-from pipeline.schedule.plan.measures import ESTIMATE_SOURCES, EXACT_NODES
 from tests.real_data import REPOSITORY
 
 DOCS = (REPOSITORY / "docs" / "reports.md").read_text()
@@ -106,7 +104,3 @@ def test_only_what_metrics_need_is_compiled():
     assert compiled_work(["hops"]) == ("searches",)
     assert compiled_work(["effective_diameter"]) == ("searches", "widths")
     assert compiled_work(["weighted_radius"]) == ("searches", "widths", "weights")
-
-
-def test_a_plan_knows_how_many_sources_an_effective_diameter_takes():
-    assert (EXACT_NODES, ESTIMATE_SOURCES) == (MAX_EXACT, N_SOURCES)

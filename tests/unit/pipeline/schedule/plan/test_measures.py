@@ -5,9 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kernels.distance_distribution import MAX_EXACT, N_SOURCES
 from pipeline.metrics import WIDTH_METRICS
 from pipeline.schedule.plan.batches import SHARD_ARCS
-from pipeline.schedule.plan.measures import plan_widths
+from pipeline.schedule.plan.costs import LANES
+from pipeline.schedule.plan.measures import n_searches, plan_widths
 from pipeline.schedule.plan.stream import Stream
 from tests.soak import examples
 
@@ -109,3 +111,10 @@ def test_a_stream_takes_the_largest_of_all_plans_first():
     assert [task.name for task in stream.on("cpu")] == [task.name for task in tasks]
     assert list(stream.on("gpu")) == []
     assert list(Stream([])) == []
+
+
+def test_an_effective_diameter_costs_the_sources_that_its_kernel_takes():
+    sizes = np.array([1, LANES, LANES + 1, MAX_EXACT, MAX_EXACT + 1, 10**9])
+    sources = np.array([1, LANES, LANES + 1, MAX_EXACT, N_SOURCES, N_SOURCES])
+    searches = n_searches("effective", ("effective_diameter",), sizes)
+    np.testing.assert_array_equal(searches, 4 * np.ceil(sources / LANES))
