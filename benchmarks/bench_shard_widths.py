@@ -24,7 +24,7 @@ from benchmarks.lib.record import record
 from benchmarks.lib.timing import time_calls, waiter
 from kernels import Shard, radius
 from kernels.csr import Device
-from kernels.eccentricity.bounds.bounds import QUESTIONS, Question
+from kernels.eccentricity.questions import QUESTIONS, Question
 from kernels.eccentricity.results import ShardWidths
 from kernels.eccentricity.shard import widths
 from pipeline.generate.internet import generate_internet

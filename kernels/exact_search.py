@@ -10,9 +10,10 @@ from __future__ import annotations
 import numpy as np
 
 from kernels.csr import CSRGraph
-from kernels.eccentricity.bounds.bounds import EccentricityBounds, Question
+from kernels.eccentricity.bounds.bounds import EccentricityBounds
 from kernels.eccentricity.bounds.components import largest_of_each, numbered_components
 from kernels.eccentricity.bounds.steps import merge
+from kernels.eccentricity.questions import Question
 from kernels.eccentricity.reductions.pendant_trees import find_tips
 from kernels.eccentricity.results import ShardWidths
 from kernels.eccentricity.searches import Implied

@@ -11,10 +11,9 @@ import numpy as np
 
 from benchmarks.variants.choices import Lists, Mapping, Variant
 from kernels import CSRGraph
+from kernels._cuda.constants import COOPERATIVE_BLOCK, WARP
 from kernels._cuda.launch import (
     BLOCK,
-    COOPERATIVE_BLOCK,
-    WARP,
     cooperative_grid,
     grid_for,
     on_device_of,

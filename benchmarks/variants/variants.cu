@@ -24,8 +24,6 @@
 // [4] S. Xiao, W. Feng, "Inter-block GPU communication via fast barrier synchronization",
 //     IPDPS 2010.
 
-#define BLOCK 448  // threads of variant_wait_*, as kernels/_cuda/launch.py launches them
-
 enum Lists { OFFSETS, POINTERS, PADDED };
 
 // All zero before variant_start.
@@ -187,7 +185,7 @@ extern "C" __global__ void variant_place(
     }
 
 #define WAIT(NAME, MAPPING, LISTS, READ_ONLY)                                            \
-    extern "C" __global__ void __launch_bounds__(BLOCK) variant_wait_##NAME(             \
+    extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK) variant_wait_##NAME( \
         const void* where, const void* what, const offset_t n_nodes,                     \
         const offset_t warp_from, level_t* level, Control* control)                      \
     {                                                                                    \

@@ -1,22 +1,17 @@
 // Types and helpers shared by every .cu file. Pasted in by loader.py, not #included:
-// CuPy's cache key does not see headers found through -I.
+// CuPy's cache key does not see headers found through -I. Numbers that Python knows too are defined
+// by -D, out of constants.py here and, for the numbers of one file, beside it.
 
 typedef int node_t;                  // kernels.types.NODE
 typedef long long offset_t;          // kernels.types.OFFSET; arcs may exceed 2^31
 typedef int level_t;                 // kernels.types.LEVEL
 typedef unsigned long long lanes_t;  // one bit a lane
 
-#define UNREACHED (-1)
-#define WARP 32
 #define ALL_THREADS 0xffffffffu
 
 // From this degree on the threads of a warp share the arcs of one node; below it each thread
 // walks the arcs of its own.
 #define SHARED_DEGREE 32
-
-// From this degree on a node is a hub: its arcs are cut into segments of as many, a warp each, so
-// that a node of a million neighbours is the work of four thousand warps.
-#define SEGMENT 256
 
 __device__ __forceinline__ int thread_of_warp() { return threadIdx.x & (WARP - 1); }
 

@@ -7,14 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from kernels._cuda.constants import COOPERATIVE_BLOCK, WARP
 from kernels.errors import DeviceError, DeviceMemoryError
 
 # Threads a block: 8 warps divide every register file, and 8 such blocks fill a multiprocessor.
 BLOCK = 256
-# Threads a block of kernels with barriers of the whole grid: fewer blocks, cheaper barriers.
-# Their .cu files name the same number, and say why, in __launch_bounds__.
-COOPERATIVE_BLOCK = 448
-WARP = 32
 # Blocks a multiprocessor beyond which grid-stride loops take over: 4 times what is resident.
 MAX_BLOCKS_EACH = 32
 

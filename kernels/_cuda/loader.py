@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import re
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+from kernels._cuda import constants
 from kernels.errors import DeviceError
 
 _COMMON = Path(__file__).with_name("common.cuh")
-OPTIONS = ("-std=c++17",)
+_ROOT = Path(__file__).parents[2]
 # Of kernels that stand between ``#if !ONLY_SOME || WITH_<name>`` and ``#endif`` a module has that
 # which was requested; without these definitions a file has all of them.
 _APART = re.compile(r"^#if !ONLY_SOME \|\| WITH_(\w+)$", re.MULTILINE)
 _INCLUDE = re.compile(r'#include "(\w+\.cuh)"')
+
+
+def defined_by(module: ModuleType) -> tuple[str, ...]:
+    """Options that define the whole numbers with names in capitals that a module has."""
+    numbers = {name: value for name, value in vars(module).items() if name.isupper()}
+    return tuple(f"-D{name}={value}" for name, value in numbers.items() if type(value) is int)
+
+
+OPTIONS = ("-std=c++17", *defined_by(constants))
 
 
 def source_of(cu_file: Path) -> str:
@@ -71,12 +83,20 @@ def _kernel(launcher_file: str, name: str, device_id: int, cooperative: bool) ->
         raise DeviceError(f"{cu_file.name} has no kernel {name}: {error}") from error
 
 
-def options_for(cu_file: Path, name: str) -> tuple[str, ...]:
-    """Options with which a file has kernel ``name``, of the expensive ones only this one."""
-    apart = _APART.findall(source_of(cu_file))
+def options_for(cu_file: Path, name: str | None = None) -> tuple[str, ...]:
+    """Options with which a file has kernel ``name``, of the expensive ones only this one.
+
+    They define what Python and device code both know: what is in ``constants.py`` here and, where
+    there is one, beside the file. Without a name a file has all its kernels.
+    """
+    options = OPTIONS
+    if cu_file.with_name("constants.py").exists():
+        package = ".".join(cu_file.parent.relative_to(_ROOT).parts)
+        options += defined_by(importlib.import_module(f"{package}.constants"))
+    apart = _APART.findall(source_of(cu_file)) if name else []
     if not apart:
-        return OPTIONS
-    return (*OPTIONS, "-DONLY_SOME=1", *([f"-DWITH_{name}=1"] if name in apart else []))
+        return options
+    return (*options, "-DONLY_SOME=1", *([f"-DWITH_{name}=1"] if name in apart else []))
 
 
 @functools.cache

@@ -14,9 +14,6 @@
 // [1] S. Beamer, K. Asanovic, D. Patterson, "Direction-optimizing breadth-first search", SC 2012.
 // [2] D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU graph traversal", PPoPP 2012.
 
-// Threads a block: few, large blocks make a cheap grid barrier.
-#define BLOCK 448
-
 // All zero before the launch.
 struct Control {
     unsigned arrivals;       // of grid_barrier
@@ -28,6 +25,9 @@ struct Control {
     int n_found[4];          // nodes found at level d: n_found[d % 4]
     offset_t found_arcs[4];  // their arcs
 };
+static_assert(sizeof(Control) <= 4 * CONTROL);
+static_assert(__builtin_offsetof(Control, depth) == 4 * AT_DEPTH);
+static_assert(__builtin_offsetof(Control, n_reached) == 4 * AT_N_REACHED);
 
 struct Search {
     const offset_t* indptr;
@@ -246,7 +246,7 @@ __device__ __noinline__ void make_list(const Search& s, const unsigned* map)
     }
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) bfs_search(
+extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK) bfs_search(
     const offset_t* indptr,   // (n_nodes + 1,)
     const node_t* indices,    // (n_arcs,)
     const offset_t n_nodes,

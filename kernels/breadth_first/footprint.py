@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-SEGMENT = 256  # arcs; as in common.cuh
-CONTROL = 24  # int32 words of struct Control
+from kernels._cuda.constants import SEGMENT
+from kernels.breadth_first.constants import CONTROL
 
 
 def scratch_words(n_nodes: int, n_arcs: int) -> list[int]:

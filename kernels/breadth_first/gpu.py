@@ -8,17 +8,12 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
-from kernels._cuda.launch import (
-    BLOCK,
-    COOPERATIVE_BLOCK,
-    WARP,
-    cooperative_grid,
-    grid_for,
-    on_device_of,
-)
+from kernels._cuda.constants import COOPERATIVE_BLOCK, WARP
+from kernels._cuda.launch import BLOCK, cooperative_grid, grid_for, on_device_of
 from kernels._cuda.loader import load_kernel
 from kernels._cuda.memory import check_fits
-from kernels.breadth_first.footprint import CONTROL, gpu_bytes, scratch_words
+from kernels.breadth_first.constants import AT_DEPTH, AT_N_REACHED, CONTROL
+from kernels.breadth_first.footprint import gpu_bytes, scratch_words
 from kernels.types import LEVEL, NODE
 
 # Bottom-up while the frontier's arcs are more than an ALPHA-th of the arcs not yet seen, and its
@@ -56,7 +51,7 @@ def bfs(indptr: Any, indices: Any, source: int, target: int) -> tuple[Any, int, 
             ),
         )
         control = scratch[:CONTROL].get()  # the one synchronisation
-        return level, int(control[3]), int(control[4])
+        return level, int(control[AT_DEPTH]), int(control[AT_N_REACHED])
 
 
 def parents(indptr: Any, indices: Any, level: Any) -> Any:

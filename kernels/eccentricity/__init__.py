@@ -19,7 +19,7 @@ from kernels.eccentricity.strategy import (
 from kernels.types import NODE
 
 if TYPE_CHECKING:
-    from kernels.eccentricity.bounds.bounds import Question
+    from kernels.eccentricity.questions import Question
     from kernels.eccentricity.solver import EccentricitySolver
 
 __all__ = [

@@ -169,7 +169,7 @@ class ShardWidths:
     Attributes
     ----------
     questions : tuple of str
-        What was asked, of ``bounds.QUESTIONS``.
+        What was asked, of ``questions.QUESTIONS``.
     exact : (n_components,) bool
         Whether all of them are answered. False only if the number of searches was limited.
     component : (n_nodes,) int32

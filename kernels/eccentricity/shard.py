@@ -19,13 +19,14 @@ from numba import njit, types
 from kernels._cpu.signatures import I32, I64, OUT_I32
 from kernels.csr import CSRGraph, Shard
 from kernels.eccentricity.bounds import steps
-from kernels.eccentricity.bounds.bounds import QUESTIONS, EccentricityBounds, Question
+from kernels.eccentricity.bounds.bounds import EccentricityBounds
 from kernels.eccentricity.bounds.components import (
     Cutter,
     Part,
     largest_of_each,
     numbered_components,
 )
+from kernels.eccentricity.questions import QUESTIONS, Question
 from kernels.eccentricity.reductions.pendant_trees import find_tips
 from kernels.eccentricity.results import ShardWidths, checked_limit
 from kernels.eccentricity.searches.cpu import CoreSearches

@@ -8,9 +8,10 @@ from functools import partial
 import numpy as np
 
 from kernels.csr import CSRGraph
-from kernels.eccentricity.bounds.bounds import EccentricityBounds, Question
+from kernels.eccentricity.bounds.bounds import EccentricityBounds
 from kernels.eccentricity.bounds.components import numbered_components
 from kernels.eccentricity.finishing import Finishing
+from kernels.eccentricity.questions import Question
 from kernels.eccentricity.reductions import references
 from kernels.eccentricity.reductions.landmarks import N_LANDMARKS, choose_landmarks, far_pairs
 from kernels.eccentricity.reductions.pendant_trees import find_tips

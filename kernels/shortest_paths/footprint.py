@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-SEGMENT = 256  # arcs; as in common.cuh
-CONTROL = 28  # int32 words of struct Control
-TREE_CONTROL = 6  # int32 words of struct TreeControl
+from kernels._cuda.constants import SEGMENT
+from kernels.shortest_paths.constants import CONTROL, TREE_CONTROL
 
 
 def scratch_words(n_nodes: int, n_arcs: int) -> list[int]:

@@ -8,16 +8,17 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
-from kernels._cuda.launch import COOPERATIVE_BLOCK, WARP, cooperative_grid, on_device_of
+from kernels._cuda.constants import COOPERATIVE_BLOCK, WARP
+from kernels._cuda.launch import cooperative_grid, on_device_of
 from kernels._cuda.loader import load_kernel
 from kernels._cuda.memory import check_fits
-from kernels.shortest_paths.footprint import (
+from kernels.shortest_paths.constants import (
+    AT_FARTHEST,
+    AT_IS_INVALID,
+    AT_N_REACHED,
     CONTROL,
-    gpu_bytes,
-    parents_bytes,
-    scratch_words,
-    tree_words,
 )
+from kernels.shortest_paths.footprint import gpu_bytes, parents_bytes, scratch_words, tree_words
 from kernels.types import NODE
 
 # The threshold rises by so many mean weights, divided by the mean degree: as many as a warp has
@@ -57,8 +58,9 @@ def sssp(
             ),
         )
         control = scratch[:CONTROL].get()  # the one synchronisation
-        farthest = float(control[8:10].view(np.float64)[0])
-        return distance, farthest, int(control[14]), bool(control[13] == 0)
+        farthest = float(control[AT_FARTHEST : AT_FARTHEST + 2].view(np.float64)[0])
+        is_valid = bool(control[AT_IS_INVALID] == 0)
+        return distance, farthest, int(control[AT_N_REACHED]), is_valid
 
 
 def parents(indptr: Any, indices: Any, weights: Any, source: int, distance: Any) -> Any:

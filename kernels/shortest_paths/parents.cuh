@@ -6,6 +6,7 @@ struct TreeControl {
     int n_open;
     int n_found[4];     // nodes that got a parent in round r: n_found[r % 4]
 };
+static_assert(sizeof(TreeControl) <= 4 * TREE_CONTROL);
 
 #define NO_NODE 0x7fffffff  // above all nodes
 
@@ -36,7 +37,7 @@ __device__ __forceinline__ node_t nearer_neighbour(
     return NO_NODE;
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) sssp_parents(
+extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK) sssp_parents(
     const offset_t* __restrict__ indptr,   // (n_nodes + 1,)
     const node_t* __restrict__ indices,    // (n_arcs,)
     const float* __restrict__ weights,     // (n_arcs,)

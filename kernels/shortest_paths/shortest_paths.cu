@@ -20,9 +20,6 @@
 // [1] A. Davidson, S. Baxter, M. Garland, J. D. Owens, "Work-efficient parallel GPU methods for
 //     single-source shortest paths", IPDPS 2014.
 
-// Threads a block: few, large blocks make a cheap grid barrier.
-#define BLOCK 448
-
 typedef unsigned long long length_t;  // the bits of a float64 >= 0
 
 #define INFINITE 0x7ff0000000000000ull
@@ -40,6 +37,10 @@ struct Control {
     int n_segments[4];      // segments of its hubs
     int n_far[4];           // nodes in the far list p
 };
+static_assert(sizeof(Control) <= 4 * CONTROL);
+static_assert(__builtin_offsetof(Control, farthest) == 4 * AT_FARTHEST);
+static_assert(__builtin_offsetof(Control, is_invalid) == 4 * AT_IS_INVALID);
+static_assert(__builtin_offsetof(Control, n_reached) == 4 * AT_N_REACHED);
 
 struct Search {
     const offset_t* indptr;
@@ -219,7 +220,7 @@ __device__ __noinline__ void split_far(
     if (t == 0 && least < INFINITE) atomicMin(&s.control->least_far[(pile + 1) & 3], least);
 }
 
-extern "C" __global__ void __launch_bounds__(BLOCK) sssp_search(
+extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK) sssp_search(
     const offset_t* indptr,  // (n_nodes + 1,)
     const node_t* indices,   // (n_arcs,)
     const float* weights,    // (n_arcs,)

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from kernels import sssp, weighted_diameter, weighted_widths
-from kernels.eccentricity.bounds.bounds import QUESTIONS
+from kernels.eccentricity.questions import QUESTIONS
 from kernels.eccentricity.weighted.steps import unit_of
 from kernels.shortest_paths.check import check_distances
 from pipeline.cli import main

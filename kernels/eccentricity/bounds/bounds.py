@@ -26,13 +26,12 @@ import numpy as np
 
 from kernels.eccentricity.bounds import steps
 from kernels.eccentricity.bounds.components import first_of_each
+from kernels.eccentricity.questions import QUESTIONS, Question
 from kernels.errors import GraphError
 from kernels.types import NODE
 
-Question = Literal["diameter", "radius", "center", "periphery", "eccentricities"]
 POOL = 256  # nodes that are looked at again and again while bounds change little
 STEADY = 16  # by less than a STEADY-th of the open nodes
-QUESTIONS: tuple[Question, ...] = ("diameter", "radius", "center", "periphery", "eccentricities")
 
 
 class EccentricityBounds:

@@ -10,8 +10,8 @@ import numpy as np
 from numba import njit, types
 
 from kernels._cpu.signatures import I32, OUT_I32, OUT_U8
+from kernels.eccentricity.questions import CENTER, DIAMETER, PERIPHERY, RADIUS
 
-DIAMETER, RADIUS, CENTER, PERIPHERY, ECCENTRICITIES = range(5)
 FREE, SEARCHED, OUTER, CENTRAL = range(4)  # the last two are in flight; see ``take``
 HOPS, LINKS = np.int64(2**20 - 1), np.int64(2**22 - 1)  # largest that keys tell apart
 U8 = types.Array(types.uint8, 1, "C", readonly=True)

@@ -10,12 +10,12 @@ import numpy as np
 from kernels._cuda.launch import BLOCK, grid_for
 from kernels._cuda.loader import load_kernel
 from kernels.csr import Shard
-from kernels.eccentricity.bounds.bounds import QUESTIONS, Question
+from kernels.eccentricity.gpu.constants import RUN, SEARCHED
+from kernels.eccentricity.questions import QUESTIONS, Question
 from kernels.errors import GraphError
 from kernels.multi_source.gpu.sweeps import Swept
 from kernels.types import NODE
 
-RUN = 32  # nodes of a thread, as in the .cu file
 FAR = np.int32(1 << 30)  # level of nodes around which there is no ball yet
 BYTES_A_NODE = 37  # arrays of DeviceBounds, balls, two lists of nodes, levels, an order
 
@@ -114,7 +114,7 @@ class DeviceBounds:
         bounds = (_or_null(self.component), eccentricity, self.lower, self.upper)
         self._each_node("after_search", level, cp.int64(self.n_nodes), *bounds)
         self.n_searched += eccentricity >= 0
-        self.state[sources] = 1
+        self.state[sources] = SEARCHED
         self.find_extremes()
 
     def after_sweep(self, sources: Any, swept: Swept) -> None:

@@ -14,28 +14,12 @@
 
 typedef unsigned long long key_t;  // the larger, the sooner a node is searched; 0: none
 
-// bounds.QUESTIONS by number.
-#define DIAMETER 0
-#define RADIUS 1
-#define CENTER 2
-#define PERIPHERY 3
-#define ECCENTRICITIES 4
-#define ENDS 5  // of longest paths, among nodes outside the balls; see matters
-
-// State of a node: a search from it gave bounds to all nodes, or to itself alone, or none was made.
-#define FREE 0
-#define SEARCHED 1
-#define SEARCHED_ALONE 2
-
 __device__ __forceinline__ offset_t first_item()
 {
     return (offset_t)blockIdx.x * blockDim.x + threadIdx.x;
 }
 
 __device__ __forceinline__ offset_t items_apart() { return (offset_t)gridDim.x * blockDim.x; }
-
-// Nodes that a thread looks at before the threads of its warp put together what they found.
-#define RUN 32
 
 #include "tightening.cuh"
 #include "choosing.cuh"

@@ -12,14 +12,12 @@ import cupy as cp
 import numpy as np
 
 from kernels._cuda.memory import fits
-from kernels.eccentricity.bounds.bounds import QUESTIONS, Question
 from kernels.eccentricity.gpu.bounds import DeviceBounds, launch
+from kernels.eccentricity.gpu.constants import MOST_HOPS, SEARCHED
+from kernels.eccentricity.questions import QUESTIONS, Question
 from kernels.eccentricity.reductions.references import N_REFERENCES, farthest_above, plan
 from kernels.multi_source.gpu.sweeps import sweep_bytes
 from kernels.types import NODE
-
-MOST_HOPS = 64  # of graphs, as in the .cuh file
-SEARCHED = 1  # state of nodes that gave bounds to all others
 
 
 class DeviceReferences:

@@ -10,10 +10,10 @@ import numpy as np
 
 from kernels._cuda.launch import on_device_of
 from kernels.csr import CSRGraph, Shard
-from kernels.eccentricity.bounds.bounds import QUESTIONS, Question
 from kernels.eccentricity.gpu.bounds import tighten
 from kernels.eccentricity.gpu.paths import longest_paths
 from kernels.eccentricity.gpu.solver import MOST_WORDS, DeviceSolver
+from kernels.eccentricity.questions import QUESTIONS, Question
 from kernels.eccentricity.results import ShardWidths
 from kernels.eccentricity.searches import Implied
 from kernels.multi_source.gpu.sweeps import DeviceSweeps
@@ -31,7 +31,7 @@ def widths_on_gpu(
     ----------
     shard : Shard
     questions : sequence of str
-        Of ``bounds.QUESTIONS``.
+        Of ``questions.QUESTIONS``.
     max_searches : int or None
         Sources to search in each component, for all questions together; then its answers may be
         intervals. The search that a path takes is not counted.

@@ -9,10 +9,10 @@ import numpy as np
 
 from kernels._cuda.launch import on_device_of
 from kernels.csr import CSRGraph, Shard
-from kernels.eccentricity.bounds.bounds import Question
 from kernels.eccentricity.gpu.paths import first_where, longest_paths
 from kernels.eccentricity.gpu.shard import periphery_of, questions_for
 from kernels.eccentricity.gpu.solver import DeviceSolver
+from kernels.eccentricity.questions import Question
 from kernels.eccentricity.results import Center, Diameter, Periphery, Proof, Radius
 from kernels.types import NODE
 

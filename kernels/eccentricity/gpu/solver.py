@@ -17,10 +17,11 @@ import numpy as np
 from kernels._cuda.memory import check_fits, fits
 from kernels.breadth_first.gpu import bfs
 from kernels.csr import Shard
-from kernels.eccentricity.bounds.bounds import Question
 from kernels.eccentricity.gpu.bounds import BYTES_A_NODE, FAR, DeviceBounds, reordered
 from kernels.eccentricity.gpu.components import Parts, components_of, parts_of
-from kernels.eccentricity.gpu.references import MOST_HOPS, DeviceReferences
+from kernels.eccentricity.gpu.constants import MOST_HOPS
+from kernels.eccentricity.gpu.references import DeviceReferences
+from kernels.eccentricity.questions import Question
 from kernels.eccentricity.reductions.references import MANY_OPEN, N_REFERENCES
 from kernels.multi_source.gpu.sweeps import DeviceSweeps, sweep_bytes
 from kernels.types import NODE

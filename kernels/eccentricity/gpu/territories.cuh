@@ -4,7 +4,6 @@
 // Counts of each reference, by upper bound and level of nodes that were not searched, and by lower
 // bound and level of nodes that still matter. Upper bounds above most count as most + 1. No level
 // and no lower bound is above most, which is below MOST_HOPS.
-#define MOST_HOPS 64
 #define MOST_CELLS ((MOST_HOPS + 1) * MOST_HOPS)
 
 extern "C" __global__ void eccentricity_territories(

@@ -25,7 +25,7 @@ from kernels.shortest_paths import checked_mean, search, sssp
 from kernels.types import NODE
 
 if TYPE_CHECKING:
-    from kernels.eccentricity.bounds.bounds import Question
+    from kernels.eccentricity.questions import Question
     from kernels.eccentricity.weighted.bounds import WeightedBounds
 
 __all__ = [

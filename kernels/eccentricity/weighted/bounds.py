@@ -43,7 +43,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from kernels.eccentricity.bounds.bounds import QUESTIONS, Question
+from kernels.eccentricity.questions import QUESTIONS, Question
 from kernels.eccentricity.weighted import steps
 from kernels.errors import GraphError
 from kernels.types import NODE

@@ -123,7 +123,7 @@ __device__ __noinline__ void list_ended(
         for (offset_t base = 0; base < s.n_units && n < N_FARTHEST; base += 32 * HIT_WORDS) {
             const offset_t rest = s.n_units - base;
             const int n_units = rest < 32 * HIT_WORDS ? (int)rest : 32 * HIT_WORDS;
-            for (int first = warp * WARP; first < n_units; first += BLOCK) {
+            for (int first = warp * WARP; first < n_units; first += COOPERATIVE_BLOCK) {
                 const bool is_hit = first + t < n_units
                     && ((units[(base + first + t) * W] >> (slot & 63)) & 1);
                 const unsigned hits = __ballot_sync(ALL_THREADS, is_hit);

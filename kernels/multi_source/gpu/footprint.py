@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import functools
 
-from kernels.types import N_FARTHEST
+from kernels._cuda.constants import SEGMENT
+from kernels.multi_source.gpu.constants import CONTROL, N_FARTHEST
 
-SEGMENT = 256  # arcs; as in common.cuh
-CONTROL = 32  # int32 words of struct Control
 N_PLANES = 4  # bit planes of levels that a sweep begins with: levels 0 to 15
 
 

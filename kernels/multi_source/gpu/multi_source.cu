@@ -22,13 +22,11 @@
 // [2] S. Beamer, K. Asanovic, D. Patterson, "Direction-optimizing breadth-first search", SC 2012.
 
 // Threads a block, and blocks of a multiprocessor: 72 registers a thread, so that none is spilled.
-#define BLOCK 448
 #define BLOCKS_EACH 2
 
 #define PATIENCE 3       // bottom-up levels with a small frontier before going back to top-down
 #define SMALL_RANGE 1024 // a graph of at most so many nodes is looked through without the units
-#define N_FARTHEST 10    // kernels.types.N_FARTHEST
-#define N_WARPS (BLOCK / WARP)
+#define N_WARPS (COOPERATIVE_BLOCK / WARP)
 #define HIT_WORDS 512    // units looked at at once, for 32 each
 static_assert(N_WARPS >= N_FARTHEST, "a warp for each unit that may be needed");
 
@@ -194,25 +192,25 @@ __device__ __forceinline__ void sweep(const Sweep<W, SHARD>& s)
 }
 
 #define SWEEP_GRAPH(NAME, W)                                                                      \
-    extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS_EACH) NAME(                                     \
+    extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK, BLOCKS_EACH) NAME(            \
         const offset_t* indptr, const node_t* indices, const offset_t n_nodes,                    \
         const offset_t n_arcs, const int n_chunks, const int chunk_size, const node_t* slot_node, \
         const int n_slots, int* counts, const int n_rows, const int first_depth,                  \
         node_t* farthest, lanes_t* planes, const offset_t top_down_factor, const int unit_shift,  \
-        Control* control, char* state)                                                                              \
+        Control* control, char* state)                                                            \
     {                                                                                             \
         __shared__ Sweep<W, false> s;                                                             \
         if (threadIdx.x == 0) {                                                                   \
             s = {indptr, indices, n_nodes, n_arcs, n_chunks, chunk_size, 1, nullptr, nullptr,     \
                  nullptr, nullptr, slot_node, n_slots, counts, n_rows, first_depth, farthest,     \
-                 planes, top_down_factor, unit_shift, control};                                               \
+                 planes, top_down_factor, unit_shift, control};                                   \
             place_state(s, state);                                                                \
         }                                                                                         \
         sweep(s);                                                                                 \
     }
 
 #define SWEEP_SHARD(NAME, W)                                                                      \
-    extern "C" __global__ void __launch_bounds__(BLOCK, BLOCKS_EACH) NAME(                                     \
+    extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK, BLOCKS_EACH) NAME(            \
         const offset_t* indptr, const node_t* indices, const offset_t n_nodes,                    \
         const offset_t n_arcs, const int n_chunks, const int chunk_size, const int n_graphs,      \
         const offset_t* node_ptr, const int* chunk_ptr, const int* slot_ptr,                      \

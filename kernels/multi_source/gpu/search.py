@@ -12,21 +12,15 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
-from kernels._cuda.launch import (
-    BLOCK,
-    COOPERATIVE_BLOCK,
-    WARP,
-    cooperative_grid,
-    grid_for,
-    on_device_of,
-)
+from kernels._cuda.constants import COOPERATIVE_BLOCK, WARP
+from kernels._cuda.launch import BLOCK, cooperative_grid, grid_for, on_device_of
 from kernels._cuda.loader import load_kernel
 from kernels._cuda.memory import check_fits, fits
 from kernels.csr import CSRGraph, Shard
 from kernels.errors import GraphError
+from kernels.multi_source.gpu.constants import AT_DEPTH, AT_IS_ENDED, CONTROL
 from kernels.multi_source.gpu.counts import BlockCounts
 from kernels.multi_source.gpu.footprint import (
-    CONTROL,
     N_PLANES,
     gpu_levels_bytes,
     gpu_results_words,
@@ -241,7 +235,7 @@ def _sweep_group(
             ),
         )
         host = out[: n_before + min(n_rows, ROWS_AT_ONCE) * n_slots].get()  # waits for the GPU
-        depth, is_ended = int(host[3]), bool(host[4])
+        depth, is_ended = int(host[AT_DEPTH]), bool(host[AT_IS_ENDED])
         n_used = depth - first_depth + 3
         if n_used > ROWS_AT_ONCE:
             host = out[: n_before + n_used * n_slots].get()
@@ -402,7 +396,7 @@ def _sweep_shard_group(
             ),
         )
         host = control.get()  # the one synchronisation
-        depth, is_ended = int(host[3]), bool(host[4])
+        depth, is_ended = int(host[AT_DEPTH]), bool(host[AT_IS_ENDED])
         first_row = 1 if first_depth == 1 else 2
         block = table[first_row : depth - first_depth + 3]
         by_slot = cp.ascontiguousarray(block.T)

@@ -21,6 +21,9 @@ struct Control {
     int pad[2];
     offset_t found_arcs[4];    // their arcs
 };
+static_assert(sizeof(Control) <= 4 * CONTROL);
+static_assert(__builtin_offsetof(Control, depth) == 4 * AT_DEPTH);
+static_assert(__builtin_offsetof(Control, is_ended) == 4 * AT_IS_ENDED);
 
 // Arguments of a sweep, and where its state lies.
 template <int W, bool SHARD>
@@ -109,7 +112,7 @@ struct Sweep {
 };
 
 // Where the state lies in one allocation: 64-bit parts first, each part 16 bytes aligned.
-// kernels/multi_source/footprint.py counts the same bytes.
+// kernels/multi_source/gpu/footprint.py counts the same bytes.
 struct Layout {
     char* at;
 

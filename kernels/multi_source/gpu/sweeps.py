@@ -11,10 +11,12 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
-from kernels._cuda.launch import BLOCK, COOPERATIVE_BLOCK, grid_for
+from kernels._cuda.constants import COOPERATIVE_BLOCK
+from kernels._cuda.launch import BLOCK, grid_for
 from kernels._cuda.loader import load_kernel
 from kernels.csr import Shard
-from kernels.multi_source.gpu.footprint import CONTROL, N_PLANES, gpu_state_bytes, unit_shift
+from kernels.multi_source.gpu.constants import AT_DEPTH, AT_IS_ENDED, CONTROL
+from kernels.multi_source.gpu.footprint import N_PLANES, gpu_state_bytes, unit_shift
 from kernels.multi_source.gpu.search import (
     COUNT_CELLS,
     MORE_ROWS,
@@ -132,7 +134,7 @@ class DeviceSweeps:
                 ),
             )
             host = control.get()  # the one synchronisation
-            depth, is_ended = int(host[3]), bool(host[4])
+            depth, is_ended = int(host[AT_DEPTH]), bool(host[AT_IS_ENDED])
             load_kernel(__file__, "msbfs_eccentricities")(
                 (grid_for(n_slots),),
                 (BLOCK,),

@@ -10,7 +10,7 @@ import pytest
 import benchmarks.baselines
 from benchmarks.baselines import bfs_thread_per_node, bfs_two_kernel, dijkstra
 from kernels import DeviceError, GraphError, sssp
-from kernels._cuda.loader import source_of
+from kernels._cuda.loader import options_for, source_of
 from tests.oracles.paths import bfs_levels
 from tests.shapes import graph_of, grid, host, path, star, tree_with_hubs, weighted
 
@@ -29,7 +29,8 @@ def test_compiles_without_a_gpu(architecture):
     pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC (extra nvrtc) is not installed")
     from tests.unit.kernels.cuda.test_cu_files_compile import compiler_log
 
-    assert compiler_log(source_of(CU_FILE), CU_FILE.name, architecture) == ""
+    given = options_for(CU_FILE)
+    assert compiler_log(source_of(CU_FILE), CU_FILE.name, architecture, given) == ""
 
 
 @pytest.mark.gpu

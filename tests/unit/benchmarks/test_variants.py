@@ -21,7 +21,7 @@ from benchmarks.variants import tables
 from benchmarks.variants.choices import ALL, STANDARD, Variant, parse
 from benchmarks.variants.regular import regular_graph
 from kernels import CSRGraph, GraphError, bfs
-from kernels._cuda.loader import OPTIONS, source_of
+from kernels._cuda.loader import options_for, source_of
 from kernels.breadth_first import bfs_queue
 from pipeline.generate.barabasi_albert import barabasi_albert_graph
 from tests.shapes import graph_of, grid, host, path, star
@@ -79,8 +79,9 @@ def test_compiles_without_a_gpu():
     pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC (extra nvrtc) is not installed")
     from tests.unit.kernels.cuda.test_cu_files_compile import ARCHITECTURES, compiler_log
 
+    source, given = source_of(CU_FILE), options_for(CU_FILE)
     for architecture in ARCHITECTURES:
-        assert compiler_log(source_of(CU_FILE), CU_FILE.name, architecture) == ""
+        assert compiler_log(source, CU_FILE.name, architecture, given) == ""
 
 
 def ptx_of_kernels() -> dict[str, str]:
@@ -89,7 +90,8 @@ def ptx_of_kernels() -> dict[str, str]:
     from tests.unit.kernels.cuda.test_cu_files_compile import include_options
 
     _, program = nvrtc.nvrtcCreateProgram(source_of(CU_FILE).encode(), b"variants.cu", 0, [], [])
-    options = [*(option.encode() for option in OPTIONS), b"-arch=compute_90", *include_options()]
+    options = [option.encode() for option in (*options_for(CU_FILE), "-arch=compute_90")]
+    options += include_options()
     assert nvrtc.nvrtcCompileProgram(program, len(options), options)[0] == 0
     _, size = nvrtc.nvrtcGetPTXSize(program)
     text = bytes(size + 64)

@@ -9,11 +9,13 @@ from __future__ import annotations
 import importlib.util
 import re
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 import kernels
-from kernels._cuda.loader import OPTIONS, options_for, source_of
+from kernels._cuda.loader import OPTIONS, defined_by, options_for, source_of
+from kernels.types import N_FARTHEST
 from tests.soak import WHOLE
 
 nvrtc = pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC (extra nvrtc) is not installed")
@@ -29,9 +31,7 @@ def include_options() -> list[bytes]:
     return [b"-I" + bytes(folder) for folder in folders if folder.is_dir()]
 
 
-def compiler_log(
-    source: str, name: str, architecture: str, given: tuple[str, ...] = OPTIONS
-) -> str:
+def compiler_log(source: str, name: str, architecture: str, given: tuple[str, ...]) -> str:
     """Errors and warnings of the compiler; empty if there are none."""
     return compiled(source, name, architecture, given)[0]
 
@@ -63,7 +63,7 @@ def compiled(
 @pytest.mark.parametrize("architecture", ARCHITECTURES)
 @pytest.mark.parametrize("cu_file", CU_FILES, ids=lambda cu_file: cu_file.name)
 def test_compiles_without_a_warning(cu_file, architecture):
-    assert compiler_log(source_of(cu_file), cu_file.name, architecture) == ""
+    assert compiler_log(source_of(cu_file), cu_file.name, architecture, options_for(cu_file)) == ""
 
 
 @pytest.mark.parametrize("name", ["msbfs_graph_1", "msbfs_shard_1", "msbfs_eccentricities"])
@@ -78,10 +78,41 @@ def test_of_sweeps_that_is_compiled_which_is_asked_for(name):
     assert sweeps == ({name.encode()} if name != "msbfs_eccentricities" else set())
 
 
+@pytest.mark.parametrize("cu_file", CU_FILES, ids=lambda cu_file: cu_file.name)
+def test_a_number_that_python_knows_has_no_other_home(cu_file):
+    given = [option for option in options_for(cu_file) if option.startswith("-D")]
+    names = {option[2:].partition("=")[0] for option in given}
+    assert {"COOPERATIVE_BLOCK", "SEGMENT", "WARP"} <= names
+    source = source_of(cu_file)
+    assert names.isdisjoint(re.findall(r"^#define (\w+)", source, re.MULTILINE))
+    own = names - {option[2:].partition("=")[0] for option in OPTIONS}
+    assert all(re.search(rf"\b{name}\b", source) for name in own)
+
+
+def test_another_number_is_another_module():
+    """Options are part of the key by which compiled modules are kept, here and on disk."""
+    module = ModuleType("numbers")
+    vars(module).update(LEAST=-1, FLAG=True, n=3, NAMES=("a",))
+    assert defined_by(module) == ("-DLEAST=-1",)
+    cu_file = next(file for file in CU_FILES if file.name == "multi_source.cu")
+    assert f"-DN_FARTHEST={N_FARTHEST}" in options_for(cu_file, "msbfs_graph_1")
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [("breadth_first.cu", "CONTROL=16"), ("shortest_paths.cu", "AT_FARTHEST=9")],
+)
+def test_what_the_host_reads_elsewhere_does_not_compile(name, wrong):
+    cu_file = next(file for file in CU_FILES if file.name == name)
+    given = (*options_for(cu_file), f"-U{wrong.partition('=')[0]}", f"-D{wrong}")
+    log = compiler_log(source_of(cu_file), name, "compute_80", given)
+    assert "static assertion failed" in log
+
+
 def test_an_error_is_named_with_its_file_and_line():
     cu_file = CU_FILES[0]
     broken = source_of(cu_file) + "\nbroken"
-    log = compiler_log(broken, cu_file.name, "sm_80")
+    log = compiler_log(broken, cu_file.name, "sm_80", options_for(cu_file))
     n_lines = len(cu_file.read_text().splitlines())
     assert f"{cu_file.name}({n_lines + 2}): error" in log
 

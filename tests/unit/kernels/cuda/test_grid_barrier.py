@@ -54,7 +54,7 @@ def test_compiles_without_a_gpu():
     pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC (extra nvrtc) is not installed")
     from tests.unit.kernels.cuda.test_cu_files_compile import compiler_log
 
-    assert compiler_log(source(), "meetings.cu", "sm_80") == ""
+    assert compiler_log(source(), "meetings.cu", "sm_80", OPTIONS) == ""
 
 
 @pytest.mark.gpu

@@ -24,9 +24,9 @@ from benchmarks.lib.graphs import attachment
 from kernels import center, diameter, eccentricities, periphery, radius
 from kernels.eccentricity import Strategy, strategy
 from kernels.eccentricity import solver as driver
-from kernels.eccentricity.bounds.bounds import QUESTIONS
 from kernels.eccentricity.bounds.components import numbered_components
 from kernels.eccentricity.check import check_diameter
+from kernels.eccentricity.questions import QUESTIONS
 from kernels.eccentricity.reductions import references
 from kernels.eccentricity.searches import every_node
 from kernels.eccentricity.searches.every_node import EveryNode, quick_eccentricities

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from kernels import CSRGraph, Shard, center, components, diameter, periphery, radius
 from kernels.eccentricity import Strategy
 from kernels.eccentricity import shard as module
-from kernels.eccentricity.bounds.bounds import QUESTIONS
 from kernels.eccentricity.check import check_path
+from kernels.eccentricity.questions import QUESTIONS
 from kernels.eccentricity.shard import widths
 from kernels.errors import GraphError
 from tests.oracles.paths import bfs_levels

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kernels import GraphError, components
-from kernels.eccentricity.bounds.bounds import QUESTIONS, EccentricityBounds
+from kernels.eccentricity.bounds.bounds import EccentricityBounds
+from kernels.eccentricity.questions import QUESTIONS
 from tests.oracles.paths import bfs_levels
 from tests.shapes import graph_of, grid, path, tree_with_hubs
 from tests.soak import examples

@@ -162,7 +162,8 @@ def test_what_is_closed_and_chosen_is_what_a_core_finds(name, n_searched):
     import cupy as cp
 
     from kernels.eccentricity.gpu.bounds import DeviceBounds
-    from kernels.eccentricity.gpu.references import SEARCHED, DeviceReferences
+    from kernels.eccentricity.gpu.constants import SEARCHED
+    from kernels.eccentricity.gpu.references import DeviceReferences
 
     graph = GRAPHS[name]
     hops = hops_of(graph)

@@ -20,8 +20,8 @@ from kernels import (
     periphery,
     radius,
 )
-from kernels.eccentricity.bounds.bounds import QUESTIONS
 from kernels.eccentricity.check import check_diameter
+from kernels.eccentricity.questions import QUESTIONS
 from pipeline.generate.barabasi_albert import barabasi_albert_graph
 from pipeline.generate.grid import grid_graph
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from kernels import components, diameter, eccentricities
 from kernels.eccentricity import Strategy
 from kernels.eccentricity import solver as driver
-from kernels.eccentricity.bounds.bounds import QUESTIONS
 from kernels.eccentricity.check import check_diameter
+from kernels.eccentricity.questions import QUESTIONS
 from kernels.eccentricity.reductions.landmarks import choose_landmarks, far_pairs
 from kernels.eccentricity.searches.cpu import CoreSearches
 from kernels.eccentricity.solver import EccentricitySolver

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kernels import sssp
-from kernels.eccentricity.bounds.bounds import QUESTIONS
+from kernels.eccentricity.questions import QUESTIONS
 from kernels.eccentricity.weighted import weighted_widths
 from kernels.eccentricity.weighted.bounds import WeightedBounds
 from kernels.eccentricity.weighted.steps import unit_of

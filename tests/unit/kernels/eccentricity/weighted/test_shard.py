@@ -6,7 +6,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from kernels import CSRGraph, GraphError, components, sssp
-from kernels.eccentricity.bounds.bounds import QUESTIONS
+from kernels.eccentricity.questions import QUESTIONS
 from kernels.eccentricity.weighted import (
     weighted_center,
     weighted_diameter,
