@@ -31,6 +31,9 @@ FIGURES: dict[str, tuple[str, str]] = {
     "sweep-grid": ("msbfs", "grid 300"),
     "weighted-search-1m": ("sssp", "attachment 1000000"),
     "components-1m": ("components", "attachment 1000000"),
+    "components-6m8": ("components", "attachment 6800000"),
+    "components-path": ("components", "path 1000000"),
+    "components-pieces": ("components", "pieces 1000000"),
     "diameter-10k": ("diameter", "attachment 10000"),
     "diameter-100k": ("diameter", "attachment 100000"),
     "diameter-1m": ("diameter", "attachment 1000000"),
@@ -77,12 +80,15 @@ def make_inputs(figures: Iterable[str], folder: Path, atlas: Path | None = None)
 
 
 def _graph(what: str, size: int) -> Any:
+    from benchmarks.bench_components import pieces
     from benchmarks.diameter.graphs import top_down
     from benchmarks.lib.graphs import attachment, cut_grid
 
     makers: dict[str, Callable[[int], Any]] = {
         "attachment": attachment,
         "grid": cut_grid,
+        "path": lambda n_nodes: pieces(n_nodes, n_nodes),
+        "pieces": lambda n_nodes: pieces(n_nodes, 5),
         "top-down": top_down,
     }
     return makers[what](size)
