@@ -6,6 +6,8 @@ memory-mapped or Arrow arrays without a copy.
 
 from __future__ import annotations
 
+from typing import Any
+
 from numba import types
 
 I32 = types.Array(types.int32, 1, "C", readonly=True)
@@ -21,3 +23,8 @@ OUT_U8 = types.uint8[::1]
 def returns(count: int):
     """The type of a tuple of ``count`` int64."""
     return types.UniTuple(types.int64, count)
+
+
+def named(fields: Any, *kinds: Any) -> Any:
+    """The type of a NamedTuple whose fields are of these kinds."""
+    return types.BaseTuple.from_types(kinds, fields)

@@ -97,7 +97,8 @@ def _sweep(shard: Shard, graphs: np.ndarray, found: _Merged) -> None:
             first = int(np.searchsorted(group_ptr, groups[0], side="right")) - 1
             last = int(np.searchsorted(group_ptr, groups[1]))
             n_levels = np.zeros(len(graphs), np.int64)
-            scratch = pair_sweep.scratch(int(n_nodes[first:last].max()))
+            most = int(n_nodes[first:last].max())
+            scratch = (near_steps.rows_of(most), np.empty(most, np.int64))
             counts = pair_sweep.count_pairs(*arrays, group_ptr, *groups, order, *scratch, n_levels)
             found.add(graphs[first:last], n_levels[first:last], counts)
 

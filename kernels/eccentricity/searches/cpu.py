@@ -13,7 +13,7 @@ from kernels.eccentricity.searches import Implied
 from kernels.eccentricity.searches.near_sweep import sweep_components
 from kernels.eccentricity.searches.sweep import FEW_LANES, Sweep, Tables, lanes_of
 from kernels.eccentricity.searches.sweep_steps import relax
-from kernels.multi_source.cpu.near_steps import rows_of
+from kernels.multi_source.cpu.near_steps import Rows, rows_of
 from kernels.types import NODE
 
 
@@ -41,7 +41,7 @@ class CoreSearches:
         self.n_reached, self.work = 0, 0.0
         self._is_long = False  # its bounds do not fit into bytes
         self._tables = Tables()
-        self._rows: tuple[np.ndarray, ...] | None = None
+        self._rows: Rows | None = None
         self._queue, self._ends, self._bits = search_scratch(graph.n_nodes)
 
     def search(self, sources: np.ndarray) -> Implied:
@@ -64,12 +64,12 @@ class CoreSearches:
         arrays = (self.graph.indptr, self.graph.indices)
         all_nodes, all_sources = np.array([0, self.graph.n_nodes]), np.array([0, len(sources)])
         given = (all_nodes, all_sources, sources, lower, eccentricity)
-        self.work = sweep_components(*arrays, *given, *self.rows(self.graph.n_nodes))
+        self.work = sweep_components(*arrays, *given, self.rows(self.graph.n_nodes))
         return self._implied(sources, eccentricity, lower, upper)
 
-    def rows(self, n_nodes: int) -> tuple[np.ndarray, ...]:
+    def rows(self, n_nodes: int) -> Rows:
         """``near_steps.rows_of`` so many nodes or more, kept for the next sweep."""
-        if self._rows is None or len(self._rows[-1]) < n_nodes:
+        if self._rows is None or len(self._rows.nodes) < n_nodes:
             self._rows = rows_of(n_nodes)
         return self._rows
 

@@ -13,7 +13,7 @@ from kernels.eccentricity.searches import Implied
 from kernels.eccentricity.searches.near_sweep import sweep_components
 from kernels.eccentricity.searches.sweep_steps import relax
 from kernels.eccentricity.strategy import QUICK_NS, WORK_NS, sweep_work
-from kernels.multi_source.cpu.near_steps import LANES, place_sources, rows_of
+from kernels.multi_source.cpu.near_steps import LANES, Rows, place_sources, rows_of
 from kernels.types import NODE
 
 
@@ -48,7 +48,7 @@ class EveryNode:
         component: np.ndarray,
         size: np.ndarray,
         numbers: np.ndarray,
-        rows: Callable[[int], tuple[np.ndarray, ...]] = rows_of,
+        rows: Callable[[int], Rows] = rows_of,
     ):
         self._rows, self.work = rows, 0
         if len(size) == 1:
@@ -132,7 +132,7 @@ class EveryNode:
         rows = self._rows(int(np.diff(self._node_ptr).max()))
         arrays = (self._graph.indptr, self._graph.indices)
         given = (self._node_ptr, source_ptr, order[chosen])
-        self.work = sweep_components(*arrays, *given, own_lower, eccentricity, *rows)
+        self.work = sweep_components(*arrays, *given, own_lower, eccentricity, rows)
         is_source = is_source[chosen]
         sources, eccentricity = place[chosen[is_source]].astype(NODE), eccentricity[is_source]
         own_lower[sources] = eccentricity  # which distances from other sources do not tell
@@ -186,5 +186,5 @@ def quick_eccentricities(graph: CSRGraph) -> np.ndarray | None:
     arrays = (graph.indptr, graph.indices, whole)
     place_sources(*arrays, np.zeros(1, np.int64), order)
     found, of_sources = np.zeros(n_nodes, np.int32), np.empty(n_nodes, np.int32)
-    sweep_components(*arrays, whole, order, found, of_sources, *rows_of(n_nodes))
+    sweep_components(*arrays, whole, order, found, of_sources, rows_of(n_nodes))
     return found  # the largest distance from any source, and every node is one

@@ -2,7 +2,7 @@
 
 A lane carries one source. A node has a row of 64-bit words, a bit a lane, in two tables, *now* and
 *after*, which are equal but for the nodes that changed on the last level: they are in the list
-``front``, and marked in ``changed``. Node ids in all of these are the graph's own, within a shard.
+``front``, and marked in ``changed``: see ``Rows``.
 
 Sources of a sweep lie close together, so that their frontiers overlap and few nodes change on each
 level: ``place_sources``. What is noted of a level is either how many (source, node) pairs there
@@ -13,6 +13,7 @@ lane did (``NOTE_ENDS``, for ``near_sweep``).
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit, types
@@ -28,7 +29,7 @@ from kernels._cpu.lanes import (
     store,
     union,
 )
-from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_U64, U64, returns
+from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_U64, named
 
 WORDS = 8  # of a row: they fill a line of the cache, so a neighbour costs one wait
 LANES = 64 * WORDS
@@ -41,7 +42,46 @@ U1, U6, U63 = np.uintp(1), np.uintp(6), np.uintp(63)
 ONE = np.uint64(1)
 
 ARRAYS = (I64, I32, types.int64)  # indptr and indices of the shard, first node of the graph
-_NOTED = (types.int64, OUT_I32, OUT_U64)
+
+
+class Rows(NamedTuple):
+    """What a sweep of a graph of n_nodes nodes, or of fewer, works on; ids are the graph's own.
+
+    Parameters
+    ----------
+    every : (WORDS,) uint64
+        Lanes in use.
+    tables : (2, n_nodes * WORDS) uint64
+        The rows: *now* is that of the level's side, *after* is the other one.
+    marks : (2, (n_nodes + 63) // 64) uint64
+        A bit each node: ``changed`` is that of the level's side, and the step fills the other one.
+    lists : (2, n_nodes) int32
+        The nodes that are marked: ``front``, and those that the step finds.
+    nodes : (n_nodes,) int32
+        Nodes that may miss a lane.
+    """
+
+    every: np.ndarray
+    tables: np.ndarray
+    marks: np.ndarray
+    lists: np.ndarray
+    nodes: np.ndarray
+
+
+class Level(NamedTuple):
+    """A complete level of a sweep."""
+
+    side: np.int64  # which of each two in ``Rows`` is its own
+    n_open: np.int64  # nodes in ``Rows.nodes``
+    n_front: np.int64  # nodes that changed
+    n_arcs: np.int64  # theirs
+    n_pairs: np.int64  # of a source and a node that it found
+
+
+_PAIR = types.uint64[:, ::1]
+ROWS = named(Rows, OUT_U64, _PAIR, _PAIR, types.int32[:, ::1], OUT_I32)
+LEVEL = named(Level, *[types.int64] * 5)
+_STEP = [LEVEL(*ARRAYS, ROWS, LEVEL, types.int64, OUT_I32, OUT_U64)]
 
 
 @njit([types.void(I64, I32, I64, I64, OUT_I32)], cache=True, nogil=True)
@@ -89,54 +129,42 @@ def place_sources(indptr, indices, node_ptr, graphs, order):
                     n_queued += 1
 
 
-def _steps(counts: bool) -> tuple[Callable, Callable]:
-    """``bottom_up`` and ``top_down``, which count pairs or note ends.
+@njit(cache=True, nogil=True)
+def bottom_up_work(indptr, base, n_nodes, level):
+    """Arcs that a bottom-up step is likely to look at, and what else is worth as much."""
+    n_all = indptr[base + n_nodes] - indptr[base]
+    return BOTTOM_UP_ARC * n_all * (level.n_open / n_nodes) + BOTTOM_UP_NODE * level.n_open
 
-    The former leave ``depth``, ``lower`` and ``unions`` alone. The latter raise ``lower`` of each
-    node found to ``depth``, the level, put the lanes that found any node into the row ``unions``,
-    and tell of no pairs.
+
+@njit(cache=True, nogil=True)
+def goes_down(level, up):
+    """Whether a top-down step costs less than a bottom-up one of so much work."""
+    return TOP_DOWN_ARC * level.n_arcs < up
+
+
+def _steps(counts: bool) -> Callable:
+    """A step, in either direction, that counts pairs or notes ends; it returns the next level.
+
+    The former leaves ``depth``, ``lower`` and ``unions`` alone. The latter raises ``lower`` of
+    each node found to ``depth``, the level, puts the lanes that found any node into the row
+    ``unions``, and tells of no pairs.
     """
 
-    @njit(
-        [
-            returns(4)(
-                *(*ARRAYS, U64, U64, OUT_U64, OUT_I32, types.int64),
-                *(OUT_I32, types.int64, OUT_I32, U64, OUT_U64),
-                *_NOTED,
-            )
-        ],
-        cache=True,
-        nogil=True,
-    )
-    def bottom_up(
-        indptr,
-        indices,
-        base,
-        every,
-        now,
-        after,
-        nodes,
-        n_nodes,
-        front,
-        n_front,
-        coming,
-        changed,
-        changing,
-        depth,
-        lower,
-        unions,
-    ):
-        """Each of nodes[:n_nodes] that misses a lane unites the rows of its neighbours.
+    @njit(_STEP, cache=True, nogil=True)
+    def bottom_up(indptr, indices, base, rows, level, depth, lower, unions):
+        """Each of nodes[:n_open] that misses a lane unites the rows of its neighbours.
 
-        Closed nodes are dropped from ``nodes``. Returns how many are left, how many changed, their
-        arcs, and pairs found.
+        Closed nodes are dropped from ``nodes``.
         """
+        side, other, n_open = level.side, 1 - level.side, level.n_open
+        now, after, nodes = rows.tables[side], rows.tables[other], rows.nodes
+        changed, changing, coming = rows.marks[side], rows.marks[other], rows.lists[other]
         kept, n_coming, n_arcs, n_pairs = np.uintp(0), np.int64(0), np.int64(0), np.int64(0)
         first, last = np.uintp(base), np.uintp(indices.size)
-        is_dense = DENSE * n_front > n_nodes
-        lanes = load(WORDS, every, np.uintp(0))
+        is_dense = DENSE * level.n_front > n_open
+        lanes = load(WORDS, rows.every, np.uintp(0))
         of_all = no_lanes(WORDS)
-        for i in range(np.uintp(n_nodes)):
+        for i in range(np.uintp(n_open)):
             v = np.uintp(nodes[i])
             own = load(WORDS, now, v)
             missing = minus(lanes, own)
@@ -179,20 +207,14 @@ def _steps(counts: bool) -> tuple[Callable, Callable]:
                 store(after, v, own)
         if not counts:
             store(unions, np.uintp(0), of_all)
-        return np.int64(kept), n_coming, n_arcs, n_pairs
+        return Level(other, np.int64(kept), n_coming, n_arcs, n_pairs)
 
-    @njit(
-        [returns(3)(*ARRAYS, U64, OUT_U64, OUT_I32, types.int64, OUT_I32, OUT_U64, *_NOTED)],
-        cache=True,
-        nogil=True,
-    )
-    def top_down(
-        indptr, indices, base, now, after, front, n_front, coming, changing, depth, lower, unions
-    ):
-        """Each node that changed gives its row to its neighbours.
-
-        Returns how many changed, their arcs, and pairs found.
-        """
+    @njit(_STEP, cache=True, nogil=True)
+    def top_down(indptr, indices, base, rows, level, depth, lower, unions):
+        """Each node that changed gives its row to its neighbours."""
+        side, other, n_front = level.side, 1 - level.side, level.n_front
+        now, after, changing = rows.tables[side], rows.tables[other], rows.marks[other]
+        front, coming = rows.lists[side], rows.lists[other]
         first = np.uintp(base)
         of_all = no_lanes(WORDS)
         n_coming, n_arcs, n_pairs = np.int64(0), np.int64(0), np.int64(0)
@@ -223,40 +245,49 @@ def _steps(counts: bool) -> tuple[Callable, Callable]:
                 lower[v] = max(lower[v], np.int32(depth))
         if not counts:
             store(unions, np.uintp(0), of_all)
-        return n_coming, n_arcs, n_pairs
+        return Level(other, level.n_open, n_coming, n_arcs, n_pairs)
 
-    return bottom_up, top_down
+    @njit(
+        [LEVEL(types.boolean, *ARRAYS, ROWS, LEVEL, types.int64, OUT_I32, OUT_U64)],
+        cache=True,
+        nogil=True,
+    )
+    def step(is_down, indptr, indices, base, rows, level, depth, lower, unions):
+        if is_down:
+            found = top_down(indptr, indices, base, rows, level, depth, lower, unions)
+        else:
+            found = bottom_up(indptr, indices, base, rows, level, depth, lower, unions)
+        changed, front = rows.marks[level.side], rows.lists[level.side]
+        for i in range(level.n_front):
+            changed[front[i] >> 6] = 0
+        return found
+
+    return step
 
 
 COUNT_PAIRS, NOTE_ENDS = _steps(True), _steps(False)
 
 
-def rows_of(n_nodes: int) -> tuple[np.ndarray, ...]:
-    """``now``, ``after``, ``changed``, ``changing``, ``nodes``, ``front``, ``coming``."""
+def rows_of(n_nodes: int) -> Rows:
+    """For graphs of up to ``n_nodes`` nodes."""
     size = n_nodes * WORDS
-    rows = np.empty(2 * size + WORDS, np.uint64)
-    first = -(rows.ctypes.data // 8) % WORDS  # no row lies across two lines of the cache
-    now, after = rows[first : first + size], rows[first + size : first + 2 * size]
-    changed, changing = np.empty((2, (n_nodes + 63) // 64), np.uint64)
-    nodes, front, coming = np.empty((3, n_nodes), np.int32)
-    return now, after, changed, changing, nodes, front, coming
+    words = np.empty(2 * size + WORDS, np.uint64)
+    first = -(words.ctypes.data // 8) % WORDS  # no row lies across two lines of the cache
+    return Rows(
+        every=np.empty(WORDS, np.uint64),
+        tables=words[first : first + 2 * size].reshape(2, size),
+        marks=np.empty((2, (n_nodes + 63) // 64), np.uint64),
+        lists=np.empty((2, n_nodes), np.int32),
+        nodes=np.empty(n_nodes, np.int32),
+    )
 
 
-@njit(
-    [
-        types.int64(
-            *(*ARRAYS, types.int64, I32),
-            *(OUT_U64, OUT_U64, OUT_U64, OUT_U64, OUT_U64),
-            *(OUT_I32, OUT_I32),
-        )
-    ],
-    cache=True,
-    nogil=True,
-)
-def begin_sweep(
-    indptr, indices, base, n_nodes, sources, every, now, after, changed, changing, nodes, front
-):
-    """Put a source into each lane, at most LANES of them; returns their arcs."""
+@njit([LEVEL(*ARRAYS, types.int64, I32, ROWS)], cache=True, nogil=True)
+def begin_sweep(indptr, indices, base, n_nodes, sources, rows):
+    """Put a source into each lane, at most LANES of them; the level that they are."""
+    every, nodes = rows.every, rows.nodes
+    now, after, front = rows.tables[0], rows.tables[1], rows.lists[0]
+    changed, changing = rows.marks[0], rows.marks[1]
     now[: n_nodes * WORDS] = 0
     after[: n_nodes * WORDS] = 0
     changed[: (n_nodes + 63) >> 6] = 0
@@ -272,4 +303,5 @@ def begin_sweep(
         n_arcs += indptr[base + v + 1] - indptr[base + v]
     for node in range(n_nodes):
         nodes[node] = node
-    return n_arcs
+    n_sources = np.int64(sources.size)
+    return Level(np.int64(0), np.int64(n_nodes), n_sources, n_arcs, n_sources)

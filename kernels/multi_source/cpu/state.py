@@ -8,9 +8,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import from_dtype, types
+from numba import from_dtype
 
-from kernels._cpu.signatures import OUT_I32, OUT_U64
+from kernels._cpu.signatures import OUT_I32, OUT_U64, named
 from kernels.multi_source.cpu.sizes import BLOCK, LANES, MAX_LOGS, WORDS, list_capacity
 from kernels.types import N_FARTHEST
 
@@ -92,8 +92,8 @@ class Scratch(NamedTuple):
 
 
 STATE_TYPE = from_dtype(STATE)
-SCRATCH = types.NamedTuple(
-    (STATE_TYPE[::1], OUT_U64, OUT_I32, OUT_U64, OUT_I32, from_dtype(CHUNK)[::1]), Scratch
+SCRATCH = named(
+    Scratch, STATE_TYPE[::1], OUT_U64, OUT_I32, OUT_U64, OUT_I32, from_dtype(CHUNK)[::1]
 )
 
 
