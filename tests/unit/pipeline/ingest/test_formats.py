@@ -38,7 +38,7 @@ def test_the_table_of_the_docs_is_that_of_the_formats():
         + "|"
         for name, format in FORMATS.items()
     ]
-    head = "| `--format` | what | holds | names that claim it |\n| --- | --- | --- | --- |\n"
+    head = "| `--format` | what | holds | file names |\n| --- | --- | --- | --- |\n"
     assert head + "\n".join(rows) + "\n\n" in (ROOT / "docs" / "formats.md").read_text()
 
 
