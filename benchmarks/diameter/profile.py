@@ -45,7 +45,7 @@ WRAPPED: dict[str, tuple[tuple[str, str, str], ...]] = {
         (_BOUNDS, "EccentricityBounds.release", "choose"),
         (_BOUNDS, "EccentricityBounds.candidates", "choose"),
         (_BOUNDS, "EccentricityBounds.open_nodes", "choose"),
-        (_DRIVER, "EccentricitySolver._progress", "choose"),
+        (_DRIVER, "EccentricitySolver._facts", "choose"),
         (_DRIVER, "choose_step", "choose"),
         (_DRIVER, "choose_landmarks", "choose"),
     ),

@@ -8,14 +8,8 @@ import numpy as np
 
 from kernels.csr import CSRGraph
 from kernels.eccentricity.results import Center, Diameter, Periphery, Proof, Radius, checked_limit
-from kernels.eccentricity.strategy import (
-    FEW,
-    HOPS_EACH,
-    N_FIRST,
-    SWEEP_GROWTH,
-    SWEEP_HOPS,
-    Strategy,
-)
+from kernels.eccentricity.strategy import Facts, Step, Strategy, choose_step
+from kernels.eccentricity.thresholds import CLUSTER, CORE, GPU, Thresholds
 from kernels.types import NODE
 
 if TYPE_CHECKING:
@@ -23,18 +17,20 @@ if TYPE_CHECKING:
     from kernels.eccentricity.solver import EccentricitySolver
 
 __all__ = [
-    "FEW",
-    "HOPS_EACH",
-    "N_FIRST",
-    "SWEEP_GROWTH",
-    "SWEEP_HOPS",
+    "CLUSTER",
+    "CORE",
+    "GPU",
     "Center",
     "Diameter",
+    "Facts",
     "Periphery",
     "Proof",
     "Radius",
+    "Step",
     "Strategy",
+    "Thresholds",
     "center",
+    "choose_step",
     "diameter",
     "eccentricities",
     "periphery",

@@ -19,16 +19,15 @@ from kernels.eccentricity.searches.cpu import CoreSearches
 from kernels.eccentricity.searches.every_node import EveryNode
 from kernels.eccentricity.searches.sweep import MANY_LANES
 from kernels.eccentricity.strategy import (
-    ALLOWANCE,
     SEARCH_NS_ARC,
     STEP_NS,
     STEP_NS_NODE,
-    SWEEP_HOPS,
     WORK_NS,
     Account,
     Strategy,
 )
 from kernels.eccentricity.strategy import sweep_work as work_of
+from kernels.eccentricity.thresholds import Thresholds
 
 ROUNDS = 8  # the first sweeps are an eighth of what is left; then bounds are looked at again
 GROWTH = 4  # so many times as many are next where those closed little but their own sources
@@ -39,9 +38,9 @@ ALL_THE_REST = 1.25  # of a round: not left for another
 LITTLE = 1.1
 MUCH_LESS = 0.9  # of what was left: bounds still tell something
 LOOKS = 256  # what is left is counted anew after so small a part of the whole was spent
-# A graph is placed for its sweeps once that costs little beside what was spent; by an arc.
+# A graph is placed for its sweeps once that costs little beside what was spent; by an arc. Up to
+# ``sweep_hops`` it is foretold without placing.
 PLACE_NS_ARC = 10
-SHORT = SWEEP_HOPS  # hops: up to these it is foretold without placing
 # And no sooner than so much of the least that the sweeps may take was spent: mostly far too low.
 SAFE = 0.3
 
@@ -75,8 +74,8 @@ class Finishing:
     memory, and new pages cost more than a sweep.
     """
 
-    def __init__(self, graph: CSRGraph):
-        self._graph = graph
+    def __init__(self, graph: CSRGraph, thresholds: Thresholds):
+        self._graph, self._thresholds = graph, thresholds
         self._step_ns = STEP_NS + STEP_NS_NODE * graph.n_nodes
         self._place_ns = PLACE_NS_ARC * graph.n_arcs + SEARCH_NS_ARC * graph.n_arcs
         self.spent_ns = 0.0
@@ -107,7 +106,7 @@ class Finishing:
             if self.spent_ns < self._place_ns:
                 return None
             next_ns = self._scattered_ns(solver) if next_ns is None else next_ns
-            share = SAFE if int(solver.bounds.most.max()) > SHORT else ALLOWANCE - 1
+            share = self._thresholds.allowance - 1 if self._is_short(solver) else SAFE
             if self.spent_ns + next_ns <= share * self._least_ns(solver):
                 return None
             self._expect(solver)
@@ -130,8 +129,8 @@ class Finishing:
         """
         if self._every is None:
             return self.spent_ns
-        room_ns = ALLOWANCE * float(self._whole_ns.sum()) - self.spent_ns - self._left_ns
-        return max(0.0, min(self.spent_ns, room_ns))
+        allowed_ns = self._thresholds.allowance * float(self._whole_ns.sum())
+        return max(0.0, min(self.spent_ns, allowed_ns - self.spent_ns - self._left_ns))
 
     def finish(self, solver: OpenQuestion) -> None:
         """Sweep from all that matters, until the question is answered."""
@@ -156,6 +155,9 @@ class Finishing:
             solver.finish(found, alone=False)
             n_closed = n_open - len(bounds.candidates())
             n_groups = n_groups * growth if n_closed < LITTLE * len(found.sources) else 0
+
+    def _is_short(self, solver: OpenQuestion) -> bool:
+        return int(solver.bounds.most.max()) <= self._thresholds.sweep_hops
 
     def _next_sweep_ns(self, solver: OpenQuestion) -> float:
         """A sweep of candidates that lie anywhere, and what goes with it."""
@@ -203,7 +205,7 @@ class Finishing:
         numbers = bounds.open_components()
         given = (solver.graph, bounds.component, bounds.size, numbers)
         self._every = EveryNode(*given, solver.searches.rows)
-        if int(bounds.most.max()) <= SHORT:
+        if self._is_short(solver):
             self._whole_ns = self._every.expect_short(bounds.most[numbers].astype(np.int64))
         else:
             level, eccentricity = solver.searches.levels(self._every.first_nodes())

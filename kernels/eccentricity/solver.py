@@ -21,15 +21,14 @@ from kernels.eccentricity.searches import Implied
 from kernels.eccentricity.searches.cpu import CoreSearches
 from kernels.eccentricity.searches.sweep import FEW_LANES, MANY_LANES, lanes_of
 from kernels.eccentricity.strategy import (
-    FEW,
-    N_FIRST,
     PAIR_STEP_NS,
     SEARCH_NS_ARC,
     SEARCH_NS_NODE,
-    Progress,
+    Facts,
     Strategy,
     choose_step,
 )
+from kernels.eccentricity.thresholds import CORE, Thresholds
 from kernels.types import NODE
 
 FEW_COMPONENTS = 8  # of more, pairs are not asked for one by one: sweeps answer all of them at once
@@ -46,6 +45,8 @@ class EccentricitySolver:
         Of each component.
     known : (EccentricityBounds, (n_components,) int32) or None
         Bounds to go on from, which know the question, and the names of their components.
+    thresholds : Thresholds or None
+        Those of cores, None, or others.
 
     Attributes
     ----------
@@ -75,8 +76,10 @@ class EccentricitySolver:
         max_searches: int | None = None,
         max_each: int | None = None,
         known: tuple[EccentricityBounds, np.ndarray] | None = None,
+        thresholds: Thresholds | None = None,
     ):
         self.graph, self.strategy = graph, strategy
+        self.thresholds = thresholds or CORE
         self.max_searches, self.max_each = max_searches, max_each
         self.sources = [np.empty(0, NODE)]
         self.landmarks = np.empty(0, NODE)
@@ -98,7 +101,7 @@ class EccentricitySolver:
         self.largest = int(np.argmax(self.bounds.size))
         self._longest: Implied | None = None
         self.reference_nodes: ReferenceNodes | None = None
-        self.finishing = Finishing(graph)
+        self.finishing = Finishing(graph, self.thresholds)
         if first is not None:
             self.finish(first)
             self._keep_longest(first)
@@ -160,7 +163,7 @@ class EccentricitySolver:
 
     def step(self) -> None:
         """Make the searches that are likely to answer soonest."""
-        step = choose_step(self.strategy, self._progress())
+        step = choose_step(self._facts(), self.thresholds)
         if step == "pairs":
             self._see_pairs()
         elif step == "sweep":
@@ -170,17 +173,18 @@ class EccentricitySolver:
         else:
             self._search(self.bounds.take(1, "upper" if step == "far" else None))
 
-    def _progress(self) -> Progress:
+    def _facts(self) -> Facts:
         """How far components have come on the whole: one search serves all of them."""
         bounds = self.bounds
         candidates = bounds.candidates()
         is_diameter = bounds.question == "diameter"
         self.is_flat = self._see_flat()
-        return Progress(
+        return Facts(
             is_diameter,
             int(self.n_searched.max()),
             int(bounds.most.max()),
             self._n_candidates_each(),
+            self.strategy,
             self._pairs_to_see() if is_diameter else math.inf,
             len(self.landmarks) > 0,
             bool(bounds.is_paired[bounds.component[candidates]].all()),
@@ -199,14 +203,15 @@ class EccentricitySolver:
         """
         bounds = self.bounds
         is_limited = self.max_searches is not None or self.max_each is not None
-        is_first = N_FIRST <= len(self.sources) - 1 <= 2 * N_FIRST
+        n_first = self.thresholds.n_first
+        is_first = n_first <= len(self.sources) - 1 <= 2 * n_first
         if not is_first or is_limited or bounds.question not in MANY_ASKED:
             return False
         sources = np.concatenate(self.sources)
         own = bounds.component[sources]
         numbers = bounds.open_components()
         n_own = np.bincount(own, minlength=len(bounds.size))[numbers]
-        if not len(numbers) or not (N_FIRST <= n_own.min() <= n_own.max() <= 2 * N_FIRST):
+        if not len(numbers) or not (n_first <= n_own.min() <= n_own.max() <= 2 * n_first):
             return False
         least = np.full(len(bounds.size), np.iinfo(np.int32).max, np.int32)
         most = np.zeros(len(bounds.size), np.int32)
@@ -277,7 +282,7 @@ class EccentricitySolver:
             if not len(sources):
                 return
         sources = self._within_limit(sources)
-        if len(sources) <= FEW:
+        if len(sources) <= self.thresholds.few:
             bounds.release(sources[1:])
             self._search(sources[:1])
         else:
@@ -350,7 +355,7 @@ class EccentricitySolver:
         bounds = self.bounds
         n_rows = np.bincount(bounds.component[bounds.candidates()], minlength=len(bounds.size))
         is_left = self._has_near & ~bounds.is_paired & (bounds.most > self._tried)
-        return np.flatnonzero((n_rows > FEW) & is_left)
+        return np.flatnonzero((n_rows > self.thresholds.few) & is_left)
 
     def _see_pairs(self) -> None:
         """Let landmarks tell which pairs are left, of every component where that is not known."""

@@ -1,31 +1,27 @@
-"""Which reductions a search for eccentricities uses, and which step comes next."""
+"""Which reductions a search for eccentricities uses, and which step comes next.
+
+One policy for cores, GPUs and the tasks of a cluster: ``choose_step`` of what is known and the
+thresholds that hold there (``thresholds``).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
-FEW = 4  # candidates that are searched one after another without more ado
-N_FIRST = 4  # searches before anything else is tried on short graphs
-HOPS_EACH = 4  # on long graphs, one more for so many hops: a sweep costs more the longer they are
+from kernels.eccentricity.thresholds import Thresholds
+
 SEARCH_NS_ARC, SEARCH_NS_NODE = 3, 12  # one search on one core (multi_source.cpu_sweep)
 PAIR_NS = 0.5  # a row and a column of landmarks.far_pairs, mostly looked at by blocks
 # One step of that: on long graphs a pair far apart takes hundreds, and they end with what they may
 # take (``Finishing.room_ns``).
 PAIR_STEP_NS = 1
-# Searches that a sweep of 64 or of 512 lanes costs on graphs of up to SWEEP_HOPS; on longer ones
-# that times (hops / SWEEP_HOPS) ** SWEEP_GROWTH: measured at 10, 32 and 92 hops.
-FEW_LANES_SEARCHES, MANY_LANES_SEARCHES = 6, 25
-SWEEP_HOPS, SWEEP_GROWTH = 12, 1.2
 WORK_NS = 2.2  # a unit of work of a sweep of 512 lanes (near_sweep): 1.1 to 3 on 8,000 nodes
 STEP_NS, STEP_NS_NODE = 120_000, 5  # what a step costs beside its searches
-# Of the sweep from every node, what may be spent in all before it takes over. It leaves room to
-# 1.2 for what was predicted too low.
-ALLOWANCE = 1.1
-PATIENCE = 0.25
 QUICK_NS = 1_000_000  # sweeping from every node costs less than choosing what to search
 
 
@@ -78,7 +74,7 @@ class Account:
     whole_ns : float
         The same of all nodes.
     sweep_ns : float
-        A sweep from MANY_LANES sources that lie anywhere.
+        A sweep from ``many_lanes`` sources that lie anywhere.
     sweep_saves_ns : float
         What it takes from ``left_ns`` at least, by its own sources.
     """
@@ -91,19 +87,19 @@ class Account:
     sweep_saves_ns: float
 
 
-def is_beaten(account: Account, next_ns: float, saves_ns: float = 0.0) -> bool:
+def is_beaten(account: Account, at: Thresholds, next_ns: float, saves_ns: float = 0.0) -> bool:
     """Whether a step of ``next_ns`` is worse than sweeping from all that is left now.
 
     Bounds may close everything at the next step, or never. So they go on as long as the whole,
-    were all that is left swept after it, costs no more than ALLOWANCE times the sweep from every
-    node, done at once: whatever they save is theirs to spend. And where they have told nothing
-    for PATIENCE times what the rest costs, they are not likely to.
+    were all that is left swept after it, costs no more than ``allowance`` times the sweep from
+    every node, done at once: whatever they save is theirs to spend. And where they have told
+    nothing for ``idle_share`` of what the rest costs, they are not likely to.
     """
     lost_ns = next_ns - saves_ns
-    if account.spent_ns + lost_ns + account.left_ns > ALLOWANCE * account.whole_ns:
+    if account.spent_ns + lost_ns + account.left_ns > at.allowance * account.whole_ns:
         return True
-    is_dear = account.spent_ns + lost_ns > (ALLOWANCE - 1) * account.whole_ns
-    return is_dear and account.idle_ns + lost_ns > PATIENCE * account.left_ns
+    is_dear = account.spent_ns + lost_ns > (at.allowance - 1) * account.whole_ns
+    return is_dear and account.idle_ns + lost_ns > at.idle_share * account.left_ns
 
 
 def sweep_work(n_nodes: Any, n_arcs: Any, longest: Any, extent: Any) -> Any:
@@ -121,18 +117,20 @@ def sweep_work(n_nodes: Any, n_arcs: Any, longest: Any, extent: Any) -> Any:
 
 
 @dataclass(frozen=True)
-class Progress:
-    """What is known when the next step is chosen.
+class Facts:
+    """What is known when the next step is chosen. Cores, GPUs and clusters know different things.
 
     Attributes
     ----------
     is_diameter : bool
         Whether that is the question.
     n_searches : int
-        Done so far.
+        Done so far; on a GPU steps, of which each has a search of every component.
     longest : int
-        Largest lower bound, hops.
+        Largest lower bound, hops; 0 on a GPU, where it is not brought home.
     n_candidates : int
+        Of one component.
+    strategy : Strategy
     n_pairs : float
         That landmarks would be asked about; infinite if there is no point in it.
     has_landmarks : bool
@@ -140,27 +138,39 @@ class Progress:
     is_paired : bool
         Whether all candidates are ends of pairs that landmarks have left.
     search_ns : float
-        What one search costs.
+        What one search costs; on cores.
     is_flat : bool
         Whether the first searches tell that bounds close nothing (``solver``).
-    account : callable
+    account : callable or None
         The account, asked with what the next step costs in ns, None: it is a sweep. It gives None
-        while that is too little to matter, or where searches are limited.
+        while that is too little to matter, or where searches are limited. On cores.
+    prices : (float, float) or None
+        What the next candidates cost one by one, and by a sweep, in one unit; None: what
+        thresholds say. On a cluster.
+    left : sequence of (int, int)
+        ``n_searches`` and the sweeps that would have searched all candidates, at each choice of
+        this question, the present one last. On a GPU.
+    has_swept : bool
+        Whether this question has come to sweeps before. On a GPU.
     """
 
     is_diameter: bool
     n_searches: int
     longest: int
     n_candidates: int
-    n_pairs: float
-    has_landmarks: bool
-    is_paired: bool
-    search_ns: float
+    strategy: Strategy = Strategy()
+    n_pairs: float = math.inf
+    has_landmarks: bool = False
+    is_paired: bool = False
+    search_ns: float = 1.0
     is_flat: bool = False
-    account: Callable[[float | None], Account | None] = lambda next_ns: None
+    account: Callable[[float | None], Account | None] | None = None
+    prices: tuple[float, float] | None = None
+    left: Sequence[tuple[int, int]] = ()
+    has_swept: bool = False
 
 
-def choose_step(strategy: Strategy, now: Progress) -> Step:
+def choose_step(now: Facts, at: Thresholds) -> Step:
     """The step that is likely to answer soonest.
 
     Returns
@@ -175,56 +185,76 @@ def choose_step(strategy: Strategy, now: Progress) -> Step:
     Nothing expensive is begun before searches have cost about as much: so the whole costs at most
     a few times what the best order of steps would have; ``is_beaten`` ends what gains too little.
     """
-    step = _next_step(strategy, now)
-    if now.n_candidates <= FEW or not strategy.sweeps:
+    step = _next_step(now, at)
+    if now.n_candidates <= at.few or not now.strategy.sweeps:
         return step
     if now.is_flat:
         return "every"
+    if now.account is None:
+        return step
     next_ns = None
     if step != "sweep":
         is_pairs = step == "pairs"
-        next_ns = (_pairs_searches(now) if is_pairs else 1) * now.search_ns + STEP_NS
+        next_ns = (_pairs_searches(now, at) if is_pairs else 1) * now.search_ns + STEP_NS
     account = now.account(next_ns)
     if account is None:
         return step
     if next_ns is None:
-        is_worse = is_beaten(account, account.sweep_ns, account.sweep_saves_ns)
+        is_worse = is_beaten(account, at, account.sweep_ns, account.sweep_saves_ns)
     else:
-        is_worse = is_beaten(account, next_ns)
+        is_worse = is_beaten(account, at, next_ns)
     return "every" if is_worse else step
 
 
-def _longer(now: Progress) -> float:
-    """How many times as much as on a short graph a sweep costs."""
-    return max(1.0, (now.longest / SWEEP_HOPS) ** SWEEP_GROWTH)
-
-
-def _pairs_searches(now: Progress) -> float:
+def _pairs_searches(now: Facts, at: Thresholds) -> float:
     """What asking landmarks costs, in searches."""
-    sweep = 0 if now.has_landmarks else FEW_LANES_SEARCHES * _longer(now)
+    sweep = 0 if now.has_landmarks else at.few_lanes_searches * at.longer(now.longest)
     return sweep + now.n_pairs * PAIR_NS / now.search_ns
 
 
-def _next_step(strategy: Strategy, now: Progress) -> Step:
+def _next_step(now: Facts, at: Thresholds) -> Step:
     """The same, whatever was spent."""
-    longer = _longer(now)
-    n_first = max(N_FIRST, now.longest // HOPS_EACH)
-    if now.is_diameter and now.n_candidates <= FEW:
+    n_first = at.first_searches(now.longest)
+    if now.n_candidates <= at.few and (now.is_diameter or at.few_are_ends):
         return "far"
     if now.n_searches < n_first:
         return "alternate"
-    if not now.is_diameter:
-        is_worth = now.n_candidates > MANY_LANES_SEARCHES * longer
-        return "sweep" if strategy.sweeps and is_worth else "alternate"
+    if now.left:
+        return "sweep" if _is_saving_over(now, at) else "alternate"
+    if now.prices is not None or not now.is_diameter:
+        return "sweep" if now.strategy.sweeps and _is_sweep_cheaper(now, at) else "alternate"
     if now.is_paired:
-        is_worth = now.n_candidates > FEW_LANES_SEARCHES * longer
-        return "sweep" if strategy.sweeps and is_worth else "far"
+        return "sweep" if now.strategy.sweeps and _is_sweep_cheaper(now, at) else "far"
     spent = n_first + now.n_searches
-    cost = _pairs_searches(now)
-    if strategy.landmarks and cost <= min(spent, now.n_candidates):
+    if now.strategy.landmarks and _pairs_searches(now, at) <= min(spent, now.n_candidates):
         return "pairs"
-    cost = MANY_LANES_SEARCHES * longer  # of one; they end as soon as nothing is left
-    n_sweeps = -(-now.n_candidates // 512)
-    if strategy.sweeps and cost <= spent and n_sweeps * cost <= now.n_candidates:
+    cost = at.many_lanes_searches * at.longer(now.longest)  # they end as soon as nothing is left
+    n_sweeps = -(-now.n_candidates // at.many_lanes)
+    if now.strategy.sweeps and cost <= spent and n_sweeps * cost <= now.n_candidates:
         return "sweep"
     return "alternate"
+
+
+def _is_sweep_cheaper(now: Facts, at: Thresholds) -> bool:
+    """Whether the next candidates cost less by a sweep than one by one."""
+    if now.prices is not None:
+        one_by_one, swept = now.prices
+        return one_by_one > swept
+    is_few = now.is_diameter and now.is_paired
+    searches = at.few_lanes_searches if is_few else at.many_lanes_searches
+    return now.n_candidates > searches * at.longer(now.longest)
+
+
+def _is_saving_over(now: Facts, at: Thresholds) -> bool:
+    """Whether single searches no longer save, in sweeps that are left, what they cost.
+
+    Once they do not, sweeps do the rest.
+    """
+    n_sweeps = now.left[-1][1]
+    if now.has_swept or n_sweeps == 1:
+        return True
+    if len(now.left) <= at.patience:
+        return False
+    n_searches, n_before = now.left[-1 - at.patience]
+    saved = at.sweep_searches * (n_before - n_sweeps)
+    return n_searches >= at.n_first and saved < at.patience

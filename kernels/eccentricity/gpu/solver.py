@@ -23,16 +23,14 @@ from kernels.eccentricity.gpu.constants import MOST_HOPS
 from kernels.eccentricity.gpu.references import DeviceReferences
 from kernels.eccentricity.questions import Question
 from kernels.eccentricity.reductions.references import MANY_OPEN, N_REFERENCES
+from kernels.eccentricity.strategy import Facts, choose_step
+from kernels.eccentricity.thresholds import GPU, Thresholds
 from kernels.multi_source.gpu.sweeps import DeviceSweeps, sweep_bytes
 from kernels.types import NODE
 
 WINNOWED = ("diameter", "periphery")  # questions that only nodes outside a ball can decide
 REFERRED = ("center", "eccentricities")  # those for which reference nodes pay
-FEW = 4  # candidates that are searched one after another without more ado
-N_FIRST = 4  # searches before anything else is tried
-SWEEP_SEARCHES = 6  # searches that a sweep costs: 3 on a million nodes, 6 on 7 million, 6 on grids
-PATIENCE = 2  # searches after which they must have saved as much as they cost
-MOST_WORDS = 4  # of a sweep, of one component; of many, ...
+MOST_WORDS = GPU.many_lanes // 64  # of a sweep, of one component; of many, ...
 MOST_WORDS_EACH = 2
 # Components are answered apart where they, or their nodes, are so small a share of a shard of so
 # many nodes.
@@ -40,24 +38,6 @@ APART, LEAST_APART = 4, 1 << 18
 BATCH = 8  # sweeps for which sources are chosen at once while very many nodes are open, ...
 REFERENCE_BATCH = 4  # and where reference nodes tell which to choose
 FIRST_SEARCHES = 512  # that make lower bounds tight enough for reference nodes
-
-
-class Saving:
-    """Whether single searches still save, in sweeps that are left, what they cost."""
-
-    def __init__(self) -> None:
-        self._left: list[int] = []
-        self._is_spent = False
-
-    def is_spent(self, n_sweeps: int) -> bool:
-        """Asked before each step; once they do not, sweeps do the rest."""
-        self._left.append(n_sweeps)
-        if n_sweeps == 1:
-            self._is_spent = True
-        elif len(self._left) > PATIENCE:
-            saved = SWEEP_SEARCHES * (self._left[-1 - PATIENCE] - n_sweeps)
-            self._is_spent = self._is_spent or saved < PATIENCE
-        return self._is_spent
 
 
 class DeviceSolver:
@@ -68,6 +48,8 @@ class DeviceSolver:
     parts : Parts
     max_searches, max_each : int or None
         Sources to search, over all components and of each.
+    thresholds : Thresholds or None
+        Those of GPUs, None, or others.
 
     Attributes
     ----------
@@ -81,8 +63,15 @@ class DeviceSolver:
         Around which no candidate for a diameter lies; -1: none. On the device.
     """
 
-    def __init__(self, parts: Parts, max_searches: int | None = None, max_each: int | None = None):
+    def __init__(
+        self,
+        parts: Parts,
+        max_searches: int | None = None,
+        max_each: int | None = None,
+        thresholds: Thresholds | None = None,
+    ):
         self.parts, self.n_searches = parts, 0
+        self.thresholds = thresholds or GPU
         self.max_searches, self.max_each = max_searches, max_each
         self.bounds = DeviceBounds(parts.shard)
         self.exact = cp.ones(self.bounds.n_components, np.bool_)
@@ -131,7 +120,8 @@ class DeviceSolver:
     def answer(self, question: Question) -> None:
         """Search until nothing is open, or the searches are used up."""
         self._open = self._ends = None
-        saving = Saving()
+        left: list[tuple[int, int]] = []  # see ``Facts``
+        has_swept = False
         while True:
             candidates, n_open, n_candidates, n_most = self._candidates(question)
             count = n_open
@@ -143,11 +133,21 @@ class DeviceSolver:
                 break
             if self._answer_apart(question, count):
                 continue
-            sweeps = math.ceil(n_most / self._most_lanes())
-            if n_most > FEW and len(self.sources) >= N_FIRST and saving.is_spent(sweeps):
+            left.append((len(self.sources), math.ceil(n_most / self._most_lanes())))
+            facts = Facts(
+                question == "diameter",
+                len(self.sources),
+                0,
+                n_most,
+                left=left,
+                has_swept=has_swept,
+            )
+            step = choose_step(facts, self.thresholds)
+            if step == "sweep":
+                has_swept = True
                 self._sweep(question, candidates, n_most)
             else:
-                by_upper = self._is_upper_next or n_most <= FEW
+                by_upper = self._is_upper_next or step == "far"
                 self._is_upper_next = not by_upper
                 self._search(question, by_upper, candidates, count)
         self.exact &= n_open == 0
@@ -185,7 +185,7 @@ class DeviceSolver:
         names = order[cp.cumsum(size, dtype=np.int64) - size]
         parts = parts_of(reordered(self.parts.shard, order), names, size, order)
         n_left = None if self.max_searches is None else self.max_searches - self.n_searches
-        apart = DeviceSolver(parts, n_left, self.max_each)
+        apart = DeviceSolver(parts, n_left, self.max_each, self.thresholds)
         apart._begin_with(self, order, marks)
         apart.answer(question)
         self._take_in(apart, marks)

@@ -40,15 +40,8 @@ from kernels.eccentricity.reductions.far_pairs import (
     pairs_beyond,
 )
 from kernels.eccentricity.searches.farthest import LANES, sweep_ends
-from kernels.eccentricity.strategy import (
-    ALLOWANCE,
-    FEW,
-    FEW_LANES_SEARCHES,
-    MANY_LANES_SEARCHES,
-    SWEEP_GROWTH,
-    SWEEP_HOPS,
-    WORK_NS,
-)
+from kernels.eccentricity.strategy import WORK_NS
+from kernels.eccentricity.thresholds import CORE
 from kernels.types import NODE
 
 N_KEPT = 64  # searches: a byte a node each
@@ -66,7 +59,10 @@ LITTLE_CLOSED = 4  # a fourth of the nodes is left
 N_TRIED, MANY_PAIRS = 5, 1 << 13  # of short graphs: when to give up
 HANDING_OVER_NS = 1_500_000  # what the general way spends before its first search
 ANSWERED, LEFT, TOO_LONG, IN_PIECES = range(4)
-FEW_LANES, MANY_LANES = 64, 512
+# Thresholds of cores, as compiled code can read them.
+ALLOWANCE, FEW, FEW_LANES, MANY_LANES = CORE.allowance, CORE.few, CORE.few_lanes, CORE.many_lanes
+FEW_LANES_SEARCHES, MANY_LANES_SEARCHES = CORE.few_lanes_searches, CORE.many_lanes_searches
+SWEEP_HOPS, SWEEP_GROWTH = CORE.sweep_hops, CORE.sweep_growth
 
 
 @dataclass(frozen=True, eq=False)

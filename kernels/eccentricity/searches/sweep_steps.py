@@ -19,6 +19,7 @@ from numba import njit, types
 
 from kernels._cpu.lanes import common, load, minus, no_lanes, prefetch, some, store, union
 from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_U64, U64, returns
+from kernels.eccentricity.thresholds import CORE
 
 AHEAD = np.uintp(64)  # arcs between asking for a row and using it
 SOME_ARCS = np.uintp(8)  # after as many a node looks whether it has every lane
@@ -155,7 +156,8 @@ def _steps(words: int) -> tuple[Callable, Callable]:
     return bottom_up, top_down
 
 
-FEW_WORDS, MANY_WORDS = 1, 8  # the latter fill a line of the cache: one wait a neighbour
+# Of 64 lanes; eight fill a line of the cache: one wait a neighbour.
+FEW_WORDS, MANY_WORDS = CORE.few_lanes // 64, CORE.many_lanes // 64
 STEPS = {words: _steps(words) for words in (FEW_WORDS, MANY_WORDS)}
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from kernels.eccentricity import FEW
+from kernels.eccentricity import Facts
 from kernels.errors import GraphError
 from kernels.exact_search import EccentricityBounds, lanes_of, plan_questions
 from kernels.types import NODE
@@ -27,7 +27,8 @@ from pipeline.model.search.tasks import Outcome
 from pipeline.model.words import number
 from pipeline.schedule.exact_search.result import answered, nothing_known, widths_of
 from pipeline.schedule.plan.costs import Costs
-from pipeline.schedule.plan.steps import lanes
+from pipeline.schedule.plan.steps import next_search
+from pipeline.schedule.thresholds import THRESHOLDS, PlanThresholds
 
 MAX_FAILED = 3  # tasks of one AS that fail for good, each after its attempts
 _NONE = np.iinfo(np.int32).max
@@ -43,6 +44,7 @@ class Choice:
     pack: int | None = None
     max_searches: int | None = None
     run: str = ""
+    thresholds: PlanThresholds = THRESHOLDS
 
 
 class ExactState:
@@ -261,20 +263,18 @@ class ExactState:
 
     def _choose(self, question: int) -> np.ndarray:
         """Sources for one question that nobody has in flight; none if all that matter are."""
-        bounds = self._bounds[question]
-        n_candidates = len(bounds.candidates())
-        n_each = lanes(
-            self.job,
-            n_candidates,
+        bounds, choice = self._bounds[question], self.choice
+        now = Facts(
+            bounds.question == "diameter",
             self._n_searches,
             int(bounds.most.max()),
-            self.choice.n_threads,
-            self.choice.costs,
-            self.choice.pack,
+            len(bounds.candidates()),
         )
+        given = (choice.n_threads, choice.costs, choice.pack, choice.thresholds)
+        step, n_each = next_search(self.job, now, *given)
         while True:
-            if n_each == 1:
-                sources = bounds.take(1, "upper" if n_candidates <= FEW else None)
+            if step != "sweep":
+                sources = bounds.take(1, "upper" if step == "far" else None)
             elif bounds.question == "diameter":
                 sources = bounds.take(n_each, "upper")
             else:

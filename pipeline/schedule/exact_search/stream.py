@@ -145,11 +145,13 @@ class ExactStream:
         """Of the first AS that has one and room for it: the next begins where that has not."""
         self._look()
         n_threads, costs = self.choice.n_threads, self.choice.costs
+        thresholds = self.choice.thresholds
         for state in self._open.values():
             job = state.job
-            if not has_room(self._n_flying, job.n_nodes, n_threads):
+            if not has_room(self._n_flying, job.n_nodes, n_threads, thresholds):
                 return None  # those that follow are smaller, or not begun
-            if state.n_flying < window(job.n_nodes, job.n_arcs, n_threads, costs, job.device):
+            sizes = (job.n_nodes, job.n_arcs, n_threads)
+            if state.n_flying < window(*sizes, costs, job.device, thresholds):
                 state.choice = self.choice
                 task = state.next_task()
                 if task is not None:

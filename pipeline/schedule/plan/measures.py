@@ -18,13 +18,13 @@ from typing import cast
 
 import numpy as np
 
-from kernels.distance_distribution import MAX_EXACT, N_SOURCES
 from pipeline.metrics import EVERY_NODE, WidthMetric, metrics_of, own_kernels
 from pipeline.model.search.exact import ExactJob
 from pipeline.model.search.tasks import Device, WidthKind, WidthTask
 from pipeline.schedule.plan.batches import SHARD_ARCS, SHARD_TASKS, SHARDS_A_WORKER
 from pipeline.schedule.plan.costs import DEFAULTS, DEVICES, LANES, Costs
 from pipeline.schedule.plan.steps import by_candidates
+from pipeline.schedule.thresholds import THRESHOLDS, PlanThresholds
 
 NO_WEIGHTS = (
     "weighted metrics need a weight of each link, and the snapshot has none: "
@@ -115,6 +115,7 @@ def plan_widths(
     max_searches: int | None = None,
     verify: bool = False,
     pack: int | None = None,
+    thresholds: PlanThresholds = THRESHOLDS,
 ) -> WidthPlan:
     """Cut the graphs of some ASes into tasks of one kind.
 
@@ -129,6 +130,7 @@ def plan_widths(
         As for ``policy.plan``.
     pack : int or None
         Candidates of one AS a task carries; None: auto.
+    thresholds : PlanThresholds
     """
     rows, asn = np.asarray(rows, np.int64), np.asarray(asn, np.int64)
     first = np.arange(len(rows))
@@ -137,13 +139,13 @@ def plan_widths(
         first = np.array([seen.setdefault(h, i) for i, h in enumerate(graph_hash)], np.int64)
     chosen = np.unique(first)
     nodes, arcs = (np.asarray(n, np.int64)[chosen] for n in (n_nodes, n_arcs))
-    searches = n_searches(kind, metrics, nodes)
+    searches = n_searches(kind, metrics, nodes, thresholds)
     here_s, there_s = (_seconds(costs, device, kind, arcs, searches) for device in DEVICES)
     on_gpu = _on_gpu(kind, here_s, there_s + costs.transfer(nodes, arcs), costs, devices)
     cost_s = np.where(on_gpu, there_s, here_s)
     is_job = np.zeros(len(chosen), bool)
     if kind == "widths" and not verify:
-        is_job = _by_candidates(nodes, arcs, on_gpu, n_workers, costs, pack)
+        is_job = _by_candidates(nodes, arcs, on_gpu, n_workers, costs, pack, thresholds)
     asked = cast(tuple[WidthMetric, ...], metrics)  # of kind ``widths``, where there are jobs
     jobs = [
         ExactJob(
@@ -187,20 +189,26 @@ def _by_candidates(
     n_workers: int,
     costs: Costs,
     pack: int | None,
+    thresholds: PlanThresholds,
 ) -> np.ndarray:
     """Which graphs are answered by candidates: the one place where that is chosen."""
     devices = [DEVICES[i] for i in on_gpu.astype(int).tolist()]
     graphs = zip(nodes.tolist(), arcs.tolist(), devices, strict=True)
     return np.array(
         [
-            by_candidates(n_nodes, n_arcs, n_workers, costs, pack, device)
+            by_candidates(n_nodes, n_arcs, n_workers, costs, pack, device, thresholds)
             for n_nodes, n_arcs, device in graphs
         ],
         bool,
     )
 
 
-def n_searches(kind: WidthKind, metrics: Sequence[str], n_nodes: np.ndarray) -> np.ndarray:
+def n_searches(
+    kind: WidthKind,
+    metrics: Sequence[str],
+    n_nodes: np.ndarray,
+    thresholds: PlanThresholds = THRESHOLDS,
+) -> np.ndarray:
     """Searches that the answers about graphs of so many nodes cost, about; by hops."""
     costs = {metric.asks or metric.name: metric.searches for metric in metrics_of(kind)}
     if kind in own_kernels():
@@ -210,7 +218,7 @@ def n_searches(kind: WidthKind, metrics: Sequence[str], n_nodes: np.ndarray) -> 
     else:
         each = sum(costs[metric] for metric in metrics)
     if each == EVERY_NODE:
-        sources = np.where(n_nodes <= MAX_EXACT, n_nodes, N_SOURCES)
+        sources = np.where(n_nodes <= thresholds.max_exact, n_nodes, thresholds.n_sources)
         return 4.0 * np.ceil(sources / LANES)  # a sweep costs a few searches
     if kind != "weighted":
         return np.minimum(float(each), n_nodes)

@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from kernels.eccentricity import FEW, HOPS_EACH, N_FIRST, SWEEP_GROWTH, SWEEP_HOPS
+import math
+from dataclasses import replace
+
+from kernels.eccentricity import CORE, GPU, Facts, Step, choose_step
 from pipeline.model.search.exact import ExactJob
 from pipeline.model.search.tasks import Device
 from pipeline.schedule.plan.costs import DEFAULTS, LANES, Costs
+from pipeline.schedule.thresholds import THRESHOLDS, PlanThresholds
 
 # What the client does with one result, seconds a node: take it off the network (two bytes a node),
 # merge it, look which nodes still matter, choose the next. Measured: 4 to 6 ns on short graphs
 # without the network, 31 on a grid of two-byte bounds (docs/scheduling.md).
 RESULT_NODE_S = 8e-9
-# A candidate is worth a task where a search takes as long as so many results take the client, which
-# is one thread, and where more workers share the searches than one task saves by the reductions
-# that only it has: on two cores that was first in all that was measured, on four no more.
-MANY_RESULTS, MIN_WORKERS = 4.0, 4
-FEW_LANES = 64  # candidates of one component that a sweep carries where there are not many more
-MANY_LANES_BYTES = 512 << 20  # most lanes hold 128 bytes a node; beyond this, few
-MOST_LANES = {"cpu": 512, "gpu": 256}  # and at all
-THREAD_WINDOW = 2  # tasks in flight for each worker thread: one runs, one is on its way
-MANY_WINDOW, SMALL_NODES = 64, 100_000  # so many tasks of smaller ASes: these are short
+MOST_LANES: dict[Device, int] = {"cpu": CORE.many_lanes, "gpu": GPU.many_lanes}  # of a component
+_NO_SWEEP = (0.0, math.inf)  # prices
 
 
 def by_candidates(
@@ -29,6 +26,7 @@ def by_candidates(
     costs: Costs = DEFAULTS,
     pack: int | None = None,
     device: Device = "cpu",
+    thresholds: PlanThresholds = THRESHOLDS,
 ) -> bool:
     """Whether an AS is answered by tasks of a candidate or a few each, or whole inside one task.
 
@@ -42,11 +40,13 @@ def by_candidates(
         Candidates a task carries, if the user says so: then always by candidates.
     device : str
         Where it would be searched.
+    thresholds : PlanThresholds
     """
     if pack is not None:
         return True
     search_s = float(costs.of(device).search(n_arcs))
-    return n_workers >= MIN_WORKERS and search_s >= MANY_RESULTS * result_s(n_nodes, costs)
+    is_long = search_s >= thresholds.many_results * result_s(n_nodes, costs)
+    return n_workers >= thresholds.min_workers and is_long
 
 
 def result_s(n_nodes: int, costs: Costs) -> float:
@@ -54,62 +54,82 @@ def result_s(n_nodes: int, costs: Costs) -> float:
     return costs.task_s + RESULT_NODE_S * n_nodes
 
 
-def window(n_nodes: int, n_arcs: int, n_threads: int, costs: Costs, device: Device) -> int:
+def window(
+    n_nodes: int,
+    n_arcs: int,
+    n_threads: int,
+    costs: Costs,
+    device: Device,
+    thresholds: PlanThresholds = THRESHOLDS,
+) -> int:
     """Tasks of one AS to keep in flight: what is chosen early is chosen by older bounds.
 
-    Two for each worker thread, but no more than the client can merge while they are searched: the
+    Some for each worker thread, but no more than the client can merge while they are searched: the
     results of the others would wait there, two bytes a node each.
     """
     search_s = float(costs.of(device).search(n_arcs))
     merged = 2 + int(search_s / result_s(n_nodes, costs))
-    return max(2, min(THREAD_WINDOW * n_threads, THREAD_WINDOW * merged))
+    return max(2, thresholds.thread_window * min(n_threads, merged))
 
 
-def has_room(n_flying: int, n_nodes: int, n_threads: int) -> bool:
+def has_room(
+    n_flying: int, n_nodes: int, n_threads: int, thresholds: PlanThresholds = THRESHOLDS
+) -> bool:
     """Whether a further task of an AS of so many nodes may go out; ``n_flying``: of all ASes."""
-    enough = THREAD_WINDOW * n_threads
-    return n_flying < (max(MANY_WINDOW, enough) if n_nodes <= SMALL_NODES else enough)
+    enough = thresholds.thread_window * n_threads
+    is_small = n_nodes <= thresholds.small_nodes
+    return n_flying < (max(thresholds.many_window, enough) if is_small else enough)
 
 
-def lanes(
+def next_search(
     job: ExactJob,
-    n_candidates: int,
-    n_searches: int,
-    longest: int,
+    now: Facts,
     n_threads: int,
     costs: Costs,
     pack: int | None = None,
-) -> int:
-    """Candidates of one component that the next task carries.
+    thresholds: PlanThresholds = THRESHOLDS,
+) -> tuple[Step, int]:
+    """The next step, and how many candidates of one component its task carries.
 
     Parameters
     ----------
     job : ExactJob
-    n_candidates : int
-        That still have to be searched or bounded.
-    n_searches : int
-        That have come back.
-    longest : int
-        Largest lower bound, hops.
+    now : Facts
+        What is known of one question; searches that have come back.
     n_threads : int
         Tasks that run at once: candidates are shared out among them.
     costs : Costs
     pack : int or None
         What the user says.
+    thresholds : PlanThresholds
+
+    Returns
+    -------
+    str, int
+        ``far`` or ``alternate`` and 1, or ``sweep`` and more.
     """
-    if pack is not None:
-        return max(1, min(pack, MOST_LANES[job.device]))
-    # As the solver of one task: on long graphs few searches mostly suffice.
-    if n_searches < max(N_FIRST, longest // HOPS_EACH) or n_candidates <= FEW:
-        return 1
+    if pack is not None and pack > 1:
+        return "sweep", min(pack, MOST_LANES[job.device])
+    n_each, prices = 1, _NO_SWEEP
+    if pack is None:
+        n_each, prices = _next_sweep(job, now, n_threads, costs, thresholds)
+    step = choose_step(replace(now, prices=prices), thresholds.steps)
+    return step, n_each if step == "sweep" else 1
+
+
+def _next_sweep(
+    job: ExactJob, now: Facts, n_threads: int, costs: Costs, thresholds: PlanThresholds
+) -> tuple[int, tuple[float, float]]:
+    """Candidates that a sweep would carry, and their prices one by one and by it, in seconds."""
     cost, told_s = costs.of(job.device), result_s(job.n_nodes, costs)
-    # Costs are those of short graphs; a sweep of longer ones costs more.
-    longer = max(1.0, (longest / SWEEP_HOPS) ** SWEEP_GROWTH)
-    each = n_candidates // max(1, n_threads)
+    n_each = now.n_candidates // max(1, n_threads)
     many = MOST_LANES[job.device]
-    is_many = each >= many and 128 * job.n_nodes <= MANY_LANES_BYTES
-    each = many if is_many else min(FEW_LANES, each)
-    # The cost is that of a sweep of LANES; of more lanes the tables grow.
-    sweep_s = float(cost.sweep(job.n_arcs)) * max(1.0, each / LANES) * longer
-    one_by_one_s = each * (float(cost.search(job.n_arcs)) + told_s)
-    return each if one_by_one_s > sweep_s + told_s else 1
+    is_many = n_each >= many and 128 * job.n_nodes <= thresholds.many_lanes_bytes
+    n_each = many if is_many else min(thresholds.steps.few_lanes, n_each)
+    if n_each <= 1:
+        return 1, _NO_SWEEP
+    # Costs are those of short graphs, and of a sweep of LANES; of more lanes the tables grow.
+    longer = thresholds.steps.longer(now.longest)
+    sweep_s = float(cost.sweep(job.n_arcs)) * max(1.0, n_each / LANES) * longer
+    one_by_one_s = n_each * (float(cost.search(job.n_arcs)) + told_s)
+    return n_each, (one_by_one_s, sweep_s + told_s)

@@ -16,10 +16,10 @@ from typing import Any
 from distributed import Client
 
 from pipeline.model.search.tasks import Outcome
+from pipeline.schedule.thresholds import THRESHOLDS
 from pipeline.schedule.transport.flight import Allowed, Flight, Smaller, no_beat, no_split, on_any
 from pipeline.schedule.transport.state import URGENT
 from pipeline.schedule.transport.watch import Limits
-from pipeline.schedule.transport.window import THREAD_WINDOW
 
 log = logging.getLogger(__name__)
 
@@ -178,7 +178,7 @@ def drive_striding(
             held = [pinned[slot] for slot in slots]
             for i, slot in enumerate(slots):
                 # A worker's next task may lie behind tasks of others: these wait in their shares.
-                while held[i] < (window or THREAD_WINDOW):
+                while held[i] < (window or THRESHOLDS.thread_window):
                     while not shares[i] and (task := next_task()) is not None:
                         shares[number % len(slots)].append(task)
                         number += 1

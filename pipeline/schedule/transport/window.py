@@ -6,8 +6,8 @@ from collections import deque
 from dataclasses import dataclass, field
 
 from pipeline.model.search.tasks import TaskRun
+from pipeline.schedule.thresholds import THRESHOLDS
 
-THREAD_WINDOW = 2  # tasks in flight for each worker thread: one runs, one is on its way
 MIN_WINDOW = 16  # tasks; those that no worker holds wait at the scheduler for whoever is free
 # Between the end of a task and the start of the one sent for it lie four streams that Dask fills
 # by the batch: worker to scheduler every 2 ms, to the client 2, back 10, to the worker 5. Where
@@ -43,6 +43,6 @@ class Window:
     def n_tasks(self, n_threads: int) -> int:
         """Tasks to keep in flight for that many worker threads."""
         n_threads = max(1, n_threads)
-        enough = max(MIN_WINDOW, THREAD_WINDOW * n_threads)
+        enough = max(MIN_WINDOW, THRESHOLDS.thread_window * n_threads)
         more = n_threads * min(MAX_THREAD_WINDOW, ROUND_TRIP_S / max(self.mean_s, 1e-6))
         return max(enough, min(MAX_WINDOW, int(more)))

@@ -22,7 +22,7 @@ from benchmarks.diameter.flat_graphs import (
 )
 from benchmarks.lib.graphs import attachment
 from kernels import center, diameter, eccentricities, periphery, radius
-from kernels.eccentricity import Strategy, strategy
+from kernels.eccentricity import CORE, Strategy
 from kernels.eccentricity import solver as driver
 from kernels.eccentricity.bounds.components import numbered_components
 from kernels.eccentricity.check import check_diameter
@@ -100,8 +100,8 @@ def test_no_question_costs_much_more_than_sweeping_from_every_node(name, questio
     asked: list[driver.Finishing] = []
 
     class Seen(driver.Finishing):
-        def __init__(self, graph):
-            super().__init__(graph)
+        def __init__(self, *given):
+            super().__init__(*given)
             asked.append(self)
 
     monkeypatch.setattr(driver, "Finishing", Seen)
@@ -138,7 +138,7 @@ SEEN_AT_ONCE = ("circulant", "short circulant", "torus", "hypercube", "random re
 )
 def test_four_searches_tell_whether_bounds_close_anything(make, is_flat):
     solver = driver.EccentricitySolver(make(), "center", Strategy())
-    while solver.bounds.n_searches < strategy.N_FIRST:
+    while solver.bounds.n_searches < CORE.n_first:
         solver.step()
         assert not solver.is_flat
     solver.step()

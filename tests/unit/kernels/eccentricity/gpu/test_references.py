@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -12,6 +14,7 @@ from benchmarks.diameter.graphs import top_down
 from benchmarks.lib.graph_files import largest_component
 from kernels import CSRGraph, Shard, center, eccentricities
 from kernels.eccentricity.reductions import references
+from kernels.eccentricity.thresholds import GPU
 from kernels.types import NODE
 from pipeline.generate.barabasi_albert import barabasi_albert_graph
 from pipeline.generate.grid import grid_graph
@@ -60,8 +63,8 @@ def chosen(monkeypatch) -> list[int]:
 
     monkeypatch.setattr(gpu_solver, "MANY_OPEN", 0)
     monkeypatch.setattr(gpu_solver, "FIRST_SEARCHES", 1)
-    monkeypatch.setattr(gpu_solver, "PATIENCE", 1)  # single searches save nothing: sweeps soon
-    monkeypatch.setattr(gpu_solver, "SWEEP_SEARCHES", 0)
+    sweeps_soon = replace(GPU, patience=1, sweep_searches=0)  # single searches save nothing
+    monkeypatch.setattr(gpu_solver, "GPU", sweeps_soon)
     monkeypatch.setattr(gpu_solver, "MOST_WORDS", 1)
     monkeypatch.setattr(gpu_solver, "REFERENCE_BATCH", 1)
     monkeypatch.setattr(DeviceReferences, "choose", counted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +18,8 @@ from kernels.eccentricity.questions import QUESTIONS
 from kernels.eccentricity.reductions.landmarks import choose_landmarks, far_pairs
 from kernels.eccentricity.searches.cpu import CoreSearches
 from kernels.eccentricity.solver import EccentricitySolver
-from kernels.eccentricity.strategy import Account, Progress, choose_step
+from kernels.eccentricity.strategy import Account, Facts, choose_step
+from kernels.eccentricity.thresholds import CORE, Thresholds
 from kernels.types import NODE
 from tests.oracles.paths import bfs_levels
 from tests.shapes import graph_of, grid, path, tree_with_hubs
@@ -162,13 +164,13 @@ def test_steps_in_any_order_give_the_same_answer(graph, question, limit, data):
     truth = bfs_levels(graph, range(graph.n_nodes)).max(axis=1)
     steps = ["far", "alternate", "sweep", "pairs"]
 
-    def any_step(strategy, now: Progress):
+    def any_step(now: Facts, at: Thresholds):
         step = data.draw(st.sampled_from(steps))
         return "far" if step == "pairs" and math.isinf(now.n_pairs) else step
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(driver, "choose_step", any_step)
-        patch.setattr(driver, "FEW", 0)
+        patch.setattr(driver, "CORE", replace(CORE, few=0))
         cut = EccentricitySolver(graph, question, Strategy(), limit)
         check_bounds(cut.run(), truth)
         steps.append("every")  # which keeps no limit
@@ -180,7 +182,7 @@ def test_steps_in_any_order_give_the_same_answer(graph, question, limit, data):
             check_diameter(graph, diameter(graph))
 
 
-def progress(**known) -> Progress:
+def facts(**known) -> Facts:
     usual = {
         "is_diameter": True,
         "n_searches": 20,
@@ -194,7 +196,7 @@ def progress(**known) -> Progress:
     if "account" in known:
         given = known["account"]
         known["account"] = lambda next_ns: given
-    return Progress(**(usual | known))
+    return Facts(**(usual | known))
 
 
 def account(spent_ns=1e7, idle_ns=0.0, left_ns=1e9, sweep_ns=6e7) -> Account:
@@ -229,7 +231,7 @@ def account(spent_ns=1e7, idle_ns=0.0, left_ns=1e9, sweep_ns=6e7) -> Account:
     ],
 )
 def test_choice_of_steps(known, strategy, expected):
-    assert choose_step(Strategy(**strategy), progress(**known)) == expected
+    assert choose_step(facts(strategy=Strategy(**strategy), **known), CORE) == expected
 
 
 def test_sweeps_and_landmarks_are_used_where_they_pay():

@@ -26,7 +26,6 @@ from pipeline.schedule.exact_search import tasks as candidate_tasks
 from pipeline.schedule.exact_search.state import MAX_FAILED, Choice, ExactState
 from pipeline.schedule.exact_search.tasks import run_exact
 from pipeline.schedule.plan.costs import DEFAULTS
-from pipeline.schedule.plan.steps import by_candidates, has_room, lanes, window
 from tests.oracles.widths import Truth, check_widths
 from tests.shapes import graph_of, grid, path, star, tree_with_hubs
 from tests.soak import examples
@@ -329,30 +328,6 @@ def test_what_a_worker_knows_serves_one_run_only():
     assert fresh.lower[0] < 14
 
 
-def test_whether_an_as_is_answered_by_candidates():
-    n_nodes, n_arcs = 6_800_000, 27_200_000
-    slow = replace(DEFAULTS, cpu=replace(DEFAULTS.cpu, search_arc_s=1e-6))
-    assert [by_candidates(n_nodes, n_arcs, n, slow) for n in (1, 3, 4)] == [False, False, True]
-    assert by_candidates(10, 20, 1, pack=1)
-    assert not by_candidates(10_000, 40_000, 64)
-    assert not by_candidates(n_nodes, n_arcs, 8, device="gpu")
-
-
-def test_how_many_candidates_travel_together():
-    job = ExactJob(0, 7, 10**6, 4 * 10**6, "", ("eccentricities",))
-    assert lanes(job, 10**6, 100, 10, 2, DEFAULTS) == 512
-    assert lanes(job, 1000, 100, 10, 2, DEFAULTS) == 64
-    assert lanes(replace(job, n_nodes=10**7), 10**6, 100, 10, 2, DEFAULTS) == 64
-    assert lanes(job, 10**6, 0, 10, 2, DEFAULTS) == 1  # before anything is known
-    assert lanes(job, 3, 100, 10, 2, DEFAULTS) == 1
-    assert lanes(job, 10**6, 100, 2000, 2, DEFAULTS) == 1  # long: a sweep of hardly any sharing
-    assert [lanes(job, 10**6, 0, 10, 2, DEFAULTS, pack) for pack in (1, 7, 10**6)] == [1, 7, 512]
-    there = replace(job, device="gpu")
-    assert lanes(there, 10**6, 0, 10, 2, DEFAULTS, 10**6) == 256
-    # Long: where results cost more than sweeps do, single searches come first all the same.
-    assert [lanes(there, 10**6, n, 2000, 1, DEFAULTS) for n in (8, 499, 500)] == [1, 1, 256]
-
-
 def test_few_searches_answer_a_long_graph_on_a_gpu(monkeypatch):
     graph = cut_grid(100)
     component = np.zeros(graph.n_nodes, np.int32)
@@ -375,19 +350,6 @@ def test_few_searches_answer_a_long_graph_on_a_gpu(monkeypatch):
             state.use(outcome_of(running.pop(0)))
     assert state.answer.widths.exact[0]
     assert state.answer.widths.n_searches[0] <= 20
-
-
-def test_more_tasks_of_small_ases_are_in_flight():
-    assert [has_room(n, 10**6, 4) for n in (7, 8)] == [True, False]
-    assert [has_room(n, 10**3, 4) for n in (63, 64)] == [True, False]
-    assert has_room(199, 10**3, 100)
-
-
-def test_no_more_is_in_flight_than_the_client_can_merge():
-    assert window(10**6, 4 * 10**6, 1, DEFAULTS, "cpu") == 2
-    assert window(10**6, 4 * 10**6, 64, DEFAULTS, "gpu") == 4
-    slow = replace(DEFAULTS, cpu=replace(DEFAULTS.cpu, search_arc_s=1e-6))
-    assert window(10**6, 4 * 10**6, 64, slow, "cpu") == 128
 
 
 def test_the_certificate_of_a_path_is_asked(monkeypatch):

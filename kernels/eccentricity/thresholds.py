@@ -1,0 +1,68 @@
+"""What decides between steps of a search for eccentricities: on cores, on a GPU, on a cluster."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """Numbers that ``strategy.choose_step`` compares with; answers never depend on them.
+
+    Attributes
+    ----------
+    few : int
+        Candidates that are searched one after another without more ado, ...
+    few_are_ends : bool
+        ... the likeliest ends of longest paths first, whatever is asked; else so for diameters,
+        and in turn with central nodes for all else.
+    n_first : int
+        Searches before anything else is tried on short graphs.
+    hops_each : int
+        On long graphs one more for so many hops: a sweep costs more the longer they are.
+    few_lanes, many_lanes : int
+        Candidates of one component that a sweep carries, where there are few and at most.
+    few_lanes_searches, many_lanes_searches : int
+        Searches on one core that a sweep of so many costs there, on graphs of up to sweep_hops;
+        on longer ones that times (hops / sweep_hops) ** sweep_growth: measured at 10, 32 and 92
+        hops.
+    sweep_hops : int
+    sweep_growth : float
+    allowance : float
+        Of what the sweep from every node costs, what may be spent in all before it takes over. It
+        leaves room to 1.2 for what was predicted too low.
+    idle_share : float
+        Of what the rest costs, what may be spent while bounds tell nothing.
+    sweep_searches : int
+        Searches that a sweep costs on a GPU: 3 on a million nodes, 6 on 7 million, 6 on grids.
+    patience : int
+        Searches there after which they must have saved as much as they cost.
+    """
+
+    few: int = 4
+    few_are_ends: bool = False
+    n_first: int = 4
+    hops_each: int = 4
+    few_lanes: int = 64
+    many_lanes: int = 512
+    few_lanes_searches: int = 6
+    many_lanes_searches: int = 25
+    sweep_hops: int = 12
+    sweep_growth: float = 1.2
+    allowance: float = 1.1
+    idle_share: float = 0.25
+    sweep_searches: int = 6
+    patience: int = 2
+
+    def first_searches(self, longest: int) -> int:
+        """Searches before anything else is tried, of graphs of so many hops."""
+        return max(self.n_first, longest // self.hops_each)
+
+    def longer(self, longest: int) -> float:
+        """How many times as much as on a short graph a sweep costs."""
+        return max(1.0, (longest / self.sweep_hops) ** self.sweep_growth)
+
+
+CORE = Thresholds()
+GPU = Thresholds(few_are_ends=True, many_lanes=256)
+CLUSTER = Thresholds(few_are_ends=True)  # of its tasks; each device carries its own most lanes
