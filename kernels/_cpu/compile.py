@@ -8,6 +8,7 @@ import importlib
 import logging
 import os
 import platform
+import re
 import time
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -18,50 +19,48 @@ log = logging.getLogger(__name__)
 
 _KERNELS = Path(__file__).parents[1]
 
-# What each kind of work compiles, and about how many seconds that takes, cold, on one core.
-_SEARCHES = (
-    "kernels.validate",
-    "kernels.breadth_first.cpu",
-    "kernels.breadth_first.check",
-    "kernels.connected.cpu",
-    "kernels.connected.part",
-    "kernels.connected.check",
-    "kernels.multi_source.cpu.steps",
-    "kernels.multi_source.cpu.levels",
-    "kernels.multi_source.cpu.ends",
-    "kernels.multi_source.cpu.costs",
-    "kernels.multi_source.cpu.sweep",
-    "kernels.multi_source.cpu.graphs",
-)
-_WIDTHS = (
-    "kernels.eccentricity.bounds.steps",
-    "kernels.eccentricity.bounds.components",
-    "kernels.eccentricity.bounds.imply",
-    "kernels.eccentricity.searches.farthest",
-    "kernels.eccentricity.reductions.distance_rows",
-    "kernels.eccentricity.reductions.far_pairs",
-    "kernels.eccentricity.reductions.landmarks",
-    "kernels.breadth_first.cpu_bytes",
-    "kernels.multi_source.cpu.near_steps",
-    "kernels.eccentricity.searches.near_sweep",
-    "kernels.distance_distribution.cpu",
-    "kernels.eccentricity.searches.sweep_steps",
-    "kernels.eccentricity.reductions.references",
-    "kernels.eccentricity.reductions.pendant_trees",
-    "kernels.eccentricity.shard",
-)
-_WEIGHTS = (
-    "kernels.shortest_paths.cpu",
-    "kernels.shortest_paths.check",
-    "kernels.eccentricity.weighted.steps",
-)
 Work = Literal["searches", "widths", "weights"]
-COMPILED: dict[Work, tuple[tuple[str, ...], int]] = {
-    "searches": (_SEARCHES, 15),
-    "widths": (_WIDTHS, 25),
-    "weights": (_WEIGHTS, 5),
-}
 ALL: tuple[Work, ...] = ("searches", "widths", "weights")
+_SECONDS: dict[Work, int] = {"searches": 15, "widths": 25, "weights": 5}  # cold, on one core, about
+# Which work needs what a package or module compiles; the longest name that fits a module decides.
+ROOMS: dict[str, Work] = {
+    "kernels": "searches",
+    "kernels.breadth_first.cpu_bytes": "widths",
+    "kernels.distance_distribution": "widths",
+    "kernels.eccentricity": "widths",
+    "kernels.eccentricity.weighted": "weights",
+    "kernels.multi_source.cpu.near_steps": "widths",
+    "kernels.shortest_paths": "weights",
+}
+_COMPILES = re.compile(rb"^ *@njit\b", re.MULTILINE)
+
+
+def compiled_modules(work: Work) -> tuple[str, ...]:
+    """Modules that compile functions when they are imported, of one kind of work; sorted."""
+    return tuple(name for name, kind in _scanned() if kind == work)
+
+
+@functools.cache
+def _scanned() -> tuple[tuple[str, Work], ...]:
+    """All modules that compile functions, and which work needs them."""
+    names = [name for name, source in _sources() if _COMPILES.search(source)]
+    return tuple((name, ROOMS[_room_of(name)]) for name in names)
+
+
+def _room_of(module: str) -> str:
+    """The longest name in ROOMS that a module bears or lies in."""
+    return max((room for room in ROOMS if f"{module}.".startswith(f"{room}.")), key=len)
+
+
+@functools.cache
+def _sources() -> tuple[tuple[str, bytes], ...]:
+    """Names and texts of the modules that know numba; sorted by path."""
+    texts = {path: path.read_bytes() for path in sorted(_KERNELS.rglob("*.py"))}
+    return tuple(
+        (".".join(path.relative_to(_KERNELS.parent).with_suffix("").parts), text)
+        for path, text in texts.items()
+        if b"numba" in text
+    )
 
 
 def compile_cpu(work: Sequence[Work] = ALL) -> float:
@@ -90,11 +89,11 @@ def compile_cpu(work: Sequence[Work] = ALL) -> float:
     if unknown:
         log.warning(
             "compiling the kernels for the cores of this machine, once: some %d s; kept in %s",
-            sum(COMPILED[kind][1] for kind in unknown),
+            sum(_SECONDS[kind] for kind in unknown),
             _marker(unknown[0]).parent,
         )
     for kind in work:
-        for name in COMPILED[kind][0]:
+        for name in compiled_modules(kind):
             importlib.import_module(name)
     for kind in unknown:
         marker = _marker(kind)
@@ -125,10 +124,8 @@ def _marker(kind: Work) -> Path:
 @functools.cache
 def _state() -> str:
     sha = hashlib.sha256(str(_KERNELS).encode())
-    for path in sorted(_KERNELS.rglob("*.py")):
-        source = path.read_bytes()
-        if b"numba" in source:
-            sha.update(source)
+    for _, source in _sources():
+        sha.update(source)
     for fact in (platform.python_version(), version("numba"), version("numpy"), platform.node()):
         sha.update(fact.encode() + b"\0")
     return sha.hexdigest()[:16]

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from kernels.host import COMPILED
+from kernels.host import compiled_modules
 from pipeline.config import AnalyzeConfig
 from pipeline.schedule.cluster.open import open_cluster
 from pipeline.stages.generate import GenerateConfig, generate_topology
@@ -62,7 +62,7 @@ def _facts() -> dict:
         "pid": os.getpid(),
         "parent": os.getppid(),
         "threads": os.environ["HOPSCOPE_THREADS"],
-        "has_kernels": set(COMPILED["searches"][0]) <= set(sys.modules),
+        "has_kernels": set(compiled_modules("searches")) <= set(sys.modules),
     }
 
 

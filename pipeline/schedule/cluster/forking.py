@@ -14,7 +14,7 @@ import signal
 from collections.abc import Iterator, Sequence
 from multiprocessing import forkserver, resource_tracker
 
-from kernels.host import COMPILED, Work, is_compiled
+from kernels.host import Work, compiled_modules, is_compiled
 from pipeline.config import AnalyzeConfig
 from pipeline.metrics import compiled_work
 from pipeline.schedule.cluster.gpus import visible_gpus
@@ -61,7 +61,7 @@ def start(work: Sequence[Work]) -> None:
     if _imported:
         forkserver.ensure_running()  # again, should it have been killed
         return
-    kernels = [name for kind in work for name in COMPILED[kind][0]]
+    kernels = [name for kind in work for name in compiled_modules(kind)]
     forkserver.set_forkserver_preload([*_MODULES, *kernels])
     before = {name: os.environ.get(name) for name in _ENVIRONMENT}
     os.environ.update(_ENVIRONMENT)

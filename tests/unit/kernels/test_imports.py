@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 
 import kernels
+from kernels._cpu import compile as compile_ahead
+from kernels.host import compiled_modules
 
 ROOT = Path(__file__).resolve().parents[3]
 
@@ -71,16 +73,37 @@ def test_importing_kernels_imports_neither_numba_nor_cupy():
 
 
 def test_compiling_for_cores_covers_every_module_with_kernels():
-    folder = ROOT / "kernels"
     with_numba = {
         ".".join(path.relative_to(ROOT).with_suffix("").parts)
-        for path in folder.rglob("*.py")
-        if "@njit" in path.read_text()
+        for path in (ROOT / "kernels").rglob("*.py")
+        if "njit" in path.read_text() and path.name != "compile.py"
     }
-    from kernels.host import COMPILED
-
-    modules = [name for names, _ in COMPILED.values() for name in names]
+    modules = [name for work in compile_ahead.ALL for name in compiled_modules(work)]
     assert sorted(modules) == sorted(with_numba)
+
+
+def test_of_each_kind_of_work_is_compiled_what_it_needs():
+    searches, widths, weights = (set(compiled_modules(work)) for work in compile_ahead.ALL)
+    assert {"kernels.validate", "kernels.breadth_first.cpu", "kernels.connected.cpu"} <= searches
+    assert {"kernels.eccentricity.shard", "kernels.distance_distribution.cpu"} <= widths
+    assert {"kernels.shortest_paths.cpu", "kernels.eccentricity.weighted.steps"} <= weights
+    for room in compile_ahead.ROOMS:
+        path = ROOT / room.replace(".", "/")
+        assert path.is_dir() or path.with_suffix(".py").exists()
+
+
+def test_a_new_module_of_kernels_needs_no_entry(tmp_path, monkeypatch):
+    for name in ("new/cpu", "eccentricity/weighted/new", "eccentricity_of/new"):
+        path = tmp_path / "kernels" / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("from numba import njit\n\n@njit\ndef f(): ...\n")
+    (tmp_path / "kernels" / "new" / "plain.py").write_text("# numba: no @njit here\n")
+    monkeypatch.setattr(compile_ahead, "_KERNELS", tmp_path / "kernels")
+    for scan in (compile_ahead._sources, compile_ahead._scanned):
+        monkeypatch.setattr(compile_ahead, scan.__name__, scan.__wrapped__)
+    assert compiled_modules("weights") == ("kernels.eccentricity.weighted.new",)
+    assert compiled_modules("widths") == ()
+    assert compiled_modules("searches") == ("kernels.eccentricity_of.new", "kernels.new.cpu")
 
 
 def test_kernels_on_cores_are_compiled_once_before_they_are_called():
@@ -113,8 +136,8 @@ def test_the_stages_import_no_kernel_of_widths():
     """They would be compiled before anybody is told."""
     done = run(
         "import sys, pipeline.cli, pipeline.stages.analyze, pipeline.schedule.dispatch\n"
-        "from kernels._cpu.compile import COMPILED\n"
-        "late = [*COMPILED['widths'][0], *COMPILED['weights'][0]]\n"
+        "from kernels.host import compiled_modules\n"
+        "late = [*compiled_modules('widths'), *compiled_modules('weights')]\n"
         "print([name for name in late if name in sys.modules])\n"
     )
     assert done.stdout.strip() == "[]", done.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kernels.host import COMPILED
+from kernels.host import compiled_modules
 from pipeline.config import AnalyzeConfig
 from pipeline.schedule.cluster import forking
 
@@ -48,15 +48,16 @@ def test_it_starts_with_the_kernels_of_the_run_and_leaves_the_environment_alone(
     before = dict(os.environ)
     forking.start_early(replace(CONFIG, metrics=("weighted_radius",)))
     assert server.starts == [("1", True)]
-    kernels = {name for modules, _ in COMPILED.values() for name in modules}
+    work = ("searches", "widths", "weights")
+    kernels = {name for kind in work for name in compiled_modules(kind)}
     assert kernels <= set(server.modules)
     assert dict(os.environ) == before
-    assert forking.imports(("searches", "widths", "weights"))
+    assert forking.imports(work)
 
 
 def test_kernels_that_it_does_not_import_are_told(server):
     forking.start(("searches",))
-    assert not set(COMPILED["widths"][0]) & set(server.modules)
+    assert not set(compiled_modules("widths")) & set(server.modules)
     assert forking.imports(("searches",))
     assert not forking.imports(("searches", "widths"))
 
