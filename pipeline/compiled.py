@@ -2,8 +2,9 @@
 
 numba's cache looks at the file of a function alone. A compiled function that calls one of another
 module keeps the old callee when only that module changes: after an update it would silently
-compute by yesterday's rules. So the cache folder bears a digest of every source that compiles
-anything, and a state once compiled is found again, from whichever checkout.
+compute by yesterday's rules. The same goes for a constant of another module, which is compiled in.
+So the cache folder bears a digest of every source that compiles anything, and of those whose
+constants they import; a state once compiled is found again, from whichever checkout.
 """
 
 from __future__ import annotations
@@ -11,11 +12,15 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import shutil
 import time
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parents[1]
+_PACKAGES = ("kernels", "pipeline")
+_IMPORT = re.compile(rb"\nfrom ((?:kernels|pipeline)[.\w]*) import (?:\(([^)]*)\)|(.*))")
+_CONSTANT = re.compile(rb"\b[A-Z][A-Z0-9_]+\b")
 _KEEP_S = 14 * 86400  # folders of other states go when unused for two weeks
 
 
@@ -43,14 +48,26 @@ def use_compile_cache() -> Path | None:
 
 
 def _digest() -> str:
-    """Sixteen hex digits of all sources of ours that hold compiled functions."""
+    """Sixteen hex digits of all sources of ours that decide what is compiled."""
     sha = hashlib.sha256()
-    for package in ("kernels", "pipeline"):
-        for path in sorted((_ROOT / package).rglob("*.py")):
-            source = path.read_bytes()
-            if b"numba" in source:
-                sha.update(str(path.relative_to(_ROOT)).encode() + b"\0" + source + b"\0")
+    for path, source in sorted(_sources().items()):
+        sha.update(str(path.relative_to(_ROOT)).encode() + b"\0" + source + b"\0")
     return sha.hexdigest()[:16]
+
+
+def _sources() -> dict[Path, bytes]:
+    """Those with compiled functions, and those that they import a name in capitals from."""
+    paths = [path for package in _PACKAGES for path in (_ROOT / package).rglob("*.py")]
+    texts = {path: path.read_bytes() for path in paths}
+    found = {path: text for path, text in texts.items() if b"numba" in text}
+    left = [text for text in found.values() if b"njit" in text]
+    while left:
+        for module, listed, rest in _IMPORT.findall(b"\n" + left.pop()):
+            path = _ROOT / (module.decode().replace(".", "/") + ".py")
+            if path in texts and path not in found and _CONSTANT.search(listed or rest):
+                found[path] = texts[path]
+                left.append(texts[path])
+    return found
 
 
 def _forget_old(current: Path) -> None:

@@ -34,6 +34,24 @@ def test_a_change_in_any_compiled_source_is_another_folder(tmp_path, monkeypatch
     assert compiled._digest() != before
 
 
+def test_a_change_of_a_constant_that_is_compiled_in_is_another_folder(tmp_path, monkeypatch):
+    (tmp_path / "kernels").mkdir()
+    for name, text in {
+        "a": "from numba import njit\nfrom kernels.few import (\n    Few,\n    MANY,\n)\n",
+        "few": "from kernels.more import MOST\nMANY = MOST\n",
+        "more": "MOST = 1\n",
+        "names": "from kernels.a import Few\nTEN = 10\n",
+    }.items():
+        (tmp_path / "kernels" / f"{name}.py").write_text(text)
+    monkeypatch.setattr(compiled, "_ROOT", tmp_path)
+    assert sorted(path.stem for path in compiled._sources()) == ["a", "few", "more"]
+
+
+def test_thresholds_of_steps_are_compiled_in():
+    light = {path.stem for path, text in compiled._sources().items() if b"numba" not in text}
+    assert {"thresholds", "questions", "strategy", "types"} <= light
+
+
 def test_a_folder_given_by_the_user_stays(monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", "/given")
     assert compiled.use_compile_cache() is None
