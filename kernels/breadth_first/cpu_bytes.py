@@ -7,10 +7,12 @@ less time than ``breadth_first`` does, which is made for graphs that do not.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit, types
 
-from kernels._cpu.signatures import I32, I64, OUT_I32
+from kernels._cpu.signatures import I32, I64, OUT_I32, named
 
 CACHED_NODES = 1 << 19  # beyond, a search by bits is faster: at 1 M nodes 21 ms instead of 32
 # A step goes bottom-up while the frontier is more than a BETA-th of the nodes and its arcs are more
@@ -20,19 +22,26 @@ BETA, ALPHA = 6, 2
 U1 = np.uintp(1)
 
 
+class Searched(NamedTuple):
+    """What a search came to."""
+
+    last_level: np.int64  # -1: twice that many do not fit into the dtype of levels
+    n_reached: np.int64
+
+
+_SEARCHED = named(Searched, types.int64, types.int64)
+
+
 @njit(
-    [
-        types.int64(I64, I32, types.int64, kind[::1], OUT_I32)
-        for kind in (types.uint8, types.uint16)
-    ],
+    [_SEARCHED(I64, I32, types.int64, kind[::1], OUT_I32) for kind in (types.uint8, types.uint16)],
     cache=True,
     nogil=True,
 )
 def search_levels(indptr, indices, source, level, queue):
-    """Fill ``level``, the dtype's maximum where unreached; returns the last level.
+    """Fill ``level``, the dtype's maximum where unreached.
 
-    -1 if twice the last level does not fit into the dtype. ``queue``: (n_nodes + 1,), gets the
-    nodes in the order they are reached; ``queue[n_nodes]`` gets how many they are.
+    ``queue``: (n_nodes + 1,), gets the nodes in the order they are reached; the last place is
+    written to before it is known whether a node is new.
     """
     n_nodes = np.uintp(level.size)
     none = level.dtype.type(np.iinfo(level.dtype).max)
@@ -43,7 +52,7 @@ def search_levels(indptr, indices, source, level, queue):
     depth = np.int64(0)
     while end < n_nodes:
         if 2 * (depth + 1) >= np.int64(none):
-            return np.int64(-1)
+            return Searched(np.int64(-1), np.int64(end))
         before, now = level.dtype.type(depth), level.dtype.type(depth + 1)
         tail = end
         is_up = False
@@ -77,5 +86,4 @@ def search_levels(indptr, indices, source, level, queue):
             break
         begin, end = end, tail
         depth += 1
-    queue[n_nodes] = end
-    return depth
+    return Searched(depth, np.int64(end))

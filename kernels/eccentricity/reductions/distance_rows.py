@@ -25,11 +25,12 @@ Where it takes too long, what was found is handed over; the answer is exact eith
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit, types
 
-from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_I64
+from kernels._cpu.signatures import I32, I64, OUT_I32, named
 from kernels.breadth_first.cpu_bytes import CACHED_NODES, search_levels
 from kernels.csr import CSRGraph
 from kernels.eccentricity.reductions.far_pairs import (
@@ -103,6 +104,20 @@ class Kept:
     spent_ns: float
 
 
+class End(NamedTuple):
+    """Why ``run`` ended, and with what."""
+
+    outcome: np.int64  # ANSWERED, LEFT, TOO_LONG or IN_PIECES
+    n_searches: np.int64
+    best: np.int64  # which search found the longest path
+    centre: np.int64  # and which keeps the most pairs near
+    n_pairs: np.int64  # that are left; -1: not known
+    n_ends: np.int64  # nodes from which sweeps were made
+
+
+_END = named(End, *[types.int64] * 6)
+
+
 def search_keeping(graph: CSRGraph, sweeps: bool = True) -> Kept | None:
     """Search until the diameter is known or other ways are likely to be faster.
 
@@ -126,22 +141,21 @@ def search_keeping(graph: CSRGraph, sweeps: bool = True) -> Kept | None:
         levels = np.empty((N_KEPT, n_nodes), kind)
         lower, upper = np.empty((2, n_nodes), kind)
         sources, ends = np.empty(N_KEPT, NODE), np.empty(MOST_ENDS if sweeps else 0, NODE)
-        told = np.empty(5, np.int64)
         searched, pairs = (sources, ends), (first, second, apart)
-        outcome = run(graph.indptr, graph.indices, levels, lower, upper, *searched, *pairs, told)
-        if outcome == IN_PIECES:
+        end = run(graph.indptr, graph.indices, levels, lower, upper, *searched, *pairs)
+        if end.outcome == IN_PIECES:
             return None
-        if outcome != TOO_LONG:
-            n_searches, best, centre, n, n_ends = told.tolist()
-            path = walk(graph.indptr, graph.indices, levels[best])
-            searched = (sources[:n_searches], ends[:n_ends])
-            found = (*searched, centre, lower, upper, levels[centre], path)
+        if end.outcome != TOO_LONG:
+            path = walk(graph.indptr, graph.indices, levels[end.best])
+            searched = (sources[: end.n_searches], ends[: end.n_ends])
+            found = (*searched, end.centre, lower, upper, levels[end.centre], path)
             search_ns = SEARCH_NS_ARC * graph.n_arcs + SEARCH_NS_NODE * n_nodes
-            spent_ns = WITH_PAIRS * search_ns * n_searches
+            spent_ns = WITH_PAIRS * search_ns * end.n_searches
+            n = end.n_pairs
             if n <= 0:  # answered, or not known
-                return Kept(outcome == ANSWERED, *found, None, None, spent_ns)
+                return Kept(end.outcome == ANSWERED, *found, None, None, spent_ns)
             listed = (np.stack([first[:n], second[:n]]), apart[:n])
-            return Kept(outcome == ANSWERED, *found, *listed, spent_ns)
+            return Kept(end.outcome == ANSWERED, *found, *listed, spent_ns)
     return None
 
 
@@ -258,18 +272,16 @@ def _outside(level, upper, longest, nodes):
 
 @njit(
     [
-        types.int64(I64, I32, kind[:, ::1], kind[::1], kind[::1], *[OUT_I32] * 5, OUT_I64)
+        _END(I64, I32, kind[:, ::1], kind[::1], kind[::1], *[OUT_I32] * 5)
         for kind in (types.uint8, types.uint16)
     ],
     cache=True,
     nogil=True,
 )
-def run(indptr, indices, levels, lower, upper, sources, ends, first, second, apart, told):
-    """Search until answered or too expensive; the outcome.
+def run(indptr, indices, levels, lower, upper, sources, ends, first, second, apart):
+    """Search until answered or too expensive.
 
-    ``told``: the number of searches, which found the longest path, which is the centre, the number
-    of pairs that are left, -1: not known, and the number of ``ends``, from which sweeps were made,
-    at most as many as there is room for.
+    ``ends`` gets at most as many nodes as there is room for.
     """
     n_nodes = lower.size
     none = np.int64(np.iinfo(levels.dtype).max)
@@ -278,7 +290,7 @@ def run(indptr, indices, levels, lower, upper, sources, ends, first, second, apa
     is_done = np.zeros(n_nodes, np.bool_)
     in_pairs = np.zeros(0, np.int32)
     eccentricity = np.empty(levels.shape[0], np.int64)
-    told[4] = 0
+    best, n_ends = np.int64(0), np.int64(0)
     search_ns = SEARCH_NS_ARC * indices.size + SEARCH_NS_NODE * n_nodes
     source = np.int64(0)
     for v in range(n_nodes):
@@ -292,19 +304,18 @@ def run(indptr, indices, levels, lower, upper, sources, ends, first, second, apa
     is_far = False
     while True:
         level = levels[n_kept]
-        found = search_levels(indptr, indices, source, level, queue)
+        found, n_reached = search_levels(indptr, indices, source, level, queue)
         if found < 0:
-            return np.int64(TOO_LONG)
-        if queue[n_nodes] < n_nodes:
-            return np.int64(IN_PIECES)
+            return End(np.int64(TOO_LONG), n_kept, best, centre, n_pairs, n_ends)
+        if n_reached < n_nodes:
+            return End(np.int64(IN_PIECES), n_kept, best, centre, n_pairs, n_ends)
         eccentricity[n_kept] = found
         sources[n_kept] = source
         is_done[source] = True
         if found > longest or n_kept == 0:
             longest = found
-            told[1] = n_kept
+            best = n_kept
         n_kept += 1
-        told[0] = n_kept
         _tighten(level, found, lower, upper)
 
         deepest = eccentricity[centre]
@@ -332,9 +343,8 @@ def run(indptr, indices, levels, lower, upper, sources, ends, first, second, apa
                 in_pairs = np.zeros(n_nodes, np.int32)
         if n_pairs >= 0:
             n_left = min(n_left, n_pairs)
-        told[2], told[3] = centre, n_pairs
         if n_left == 0:
-            return np.int64(ANSWERED)
+            return End(np.int64(ANSWERED), n_kept, best, centre, n_pairs, n_ends)
         spent = (n_kept, n_left, n_pairs, longest, search_ns, n_nodes, indices.size)
         is_dear = n_kept == levels.shape[0] or _is_dear(*spent)
         if 1 < n_kept < levels.shape[0] and n_left > FEW and longest <= SWEEP_HOPS:
@@ -345,16 +355,16 @@ def run(indptr, indices, levels, lower, upper, sources, ends, first, second, apa
                 n_sweeps = (outside + MANY_LANES - 1) // MANY_LANES
                 saved_ns += HANDING_OVER_NS + n_sweeps * MANY_LANES_SEARCHES * search_ns
             if sweep_ns <= saved_ns and outside <= ends.size:
-                told[4] = _outside(levels[centre], upper, longest, ends)
-                farthest, end = _deepest(indptr, indices, ends[: told[4]])
+                n_ends = np.int64(_outside(levels[centre], upper, longest, ends))
+                farthest, end = _deepest(indptr, indices, ends[:n_ends])
                 if farthest <= longest:
-                    return np.int64(ANSWERED)
-                for v in ends[: told[4]]:
+                    return End(np.int64(ANSWERED), n_kept, best, centre, n_pairs, n_ends)
+                for v in ends[:n_ends]:
                     upper[v] = min(upper[v], levels.dtype.type(farthest))
                 source = end  # whose search makes the path known, and leaves nothing outside
                 continue
         if is_dear:
-            return np.int64(LEFT)
+            return End(np.int64(LEFT), n_kept, best, centre, n_pairs, n_ends)
 
         last = source
         if is_far:

@@ -113,9 +113,9 @@ class CoreSearches:
         if self.n_components == 1 and n_nodes <= CACHED_NODES and not self._is_long:
             level = np.empty(n_nodes, np.uint8)
             arrays = (self.graph.indptr, self.graph.indices)
-            deepest = search_levels(*arrays, int(sources[0]), level, self._queue)
+            deepest, n_reached = search_levels(*arrays, int(sources[0]), level, self._queue)
             if deepest >= 0:
-                self.n_reached = int(self._queue[n_nodes])
+                self.n_reached = n_reached
                 return level, np.array([deepest], np.int32)
             self._is_long = True
         self._queue[: len(sources)] = sources

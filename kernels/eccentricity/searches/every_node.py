@@ -178,9 +178,9 @@ def quick_eccentricities(graph: CSRGraph) -> np.ndarray | None:
         return None
     level, queue = np.empty(n_nodes, np.uint16), np.empty(n_nodes + 1, np.int32)
     hub = int(np.argmax(np.diff(graph.indptr)))
-    longest = search_levels(graph.indptr, graph.indices, hub, level, queue)
+    longest, n_reached = search_levels(graph.indptr, graph.indices, hub, level, queue)
     work = n_groups * sweep_work(n_nodes, n_arcs, longest, longest)
-    if longest < 0 or queue[n_nodes] < n_nodes or work * WORK_NS > QUICK_NS:
+    if longest < 0 or n_reached < n_nodes or work * WORK_NS > QUICK_NS:
         return None
     whole, order = np.array([0, n_nodes]), np.empty(n_nodes, NODE)
     arrays = (graph.indptr, graph.indices, whole)

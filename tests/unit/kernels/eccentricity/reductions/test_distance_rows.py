@@ -38,11 +38,10 @@ def test_levels_are_those_of_a_queue(graph, data, kind):
         return
     source = data.draw(st.integers(0, graph.n_nodes - 1))
     level, queue = np.empty(graph.n_nodes, kind), np.empty(graph.n_nodes + 1, NODE)
-    last = search_levels(graph.indptr, graph.indices, source, level, queue)
+    last, n_reached = search_levels(graph.indptr, graph.indices, source, level, queue)
     truth = bfs_levels(graph, [source])[0]
     np.testing.assert_array_equal(level, np.where(truth < 0, np.iinfo(kind).max, truth))
     assert last == truth.max()
-    n_reached = queue[-1]
     assert sorted(queue[:n_reached]) == np.flatnonzero(truth >= 0).tolist()
     assert (np.diff(truth[queue[:n_reached]]) >= 0).all()
 
@@ -58,8 +57,9 @@ def test_dense_frontiers_are_searched_bottom_up_to_the_same_levels():
 def test_levels_that_do_not_fit_are_refused():
     graph = path(300)
     level, queue = np.empty(300, np.uint8), np.empty(301, NODE)
-    assert search_levels(graph.indptr, graph.indices, 0, level, queue) == -1
-    assert search_levels(graph.indptr, graph.indices, 0, level.astype(np.uint16), queue) == 299
+    assert search_levels(graph.indptr, graph.indices, 0, level, queue).last_level == -1
+    wide = level.astype(np.uint16)
+    assert search_levels(graph.indptr, graph.indices, 0, wide, queue) == (299, 300)
 
 
 @settings(max_examples=examples(300), deadline=None)
