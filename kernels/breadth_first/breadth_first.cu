@@ -19,15 +19,13 @@ struct Control {
     unsigned arrivals;       // of grid_barrier
     int n_segments;
     int tail;                // nodes in the queue
-    int depth;               // out: the last level that has nodes
-    int n_reached;           // out
+    int depth;               // AT_DEPTH; out: the last level that has nodes
+    int n_reached;           // AT_N_REACHED; out
     int pad[3];
     int n_found[4];          // nodes found at level d: n_found[d % 4]
     offset_t found_arcs[4];  // their arcs
 };
 static_assert(sizeof(Control) <= 4 * CONTROL);
-static_assert(__builtin_offsetof(Control, depth) == 4 * AT_DEPTH);
-static_assert(__builtin_offsetof(Control, n_reached) == 4 * AT_N_REACHED);
 
 struct Search {
     const offset_t* indptr;

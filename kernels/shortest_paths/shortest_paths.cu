@@ -27,20 +27,17 @@ typedef unsigned long long length_t;  // the bits of a float64 >= 0
 // All zero before the launch.
 struct Control {
     length_t least_far[4];  // least distance that stays in the far list p: least_far[p % 4]
-    length_t farthest;      // out: largest finite distance
+    length_t farthest;      // AT_FARTHEST; out: largest finite distance
     double weight_sum;
     unsigned arrivals;      // of grid_barrier
-    int is_invalid;         // out: a weight is negative or not finite, nothing was searched
-    int n_reached;          // out
+    int is_invalid;         // AT_IS_INVALID; out: a weight is negative or not finite, nothing was searched
+    int n_reached;          // AT_N_REACHED; out
     int pad;
     int n_near[4];          // nodes in the near list of step i: n_near[i % 4]; hubs apart:
     int n_segments[4];      // segments of its hubs
     int n_far[4];           // nodes in the far list p
 };
 static_assert(sizeof(Control) <= 4 * CONTROL);
-static_assert(__builtin_offsetof(Control, farthest) == 4 * AT_FARTHEST);
-static_assert(__builtin_offsetof(Control, is_invalid) == 4 * AT_IS_INVALID);
-static_assert(__builtin_offsetof(Control, n_reached) == 4 * AT_N_REACHED);
 
 struct Search {
     const offset_t* indptr;

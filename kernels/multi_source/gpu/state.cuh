@@ -12,8 +12,8 @@ struct Control {
     unsigned arrivals;         // of grid_barrier
     int n_hubs;
     int n_segments;
-    int depth;                 // out: levels up to this one are done
-    int is_ended;              // out: at depth no node was found
+    int depth;                 // AT_DEPTH; out: levels up to this one are done
+    int is_ended;              // AT_IS_ENDED; out: at depth no node was found
     int flags;                 // state: see LISTED
     int n_listed[4];           // nodes in the list of level d: n_listed[d % 4]
     int n_found[4];            // nodes found at level d
@@ -22,8 +22,6 @@ struct Control {
     offset_t found_arcs[4];    // their arcs
 };
 static_assert(sizeof(Control) <= 4 * CONTROL);
-static_assert(__builtin_offsetof(Control, depth) == 4 * AT_DEPTH);
-static_assert(__builtin_offsetof(Control, is_ended) == 4 * AT_IS_ENDED);
 
 // Arguments of a sweep, and where its state lies.
 template <int W, bool SHARD>
