@@ -21,6 +21,7 @@ from pipeline.infer.owners.ip2as import PrefixTable
 from pipeline.infer.owners.mapped import mapped_share, origins
 from pipeline.infer.owners.special import is_special
 from pipeline.infer.routers.aliases import AliasTable
+from pipeline.infer.routers.exchange_points import find_exchange_lans
 from pipeline.infer.routers.mates import find_mates
 from pipeline.infer.routers.point_to_point import group_interfaces
 from pipeline.infer.rtt import measure_links
@@ -180,7 +181,9 @@ def infer_topology(
             all_origin[all_links.far[behind]],
         )
         mates = _restrict_mates(all_mates, is_router)
-        owner = _elect(spools, links, mates, routers, origin, hosts, counts)
+        on_lan = find_exchange_lans(addrs, links, mates, origin, special)
+        mates = np.where(on_lan, -1, mates)
+        owner = _elect(spools, links, mates, on_lan, routers, origin, hosts, counts)
         node_asn = _most_common(routers.node_of, owner, n_nodes)
         n_unmapped = int(np.count_nonzero(node_asn == NO_ASN))
         direct = links.n_router + links.n_destination > 0
@@ -241,14 +244,16 @@ def _elect(
     spools: Spools,
     links: DirectedLinks,
     mates: np.ndarray,
+    on_lan: np.ndarray,
     routers: _Routers,
     origin: np.ndarray,
     hosts: HostsBehind,
     counts: Counter[str],
 ) -> np.ndarray:
-    groups = group_interfaces(spools, links, mates, routers.alias, origin)
-    owner = elect_owners(links, groups, mates, origin, hosts)
+    groups = group_interfaces(spools, links, mates, on_lan, routers.alias, origin)
+    owner = elect_owners(links, groups, mates, on_lan, origin, hosts)
     counts["elected_otherwise"] = int(np.count_nonzero(owner != origin))
+    counts["exchange_point_addresses"] = int(np.count_nonzero(on_lan))
     counts["suspect_addresses"] = int(np.count_nonzero(groups.suspect))
     counts["alias_conflicts"] = groups.n_conflicts
     return owner

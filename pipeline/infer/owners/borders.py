@@ -8,6 +8,8 @@ known instead is how a router's links are numbered and who is at their other end
    one point-to-point link: from the group of its sides to the group of b, numbered from the AS
    of b's prefix. Two mates that tell the same link count once. Of a suspect address only the
    numbering is known, not the other end.
+   One on the LAN of an exchange point stands for none, and its prefix says nothing: not whose
+   router it is on, nor that the router before it is in the same AS.
 2. Two groups that were seen next to each other without such a link (a destination's own reply,
    a suspect address) are *adjacent*: numbering unknown. Answering hosts right behind a group are
    strong evidence for their AS where no trace passes through it, from router to router, counted
@@ -27,9 +29,10 @@ known instead is how a router's links are numbered and who is at their other end
    order. The rarer way of numbering costs more, and step 3 is done again.
 5. A group that is not certain, that nothing passes through, and each of whose links is numbered
    from the AS at its other end, of several that are known to number links to others: the router
-   of a customer of theirs, in none of them. It stays without an AS.
-6. An address takes the AS of its group. One that no prefix holds takes the AS that all its mapped
-   neighbours have, where it has some both before and after it; else none.
+   of a customer of theirs, in none of them. It stays without an AS. So does one that is at an
+   exchange point too, of a single such AS and certain or not: it meets others there.
+6. An address takes the AS of its group. One that no prefix holds, on no such LAN either, takes the
+   AS that all its mapped neighbours have, where it has some both before and after it; else none.
 
 Evidence adds up: what several addresses each show by themselves, they show as one router too.
 
@@ -80,7 +83,7 @@ _ADJACENCY = -2  # in place of the AS that a link is numbered from
 
 @dataclass(frozen=True, eq=False)
 class HostsBehind:
-    """EccentricitySolver destinations that are no routers, by the router at the TTL before.
+    """Answering destinations that are no routers, by the router at the TTL before.
 
     Attributes
     ----------
@@ -241,6 +244,7 @@ def _surroundings(
     links: DirectedLinks,
     groups: Groups,
     mates: np.ndarray,
+    on_lan: np.ndarray,
     row: np.ndarray,
     host_router: np.ndarray,
     host_row: np.ndarray,
@@ -256,7 +260,7 @@ def _surroundings(
     one, other, numbered = group[~told_twice], near[~told_twice], row[~told_twice]
     linked = other >= 0
     pair = (np.minimum(one, other) << 32) | np.maximum(one, other)
-    direct = links.n_router + links.n_destination > 0
+    direct = (links.n_router + links.n_destination > 0) & ~on_lan[links.far]
     a, b = group[links.near[direct]], group[links.far[direct]]
     passed = _passed(links, group)
     leads_on = np.zeros(n, bool)
@@ -290,7 +294,9 @@ def _majorities(around: _Surroundings) -> np.ndarray:
     return labels
 
 
-def _customers(around: _Surroundings, labels: np.ndarray, certain: np.ndarray) -> np.ndarray:
+def _customers(
+    around: _Surroundings, labels: np.ndarray, certain: np.ndarray, at_exchange: np.ndarray
+) -> np.ndarray:
     """(n,) bool: groups that are in none of the ASes they are linked to (step 5)."""
     n = len(labels)
     source = np.repeat(np.arange(n), np.diff(around.ptr))
@@ -309,23 +315,27 @@ def _customers(around: _Surroundings, labels: np.ndarray, certain: np.ndarray) -
     excluded = np.zeros(n, bool)
     excluded[source[own_numbers | (other <= _HOST)]] = True
     excluded[source[linked & ~np.isin(beyond, numbered[between])]] = True
-    return ~certain & ~around.leads_on & (most > least) & ~excluded
+    of_several = (~certain & (most > least)) | (at_exchange & (most >= 0))
+    return of_several & ~around.leads_on & ~excluded
 
 
 def elect_owners(
     links: DirectedLinks,
     groups: Groups,
     mates: np.ndarray,
+    on_lan: np.ndarray,
     origin: np.ndarray,
     hosts: HostsBehind,
 ) -> np.ndarray:
-    """Elect the AS of each mapped address.
+    """Elect the AS of each address that is mapped or on the LAN of an exchange point.
 
     Parameters
     ----------
     links : DirectedLinks
     groups : Groups
     mates : (n_interfaces,) int64
+    on_lan : (n_interfaces,) bool
+        As from ``find_exchange_lans``.
     origin : (n_interfaces,) int64
         AS of each address by prefix; ``NO_ASN`` where unmapped.
     hosts : HostsBehind
@@ -333,7 +343,8 @@ def elect_owners(
     Returns
     -------
     (n_interfaces,) int64
-        ``NO_ASN`` where ``origin`` is, and on routers that are in none of the ASes around them.
+        ``NO_ASN`` where ``origin`` is (LANs aside), and on routers that are in none of the ASes
+        around them.
     """
     ases = np.union1d(origin, hosts.asn)
     ases = ases[ases != NO_ASN]
@@ -343,7 +354,8 @@ def elect_owners(
         np.where(asn == NO_ASN, -1, np.searchsorted(ases, asn)).astype(np.int64)
         for asn in (origin, hosts.asn)
     )
-    around = _surroundings(links, groups, mates, row, hosts.router, host_row)
+    row[on_lan] = -1
+    around = _surroundings(links, groups, mates, on_lan, row, hosts.router, host_row)
     graph = (around.ptr, around.other, around.numbered)
     labels = _majorities(around)
     size = np.bincount(row[row >= 0], minlength=len(ases))
@@ -360,9 +372,11 @@ def elect_owners(
         share = seen / seen.sum(axis=1, keepdims=True)
         habit = np.rint(-_HABIT * np.log(share)).astype(np.int64)
         habit -= habit.min(axis=1, keepdims=True)
-    labels[_customers(around, labels, certain)] = -1
+    at_exchange = np.zeros(len(labels), bool)
+    at_exchange[groups.group[on_lan]] = True
+    labels[_customers(around, labels, certain, at_exchange)] = -1
     label = labels[groups.group]
-    return np.where((row >= 0) & (label >= 0), ases[np.maximum(label, 0)], NO_ASN)
+    return np.where(((row >= 0) | on_lan) & (label >= 0), ases[np.maximum(label, 0)], NO_ASN)
 
 
 def adopt_unmapped(near: np.ndarray, far: np.ndarray, asn: np.ndarray) -> np.ndarray:

@@ -21,8 +21,9 @@ is seen before b is then several routers. Such an address gives itself away when
    only the mate, if seen, is trusted to be at the other end of its link: that holds whichever
    way packets came in.
 
-Unmapped addresses take no part: a private one stands in many networks at once, and one of an
-exchange point has many routers at its other end.
+Unmapped addresses take no part: a private one stands in many networks at once. One on the LAN of
+an exchange point (``exchange_points``), mapped or not, has many routers at its other end: it has no
+sides, but is one of those that come before another address.
 
 Alias sets given by the user are joined before all else. Two of them are two routers: they are
 never joined, a b with sides in two of them is suspect, and an address of b's own set is no side.
@@ -203,7 +204,11 @@ def _group_conflicts(hop_ptr, ids, group, large, broken, keys, counts, room):
 
 
 def _sides(
-    links: DirectedLinks, mates: np.ndarray, mapped: np.ndarray, alias: np.ndarray
+    links: DirectedLinks,
+    mates: np.ndarray,
+    on_lan: np.ndarray,
+    mapped: np.ndarray,
+    alias: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Sides of each interface as (side_ptr, sides), ascending within an interface."""
     n = len(mates)
@@ -211,7 +216,7 @@ def _sides(
     with_mate = np.flatnonzero(mates >= 0)
     owner = np.concatenate([links.far[on_the_way], with_mate])
     side = np.concatenate([links.near[on_the_way], mates[with_mate]])
-    known = mapped[owner] & mapped[side]
+    known = mapped[owner] & ~on_lan[owner] & (mapped | on_lan)[side]
     known &= (alias[owner] < 0) | (alias[owner] != alias[side])
     owner, side = owner[known], side[known]
     owner, side = split_key(np.unique((owner << 32) | side))
@@ -235,6 +240,7 @@ def group_interfaces(
     spools: Spools,
     links: DirectedLinks,
     mates: np.ndarray,
+    on_lan: np.ndarray,
     alias: np.ndarray,
     origin: np.ndarray,
 ) -> Groups:
@@ -245,14 +251,18 @@ def group_interfaces(
     spools : Spools
     links : DirectedLinks
     mates : (n_interfaces,) int64
-        As from ``find_mates``.
+        As from ``find_mates``; those on the LAN of an exchange point have none.
+    on_lan : (n_interfaces,) bool
+        As from ``find_exchange_lans``.
     alias : (n_interfaces,) int64
         Smallest interface of the alias set that each interface is in; -1 for none.
     origin : (n_interfaces,) int64
         AS of each address by prefix; ``NO_ASN`` where unmapped.
     """
     n = len(mates)
-    side_ptr, sides = _sides(links, mates, origin != NO_ASN, alias)
+    side_ptr, sides = _sides(links, mates, on_lan, origin != NO_ASN, alias)
+    # The prefix of a LAN says nothing: no two of its addresses have an AS in common by it.
+    origin = np.where(on_lan, NO_ASN - 1 - np.arange(n), origin)
     n_sides = np.diff(side_ptr)
     suspect = np.zeros(n, bool)
     pairs, owners = _watched_pairs(side_ptr, sides)

@@ -13,8 +13,15 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.infer import Observation, Observer, PrefixTable, infer_topology, read_pfx2as
-from pipeline.model.addresses import parse_addr
+from pipeline.infer import (
+    AliasTable,
+    Observation,
+    Observer,
+    PrefixTable,
+    infer_topology,
+    read_pfx2as,
+)
+from pipeline.model.addresses import parse_addr, sort_addrs
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import Topology
 from pipeline.model.traces import (
@@ -82,6 +89,14 @@ def infer(scratch: Path, *lines: str, **options) -> Topology:
     if "asn" not in options:
         options.setdefault("prefixes", prefix_table(scratch))
     return infer_topology([observe(scratch, traces(*lines))], **options)
+
+
+def alias_sets(*sets: Sequence[str]) -> AliasTable:
+    """Alias sets: the addresses of each router."""
+    addrs = parse_addrs([addr for one in sets for addr in one])
+    router = np.repeat(np.arange(len(sets)), [len(one) for one in sets])
+    order = sort_addrs(addrs)
+    return AliasTable(addrs[order], router[order])
 
 
 def links_of(topology: Topology) -> dict[tuple[str, str], int]:

@@ -8,18 +8,18 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from pipeline.infer import AliasTable, infer_topology, read_pfx2as
+from pipeline.infer import infer_topology, read_pfx2as
 from pipeline.infer.owners.borders import adopt_unmapped
 from pipeline.infer.routers.mates import find_mates
 from pipeline.infer.routers.point_to_point import group_interfaces
 from pipeline.infer.traces.links import count_links
 from pipeline.infer.traces.merge import merge_addresses
 from pipeline.infer.traces.passes import Spools
-from pipeline.model.addresses import sort_addrs
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import NO_ASN
 from tests.addresses import format_addrs, parse_addrs
 from tests.unit.pipeline.infer.handmade import (
+    alias_sets,
     asn_of,
     infer,
     ingresses_of,
@@ -129,13 +129,6 @@ CUSTOMER_LINES = [
 ]
 
 
-def alias_sets(*sets):
-    addrs = parse_addrs([addr for one in sets for addr in one])
-    router = np.repeat(np.arange(len(sets)), [len(one) for one in sets])
-    order = sort_addrs(addrs)
-    return AliasTable(addrs[order], router[order])
-
-
 def test_the_habit_is_not_learned_from_ties(tmp_path):
     # LINES show one link that AS 1 numbers, with an end in AS 2 beyond doubt. Merged, each router
     # of a customer is a tie, first settled for the lower number: so AS 1 would seem to have its
@@ -243,7 +236,8 @@ def groups_of(tmp_path, *lines, aliases=None):
         first = {number: i for i, number in reversed(list(enumerate(router.tolist())))}
         alias = np.array([-1 if number < 0 else first[number] for number in router.tolist()])
     origin = prefix_table(tmp_path).lookup(addrs)
-    found = group_interfaces(spools, count_links(spools), find_mates(addrs), alias, origin)
+    on_lan = np.zeros(len(addrs), bool)
+    found = group_interfaces(spools, count_links(spools), find_mates(addrs), on_lan, alias, origin)
     names = format_addrs(addrs)
     groups: dict[int, list[str]] = {}
     for name, group in zip(names, found.group.tolist(), strict=True):

@@ -1,0 +1,128 @@
+"""The LAN of an exchange point: found by its addresses, and what the election makes of them."""
+
+import numpy as np
+import pytest
+
+from pipeline.infer.owners.special import is_special
+from pipeline.infer.routers.exchange_points import find_exchange_lans
+from pipeline.infer.routers.mates import find_mates
+from pipeline.infer.traces.links import count_links
+from pipeline.infer.traces.merge import merge_addresses
+from pipeline.infer.traces.passes import Spools
+from pipeline.model.topology import NO_ASN
+from tests.addresses import format_addrs
+from tests.unit.pipeline.infer.handmade import (
+    PREFIXES,
+    alias_sets,
+    asn_of,
+    infer,
+    ingresses_of,
+    observe,
+    prefix_table,
+    traces,
+)
+
+# The router of each member has an address of the LAN, and 20.X.0.5 on its link to 20.X.0.6.
+MEMBERS = (1, 2, 3, 4)
+TABLE = PREFIXES + "2600:7::\t48\t7\n"
+LANS = {"of an AS": "20.7.7.{}", "of nobody": "20.0.7.{}", "IPv6": "2600:7::{}"}
+
+
+def lan_of(lan):
+    return {asn: lan.format(1 + asn) for asn in MEMBERS}
+
+
+def lines_of(lan):
+    """From each member to each other one."""
+    addr = lan_of(lan)
+    return [
+        f"20.{x}.0.10 20.{x}.0.5 {addr[y]} 20.{y}.0.6" for x in MEMBERS for y in MEMBERS if x != y
+    ]
+
+
+def found_on_lans(tmp_path, *lines):
+    seen = [observe(tmp_path, traces(*lines))]
+    addrs = merge_addresses(seen).addrs
+    links = count_links(Spools(seen, addrs, 1))
+    origin = prefix_table(tmp_path, TABLE).lookup(addrs)
+    on_lan = find_exchange_lans(addrs, links, find_mates(addrs), origin, is_special(addrs))
+    return {name for name, yes in zip(format_addrs(addrs), on_lan, strict=True) if yes}
+
+
+@pytest.mark.parametrize("lan", LANS.values(), ids=LANS)
+def test_a_lan_is_found_by_addresses_that_come_behind_one_and_would_be_mates(tmp_path, lan):
+    lines = lines_of(lan)
+    assert found_on_lans(tmp_path, *lines) == set(lan_of(lan).values())
+    # One such pair alone is a router that answers by its way out.
+    assert found_on_lans(tmp_path, *(line for line in lines if lan.format(5) not in line)) == set()
+
+
+def test_a_block_of_many_links_is_no_lan_for_a_few_odd_ones(tmp_path):
+    links = [
+        f"20.{1 + i}.0.{5 + 4 * j} 20.7.7.{4 * j + 1 + i}" for j in range(2, 8) for i in range(2)
+    ]
+    assert found_on_lans(tmp_path, *lines_of(LANS["of an AS"])) != set()
+    assert found_on_lans(tmp_path, *lines_of(LANS["of an AS"]), *links) == set()
+
+
+def test_private_addresses_are_on_no_lan(tmp_path):
+    assert found_on_lans(tmp_path, *lines_of("10.7.7.{}")) == set()
+
+
+@pytest.mark.parametrize("lan", LANS.values(), ids=LANS)
+def test_the_routers_on_a_lan_are_in_the_as_of_their_other_links(tmp_path, lan):
+    table = prefix_table(tmp_path, TABLE)
+    topology = infer(tmp_path, *lines_of(lan), borders="elected", prefixes=table)
+    found, ingresses = asn_of(topology), ingresses_of(topology)
+    assert topology.counts["exchange_point_addresses"] == len(MEMBERS)
+    for asn, addr in lan_of(lan).items():
+        assert found[addr] == asn
+        assert ingresses[addr] == ([x for x in MEMBERS if x != asn], 3, 0, False)
+        assert found[f"20.{asn}.0.5"] == asn
+    assert len(ingresses) == len(MEMBERS)
+
+
+def test_a_router_of_which_only_its_address_on_a_lan_was_seen_is_in_no_as(tmp_path):
+    lan = LANS["of an AS"]
+    lines = [*lines_of(lan), f"20.1.0.10 20.1.0.5 {lan.format(6)}"]
+    found = asn_of(infer(tmp_path, *lines, borders="elected"))
+    assert found[lan.format(6)] == NO_ASN
+    assert found[lan.format(5)] == 4
+    by_prefix = asn_of(infer(tmp_path, *lines))
+    assert by_prefix[lan.format(6)] == 7
+
+
+def test_members_of_a_lan_are_not_taken_for_one_router(tmp_path):
+    # Addresses of AS 1 and AS 2 come before the same two others.
+    topology = infer(tmp_path, *lines_of(LANS["of an AS"]), borders="elected")
+    assert topology.counts["alias_conflicts"] == 0
+    assert topology.counts["suspect_addresses"] == 0
+    assert np.count_nonzero(topology.node_asn == 7) == 0
+
+
+def test_a_members_router_of_which_else_only_a_providers_address_was_seen_is_in_no_as(tmp_path):
+    # AS 1 numbers a link to AS 2; by 20.1.9.6 alone the router would be in AS 1. With its address
+    # on the LAN known too, that would be an ingress of AS 1.
+    lan = LANS["of an AS"]
+    lines = [
+        *lines_of(lan),
+        "20.1.0.10 20.1.0.13 20.1.9.2 20.2.0.14 20.2.0.22",
+        "20.1.0.10 20.1.0.13 20.1.9.2 20.2.0.18 20.2.0.26",
+        "20.2.0.34 20.2.0.41 20.2.0.18 20.2.0.26",
+        "20.2.0.38 20.2.0.45 20.2.0.14 20.2.0.22",
+        "20.2.0.34 20.2.0.41 20.1.9.1 20.1.0.14",
+        "20.2.0.38 20.2.0.45 20.1.9.1 20.1.0.14",
+        "20.1.0.10 20.1.0.13 20.1.9.6",
+        f"20.3.0.10 20.3.0.5 {lan.format(6)}",
+    ]
+    alone = infer(tmp_path, *lines, borders="elected")
+    assert asn_of(alone)["20.1.9.2"] == 2
+    assert asn_of(alone)["20.1.9.6"] == 1
+    known = alias_sets(("20.1.9.6", lan.format(6)))
+    joined = infer(tmp_path, *lines, borders="elected", aliases=known)
+    assert asn_of(joined)["20.1.9.6"] == NO_ASN
+    assert set(ingresses_of(joined)) == set(ingresses_of(alone))
+    # What passes through it shows that it is none of a customer's.
+    passed = [*lines, f"20.3.0.10 20.3.0.5 {lan.format(6)} 20.1.9.5 20.1.0.14"]
+    through = infer(tmp_path, *passed, borders="elected", aliases=known)
+    assert asn_of(through)["20.1.9.6"] == 1
