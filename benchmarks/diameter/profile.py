@@ -22,6 +22,7 @@ from benchmarks.lib.timing import waiter
 PARTS = ("initialise", "kept searches", "choose", "search", "bounds", "other")
 # Module, function and part, by device.
 _DRIVER = "kernels.eccentricity.solver"
+_POLICY = "kernels.eccentricity.strategy"
 _QUICK = "kernels.eccentricity.small"
 _BOUNDS = "kernels.eccentricity.bounds.bounds"
 _CORES = "kernels.eccentricity.searches.cpu"
@@ -45,8 +46,8 @@ WRAPPED: dict[str, tuple[tuple[str, str, str], ...]] = {
         (_BOUNDS, "EccentricityBounds.release", "choose"),
         (_BOUNDS, "EccentricityBounds.candidates", "choose"),
         (_BOUNDS, "EccentricityBounds.open_nodes", "choose"),
-        (_DRIVER, "EccentricitySolver._facts", "choose"),
-        (_DRIVER, "choose_step", "choose"),
+        (_DRIVER, "EccentricitySolver.facts", "choose"),
+        (_POLICY, "choose_step", "choose"),
         (_DRIVER, "choose_landmarks", "choose"),
     ),
     "gpu": (

@@ -31,7 +31,7 @@ from kernels.eccentricity.reductions.pendant_trees import find_tips
 from kernels.eccentricity.results import ShardWidths, checked_limit
 from kernels.eccentricity.searches.cpu import CoreSearches
 from kernels.eccentricity.solver import EccentricitySolver
-from kernels.eccentricity.strategy import Strategy
+from kernels.eccentricity.strategy import Strategy, take_next
 from kernels.errors import GraphError
 from kernels.types import NODE
 
@@ -261,7 +261,7 @@ class _Asking:
                 left = bounds.open_components()
                 if 2 * int(bounds.size[left].sum()) < n_nodes:
                     return self._run_rest(part, bounds, n_searched, left)
-            solver.step()
+            take_next(solver)
         is_answered = np.ones(len(part.numbers), bool)
         is_answered[bounds.open_components()] = False
         return _Answer(*bounds.interval(), is_answered)

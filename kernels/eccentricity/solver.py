@@ -25,8 +25,9 @@ from kernels.eccentricity.strategy import (
     SEARCH_NS_ARC,
     SEARCH_NS_NODE,
     Facts,
+    Step,
     Strategy,
-    choose_step,
+    drive,
 )
 from kernels.eccentricity.thresholds import CORE, Thresholds
 from kernels.types import NODE
@@ -146,8 +147,7 @@ class EccentricitySolver:
 
     def run(self) -> EccentricityBounds:
         """Search until nothing is open; the bounds."""
-        while not self.is_over:
-            self.step()
+        drive(self)
         return self.bounds
 
     @property
@@ -161,9 +161,8 @@ class EccentricitySolver:
         nodes = np.concatenate([self.landmarks, *self.bounds.centres])
         return np.unique(nodes).astype(NODE)
 
-    def step(self) -> None:
-        """Make the searches that are likely to answer soonest."""
-        step = choose_step(self._facts(), self.thresholds)
+    def take(self, step: Step) -> None:
+        """Make the searches of a step; see ``strategy.drive``."""
         if step == "pairs":
             self._see_pairs()
         elif step == "sweep":
@@ -173,8 +172,10 @@ class EccentricitySolver:
         else:
             self._search(self.bounds.take(1, "upper" if step == "far" else None))
 
-    def _facts(self) -> Facts:
+    def facts(self) -> Facts | None:
         """How far components have come on the whole: one search serves all of them."""
+        if self.is_over:
+            return None
         bounds = self.bounds
         candidates = bounds.candidates()
         is_diameter = bounds.question == "diameter"

@@ -1,7 +1,7 @@
 """Which reductions a search for eccentricities uses, and which step comes next.
 
 One policy for cores, GPUs and the tasks of a cluster: ``choose_step`` of what is known and the
-thresholds that hold there (``thresholds``).
+thresholds that hold there (``thresholds``). Solvers in one process are driven by ``drive``.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
@@ -168,6 +168,34 @@ class Facts:
     prices: tuple[float, float] | None = None
     left: Sequence[tuple[int, int]] = ()
     has_swept: bool = False
+
+
+class Solver(Protocol):
+    """What ``drive`` asks of a question that is being answered, on whichever device."""
+
+    @property
+    def thresholds(self) -> Thresholds: ...
+
+    def facts(self) -> Facts | None:
+        """What is known now; None once the question is answered or no search is left."""
+
+    def take(self, step: Step) -> None:
+        """Make the searches of a step and take in what they find."""
+
+
+def drive(solver: Solver) -> None:
+    """Take the steps that are likely to answer soonest, until there is none."""
+    while take_next(solver):
+        pass
+
+
+def take_next(solver: Solver) -> bool:
+    """Take the next step; False if there is none."""
+    now = solver.facts()
+    if now is None:
+        return False
+    solver.take(choose_step(now, solver.thresholds))
+    return True
 
 
 def choose_step(now: Facts, at: Thresholds) -> Step:

@@ -9,6 +9,7 @@ eccentricities or the center are requested, reference nodes do.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from typing import Any
 
 import cupy as cp
@@ -23,7 +24,7 @@ from kernels.eccentricity.gpu.constants import MOST_HOPS
 from kernels.eccentricity.gpu.references import DeviceReferences
 from kernels.eccentricity.questions import Question
 from kernels.eccentricity.reductions.references import MANY_OPEN, N_REFERENCES
-from kernels.eccentricity.strategy import Facts, choose_step
+from kernels.eccentricity.strategy import Facts, Step, drive
 from kernels.eccentricity.thresholds import GPU, Thresholds
 from kernels.multi_source.gpu.sweeps import DeviceSweeps, sweep_bytes
 from kernels.types import NODE
@@ -38,6 +39,22 @@ APART, LEAST_APART = 4, 1 << 18
 BATCH = 8  # sweeps for which sources are chosen at once while very many nodes are open, ...
 REFERENCE_BATCH = 4  # and where reference nodes tell which to choose
 FIRST_SEARCHES = 512  # that make lower bounds tight enough for reference nodes
+
+
+@dataclass(eq=False)
+class _Asked:
+    """The question that is being answered, and what is known of its candidates.
+
+    ``left`` and ``has_swept`` as in ``Facts``, the others as ``DeviceSolver._candidates`` tells.
+    """
+
+    question: Question
+    left: list[tuple[int, int]] = field(default_factory=list)
+    has_swept: bool = False
+    candidates: Any = None
+    n_open: Any = None
+    count: Any = None
+    n_most: int = 0
 
 
 class DeviceSolver:
@@ -83,6 +100,7 @@ class DeviceSolver:
         self._sweeps = DeviceSweeps(parts.shard)
         self._is_upper_next = False
         self._references: DeviceReferences | None = None
+        self._asked: _Asked | None = None
 
     @classmethod
     def of(
@@ -120,8 +138,17 @@ class DeviceSolver:
     def answer(self, question: Question) -> None:
         """Search until nothing is open, or the searches are used up."""
         self._open = self._ends = None
-        left: list[tuple[int, int]] = []  # see ``Facts``
-        has_swept = False
+        self._asked = asked = _Asked(question)
+        drive(self)
+        self._asked = None
+        self.exact &= asked.n_open == 0
+        self.bounds.check()
+
+    def facts(self) -> Facts | None:
+        """See ``strategy.drive``; what few components leave open is answered on the way."""
+        asked = self._asked
+        assert asked is not None
+        question = asked.question
         while True:
             candidates, n_open, n_candidates, n_most = self._candidates(question)
             count = n_open
@@ -129,29 +156,28 @@ class DeviceSolver:
                 count = cp.where(self.bounds.n_searched < self.max_each, n_open, 0)
                 candidates = candidates[count[self.bounds.of(candidates)] > 0]
                 n_candidates, n_most = candidates.size, int(count.max())
+            asked.n_open = n_open
             if not n_candidates or self._n_left() == 0:
+                return None
+            if not self._answer_apart(question, count):
                 break
-            if self._answer_apart(question, count):
-                continue
-            left.append((len(self.sources), math.ceil(n_most / self._most_lanes())))
-            facts = Facts(
-                question == "diameter",
-                len(self.sources),
-                0,
-                n_most,
-                left=left,
-                has_swept=has_swept,
-            )
-            step = choose_step(facts, self.thresholds)
-            if step == "sweep":
-                has_swept = True
-                self._sweep(question, candidates, n_most)
-            else:
-                by_upper = self._is_upper_next or step == "far"
-                self._is_upper_next = not by_upper
-                self._search(question, by_upper, candidates, count)
-        self.exact &= n_open == 0
-        self.bounds.check()
+        asked.candidates, asked.count, asked.n_most = candidates, count, n_most
+        n_steps, n_sweeps = len(self.sources), math.ceil(n_most / self._most_lanes())
+        asked.left.append((n_steps, n_sweeps))
+        is_diameter = question == "diameter"
+        return Facts(is_diameter, n_steps, 0, n_most, left=asked.left, has_swept=asked.has_swept)
+
+    def take(self, step: Step) -> None:
+        """Make the searches of a step; see ``strategy.drive``."""
+        asked = self._asked
+        assert asked is not None
+        if step == "sweep":
+            asked.has_swept = True
+            self._sweep(asked.question, asked.candidates, asked.n_most)
+        else:
+            by_upper = self._is_upper_next or step == "far"
+            self._is_upper_next = not by_upper
+            self._search(asked.question, by_upper, asked.candidates, asked.count)
 
     def _candidates(self, question: Question) -> tuple[Any, Any, int, int]:
         """Nodes of which one must be searched or bounded; by component, in all, most of any."""

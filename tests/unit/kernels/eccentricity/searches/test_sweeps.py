@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from kernels import components, diameter, eccentricities
 from kernels.eccentricity import Strategy
 from kernels.eccentricity import solver as driver
+from kernels.eccentricity import strategy as policy
 from kernels.eccentricity.check import check_diameter
 from kernels.eccentricity.questions import QUESTIONS
 from kernels.eccentricity.reductions.landmarks import choose_landmarks, far_pairs
@@ -169,7 +170,7 @@ def test_steps_in_any_order_give_the_same_answer(graph, question, limit, data):
         return "far" if step == "pairs" and math.isinf(now.n_pairs) else step
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(driver, "choose_step", any_step)
+        patch.setattr(policy, "choose_step", any_step)
         patch.setattr(driver, "CORE", replace(CORE, few=0))
         cut = EccentricitySolver(graph, question, Strategy(), limit)
         check_bounds(cut.run(), truth)
