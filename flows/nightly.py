@@ -20,7 +20,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
 from prefect import flow
 from prefect.client.orchestration import get_client
 from prefect.events.worker import EventsWorker
@@ -28,7 +27,6 @@ from prefect.exceptions import TerminationSignal
 from prefect.logging.handlers import APILogWorker, PrefectConsoleHandler
 from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
 from prefect.states import Cancelled, Failed, State
-from typer.exceptions import TyperException
 
 from flows.ingest import ingest_stage
 from flows.measure import measured
@@ -50,7 +48,7 @@ from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.errors import UsageError
 from pipeline.options import Option, config_of, merged
 from pipeline.stopping import stop_on_signals
-from pipeline.terminal.arguments import CONTEXT_SETTINGS, Given, takes
+from pipeline.terminal.arguments import Given, read_words
 from pipeline.terminal.lines import warn
 from pipeline.terminal.progress_display import ProgressDisplay
 from pipeline.terminal.summaries import print_analyze, print_ingest, print_warnings
@@ -73,6 +71,7 @@ def _word(option: Option) -> Option:
 
 
 _WORDS = tuple(_word(each) for each in OPTIONS)
+_ABOUT = "Ingest, measure and report as the nightly Prefect flow; starts a server of its own."
 
 
 @dataclasses.dataclass(frozen=True)
@@ -153,7 +152,7 @@ def _night(ingest_config: IngestConfig, analyze_config: AnalyzeConfig) -> State:
     return ended(f"report of {analyzed.snapshot}", summary, complete=summary.complete)
 
 
-def _given(arguments: list[str]) -> Given | None:
+def words_given(arguments: list[str]) -> Given | None:
     """Options from the words of a command line and variables; None: ``--help`` was printed.
 
     Raises
@@ -161,32 +160,7 @@ def _given(arguments: list[str]) -> Given | None:
     UsageError
         If an option is unknown, missing or wrong.
     """
-    command = typer.Typer(
-        add_completion=False,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-        context_settings=CONTEXT_SETTINGS,
-    )
-
-    @command.command()
-    @takes(_WORDS)
-    def nightly(given: Given) -> Given:
-        """Ingest, measure and report as the nightly Prefect flow; starts a server of its own."""
-        return given
-
-    try:
-        given = command(arguments, prog_name="python -m flows.nightly", standalone_mode=False)
-    except TyperException as error:
-        raise UsageError(_wrong_words(error)) from None
-    return given if isinstance(given, Given) else None
-
-
-def _wrong_words(error: TyperException) -> str:
-    words = error.format_message() if hasattr(error, "format_message") else str(error)
-    variable = getattr(getattr(error, "param", None), "envvar", None)
-    if words.startswith("Missing") and variable:
-        words = f"{words.rstrip('.')}: give it, or set {variable}"
-    return " ".join(words.split())
+    return read_words(_WORDS, arguments, "python -m flows.nightly", _ABOUT)
 
 
 def main(arguments: list[str]) -> int:
@@ -194,7 +168,7 @@ def main(arguments: list[str]) -> int:
     _quiet_terminal()
     with stop_on_signals() as stopping:
         try:
-            given = _given(arguments)
+            given = words_given(arguments)
             if given is None:
                 return 0
             parameters = parameters_of(OPTIONS, {name: given.values[name] for name in given.chosen})

@@ -6,7 +6,6 @@ serve for each PREFECT_HOME: two would give each other's runs to their workers.
 
 from __future__ import annotations
 
-import argparse
 import collections
 import contextlib
 import os
@@ -32,10 +31,11 @@ from flows.processes.server import (
     stop_process,
 )
 from flows.runs.api import Api, end_lost_runs
-from pipeline.config import AnalyzeConfig, IngestConfig
+from pipeline.config import AnalyzeConfig, IngestConfig, ServeConfig
 from pipeline.errors import UsageError
-from pipeline.options import merged
+from pipeline.options import merged, options_of
 from pipeline.stopping import end_with_parent, stop_on_signals
+from pipeline.terminal.arguments import read_words
 from pipeline.terminal.lines import print_line, warn
 
 ROOT = Path(flows.__file__).resolve().parents[1]
@@ -49,14 +49,21 @@ LOOK_FOR_LOST_RUNS_EVERY_S = 5.0
 MAX_RESTARTS, RESTARTS_WITHIN_S = 3, 3600.0  # of the Prefect server
 
 
+_ABOUT = """Prefect server and worker, and the reports, on 127.0.0.1. What the nightly run
+reads comes from HOPSCOPE_INPUTS, HOPSCOPE_IP2AS and the other HOPSCOPE_* variables."""
+
+
 def main(arguments: list[str]) -> int:
     """Serve until asked to stop; returns the exit status."""
-    options = _options(arguments)
-    if options.with_parent and not end_with_parent(os.getppid()):
-        return 0
     with stop_on_signals() as stopping:
         try:
-            return _serve(options, stopping.asked)
+            given = read_words(options_of(ServeConfig), arguments, "hopscope serve", _ABOUT)
+            if given is None:
+                return 0
+            config = given.config(ServeConfig)
+            if config.with_parent and not end_with_parent(os.getppid()):
+                return 0
+            return _serve(config, stopping.asked)
         except KeyboardInterrupt:
             return 0
         except UsageError as error:
@@ -64,63 +71,32 @@ def main(arguments: list[str]) -> int:
             return 2
 
 
-def _options(arguments: list[str]) -> argparse.Namespace:
-    environment = os.environ.get
-    parser = argparse.ArgumentParser(
-        prog="hopscope serve",
-        description="Prefect server and worker, and the reports, on 127.0.0.1. What the nightly "
-        "run reads comes from HOPSCOPE_INPUTS, HOPSCOPE_IP2AS and the other HOPSCOPE_* variables.",
-    )
-    parser.add_argument(
-        "--store", type=Path, default=environment("HOPSCOPE_STORE", "store"), help="[%(default)s]"
-    )
-    parser.add_argument(
-        "--out", type=Path, default=environment("HOPSCOPE_OUT", "out"), help="[%(default)s]"
-    )
-    parser.add_argument(
-        "--port",
-        type=int,
-        default=environment("HOPSCOPE_SERVE_PORT", "8080"),
-        help="port of the reports [%(default)s]",
-    )
-    parser.add_argument(
-        "--prefect-port",
-        type=int,
-        default=environment("HOPSCOPE_SERVE_PREFECT_PORT", "4200"),
-        help="port of Prefect [%(default)s]",
-    )
-    parser.add_argument(
-        "--with-parent", action="store_true", help="end when the process that started it has ended"
-    )
-    return parser.parse_args(arguments)
-
-
-def _serve(options: argparse.Namespace, asked_to_stop: threading.Event) -> int:
+def _serve(config: ServeConfig, asked_to_stop: threading.Event) -> int:
     if not (ROOT / "prefect.yaml").is_file():
         raise UsageError(
             f"serve runs from a checkout of the repository: {ROOT} has no prefect.yaml, which says "
             "what runs every night"
         )
     # What the nightly run is given by its environment; its own folder is the repository's.
-    os.environ["HOPSCOPE_STORE"] = str(options.store.resolve())
-    os.environ["HOPSCOPE_OUT"] = str(options.out.resolve())
+    os.environ["HOPSCOPE_STORE"] = str(config.store.resolve())
+    os.environ["HOPSCOPE_OUT"] = str(config.out.resolve())
     _make_paths_absolute()
     home = Path(os.environ["PREFECT_HOME"])
-    ui_url = f"http://{HOST}:{options.prefect_port}"
+    ui_url = f"http://{HOST}:{config.prefect_port}"
     with contextlib.ExitStack() as stack:
-        lock = stack.enter_context(_only_one(home, options))
-        _check_free(options.prefect_port, "--prefect-port")
-        _check_free(options.port, "--port")
+        lock = stack.enter_context(_only_one(home, config))
+        _check_free(config.prefect_port, "--prefect-port")
+        _check_free(config.port, "--port")
         print_line("Starting Prefect ...")
         sys.stdout.flush()
         log = home / "server.log"
         server = stack.enter_context(
-            prefect_server(options.prefect_port, log, ui=True, scheduler=True, held=[lock])
+            prefect_server(config.prefect_port, log, ui=True, scheduler=True, held=[lock])
         )
         api = Api(server.api_url, auth_string())
         run_now = f"PREFECT_API_URL={api.url} {_program('prefect')} deployment run nightly/nightly"
         reports = stack.enter_context(
-            _reports(ReportServer(options.port, options.out.resolve(), ui_url, api, run_now))
+            _reports(ReportServer(config.port, config.out.resolve(), ui_url, api, run_now))
         )
         server.wait()
         # Runs of a worker that is gone would stay in progress for ever.
@@ -189,7 +165,7 @@ def _watch(
 
 
 @contextlib.contextmanager
-def _only_one(home: Path, options: argparse.Namespace) -> Iterator[int]:
+def _only_one(home: Path, config: ServeConfig) -> Iterator[int]:
     """Hold the home's lock, for the server and the worker too; yields its descriptor.
 
     Raises
@@ -199,7 +175,7 @@ def _only_one(home: Path, options: argparse.Namespace) -> Iterator[int]:
     """
     home.mkdir(parents=True, exist_ok=True)
     seat = Seat(home / LOCK)
-    ports = f"reports on port {options.port}, Prefect on {options.prefect_port}"
+    ports = f"reports on port {config.port}, Prefect on {config.prefect_port}"
     me = Holder.me(f"hopscope serve, {ports}")
     end = time.monotonic() + STOP_TIMEOUT_S
     while (lock := seat.take(me)) is None:

@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
+from typer.exceptions import TyperException
 
+from pipeline.errors import UsageError
 from pipeline.options import Option, config_of
 
 Config = TypeVar("Config")
@@ -80,6 +82,51 @@ def takes(
         return command
 
     return decorate
+
+
+def read_words(
+    options: Sequence[Option], arguments: Sequence[str], program: str, about: str
+) -> Given | None:
+    """Read the words of a program that is one command; None: ``--help`` was printed.
+
+    Parameters
+    ----------
+    options : sequence of Option
+    arguments : sequence of str
+        Words behind the program's name.
+    program, about : str
+        Its name, and what it does, for help.
+
+    Raises
+    ------
+    UsageError
+        If an option is unknown, missing or wrong.
+    """
+    command = typer.Typer(
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings=CONTEXT_SETTINGS,
+    )
+
+    @command.command(help=about)
+    @takes(options)
+    def only(given: Given) -> Given:
+        return given
+
+    try:
+        given = command(list(arguments), prog_name=program, standalone_mode=False)
+    except TyperException as error:
+        raise UsageError(_wrong_words(error)) from None
+    return given if isinstance(given, Given) else None
+
+
+def _wrong_words(error: TyperException) -> str:
+    words = error.format_message() if hasattr(error, "format_message") else str(error)
+    variable = getattr(getattr(error, "param", None), "envvar", None)
+    if words.startswith("Missing") and variable:
+        words = f"{words.rstrip('.')}: give it, or set {variable}"
+    return " ".join(words.split())
 
 
 def _parameter(name: str, annotation: Any, default: Any = inspect.Parameter.empty):

@@ -5,7 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from pipeline.config import AnalyzeConfig, DoctorConfig, GenerateConfig, IngestConfig
+from pipeline.config import (
+    AnalyzeConfig,
+    DoctorConfig,
+    GenerateConfig,
+    IngestConfig,
+    ServeConfig,
+)
 from pipeline.options import Option, options_of
 
 TITLES = {
@@ -13,6 +19,7 @@ TITLES = {
     "hopscope analyze": AnalyzeConfig,
     "hopscope generate": GenerateConfig,
     "hopscope doctor": DoctorConfig,
+    "hopscope serve": ServeConfig,
 }
 OF_FLOWS = (IngestConfig, AnalyzeConfig)
 HEAD = """# Options

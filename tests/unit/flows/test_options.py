@@ -13,8 +13,8 @@ from flows import nightly as module
 from flows.ingest import ingest as ingest_flow
 from flows.measure import measure
 from flows.nightly import _configs as configs
-from flows.nightly import _given as parse
 from flows.nightly import nightly
+from flows.nightly import words_given as parse
 from flows.options import further_options, given_values, parameters_of
 from flows.report import report
 from pipeline.config import AnalyzeConfig, IngestConfig
