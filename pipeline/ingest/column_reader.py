@@ -169,7 +169,7 @@ class ColumnReader:
             size // decoder.min_trace_bytes + 2, size // decoder.min_reply_bytes + 2
         )
         if before is not None:
-            columns.count[:] = before.count
+            columns.counts[:] = before.counts
         return columns
 
     def _read_window(self, at: int) -> int:

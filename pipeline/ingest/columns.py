@@ -18,8 +18,16 @@ from pipeline.model.traces import TraceBatch
 NEWEST_START_S = 4_102_444_800.0  # 2100-01-01 UTC: later start times are nonsense
 CLOCK_LEAD_S = 2 * 86_400.0  # how far a clock may run ahead of ours and still be believed
 
-N_TRACES, N_REPLIES, N_NO_ADDR, N_BAD_RTT = range(4)  # places in ``TraceColumns.count``
-NOTES = {N_NO_ADDR: "replies without an address", N_BAD_RTT: "round-trip times out of range"}
+COUNT = np.dtype(
+    [
+        ("n_traces", np.int64),  # complete
+        ("n_replies", np.int64),  # theirs
+        ("n_no_addr", np.int64),  # replies left out for want of an address
+        ("n_bad_rtt", np.int64),  # round-trip times set to NaN
+    ],
+    align=True,
+)
+NOTES = {"n_no_addr": "replies without an address", "n_bad_rtt": "round-trip times out of range"}
 
 
 def count_batch(batch: TraceBatch, report: ReadReport) -> None:
@@ -55,7 +63,7 @@ def count_batch(batch: TraceBatch, report: ReadReport) -> None:
 
 
 class ColumnArrays(NamedTuple):
-    """Columns of a TraceBatch, and ``TraceColumns.count``, as kernels take them."""
+    """Columns of a TraceBatch, and ``TraceColumns.counts``, as kernels take them."""
 
     src_addr: np.ndarray
     dst_addr: np.ndarray
@@ -65,7 +73,7 @@ class ColumnArrays(NamedTuple):
     addr: np.ndarray
     rtt_ms: np.ndarray
     kind: np.ndarray
-    count: np.ndarray  # type: ignore[assignment]  # hides tuple.count, which kernels do not call
+    counts: np.ndarray
 
 
 class TraceColumns:
@@ -73,9 +81,12 @@ class TraceColumns:
 
     Attributes
     ----------
-    count : (4,) int64
-        Traces and replies that are complete; replies left out for want of an address; round-trip
-        times set to NaN. Kernels advance them.
+    counts : (1,) COUNT
+        What the columns hold; kernels advance it.
+    count : COUNT
+        The same, as a record.
+    arrays : ColumnArrays
+        All columns by name.
     """
 
     def __init__(self, max_traces: int, max_replies: int) -> None:
@@ -88,21 +99,18 @@ class TraceColumns:
         self.addr = np.empty((max_replies, 2), np.uint64)
         self.rtt_ms = np.empty(max_replies, np.float32)
         self.kind = np.empty(max_replies, np.uint8)
-        self.count = np.zeros(4, np.int64)
-
-    @property
-    def arrays(self) -> ColumnArrays:
-        """All columns by name."""
-        return ColumnArrays(*(getattr(self, name) for name in ColumnArrays._fields))
+        self.counts = np.zeros(1, COUNT)
+        self.count: np.void = self.counts[0]
+        self.arrays = ColumnArrays(*(getattr(self, name) for name in ColumnArrays._fields))
 
     def notes(self) -> dict[str, int]:
         """Oddities that were counted while decoding, by name."""
-        return {name: n for i, name in NOTES.items() if (n := int(self.count[i]))}
+        return {note: n for name, note in NOTES.items() if (n := int(self.count[name]))}
 
     def take(self) -> TraceBatch | None:
         """The complete traces as a batch of their own, or None; the columns start anew."""
-        n_traces, n_replies = int(self.count[N_TRACES]), int(self.count[N_REPLIES])
-        self.count[:2] = 0
+        n_traces, n_replies = int(self.count["n_traces"]), int(self.count["n_replies"])
+        self.count["n_traces"] = self.count["n_replies"] = 0
         if n_traces == 0:
             return None
         return TraceBatch(

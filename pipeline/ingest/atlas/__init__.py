@@ -46,7 +46,7 @@ from pipeline.ingest.atlas import scan as atlas_scan
 from pipeline.ingest.atlas.grammar import MAX_DEPTH
 from pipeline.ingest.atlas.record import NOTES, BrokenError, OtherTypeError, parse_result
 from pipeline.ingest.column_reader import Broken, ColumnReader, More, Step, TraceDecoder
-from pipeline.ingest.columns import N_REPLIES, N_TRACES, ByteWindow, TraceColumns
+from pipeline.ingest.columns import ByteWindow, TraceColumns
 from pipeline.model.reading import ReadReport
 from pipeline.model.traces import TraceBatch
 
@@ -111,8 +111,7 @@ class AtlasDecoder(TraceDecoder):
     def __init__(self, report: ReadReport) -> None:
         self.window_bytes, self.max_window_bytes = WINDOW_BYTES, MAX_RECORD_BYTES
         self._report = report
-        self._state = np.zeros(3, np.int64)
-        self._totals = np.zeros(atlas_scan.N_NOTES, np.int64)
+        self._scans = np.zeros(2, atlas_scan.SCAN)
         self._n_lines, self._counted_to = 0, 0  # newlines before that place in the window
         self._is_blank = True
         self._first_key = b""  # of the file's first record
@@ -124,14 +123,11 @@ class AtlasDecoder(TraceDecoder):
         return 3 if bytes(window.data[: min(3, window.end)]) == b"\xef\xbb\xbf" else 0
 
     def decode(self, window: ByteWindow, at: int, columns: TraceColumns) -> Step:
-        state = self._state
         self._is_blank = self._is_blank and not bytes(window.data[: window.end]).strip()
         while True:
-            state[: atlas_scan.S_OPEN] = columns.count[: N_REPLIES + 1]
             start, stop, status = atlas_scan.scan_records(
-                window.data, at, window.end, state, self._totals, *columns.arrays[:-1]
+                window.data, at, window.end, self._scans, *columns.arrays
             )
-            columns.count[: N_REPLIES + 1] = state[: atlas_scan.S_OPEN]
             if status == atlas_scan.EMPTY:
                 return More(window.end)
             if status != atlas_scan.ODD:
@@ -142,10 +138,11 @@ class AtlasDecoder(TraceDecoder):
             at = stop
 
     def leave(self, window: ByteWindow, at: int) -> None:
-        for i, name in NOTES.items():
-            if self._totals[i]:
-                self._report.notes[name] += int(self._totals[i])
-        self._totals[:] = 0
+        scan = self._scans[0]
+        for name, note in NOTES.items():
+            if scan[name]:
+                self._report.notes[note] += int(scan[name])
+            scan[name] = 0
         self._line(window, at)
         self._counted_to = 0
 
@@ -155,7 +152,7 @@ class AtlasDecoder(TraceDecoder):
             return FormatError(path, "", "empty")
         if fault is not None:
             return fault
-        if self._state[atlas_scan.S_OPEN] and not self._ends_in_a_fault(window):
+        if self._scans[0]["n_open"] and not self._ends_in_a_fault(window):
             place = f"line {1 + self._n_lines}, byte {window.offset + window.end}"
             return FormatError(path, place, "cut short: the array does not end")
         if self._report.n_records == 0 and not self._report.skipped:
@@ -235,7 +232,7 @@ class AtlasDecoder(TraceDecoder):
         except OtherTypeError as error:
             self._report.skip(error.args[0])
             return None
-        t, k = int(columns.count[N_TRACES]), int(columns.count[N_REPLIES])
+        t, k = int(columns.count["n_traces"]), int(columns.count["n_replies"])
         columns.src_addr[t], columns.dst_addr[t] = result.src, result.dst
         columns.start_s[t] = result.start_s
         for reply in result.replies:
@@ -243,9 +240,11 @@ class AtlasDecoder(TraceDecoder):
             columns.rtt_ms[k], columns.kind[k] = reply.rtt_ms, reply.kind
             k += 1
         columns.reply_ptr[t + 1] = k
-        columns.count[N_TRACES], columns.count[N_REPLIES] = t + 1, k
-        for i, n in result.notes.items():
-            self._totals[i] += n
+        columns.count["n_traces"], columns.count["n_replies"] = t + 1, k
+        scan = self._scans[0]
+        for name, n in result.notes.items():
+            if n:
+                scan[name] += n
         return None
 
 

@@ -2,8 +2,8 @@
 
 Each function takes a byte array, a position and the end of what is filled, and returns the position
 after what it stepped over and OK, MORE (the filled part ends first) or BAD (this is no JSON).
-``odd[0]`` is set where a string has an escape or a byte beyond ASCII: grammatical here, but a full
-parser must judge and read it.
+``scan.is_odd`` is set where a string has an escape or a byte beyond ASCII: grammatical here, but a
+full parser must judge and read it.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def skip_blank(text, i, n):
 
 
 @njit(cache=True, nogil=True)
-def skip_string(text, i, n, odd):
+def skip_string(text, i, n, scan):
     """A string that begins at the quote ``i``."""
     i += 1
     while i < n:
@@ -46,7 +46,7 @@ def skip_string(text, i, n, odd):
         if c < 32:
             return i, BAD
         if c == 92:
-            odd[0] = 1
+            scan.is_odd = True
             i += 1
             if i >= n:
                 return i, MORE
@@ -70,7 +70,7 @@ def skip_string(text, i, n, odd):
             ):
                 return i, BAD
         elif c >= 128:
-            odd[0] = 1  # UTF-8 is judged in Python
+            scan.is_odd = True  # UTF-8 is judged in Python
         i += 1
     return i, MORE
 
@@ -138,7 +138,7 @@ def _literal(text, i, n):
 
 
 @njit(cache=True, nogil=True)
-def read_key(text, i, n, odd):
+def read_key(text, i, n, scan):
     """A key and its colon: (start of the value, status, packed key, length)."""
     word = _ZERO
     if i >= n:
@@ -146,7 +146,7 @@ def read_key(text, i, n, odd):
     if text[i] != 34:
         return i, BAD, word, 0
     start = i + 1
-    i, status = skip_string(text, i, n, odd)
+    i, status = skip_string(text, i, n, scan)
     if status != OK:
         return i, status, word, 0
     for j in range(start, i - 1):
@@ -164,7 +164,7 @@ def read_key(text, i, n, odd):
 
 
 @njit(cache=True, nogil=True)
-def skip_value(text, i, n, stack, odd):
+def skip_value(text, i, n, stack, scan):
     """Any value, however nested."""
     depth = 0
     while True:
@@ -187,12 +187,12 @@ def skip_value(text, i, n, stack, odd):
             else:
                 closed = False
                 if c == 123:
-                    i, status, _, _ = read_key(text, i, n, odd)
+                    i, status, _, _ = read_key(text, i, n, scan)
                     if status != OK:
                         return i, status
         else:
             if c == 34:
-                i, status = skip_string(text, i, n, odd)
+                i, status = skip_string(text, i, n, scan)
             elif c == 45 or 48 <= c <= 57:
                 i, status = _number(text, i, n)
             else:
@@ -210,7 +210,7 @@ def skip_value(text, i, n, stack, odd):
                 closed = False
                 i += 1
                 if top == 123:
-                    i, status, _, _ = read_key(text, skip_blank(text, i, n), n, odd)
+                    i, status, _, _ = read_key(text, skip_blank(text, i, n), n, scan)
                     if status != OK:
                         return i, status
             elif text[i] == top + 2:

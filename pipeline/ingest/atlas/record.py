@@ -5,41 +5,26 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from pipeline.ingest.atlas.scan import (
-    N_DUP,
-    N_EDST,
-    N_ERR,
-    N_HOP_ERROR,
-    N_ICMPEXT,
-    N_LATE,
-    N_NO_ADDR,
-    N_NO_DST,
-    N_NO_HOPS,
-    N_NO_RTT,
-    N_NO_TIME,
-    N_NOT_SENT,
-    N_NOTES,
-    N_UNANSWERED,
-)
+from pipeline.ingest.atlas import scan as atlas_scan
 from pipeline.model.addresses import parse_addr
 from pipeline.model.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE
 
 NOTES = {
-    N_UNANSWERED: "unanswered probes",
-    N_NOT_SENT: "probes that were not sent (error)",
-    N_NO_ADDR: "replies without an address, left out",
-    N_LATE: "late replies, left out",
-    N_DUP: "duplicate replies, left out",
-    N_ERR: "replies of kind unreachable (err)",
-    N_EDST: "replies to packets for another destination (edst), left out",
-    N_ICMPEXT: "replies with ICMP extensions",
-    N_NO_RTT: "replies without a usable rtt",
-    N_HOP_ERROR: "hops with an error",
-    N_NO_DST: "results without dst_addr",
-    N_NO_HOPS: "results without hops",
-    N_NO_TIME: "results without a timestamp",
+    "unanswered": "unanswered probes",
+    "not_sent": "probes that were not sent (error)",
+    "no_addr": "replies without an address, left out",
+    "late": "late replies, left out",
+    "dup": "duplicate replies, left out",
+    "err": "replies of kind unreachable (err)",
+    "edst": "replies to packets for another destination (edst), left out",
+    "icmpext": "replies with ICMP extensions",
+    "no_rtt": "replies without a usable rtt",
+    "hop_error": "hops with an error",
+    "no_dst": "results without dst_addr",
+    "no_hops": "results without hops",
+    "no_time": "results without a timestamp",
 }
-assert len(NOTES) == N_NOTES
+assert tuple(NOTES) == atlas_scan.NOTES
 
 Words = tuple[int, int]  # of an address
 
@@ -56,7 +41,7 @@ class Result(NamedTuple):
     dst: Words
     start_s: float
     replies: list[Reply]  # by ascending ttl
-    notes: dict[int, int]
+    notes: dict[str, int]
 
 
 class BrokenError(Exception):
@@ -87,31 +72,31 @@ def parse_result(record: Any) -> Result:
     hops = record.get("result", [])
     if not isinstance(hops, list):
         raise BrokenError("result is no list", repr(hops)[:60])
-    notes: dict[int, int] = dict.fromkeys(NOTES, 0)
+    notes: dict[str, int] = dict.fromkeys(NOTES, 0)
     src = _addr(record.get("src_addr") or record.get("from"))
     dst = _addr(record.get("dst_addr"))
     if not record.get("dst_addr"):
-        notes[N_NO_DST] += 1
+        notes["no_dst"] += 1
     timestamp = record.get("timestamp")
     start_s = 0.0 if timestamp is None else _number(timestamp)  # ``count_batch`` judges it
     if start_s == 0.0:
-        notes[N_NO_TIME] += 1
+        notes["no_time"] += 1
     replies: list[Reply] = []
     n_numbered = 0
     for hop in hops:
         n_numbered += _read_hop(hop, replies, notes)
     if n_numbered == 0:
-        notes[N_NO_HOPS] += 1
+        notes["no_hops"] += 1
     replies.sort(key=lambda reply: reply.ttl)
     return Result(src, dst, start_s, replies, notes)
 
 
-def _read_hop(hop: Any, replies: list[Reply], notes: dict[int, int]) -> bool:
+def _read_hop(hop: Any, replies: list[Reply], notes: dict[str, int]) -> bool:
     """Add the replies of a hop; whether it bears a number."""
     if not isinstance(hop, dict):
         raise BrokenError("hop is no object", repr(hop)[:60])
     if "error" in hop:
-        notes[N_HOP_ERROR] += 1
+        notes["hop_error"] += 1
     ttl = hop.get("hop")
     is_ttl = isinstance(ttl, int) and not isinstance(ttl, bool) and 1 <= ttl <= 255
     if not is_ttl and (ttl is not None or "result" in hop):
@@ -123,31 +108,31 @@ def _read_hop(hop: Any, replies: list[Reply], notes: dict[int, int]) -> bool:
         if not isinstance(reply, dict):
             raise BrokenError("reply is no object", repr(reply)[:60])
         if "x" in reply:
-            notes[N_UNANSWERED] += 1
+            notes["unanswered"] += 1
         elif "error" in reply:
-            notes[N_NOT_SENT] += 1
+            notes["not_sent"] += 1
         elif not reply.get("from"):
-            notes[N_NO_ADDR] += 1
+            notes["no_addr"] += 1
         elif "late" in reply:
-            notes[N_LATE] += 1
+            notes["late"] += 1
         elif "dup" in reply:
-            notes[N_DUP] += 1
+            notes["dup"] += 1
         elif "edst" in reply:
-            notes[N_EDST] += 1
+            notes["edst"] += 1
         else:
             replies.append(_answer(reply, ttl or 0, notes))
     return ttl is not None
 
 
-def _answer(reply: dict, ttl: int, notes: dict[int, int]) -> Reply:
+def _answer(reply: dict, ttl: int, notes: dict[str, int]) -> Reply:
     addr = _addr(reply["from"])
     rtt = _number(reply.get("rtt"))
     if not 0.0 <= rtt <= 1e9:
         rtt = math.nan
-        notes[N_NO_RTT] += 1
+        notes["no_rtt"] += 1
     kind = KIND_UNREACHABLE if "err" in reply else KIND_OTHER if "flags" in reply else KIND_UNKNOWN
-    notes[N_ERR] += "err" in reply
-    notes[N_ICMPEXT] += "icmpext" in reply
+    notes["err"] += "err" in reply
+    notes["icmpext"] += "icmpext" in reply
     return Reply(ttl, addr, rtt, kind)
 
 

@@ -28,10 +28,6 @@ import orjson
 from pipeline.errors import FormatError
 from pipeline.ingest.column_reader import Broken, ColumnReader, More, Step, TraceDecoder, Unreadable
 from pipeline.ingest.columns import (
-    N_BAD_RTT,
-    N_NO_ADDR,
-    N_REPLIES,
-    N_TRACES,
     ByteWindow,
     TraceColumns,
 )
@@ -115,35 +111,38 @@ class ScamperJsonDecoder(TraceDecoder):
     def __init__(self, report: ReadReport) -> None:
         self.window_bytes, self.max_window_bytes = WINDOW_BYTES, MAX_RECORD
         self._report = report
-        self._memory = np.zeros(4, np.int64)
-        self._memory[fast.M_LINE] = 1
+        self._memories = np.zeros(1, fast.MEMORY)
+        self._memory: np.void = self._memories[0]
+        self._memory["line"] = 1
         self._after_array = False
 
     @property
     def _in_array(self) -> bool:
-        return self._memory[fast.M_ARRAY] == 1
+        return bool(self._memory["in_array"])
 
     @property
     def _place(self) -> str:
-        return f"line {self._memory[fast.M_LINE]}"
+        return f"line {self._memory['line']}"
 
     def begin(self, window: ByteWindow) -> int:
         """Behind a byte order mark and the opening bracket of an array, if there are any."""
         data, end = window.data, window.end
         at = len(_BOM) if data[: min(3, end)].tobytes() == _BOM else 0
         while at < end and data[at] in b" \t\r\n":
-            self._memory[fast.M_LINE] += int(data[at] == 10)
+            self._memory["line"] += int(data[at] == 10)
             at += 1
         if at < end and data[at] == ord("["):
-            self._memory[fast.M_ARRAY] = 1
+            self._memory["in_array"] = True
             at += 1
         return at
 
     def decode(self, window: ByteWindow, at: int, columns: TraceColumns) -> Step:
         memory = self._memory
         while not self._after_array:
-            code = fast.decode(window.data, at, window.end, window.final, columns.arrays, memory)
-            at = int(memory[fast.M_POS])
+            code = fast.decode(
+                window.data, at, window.end, window.final, columns.arrays, self._memories
+            )
+            at = int(memory["pos"])
             if code == fast.DONE and self._in_array:
                 return Unreadable(self._place, "cut short: the array has no end")
             if code == fast.DONE:
@@ -194,7 +193,7 @@ class ScamperJsonDecoder(TraceDecoder):
         """
         data, end, memory, place = window.data, window.end, self._memory, self._place
         in_array = self._in_array
-        if in_array and memory[fast.M_EXPECTS_COMMA]:
+        if in_array and memory["expects_comma"]:
             return Unreadable(place, "the array is broken: no comma behind an element")
         # An element of an array or a record with others behind it on its line ends at its bracket.
         limit = end if in_array else find_newline(data, at, end)
@@ -221,8 +220,8 @@ class ScamperJsonDecoder(TraceDecoder):
         except _BrokenRecord as error:
             wrong = error
         if in_array:
-            memory[fast.M_LINE] += line.count(b"\n")
-            memory[fast.M_EXPECTS_COMMA] = 1
+            memory["line"] += line.count(b"\n")
+            memory["expects_comma"] = True
         return More(behind) if wrong is None else Broken(behind, place, wrong.reason, wrong.detail)
 
     def _take(self, record: Any, columns: TraceColumns) -> None:
@@ -249,7 +248,7 @@ def take_trace(record: dict[str, Any], columns: TraceColumns) -> None:
     replies = [_reply(hop) for hop in hops]
     answered = [reply for reply in replies if reply is not None]
     answered.sort(key=lambda reply: reply[0])
-    row, first = int(columns.count[N_TRACES]), int(columns.count[N_REPLIES])
+    row, first = int(columns.count["n_traces"]), int(columns.count["n_replies"])
     columns.src_addr[row] = src
     columns.dst_addr[row] = dst
     columns.start_s[row] = start_s
@@ -258,11 +257,11 @@ def take_trace(record: dict[str, Any], columns: TraceColumns) -> None:
         columns.addr[at] = addr
         in_range = rtt_ms is not None and 0 <= rtt_ms < fast.MAX_RTT_MS
         columns.rtt_ms[at] = rtt_ms if in_range else np.nan
-        columns.count[N_BAD_RTT] += rtt_ms is not None and not in_range
+        columns.count["n_bad_rtt"] += rtt_ms is not None and not in_range
         columns.kind[at] = kind
-    columns.count[N_NO_ADDR] += len(replies) - len(answered)
-    columns.count[N_TRACES] = row + 1
-    columns.count[N_REPLIES] = first + len(answered)
+    columns.count["n_no_addr"] += len(replies) - len(answered)
+    columns.count["n_traces"] = row + 1
+    columns.count["n_replies"] = first + len(answered)
     columns.reply_ptr[row + 1] = first + len(answered)
 
 

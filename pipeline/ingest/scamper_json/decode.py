@@ -12,7 +12,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pipeline.ingest.columns import N_NO_ADDR, N_REPLIES, N_TRACES
 from pipeline.ingest.icmp import reply_kind, sort_by_ttl
 from pipeline.ingest.scamper_json.scan import (
     MORE,
@@ -29,8 +28,15 @@ from pipeline.model.traces import KIND_OTHER
 
 # Why ``decode`` came back.
 DONE, NEED, SLOW, END_OF_ARRAY = range(4)
-# Places in ``memory``.
-M_POS, M_LINE, M_ARRAY, M_EXPECTS_COMMA = range(4)
+MEMORY = np.dtype(
+    [
+        ("pos", np.int64),  # where the caller finds the cause
+        ("line", np.int64),  # that is being read
+        ("in_array", np.bool_),  # records are elements of an array
+        ("expects_comma", np.bool_),  # one of them was read
+    ],
+    align=True,
+)
 
 MIN_TRACE_BYTES = MIN_REPLY_BYTES = 24  # {"addr":"::","probe_ttl":1} is 27
 MAX_RTT_MS = 1e9
@@ -48,9 +54,6 @@ _TRACE, _SEC, _USEC = map(_word, (b"trace", b"sec", b"usec"))
 _ADDR, _PROBE_TTL, _RTT = map(_word, (b"addr", b"probe_ttl", b"rtt"))
 _ICMP_TYPE, _ICMP_CODE = map(_word, (b"icmp_type", b"icmp_code"))
 
-# Numbers of a record in progress, in ``ints``.
-I_SEC, I_USEC, I_TTL, I_TYPE, I_CODE = range(5)
-
 
 @njit(cache=True, nogil=True)
 def _is(data, pos, length, word):
@@ -63,212 +66,215 @@ def _is(data, pos, length, word):
 
 
 @njit(cache=True, nogil=True)
-def _start(data, pos, end, newlines, ints):
-    """Read {"sec":.., "usec":..}; behind its closing bracket."""
+def _start(data, pos, end, newlines):
+    """Read {"sec":.., "usec":..}: behind its closing bracket, and the seconds."""
     if data[pos] != _OPEN_OBJECT:
-        return UNSURE
+        return UNSURE, 0.0
     pos += 1
     seen = 0
+    sec = usec = np.int64(0)
     while True:
         pos = skip_space(data, pos, end, newlines)
         if pos >= end:
-            return MORE
+            return MORE, 0.0
         if data[pos] != _QUOTE:
-            return UNSURE
+            return UNSURE, 0.0
         key = pos + 1
         pos = skip_string(data, key, end)
         if pos < 0:
-            return pos
+            return pos, 0.0
         length = pos - 1 - key
         pos = to_value(data, pos, end, newlines)
         if pos < 0:
-            return pos
+            return pos, 0.0
         if _is(data, key, length, _SEC):
-            bit, place = 1, I_SEC
+            bit = 1
         elif _is(data, key, length, _USEC):
-            bit, place = 2, I_USEC
+            bit = 2
         else:
-            bit, place = 0, 0
+            bit = 0
         if bit:
             if seen & bit:
-                return UNSURE
+                return UNSURE, 0.0
             seen |= bit
-            pos = read_int(data, pos, end, ints, place)
-            if pos >= 0 and ints[place] >= 1 << 32:
-                return UNSURE
+            pos, value = read_int(data, pos, end)
+            if pos >= 0 and value >= 1 << 32:
+                return UNSURE, 0.0
+            if bit == 1:
+                sec = value
+            else:
+                usec = value
         else:
             pos = skip_value(data, pos, end, newlines)
         if pos < 0:
-            return pos
+            return pos, 0.0
         pos = skip_space(data, pos, end, newlines)
         if pos >= end:
-            return MORE
+            return MORE, 0.0
         if data[pos] == _CLOSE_OBJECT:
-            return pos + 1 if seen == 3 else UNSURE
+            return (pos + 1 if seen == 3 else UNSURE), sec + usec / 1e6
         if data[pos] != _COMMA:
-            return UNSURE
+            return UNSURE, 0.0
         pos += 1
 
 
 @njit(cache=True, nogil=True)
-def _hop(data, pos, end, newlines, columns, reply, ints, floats):
-    """Read one hop object into row ``reply``; behind its bracket.
+def _hop(data, pos, end, newlines, columns, reply):
+    """Read one hop object into row ``reply``: behind its bracket, and whether it is a reply.
 
-    ints[I_TTL] becomes 0 where the hop has no address, so that it is no reply.
+    It is none where it has no address.
     """
     ttl, addr, rtt_ms, kind = columns.ttl, columns.addr, columns.rtt_ms, columns.kind
     seen = 0
     answered = True
-    ints[I_CODE] = 0
-    floats[0] = np.nan
+    hop_ttl = icmp_type = icmp_code = np.int64(0)
+    hop_rtt_ms = np.nan
     while True:
         pos = skip_space(data, pos, end, newlines)
         if pos >= end:
-            return MORE
+            return MORE, False
         if data[pos] != _QUOTE:
-            return UNSURE
+            return UNSURE, False
         key = pos + 1
         pos = skip_string(data, key, end)
         if pos < 0:
-            return pos
+            return pos, False
         length = pos - 1 - key
         pos = to_value(data, pos, end, newlines)
         if pos < 0:
-            return pos
+            return pos, False
         bit = 0
         if length == 4:
             if _is(data, key, length, _ADDR):
                 bit = 1
                 if data[pos] != _QUOTE:
-                    return UNSURE
+                    return UNSURE, False
                 first = pos + 1
                 pos = skip_string(data, first, end)
                 if pos < 0:
-                    return pos
+                    return pos, False
                 stop = pos - 1
                 if stop == first or (stop == first + 1 and data[first] == _STAR):
                     answered = False
                 elif not read_address(data, first, stop, addr, reply):
-                    return UNSURE
+                    return UNSURE, False
         elif length == 9:
             if _is(data, key, length, _PROBE_TTL):
                 bit = 2
-                pos = read_int(data, pos, end, ints, I_TTL)
+                pos, hop_ttl = read_int(data, pos, end)
             elif _is(data, key, length, _ICMP_TYPE):
                 bit = 4
-                pos = read_int(data, pos, end, ints, I_TYPE)
+                pos, icmp_type = read_int(data, pos, end)
             elif _is(data, key, length, _ICMP_CODE):
                 bit = 8
-                pos = read_int(data, pos, end, ints, I_CODE)
+                pos, icmp_code = read_int(data, pos, end)
         elif length == 3 and _is(data, key, length, _RTT):
             bit = 16
-            pos = read_decimal(data, pos, end, floats, 0)
+            pos, hop_rtt_ms = read_decimal(data, pos, end)
         if bit == 0:
             pos = skip_value(data, pos, end, newlines)
         elif seen & bit:
-            return UNSURE
+            return UNSURE, False
         seen |= bit
         if pos < 0:
-            return pos
+            return pos, False
         pos = skip_space(data, pos, end, newlines)
         if pos >= end:
-            return MORE
+            return MORE, False
         if data[pos] == _CLOSE_OBJECT:
             break
         if data[pos] != _COMMA:
-            return UNSURE
+            return UNSURE, False
         pos += 1
-    if seen & 3 != 3 or ints[I_TTL] < 1 or ints[I_TTL] > 255:
-        return UNSURE
-    if ints[I_CODE] > 255 or (seen & 4 and ints[I_TYPE] > 255) or floats[0] >= MAX_RTT_MS:
-        return UNSURE
+    if seen & 3 != 3 or hop_ttl < 1 or hop_ttl > 255:
+        return UNSURE, False
+    if icmp_code > 255 or (seen & 4 and icmp_type > 255) or hop_rtt_ms >= MAX_RTT_MS:
+        return UNSURE, False
     if not answered:
-        ints[I_TTL] = 0
-        return pos + 1
-    ttl[reply] = ints[I_TTL]
-    rtt_ms[reply] = floats[0]
+        return pos + 1, False
+    ttl[reply] = hop_ttl
+    rtt_ms[reply] = hop_rtt_ms
     if seen & 4:
         is_v4 = addr[reply, 0] == 0 and (addr[reply, 1] >> np.uint64(32)) == np.uint64(0xFFFF)
-        kind[reply] = reply_kind(is_v4, ints[I_TYPE], ints[I_CODE])
+        kind[reply] = reply_kind(is_v4, icmp_type, icmp_code)
     else:
         kind[reply] = KIND_OTHER
-    return pos + 1
+    return pos + 1, True
 
 
 @njit(cache=True, nogil=True)
-def _record(data, pos, end, newlines, columns, ints, floats):
-    """Read the object at ``pos`` behind what ``columns`` hold; behind its bracket.
+def _record(data, pos, end, newlines, columns):
+    """Read the object at ``pos`` behind what ``columns`` hold, whose counts stay.
 
-    The columns' counts advance only when the caller says so: count[N_TRACES] stays, ints[5] is the
-    number of replies and ints[6] that of hops without an address.
+    Returns the position behind its bracket, what ``n_replies`` becomes, and the number of hops
+    without an address.
     """
-    src_addr, dst_addr, start_s, _, ttl, addr, rtt_ms, kind, count = columns
-    row, first_reply = count[N_TRACES], count[N_REPLIES]
+    src_addr, dst_addr, start_s, _, ttl, addr, rtt_ms, kind, counts = columns
+    row, first_reply = counts[0].n_traces, counts[0].n_replies
     reply = first_reply
-    n_no_addr = 0
+    n_no_addr = np.int64(0)
     seen = 0
     is_sorted = True
     src_addr[row, 0] = np.uint64(0)
     src_addr[row, 1] = np.uint64(0)
-    ints[I_SEC] = 0
-    ints[I_USEC] = 0
+    seconds = 0.0
     pos += 1
     while True:
         pos = skip_space(data, pos, end, newlines)
         if pos >= end:
-            return MORE
+            return MORE, reply, n_no_addr
         if data[pos] != _QUOTE:
-            return UNSURE
+            return UNSURE, reply, n_no_addr
         key = pos + 1
         pos = skip_string(data, key, end)
         if pos < 0:
-            return pos
+            return pos, reply, n_no_addr
         length = pos - 1 - key
         pos = to_value(data, pos, end, newlines)
         if pos < 0:
-            return pos
+            return pos, reply, n_no_addr
         bit = 0
         if length == 3 and (_is(data, key, length, _SRC) or _is(data, key, length, _DST)):
             is_src = data[key] == _SRC[0]
             bit = 1 if is_src else 2
             if data[pos] != _QUOTE:
-                return UNSURE
+                return UNSURE, reply, n_no_addr
             first = pos + 1
             pos = skip_string(data, first, end)
             if pos < 0:
-                return pos
+                return pos, reply, n_no_addr
             if not read_address(data, first, pos - 1, src_addr if is_src else dst_addr, row):
-                return UNSURE
+                return UNSURE, reply, n_no_addr
         elif length == 4 and _is(data, key, length, _TYPE):
             bit = 4
             if data[pos] != _QUOTE:
-                return UNSURE
+                return UNSURE, reply, n_no_addr
             first = pos + 1
             pos = skip_string(data, first, end)
             if pos < 0:
-                return pos
+                return pos, reply, n_no_addr
             if not _is(data, first, pos - 1 - first, _TRACE):
-                return UNSURE
+                return UNSURE, reply, n_no_addr
         elif length == 5 and _is(data, key, length, _START):
             bit = 8
-            pos = _start(data, pos, end, newlines, ints)
+            pos, seconds = _start(data, pos, end, newlines)
         elif length == 4 and _is(data, key, length, _HOPS):
             bit = 16
             if seen & 16 or data[pos] != _OPEN_ARRAY:
-                return UNSURE
+                return UNSURE, reply, n_no_addr
             pos = skip_space(data, pos + 1, end, newlines)
             if pos >= end:
-                return MORE
+                return MORE, reply, n_no_addr
             if data[pos] == _CLOSE_ARRAY:
                 pos += 1
             else:
                 while True:
                     if data[pos] != _OPEN_OBJECT:
-                        return UNSURE
-                    pos = _hop(data, pos + 1, end, newlines, columns, reply, ints, floats)
+                        return UNSURE, reply, n_no_addr
+                    pos, is_reply = _hop(data, pos + 1, end, newlines, columns, reply)
                     if pos < 0:
-                        return pos
-                    if ints[I_TTL]:
+                        return pos, reply, n_no_addr
+                    if is_reply:
                         if reply > first_reply and ttl[reply] < ttl[reply - 1]:
                             is_sorted = False
                         reply += 1
@@ -276,42 +282,40 @@ def _record(data, pos, end, newlines, columns, ints, floats):
                         n_no_addr += 1
                     pos = skip_space(data, pos, end, newlines)
                     if pos >= end:
-                        return MORE
+                        return MORE, reply, n_no_addr
                     if data[pos] == _CLOSE_ARRAY:
                         pos += 1
                         break
                     if data[pos] != _COMMA:
-                        return UNSURE
+                        return UNSURE, reply, n_no_addr
                     pos = skip_space(data, pos + 1, end, newlines)
                     if pos >= end:
-                        return MORE
+                        return MORE, reply, n_no_addr
         else:
             pos = skip_value(data, pos, end, newlines)
         if bit and seen & bit:
-            return UNSURE
+            return UNSURE, reply, n_no_addr
         seen |= bit
         if pos < 0:
-            return pos
+            return pos, reply, n_no_addr
         pos = skip_space(data, pos, end, newlines)
         if pos >= end:
-            return MORE
+            return MORE, reply, n_no_addr
         if data[pos] == _CLOSE_OBJECT:
             break
         if data[pos] != _COMMA:
-            return UNSURE
+            return UNSURE, reply, n_no_addr
         pos += 1
     if seen & 6 != 6:
-        return UNSURE
-    start_s[row] = ints[I_SEC] + ints[I_USEC] / 1e6
+        return UNSURE, reply, n_no_addr
+    start_s[row] = seconds
     if not is_sorted:
         sort_by_ttl(ttl, addr, rtt_ms, kind, first_reply, reply)
-    ints[5] = reply
-    ints[6] = n_no_addr
-    return pos + 1
+    return pos + 1, reply, n_no_addr
 
 
 @njit(cache=True, nogil=True)
-def decode(data, pos, end, final, columns, memory):
+def decode(data, pos, end, final, columns, memories):
     """Decode records from data[pos:end] until something needs the caller.
 
     Parameters
@@ -324,44 +328,40 @@ def decode(data, pos, end, final, columns, memory):
     columns : ColumnArrays
         ``TraceColumns.arrays``, with room for end // MIN_TRACE_BYTES more traces and
         end // MIN_REPLY_BYTES more replies.
-    memory : (4,) int64
-        memory[M_LINE]: line that is being read, counted here from what the caller gave;
-        memory[M_ARRAY]: 1 when records are elements of an array; memory[M_EXPECTS_COMMA]: 1 when
-        one was read; memory[M_POS]: where the caller finds the cause.
+    memories : (1,) MEMORY
+        Its line is counted here from what the caller gave.
 
     Returns
     -------
     int
-        DONE: all read, the stream has ended. NEED: more bytes from memory[M_POS] on. SLOW: what
-        begins at memory[M_POS] is not for here. END_OF_ARRAY: its bracket is at memory[M_POS].
+        DONE: all read, the stream has ended. NEED: more bytes from its ``pos`` on. SLOW: what
+        begins at ``pos`` is not for here. END_OF_ARRAY: its bracket is at ``pos``.
     """
-    count, reply_ptr = columns.count, columns.reply_ptr
-    ints = np.zeros(7, np.int64)
-    floats = np.zeros(1, np.float64)
-    newlines = memory[M_ARRAY] == 1
+    memory, count, reply_ptr = memories[0], columns.counts[0], columns.reply_ptr
+    newlines = memory.in_array
     while True:
         while pos < end and (
             data[pos] == 32 or data[pos] == 9 or data[pos] == 13 or data[pos] == 10
         ):
             if data[pos] == 10:
-                memory[M_LINE] += 1
+                memory.line += 1
             pos += 1
-        memory[M_POS] = pos
+        memory.pos = pos
         if pos >= end:
             return DONE if final else NEED
         if newlines:
             if data[pos] == _CLOSE_ARRAY:
                 return END_OF_ARRAY
-            if memory[M_EXPECTS_COMMA]:
+            if memory.expects_comma:
                 if data[pos] != _COMMA:
                     return SLOW
-                memory[M_EXPECTS_COMMA] = 0
+                memory.expects_comma = False
                 pos += 1
                 continue
         if data[pos] != _OPEN_OBJECT:
             return SLOW
         first = pos
-        pos = _record(data, pos, end, newlines, columns, ints, floats)
+        pos, n_replies, n_no_addr = _record(data, pos, end, newlines, columns)
         if pos == MORE and not final:
             return NEED
         if pos < 0:
@@ -376,9 +376,9 @@ def decode(data, pos, end, final, columns, memory):
         else:
             for at in range(first, pos):
                 if data[at] == 10:
-                    memory[M_LINE] += 1
-            memory[M_EXPECTS_COMMA] = 1
-        count[N_NO_ADDR] += ints[6]
-        count[N_REPLIES] = ints[5]
-        count[N_TRACES] += 1
-        reply_ptr[count[N_TRACES]] = ints[5]
+                    memory.line += 1
+            memory.expects_comma = True
+        count.n_no_addr += n_no_addr
+        count.n_replies = n_replies
+        count.n_traces += 1
+        reply_ptr[count.n_traces] = n_replies

@@ -176,28 +176,27 @@ def _skip_key(data, pos, end, newlines):
 
 
 @njit(cache=True, nogil=True)
-def read_int(data, pos, end, out, place):
-    """A number of at most 10 digits and no sign, into out[place] (int64)."""
+def read_int(data, pos, end):
+    """A number of at most 10 digits and no sign: behind it, and what it is (int64)."""
     first = pos
     value = np.int64(0)
     while pos < end and _ZERO <= data[pos] <= _NINE:
         value = value * 10 + (np.int64(data[pos]) - _ZERO)
         pos += 1
         if pos - first > 10:
-            return UNSURE
+            return UNSURE, value
     if pos >= end:
-        return MORE
+        return MORE, value
     if pos == first or (pos - first > 1 and data[first] == _ZERO):
-        return UNSURE
+        return UNSURE, value
     if data[pos] == _POINT or data[pos] == 0x65 or data[pos] == 0x45:
-        return UNSURE
-    out[place] = value
-    return pos
+        return UNSURE, value
+    return pos, value
 
 
 @njit(cache=True, nogil=True)
-def read_decimal(data, pos, end, out, place):
-    """A number without sign and exponent and of at most 15 digits, into out[place] (float64).
+def read_decimal(data, pos, end):
+    """A number without sign and exponent and of at most 15 digits: behind it, and what it is.
 
     Such a number divided by its power of ten is the double nearest to the text.
     """
@@ -209,9 +208,9 @@ def read_decimal(data, pos, end, out, place):
         n_digits += 1
         pos += 1
     if pos >= end:
-        return MORE
+        return MORE, np.nan
     if n_digits == 0 or (n_digits > 1 and data[first] == _ZERO):
-        return UNSURE
+        return UNSURE, np.nan
     n_decimals = 0
     if data[pos] == _POINT:
         pos += 1
@@ -221,13 +220,12 @@ def read_decimal(data, pos, end, out, place):
             n_decimals += 1
             pos += 1
         if pos >= end:
-            return MORE
+            return MORE, np.nan
         if n_decimals == 0:
-            return UNSURE
+            return UNSURE, np.nan
     if n_digits > 15 or data[pos] == 0x65 or data[pos] == 0x45:
-        return UNSURE
-    out[place] = np.float64(value) / _POWERS[n_decimals]
-    return pos
+        return UNSURE, np.nan
+    return pos, np.float64(value) / _POWERS[n_decimals]
 
 
 @njit(cache=True, nogil=True)

@@ -56,7 +56,7 @@ def sniff(head: bytes) -> bool:
         length = int.from_bytes(head[4:8], "big")
         if 0 < head[3] <= max(TYPE_NAMES) and length <= wire.MAX_RECORD:
             return True
-    return wire.find_record(data, 0, len(data), False, np.zeros(4, np.int64)) == wire.DONE
+    return wire.find_record(data, 0, len(data), False)[0] == wire.DONE
 
 
 def read(stream: BinaryIO, report: ReadReport) -> Iterator[TraceBatch]:
@@ -97,10 +97,9 @@ class WartsDecoder(TraceDecoder):
         self._n_numbered = 0
         self._n_skipped = np.zeros(wire.MAX_TYPE + 1, np.int64)
         self._table = np.empty((0, 2), np.uint64)
-        self._memory = np.zeros(4, np.int64)
+        self._memories = np.zeros(1, wire.MEMORY)
 
     def decode(self, window: ByteWindow, at: int, columns: TraceColumns) -> Step:
-        memory = self._memory
         most = len(window.data) // wire.MIN_ADDRESS_BYTES + 1
         if len(self._table) < most:
             self._table = np.empty((most, 2), np.uint64)
@@ -115,9 +114,9 @@ class WartsDecoder(TraceDecoder):
                 self._numbered,
                 self._n_numbered,
                 self._n_skipped,
-                memory,
+                self._memories,
             )
-            at = int(memory[wire.M_POS])
+            at = int(self._memories[0]["pos"])
             if code in (wire.DONE, wire.NEED):
                 return More(at)
             if code != wire.ADDRESS:
@@ -137,18 +136,16 @@ class WartsDecoder(TraceDecoder):
         last = "no record from here to the end: damaged or cut short"
         if code == wire.LOST:
             return Broken(at + 1, place, "bytes that are no record", is_lost=True, if_last=last)
-        reason = wire.REASONS[self._memory[wire.M_REASON]]
+        reason = wire.REASONS[self._memories[0]["reason"]]
         behind = _behind(window, at)
         if behind is not None:
             return Broken(behind, place, reason)
         return Broken(body, place, reason, is_lost=True, if_last=last)
 
     def resynchronise(self, window: ByteWindow, at: int) -> int | More | None:
-        found_at = np.zeros(4, np.int64)
-        found = wire.find_record(window.data, at, window.end, window.final, found_at)
+        found, at = wire.find_record(window.data, at, window.end, window.final)
         if found == wire.LOST:
             return None
-        at = int(found_at[wire.M_POS])
         return at if found == wire.DONE else More(at)
 
     def leave(self, window: ByteWindow, at: int) -> None:

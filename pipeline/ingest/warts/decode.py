@@ -17,7 +17,6 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pipeline.ingest.columns import N_NO_ADDR, N_REPLIES, N_TRACES
 from pipeline.ingest.icmp import reply_kind, sort_by_ttl
 from pipeline.model.traces import KIND_OTHER, KIND_UNKNOWN
 
@@ -69,8 +68,15 @@ SOURCE_NUMBER, DESTINATION_NUMBER, START, SOURCE, DESTINATION = 3, 4, 5, 26, 27
 REPLY_NUMBER, REPLY_TTL, REPLY_FLAGS, REPLY_RTT, REPLY_ICMP, REPLY_ADDR = 1, 2, 4, 6, 7, 18
 FLAG_TCP, FLAG_UDP = 0x20, 0x40  # the reply was no ICMP message
 
-# Places in ``memory``: what a record in progress has read.
-M_POS, M_REASON, M_N_ADDRS, M_ADDR = range(4)
+MEMORY = np.dtype(
+    [
+        ("pos", np.int64),  # where the caller finds the cause
+        ("reason", np.int64),  # in REASONS
+        ("n_addrs", np.int64),  # in the table of the record in progress
+        ("addr", np.int64),  # row there of the address that was read last
+    ],
+    align=True,
+)
 
 
 @njit(cache=True, nogil=True)
@@ -102,33 +108,33 @@ def parse_address(data, pos, length, kind, out, row):
 
 @njit(cache=True, nogil=True)
 def _record_address(data, pos, end, table, memory):
-    """Step over an address value; memory[M_ADDR] becomes its row in the record's table.
+    """Step over an address value; memory.addr becomes its row in the record's table.
 
     Returns the position behind it, or -1 with the reason in memory.
     """
     if pos >= end:
-        memory[M_REASON] = BAD_PARAMS
+        memory.reason = BAD_PARAMS
         return -1
     length = np.int64(data[pos])
     if length == 0:
         if pos + 5 > end:
-            memory[M_REASON] = BAD_PARAMS
+            memory.reason = BAD_PARAMS
             return -1
         number = _u32(data, pos + 1)
-        if number >= memory[M_N_ADDRS]:
-            memory[M_REASON] = BAD_REFERENCE
+        if number >= memory.n_addrs:
+            memory.reason = BAD_REFERENCE
             return -1
-        memory[M_ADDR] = number
+        memory.addr = number
         return pos + 5
     if pos + 2 + length > end:
-        memory[M_REASON] = BAD_PARAMS
+        memory.reason = BAD_PARAMS
         return -1
-    number = memory[M_N_ADDRS]
+    number = memory.n_addrs
     if not parse_address(data, pos + 2, length, np.int64(data[pos + 1]), table, number):
-        memory[M_REASON] = BAD_ADDRESS
+        memory.reason = BAD_ADDRESS
         return -1
-    memory[M_ADDR] = number
-    memory[M_N_ADDRS] = number + 1
+    memory.addr = number
+    memory.n_addrs = number + 1
     return pos + 2 + length
 
 
@@ -142,7 +148,7 @@ def _parameters(data, pos, end, sizes, places, table, memory):
     n_known = len(sizes)
     for flag in range(n_known):
         places[flag] = -1
-    memory[M_REASON] = BAD_PARAMS
+    memory.reason = BAD_PARAMS
     if pos >= end:
         return -1
     if data[pos] == 0:
@@ -172,7 +178,7 @@ def _parameters(data, pos, end, sizes, places, table, memory):
                     value = _record_address(data, value, stop, table, memory)
                     if value < 0:
                         return -1
-                    places[flag] = memory[M_ADDR]
+                    places[flag] = memory.addr
                 else:
                     if size == EXTENSION_VALUE:
                         if value + 2 > stop:
@@ -213,11 +219,12 @@ def _trace(data, pos, end, columns, table, numbered, n_numbered, places, memory)
 
     Returns the position behind its end mark, or -1 with the reason in memory.
     """
-    src_addr, dst_addr, start_s, reply_ptr, ttl, addr, rtt_ms, kind, count = columns
-    row, reply = count[N_TRACES], count[N_REPLIES]
+    src_addr, dst_addr, start_s, reply_ptr, ttl, addr, rtt_ms, kind, counts = columns
+    count = counts[0]
+    row, reply = count.n_traces, count.n_replies
     first_reply = reply
     n_no_addr = 0
-    memory[M_N_ADDRS] = 0
+    memory.n_addrs = 0
     pos = _parameters(data, pos, end, TRACE_VALUES, places, table, memory)
     if pos < 0:
         return -1
@@ -227,19 +234,19 @@ def _trace(data, pos, end, columns, table, numbered, n_numbered, places, memory)
         data, places, SOURCE_NUMBER, SOURCE, table, numbered, n_numbered, src_addr, row
     )
     if found < 0:
-        memory[M_REASON] = BAD_REFERENCE
+        memory.reason = BAD_REFERENCE
         return -1
     found = _known_address(
         data, places, DESTINATION_NUMBER, DESTINATION, table, numbered, n_numbered, dst_addr, row
     )
     if found <= 0:
-        memory[M_REASON] = BAD_REFERENCE if found < 0 else NO_DESTINATION
+        memory.reason = BAD_REFERENCE if found < 0 else NO_DESTINATION
         return -1
     start_s[row] = 0.0
     if places[START] >= 0:
         start_s[row] = _u32(data, places[START]) + _u32(data, places[START] + 4) / 1e6
     if pos + 2 > end:
-        memory[M_REASON] = NO_END
+        memory.reason = NO_END
         return -1
     n_replies = _u16(data, pos)
     pos += 2
@@ -249,13 +256,13 @@ def _trace(data, pos, end, columns, table, numbered, n_numbered, places, memory)
         if pos < 0:
             return -1
         if places[REPLY_TTL] < 0 or data[places[REPLY_TTL]] == 0:
-            memory[M_REASON] = NO_TTL
+            memory.reason = NO_TTL
             return -1
         found = _known_address(
             data, places, REPLY_NUMBER, REPLY_ADDR, table, numbered, n_numbered, addr, reply
         )
         if found < 0:
-            memory[M_REASON] = BAD_REFERENCE
+            memory.reason = BAD_REFERENCE
             return -1
         if found == 0:
             n_no_addr += 1
@@ -278,7 +285,7 @@ def _trace(data, pos, end, columns, table, numbered, n_numbered, places, memory)
         reply += 1
     while True:
         if pos + 2 > end:
-            memory[M_REASON] = NO_END
+            memory.reason = NO_END
             return -1
         attachment = _u16(data, pos)
         pos += 2
@@ -287,9 +294,9 @@ def _trace(data, pos, end, columns, table, numbered, n_numbered, places, memory)
         pos += attachment & 0xFFF
     if not is_sorted:
         sort_by_ttl(ttl, addr, rtt_ms, kind, first_reply, reply)
-    count[N_NO_ADDR] += n_no_addr
-    count[N_TRACES] = row + 1
-    count[N_REPLIES] = reply
+    count.n_no_addr += n_no_addr
+    count.n_traces = row + 1
+    count.n_replies = reply
     reply_ptr[row + 1] = reply
     return pos
 
@@ -300,7 +307,7 @@ def _is_magic(data, pos):
 
 
 @njit(cache=True, nogil=True)
-def decode(data, pos, end, final, columns, table, numbered, n_numbered, n_skipped, memory):
+def decode(data, pos, end, final, columns, table, numbered, n_numbered, n_skipped, memories):
     """Decode records from data[pos:end] until something needs the caller.
 
     Parameters
@@ -319,19 +326,18 @@ def decode(data, pos, end, final, columns, table, numbered, n_numbered, n_skippe
         Addresses of address records.
     n_skipped : (256,) int64
         Records of other types, by type; counted here.
-    memory : (4,) int64
-        memory[M_POS]: where the caller finds the cause; memory[M_REASON]: in REASONS.
+    memories : (1,) MEMORY
 
     Returns
     -------
     int
-        DONE: all read, the stream has ended. NEED: more bytes from memory[M_POS] on. CUT: the last
-        record, at memory[M_POS], is longer than the stream. LOST: no header at memory[M_POS].
+        DONE: all read, the stream has ended. NEED: more bytes from its ``pos`` on. CUT: the last
+        record, at ``pos``, is longer than the stream. LOST: no header at ``pos``.
         BROKEN: the record there is refused. ADDRESS: an address record stands there.
     """
-    places = np.empty(40, np.int64)
+    memory, places = memories[0], np.empty(40, np.int64)
     while True:
-        memory[M_POS] = pos
+        memory.pos = pos
         if pos == end and final:
             return DONE
         if end - pos < HEADER_BYTES:
@@ -358,7 +364,7 @@ def decode(data, pos, end, final, columns, table, numbered, n_numbered, n_skippe
             # A wrong length must not swallow the records behind this one.
             pos = next_pos if fits else behind
         elif not fits:
-            memory[M_REASON] = BAD_LENGTH
+            memory.reason = BAD_LENGTH
             return BROKEN
         elif kind == TYPE_ADDRESS:
             return ADDRESS
@@ -368,14 +374,14 @@ def decode(data, pos, end, final, columns, table, numbered, n_numbered, n_skippe
 
 
 @njit(cache=True, nogil=True)
-def find_record(data, pos, end, final, memory):
+def find_record(data, pos, end, final):
     """Look for the next place at or after ``pos`` where a record begins and leads to another.
 
     Returns
     -------
-    int
-        DONE: found, at memory[M_POS]. NEED: whether a record begins at memory[M_POS] depends on
-        bytes that are not here yet. LOST: none to the end of the stream.
+    int, int
+        DONE: found, at that position. NEED: whether a record begins there depends on bytes that
+        are not here yet. LOST: none to the end of the stream.
     """
     while pos + HEADER_BYTES <= end:
         if _is_magic(data, pos):
@@ -385,14 +391,10 @@ def find_record(data, pos, end, final, memory):
                 next_pos = pos + HEADER_BYTES + length
                 if next_pos + 2 <= end:
                     if _is_magic(data, next_pos):
-                        memory[M_POS] = pos
-                        return DONE
+                        return DONE, pos
                 elif not final:
-                    memory[M_POS] = pos
-                    return NEED
+                    return NEED, pos
                 elif next_pos == end:
-                    memory[M_POS] = pos
-                    return DONE
+                    return DONE, pos
         pos += 1
-    memory[M_POS] = pos if pos < end else end
-    return LOST if final else NEED
+    return (LOST if final else NEED), min(pos, end)

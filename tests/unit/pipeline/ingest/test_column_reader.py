@@ -17,7 +17,7 @@ from pipeline.ingest.column_reader import (
     TraceDecoder,
     Unreadable,
 )
-from pipeline.ingest.columns import N_TRACES, ByteWindow, TraceColumns
+from pipeline.ingest.columns import ByteWindow, TraceColumns
 from pipeline.model.reading import ReadReport
 from tests.unit.pipeline.ingest import warts_bytes as wb
 
@@ -53,10 +53,10 @@ class Letters(TraceDecoder):
             record = data[at:stop].strip(b" ")
             if not record.islower():
                 return Broken(stop + 1, place, "capital", record.decode())
-            row = int(columns.count[N_TRACES])
+            row = int(columns.count["n_traces"])
             columns.src_addr[row] = columns.dst_addr[row] = 0
             columns.start_s[row] = record[0]
-            columns.count[N_TRACES] += 1
+            columns.count["n_traces"] += 1
             at = stop + 1
         return More(at)
 

@@ -9,7 +9,6 @@ import pytest
 
 from pipeline.ingest.columns import (
     CLOCK_LEAD_S,
-    N_TRACES,
     NEWEST_START_S,
     TraceColumns,
     count_batch,
@@ -24,7 +23,7 @@ def batch(*start_s: float) -> TraceBatch:
     """Traces without replies."""
     columns = TraceColumns(len(start_s), 0)
     columns.start_s[:] = start_s
-    columns.count[N_TRACES] = len(start_s)
+    columns.count["n_traces"] = len(start_s)
     columns.reply_ptr[:] = 0
     taken = columns.take()
     assert taken is not None

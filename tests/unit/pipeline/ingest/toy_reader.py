@@ -9,7 +9,7 @@ import numpy as np
 
 from pipeline.errors import FormatError
 from pipeline.ingest.column_reader import Broken, ColumnReader, More, Step, TraceDecoder
-from pipeline.ingest.columns import N_REPLIES, N_TRACES, ByteWindow, TraceColumns
+from pipeline.ingest.columns import ByteWindow, TraceColumns
 from pipeline.model.addresses import parse_addr
 from pipeline.model.reading import ReadReport
 from pipeline.model.traces import KIND_TIME_EXCEEDED, TraceBatch
@@ -54,12 +54,12 @@ class ToyDecoder(TraceDecoder):
 
 
 def _take(addrs: list[tuple[int, int]], columns: TraceColumns) -> None:
-    row, first = int(columns.count[N_TRACES]), int(columns.count[N_REPLIES])
+    row, first = int(columns.count["n_traces"]), int(columns.count["n_replies"])
     last = first + len(addrs) - 1
     columns.src_addr[row], columns.dst_addr[row], columns.start_s[row] = 0, addrs[0], 1e9
     columns.addr[first:last] = np.array(addrs[1:], np.uint64).reshape(-1, 2)
     columns.ttl[first:last] = np.arange(1, len(addrs))
     columns.rtt_ms[first:last] = 1.0
     columns.kind[first:last] = KIND_TIME_EXCEEDED
-    columns.count[N_TRACES], columns.count[N_REPLIES] = row + 1, last
+    columns.count["n_traces"], columns.count["n_replies"] = row + 1, last
     columns.reply_ptr[row + 1] = last
