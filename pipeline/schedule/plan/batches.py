@@ -24,16 +24,11 @@ import numpy as np
 from pipeline.model.columns.ragged import offsets, take_rows
 from pipeline.model.search.tasks import Device, SearchTask, TaskKind
 from pipeline.schedule.plan.costs import DEFAULTS, DEVICES, LANES, Costs
+from pipeline.schedule.thresholds import THRESHOLDS, PlanThresholds
 
 MIN_LANES = 32  # a sweep of fewer sources costs nearly what one of 32 costs
 SWEEP_GAIN = 2.0  # below it, single searches: they finish one by one and balance better
-# Of shards on a core: 16 MB of indices, a sweep of some 0.2 s; results of a few MB. On a GPU the
-# ASes of a shard are swept together: 64 million arcs are 0.5 GB of host memory while they are read,
-# and their results some 30 MB.
-SHARD_ARCS = {"cpu": 4_000_000, "gpu": 64_000_000}
-SHARD_SOURCES = {"cpu": 16_384, "gpu": 262_144}
-SHARDS_A_WORKER = 4  # so that shards still balance; more only where each is worth a task
-SHARD_TASKS = 20  # a shard worth this many tasks: beyond it the task's own cost is under 5 %
+SHARD_SOURCES = {"cpu": 16_384, "gpu": 262_144}  # results of a few MB, and of some 30
 _KINDS: tuple[TaskKind, ...] = ("search", "pack", "shard")
 
 
@@ -144,6 +139,7 @@ def plan(
     snapshot: str = "",
     distances_dir: str = "",
     verify: bool = False,
+    thresholds: PlanThresholds = THRESHOLDS,
 ) -> Plan:
     """Cut the searches of some ASes into tasks.
 
@@ -162,6 +158,7 @@ def plan(
         Ingresses of one AS a task carries; None: auto.
     costs : Costs
         What searches and tasks take on this machine.
+    thresholds : PlanThresholds
 
     Returns
     -------
@@ -177,9 +174,8 @@ def plan(
         alone, lanes = _alone(n_sources, search_s, sweep_s, n_workers, costs.task_s)
         all_s = np.where(n_sources == 1, search_s, -(-n_sources // LANES) * sweep_s)
         # On a GPU sweeps of small graphs cost their launch: it pays to share even dearer ones.
-        worth_s = np.where(gpu, _shard_s(all_s[gpu], n_workers, costs), costs.task_s)
-        most = np.where(gpu, SHARD_ARCS["gpu"], SHARD_ARCS["cpu"])
-        small = ~alone & (all_s < worth_s) & (arcs <= most)
+        worth_s = np.where(gpu, _shard_s(all_s[gpu], n_workers, costs, thresholds), costs.task_s)
+        small = ~alone & (all_s < worth_s) & (arcs <= thresholds.shard_arcs(gpu))
         per_task = np.where(alone, 1, lanes)
     else:
         small = np.zeros(len(first), bool)
@@ -194,7 +190,7 @@ def plan(
     gpu, search_s, per_task = gpu[order], search_s[order], per_task[order]
     n_small = int(small.sum())
     parts = [
-        _shards(nodes, arcs, ptr, rounds[:n_small], n_workers, devices, costs, gpu),
+        _shards(nodes, arcs, ptr, rounds[:n_small], n_workers, devices, costs, gpu, thresholds),
         _parts(ptr, n_small, per_task, gpu, search_s, arcs, costs),
     ]
     columns = [np.concatenate(column) for column in zip(*parts, strict=True)]
@@ -317,13 +313,13 @@ def _rounds(n_sources: np.ndarray) -> np.ndarray:
     return np.ceil(np.log2(np.maximum(-(-n_sources // LANES), 1))).astype(np.int64)
 
 
-def _shard_s(all_s: np.ndarray, n_workers: int, costs: Costs) -> float:
+def _shard_s(all_s: np.ndarray, n_workers: int, costs: Costs, thresholds: PlanThresholds) -> float:
     """Seconds that a shard should take where all ASes together take ``all_s``."""
-    even_s = all_s.sum() / (SHARDS_A_WORKER * n_workers)
-    return float(np.clip(even_s, costs.task_s, SHARD_TASKS * costs.task_s))
+    even_s = all_s.sum() / (thresholds.shards_a_worker * n_workers)
+    return float(np.clip(even_s, costs.task_s, thresholds.shard_tasks * costs.task_s))
 
 
-def _shards(nodes, arcs, ptr, rounds, n_workers, devices, costs, gpu):
+def _shards(nodes, arcs, ptr, rounds, n_workers, devices, costs, gpu, thresholds):
     """Runs of small graphs of as many rounds each, cut by estimated time, arcs and sources."""
     n_small = len(rounds)
     nodes, arcs, n_sources = nodes[:n_small], arcs[:n_small], np.diff(ptr[: n_small + 1])
@@ -339,10 +335,9 @@ def _shards(nodes, arcs, ptr, rounds, n_workers, devices, costs, gpu):
     all_there = costs.gpu.sweep_s * n_sweeps.max() + float((there + way).sum())
     device_of_all = _on_gpu(np.array([all_there < here.sum()]), devices)[0]
     cost = there if device_of_all else here
-    target_s = _shard_s(cost, n_workers, costs)
-    most_arcs, most_sources = (
-        most[DEVICES[int(device_of_all)]] for most in (SHARD_ARCS, SHARD_SOURCES)
-    )
+    target_s = _shard_s(cost, n_workers, costs, thresholds)
+    most_arcs = thresholds.shard_arcs(device_of_all)
+    most_sources = SHARD_SOURCES[DEVICES[int(device_of_all)]]
     cut = np.append(True, np.diff(rounds) > 0)
     for amount, limit in ((cost, target_s), (arcs, most_arcs), (n_sources, most_sources)):
         before = (np.cumsum(amount) - amount) // limit

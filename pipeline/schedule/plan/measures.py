@@ -21,7 +21,6 @@ import numpy as np
 from pipeline.metrics import EVERY_NODE, WidthMetric, metrics_of, own_kernels
 from pipeline.model.search.exact import ExactJob
 from pipeline.model.search.tasks import Device, WidthKind, WidthTask
-from pipeline.schedule.plan.batches import SHARD_ARCS, SHARD_TASKS, SHARDS_A_WORKER
 from pipeline.schedule.plan.costs import DEFAULTS, DEVICES, LANES, Costs
 from pipeline.schedule.plan.steps import by_candidates
 from pipeline.schedule.thresholds import THRESHOLDS, PlanThresholds
@@ -32,7 +31,7 @@ NO_WEIGHTS = (
 )
 ROUNDS = 40  # launches of a shard on a GPU, each at least as long as a search of no arcs
 BY_WEIGHT = 10.0  # a search by weight costs so many by hops
-FINE = 4  # a shard is this part of SHARDS_A_WORKER's: estimates are rough, so small ones balance
+FINE = 4  # a shard is this part of a fair share: estimates are rough, so small ones balance
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +160,7 @@ def plan_widths(
     ]
     kept = np.flatnonzero(~is_job)
     cost_s, on_gpu, arcs = cost_s[kept], on_gpu[kept], arcs[kept]
-    start = _cut(cost_s, arcs, on_gpu, n_workers, costs)
+    start = _cut(cost_s, arcs, on_gpu, n_workers, costs, thresholds)
     task_s = np.add.reduceat(cost_s, start) if len(start) else np.empty(0)
     task_s = task_s + np.where(on_gpu[start], ROUNDS * costs.gpu.search_s, 0.0)
     order = np.argsort(-task_s, kind="stable")
@@ -252,14 +251,19 @@ def _on_gpu(
 
 
 def _cut(
-    cost_s: np.ndarray, arcs: np.ndarray, on_gpu: np.ndarray, n_workers: int, costs: Costs
+    cost_s: np.ndarray,
+    arcs: np.ndarray,
+    on_gpu: np.ndarray,
+    n_workers: int,
+    costs: Costs,
+    thresholds: PlanThresholds,
 ) -> np.ndarray:
     """Where tasks begin: runs of one device, of about a fair share, no more arcs than fit."""
     if not len(cost_s):
         return np.empty(0, np.int64)
-    fair_s = cost_s.sum() / (SHARDS_A_WORKER * n_workers)
-    target_s = np.where(on_gpu, fair_s, fair_s / FINE).clip(SHARD_TASKS * costs.task_s)
-    most = np.where(on_gpu, SHARD_ARCS["gpu"], SHARD_ARCS["cpu"])
+    fair_s = cost_s.sum() / (thresholds.shards_a_worker * n_workers)
+    target_s = np.where(on_gpu, fair_s, fair_s / FINE).clip(thresholds.shard_tasks * costs.task_s)
+    most = thresholds.shard_arcs(on_gpu)
     cut = np.append(True, np.diff(on_gpu.astype(np.int8)) != 0)
     alone = (cost_s >= target_s) | (arcs >= most)
     cut |= alone

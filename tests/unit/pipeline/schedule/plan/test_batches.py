@@ -6,8 +6,9 @@ from dask.utils import key_split
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pipeline.schedule.plan.batches import SHARD_ARCS, SHARD_SOURCES, plan, smaller, task_name
+from pipeline.schedule.plan.batches import SHARD_SOURCES, plan, smaller, task_name
 from pipeline.schedule.plan.costs import DEFAULTS, LANES, Cost, Costs
+from pipeline.schedule.thresholds import THRESHOLDS
 from tests.soak import examples
 
 
@@ -206,7 +207,7 @@ def test_every_search_is_in_one_task_and_the_largest_come_first(
         assert (task.kind == "shard") == (len(task.rows) > 1)
         assert task.device in devices
         n_arcs = sum(sizes[row][1] for row in task.rows)
-        most = max(SHARD_ARCS[device] for device in devices)
+        most = max(int(THRESHOLDS.shard_arcs(device == "gpu")) for device in devices)
         assert task.kind != "shard" or n_arcs <= 2 * most
         alone = [
             sum(h == hashes[row] and size[2] > 0 for h, size in zip(hashes, sizes, strict=True))

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from kernels.distance_distribution import MAX_EXACT, N_SOURCES
 from pipeline.metrics import WIDTH_METRICS
-from pipeline.schedule.plan.batches import SHARD_ARCS
 from pipeline.schedule.plan.costs import LANES
 from pipeline.schedule.plan.measures import n_searches, plan_widths
 from pipeline.schedule.plan.stream import Stream
+from pipeline.schedule.thresholds import THRESHOLDS
 from tests.soak import examples
 
 DEVICES = st.sampled_from([("cpu",), ("gpu",), ("cpu", "gpu")])
@@ -61,7 +61,7 @@ def test_every_graph_is_in_one_task_or_job(
         assert task.rows.tolist() == sorted(task.rows.tolist())
         assert task.device in devices
         in_all = sum(arcs[row] for row in task.rows.tolist())
-        assert len(task.rows) == 1 or in_all <= 2 * SHARD_ARCS[task.device]
+        assert len(task.rows) == 1 or in_all <= 2 * THRESHOLDS.shard_arcs(task.device == "gpu")
     assert (np.diff(plan.cost_s) <= 0).all()
     assert not (plan.jobs and (verify or kind != "widths"))
     assert not (tasks and pack is not None and kind == "widths" and not verify)

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from kernels.eccentricity import CLUSTER, Facts
 from pipeline.model.search.exact import ExactJob
+from pipeline.schedule.plan.batches import plan
 from pipeline.schedule.plan.costs import DEFAULTS, Cost, Costs
+from pipeline.schedule.plan.measures import n_searches, plan_widths
 from pipeline.schedule.plan.steps import by_candidates, has_room, next_search, window
 from pipeline.schedule.thresholds import THRESHOLDS
 
@@ -149,6 +152,23 @@ def test_whether_an_as_is_answered_by_candidates():
     assert by_candidates(10, 20, 1, pack=1)
     assert not by_candidates(10_000, 40_000, 64)
     assert not by_candidates(n_nodes, n_arcs, 8, device="gpu")
+
+
+def test_other_thresholds_cut_otherwise():
+    sizes = np.full(100, 10**5)
+    given = (np.arange(100), np.arange(100), sizes, 4 * sizes, [str(i) for i in range(100)])
+    small = replace(THRESHOLDS, shard_arcs_cpu=2 * 4 * 10**5)
+    for thresholds, most in ((THRESHOLDS, 10), (small, 2)):
+        widths = plan_widths(
+            "widths", ("diameter",), *given, n_workers=1, costs=COSTS, thresholds=thresholds
+        )
+        sources = np.arange(101), np.zeros(100, np.int32)
+        packs = plan(*given, *sources, n_workers=1, costs=COSTS, thresholds=thresholds)
+        for tasks in (widths, packs):
+            assert max(len(tasks.task(i).rows) for i in range(tasks.n_tasks)) <= most
+    assert n_searches("effective", ("effective_diameter",), sizes[:1]) > 1000
+    few = replace(THRESHOLDS, max_exact=10, n_sources=64)
+    assert n_searches("effective", ("effective_diameter",), sizes[:1], few) == 4
 
 
 def test_other_thresholds_plan_otherwise():
