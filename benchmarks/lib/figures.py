@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-LEAST_CALLS, MOST_CALLS, BUDGET_S = 5, 51, 1.0  # of one process
+LEAST_CALLS, MOST_CALLS, BUDGET_S = 5, 51, 0.5  # of one process
 N_SOURCES = 100
 INTERNET = {"small": (5_000, 5_000_000), "whole": (47_000, 50_000_000)}  # ASes and routers
 
