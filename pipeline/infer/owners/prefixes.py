@@ -8,6 +8,7 @@ kept as numbers of 8 bytes with origins of 4, in columns that grow in place, and
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import njit
@@ -157,18 +158,28 @@ def _lookup_v4(first, asn, addrs, out):
         out[i] = found if found != _NONE else NO_ASN
 
 
+class _Intervals(NamedTuple):
+    """Intervals so far: ``n`` are written, and one is pending."""
+
+    n: np.int64
+    last_asn: np.int64  # of the last one written
+    start: np.int64  # of the pending one; -1: there is none
+    asn: np.int64  # its AS
+
+
 @njit(cache=True, nogil=True)
-def _emit_v4(first, asn, state, start, value):
-    """Begin an interval; the last one at the same place counts. ``state``: n, pending, its AS, AS.
+def _emit_v4(first, asn, so_far, start, value):
+    """Begin an interval; the last one at the same place counts.
 
     What is pending is written once the next one begins elsewhere, unless its AS goes on.
     """
-    if state[1] >= 0 and start != state[1] and state[2] != state[3]:
+    n, last_asn = so_far.n, so_far.last_asn
+    if so_far.start >= 0 and start != so_far.start and so_far.asn != last_asn:
         if len(first):
-            first[state[0]], asn[state[0]] = state[1], state[2]
-        state[0] += 1
-        state[3] = state[2]
-    state[1], state[2] = start, value
+            first[n], asn[n] = so_far.start, so_far.asn
+        n += 1
+        last_asn = so_far.asn
+    return _Intervals(n, last_asn, start, value)
 
 
 @njit(cache=True, nogil=True)
@@ -178,19 +189,18 @@ def _flatten_v4(key, origin, first, asn):
     ends = np.empty(33, np.int64)  # prefixes around this place; each is longer than the last
     values = np.empty(33, np.int64)
     depth = 0
-    state = np.array([0, -1, _NONE, _NONE])
+    so_far = _Intervals(np.int64(0), np.int64(_NONE), np.int64(-1), np.int64(_NONE))
     for i in range(len(key) + 1):
         start = np.int64(key[i] >> np.uint64(_LENGTH_BITS)) if i < len(key) else size
         while depth > 0 and ends[depth - 1] <= start:
             depth -= 1
             if ends[depth] < size:
-                around = values[depth - 1] if depth > 0 else _NONE
-                _emit_v4(first, asn, state, ends[depth], around)
+                around = values[depth - 1] if depth > 0 else np.int64(_NONE)
+                so_far = _emit_v4(first, asn, so_far, ends[depth], around)
         if i < len(key):
             length = np.int64(key[i] & np.uint64((1 << _LENGTH_BITS) - 1))
             ends[depth] = start + (np.int64(1) << (32 - length))
             values[depth] = np.int64(origin[i])
-            _emit_v4(first, asn, state, start, values[depth])
+            so_far = _emit_v4(first, asn, so_far, start, values[depth])
             depth += 1
-    _emit_v4(first, asn, state, size, _NONE)
-    return state[0]
+    return _emit_v4(first, asn, so_far, size, np.int64(_NONE)).n

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.infer.traces.address_table import AddressTable
-from pipeline.infer.traces.rules import COUNTS, clean_traces
+from pipeline.infer.traces.rules import clean_traces
 from pipeline.infer.traces.spool import Block, SpoolWriter, save_array, scratch_faults
 from pipeline.model.traces import TraceBatch
 
@@ -120,7 +120,7 @@ class Observer:
             self._role,
         )
         self._writer.add(hop_count, flags, hop_ttl[:n_hops], hop_id[:n_hops], hop_rtt[:n_hops])
-        self._counts.update(dict(zip(COUNTS, counts.tolist(), strict=True)))
+        self._counts.update(counts._asdict())
         self._n_traces += end - start
         self._n_hops += n_hops
 

@@ -20,12 +20,13 @@ Nothing is known here of ASes, of other traces, or of the order of files.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from pipeline.model.traces import KIND_TIME_EXCEEDED
 
-COUNTS = ("multi_replier_hops", "repeated_addresses", "loops", "destination_replies")
 DESTINATION = 1  # trace flag: its last hop is the destination's own reply
 # Roles of an address, bits:
 ROUTER = 1  # it answered as a router
@@ -34,6 +35,15 @@ _TIME_EXCEEDED = KIND_TIME_EXCEEDED
 # Replies at one TTL that are looked at: no tool sends as many probes, and the count is quadratic.
 _MAX_REPLIERS = 256
 _MAX_HOPS = 255
+
+
+class RuleCounts(NamedTuple):
+    """How often the rules above were applied."""
+
+    multi_replier_hops: int
+    repeated_addresses: int
+    loops: int
+    destination_replies: int
 
 
 @njit(cache=True, nogil=True)
@@ -89,10 +99,9 @@ def clean_traces(
     Returns
     -------
     n_hops : int
-    counts : (4,) int64
-        In the order of ``COUNTS``.
+    counts : RuleCounts
     """
-    counts = np.zeros(4, np.int64)
+    n_multi = n_repeated = n_loops = n_destinations = 0
     n_out = 0
     for trace in range(len(reply_ptr) - 1):
         first = n_out
@@ -110,14 +119,14 @@ def clean_traces(
                 ids, kind, rtt, start, min(row, start + _MAX_REPLIERS)
             )
             if not alone:
-                counts[0] += 1
+                n_multi += 1
             # Repeats of the destination write no hop, so its TTL stays that of the first.
             if (
                 n_out > first
                 and out_id[n_out - 1] == hop
                 and (last_is_destination or this_ttl == out_ttl[n_out - 1] + 1)
             ):
-                counts[1] += 1
+                n_repeated += 1
                 if last_is_destination:  # it went on answering: still one final reply
                     last_exceeded = last_exceeded or exceeded
                     continue
@@ -128,7 +137,7 @@ def clean_traces(
                         again = True
                         break
                 if again:
-                    counts[2] += 1
+                    n_loops += 1
                     break
             if n_out > first:
                 role[out_id[n_out - 1]] |= ROUTER  # not the final reply after all
@@ -149,9 +158,9 @@ def clean_traces(
             if last_is_destination:
                 flags[trace] = DESTINATION
                 role[out_id[n_out - 1]] |= TARGET
-                counts[3] += 1
+                n_destinations += 1
                 if last_exceeded:
                     role[out_id[n_out - 1]] |= ROUTER
             else:
                 role[out_id[n_out - 1]] |= ROUTER
-    return n_out, counts
+    return n_out, RuleCounts(n_multi, n_repeated, n_loops, n_destinations)
