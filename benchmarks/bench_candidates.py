@@ -62,7 +62,7 @@ ENOUGH_S = 20.0  # seconds of repeats of one run; at most the number asked for
 SCHEDULES = ("free", "barrier")
 
 
-class Told:
+class Reported:
     """What outcomes say of one run."""
 
     def __init__(self) -> None:
@@ -91,16 +91,16 @@ class Told:
 
 def answer_of(
     cluster: Cluster, job: ExactJob, costs: Costs, **options: Any
-) -> tuple[float, ExactResult, Told]:
+) -> tuple[float, ExactResult, Reported]:
     """Seconds until the answer is there, the answer, and what was told."""
-    told = Told()
+    reported = Reported()
     started = time.perf_counter()
-    answers = search_exactly(cluster, [job], costs=costs, told=told, **options)
+    answers = search_exactly(cluster, [job], costs=costs, on_outcome=reported, **options)
     answer = next(answers)
     wall_s = time.perf_counter() - started
     for _ in answers:  # what still runs
         raise AssertionError("one job has one answer")
-    return wall_s, answer, told
+    return wall_s, answer, reported
 
 
 def whole_of(cluster: Cluster, job: ExactJob) -> tuple[float, Any]:
@@ -150,7 +150,7 @@ def rows_on(
                 # The first searches of a worker load code: they are in none of the rows.
                 if not walls:
                     answer_of(cluster, job, costs, **options | {"max_searches": 2 * n_workers + 2})
-                wall_s, answer, told = answer_of(cluster, job, costs, **options)
+                wall_s, answer, reported = answer_of(cluster, job, costs, **options)
                 walls.append(wall_s)
             found.append(interval(answer.widths))
             check(found, job.metrics, not given.most)
@@ -164,7 +164,7 @@ def rows_on(
                 "exact": bool(answer.widths.exact[0]),
                 "diameter": list(found[-1][:2]),
                 "radius": list(found[-1][2:]),
-                **told.columns(walls[-1], n_workers),
+                **reported.columns(walls[-1], n_workers),
                 "repeats": len(walls),
             }
     if not given.most:

@@ -231,8 +231,8 @@ def main() -> None:
         for name, make in graphs(*made):
             bench.graph(name, make)
     finally:  # a run that is ended keeps what it measured
-        told = others.n_cores()
-        record(arguments.subject, bench.rows, arguments.results, cores_of_others=told)
+        reported = others.n_cores()
+        record(arguments.subject, bench.rows, arguments.results, cores_of_others=reported)
 
 
 if __name__ == "__main__":

@@ -49,7 +49,7 @@ VERIFIED_INGRESSES = 3  # of each
 SMALL = (50, 20_000)  # ASes and routers of what is analyzed first
 
 
-def make_store(store: Path, n_ases: int, n_routers: int, seed: int, told: Path) -> None:
+def make_store(store: Path, n_ases: int, n_routers: int, seed: int, reported: Path) -> None:
     """Write an Internet to a store; seconds of both steps to ``told``. A process of its own."""
     generate_internet(*SMALL)  # compile
     started = time.perf_counter()
@@ -58,10 +58,10 @@ def make_store(store: Path, n_ases: int, n_routers: int, seed: int, told: Path) 
     nothing = {"as_names": {}, "inputs": [], "options": {}, "counts": {}, "rejects": []}
     write_snapshot(store, SNAPSHOT, graphs, **nothing)
     written = time.perf_counter()
-    told.write_text(json.dumps({"generate_s": made - started, "store_s": written - made}))
+    reported.write_text(json.dumps({"generate_s": made - started, "store_s": written - made}))
 
 
-def analyze(config: AnalyzeConfig, pages: bool, told: Path) -> None:
+def analyze(config: AnalyzeConfig, pages: bool, reported: Path) -> None:
     """Measure and report, then the pages; when what happened to ``told``. A process of its own."""
     from pipeline.stages.analyze import measure_stage, report_stage
 
@@ -83,7 +83,7 @@ def analyze(config: AnalyzeConfig, pages: bool, told: Path) -> None:
     columns = ("kind", "worker", "device", "started", "ended", "read_s", "status")
     stamps["tasks"] = {name: list(measurement.tasks[name]) for name in columns}
     stamps["cluster"] = measurement.cluster
-    told.write_text(json.dumps(stamps, default=str))
+    reported.write_text(json.dumps(stamps, default=str))
 
 
 def in_process(target, *given) -> tuple[float, float, MemorySampler]:
@@ -107,25 +107,25 @@ def seconds_in(starts: np.ndarray, ends: np.ndarray) -> float:
     return float(np.maximum(ends - np.maximum(starts, begins), 0).sum())
 
 
-def phases(began: float, ended: float, told: dict, memory: MemorySampler) -> dict:
+def phases(began: float, ended: float, reported: dict, memory: MemorySampler) -> dict:
     """Where wall time and memory went."""
-    tasks = told["tasks"]
+    tasks = reported["tasks"]
     starts, ends, read_s = (np.array(tasks[n], float) for n in ("started", "ended", "read_s"))
     # The process ends once the tables are there; what comes after them is timed apart.
-    end_s = ended - max(told["written"], told.get("pages", 0.0))
-    wall_s = told["written"] - began + end_s
-    write_s = told["written"] - told["measured"]
+    end_s = ended - max(reported["written"], reported.get("pages", 0.0))
+    wall_s = reported["written"] - began + end_s
+    write_s = reported["written"] - reported["measured"]
     computing_s = seconds_in(starts, ends)
-    n_workers = told["cluster"]["n_workers"]
+    n_workers = reported["cluster"]["n_workers"]
     busy_s = float((ends - starts).sum())
     outside_s = wall_s - computing_s - write_s
-    at, each = memory.peak(until=told["written"])
+    at, each = memory.peak(until=reported["written"])
     row = {
         "wall_s": wall_s,
         "peak_gib": sum(each) / 2**30,
         "start_s": starts.min() - began,
         "search_s": ends.max() - starts.min(),
-        "collect_s": told["measured"] - ends.max(),
+        "collect_s": reported["measured"] - ends.max(),
         "write_s": write_s,
         "end_s": end_s,
         "outside_s": outside_s,
@@ -141,8 +141,8 @@ def phases(began: float, ended: float, told: dict, memory: MemorySampler) -> dic
         "peak_processes_gib": [round(n / 2**30, 2) for n in each if n > 2**24],
         "memory": memory.measure,
     }
-    if "pages" in told:
-        row["pages_s"] = told["pages"] - told["written"] - write_s
+    if "pages" in reported:
+        row["pages_s"] = reported["pages"] - reported["written"] - write_s
         row["peak_with_pages_gib"] = sum(memory.peak()[1]) / 2**30
     return {n: round(v, 3) if isinstance(v, float) else v for n, v in row.items()}
 
@@ -158,13 +158,15 @@ def verify(snapshot: Snapshot, folder: Path) -> list[int]:
         asn = int(snapshot.asn[row])
         of_as = [("asn", "==", asn)]
         found = pq.read_table(folder / "ingresses.parquet", columns=columns, filters=of_as)
-        told = pq.read_table(folder / "ases.parquet", filters=of_as).to_pylist()
+        reported = pq.read_table(folder / "ases.parquet", filters=of_as).to_pylist()
         nodes = found["ingress"].to_numpy()
         wanted = snapshot.ingresses(np.array([row]))
-        if not np.array_equal(nodes, wanted.node) or told[0]["status"] != "ok":
+        if not np.array_equal(nodes, wanted.node) or reported[0]["status"] != "ok":
             raise AssertionError(f"AS{asn}: not all of its ingresses are there")
-        if told[0]["n_ingresses"] != len(nodes):
-            raise AssertionError(f"AS{asn}: {told[0]['n_ingresses']} ingresses, not {len(nodes)}")
+        if reported[0]["n_ingresses"] != len(nodes):
+            raise AssertionError(
+                f"AS{asn}: {reported[0]['n_ingresses']} ingresses, not {len(nodes)}"
+            )
         graph = snapshot.graph(row, check=True)
         matrix = csr_array(
             (np.ones(graph.n_arcs, np.int32), graph.indices, graph.indptr),
@@ -208,10 +210,10 @@ def measure(store: Path, out: Path, given: argparse.Namespace) -> dict:
     config = AnalyzeConfig(
         store=store, out=out, device=given.device, workers=given.workers, pages=False
     )
-    told = out / "told.json"
+    reported = out / "told.json"
     out.mkdir(parents=True, exist_ok=True)
-    times = in_process(analyze, config, given.pages, told)
-    row = phases(*times[:2], json.loads(told.read_text()), times[2])
+    times = in_process(analyze, config, given.pages, reported)
+    row = phases(*times[:2], json.loads(reported.read_text()), times[2])
     with open_snapshot(store) as snapshot:
         row = {
             "n_ases": snapshot.n_ases,
@@ -251,14 +253,14 @@ def main() -> None:
     n_ases, n_routers = round(given.ases * given.scale), round(given.routers * given.scale)
     with tempfile.TemporaryDirectory(dir=given.folder, prefix="hopscope-internet-") as folder:
         scratch = Path(folder)
-        small, told = scratch / "small", scratch / "made.json"
-        in_process(make_store, small, *SMALL, 1, told)
+        small, reported = scratch / "small", scratch / "made.json"
+        in_process(make_store, small, *SMALL, 1, reported)
         measure(small, scratch / "small-out", given)
         store = given.store or scratch / "store"
         made: dict[str, float] = {}
         if not (store / "snapshots").is_dir():
-            _, _, memory = in_process(make_store, store, n_ases, n_routers, given.seed, told)
-            made = {n: round(s, 2) for n, s in json.loads(told.read_text()).items()}
+            _, _, memory = in_process(make_store, store, n_ases, n_routers, given.seed, reported)
+            made = {n: round(s, 2) for n, s in json.loads(reported.read_text()).items()}
             made["generate_peak_gib"] = round(sum(memory.peak()[1]) / 2**30, 2)
         row = measure(store, scratch / "out", given) | made
         row |= {"device": given.device, "store_mb": round(megabytes(store), 1)}

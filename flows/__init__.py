@@ -1,7 +1,7 @@
 """Prefect flows: a thin layer around ``pipeline.stages``.
 
-Prefect reads its settings when it is first imported, so what a quiet and offline Prefect needs is
-said here, before any module of this package imports it. What the environment says goes first.
+Prefect reads its settings when it is first imported, so the settings for a quiet, offline Prefect
+are set here, before any module of this package imports it. The environment takes precedence.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ _DEFAULTS = {
     "PREFECT_HOME": str(Path.cwd() / ".prefect"),
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "DO_NOT_TRACK": "1",
-    # A run outlives a server that is away: requests are tried again after 2, 4, ... 256 s.
+    # A run survives a server outage: requests are retried after 2, 4, ... 256 s.
     "PREFECT_CLIENT_MAX_RETRIES": "8",
     # Starting takes 6 to 20 s on an idle machine; seconds.
     "PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS": "180",

@@ -20,12 +20,12 @@ if TYPE_CHECKING:
     from pipeline.stages.ingest import IngestSummary
 
 
-# A stage reads files that change under the same name: never cached. Its errors are answers, not
-# accidents: returned as Failed, they are never tried again.
+# A stage reads files that may change under the same name, so it is never cached. Its expected
+# errors are returned as Failed and never retried.
 @task(name="ingest", cache_policy=NO_CACHE, persist_result=False)
 def ingest_stage(config: IngestConfig) -> IngestSummary | State:
-    """Files to a snapshot; Failed, in one line, where nothing can be done."""
-    from pipeline.stages.ingest import ingest  # seconds of imports, not for whoever only deploys
+    """Files to a snapshot; Failed, in one line, if nothing can be done."""
+    from pipeline.stages.ingest import ingest  # imports that take seconds, not needed to deploy
 
     try:
         with progress_artifact("ingest-progress", "Ingest") as progress, without_main_module():
@@ -42,7 +42,7 @@ OPTIONS = options_of(IngestConfig)
 def ingest(**parameters: Any) -> State:
     """Read files or folders into a snapshot of the store.
 
-    Parameters are those of ``hopscope ingest``. What is not given comes from ``HOPSCOPE_*``.
+    Parameters are those of ``hopscope ingest``. Missing ones come from ``HOPSCOPE_*``.
     """
     try:
         config = config_of(IngestConfig, given_values(OPTIONS, parameters))

@@ -30,12 +30,12 @@ CLUSTER_LOST = "ClusterLost"  # name of the task's state
 
 
 def new_handover(config: AnalyzeConfig) -> Path:
-    """A fresh name for what the measuring task hands to the reporting task."""
+    """A new file name for what the measuring task passes to the reporting task."""
     return config.out / FOLDER / f"{uuid.uuid4().hex}.npz"
 
 
 def is_cluster_lost(task: Any, run: Any, state: State) -> bool:
-    """Whether to try once more: what else fails would fail again."""
+    """Whether to try once more: other failures would only happen again."""
     return state.name == CLUSTER_LOST
 
 
@@ -48,7 +48,7 @@ def is_cluster_lost(task: Any, run: Any, state: State) -> bool:
     retry_condition_fn=is_cluster_lost,
 )
 def measure_stage(config: AnalyzeConfig, handover: Path) -> Path | State:
-    """Measure the ASes and write what was found to ``handover``.
+    """Measure the ASes and write the results to ``handover``.
 
     Where the cluster was lost, what was found before is there all the same, and the state is
     Failed, by the name of ``CLUSTER_LOST``.
@@ -82,20 +82,20 @@ def _is_fuller(measurement: Measurement, handover: Path) -> bool:
 
 
 def measured(config: AnalyzeConfig) -> tuple[Path, State | None]:
-    """Run the task: the file with what was found, and None, or the state to end the flow with.
+    """Run the task: the file with the results and None, or the state to end the flow with.
 
     What was found before a cluster was lost for good counts as found.
     """
     handover = new_handover(config)
     _, failure = result_or_failure(measure_stage(config, handover, return_state=True))
     if failure is not None and handover.exists():
-        get_run_logger().warning("%s; going on with what was measured before", failure.message)
+        get_run_logger().warning("%s; continuing with what was measured before", failure.message)
         failure = None
     return handover, failure
 
 
 class _Dashboard:
-    """Passes progress on, and shows the link to the Dask dashboard as soon as one is told."""
+    """Passes progress on, and shows the link to the Dask dashboard as soon as it is known."""
 
     def __init__(self, progress: ProgressCallback):
         self._progress = progress
@@ -115,9 +115,9 @@ OPTIONS = options_of(AnalyzeConfig)
 @flow(name="measure", persist_result=False)
 @with_parameters(OPTIONS)
 def measure(**parameters: Any) -> State:
-    """Measure the ASes of a snapshot; the path of what was found is for ``report``.
+    """Measure the ASes of a snapshot; returns the path of the results, for ``report``.
 
-    Parameters are those of ``hopscope analyze``. What is not given comes from ``HOPSCOPE_*``.
+    Parameters are those of ``hopscope analyze``. Missing ones come from ``HOPSCOPE_*``.
     """
     try:
         config = config_of(AnalyzeConfig, given_values(OPTIONS, parameters))

@@ -63,7 +63,7 @@ OPTIONS = merged(IngestConfig, AnalyzeConfig)
 
 
 def _word(option: Option) -> Option:
-    """An option as this command line has it: inputs may come from their variable."""
+    """An option as this command line takes it: inputs may come from their variable."""
     if not option.is_argument:
         return option
     help = f"{option.help.rstrip('.')}; in the variable with {os.pathsep!r} between them."
@@ -76,7 +76,7 @@ _ABOUT = "Ingest, measure and report as the nightly Prefect flow; starts a serve
 
 @dataclasses.dataclass(frozen=True)
 class NightlySummary:
-    """What became of a night."""
+    """The outcome of a nightly run."""
 
     ingested: IngestSummary
     analyzed: AnalyzeSummary
@@ -101,7 +101,7 @@ def nightly(**parameters: Any) -> State:
     Parameters are those of ``hopscope run``. What is not given comes from HOPSCOPE_INPUTS,
     HOPSCOPE_STORE, HOPSCOPE_OUT and the other HOPSCOPE_* variables.
     """
-    from pipeline.stages.places import check_run  # seconds of imports, not for who only deploys
+    from pipeline.stages.places import check_run  # imports that take seconds, not needed to deploy
 
     try:
         ingest_config, analyze_config = _configs(parameters)
@@ -196,7 +196,7 @@ def _last_words(text: str) -> None:
 
 
 def _quiet_terminal() -> None:
-    """The terminal shows the stages' own progress; Prefect's lines stand in the log of the run."""
+    """Only the stages' own progress on the terminal; Prefect's lines are in the log of the run."""
     for handler in logging.getLogger().handlers:
         if isinstance(handler, PrefectConsoleHandler):
             handler.setLevel(logging.CRITICAL + 1)
@@ -215,7 +215,7 @@ def _run_on_named_server(parameters: dict[str, Any]) -> State:
         raise UsageError(
             f"the Prefect server at PREFECT_API_URL={PREFECT_API_URL.value()} does not answer "
             f"({' '.join(str(error).split())}): start it, or unset the variable for a run on a "
-            "server of its own"
+            "temporary server"
         )
     return _run(parameters)
 

@@ -1,8 +1,8 @@
-"""Parameters of flow runs: the options of configs, as Prefect's form and its check know them.
+"""Parameters of flow runs: the options of configs, for Prefect's form and validation.
 
 Options marked so have a parameter of their own; any other goes into ``options``, by its field's
-name: ``{"allow_special": ["198.18.0.0/15"], "bridge_gaps": true}``. What is not given comes from
-``HOPSCOPE_*``, then from its default.
+name: ``{"allow_special": ["198.18.0.0/15"], "bridge_gaps": true}``. Missing values come from
+``HOPSCOPE_*``, then from their defaults.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def with_parameters(
     ----------
     options : sequence of Option
     others : types
-        Parameters that are no options, which must be given; the docstring says what they are.
+        Parameters that are not options, which must be given; the docstring says what they are.
     """
     own = [each for each in options if each.is_parameter]
     taken: dict[str, Any] = {each.name: _json_type(each) | None for each in own}
@@ -71,7 +71,7 @@ def _description(option: Option) -> str:
 
 
 def _json_type(option: Option) -> Any:
-    """What JSON may hold for an option."""
+    """The JSON type of an option."""
     one: Any = option.kind
     if option.known:
         one = Literal[option.known]
@@ -106,12 +106,12 @@ def given_values(options: Sequence[Option], parameters: Mapping[str, Any]) -> di
     if isinstance(further, BaseModel):
         further = further.model_dump(exclude_none=True)
     if twice := [name for name in further if given.get(name) is not None]:
-        raise UsageError(f"parameter {twice[0]} is given twice: by itself and in {FURTHER}")
+        raise UsageError(f"parameter {twice[0]} is given twice: directly and in {FURTHER}")
     return values(options, given | dict(further))
 
 
 def parameters_of(options: Sequence[Option], given: Mapping[str, Any]) -> dict[str, Any]:
-    """The opposite way: parameters of a flow run, plain JSON, from values by name."""
+    """The inverse: parameters of a flow run, plain JSON, from values by name."""
     own: dict[str, Any] = {}
     further: dict[str, Any] = {}
     for each in options:

@@ -1,4 +1,4 @@
-"""Flow around the reporting stage: what was measured to files and pages, and links to them."""
+"""Flow around the reporting stage: measurements to files and pages, and links to them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @task(name="report", cache_policy=NO_CACHE, persist_result=False)
 def report_stage(config: AnalyzeConfig, handover: Path) -> AnalyzeSummary | State:
-    """Write the report of what ``handover`` holds, then remove that file."""
+    """Write the report of the measurement in ``handover``, then remove that file."""
     from pipeline.stages import analyze
 
     try:
@@ -33,9 +33,9 @@ def report_stage(config: AnalyzeConfig, handover: Path) -> AnalyzeSummary | Stat
         with progress_artifact("report-progress", "Report") as progress:
             summary = analyze.report_stage(config, measurement, started, progress)
     except EXPECTED as error:
-        return Failed(message=f"{one_line(error)}; what was measured is kept in {handover}")
+        return Failed(message=f"{one_line(error)}; the measurements are kept in {handover}")
     handover.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):  # another run may have its own in there
+    with contextlib.suppress(OSError):  # another run may have files in there
         handover.parent.rmdir()
     report = summary.report
     show_ases(report.table_columns, report.table, report.totals["n_ases"])
@@ -51,12 +51,12 @@ OPTIONS = options_of(AnalyzeConfig)
 @flow(name="report", persist_result=False)
 @with_parameters(OPTIONS, measured=str)
 def report(measured: str, **parameters: Any) -> State:
-    """Write the report of what the ``measure`` flow found.
+    """Write the report of a measurement by the ``measure`` flow.
 
     Other parameters are those of ``hopscope analyze``, and the same as for ``measure``.
 
     Args:
-        measured: The path that ``measure`` gave.
+        measured: The path that ``measure`` returned.
     """
     try:
         config = config_of(AnalyzeConfig, given_values(OPTIONS, parameters))

@@ -1,7 +1,7 @@
 """Prefect server and worker, and the reports, all on 127.0.0.1: ``python -m flows.serve``.
 
-Everything that it starts ends with it, however it ends (flows/processes/die_with_parent.py). One
-serve for each PREFECT_HOME: two would give each other's runs to their workers.
+Everything that it starts ends with it, however it ends (flows/processes/die_with_parent.py). Only
+one serve per PREFECT_HOME: the workers of two would execute each other's runs.
 """
 
 from __future__ import annotations
@@ -42,19 +42,19 @@ ROOT = Path(flows.__file__).resolve().parents[1]
 POOL = "local"
 LOCK = "serve.lock"  # in PREFECT_HOME
 CLI_TIMEOUT_S = 180.0
-# Of one store one run works and one waits, further ones are refused in seconds; other stores' runs
-# go beside them.
+# On each store one run works and one waits, others are refused within seconds; runs on other stores
+# work in parallel.
 RUNS_AT_ONCE = 4
 LOOK_FOR_LOST_RUNS_EVERY_S = 5.0
 MAX_RESTARTS, RESTARTS_WITHIN_S = 3, 3600.0  # of the Prefect server
 
 
-_ABOUT = """Prefect server and worker, and the reports, on 127.0.0.1. What the nightly run
-reads comes from HOPSCOPE_INPUTS, HOPSCOPE_IP2AS and the other HOPSCOPE_* variables."""
+_ABOUT = """Prefect server and worker, and the reports, on 127.0.0.1. The nightly run takes its
+inputs from HOPSCOPE_INPUTS, HOPSCOPE_IP2AS and the other HOPSCOPE_* variables."""
 
 
 def main(arguments: list[str]) -> int:
-    """Serve until asked to stop; returns the exit status."""
+    """Serve until stopped; returns the exit status."""
     with stop_on_signals() as stopping:
         try:
             given = read_words(options_of(ServeConfig), arguments, "hopscope serve", _ABOUT)
@@ -74,10 +74,10 @@ def main(arguments: list[str]) -> int:
 def _serve(config: ServeConfig, asked_to_stop: threading.Event) -> int:
     if not (ROOT / "prefect.yaml").is_file():
         raise UsageError(
-            f"serve runs from a checkout of the repository: {ROOT} has no prefect.yaml, which says "
-            "what runs every night"
+            f"serve runs from a checkout of the repository: {ROOT} has no prefect.yaml, which "
+            "defines the nightly run"
         )
-    # What the nightly run is given by its environment; its own folder is the repository's.
+    # The nightly run reads its environment; its current folder is the repository.
     os.environ["HOPSCOPE_STORE"] = str(config.store.resolve())
     os.environ["HOPSCOPE_OUT"] = str(config.out.resolve())
     _make_paths_absolute()
@@ -99,7 +99,7 @@ def _serve(config: ServeConfig, asked_to_stop: threading.Event) -> int:
             _reports(ReportServer(config.port, config.out.resolve(), ui_url, api, run_now))
         )
         server.wait()
-        # Runs of a worker that is gone would stay in progress for ever.
+        # Runs of a worker that is gone would stay in progress forever.
         end_lost_runs(api, no_worker=True)
         stack.callback(end_lost_runs, api, no_worker=True)
         environment = os.environ | {
@@ -114,7 +114,7 @@ def _serve(config: ServeConfig, asked_to_stop: threading.Event) -> int:
         worker = stack.enter_context(_worker(environment, home / "worker.log", lock))
         print_line(f"Reports:  {reports.url}/")
         print_line(f"Prefect:  {ui_url}/")
-        print_line("Runs every night at 02:15 UTC. Now, in another shell:")
+        print_line("Runs every night at 02:15 UTC. To run it now, in another shell:")
         print_line(f"  {run_now}")
         print_line(f"Logs are in {home}. Stop with Ctrl-C.")
         sys.stdout.flush()
@@ -122,7 +122,7 @@ def _serve(config: ServeConfig, asked_to_stop: threading.Event) -> int:
 
 
 def _make_paths_absolute() -> None:
-    """Of files that variables name: the nightly run has another current folder."""
+    """Paths in variables become absolute: the nightly run has another current folder."""
     for option in merged(IngestConfig, AnalyzeConfig):
         text = os.environ.get(option.variable or "")
         if text and option.kind is Path:
@@ -138,9 +138,9 @@ def _watch(
     home: Path,
     asked_to_stop: threading.Event,
 ) -> int:
-    """Look after what runs until asked to stop; returns the exit status.
+    """Watch server and worker until stopped; returns the exit status.
 
-    A server that ended is started again: runs go on meanwhile, and tell it afterwards.
+    A server that ended is restarted: runs go on in the meantime, and report to it afterwards.
     """
     restarts: collections.deque[float] = collections.deque(maxlen=MAX_RESTARTS)
     looked = time.monotonic()
@@ -180,10 +180,10 @@ def _only_one(home: Path, config: ServeConfig) -> Iterator[int]:
     end = time.monotonic() + STOP_TIMEOUT_S
     while (lock := seat.take(me)) is None:
         holder = seat.holder()
-        # What a killed one started is about to end, and holds the lock until then.
+        # The processes of a killed one are about to end, and hold the lock until then.
         if holder is None or not holder.is_gone() or time.monotonic() > end:
             raise UsageError(
-                f"{home} is in use by {holder or 'another hopscope serve'}: stop that one, or set "
+                f"{home} is in use by {holder or 'another hopscope serve'}: stop it, or set "
                 "PREFECT_HOME to another folder and give --port and --prefect-port"
             )
         time.sleep(0.2)
@@ -194,7 +194,7 @@ def _only_one(home: Path, config: ServeConfig) -> Iterator[int]:
 
 
 def _program(name: str) -> str:
-    """What any shell calls a program that lies beside this Python."""
+    """Shell command for a program beside this Python."""
     program = Path(sys.executable).with_name(name)
     return shlex.quote(str(program)) if program.exists() else f"{sys.executable} -m {name}"
 
@@ -223,7 +223,7 @@ def _reports(server: ReportServer) -> Iterator[ReportServer]:
 
 @contextlib.contextmanager
 def _worker(environment: dict[str, str], log: Path, lock: int) -> Iterator[subprocess.Popen]:
-    """Run a worker; at the end it and all that it started are stopped."""
+    """Run a worker; at the end it and everything it started are stopped."""
     words = [sys.executable, "-m", "prefect", "worker", "start", "--pool", POOL]
     with open_log(log) as output:
         process = subprocess.Popen(

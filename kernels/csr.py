@@ -261,7 +261,7 @@ def _check_array(name: str, array: Any, dtype: np.dtype) -> None:
     if not hasattr(array, "dtype") or not hasattr(array, "ndim"):
         raise GraphError(f"{name} is a {type(array).__name__}; give a NumPy or CuPy array")
     if array.ndim != 1:
-        raise GraphError(f"{name} has shape {array.shape}; it has one dimension")
+        raise GraphError(f"{name} has shape {array.shape}; it must have one dimension")
     if array.dtype != dtype:
         raise GraphError(f"{name} has dtype {array.dtype}; it must be {dtype}")
 
@@ -270,7 +270,9 @@ def _check_one_device(*arrays: Any) -> None:
     present = [array for array in arrays if array is not None]
     places = {"cpu" if device_of(array) == "cpu" else f"gpu {array.device.id}" for array in present}
     if len(places) > 1:
-        raise GraphError(f"the arrays lie on {' and '.join(sorted(places))}; put them on one")
+        raise GraphError(
+            f"the arrays are on {' and '.join(sorted(places))}; put them on one device"
+        )
 
 
 def _contiguous(array: Any) -> Any:

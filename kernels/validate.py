@@ -36,7 +36,7 @@ def check_csr(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | Non
     if code == OK:
         return
     if code == START:
-        raise GraphError(f"indptr starts with {indptr[0]}; it starts with 0")
+        raise GraphError(f"indptr starts with {indptr[0]}; it must start with 0")
     if code == DECREASE:
         raise GraphError(
             f"indptr decreases at node {u}: indptr[{u}] = {indptr[u]}, "
@@ -48,8 +48,8 @@ def check_csr(indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray | Non
         RANGE: f"indices[{arc}] = {v} (an arc of node {u}) is not a node; there are {n_nodes}",
         LOOP: f"indices[{arc}]: node {u} has an arc to itself",
         UNSORTED: f"indices[{arc}] = {v}: the arcs of node {u} are not in ascending order",
-        REPEATED: f"indices[{arc}]: the arc {u} -> {v} is there twice",
-        ONE_WAY: f"the arc {u} -> {v} has no arc back {v} -> {u}; a graph is symmetric",
+        REPEATED: f"indices[{arc}]: the arc {u} -> {v} occurs twice",
+        ONE_WAY: f"the arc {u} -> {v} has no arc back {v} -> {u}; graphs must be symmetric",
         W_FINITE: f"weights[{arc}] of the arc {u} -> {v} is not finite",
         W_NEGATIVE: f"weights[{arc}] of the arc {u} -> {v} is negative",
         W_ONE_WAY: f"weights[{arc}] of the arc {u} -> {v} is not the weight of {v} -> {u}",
@@ -65,7 +65,7 @@ def check_shard_borders(indptr: np.ndarray, indices: np.ndarray, node_ptr: np.nd
         raise GraphError("node_ptr is empty; a shard without graphs has node_ptr [0]")
     if node_ptr[0] != 0 or node_ptr[-1] != n_nodes:
         raise GraphError(
-            f"node_ptr runs from {node_ptr[0]} to {node_ptr[-1]}; it runs from 0 to the number "
+            f"node_ptr runs from {node_ptr[0]} to {node_ptr[-1]}; it must run from 0 to the number "
             f"of nodes, {n_nodes}"
         )
     falls = np.flatnonzero(np.diff(node_ptr) < 0)

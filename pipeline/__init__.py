@@ -1,4 +1,4 @@
-"""From measurements to per-AS reports; only ``pipeline.schedule`` knows Dask."""
+"""From measurements to per-AS reports; only ``pipeline.schedule`` uses Dask."""
 
 from pipeline.compiled import use_compile_cache
 

@@ -1,10 +1,10 @@
-"""Where numba keeps what it compiles: a folder for each state of the compiled sources.
+"""Numba's cache folder: one for each state of the compiled sources.
 
 numba's cache looks at the file of a function alone. A compiled function that calls one of another
 module keeps the old callee when only that module changes: after an update it would silently
-compute by yesterday's rules. The same goes for a constant of another module, which is compiled in.
-So the cache folder bears a digest of every source that compiles anything, and of those whose
-constants they import; a state once compiled is found again, from whichever checkout.
+use old code. The same holds for a constant of another module, which is compiled in. So the name of
+the cache folder has a digest of every source that compiles anything, and of those whose constants
+they import; a state that was compiled once is found again from any checkout.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ROOT = Path(__file__).resolve().parents[1]
 _PACKAGES = ("kernels", "pipeline")
 _IMPORT = re.compile(rb"\nfrom ((?:kernels|pipeline)[.\w]*) import (?:\(([^)]*)\)|(.*))")
 _CONSTANT = re.compile(rb"\b[A-Z][A-Z0-9_]+\b")
-_KEEP_S = 14 * 86400  # folders of other states go when unused for two weeks
+_KEEP_S = 14 * 86400  # folders of other states are removed when unused for two weeks
 
 
 def use_compile_cache() -> Path | None:
@@ -40,7 +40,7 @@ def use_compile_cache() -> Path | None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
-    except OSError:  # no home, or one that cannot be written
+    except OSError:  # no home directory, or not writable
         return None
     os.environ["NUMBA_CACHE_DIR"] = str(folder)
     _forget_old(folder)

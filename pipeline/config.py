@@ -1,6 +1,6 @@
-"""What each stage can be told; every default has its unit and its reason.
+"""The options of each stage; every default has its unit and its reason.
 
-Fields made by ``option`` are what users can say (``pipeline.options``).
+Fields made by ``option`` can be set by users (``pipeline.options``).
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ def as_number(value: Any) -> int:
 
 
 def asn_of_inputs(value: Any) -> int:
-    """As ``as_number``; whoever gives several means those to measure."""
+    """As ``as_number``; several numbers are meant for ``analyze --asn``."""
     try:
         return as_number(value)
     except ValueError as error:
         raise ValueError(
-            f"{error}, that of inputs that name none (which to measure: analyze --asn N,N)"
+            f"{error}, for inputs that name none (to select what to measure: analyze --asn N,N)"
         ) from None
 
 
@@ -58,7 +58,7 @@ def as_numbers(value: Any) -> tuple[int, ...]:
 
 
 def metric_names(value: Any) -> tuple[str, ...]:
-    """Metrics, ``NAME,NAME,...`` or a list, each once; ``all`` stands for those in hops."""
+    """Metrics, ``NAME,NAME,...`` or a list, each once; ``all`` means those in hops."""
     given = value.split(",") if isinstance(value, str) else value
     if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
         raise ValueError("names like hops")
@@ -73,7 +73,7 @@ def metric_names(value: Any) -> tuple[str, ...]:
 
 
 def snapshot_name(value: Any) -> str:
-    """What may be the name of a snapshot."""
+    """A valid name of a snapshot."""
     if not is_name(value):
         raise ValueError(NAME_RULE)
     return value
@@ -106,7 +106,7 @@ def _snapshot(help: str = "Snapshot [date of the newest record; the newest].") -
 def _workers() -> Any:
     return option(
         default=None,
-        help="Processes [a GPU or core each].",
+        help="Processes [one per GPU or core].",
         metavar="N",
         unit="processes",
         minimum=1,
@@ -114,7 +114,7 @@ def _workers() -> Any:
 
 
 def _asn(
-    help: str = "AS of inputs that name none (not: which to measure).",
+    help: str = "AS of inputs that name none (not: ASes to measure).",
     parser: Callable[[Any], int] = asn_of_inputs,
 ) -> Any:
     return option(
@@ -127,7 +127,7 @@ def _asn(
     )
 
 
-def _ingresses(help: str = "Ingresses to draw where a topology has none.") -> Any:
+def _ingresses(help: str = "Ingresses to draw if a topology has none.") -> Any:
     return option(
         default=None,
         help=help,
@@ -173,13 +173,13 @@ class IngestConfig:
         metavar="PREFIX",
     )
     borders: Borders = option(default="elected", help="How the AS of an address is found.")
-    bridge_gaps: bool = option(default=False, help="Link across unanswered hops too.")
+    bridge_gaps: bool = option(default=False, help="Also link across unanswered hops.")
     targets_are_routers: bool = option(
         default=False, help="Destinations that answer are routers, not hosts."
     )
     asn: int | None = _asn()
     ingresses: int | None = _ingresses()
-    workers: int | None = _workers()  # None: one a core
+    workers: int | None = _workers()  # None: one per core
 
 
 @dataclass(frozen=True)
@@ -201,8 +201,8 @@ class AnalyzeConfig:
     )
     metrics: tuple[str, ...] = option(
         default=("hops",),
-        help="hops; diameter, radius, center, periphery, eccentricities, each with weighted_ too; "
-        "effective_diameter; all: those in hops.",
+        help="hops; diameter, radius, center, periphery, eccentricities, each also as "
+        "weighted_...; effective_diameter; all: everything in hops.",
         metavar="NAME,...",
         choices=("all", *METRICS),
         parser=metric_names,
@@ -211,7 +211,7 @@ class AnalyzeConfig:
     )
     max_searches: int | None = option(
         default=None,  # until widths are exact
-        help="Searches for widths of a component, then intervals [exact].",
+        help="Limit of searches per component [until exact].",
         metavar="N",
         unit="searches",
         minimum=0,
@@ -219,26 +219,26 @@ class AnalyzeConfig:
     device: DeviceChoice = option(default="auto", help="Where searches run.")
     pack: int | None = option(
         default=None,
-        help="Ingresses that a task carries.",
+        help="Ingresses per task.",
         metavar="auto|K",
         unit="ingresses",
         minimum=1,
         maximum=MAX_PACK,
         unset="auto",
     )
-    schedule: Schedule = option(default="free", help="How tasks are given out.")
-    workers: int | None = _workers()  # None: one a GPU, else one a core
+    schedule: Schedule = option(default="free", help="How tasks go to workers.")
+    workers: int | None = _workers()  # None: one per GPU, else one per core
     scheduler: str | None = option(
         default=None,
         help="Dask scheduler to run on, tcp://HOST:PORT.",
         metavar="ADDRESS",
         is_parameter=True,
     )
-    distances: bool = option(default=False, help="Write full hop matrices too.")
-    verify: bool = option(default=False, help="Check each search by certificate.")
+    distances: bool = option(default=False, help="Also write full hop matrices.")
+    verify: bool = option(default=False, help="Check each search with a certificate.")
     pages: bool = option(
         default=True,  # HTML; False: tables and report.json only
-        help="HTML pages, or tables alone [pages].",
+        help="HTML pages, or only tables [pages].",
         show_default=False,
     )
     version: str | None = None  # of the snapshot, as it was ingested; None: the one of today
@@ -274,7 +274,7 @@ class GenerateConfig:
     )
     links: int = option(
         default=Parameters.m,
-        help="Links that a new router brings.",
+        help="Links of each new router.",
         variable=None,
         metavar="M",
         unit="links",
@@ -282,7 +282,7 @@ class GenerateConfig:
     )
     seed: int = option(
         default=Parameters.seed,
-        help="The same seed, the same bytes.",
+        help="Random seed.",
         variable=None,
         metavar="N",
         minimum=0,
@@ -292,7 +292,7 @@ class GenerateConfig:
     )
     min_routers: int = option(
         default=Parameters.smallest,
-        help=f"Of the smallest AS ({models_that_take('smallest')}).",
+        help=f"Size of the smallest AS ({models_that_take('smallest')}).",
         variable=None,
         metavar="N",
         unit="routers",
@@ -300,7 +300,7 @@ class GenerateConfig:
     )
     max_routers: int | None = option(
         default=None,
-        help=f"Of the largest AS ({models_that_take('largest')}) [13.6 % of all].",
+        help=f"Size of the largest AS ({models_that_take('largest')}) [13.6 % of all].",
         variable=None,
         metavar="N",
         unit="routers",
@@ -308,7 +308,7 @@ class GenerateConfig:
     )
     max_ingresses: int = option(
         default=Parameters.max_ingresses,
-        help=f"Most of an AS ({models_that_take('max_ingresses')}).",
+        help=f"Most ingresses per AS ({models_that_take('max_ingresses')}).",
         variable=None,
         metavar="N",
         unit="ingresses",
@@ -316,7 +316,7 @@ class GenerateConfig:
     )
     rows: int | None = option(
         default=None,
-        help="Rows of a grid [nearly a square].",
+        help="Rows of a grid [as square as possible].",
         variable=None,
         metavar="N",
         unit="rows",
@@ -324,7 +324,7 @@ class GenerateConfig:
     )
     cut: float = option(
         default=Parameters.cut,
-        help="Links of a grid to cut.",
+        help="Share of a grid's links to cut.",
         variable=None,
         metavar="SHARE",
         unit="share of links",
@@ -343,14 +343,12 @@ class GenerateConfig:
 
 @dataclass(frozen=True)
 class DoctorConfig:
-    """What to look at beside this machine."""
+    """What to check besides this machine."""
 
-    store: Path | None = option(
-        default=None, help="Store to check to the last byte.", metavar="DIR"
-    )
+    store: Path | None = option(default=None, help="Store to check, every byte.", metavar="DIR")
     out: Path | None = option(
         default=None,
-        help="Folder of reports to look through.",
+        help="Folder of reports to check.",
         metavar="DIR",
     )
     calibrate: bool = option(

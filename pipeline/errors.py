@@ -8,7 +8,7 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def is_no_room(error: OSError) -> bool:
-    """Whether a disk, a quota or the limit of a file is full: trying again would not help."""
+    """Whether a disk, quota or file size limit is reached: trying again would not help."""
     return error.errno in _NO_ROOM
 
 
@@ -17,7 +17,7 @@ class PipelineError(Exception):
 
 
 class UsageError(PipelineError, ValueError):
-    """What was requested cannot be done; one line says what to give instead (exit status 2)."""
+    """The request cannot be fulfilled; one line says what to give instead (exit status 2)."""
 
 
 class FormatError(PipelineError, ValueError):

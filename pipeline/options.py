@@ -1,12 +1,12 @@
-"""Options: one field of a stage's config each, with all that users may know of it.
+"""Options: one field of a stage's config each, with everything that users need to know.
 
 A config is a frozen dataclass. Each field made by ``option`` is a word of the command line, a
 parameter of flow runs, a ``HOPSCOPE_*`` variable and a row of ``docs/options.md``; its type, its
-default and the words below are said there and nowhere else. Other fields are for programs alone.
+default and the texts below are defined only there. Other fields are for programs only.
 
-Whatever users give (words, variables, JSON) becomes the field's value in ``Option.parse``.
+``Option.parse`` turns what users give (words, variables, JSON) into the field's value.
 
-The command line reads this before it knows what to do: nothing heavy is imported here.
+Every command imports this first: nothing heavy is imported here.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Config = TypeVar("Config")
 
 @dataclass(frozen=True)
 class Option:
-    """What users may say about one field of a config, and how it is read.
+    """How users set one field of a config, and how the value is parsed.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class Option:
     is_argument : bool
         Has no name on the command line, but a place.
     is_parameter : bool
-        Has a parameter of its own in flow runs; others go into ``options``.
+        Has its own parameter in flow runs; others go into ``options``.
     show_variable, show_default : bool
         In help.
     name : str
@@ -112,7 +112,7 @@ class Option:
 
     @property
     def shown_value(self) -> str | None:
-        """What stands for the value in help."""
+        """Placeholder of the value in help."""
         if self.metavar is None and self.choices and not callable(self.choices):
             return "|".join(self.choices)
         return self.metavar
@@ -153,7 +153,7 @@ class Option:
         )
 
     def plain(self, value: Any) -> Any:
-        """The opposite way: the value as JSON knows it."""
+        """The inverse: the value as plain JSON."""
         if value is None:
             return self.unset or None
         if isinstance(value, tuple):
@@ -161,7 +161,7 @@ class Option:
         return str(value) if isinstance(value, Path) else value
 
     def text(self, value: Any) -> str:
-        """The value in words, as help and tables show a default; empty: nothing to show."""
+        """The value as text, as help and tables show a default; empty: nothing to show."""
         plain = self.plain(value)
         if plain is None or plain is False:
             return ""
@@ -173,8 +173,10 @@ class Option:
         if self.kind in (int, float):
             return self._number(value)
         if self.kind is Path:
-            # An empty one would mean the current folder, which nobody asked for.
-            return Path(_text(value, "a file or folder, no empty path (. is the current one)"))
+            # An empty one would mean the current folder, which is not intended.
+            return Path(
+                _text(value, "a file or folder, not an empty path (. is the current folder)")
+            )
         if self.choices:
             return one_of(value, self.known)
         return _text(value, "a text of at least one character")
@@ -197,7 +199,7 @@ class Option:
 
     @property
     def range_words(self) -> str:
-        """From where to where a number goes; empty: anywhere."""
+        """Range of a number; empty: any."""
         since = "" if self.minimum is None else f"from {self.minimum}"
         return since + ("" if self.maximum is None else f" to {self.maximum}")
 
@@ -347,7 +349,7 @@ def _values(
 
 
 def config_of(config: type[Config], given: Mapping[str, Any]) -> Config:
-    """A config from the values of its options, others among them left out."""
+    """A config from the values of its options; other values are ignored."""
     names = [each.name for each in options_of(cast(Any, config))]
     return config(**{name: given[name] for name in names if name in given})
 

@@ -1,4 +1,4 @@
-"""When a process ends: asked by Ctrl-C, SIGTERM or SIGHUP, or with the one that started it."""
+"""Ends of a process: by Ctrl-C, SIGTERM or SIGHUP, or with the process that started it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Stopped(KeyboardInterrupt):
 
 
 class Stopping:
-    """Which signal asked first; 0 until then."""
+    """The first signal received; 0 until then."""
 
     def __init__(self) -> None:
         self.number = 0
@@ -44,7 +44,7 @@ class Stopping:
 
 @contextlib.contextmanager
 def stop_on_signals() -> Iterator[Stopping]:
-    """Make a KeyboardInterrupt of the first signal; further ones must not cut the clearing up.
+    """Turn the first signal into a KeyboardInterrupt; further ones must not interrupt the clean-up.
 
     A signal that is ignored from the start stays so: ``nohup`` means it.
     """

@@ -89,9 +89,9 @@ def graph_table(rows: list[Row]) -> Iterator[str]:
         estimated = "\\*" if row.get("effective_estimated") else ""
         d90, share = row.get("effective_diameter"), row.get("effective_share")
         cells = [f"{row[name]:,}" for name in ("n_nodes", "n_edges")]
-        is_told = "n_triangles" in row
-        cells += [f"{row['n_triangles']:,}", f"{row['clustering']:.4f}"] if is_told else ["", ""]
-        cells.append(f"{row['diameter']:,}")
+        is_reported = "n_triangles" in row
+        shape = [f"{row['n_triangles']:,}", f"{row['clustering']:.4f}"] if is_reported else ["", ""]
+        cells += [*shape, f"{row['diameter']:,}"]
         cells.append("" if d90 is None else f"{d90:.2f}{estimated}")
         cells.append("" if share is None else f"{share:.2f}")
         yield line(row["graph"], *cells)
@@ -132,7 +132,7 @@ def milliseconds(row: Row | None) -> str:
     if not {"median_ms", "cutoff_s"} & row.keys():
         return row.get("note", "")
     seeds = seeds_of(row)
-    least, median, most = (told(row, of(seeds)) for of in (min, statistics.median, max))
+    least, median, most = (reported(row, of(seeds)) for of in (min, statistics.median, max))
     if least != most:
         return f"{median} ({least} to {most})"
     return median + ("\\*" if "n_timed" in row else "")
@@ -144,7 +144,7 @@ def seeds_of(row: Row) -> list[float]:
     return [math.inf if ms is None else ms for ms in seeds]
 
 
-def told(row: Row, ms: float) -> str:
+def reported(row: Row, ms: float) -> str:
     return number(ms) if math.isfinite(ms) else f"> {row['cutoff_s']:g} s"
 
 

@@ -22,9 +22,9 @@ def machine_section(machine: str, rows: list[Row]) -> Iterator[str]:
     yield f"### {machine}\n"
     runs = {(row["date"], row["command"], row["commit"], row["cores_of_others"]) for row in rows}
     for date, command, commit, others in sorted(runs, key=str):
-        told = "" if others is None else f"; other processes kept {others:g} cores busy"
+        reported = "" if others is None else f"; other processes kept {others:g} cores busy"
         known = commit.rstrip("+") or "not recorded"
-        yield f"- `{command}`, {date[:10]}, commit {known}{told}"
+        yield f"- `{command}`, {date[:10]}, commit {known}{reported}"
     rates = [f"{rate(row['rate'] for row in rows):,.0f}" for rate in (min, max)]
     yield f"- copy within memory: {' to '.join(dict.fromkeys(rates))} GB/s read and written"
     compiled = [f"{row['wall_s']:.2f}" for row in rows if row["what"] == "compile"]

@@ -1,1 +1,1 @@
-"""What people see of flow runs: the start page and the reports, progress, artifacts."""
+"""Pages about flow runs: the start page, reports, progress, artifacts."""

@@ -1,4 +1,4 @@
-"""What a flow run leaves on its page: the ASes, the report, the Dask dashboard, warnings.
+"""Artifacts on the page of a flow run: the ASes, the report, the Dask dashboard, warnings.
 
 Text of third parties (file names, AS names, reasons) is shown as text, never as markup:
 ``flows.pages.inert``.
@@ -21,7 +21,7 @@ from prefect.artifacts import (
 from flows.pages.inert import inert
 from flows.pages.server import REPORTS_FOLDER, REPORTS_URL
 
-MAX_WARNINGS = 100  # lines; all of them stand in report.json
+MAX_WARNINGS = 100  # lines; report.json has all of them
 
 logger = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ def show_dashboard(link: str) -> None:
 
 
 def show_warnings(warnings: Sequence[str], *, complete: bool) -> None:
-    """What was left out (rejected files, failed ASes), or notes where all was used."""
+    """What was left out (rejected files, failed ASes), or notes if nothing was."""
     if not warnings:
         return
     lines = [inert(line) for line in warnings[:MAX_WARNINGS]]
@@ -77,7 +77,7 @@ def _cell(value: object) -> object:
 
 
 def _try(create: Callable[[], object]) -> None:
-    """An artifact is for looking at: without it the work is still done."""
+    """Write an artifact; a failure is only logged, since artifacts are for display only."""
     try:
         create()
     except Exception as error:

@@ -1,9 +1,9 @@
-"""Text of third parties as text on every page of Prefect, whatever it holds.
+"""Third-party text shown as plain text on every page of Prefect.
 
-Prefect has two sets of pages. One takes table cells, descriptions and messages for Markdown with
-HTML in it, the other shows some of them letter by letter, so that entities and backslashes would
-be seen. What both show alike: characters with an invisible one between them that keeps markup from
-beginning, and for three of them a twin.
+Prefect has two sets of pages. One renders table cells, descriptions and messages as Markdown with
+HTML, the other shows some of them verbatim, so that entities and backslashes would be visible. Both
+show alike: an invisible character that keeps markup from beginning, and look-alikes of three
+characters.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 
 def inert(text: object) -> str:
-    """One line that shows as ``text`` and begins no markup; plain text comes back as it is."""
+    """One line that looks like ``text`` without markup; plain text is returned unchanged."""
     line = " ".join(str(text).split())
     line = "".join(c for c in line if unicodedata.category(c) not in _HIDDEN).translate(_TWINS)
     line = _OPENS.sub(lambda found: found.group() + _JOINER, line)

@@ -1,4 +1,4 @@
-"""Progress of a stage as a Prefect progress artifact, and for whoever listens in this process."""
+"""Progress of a stage as a Prefect progress artifact, and for listeners in this process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from prefect.artifacts import create_progress_artifact, update_progress_artifact
 from flows.pages.inert import inert
 from pipeline.model.progress import STEPS, Progress, ProgressCallback
 
-# Seconds between updates: an update costs a request of some 10 ms, a person looks now and then.
+# Seconds between updates: each costs a request of some 10 ms.
 UPDATE_EVERY_S = 1.5
 LAST_UPDATE_WAIT_S = 10.0
 
@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 
 @contextlib.contextmanager
 def listening(listener: ProgressCallback) -> Iterator[None]:
-    """Hand every progress of this process's stages to ``listener`` too (a terminal, a test)."""
+    """Also pass every progress of this process's stages to ``listener`` (a terminal, a test)."""
     _listeners.append(listener)
     try:
         yield
@@ -38,8 +38,8 @@ def listening(listener: ProgressCallback) -> Iterator[None]:
 def progress_artifact(key: str, title: str) -> Iterator[ProgressCallback]:
     """A callback whose newest progress shows as an artifact of the current task run.
 
-    The artifact is written by a thread of its own: a slow or absent server neither holds a stage
-    up nor makes it fail. Leaving the context without an error sets it to 100 %.
+    A separate thread writes the artifact: a slow or absent server neither delays a stage
+    nor makes it fail. Leaving the context without an error sets it to 100 %.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ class _Publisher:
         self.complete = False
         self._newest: Progress | None = None
         self._artifact: UUID | None = None
-        self._failed = False  # the last time, so that a failure is said once
+        self._failed = False  # the last time, so that a failure is logged once
 
     def __call__(self, progress: Progress) -> None:
         self._newest = progress
@@ -87,7 +87,7 @@ class _Publisher:
         while True:
             ended = self.ended.is_set()
             wanted = self._wanted(ended)
-            # A server that is away may be back the next time.
+            # An absent server may be back the next time.
             if wanted != shown and self._publish(*wanted):
                 shown = wanted
             if ended:
@@ -100,7 +100,7 @@ class _Publisher:
         return percent, _words(newest) if newest else self.title
 
     def _publish(self, percent: float, description: str) -> bool:
-        """Whether the server took it; whatever it can do wrong, the stage goes on."""
+        """Whether the server accepted it; errors never stop the stage."""
         try:
             if self._artifact is None:
                 created = create_progress_artifact(percent, key=self.key, description=description)
@@ -118,7 +118,7 @@ class _Publisher:
 
 
 def _percent(progress: Progress | None) -> float:
-    """Percent of the whole task that a progress of one of its stages means."""
+    """Percent of the whole task for a progress of one of its stages."""
     if progress is None:
         return 0.0
     first, last = STEPS[progress.stage].percent

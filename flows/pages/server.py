@@ -1,7 +1,8 @@
 """The reports of a folder over HTTP, on 127.0.0.1 only, behind a start page.
 
-Read-only: GET and HEAD. Nothing outside the folder is shown, no hidden file, no list of a folder;
-a request must name this machine as its host, so that no page of another site can read along.
+Read-only: GET and HEAD. It shows nothing outside the folder, no hidden files and no folder
+listings; a request must name this machine as its host, so that pages of other sites cannot read the
+reports.
 """
 
 from __future__ import annotations
@@ -134,7 +135,7 @@ class ReportServer(http.server.ThreadingHTTPServer):
         return f"http://{HOST}:{self.server_address[1]}"
 
     def handle_error(self, request, client_address) -> None:
-        """Say nothing of a browser that hangs up."""
+        """Ignore browsers that close the connection."""
         if not isinstance(sys.exception(), ConnectionError | TimeoutError):
             super().handle_error(request, client_address)
 
@@ -163,7 +164,7 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         return str(found) if found else "/nonexistent"
 
     def end_headers(self) -> None:
-        # No page of another site may lay one of ours under its own buttons, or learn an address.
+        # Pages of other sites may not embed ours (clickjacking), or learn their addresses.
         self.send_header("X-Frame-Options", "DENY")
         self.send_header("Content-Security-Policy", "frame-ancestors 'none'")
         self.send_header("Referrer-Policy", "no-referrer")
@@ -172,7 +173,7 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         super().end_headers()
 
     def log_message(self, format: str, *args: object) -> None:
-        """Say nothing: the terminal is for addresses and errors."""
+        """Log nothing: the terminal is for addresses and errors."""
 
     def _file(self, path: str) -> Path | None:
         """The file that a path below /reports/ means; None if there is none to show."""
@@ -185,7 +186,7 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
             out = self.server.out.resolve()
             file = out.joinpath(*parts).resolve()
             return file if file.is_relative_to(out) and file.is_file() else None
-        except (OSError, RuntimeError, ValueError):  # too long a name, a loop of links, no text
+        except (OSError, RuntimeError, ValueError):  # name too long, a loop of links, not text
             return None
 
     def _send_start_page(self):

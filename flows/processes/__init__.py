@@ -1,1 +1,1 @@
-"""Processes that flows start and keep: Prefect's server, what ends with its parent, locks."""
+"""Processes that flows start: Prefect's server, programs that end with their parent, locks."""

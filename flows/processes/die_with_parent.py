@@ -1,11 +1,11 @@
-"""Keeps a program for the process that started it: both end together, and all below them.
+"""Runs a program that ends together with the process that started it, and all its descendants.
 
 ``python -m flows.processes.die_with_parent PARENT PROGRAM [ARGUMENT]...`` runs the program as a
-child of its own and ends as that does. When it is asked to stop, or PARENT is gone, even by
-SIGKILL, the program is asked to stop, then killed; then whatever it started is ended, sessions of
-their own or not: on Linux orphans come to this process (a subreaper), so none is lost sight of.
+child and exits with its status. When it is asked to stop, or PARENT is gone, even by SIGKILL, the
+program is asked to stop, then killed; then everything it started is ended, including processes in
+sessions of their own: on Linux orphans are reparented to this process (a subreaper).
 
-Start it from a main thread: Linux tells of the end of the thread that started it.
+Start it from a main thread: Linux signals the end of the thread that started it.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ _PR_SET_CHILD_SUBREAPER = 36  # prctl(2)
 LOOK_EVERY_S = 0.2
 PROGRAM_STOP_S = 10.0  # for the program, then for each of the two requests to what it left
 LEFT_STOP_S = 5.0
-# What whoever stops a tied program should wait before it insists.
+# How long to wait for a tied program to stop before killing it.
 STOP_TIMEOUT_S = PROGRAM_STOP_S + 2 * LEFT_STOP_S + 5.0
 
 _STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 def tied(words: list[str]) -> list[str]:
-    """Words of a command that runs ``words`` as a child that does not outlive this process."""
+    """Arguments of a command that runs ``words`` as a child that does not outlive this process."""
     return [sys.executable, "-m", "flows.processes.die_with_parent", str(os.getpid()), *words]
 
 
@@ -61,7 +61,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _become(words: list[str]) -> None:
-    """In the child: the program, in a session of its own, so that its signals come from here."""
+    """In the child: the program, in its own session, so that its signals come from here."""
     os.setsid()
     for number in _STOPS:
         signal.signal(number, signal.SIG_DFL)
@@ -74,7 +74,7 @@ def _become(words: list[str]) -> None:
 
 
 def _reap(program: int) -> int | None:
-    """Take away children that ended, orphans too; the program's exit status once it has."""
+    """Reap ended children, orphans too; the program's exit status once it has ended."""
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -88,7 +88,7 @@ def _reap(program: int) -> int | None:
 
 
 def _end_all_below() -> None:
-    """End whatever is left below this process: asked first, then killed."""
+    """End all remaining descendants of this process: first ask, then kill."""
     for request in (signal.SIGTERM, signal.SIGKILL):
         left = psutil.Process().children(recursive=True)
         for process in left:

@@ -1,6 +1,6 @@
-"""Who holds what only one may: lock files that name their holder, and whether a process lives.
+"""Lock files that name their holder, and whether a process is alive.
 
-A lock goes with its processes, however they end, so nothing is left behind by a kill.
+A lock is released when its processes end, however they end, so a kill leaves none behind.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Holder:
         return f"{self.what} (process {self.pid} on {self.host}, since {since})"
 
     def is_gone(self) -> bool:
-        """Whether the process has ended; False for one of another host, which cannot be told."""
+        """Whether the process has ended; False for one on another host, which is unknown."""
         if self.host != socket.gethostname():
             return False
         try:
@@ -63,7 +63,7 @@ class Holder:
 
     @classmethod
     def from_text(cls, text: object) -> Holder | None:
-        """The opposite way; None for anything else."""
+        """The inverse; None for any other text."""
         try:
             return cls(**json.loads(str(text)))
         except (TypeError, ValueError):
@@ -83,7 +83,7 @@ class Seat:
         -------
         int or None
             A file descriptor: the lock is held until it, and every copy that a child was given,
-            is closed. None while somebody else holds it; with ``wait`` it waits instead.
+            is closed. None while another holder has it; with ``wait`` it waits instead.
 
         Raises
         ------
@@ -100,7 +100,9 @@ class Seat:
             if error.errno not in (errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP):
                 os.close(descriptor)
                 raise
-            logger.warning("%s: its disk knows no locks; see to it that one works", self._path)
+            logger.warning(
+                "%s: its disk knows no locks; make sure that only one runs at a time", self._path
+            )
         except BaseException:  # asked to stop while waiting
             os.close(descriptor)
             raise
@@ -109,7 +111,7 @@ class Seat:
         return descriptor
 
     def holder(self) -> Holder | None:
-        """Who took it last."""
+        """The last holder."""
         with contextlib.suppress(OSError), self._path.open("rb") as file:
             return Holder.from_text(file.read(MAX_BYTES).decode(errors="replace"))
         return None

@@ -1,15 +1,15 @@
 """A Prefect server that answers only this machine's programs and its own pages.
 
-What ``prefect server start`` runs, on 127.0.0.1, behind a check of each request. Anybody who can
-write to Prefect's API starts programs here, and a browser lets every web site send requests to
-127.0.0.1; so refused is
+It runs what ``prefect server start`` runs, on 127.0.0.1, with a check of each request. Anyone who
+can write to Prefect's API can start programs here, and a browser lets every web site send requests
+to 127.0.0.1; so it refuses
 
 1. a request for another host than 127.0.0.1 or localhost: a site whose name was made to mean
    127.0.0.1 (DNS rebinding) sends its own name;
 2. a request from a page of another origin: browsers say which in ``Origin`` with every POST and
    every websocket, programs send none.
 
-and a browser shows its pages in no frame of another site, whose buttons would be ours underneath.
+and headers keep its pages out of frames of other sites (clickjacking).
 
 ``python -m flows.processes.local_server PORT``; settings come from ``PREFECT_*``.
 """
@@ -32,11 +32,11 @@ NO_FRAMES = (
     (b"x-frame-options", b"SAMEORIGIN"),
     (b"content-security-policy", b"frame-ancestors 'self'"),
 )
-OPEN_REQUESTS_WAIT_S = 5  # at the end; pages hold websockets open for ever
+OPEN_REQUESTS_WAIT_S = 5  # at the end; pages hold websockets open forever
 
 
 class OnlyThisMachine:
-    """ASGI application that hands on what may be asked, and answers 403 to all else.
+    """ASGI application that passes on permitted requests, and answers 403 to all others.
 
     Parameters
     ----------

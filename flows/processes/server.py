@@ -20,11 +20,11 @@ from pipeline.errors import UsageError
 
 HOST = "127.0.0.1"
 START_TIMEOUT_S = 180.0  # 6 s on an idle machine, 20 s the first time, more on a busy one
-MAX_LOG_BYTES = 10_000_000  # then a log is begun anew, and the one before is kept beside it
+MAX_LOG_BYTES = 10_000_000  # then a new log is begun, and the previous one is kept beside it
 
 
 def origins(port: int) -> tuple[str, ...]:
-    """What a browser calls the pages of a port of this machine."""
+    """Origins under which a browser loads the pages of a port of this machine."""
     return tuple(f"http://{name}:{port}" for name in (HOST, "localhost"))
 
 
@@ -38,7 +38,7 @@ def auth_string() -> str | None:
 
 
 def free_port(preferred: int = 0) -> int:
-    """A port of 127.0.0.1 that nobody listens on: the preferred one if it is free."""
+    """A free port of 127.0.0.1: the preferred one if possible."""
     for port in (preferred, 0):
         with socket.socket() as probe:
             # A port that an earlier run left a moment ago is free.
@@ -50,7 +50,7 @@ def free_port(preferred: int = 0) -> int:
 
 
 def stop_process(process: subprocess.Popen, timeout_s: float = STOP_TIMEOUT_S) -> None:
-    """Ask a child and all of its process group to end; insist after a while.
+    """Ask a child and all of its process group to end; kill them after a while.
 
     The child must have been started with ``start_new_session=True``.
     """
@@ -66,7 +66,7 @@ def stop_process(process: subprocess.Popen, timeout_s: float = STOP_TIMEOUT_S) -
 
 
 def open_log(path: Path) -> IO[bytes]:
-    """Open a log to write on at its end; a long one becomes ``NAME.1`` first."""
+    """Open a log for appending; a long one is renamed to ``NAME.1`` first."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with contextlib.suppress(FileNotFoundError):
         if path.stat().st_size > MAX_LOG_BYTES:
@@ -106,7 +106,7 @@ def prefect_server(
         "PREFECT_SERVER_UI_ENABLED": str(ui),
         "PREFECT_SERVER_SERVICES_SCHEDULER_ENABLED": str(scheduler),
         "PREFECT_SERVER_SERVICES_LATE_RUNS_ENABLED": str(scheduler),
-        # Pages ask the API of the default port if they are not told of ours.
+        # Pages use the API of the default port unless ours is set.
         "PREFECT_SERVER_UI_API_URL": f"http://{HOST}:{port}/api",
         # By default pages of every site may read the answers.
         "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": ",".join(origins(port)),
@@ -130,7 +130,7 @@ class PrefectServer:
         self.process: subprocess.Popen | None = None
 
     def start(self) -> None:
-        """Start it, or start it again where it has ended."""
+        """Start it, or restart it if it has ended."""
         with open_log(self.log) as output:
             self._said_before = output.tell()
             self.process = subprocess.Popen(

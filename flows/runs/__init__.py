@@ -1,1 +1,1 @@
-"""One flow run: its turn, its hand-over, its end, and how the server lists it."""
+"""One flow run: its turn, its handover file, its end, and how the server lists it."""

@@ -22,13 +22,13 @@ PROCESS_LABEL = "hopscope.process"  # label of a flow run: the Holder that it is
 
 @dataclass(frozen=True)
 class Api:
-    """Where a Prefect server answers, and ``user:password`` if it asks for them."""
+    """Address of a Prefect server, and ``user:password`` if it requires them."""
 
     url: str
     auth: str | None = field(default=None, repr=False)
 
     def post(self, path: str, body: dict) -> Any:
-        """Answer to a request, parsed; OSError or ValueError where there is none."""
+        """Parsed answer to a request; OSError or ValueError if there is none."""
         headers = {"Content-Type": "application/json"}
         if self.auth:
             headers["Authorization"] = f"Basic {base64.b64encode(self.auth.encode()).decode()}"
@@ -51,11 +51,11 @@ class Run:
 
 
 class RunsUnknown(Exception):
-    """A Prefect server did not say which runs are in progress; its text says why."""
+    """A Prefect server did not list the runs in progress; the text says why."""
 
 
 def runs_in_progress(api: Api, ui_url: str) -> list[Run]:
-    """Nightly runs that a Prefect server says are running, those that were killed left out.
+    """Nightly runs that are running according to a Prefect server, without killed ones.
 
     Raises
     ------
@@ -89,8 +89,8 @@ def runs_in_progress(api: Api, ui_url: str) -> list[Run]:
         with error:
             if error.code == HTTPStatus.UNAUTHORIZED:
                 raise RunsUnknown(
-                    "Prefect asks for a password (401): set PREFECT_API_AUTH_STRING for "
-                    "`make serve` to the one of its server"
+                    "Prefect requires a password (401): set PREFECT_API_AUTH_STRING for "
+                    "`make serve` to that of its server"
                 ) from None
             raise RunsUnknown(f"Prefect answers with an error ({error})") from None
     except (OSError, ValueError, KeyError, TypeError) as error:
@@ -98,7 +98,7 @@ def runs_in_progress(api: Api, ui_url: str) -> list[Run]:
 
 
 def end_lost_runs(api: Api, *, no_worker: bool = False) -> int:
-    """Mark the unfinished runs whose processes are gone Crashed; Prefect does not notice.
+    """Mark unfinished runs whose processes are gone as Crashed; Prefect does not notice them.
 
     Parameters
     ----------
@@ -126,9 +126,9 @@ def end_lost_runs(api: Api, *, no_worker: bool = False) -> int:
 
 
 def _was_killed(run: dict) -> bool:
-    """Whether the process of a run that was started by hand, on this machine, is gone.
+    """Whether the process of a run started by hand on this machine is gone.
 
-    Of a run of a deployment its worker knows; tried again, it may be in another process.
+    The worker watches runs of a deployment, which may have moved to another process on a retry.
     """
     if run.get("deployment_id"):
         return False

@@ -1,6 +1,6 @@
-"""What was measured, as a file between the measuring and the reporting task.
+"""A measurement as a file between the measuring and the reporting task.
 
-Prefect would look into every value that it carries between tasks; so tasks hand over a path.
+Prefect inspects every value that it passes between tasks, so tasks pass a path instead.
 One .npz without pickled objects: the columns, and the rest as JSON.
 """
 
@@ -27,7 +27,7 @@ _FOUND: dict[str, type] = {"search": SearchResults, "widths": Widths, "weighted"
 
 
 def remove_old(folder: Path, now: float) -> None:
-    """Remove files of hand-over that nobody came for in a day; ``now`` in seconds since 1970."""
+    """Remove handover files that were not used within a day; ``now`` in seconds since 1970."""
     for path in folder.glob("*.npz"):
         with contextlib.suppress(OSError):  # another run removes them too
             if now - path.stat().st_mtime > KEEP_S:
@@ -63,7 +63,7 @@ def write_measurement(path: Path, measurement: Measurement, started: float) -> N
 
 
 def _found(task: str, columns: dict[str, np.ndarray], plain: dict[str, Any]) -> Any:
-    """What ``take_apart`` made of it, as it was."""
+    """The table that ``take_apart`` took apart."""
     prefix = f"found.{task}."
     own = {key.removeprefix(prefix): columns[key] for key in columns if key.startswith(prefix)}
     if "metrics" in plain:
@@ -77,7 +77,7 @@ def read_measurement(path: Path) -> tuple[Measurement, float]:
     Raises
     ------
     StoreError
-        If the file is missing or is no measurement.
+        If the file is missing or is not a measurement.
     """
     try:
         with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:

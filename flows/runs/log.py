@@ -1,4 +1,4 @@
-"""Warnings of a stage in the log of its flow run: Prefect keeps its own loggers' lines alone."""
+"""Warnings of a stage in the log of its flow run: Prefect keeps only its own loggers' lines."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of a task, and how a flow run ends: Completed, Partial, or Failed in one line."""
+"""The outcome of a task, and how a flow run ends: Completed, Partial, or Failed in one line."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from prefect.states import Completed, Failed, State
 
 from pipeline.errors import PipelineError
 
-# What input, options and disks can cause: an answer in one line, not an accident of the program.
+# Errors caused by input, options or disks: reported in one line, not as faults of the program.
 EXPECTED = (PipelineError, OSError)
 
 
@@ -27,7 +27,7 @@ def ended(message: str, data: Any, *, complete: bool) -> State:
 
 
 def one_line(error: BaseException) -> str:
-    """What a person reads of an expected error."""
+    """Message of an expected error."""
     if isinstance(error, OSError):  # a full disk, a folder that is a file, no permission
         return f"{error.filename or 'system'}: {error.strerror or error}"
     return str(error)
@@ -51,7 +51,7 @@ class FailedStateFilter(logging.Filter):
     """Lets Prefect log a Failed or Cancelled state that a flow or task returned as its one line.
 
     Its engines take such a state for an exception and log a traceback of their own code, which
-    tells whoever gave a wrong input nothing.
+    does not help with a wrong input.
     """
 
     def filter(self, record: logging.LogRecord) -> bool:

@@ -1,9 +1,9 @@
-"""Nightly runs on one store take turns: one works, one waits, any other is told so.
+"""Nightly runs on one store take turns: one works, one waits, any other is refused.
 
-A run of the schedule has a waiting seat of its own: one started by hand cannot take the night's.
+A scheduled run has its own place to wait, which a run started by hand cannot take.
 
-By locks in the store, not by a concurrency limit of Prefect: its leases are lost, and the run is
-ended, when the server is away at the wrong moment; and a limit cannot let one run wait and refuse
+This uses locks in the store, not a concurrency limit of Prefect: its leases are lost, and the run
+ends, if the server is absent at the wrong moment; and a limit cannot let one run wait and refuse
 the next.
 """
 
@@ -29,7 +29,7 @@ from pipeline.terminal.lines import warn
 # Files in the store.
 WORKING, WAITING = ".nightly-working", ".nightly-waiting"
 SCHEDULED_WAITING = ".nightly-waiting-scheduled"
-# Whoever works was on the waiting seat for an instant: longer than that, shorter than a wait.
+# Longer than the instant for which a working run holds a waiting place, shorter than a wait.
 PATIENCE_S = 2.0
 LOOK_EVERY_S = 0.1
 WAITING_STATE = "Waiting"  # name of the Running state
@@ -39,7 +39,7 @@ logger = logging.getLogger(__name__)
 
 
 class Overlapping(UsageError):
-    """One run works and one waits: a third has nothing to add."""
+    """One run works and one waits: a third is not needed."""
 
 
 @contextlib.contextmanager
@@ -58,14 +58,14 @@ def turn(store: Path) -> Iterator[None]:
     working = Seat(store / WORKING)
     waiting = Seat(store / (SCHEDULED_WAITING if _is_scheduled() else WAITING))
     me = Holder.me(_name())
-    # So that a run whose process was killed can be told from one that works.
-    _tell(lambda client, run: client.update_flow_run_labels(run, {PROCESS_LABEL: me.to_text()}))
-    # Everybody passes over a waiting seat, so nobody overtakes the one that waits there.
+    # So that a run whose process was killed can be distinguished from one that works.
+    _show(lambda client, run: client.update_flow_run_labels(run, {PROCESS_LABEL: me.to_text()}))
+    # Every run passes through a waiting place, so none overtakes the one that waits there.
     place = _soon(waiting, me)
     if place is None:
         raise Overlapping(
             f"{_words(working)} works on {store} and {_words(waiting)} waits: "
-            "start another once that one works"
+            "start another when that one is running"
         )
     try:
         held = working.take(me)
@@ -93,7 +93,7 @@ def _words(seat: Seat) -> str:
 
 
 def _is_scheduled() -> bool:
-    """Whether the schedule of a deployment started this run, and not a person."""
+    """Whether the schedule of a deployment started this run."""
     context = FlowRunContext.get()
     return bool(context and context.flow_run and context.flow_run.auto_scheduled)
 
@@ -105,19 +105,19 @@ def _name() -> str:
 
 @contextlib.contextmanager
 def _shown_as_waiting(text: str) -> Iterator[None]:
-    """Say on stderr and on the page of the run for whom it waits."""
+    """Show on stderr and on the page of the run which run it waits for."""
     warn(text)
-    _tell(
+    _show(
         lambda client, run: client.set_flow_run_state(
             run, Running(name=WAITING_STATE, message=text)
         )
     )
     yield
-    _tell(lambda client, run: client.set_flow_run_state(run, Running()))
+    _show(lambda client, run: client.set_flow_run_state(run, Running()))
 
 
-def _tell(say: Callable[[SyncPrefectClient, UUID], object]) -> None:
-    """Only for looking at: a server that does not answer changes nothing."""
+def _show(say: Callable[[SyncPrefectClient, UUID], object]) -> None:
+    """For display only: a server that does not answer changes nothing."""
     context = FlowRunContext.get()
     if context is None or context.flow_run is None:
         return
@@ -125,4 +125,4 @@ def _tell(say: Callable[[SyncPrefectClient, UUID], object]) -> None:
         with get_client(sync_client=True) as client:
             say(client, context.flow_run.id)
     except Exception as error:
-        logger.warning("the page of the run does not show it: %s", error)
+        logger.warning("the run's page does not show it: %s", error)

@@ -88,7 +88,7 @@ def compile_cpu(work: Sequence[Work] = ALL) -> float:
     unknown = [kind for kind in work if not is_compiled([kind])]
     if unknown:
         log.warning(
-            "compiling the kernels for the cores of this machine, once: some %d s; kept in %s",
+            "compiling the kernels for the cores of this machine, once: about %d s; kept in %s",
             sum(_SECONDS[kind] for kind in unknown),
             _marker(unknown[0]).parent,
         )
@@ -101,7 +101,7 @@ def compile_cpu(work: Sequence[Work] = ALL) -> float:
             marker.parent.mkdir(parents=True, exist_ok=True)
             marker.touch()
         except OSError:  # numba could not keep them there either
-            log.warning("%s cannot be written: every run will compile them again", marker.parent)
+            log.warning("%s is not writable: every run will compile them again", marker.parent)
             break
     return time.perf_counter() - started
 

@@ -113,7 +113,7 @@ def effective_diameters(
     if not 0 < percentile <= 1:
         raise GraphError(f"percentile {percentile} is not a share above 0 and at most 1")
     if n_sources < 2:
-        raise GraphError(f"{n_sources} sources give no error estimate; give 2 or more")
+        raise GraphError(f"{n_sources} sources give no error estimate; give at least 2")
     n_nodes = np.diff(to_host(shard.node_ptr))
     is_estimated = (n_nodes > max_exact) & (n_nodes > n_sources)
     found = count_pairs(shard, ~is_estimated)

@@ -26,7 +26,7 @@ def check_path(graph: CSRGraph, path: np.ndarray) -> None:
         raise CheckError(f"the path from {path[0]} to {path[-1]} is not a shortest one")
     for u, v in zip(path[:-1].tolist(), path[1:].tolist(), strict=True):
         if v not in graph.indices[graph.indptr[u] : graph.indptr[u + 1]]:
-            raise CheckError(f"the path goes from {u} to {v}, which no edge joins")
+            raise CheckError(f"the path goes from {u} to {v}, which are not linked")
 
 
 def check_diameter(graph: CSRGraph, found: Diameter) -> None:

@@ -177,7 +177,7 @@ def msbfs_shard(shard: Shard, sources: Any, source_ptr: Any) -> ShardResult:
         )
     if source_ptr[0] != 0 or source_ptr[-1] != len(sources) or (np.diff(source_ptr) < 0).any():
         raise GraphError(
-            f"source_ptr runs from {source_ptr[0]} to {source_ptr[-1]}; it rises from 0 to the "
+            f"source_ptr runs from {source_ptr[0]} to {source_ptr[-1]}; it must rise from 0 to the "
             f"number of sources, {len(sources)}"
         )
     node_ptr = to_host(shard.node_ptr)
@@ -216,7 +216,7 @@ def _sources_of(sources: Any) -> np.ndarray:
     try:
         array = np.asarray(to_host(sources))
     except ValueError as error:  # rows of different lengths
-        raise GraphError(f"sources are no row of integers: {error}") from None
+        raise GraphError(f"sources are not a row of integers: {error}") from None
     if array.size == 0:
         return np.empty(0, NODE)
     if array.ndim != 1 or array.dtype.kind not in "iu":

@@ -123,7 +123,7 @@ def sssp(graph: CSRGraph, source: int, parents: bool = False) -> SSSPResult:
 def weighted_arrays(graph: CSRGraph) -> tuple[Any, Any, Any]:
     """``indptr``, ``indices``, ``weights``; GraphError without weights."""
     if graph.weights is None:
-        raise GraphError("the graph has no weights; shortest paths by weight need one for each arc")
+        raise GraphError("the graph has no weights; weighted shortest paths need one for each arc")
     return graph.indptr, graph.indices, graph.weights
 
 

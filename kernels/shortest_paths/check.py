@@ -52,7 +52,7 @@ def check_distances(indptr: Any, indices: Any, weights: Any, source: int, distan
         BELOW: f"node {u} has distance {distance[u]}",
         LEAVES: f"the arc {u} -> {v} leaves the reached nodes",
         RELAXES: f"the arc {u} -> {v} is shorter: from {distance[u]} it leads below {distance[v]}",
-        LOOSE: f"node {u} has distance {distance[u]}, which is the length of no path",
+        LOOSE: f"node {u} has distance {distance[u]}, which is not the length of a path",
     }
     raise CheckError(f"source {source}: {messages[code]}")
 

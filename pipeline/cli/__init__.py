@@ -42,8 +42,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     help="Ingress routers, hop counts and widths of every Autonomous System.",
-    epilog="Each option can be given as HOPSCOPE_<NAME>. Exit status: 0 all done; 1 something, "
-    "named, was left out; 2 nothing could be done.",
+    epilog="Each option can be given as HOPSCOPE_<NAME>. Exit status: 0 all done; 1 something "
+    "(named in the output) was left out; 2 nothing could be done.",
     context_settings=CONTEXT_SETTINGS,
 )
 
@@ -55,7 +55,7 @@ def _show_version(wanted: bool) -> None:
 
 
 def _words(*configs: type) -> tuple[Option, ...]:
-    """Options of a command; what is read must be named, so that no variable is read by mistake."""
+    """Options of a command; inputs have no variable, so that none is read by mistake."""
     return tuple(
         replace(each, variable=None) if each.is_argument else each for each in merged(*configs)
     )
@@ -123,14 +123,14 @@ def generate(given: Given) -> None:
     with _display() as progress:
         with progress.preparing():
             from pipeline.stages.generate import generate_topology
-        told = generate_topology(config, progress)
-    print_line(told)
+        line = generate_topology(config, progress)
+    print_line(line)
 
 
 @app.command()
 @takes(_words(DoctorConfig), as_json=True)
 def doctor(given: Given) -> None:
-    """Say what this machine has, what searches cost on it, and whether a store is whole."""
+    """Show what this machine has, what searches cost on it, and whether a store is intact."""
     config = given.config(DoctorConfig)
     with _display() as progress, progress.preparing():
         from pipeline.stages.doctor import examine, measure_machine
@@ -157,7 +157,7 @@ def doctor(given: Given) -> None:
 )
 def serve(context: typer.Context) -> None:
     """Start Prefect and serve reports on 127.0.0.1."""
-    # In place of this process: a signal to it must reach what clears up.
+    # Replaces this process: a signal must reach the program that cleans up.
     os.execv(sys.executable, [sys.executable, "-m", "flows.serve", *context.args])
 
 
@@ -181,7 +181,7 @@ def _analyze(config: AnalyzeConfig):
         with progress.preparing():
             from pipeline.schedule.cluster.forking import start_early
 
-            start_early(config)  # workers' imports, beside ours
+            start_early(config)  # workers' imports, in parallel with ours
             from pipeline.stages.analyze import analyze
         summary = analyze(config, progress)
     print_warnings(summary.warnings)
@@ -189,7 +189,7 @@ def _analyze(config: AnalyzeConfig):
 
 
 def _with_hint(message: str) -> str:
-    """A message of the parser, which may end in a full stop or a question, and where to look."""
+    """A message of the parser, which may end in a full stop or a question mark, and a hint."""
     if message.endswith("?"):
         return f"{message} See --help"
     return f"{message.removesuffix('.')}; see --help"
@@ -199,9 +199,9 @@ def main(arguments: list[str] | None = None) -> None:
     """Run one command and exit with its status."""
     with stop_on_signals() as stopping:
         status: int | None = None
-        with contextlib.suppress(KeyboardInterrupt, typer.Abort):  # between commands of ours
+        with contextlib.suppress(KeyboardInterrupt, typer.Abort):  # outside our own commands
             status = _run_command(arguments)
-        if stopping.asked.is_set():  # typer makes a status of its own of any of them
+        if stopping.asked.is_set():  # typer turns each of them into its own status
             with contextlib.suppress(OSError):  # a terminal that is closed
                 warn("stopped")
             status = stopping.exit_status
@@ -209,7 +209,7 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _run_command(arguments: list[str] | None) -> int | None:
-    """The exit status of one command; what is wrong is said in one line."""
+    """The exit status of one command; an error is printed in one line."""
     try:
         return app(arguments, standalone_mode=False)
     except TyperException as error:

@@ -1,4 +1,4 @@
-"""Outcomes of searches to columns, in whatever order they come."""
+"""Outcomes of searches to columns, in any order."""
 
 from pipeline.collect.collector import Collector
 

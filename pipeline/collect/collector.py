@@ -1,7 +1,7 @@
-"""Outcomes in any order to columns: one row a source, one row an attempt.
+"""Outcomes in any order to columns: one row per source, one row per attempt.
 
 Results are keyed by (graph, source): ASes with the same ``graph_hash`` were searched once, under
-one row, and ``finish`` hands each of them the sources that it asked for.
+one row, and ``finish`` gives each of them the sources that it requested.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pipeline.model.columns import concat, empty, take
 from pipeline.model.search.results import Measurement, SearchResults
 from pipeline.model.search.tasks import Outcome, SearchTask, TaskRun, WidthKind, WidthTask
 
-_PIECES = 256  # results held apart before they are laid end to end
+_PIECES = 256  # results kept separately before they are concatenated
 
 
 def _key(row: np.ndarray, source: np.ndarray) -> np.ndarray:
@@ -28,14 +28,14 @@ def _key(row: np.ndarray, source: np.ndarray) -> np.ndarray:
 
 @dataclass
 class Collector:
-    """Takes outcomes as they come; ``finish`` makes the Measurement.
+    """Takes outcomes in any order; ``finish`` makes the Measurement.
 
     Parameters
     ----------
     asn : (n_ases,) int64
         Of all rows of the snapshot, to name them in the tasks table.
     widths : dict of str to WidthCollector
-        One for each kind of task about widths that there is.
+        One for each kind of task about widths.
     """
 
     asn: np.ndarray
@@ -51,7 +51,7 @@ class Collector:
         self._tasks = {name: [] for name in TASKS.names}
 
     def add(self, outcome: Outcome) -> None:
-        """Take one outcome, a failure too."""
+        """Take one outcome, also a failure."""
         task: SearchTask | WidthTask = outcome.task
         if isinstance(task, SearchTask):
             self.note(outcome, task.n_sources)
@@ -65,7 +65,7 @@ class Collector:
             self.widths[task.kind].add(outcome.result)
 
     def note(self, outcome: Outcome, n_sources: int) -> None:
-        """Take where and when one task ran, whatever it was about.
+        """Record where and when a task ran, whatever its kind.
 
         It has ``name``, ``kind``, ``rows`` and ``device``.
         """
@@ -101,7 +101,7 @@ class Collector:
         self.n_units += len(outcome.result.source)
         self._pieces.append(outcome.result)
         if len(self._pieces) >= _PIECES:
-            # Pieces grow by doubling at most, so laying them together stays linear in the whole.
+            # Pieces at most double in size, so concatenating them takes linear time in all.
             self._pieces.sort(key=lambda piece: len(piece.source))
             half = len(self._pieces) // 2
             self._pieces[:half] = [concat(self._pieces[:half])]
@@ -141,16 +141,16 @@ class Collector:
         cluster: dict | None = None,
         n_threads: dict[str, int] | None = None,
     ) -> Measurement:
-        """Hand each AS the searches that it asked for.
+        """Give each AS the searches that it requested.
 
         Parameters
         ----------
         rows : (n_rows,) int64
-            AS rows asked for, ascending.
+            Requested AS rows, ascending.
         owner : (n_rows,) int64
             Row under which each one's graph was searched.
         source_ptr : (n_rows + 1,) int64; sources : int32
-            What each asked for.
+            Requested sources of each.
         cluster : dict or None
             For report.json.
         n_threads : dict of str to int or None
@@ -158,7 +158,7 @@ class Collector:
         """
         found = concat([empty(SearchResults), *self._pieces])
         self._pieces = [found]
-        # A search that ran twice (its worker was thought lost) gave the same both times.
+        # A search that ran twice (its worker was believed lost) gave the same result both times.
         key, first = np.unique(_key(found.row, found.source), return_index=True)
         wanted_row = np.repeat(np.arange(len(rows)), np.diff(source_ptr))
         order = np.lexsort((sources, wanted_row))
@@ -199,7 +199,7 @@ class Collector:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
         """Tasks, retries, seconds from first start to last end, and device of each AS.
 
-        An AS that shares the graph of another has the other's, and its own by weight besides.
+        An AS that shares the graph of another has the other's, and also its own by weight.
         """
         n_ases = len(self.asn)
         n_tasks = np.zeros(n_ases, np.int64)
@@ -218,7 +218,7 @@ class Collector:
                 end[task_rows] = np.fmax(end[task_rows], ended)
         timed = ran & ~in_shard
         wall_s = np.where(timed, np.where(timed, end, 0) - np.where(timed, start, 0), np.nan)
-        # What ran under an AS's own row, and what under that which has its graph.
+        # What ran under an AS's own row, and under the row that has its graph.
         own, other = np.where(searched, rows, 0), np.where(searched, owner, 0)
         is_shared = other != own
 

@@ -1,8 +1,8 @@
-"""Full hop matrices as Parquet: a row a (source, node), one file an AS.
+"""Full hop matrices as Parquet: one row per (source, node), one file per AS.
 
-Long, not one column a source: 2,000 sources of a large AS would be 2,000 columns, and a task that
-holds some of them could not write its part by itself. ``node`` counts up within a source and
-``ingress`` stands still, so both take next to no room; ``hops`` has few distinct values and takes
+In long form, not one column per source: 2,000 sources of a large AS would be 2,000 columns, and a
+task with some of them could not write its part by itself. ``node`` counts up within a source and
+``ingress`` is constant, so both take almost no space; ``hops`` has few distinct values and takes
 4 to 5 bits before compression. A row group holds one source, or several of a small AS, so that
 one source is read without the others.
 """
@@ -32,7 +32,7 @@ _OPTIONS = {
 
 
 def write_distances(path: Path, blocks: Iterable[tuple[np.ndarray, np.ndarray]]) -> None:
-    """Write one file, whole or not at all.
+    """Write one file, atomically.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def write_distances(path: Path, blocks: Iterable[tuple[np.ndarray, np.ndarray]])
 
 
 def join_distances(path: Path, parts: Iterable[Path], sources: np.ndarray | None = None) -> None:
-    """One file out of parts, in the order of their sources; the parts stay.
+    """One file from parts, in the order of their sources; the parts are kept.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ def _tables(sources: np.ndarray, level: np.ndarray) -> Iterator[pa.Table]:
     n_sources, n_nodes = level.shape
     step = max(1, GROUP_ROWS // max(1, n_nodes))
     for at in range(0, n_sources, step):
-        # A source of more nodes than a group holds is cut.
+        # A source with more nodes than a group holds is split.
         for first in range(0, max(1, n_nodes), GROUP_ROWS):
             part = level[at : at + step, first : first + GROUP_ROWS]
             yield _table(sources[at : at + step], part, first)

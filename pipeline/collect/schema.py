@@ -1,11 +1,11 @@
-"""Columns of what a run leaves behind besides results: which task ran where and when."""
+"""Columns of the record of a run's tasks: which task ran where and when."""
 
 from __future__ import annotations
 
 import pyarrow as pa
 
-# tasks.parquet, a row an attempt. Times are seconds since 1970 UTC: ``submitted`` by the client's
-# clock, ``started`` and ``ended`` by the worker's.
+# tasks.parquet, one row per attempt. Times are seconds since 1970 UTC: ``submitted`` by the
+# client's clock, ``started`` and ``ended`` by the worker's.
 TASKS = pa.schema(
     [
         pa.field("task", pa.string(), nullable=False),  # name, as the dashboard shows it
@@ -25,7 +25,7 @@ TASKS = pa.schema(
     ]
 )
 
-# distances/<asn>.parquet, a row a (source, node): row groups never mix sources of one AS unless
+# distances/<asn>.parquet, one row per (source, node): row groups never mix sources of one AS unless
 # several fit into one.
 DISTANCES = pa.schema(
     [

@@ -1,4 +1,4 @@
-"""Results about widths, as they come, to one row for each AS that asked."""
+"""Results about widths, in any order, to one row for each AS that requested them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from pipeline.model.columns import concat, empty, take
 from pipeline.model.search.results import Figures, Widths
 from pipeline.model.search.tasks import WidthKind, WidthResults
 
-# What tells a diameter, and a radius.
+# Metrics that imply a diameter, and a radius.
 TELLS: dict[str, set[str]] = {
     "diameter": {"diameter", "periphery", "eccentricities"},
     "radius": {"radius", "center", "eccentricities"},
@@ -29,7 +29,7 @@ class WidthCollector:
     kind : str
     metrics : tuple of str
     owner : (n_rows,) int64
-        For each row asked for, the row whose task answers it.
+        For each requested row, the row whose task answers it.
     """
 
     kind: WidthKind
@@ -39,17 +39,17 @@ class WidthCollector:
     _failed: dict[int, str] = field(default_factory=dict)
 
     def add(self, results: WidthResults) -> None:
-        """Take what a task found."""
+        """Take the results of a task."""
         self._pieces.append(results.found)
         self._failed |= results.failed
 
     def fail(self, rows: np.ndarray, reason: str) -> None:
-        """Take that a task failed for good; what is known all the same may be added."""
+        """Record that a task failed for good; partial results may still be added."""
         for row in rows.tolist():
             self._failed.setdefault(row, reason)
 
     def finish(self, rows: np.ndarray) -> tuple[Widths | Figures, dict[int, str]]:
-        """What each of the rows asked for has, and why some have nothing."""
+        """The results of each requested row, and why some have none."""
         found = self._joined()
         # A graph that was measured twice (its worker was thought lost) gave the same both times.
         measured, first = np.unique(found.row, return_index=True)
@@ -69,7 +69,7 @@ class WidthCollector:
         return concat([self._nothing(), *self._pieces])
 
     def _nothing(self) -> Widths | Figures:
-        """What a task of this kind finds of no graph."""
+        """The result of a task of this kind for no graph."""
         if self.kind in ("widths", "weighted"):
             asked = tuple(metric for metric in WIDTH_METRICS if metric in self.metrics)
             return empty(Widths, metrics=asked, is_weighted=self.kind == "weighted")
@@ -78,7 +78,7 @@ class WidthCollector:
 
 
 def only_asked(widths: Widths) -> Widths:
-    """Without bounds that nothing asked for: what they are depends on which searches were made."""
+    """Without bounds that were not requested: they depend on which searches were made."""
     unknown: dict[str, Any] = {}
     for name, metrics in TELLS.items():
         if not metrics & set(widths.metrics):

@@ -4,7 +4,7 @@ A model's module has ``make(given) -> Topology`` and, where its row says so,
 ``make_graphs(given) -> GraphSet``: the same graphs, ingresses and links between ASes at once, for
 models that are made so large that the rest of a topology would not fit into memory. A model is
 seeded: the same arguments give the same topology, on every machine and on any number of threads.
-What else depends on a model (choices, messages and help of ``generate``, the table in
+Everything else about a model (choices, messages and help of ``generate``, the table in
 docs/generate.md) follows from its row. Nothing heavy is imported here before a model is made.
 """
 
@@ -42,10 +42,10 @@ class Model:
     module : str
         Where it is made.
     options : tuple of str
-        Fields of ``Parameters`` that it makes use of.
+        Fields of ``Parameters`` that it uses.
     description : str
     known_as : str
-        What else it is called, if anything.
+        Another name for it, if any.
     makes_graphs : bool
         Whether it has ``make_graphs``, and so ingresses of its own.
     """
@@ -65,18 +65,18 @@ MODELS: dict[str, Model] = {
     "ba": Model(
         "pipeline.generate.barabasi_albert",
         ("m",),
-        "routers of no AS joined by preferential attachment (BRITE RTBarabasiAlbert)",
+        "routers without an AS, joined by preferential attachment (BRITE RTBarabasiAlbert)",
         "Barabasi-Albert",
     ),
     "top-down": Model(
         "pipeline.generate.top_down",
         ("n_ases", "m"),
-        "ASes joined by preferential attachment, routers of each joined likewise (BRITE TopDown)",
+        "ASes joined by preferential attachment, and their routers likewise (BRITE TopDown)",
     ),
     "grid": Model(
         "pipeline.generate.grid",
         ("n_rows", "cut"),
-        "routers of no AS in rows and columns, some links cut: long graphs",
+        "routers without an AS in rows and columns, some links cut: long graphs",
     ),
     "internet": Model(
         "pipeline.generate.internet",
@@ -97,7 +97,7 @@ def models_named() -> str:
 
 
 def models_that_take(option: str) -> str:
-    """Names of the models that make use of a field of ``Parameters``."""
+    """Names of the models that use a field of ``Parameters``."""
     return ", ".join(name for name, model in MODELS.items() if option in model.options)
 
 
@@ -119,7 +119,7 @@ def generate(model: str, given: Parameters) -> Topology:
 
 
 def generate_graphs(model: str, given: Parameters) -> GraphSet | None:
-    """Make the graphs of a topology at once; None: this model goes by ``generate``.
+    """Make the graphs of a topology directly; None if the model only has ``generate``.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Barabasi-Albert graphs: a new node links to m older ones, the richer the likelier.
+"""Barabasi-Albert graphs: a new node links to m older ones, in proportion to their degrees.
 
 Barabasi, Albert: Emergence of scaling in random networks, Science 286 (1999). As BRITE does it, a
 graph starts from m + 1 nodes all linked to one another (fewer where it has fewer nodes). A
@@ -50,7 +50,7 @@ def generate_barabasi_albert(
     ----------
     n_routers : int
     m : int
-        Links that a new router brings.
+        Links of each new router.
     seed : int
         0 to 2**64 - 1.
     asn : int or None
@@ -88,20 +88,20 @@ def barabasi_albert_graph(
     shuffled: bool = False,
     n_threads: int | None = None,
 ) -> CSRGraph:
-    """The graph of ``generate_barabasi_albert`` without anything else, straight to its arrays.
+    """The graph of ``generate_barabasi_albert`` only, made directly as CSR arrays.
 
     Parameters
     ----------
     n_nodes : int
     m : int
-        Links that a new node brings.
+        Links of each new node.
     seed : int
         0 to 2**64 - 1.
     shuffled : bool
         Give the nodes ids in random order, as routers sorted by address have. Otherwise ids are
         in the order in which nodes came, so small ids have many neighbours.
     n_threads : int or None
-        None: a thread a core. The result is the same on any number.
+        None: one thread per core. The result is the same on any number.
 
     Returns
     -------
@@ -129,7 +129,7 @@ def check_numbers(n_routers: int, m: int, seed: int) -> None:
     if n_routers < 1:
         raise UsageError(f"{n_routers} routers: give 1 or more")
     if m < 1:
-        raise UsageError(f"{m} links a new router: give 1 or more")
+        raise UsageError(f"{m} links per new router: give 1 or more")
     if not 0 <= seed < 2**64:
         raise UsageError(f"seed {seed}: give a whole number from 0 to {2**64 - 1}")
     if n_routers * m > MAX_LINKS:
@@ -147,7 +147,7 @@ def n_links(n_nodes: np.ndarray, m: int) -> np.ndarray:
 def attach_all(
     node_ptr: np.ndarray, m: int, seed: int, *, first: int = 0, n_threads: int | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Links of graphs that lie side by side; the same on any number of threads.
+    """Links of graphs side by side; the same with any number of threads.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def attach_all(
     first : int
         Number of the first graph.
     n_threads : int or None
-        None: a thread a core.
+        None: one thread per core.
 
     Returns
     -------
@@ -196,7 +196,7 @@ def core_ends(m: int) -> np.ndarray:
 
 @njit(cache=True, nogil=True)
 def _attach_nodes(first, stop, node_ptr, link_ptr, m, seed, first_graph, core, near, far):
-    """Links that nodes first .. stop - 1 bring, whichever graphs they are of."""
+    """Links of the new nodes first .. stop - 1, of any graphs."""
     graph = np.searchsorted(node_ptr, first, side="right") - 1
     while first < stop:
         base, end = node_ptr[graph], min(stop, node_ptr[graph + 1])
@@ -210,7 +210,7 @@ def _attach_nodes(first, stop, node_ptr, link_ptr, m, seed, first_graph, core, n
 
 @njit(cache=True, nogil=True)
 def attach(first, stop, n_nodes, m, start, core, base, near, far):
-    """Write the links that nodes first .. stop - 1 of one graph bring.
+    """Write the links of the new nodes first .. stop - 1 of one graph.
 
     Parameters
     ----------
@@ -253,7 +253,7 @@ def _end_at(position, m, n_core, start, core):
     """Node at a position of the list of link ends as first drawn: new at 2i, its choice at 2i + 1.
 
     A choice is again a position in the list before its node came, so it is followed from draw to
-    draw, two in the mean, until it meets an end that is known.
+    draw, two on average, until it reaches a known end.
     """
     core_links = n_core * (n_core - 1) // 2
     while position >= 2 * core_links:

@@ -21,7 +21,7 @@ _ROWS_AT_ONCE = 1 << 16  # turned into text at a time
 
 
 def write_brite(topology: Topology, path: Path, made_by: str = "") -> None:
-    """Write a topology so that BRITE's readers, ours among them, get it back unchanged.
+    """Write a topology so that BRITE readers, including ours, read it back unchanged.
 
     The file appears whole or not at all. Columns that the topology lacks are written as BRITE
     writes what it does not know: 0, or the degree, or the type that fits.
@@ -137,7 +137,7 @@ def _write_rows(columns: list[np.ndarray], file: BinaryIO) -> None:
     waiting: deque[Future[pa.Buffer]] = deque()
     with ThreadPoolExecutor(n_threads) as pool:
         for start in range(0, len(columns[0]), _ROWS_AT_ONCE):
-            if len(waiting) > n_threads:  # or text piles up where the disk is slower
+            if len(waiting) > n_threads:  # or text accumulates if the disk is slower
                 file.write(waiting.popleft().result())
             waiting.append(pool.submit(_text, columns, start))
         for part in waiting:

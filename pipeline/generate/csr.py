@@ -41,16 +41,16 @@ def csr_from_links(
     ids: np.ndarray | None = None,
     n_threads: int | None = None,
 ) -> CSRGraph:
-    """The graph of some links, no two of them alike and none a loop.
+    """The graph of some links without duplicates or loops.
 
     Parameters
     ----------
     n_nodes : int
     near, far : (n_links,) int32
     ids : (n_nodes,) int32 or None
-        What each node is to be called, each of 0 .. n_nodes - 1 once; None: as it is.
+        New id of each node, each of 0 .. n_nodes - 1 once; None: unchanged.
     n_threads : int or None
-        None: a thread a core.
+        None: one thread per core.
 
     Returns
     -------
@@ -59,7 +59,7 @@ def csr_from_links(
 
     Notes
     -----
-    Peak memory beside the links is 24 bytes a link (8 of them the result's) and 8 a node.
+    Peak memory beside the links is 24 bytes per link (8 of them the result's) and 8 per node.
     """
     indptr = np.empty(n_nodes + 1, np.int64)
     indices = np.empty(2 * len(near), np.int32)
@@ -75,7 +75,7 @@ def file_links(
     indices: np.ndarray,
     n_threads: int | None = None,
 ) -> None:
-    """``csr_from_links`` into arrays that are there: (n_nodes + 1,) int64, (2 n_links,) int32."""
+    """``csr_from_links`` into given arrays: (n_nodes + 1,) int64, (2 n_links,) int32."""
     n_nodes, n_arcs = len(indptr) - 1, len(indices)
     indptr[n_nodes] = n_arcs
     if n_nodes == 0:

@@ -1,4 +1,4 @@
-"""A grid of routers with some of its links cut: a graph as long as real ones are short.
+"""A grid of routers with some of its links cut: a graph with a very large diameter.
 
 Router (row, column) has the id row * n_columns + column and is linked to the next one in its row
 and in its column. Exactly the share of links asked for is cut, each set of so many links equally
@@ -27,7 +27,7 @@ _CUT_KEY = np.uint64(1 << 45)  # a stream apart from those of places and bandwid
 
 
 def make(given: Parameters) -> Topology:
-    """A grid, as ``generate`` takes it: as nearly square as can be where the rows are not given.
+    """A grid, as ``generate`` takes it: as square as possible if the rows are not given.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def grid_graph(
     seed: int = 1,
     n_threads: int | None = None,
 ) -> CSRGraph:
-    """The graph of ``generate_grid`` without anything else, straight to its arrays.
+    """The graph of ``generate_grid`` only, made directly as CSR arrays.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def grid_graph(
 
 
 def _links(n_rows: int, n_columns: int, cut: float, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Links that are left, (n_links,) int32 each: near < far, in ascending order."""
+    """Remaining links, (n_links,) int32 each: near < far, in ascending order."""
     if n_rows < 1 or n_columns < 1:
         raise UsageError(f"a grid of {n_rows} x {n_columns} routers: give 1 or more of each")
     if not 0 <= cut <= 1:

@@ -90,7 +90,7 @@ def generate_internet(
     n_ases, n_routers : int
         In all; 2 ASes or more, numbered from 1.
     m : int
-        Links that a new router brings inside its AS.
+        Links of each new router inside its AS.
     seed : int
         0 to 2**64 - 1.
     smallest, largest : int, int or None
@@ -98,7 +98,7 @@ def generate_internet(
     max_ingresses : int
         The most ingresses that an AS has; see ``n_ingresses``.
     n_threads : int or None
-        None: a thread a core. The result is the same on any number.
+        None: one thread per core. The result is the same on any number.
 
     Returns
     -------
@@ -113,12 +113,12 @@ def generate_internet(
 
     Notes
     -----
-    Peak memory is about 13 bytes a router and 4 an arc, with 28 bytes a router and 8 an arc of the
-    ASes that are being made.
+    Peak memory is about 13 bytes per router and 4 per arc, with 28 bytes per router and 8 per arc
+    of the ASes that are being made.
     """
     check_numbers(n_routers, m, seed)
     if max_ingresses < 1:
-        raise UsageError(f"at most {max_ingresses} ingresses an AS: give 1 or more")
+        raise UsageError(f"at most {max_ingresses} ingresses per AS: give 1 or more")
     sizes = as_sizes(n_ases, n_routers, smallest=smallest, largest=largest)
     order = np.empty(n_ases, np.int32)
     shuffle(order, np.uint64(seed), _ORDER_KEY)
@@ -276,7 +276,7 @@ def _borders(sizes: np.ndarray, n_each: np.ndarray, seed: int) -> dict[str, Any]
         "ingress_node": node,
         "neighbor_ptr": np.searchsorted(pairs[0], np.arange(len(node) + 1)).astype(np.int64),
         "neighbor_asn": pairs[1] + FIRST_ASN,
-        "n_direct": np.zeros(len(node), np.int64),  # no traces are behind it
+        "n_direct": np.zeros(len(node), np.int64),  # there are no traces
         "n_after_gap": np.zeros(len(node), np.int64),
         "candidate": np.zeros(len(node), bool),
         "border_near_asn": row[near] + FIRST_ASN,
@@ -335,7 +335,7 @@ def _draw_other_ends(ptr, seed, drawn):
 
 
 def _summed(counts: np.ndarray) -> np.ndarray:
-    """(n + 1,) int64: what comes before each, and the sum."""
+    """(n + 1,) int64: the sums before each, and the total."""
     before = np.zeros(len(counts) + 1, np.int64)
     np.cumsum(counts, out=before[1:])
     return before

@@ -1,8 +1,8 @@
-"""Where routers lie, and what follows from it: lengths, delays, bandwidths, degrees.
+"""Positions of routers, and what follows from them: lengths, delays, bandwidths, degrees.
 
 As BRITE: each AS has a square plane of its own; a router takes a random free cell of it, a link is
 as long as the straight line between its ends (between two ASes as well), its delay is the time that
-light needs for so many kilometres, its bandwidth is drawn evenly from 10 to 1024 Mbit/s (BWDist 2).
+light needs for that distance, its bandwidth is drawn uniformly from 10 to 1024 Mbit/s (BWDist 2).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _BANDWIDTH_KEY = np.uint64(1 << 41)
 
 
 def plane_side(n_routers: int) -> int:
-    """Side of the plane of an AS with so many routers, in cells."""
+    """Side of the plane of an AS with ``n_nodes`` routers, in cells."""
     return max(PLANE_SIDE, int(np.ceil(np.sqrt(4.0 * n_routers))))
 
 

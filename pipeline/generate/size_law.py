@@ -1,7 +1,7 @@
-"""How large the ASes of a synthetic Internet are, and how many ingresses each has.
+"""Sizes of the ASes of a synthetic Internet, and their numbers of ingresses.
 
 Sizes are the evenly spaced quantiles of a Pareto law bounded on both sides, whose exponent is the
-one that makes them sum up to the number of routers asked for. So the smallest, the largest and the
+one that makes them sum to the number of routers asked for. So the smallest, the largest and the
 sum come out exactly, whatever the seed. Ingresses grow as a power of the size.
 """
 
@@ -41,7 +41,7 @@ def as_sizes(
     Returns
     -------
     (n_ases,) int64
-        Descending; sums up to ``n_routers``, first is ``largest``, last is ``smallest``.
+        Descending; sums to ``n_routers``, first is ``largest``, last is ``smallest``.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def n_ingresses(sizes: np.ndarray, *, smallest: int, most: int = MAX_INGRESSES) 
     smallest : int
         Routers of an AS with one ingress; INGRESS_POWER says how they grow from there.
     most : int
-        No AS has more; nor has any more than routers.
+        Upper limit for each AS, as is its number of routers.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def _quantiles(ranks: np.ndarray, exponent: float, smallest: int, largest: int) 
 
 
 def _spread(sizes: np.ndarray, missing: int) -> None:
-    """Share what rounding left over out to the ASes between the ends, evenly, in place."""
+    """Distribute the rounding remainder evenly over the ASes between the ends, in place."""
     while missing:
         room = sizes[0] - sizes[1:-1] if missing > 0 else sizes[1:-1] - sizes[-1]
         some = np.flatnonzero(room)[: abs(missing)]

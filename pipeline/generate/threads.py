@@ -20,10 +20,10 @@ def call_each(
     Parameters
     ----------
     function : callable
-        Must not care which other parts are done.
+        Must not depend on which other parts are done.
     parts : iterable of tuples
     n_threads : int or None
-        None: a thread a core.
+        None: one thread per core.
     """
     parts = list(parts)
     n_threads = min(n_threads or n_cores(), len(parts))

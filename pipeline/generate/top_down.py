@@ -2,7 +2,7 @@
 
 Medina, Lakhina, Matta, Byers: BRITE: an approach to universal topology generation, MASCOTS 2001.
 Both levels are Barabasi-Albert graphs. A link between two ASes ends at the router of the smallest
-degree that is no leaf in each of them, links given so far included (BRITE's edge connection
+degree that is not a leaf in each of them, links given so far included (BRITE's edge connection
 "smallest degree, non-leaf"; the smallest id where several tie, any router where all are leaves):
 an AS with many neighbours has many border routers.
 
@@ -37,9 +37,9 @@ def generate_top_down(n_ases: int, n_routers: int, *, m: int = 2, seed: int = 1)
     ----------
     n_ases : int
     n_routers : int
-        In all; shared out evenly, the first ASes have one more where it does not divide.
+        In all; distributed evenly, with one more in the first ASes if it does not divide.
     m : int
-        Links that a new router brings inside its AS, and a new AS among the ASes.
+        Links of each new router inside its AS, and of each new AS among the ASes.
     seed : int
         0 to 2**64 - 1.
 
@@ -58,7 +58,7 @@ def generate_top_down(n_ases: int, n_routers: int, *, m: int = 2, seed: int = 1)
         raise UsageError(f"{n_ases} ASes: give 1 or more")
     check_numbers(n_routers, m, seed)
     if n_routers < n_ases:
-        raise UsageError(f"{n_routers} routers for {n_ases} ASes: each AS needs one at least")
+        raise UsageError(f"{n_routers} routers for {n_ases} ASes: each AS needs at least one")
     sizes = np.full(n_ases, n_routers // n_ases, np.int64)
     sizes[: n_routers % n_ases] += 1
     node_ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])

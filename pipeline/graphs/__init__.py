@@ -1,4 +1,4 @@
-"""Topologies to one graph an AS."""
+"""Topologies to one graph per AS."""
 
 from pipeline.graphs.build import build_graphs
 from pipeline.graphs.combine import asns_of

@@ -1,4 +1,4 @@
-"""Links to sorted, symmetric adjacency lists, by counting sort; compiled, one pass a step.
+"""Links to sorted, symmetric adjacency lists, by counting sort; compiled, one pass per step.
 
 The lists are sorted without comparing: every link is first filed under each of its ends in the
 order of the links, then the lists are read by ascending node and each entry is filed under the
@@ -20,7 +20,7 @@ NOT_PLACED = -1  # place of a node that belongs to no AS
 
 @njit(cache=True, nogil=True)
 def place_nodes(row: np.ndarray, n_rows: int) -> tuple[np.ndarray, np.ndarray]:
-    """Lay the nodes of each AS side by side, in the order in which they come.
+    """Put the nodes of each AS side by side, in their given order.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ HASH_ARCS = 1 << 20  # arcs that one thread hashes at a time
 
 
 def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
-    """Cut topologies into one graph an AS.
+    """Split topologies into one graph per AS.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
 
     Notes
     -----
-    Peak memory beside the input is about 20 bytes a node and 16 bytes an arc (8 without weights
+    Peak memory beside the input is about 20 bytes per node and 16 bytes per arc (8 without weights
     and link columns).
     """
     topology = combine(topologies) if topologies else _nothing()
@@ -230,7 +230,7 @@ def _graph_hashes(node_ptr, arc_ptr, degree, indices) -> list[str]:
             hashes.append(hash_arrays(indptr, indices[arc_ptr[i] : arc_ptr[i + 1]]))
         return hashes
 
-    # Runs of ASes with about as many arcs each: a thread an AS would cost more than its hash.
+    # Runs of ASes with about as many arcs each: one thread per AS would cost more than its hash.
     ends = np.searchsorted(arc_ptr, np.arange(HASH_ARCS, arc_ptr[-1], HASH_ARCS))
     bounds = np.unique(np.concatenate([[0], ends, [len(node_ptr) - 1]])).tolist()
     with ThreadPoolExecutor(HASH_THREADS) as pool:

@@ -20,7 +20,7 @@ MAX_NAMED = 5  # ASNs that an error names
 
 
 def combine(topologies: Sequence[Topology]) -> Topology:
-    """Lay topologies end to end; a single one is handed back as it is.
+    """Concatenate topologies; a single one is returned unchanged.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def asns_of(node_asn: np.ndarray) -> np.ndarray:
     asn = asn[asn != NO_ASN]
     if len(asn) and (asn[0] < 0 or asn[-1] > MAX_ASN):
         wrong = asn[0] if asn[0] < 0 else asn[-1]
-        raise UsageError(f"AS number {wrong} is none: AS numbers are 0 to {MAX_ASN}")
+        raise UsageError(f"{wrong} is not an AS number: AS numbers are 0 to {MAX_ASN}")
     return asn
 
 
@@ -103,7 +103,7 @@ def unite_columns(
 
 
 def _refuse_shared(asns: list[np.ndarray]) -> None:
-    """Two descriptions of one AS cannot be merged: their nodes have no common name."""
+    """Two descriptions of one AS cannot be merged: their nodes have no common ids."""
     if len(asns) < 2:
         return
     asn, n_holders = np.unique(np.concatenate(asns), return_counts=True)
@@ -112,7 +112,7 @@ def _refuse_shared(asns: list[np.ndarray]) -> None:
         named = ", ".join(f"AS{n}" for n in shared[:MAX_NAMED].tolist())
         more = f" and {len(shared) - MAX_NAMED} more" if len(shared) > MAX_NAMED else ""
         raise UsageError(
-            f"{named}{more}: in two of the inputs; ingest these inputs into snapshots of their own"
+            f"{named}{more}: in two of the inputs; ingest these inputs into separate snapshots"
         )
 
 
@@ -125,7 +125,7 @@ def _or_full(column: np.ndarray | None, shape, value, dtype) -> np.ndarray:
 
 
 def _one_word(words) -> str:
-    """The word that all say; ``mixed`` where they differ, empty where nobody speaks."""
+    """The common word; ``mixed`` if they differ, empty if there is none."""
     said = list(dict.fromkeys(words))
     return said[0] if len(said) == 1 else "mixed" if said else ""
 

@@ -8,7 +8,7 @@ from kernels import Shard
 from kernels.connected import components
 
 # Nodes and arcs that are looked at together: bounds the copy of ``indices`` with shard-wide ids
-# (4 bytes an arc), and keeps those ids within int32.
+# (4 bytes per arc), and keeps those ids within int32.
 CHUNK_NODES = 1 << 26
 CHUNK_ARCS = 1 << 28
 

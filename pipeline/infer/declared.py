@@ -64,7 +64,7 @@ def _with_asn(topology: Topology, asn: int | None) -> Topology:
         if asn is None:
             raise UsageError(
                 f"an AS-level topology ({number(topology.n_nodes, 'AS')}) is one graph: "
-                "give the AS number it shall have by --asn N"
+                "give its AS number with --asn N"
             )
         columns = dict(topology.node_columns, declared_asn=topology.node_asn)
         node_asn = np.full(topology.n_nodes, asn, np.int64)
@@ -73,7 +73,7 @@ def _with_asn(topology: Topology, asn: int | None) -> Topology:
     if asn is None:
         if topology.n_nodes and without.all():
             raise UsageError(
-                f"no AS is named ({number(topology.n_nodes, 'router')}): give one by --asn N"
+                f"no AS is named ({number(topology.n_nodes, 'router')}): give one with --asn N"
             )
         return topology
     return replace(topology, node_asn=np.where(without, np.int64(asn), topology.node_asn))

@@ -30,7 +30,7 @@ def _cut(data: bytes) -> tuple[bytes, bytes]:
     """Whole lines, and the begun line after them."""
     end = data.rfind(b"\n") + 1
     if len(data) - end > _MAX_LINE:
-        raise _NoTextError(f"no line end in {len(data) - end} bytes; this is no text table")
+        raise _NoTextError(f"no line end in {len(data) - end} bytes; this is not a text table")
     return data[:end], data[end:]
 
 

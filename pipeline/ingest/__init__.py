@@ -87,7 +87,7 @@ def check_format(name: str | None) -> None:
 
 
 def claims_a_format(path: Path) -> bool:
-    """Whether a file's name, without the suffix of a compression, ends as those of a format do."""
+    """Whether a file's name, without a compression suffix, ends like those of a format."""
     name = path.name.lower()
     for suffix in COMPRESSED_SUFFIXES:
         name = name.removesuffix(suffix)
@@ -113,7 +113,7 @@ def _match(path: Path, head: bytes) -> str:
         raise FormatError(path, "", f"of no known format; --format takes one of: {known}")
     if len(matches) > 1:
         could_be = " or ".join(matches)
-        raise FormatError(path, "", f"could be {could_be}: say which by --format")
+        raise FormatError(path, "", f"could be {could_be}: select one with --format")
     return matches[0]
 
 

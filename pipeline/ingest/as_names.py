@@ -1,7 +1,7 @@
 """AS number to name: one JSON object, or lines of ``asn<TAB or |>name``; plain or compressed.
 
 JSON values are the name itself or an object with one of ``NAME_KEYS``. A number may be written with
-AS before it. Lines that are empty or begin with # are no names. Names are third-party text: they
+AS before it. Lines that are empty or begin with # are not names. Names are third-party text: they
 are kept as they are, but for control characters, which are removed, and blanks at the ends;
 whoever shows them must escape them. The last of several names of one AS counts.
 """
@@ -73,7 +73,7 @@ def read_as_names(path: Path, report: ReadReport) -> dict[int, str]:
             raise fault
         report.status, report.error = "partial", str(fault)
     elif not names:
-        raise FormatError(path, "", "no AS name in it; it takes a JSON object or asn|name lines")
+        raise FormatError(path, "", "no AS name in it; give a JSON object or asn|name lines")
     return names
 
 
@@ -111,7 +111,7 @@ def _line_entries(
         if not text.strip() or text.lstrip().startswith("#"):
             continue
         if "\ufffd" in text:
-            report.notes["names that were no UTF-8"] += 1
+            report.notes["names that are not UTF-8"] += 1
         key, *rest = re.split(r"[\t|]", text, maxsplit=1)
         yield f"line {number}", key, rest[0] if rest else None
 

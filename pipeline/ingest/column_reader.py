@@ -1,4 +1,4 @@
-"""One loop for all readers of traces: read, decode, set aside what is broken, go on behind it.
+"""One loop for all readers of traces: read, decode, reject broken records, continue after them.
 
 A format supplies a ``TraceDecoder``. The loop here moves the window over the stream, keeps what is
 not whole yet, takes batches out of the columns, counts and names rejects, looks for the next record
@@ -60,7 +60,7 @@ Step: TypeAlias = More | Broken | Unreadable
 
 
 class TraceDecoder(ABC):
-    """What a format knows: how its records are decoded, and where the next one begins.
+    """How a format's records are decoded, and where the next one begins.
 
     It counts what it skips in the report that it was made with. Positions are indexes of
     ``window.data``.
@@ -103,7 +103,7 @@ class TraceDecoder(ABC):
 
     @abstractmethod
     def judge(self, window: ByteWindow, fault: FormatError | None) -> FormatError | None:
-        """What to raise for a file that was read to its end, or to ``fault``."""
+        """The error to raise for a file that was read to its end, or to ``fault``."""
 
 
 class ColumnReader:

@@ -1,4 +1,4 @@
-"""Room that decoding kernels write traces into, and the byte window that they read from.
+"""Buffers into which decoding kernels write traces, and the byte window that they read from.
 
 Kernels never allocate: a reader gives them ``TraceColumns`` large enough for whatever a full
 ``ByteWindow`` can hold, and takes a ``TraceBatch`` out when the window moves on.
@@ -167,7 +167,7 @@ class ByteWindow:
             self.offset += pos
             self.end = kept
         elif kept == len(self.data):
-            assert kept < self._max_size, "a decoder keeps more than its window may hold"
+            assert kept < self._max_size, "a decoder keeps more than its window can hold"
             grown = np.empty(min(2 * kept, self._max_size), np.uint8)
             grown[:kept] = self.data
             self.data = grown

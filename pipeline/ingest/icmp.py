@@ -1,4 +1,4 @@
-"""What an answer's ICMP type says, and replies brought into the order of their TTL; compiled."""
+"""Kinds of replies by ICMP type, and sorting of replies by TTL; compiled."""
 
 from __future__ import annotations
 

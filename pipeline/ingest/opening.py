@@ -2,7 +2,7 @@
 
 Decompression streams: however large a file claims to become, at most ``CHUNK`` decompressed bytes
 are held here. Members of one kind may follow one another (``cat a.gz b.gz``); zero bytes after the
-last are padding. What is cut short or damaged is handed out up to the fault, then ``FormatError``.
+last are padding. Cut-short or damaged data are handed out up to the fault, then ``FormatError``.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ class InputStream(io.RawIOBase):
             chunk = self._decoder.decompress(self._raw, CHUNK)
         except (self._errors, EOFError, ValueError) as error:
             return self._end(f"damaged {self.compression} data: {error}")
-        # zlib hands back what it did not take; bzip2 and xz keep it inside.
+        # zlib returns what it did not take; bzip2 and xz keep it inside.
         self._raw = getattr(self._decoder, "unconsumed_tail", b"")
         if self._decoder.eof:
             self._raw = self._decoder.unused_data
@@ -218,7 +218,7 @@ class InputStream(io.RawIOBase):
         if not self._raw:
             return self._end()
         if not self._raw.startswith(self._magic):
-            return self._end(f"bytes follow the {self.compression} data that are none of them")
+            return self._end(f"bytes follow the end of the {self.compression} data")
         assert self._make is not None
         self._decoder = self._make()
         return b""

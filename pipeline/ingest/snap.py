@@ -112,7 +112,7 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
 
     Notes
     -----
-    O(bytes) time; 16 bytes an edge are kept, and 32 more while nodes are numbered.
+    O(bytes) time; 16 bytes per edge are kept, and 32 more while nodes are numbered.
     """
     lines = Lines(stream)
     header = _Header()
@@ -136,7 +136,7 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
     if lines.error is not None:
         raise lines.error
     if not ids.shape[1]:
-        raise FormatError(report.path, "", "no edge that can be used; expected two node ids a line")
+        raise FormatError(report.path, "", "no usable edge; expected two node ids per line")
 
 
 class _Header:

@@ -1,10 +1,10 @@
-"""What can be measured: a row a metric. Whatever lists metrics or their columns reads it here.
+"""Registry of metrics, one row each; everything that lists metrics or columns reads it.
 
-To add one, write a kernel that takes a ``kernels.Shard`` and gives arrays with a value a graph, and
-a row here that names it. Its tasks, its columns, its place in reports, in later runs and on the
+To add one, write a kernel that takes a ``kernels.Shard`` and gives arrays with one value per graph,
+and a row here that names it. Its tasks, its columns, its place in reports, in later runs and on the
 command line follow from the row.
 
-The command line reads this before it knows what to do: only the standard library is imported.
+Every command imports this first: only the standard library is imported.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Literal, get_args
 
-from pipeline.metrics.columns import BY_WEIGHT_ONLY, TOLD, WEIGHTED, Column, Table
+from pipeline.metrics.columns import BY_WEIGHT_ONLY, COLUMNS_BY_TASK, WEIGHTED, Column, Table
 
 if TYPE_CHECKING:
     from kernels.host import Work
@@ -31,22 +31,22 @@ class Metric:
     Attributes
     ----------
     name : str
-        By which users ask for it.
+        As users name it.
     question : str
         That it answers.
     task : str
         Kind of the tasks that answer it: ``search`` (from every ingress), ``widths`` and
         ``weighted`` (several metrics in one task), or, with a kernel, one of its own.
     columns : tuple of Column
-        That tell it. Of a kernel of its own: flat ones of ``ases``. The first is the value itself:
+        Its results. Of its own kernel: flat ones of ``ases``. The first is the value itself:
         where it is NaN all of them are null.
     section : str
         Template that shows it on the page of an AS, in ``report/templates``.
     asks : str
-        What it is called in its tasks, where that is not ``name``.
+        Its name in tasks, if that is not ``name``.
     kernel : str
-        ``module:function`` of a kernel of its own: (Shard) -> object with an array for each
-        column, on the host, a row a graph. Empty: the task knows.
+        ``module:function`` of its own kernel: (Shard) -> object with an array for each
+        column, on the host, one row per graph. Empty: the task knows.
     searches : int
         What an answer costs, in searches of its graph, about: for order, packs and deadlines
         only. EVERY_NODE: a sweep from each node of a graph, or from a sample of a large one.
@@ -72,17 +72,17 @@ class Metric:
 
     @property
     def searches_column(self) -> str:
-        """Column of the searches that its own kernel made; empty: it does not tell them."""
+        """Column of the number of searches of its own kernel; empty: not reported."""
         return next((c.name for c in self.columns if c.source == "n_searches"), "")
 
 
 def _width(name: WidthMetric, question: str, columns: tuple[str, ...], searches: int) -> Metric:
-    told = tuple(c for c in TOLD["widths"] if c.name in columns)
+    result_columns = tuple(c for c in COLUMNS_BY_TASK["widths"] if c.name in columns)
     return Metric(
         name,
         question,
         "widths",
-        told,
+        result_columns,
         "widths.html",
         asks=name,
         searches=searches,
@@ -100,9 +100,9 @@ def _weighted(metric: Metric) -> Metric:
     return replace(
         metric,
         name=WEIGHTED + metric.name,
-        question=f"{metric.question}, by weight of links",
+        question=f"{metric.question.removesuffix('?')}, by weight of links?",
         task="weighted",
-        columns=tuple(c for c in TOLD["weighted"] if c.name in names),
+        columns=tuple(c for c in COLUMNS_BY_TASK["weighted"] if c.name in names),
         compiles=("widths", "weights"),  # bounds are as by hops
         cheaper="--max-searches N ends with bounds, fewer weighted --metrics need fewer searches",
         in_all=False,
@@ -113,18 +113,18 @@ def _weighted(metric: Metric) -> Metric:
 _OF_WIDTHS = (
     _width(
         "diameter",
-        "How far do the two nodes lie apart that lie farthest apart?",
+        "How far apart are the two most distant nodes?",
         ("diameter", "diameter_lower", "diameter_upper", "diameter_path", "diameter_path_addrs"),
         40,
     ),
     _width(
         "radius",
-        "How far is it from the most central node to the one farthest from it?",
+        "How far is the farthest node from the most central one?",
         ("radius", "radius_lower", "radius_upper"),
         30,
     ),
     _width("center", "Which nodes are the most central?", ("n_center", "in_center"), 60),
-    _width("periphery", "Which nodes lie farthest out?", ("n_periphery", "in_periphery"), 60),
+    _width("periphery", "Which nodes are the least central?", ("n_periphery", "in_periphery"), 60),
     _width(
         "eccentricities",
         "How far is the farthest node from each node?",
@@ -136,22 +136,22 @@ _OF_WIDTHS = (
 _ROWS = (
     Metric(
         "hops",
-        "How many hops lie between each ingress and every node?",
+        "How many hops are there between each ingress and every node?",
         "search",
-        TOLD["search"],
+        COLUMNS_BY_TASK["search"],
         "as.html",
     ),
     *_OF_WIDTHS,
     Metric(
         "effective_diameter",
-        "Within how many hops do nine of ten connected pairs of nodes lie?",
+        "Within how many hops are nine of ten connected pairs of nodes?",
         "effective",
         (
             Column(
                 "effective_diameter",
                 "float64",
                 "hops",
-                "hops within which 90 % of the connected pairs of all components lie, interpolated",
+                "hops within which 90 % of the connected pairs of all components are, interpolated",
                 source="value",
                 decimals=2,
             ),
@@ -159,21 +159,21 @@ _ROWS = (
                 "effective_estimated",
                 "bool",
                 "",
-                "whether from some sources only",
+                "whether it is an estimate from some sources",
                 source="is_estimated",
             ),
             Column(
                 "effective_error",
                 "float64",
                 "hops",
-                "standard error of an estimate; 0 where all pairs were counted",
+                "standard error of an estimate; 0 if all pairs were counted",
                 source="error",
             ),
             Column(
                 "n_effective_searches",
                 "int64",
                 "nodes",
-                "nodes that were searched from",
+                "number of sources",
                 source="n_searches",
             ),
         ),
@@ -193,7 +193,7 @@ def names_for_all() -> tuple[str, ...]:
 
 
 def tasks_of(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
-    """Kinds of tasks that metrics need -> what each is asked; names that are unknown are left out.
+    """Kinds of tasks that metrics need -> names of metrics in each; unknown names are left out.
 
     Kinds that answer several metrics come first.
     """
@@ -216,15 +216,15 @@ def own_kernels() -> dict[str, Metric]:
 
 
 def columns_of(task: str, table: Table = "ases") -> tuple[Column, ...]:
-    """Columns that tasks of one kind tell, in the order of a table."""
+    """Result columns of one kind of task, in the order of a table."""
     own = own_kernels().get(task)
-    told = TOLD[task] if own is None else own.columns
-    return tuple(column for column in told if column.table == table)
+    result_columns = COLUMNS_BY_TASK[task] if own is None else own.columns
+    return tuple(column for column in result_columns if column.table == table)
 
 
 @cache
 def decimals_of(column: str) -> int | None:
-    """Decimals that a figure of a column of ``ases`` is shown with; None: a whole number."""
+    """Decimals shown of a figure of a column of ``ases``; None: a whole number."""
     tasks = dict.fromkeys(metric.task for metric in METRICS.values())
     return next((c.decimals for task in tasks for c in columns_of(task) if c.name == column), None)
 

@@ -1,4 +1,4 @@
-"""Columns that tell metrics, in the order of the report's tables; standard library only."""
+"""Columns of metrics, in the order of the report's tables; standard library only."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _HOPS = (
         "mean_hops",
         "float64",
         "hops",
-        "mean over all pairs (ingress, node it reaches), the ingress itself left out; null without "
+        "mean over all pairs (ingress, node it reaches), without the ingress itself; null without "
         "a pair",
         decimals=2,
     ),
@@ -58,7 +58,7 @@ _HOPS = (
         "median_hops",
         "float64",
         "hops",
-        "median over these pairs: between the two nearest ranks, interpolated (numpy's `linear`), "
+        "median over these pairs, interpolated between the two nearest ranks (numpy's `linear`), "
         "on exact integer ranks",
         decimals=1,
     ),
@@ -66,7 +66,7 @@ _HOPS = (
         "p90_hops",
         "float64",
         "hops",
-        "nine of ten of these pairs have at most as many, interpolated likewise",
+        "90th percentile over these pairs, interpolated likewise",
         decimals=1,
     ),
     Column(
@@ -82,7 +82,7 @@ _HOPS = (
         "mean_hops",
         "float64",
         "hops",
-        "over the nodes reached, the ingress left out; null where it reaches no other",
+        "over the nodes reached, without the ingress; null if it reaches no other",
         "ingresses",
     ),
     Column(
@@ -102,9 +102,9 @@ _HOPS = (
     Column("farthest_addrs", "list<string>", "", "their texts", "ingresses"),
 )
 
-_LOWER = "proven lower bound; equal to the value where it is exact, null where nothing is known"
+_LOWER = "proven lower bound; equal to the value if it is exact, null if nothing is known"
 _UPPER = "proven upper bound, likewise"
-# What tasks of kind ``widths`` tell, in the order of the tables.
+# Results of tasks of kind ``widths``, in the order of the tables.
 _WIDTHS = (
     Column(
         "diameter",
@@ -112,7 +112,7 @@ _WIDTHS = (
         "hops",
         "largest eccentricity of all nodes; null while not exact",
         label="Diameter",
-        title="Hops between the two {nouns} that lie farthest apart",
+        title="Hops between the two most distant {nouns}",
     ),
     Column("diameter_lower", "int64", "hops", _LOWER),
     Column("diameter_upper", "int64", "hops", _UPPER),
@@ -126,22 +126,24 @@ _WIDTHS = (
     ),
     Column("radius_lower", "int64", "hops", _LOWER),
     Column("radius_upper", "int64", "hops", _UPPER),
-    Column("exact", "bool", "", "all that was requested is known exactly, in every component"),
+    Column(
+        "exact", "bool", "", "whether everything requested is known exactly, in every component"
+    ),
     Column(
         "n_center",
         "int64",
         "nodes",
-        "nodes whose eccentricity is the radius; null where not requested or not known. Which they "
-        "are says `nodes/<asn>.parquet`",
+        "nodes whose eccentricity is the radius; null if not requested or not known. They are "
+        "listed in `nodes/<asn>.parquet`",
     ),
     Column("n_periphery", "int64", "nodes", "nodes whose eccentricity is the diameter, likewise"),
     Column(
         "diameter_path",
         "list<int32>",
         "",
-        "node ids of the longest shortest path that the searches for widths kept, its two ends "
-        "included: as long as `diameter_lower`, where several are as long any of them; shorter "
-        "only where an ingress proved the bound",
+        "node ids of a longest shortest path from the searches for widths, with both ends: as "
+        "long as `diameter_lower` (any of several such paths); shorter only if an ingress proved "
+        "the bound",
     ),
     Column("diameter_path_addrs", "list<string>", "", "their addresses"),
     Column(
@@ -155,30 +157,30 @@ _WIDTHS = (
         "n_width_searches",
         "int64",
         "nodes",
-        "nodes that were searched from for all of it, in all components. Two runs may differ in "
-        "it: bounds tighten in the order in which workers answer",
+        "sources of all these searches, in all components. Two runs may differ: bounds tighten "
+        "in the order in which workers answer",
     ),
     Column(
         "other_components",
         "list<int32>",
         "",
-        "the other components of two nodes or more, by their smallest node id",
+        "the other components with at least two nodes, by their smallest node id",
     ),
     Column("other_sizes", "list<int32>", "nodes", "nodes of each of them"),
-    Column("other_diameters", "list<int64>", "hops", "diameter of each; null where not exact"),
-    Column("other_radii", "list<int64>", "hops", "radius of each; null where not exact"),
+    Column("other_diameters", "list<int64>", "hops", "diameter of each; null if not exact"),
+    Column("other_radii", "list<int64>", "hops", "radius of each; null if not exact"),
     Column(
         "eccentricity",
         "int32",
         "hops",
-        "hops to the farthest node of its own component; null where not requested or not known",
+        "hops to the farthest node of its own component; null if not requested or not known",
         "nodes",
     ),
     Column(
         "in_center",
         "bool",
         "",
-        "of the largest component; null where not requested or not known",
+        "of the largest component; null if not requested or not known",
         "nodes",
     ),
     Column("in_periphery", "bool", "", "likewise", "nodes"),
@@ -203,8 +205,8 @@ def _by_weight(column: Column) -> Column:
     )
 
 
-# Kind of task that answers several metrics -> all that it tells.
-TOLD: dict[str, tuple[Column, ...]] = {
+# Kind of task that answers several metrics -> all of its columns.
+COLUMNS_BY_TASK: dict[str, tuple[Column, ...]] = {
     "search": _HOPS,
     "widths": tuple(c for c in _WIDTHS if c.name not in BY_WEIGHT_ONLY),
     "weighted": tuple(_by_weight(c) for c in _WIDTHS if c.name not in _BY_HOPS_ONLY),

@@ -11,7 +11,7 @@ NO_ID = -1  # node_id of a node whose input gives none; files hold null
 
 @dataclass(frozen=True, eq=False)
 class GraphSet:
-    """One CSR an AS, laid end to end, sorted by asn. Node ids are local to their AS: 0..n-1.
+    """One CSR per AS, laid end to end, sorted by asn. Node ids are local to their AS: 0..n-1.
 
     Attributes
     ----------
@@ -29,7 +29,7 @@ class GraphSet:
         sha256 hex of the structure of each graph (``CSRGraph.graph_hash``); equal for equal CSR.
     node_addr : (n_nodes, 2) uint64 or None; node_id : (n_nodes,) int64 or None
         To translate back, as in Topology. ``::`` and ``NO_ID`` where an input gives none.
-    node_columns, arc_columns : optional columns, a row a node or an arc
+    node_columns, arc_columns : optional columns, one row per node or arc
     component_count, largest_component : (n_ases,) int64
         Connected components of each AS and the nodes of its largest.
     ingress_ptr : (n_ases + 1,) int64

@@ -1,4 +1,4 @@
-"""How many of the addresses that answered are known to some AS, and which are not."""
+"""How many of the addresses that answered have an AS, and which do not."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""Where the ASes of a snapshot come from, as its manifest tells: what their nodes are, what of
-them was made up by a generator.
+"""Where the ASes of a snapshot come from, by its manifest: what their nodes are, and which were
+made by a generator.
 
 A topology file says in its header how it was made (``ReadReport.made_by``), a generator that wrote
 into the store does so among the options of the snapshot.
@@ -34,7 +34,7 @@ class Source:
     kind : str
         What its nodes are.
     made_by : str
-        How it was made, where that is no measurement; else empty.
+        How it was made, where that is not a measurement; else empty.
     as_ranges : tuple of (int, int)
         Its AS numbers, first and last of each run of them.
     """
@@ -51,7 +51,7 @@ class Source:
 
 @dataclass(frozen=True, eq=False)
 class Origins:
-    """What the ASes of a snapshot come from.
+    """Origins of the ASes of a snapshot.
 
     Attributes
     ----------
@@ -85,15 +85,15 @@ class Origins:
 
     @property
     def synthetic(self) -> tuple[Source, ...]:
-        """Sources that no measurement is behind."""
+        """Sources that were not measured."""
         return tuple(source for source in self.sources if source.made_by)
 
     @property
     def all_synthetic(self) -> bool:
         return bool(self.sources) and not self.has_traces and all(s.made_by for s in self.sources)
 
-    def told(self) -> list[str]:
-        """A line a source that no measurement is behind."""
+    def notes(self) -> list[str]:
+        """One line per source that was not measured."""
         return [
             f"Synthetic, not measured: {number(source.n_ases, 'AS')} made by {source.made_by}"
             + (f" ({source.path})" if source.path else "")

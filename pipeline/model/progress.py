@@ -1,4 +1,4 @@
-"""How far a stage has come; what progress bars, artifacts and logs are fed with."""
+"""Progress of a stage, for progress bars, artifacts and logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What became of an input file: records read, skipped and rejected, each by reason."""
+"""Outcome of reading an input file: records read, skipped and rejected, each by reason."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class ReadReport:
     as_ranges: list[list[int]] = field(default_factory=list)  # first and last of each run
 
     def skip(self, kind: str, count: int = 1) -> None:
-        """Count records of a type that is not ours; beyond ``MAX_SKIPPED_TYPES`` under one name."""
+        """Count records of another type; beyond ``MAX_SKIPPED_TYPES`` under one name."""
         if kind not in self.skipped and len(self.skipped) >= MAX_SKIPPED_TYPES:
             kind = OTHER_TYPE
         self.skipped[kind] += count

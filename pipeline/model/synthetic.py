@@ -1,4 +1,4 @@
-"""What a synthetic topology shall be like."""
+"""Parameters of a synthetic topology."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ MAX_INGRESSES = 2000  # default of the most that an AS has
 
 @dataclass(frozen=True)
 class Parameters:
-    """What a topology shall be like; a model ignores what it has no use for.
+    """Parameters of a topology; a model ignores those that it does not use.
 
     Attributes
     ----------
     n_routers : int
         In all.
     n_ases : int
-        ASes that the routers are shared out to.
+        ASes among which the routers are divided.
     m : int
-        Links that a new router brings; of top-down, a new AS too.
+        Links of each new router; for top-down also of each new AS.
     seed : int
         0 to 2**64 - 1.
     smallest, largest : int, int or None

@@ -13,7 +13,7 @@ NO_ASN = -1  # in memory only; files hold null
 
 @dataclass(frozen=True, eq=False)
 class IngressTable:
-    """Routers by which traffic enters their AS, a row a router, sorted by node.
+    """Routers by which traffic enters their AS, one row per router, sorted by node.
 
     Attributes
     ----------
@@ -22,10 +22,10 @@ class IngressTable:
     neighbor_ptr : (n_ingresses + 1,) int64
         Neighbours of row i are neighbor_asn[neighbor_ptr[i]:neighbor_ptr[i + 1]].
     neighbor_asn : (n_neighbors,) int64
-        ASes that traffic comes from, ascending within a row.
+        ASes from which traffic comes, ascending within a row.
     n_direct, n_after_gap : (n_ingresses,) int64
         Traces that entered right after an answered hop of another AS; after unanswered or
-        unmapped ones. Both 0 where no trace is behind it (a topology file, a drawn ingress).
+        unmapped ones. Both 0 without traces (a topology file, a drawn ingress).
     candidate : (n_ingresses,) bool
         Seen after a gap only: written to the results, no source by default.
     """
@@ -48,7 +48,7 @@ class IngressTable:
 
 @dataclass(frozen=True, eq=False)
 class Topology:
-    """Nodes and undirected links of one input, before they are cut into one graph an AS.
+    """Nodes and undirected links of one input, before they are cut into one graph per AS.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Topology:
     weight_unit : str
         ``"ms"`` (RTT), ``"length"`` (BRITE), ``""`` (none).
     node_columns, link_columns : dict of str to (n_nodes,) or (n_links,) arrays
-        What else the input says; kept in the store as optional columns.
+        Other columns of the input; kept in the store as optional columns.
     ingresses : IngressTable
     kind : str
         What a node is: ``"interface"``, ``"router"`` (after alias resolution, or from a

@@ -26,7 +26,7 @@ _BY_KIND = {
 
 
 def node_words(kind: str | None) -> NodeWords:
-    """What a node is called where nodes are of this kind (``Topology.kind``, or ``mixed``)."""
+    """Names of nodes of this kind (``Topology.kind``, or ``mixed``)."""
     return _BY_KIND.get(kind or "", _BY_KIND["mixed"])
 
 
@@ -37,6 +37,6 @@ def number(n: int, noun: str) -> str:
 
 
 def ingresses_text(n_ingresses: int, n_candidates: int) -> str:
-    """Ingresses, and apart from them what is seen as one only after a gap, where there is any."""
-    told = number(n_ingresses, "ingress")
-    return f"{told} and {number(n_candidates, 'candidate')}" if n_candidates else told
+    """Ingresses, and separately candidates (seen only after a gap), if there are any."""
+    text = number(n_ingresses, "ingress")
+    return f"{text} and {number(n_candidates, 'candidate')}" if n_candidates else text

@@ -1,4 +1,4 @@
-"""From what was measured to what people read: Parquet, JSON and pages that open from disk."""
+"""Measurements to reports: Parquet, JSON and pages that open from disk."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What an earlier run measured, read back from its report: the opposite of ``summarise``.
+"""The measurement of an earlier run, read back from its report: the inverse of ``summarise``.
 
-Tables hold all that was measured, by ids of nodes, so a report needs no file beside them for a
-later run to add to it. ``pipeline.report.merging`` joins both.
+Tables hold everything that was measured, by ids of nodes, so a later run can add to a report
+without further files. ``pipeline.report.merging`` merges the two.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _READERS = 4  # of files of nodes: there may be tens of thousands
 
 
 def restore(snapshot, report: dict, folder: Path) -> Measurement:
-    """Read what was measured on this version of a snapshot back from its report.
+    """Read the measurement of this version of a snapshot back from its report.
 
     Parameters
     ----------
@@ -47,15 +47,15 @@ def restore(snapshot, report: dict, folder: Path) -> Measurement:
     except (OSError, KeyError, ValueError, IndexError, pa.ArrowException) as error:
         first = (str(error) or type(error).__name__).splitlines()[0]
         raise UsageError(
-            f"{folder}: what is in this report cannot be kept ({first}): remove it, or give --out "
-            "another folder"
+            f"{folder}: the contents of this report cannot be kept ({first}): remove it, or give "
+            "--out another folder"
         ) from error
 
 
 def measured_metrics(report: dict) -> tuple[str, ...]:
-    """Metrics of all runs that a ``report.json`` tells of."""
-    told = report.get("metrics") or (report.get("options") or {}).get("metrics") or ()
-    return tuple(metric for metric in METRICS if metric in told)
+    """Metrics of all runs in a ``report.json``."""
+    names = report.get("metrics") or (report.get("options") or {}).get("metrics") or ()
+    return tuple(metric for metric in METRICS if metric in names)
 
 
 def _restore(snapshot, report: dict, folder: Path) -> Measurement:
@@ -63,13 +63,13 @@ def _restore(snapshot, report: dict, folder: Path) -> Measurement:
     asn = ases["asn"].to_numpy()
     rows = np.searchsorted(snapshot.asn, asn)
     if not np.array_equal(np.asarray(snapshot.asn)[np.minimum(rows, len(snapshot.asn) - 1)], asn):
-        raise ValueError("it has ASes that the snapshot has not")
+        raise ValueError("it has ASes that are not in the snapshot")
     totals = report["totals"]
     status, reason = ases["status"].to_pylist(), ases["reason"].to_pylist()
     found: dict[str, Any] = {
-        task: _widths(snapshot, rows, ases, folder / "nodes", prefix, told["metrics"])
+        task: _widths(snapshot, rows, ases, folder / "nodes", prefix, known["metrics"])
         for task, prefix in (("widths", ""), ("weighted", WEIGHTED))
-        if (told := totals.get(f"{prefix}widths"))
+        if (known := totals.get(f"{prefix}widths"))
     }
     found["search"] = _results(snapshot, pq.read_table(folder / "ingresses.parquet"))
     found |= _figures(rows, ases)

@@ -1,7 +1,7 @@
-"""Third-party text on its way into pages and scripts.
+"""Third-party text for pages and scripts.
 
-AS names, file names and messages come from strangers. HTML escapes itself in the templates; what
-is left to do is here: characters that no page can show, and data inside scripts.
+AS names, file names and messages are untrusted. The templates escape HTML; the rest is done here:
+characters that no page can show, and data inside scripts.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\
 
 
 def printable(text: object) -> str:
-    """Text with what cannot be shown, or would deceive, replaced by U+FFFD."""
+    """Text with invisible and misleading characters replaced by U+FFFD."""
     return _UNPRINTABLE.sub("\ufffd", str(text))
 
 

@@ -1,4 +1,4 @@
-"""Which folder a report may take the place of: none, an empty one, or an earlier report of ours."""
+"""Which folder a report may replace: none, an empty one, or an earlier report of ours."""
 
 from __future__ import annotations
 
@@ -36,27 +36,29 @@ def earlier_report(folder: Path) -> dict | None:
         be lost.
     """
     if folder.is_symlink():
-        raise _refusal(folder, "is a link, and a report replaces folders only")
+        raise _refusal(folder, "is a link, and a report can replace only folders")
     if not folder.exists():
         return None
     if not folder.is_dir():
-        raise _refusal(folder, "is no folder")
+        raise _refusal(folder, "is not a folder")
     names = sorted(path.name for path in folder.iterdir())
     if not names:
         return None
     if REPORT not in names:
         listed = ", ".join(printable(name) for name in names[:N_NAMED])
         more = f" and {len(names) - N_NAMED:,} more" if len(names) > N_NAMED else ""
-        raise _refusal(folder, f"holds {listed}{more}, but no {REPORT}, so it is no report of ours")
+        raise _refusal(
+            folder, f"holds {listed}{more}, but no {REPORT}, so it is not a hopscope report"
+        )
     report = _read(folder / REPORT)
     if report is None or report.get("snapshot") != folder.name:
-        raise _refusal(folder, f"its {REPORT} is not that of a report of {folder.name}")
+        raise _refusal(folder, f"its {REPORT} is not of a report of {folder.name}")
     return report
 
 
 @contextlib.contextmanager
 def report_turn(out: Path) -> Iterator[None]:
-    """Wait for the turn to add to reports in a folder: of two runs at once none is lost.
+    """Wait for the turn to add to reports in a folder, so that of two runs none is lost.
 
     The folder is made where it is missing. Where the file system has no locks nobody waits.
 
@@ -69,9 +71,7 @@ def report_turn(out: Path) -> Iterator[None]:
         out.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(out, os.O_RDONLY | os.O_CLOEXEC)
     except OSError as error:
-        raise UsageError(
-            f"{out}: {error.strerror}; give --out a folder that can be written"
-        ) from None
+        raise UsageError(f"{out}: {error.strerror}; give --out a writable folder") from None
     try:
         with contextlib.suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -1,7 +1,7 @@
-"""Two runs on one version of a snapshot as one measurement: what the later did not compute stays.
+"""Two runs on one version of a snapshot as one measurement: the later one wins, nothing is lost.
 
-Both tell facts of the same graphs, so they agree wherever both know; where one knows more (all
-eccentricities, exact widths), that is kept, and bounds are those of both.
+Both describe the same graphs, so they agree on what both know; if one knows more (all
+eccentricities, exact widths), that is kept, and bounds are the tighter of both.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pipeline.model.search.tasks import ANSWERS
 
 
 def merge(snapshot, before: Measurement, after: Measurement) -> Measurement:
-    """What two runs know together.
+    """Combine two runs.
 
     Parameters
     ----------
@@ -45,7 +45,7 @@ def merge(snapshot, before: Measurement, after: Measurement) -> Measurement:
 
 
 def covers(snapshot, before: tuple[str, ...], after: Measurement) -> bool:
-    """Whether a run knows all that an earlier one of these metrics can have known."""
+    """Whether a run has everything that an earlier one of these metrics can have."""
     widths = [w for w in (after.widths, after.weighted_widths) if w is not None]
     return (
         len(after.rows) == len(snapshot.asn)
@@ -56,7 +56,7 @@ def covers(snapshot, before: tuple[str, ...], after: Measurement) -> bool:
 
 
 def _merged(before: Findings | None, after: Findings | None) -> Findings | None:
-    """What two runs found by one kind of task; of a figure that both have, that of the later."""
+    """Results of two runs for one kind of task; figures that both have are from the later one."""
     if before is None or after is None:
         return after if before is None else before
     if isinstance(before, Widths) and isinstance(after, Widths):
@@ -90,7 +90,7 @@ def _others(n: int, which: np.ndarray) -> np.ndarray:
 
 
 def _both(before: Widths, after: Widths, old_is_all: bool, new_is_all: bool) -> Widths:
-    """Of the same graphs, what either knows."""
+    """Combined results for the same graphs."""
     n = len(after.row)
     at = np.arange(n)
     found = concat([after, before])
@@ -131,7 +131,7 @@ def _both(before: Widths, after: Widths, old_is_all: bool, new_is_all: bool) -> 
 
 
 def _of_last(rows: np.ndarray, before: Measurement, after: Measurement) -> dict[str, Any]:
-    """Columns that tell of the last run about each AS."""
+    """Columns that describe the last run of each AS."""
     made: dict[str, Any] = {}
     at_old, at_new = np.searchsorted(rows, before.rows), np.searchsorted(rows, after.rows)
     for name in ("n_tasks", "n_retries", "wall_s"):
@@ -149,7 +149,7 @@ def _of_last(rows: np.ndarray, before: Measurement, after: Measurement) -> dict[
 def _failed(
     snapshot, merged: Measurement, before: Measurement, after: Measurement
 ) -> dict[int, str]:
-    """Rows of which something that failed is still missing, and why."""
+    """Rows with missing results after a failure, and why."""
     asked_again = set(after.rows.tolist())
     failed = {row: why for row, why in before.failed.items() if row not in asked_again}
     for run, others in ((before, after.metrics), (after, before.metrics)):
@@ -164,7 +164,7 @@ def _failed(
 
 
 def _lacking(snapshot, merged: Measurement, task: str) -> np.ndarray:
-    """Rows of which a finding is missing, or of whose ingresses some were not searched."""
+    """Rows with a missing result, or with unsearched ingresses."""
     found = merged.found().get(task)
     if not isinstance(found, SearchResults):
         return np.setdiff1d(merged.rows, () if found is None else found.row)
@@ -175,7 +175,7 @@ def _lacking(snapshot, merged: Measurement, task: str) -> np.ndarray:
 
 
 def _not_exact(merged: Measurement, task: str) -> np.ndarray:
-    """Rows of widths of which only bounds are known: what failed may have left them."""
+    """Rows of widths with only bounds, as a failure may leave them."""
     found = merged.found().get(task)
     return found.row[~found.exact] if isinstance(found, Widths) else merged.rows[:0]
 

@@ -1,9 +1,9 @@
-"""The report of a run as a folder of files that appears whole.
+"""The report of a run as a folder that is published as a whole.
 
 Everything is written into a folder beside the final one, and that takes its place in one step:
 by exchanging the two names where the system can (Linux), else by two renames with a moment
-between them. Whoever looks sees the old report or the new one. What workers wrote beside the
-final folder during this run (hop matrices) becomes ``distances/`` in the same step.
+between them. Readers see the old report or the new one. Hop matrices, which workers wrote beside
+the final folder during this run, become ``distances/`` in the same step.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ _PACKAGES = ("numpy", "numba", "pyarrow", "dask", "distributed", "cupy-cuda13x",
 
 @dataclass(frozen=True)
 class ReportSummary:
-    """Where a report lies and what it says in short.
+    """Where a report is, and its summary.
 
     Attributes
     ----------
@@ -83,9 +83,9 @@ class ReportSummary:
     node_kind : str
         What a node is: ``interface``, ``router``, ``as``, ``mixed``.
     notes : list of str
-        What to know of the snapshot beside its figures, a line each.
+        Notes on the snapshot besides its figures, one line each.
     synthetic : list of dict
-        What no measurement is behind, as in report.json.
+        Sources that were not measured, as in report.json.
     """
 
     path: Path
@@ -123,7 +123,7 @@ def write_reports(
     out : Path
         Folder of reports; made where it is missing.
     options : dict
-        What the run was told, for ``report.json``.
+        Options of the run, for ``report.json``.
     warnings : list of str
         One line each; shown on the index.
     started : float
@@ -137,7 +137,7 @@ def write_reports(
     Raises
     ------
     UsageError
-        If the folder cannot be written, or there is something in it that is no report of ours.
+        If the folder cannot be written, or there is something in it that is not a report of ours.
     """
     begun = time.time()
     final = Path(out) / check_name(snapshot.name)
@@ -156,7 +156,7 @@ def write_reports(
                 _take_in(made, aside / "distances", asns)
             if is_kept and (final / "distances").is_dir():  # of other ASes, or of an earlier run
                 _take_in(final / "distances", aside / "distances", asns)
-            earlier_report(final)  # whoever put something there meanwhile keeps it
+            earlier_report(final)  # whoever put something there in the meantime keeps it
             _swap(aside, final)
             if made is not None:
                 release_folder(made)
@@ -185,7 +185,7 @@ def write_reports(
         n_pages=n_pages,
         wall_s=time.time() - begun,
         node_kind=origins.kind,
-        notes=[note for note in (mapped_of(counts), *origins.told()) if note],
+        notes=[note for note in (mapped_of(counts), *origins.notes()) if note],
         synthetic=origins.facts(),
         warnings=list(warnings),
     )
@@ -364,7 +364,7 @@ def _exchange(first: Path, second: Path) -> bool:
 
 
 def _sync(path: Path) -> None:
-    """Have a file or a folder on the disk, where the system lets one ask for that."""
+    """Flush a file or folder to disk, if the system can."""
     try:
         handle = os.open(path, os.O_RDONLY)
     except OSError:

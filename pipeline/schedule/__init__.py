@@ -1,1 +1,1 @@
-"""Searches of a whole run on GPUs and cores; the only code that knows Dask."""
+"""Searches of a whole run on GPUs and cores; the only code that uses Dask."""

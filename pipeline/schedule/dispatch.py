@@ -1,4 +1,4 @@
-"""Any task of a run: how it is run on a worker, and what may run in its place."""
+"""Any task of a run: how a worker runs it, and which smaller tasks can replace it."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def run_task(task: SearchTask | WidthTask | ExactTask) -> Any:
 def smaller_task(
     task: SearchTask | WidthTask, fall_back: bool
 ) -> list[SearchTask] | list[WidthTask]:
-    """What to run instead of a task that has too little memory; nothing: it is tried again."""
+    """Tasks to run instead of one that had too little memory; none: it is tried again."""
     if isinstance(task, SearchTask):
         return smaller(task, fall_back)
     from pipeline.schedule.work.measures import smaller_widths

@@ -1,4 +1,4 @@
-"""Where matrices of distances lie until the report takes them in, and how they get there."""
+"""Distance matrices on their way into the report."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from pipeline.store.held import DISTANCES, hold_folder, release_folder
 
 
 def distances_folder(snapshot: Snapshot, config: AnalyzeConfig) -> Path | None:
-    """A fresh folder beside the report that is to be; None where no distances are requested."""
+    """A new folder beside the future report; None if no distances are requested."""
     if not config.distances:
         return None
     try:
@@ -34,7 +34,7 @@ def distances_folder(snapshot: Snapshot, config: AnalyzeConfig) -> Path | None:
 
 @contextlib.contextmanager
 def removed_on_error(folder: Path | None) -> Iterator[None]:
-    """A run that ends before its report leaves no matrices."""
+    """Remove the matrices if the run ends before its report."""
     try:
         yield
     except BaseException:
@@ -51,7 +51,7 @@ def join_parts(
     owner: np.ndarray,
     source_ptr: np.ndarray,
 ) -> None:
-    """One file an AS out of what its tasks wrote; an AS that was not searched whole has none.
+    """One file per AS out of what its tasks wrote; an AS that was not searched whole has none.
 
     ``source_ptr``: (n_rows + 1,) int64, what each asked for.
     """

@@ -1,4 +1,4 @@
-"""What a run tells of itself while it searches: how far it is, and what will take long."""
+"""Progress of a run while it searches: the share done, and long tasks."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from pipeline.schedule.plan.stream import Stream
 log = logging.getLogger(__name__)
 
 PROGRESS_S = 0.1  # at most this often
-LONG_RUN_S = 60.0  # expected; of a shorter run nobody asks how long it takes
+LONG_RUN_S = 60.0  # expected; for a shorter run no estimate is shown
 LONG_TASK_S = 600.0  # expected; reported before it begins
 N_NAMED = 3  # such tasks
 
 
-class Telling:
+class RunProgress:
     """Progress of one run.
 
     Parameters
     ----------
     progress : callable
     stream : Stream
-        Tasks of the run; candidates of large ASes come beside them.
+        Tasks of the run; exact searches are counted separately.
     n_threads : int
         That work on it.
     where : str
@@ -44,17 +44,17 @@ class Telling:
         self._told = 0.0
 
     def begin(self) -> None:
-        """Tell where the run searches, how long it may take, and which tasks take long."""
+        """Report where the run searches, how long it may take, and which tasks take long."""
         expected = f", expected to take about {duration(self._expected_s)}" if self._is_long else ""
-        self._tell(0, self._where + expected)
+        self._report(0, self._where + expected)
         long = self._stream.longer_than(LONG_TASK_S)
         for task, cost_s in long[:N_NAMED]:
-            helps = cheaper(task.kind) or "--pack 1 shares it among workers"
+            helps = cheaper(task.kind) or "--pack 1 divides it among workers"
             log.warning(
-                "%s is one task of about %s; what helps: %s", task.name, duration(cost_s), helps
+                "%s is one task of about %s; to shorten it: %s", task.name, duration(cost_s), helps
             )
         if len(long) > N_NAMED:
-            log.warning("%s more over 10 min each", number(len(long) - N_NAMED, "task"))
+            log.warning("%s more of over 10 min each", number(len(long) - N_NAMED, "task"))
 
     def ended(self, task: Any, n_units: int, is_candidate: bool) -> None:
         """A task has come back; ``n_units`` of the run's are done by now."""
@@ -72,17 +72,17 @@ class Telling:
         if now - self._told >= PROGRESS_S and (self._last or self._is_long):
             self._told = now
             if not self._is_long:
-                self._tell(self._n_units, self._done())
+                self._report(self._n_units, self._done())
                 return
             done_s = self._stream.done_s(self._n_threads, now)
             self._share = max(self._share, done_s / self._stream.total_s)
             expected = f"{100 * self._share:.0f} % of about {duration(self._expected_s)} expected"
-            self._tell(self._n_units, f"{self._done()}; {expected}", self._share)
+            self._report(self._n_units, f"{self._done()}; {expected}", self._share)
 
     def end(self) -> None:
-        """Tell how much it was."""
+        """Report the totals."""
         n_tasks = number(self._n_ended + self._n_candidates, "task")
-        self._tell(self._n_units, f"{n_tasks} on {self._where}")
+        self._report(self._n_units, f"{n_tasks} on {self._where}")
 
     @property
     def _is_long(self) -> bool:
@@ -96,13 +96,13 @@ class Telling:
             done += f", {number(self._n_candidates, 'candidate')}"
         return f"{self._last}, {done}" if self._last else done
 
-    def _tell(self, done: int, detail: str, share: float | None = None) -> None:
+    def _report(self, done: int, detail: str, share: float | None = None) -> None:
         n_units, unit = self._stream.n_units, self._stream.unit
         self._progress(Progress("search", done, n_units, unit, detail, share))
 
 
 def duration(seconds: float) -> str:
-    """Seconds as a person says them: 45 s, 41 min, 4.9 h."""
+    """Seconds in readable units: 45 s, 41 min, 4.9 h."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     if seconds < 5400:

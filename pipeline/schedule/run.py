@@ -1,4 +1,4 @@
-"""Everything that a run measures: open the cluster, plan, drive, collect."""
+"""Everything that a run measures: open the cluster, plan, run tasks, collect."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from pipeline.schedule.plan.batches import Plan, plan
 from pipeline.schedule.plan.costs import Costs
 from pipeline.schedule.plan.measures import NO_WEIGHTS, WidthPlan, plan_widths
 from pipeline.schedule.plan.stream import Stream
-from pipeline.schedule.progress import Telling
+from pipeline.schedule.progress import RunProgress
 from pipeline.schedule.transport.drive import SCHEDULES
 from pipeline.schedule.transport.watch import Limits
 from pipeline.store import Snapshot
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 def measure(
     snapshot: Snapshot, config: AnalyzeConfig, progress: ProgressCallback | None = None
 ) -> Measurement:
-    """Search from every ingress of every AS asked for, and find how wide the ASes are.
+    """Search from every ingress of every requested AS, and find the widths of the ASes.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def measure(
         The snapshot is broken.
     """
     if config.pack is not None and config.pack < 1:
-        raise UsageError(f"--pack {config.pack}: give auto, or 1 or more ingresses a task")
+        raise UsageError(f"--pack {config.pack}: give auto, or 1 or more ingresses per task")
     if config.max_searches is not None and config.max_searches < 0:
         raise UsageError(f"--max-searches {config.max_searches}: give 0 or more")
     kinds = tasks_of(config.metrics)
@@ -85,7 +85,7 @@ def measure(
 def _sources(
     snapshot: Snapshot, asns: tuple[int, ...], is_searched: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows asked for, and the ingresses of each; what is only a candidate is no source."""
+    """Requested rows, and the ingresses of each; candidates are not sources."""
     rows = np.arange(len(snapshot.asn), dtype=np.int64)
     if asns:
         rows = np.array(sorted({snapshot.row_of(asn) for asn in asns}), np.int64)
@@ -194,7 +194,7 @@ class _Run:
         return tasks
 
     def _graphs(self, rows: np.ndarray) -> dict[str, Any]:
-        """Rows, and what policies need to know of their graphs."""
+        """Rows, and the properties of their graphs that plans need."""
         snapshot = self._snapshot
         return {
             "rows": rows,
@@ -207,7 +207,7 @@ class _Run:
     def _large(
         self, cluster: Cluster, jobs: Sequence[ExactJob]
     ) -> tuple[ExactStream | None, dict[str, Any]]:
-        """Candidates of large ASes, and what ``drive`` is to be told of them."""
+        """Exact searches of large ASes, and the arguments of ``drive`` for them."""
         if not jobs:
             return None, {}
         from pipeline.schedule.exact_search.state import Choice  # these compile at once
@@ -251,15 +251,15 @@ class _Run:
         )
 
     def _drive(self, cluster: Cluster, tasks: Stream, jobs: Sequence[ExactJob]) -> None:
-        """Run all tasks, and collect what comes of them."""
+        """Run all tasks, and collect their outcomes."""
         collector = self._collector
         where = number(len(cluster.facts), "worker")
         where += f", {cluster.dashboard}" if cluster.dashboard else ""
-        telling = Telling(self._progress, tasks, sum(cluster.n_threads().values()), where)
-        telling.begin()
+        run_progress = RunProgress(self._progress, tasks, sum(cluster.n_threads().values()), where)
+        run_progress.begin()
         large, more = self._large(cluster, jobs)
         self._take_answers(large)  # of graphs without nodes
-        more = more | {"beat": telling.beat}
+        more = more | {"beat": run_progress.beat}
         with contextlib.closing(self._outcomes(cluster, tasks, large, more)) as outcomes:
             for outcome in outcomes:
                 is_candidate = isinstance(outcome.task, ExactTask)
@@ -269,8 +269,8 @@ class _Run:
                     self._take_answers(large)
                 else:
                     collector.add(outcome)
-                telling.ended(outcome.task, collector.n_units, is_candidate)
-        telling.end()
+                run_progress.ended(outcome.task, collector.n_units, is_candidate)
+        run_progress.end()
 
     def _take_answers(self, large: ExactStream | None) -> None:
         """Collect the widths of large ASes that have been answered by now."""
@@ -301,7 +301,9 @@ def _costs(config: AnalyzeConfig) -> Costs:
     costs = load_costs()
     if config.scheduler is None:
         return costs
-    return replace(costs, source=f"{costs.source}, of the client's machine, not of its workers'")
+    return replace(
+        costs, source=f"{costs.source}, measured on the client's machine, not on its workers"
+    )
 
 
 def _asked(config: AnalyzeConfig) -> dict:

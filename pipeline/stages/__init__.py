@@ -1,5 +1,5 @@
-"""Stages wire the modules together: files -> snapshot -> searches -> reports.
+"""Stages connect the modules: files -> snapshot -> searches -> reports.
 
 The command line and the flows call the functions of these modules and nothing below them. Each
-module imports what it alone needs: seconds, which no other stage has to spend.
+module imports only what it needs, since imports take seconds.
 """

@@ -16,7 +16,7 @@ from pipeline.store import Snapshot
 def with_earlier(
     snapshot: Snapshot, measurement: Measurement, config: AnalyzeConfig, started: float
 ) -> tuple[Measurement, list[dict]]:
-    """What this run and those of the report that is there measured of this version together.
+    """This run and those of an existing report of this version as one measurement.
 
     Returns
     -------
@@ -29,7 +29,7 @@ def with_earlier(
     Raises
     ------
     UsageError
-        If what is there is no report of ours, or a broken one.
+        If what is there is not a report of ours, or a broken one.
     """
     run = {
         "started": started,
@@ -51,6 +51,6 @@ def with_earlier(
 
 
 def _is_replaced(earlier: dict, run: dict) -> bool:
-    """Whether a later run gave everything anew."""
+    """Whether a later run replaced all of its results."""
     again = not run["asns"] or (earlier["asns"] and set(earlier["asns"]) <= set(run["asns"]))
     return bool(again) and set(earlier["metrics"]) <= set(run["metrics"]) and not run["failed"]

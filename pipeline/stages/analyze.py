@@ -32,7 +32,7 @@ from pipeline.store.held import release_folder
 
 @dataclass(frozen=True)
 class AnalyzeSummary:
-    """What a run measured and where its report lies."""
+    """What a run measured and where its report is."""
 
     snapshot: str
     out: Path
@@ -75,14 +75,14 @@ def open_for(config: AnalyzeConfig) -> Snapshot:
     if missing:
         raise UsageError(
             f"AS{missing[0]} is not in snapshot {snapshot.name}, which has "
-            f"{number(len(snapshot.asn), 'AS')}; give --asn of ASes that are in it"
+            f"{number(len(snapshot.asn), 'AS')}; give ASes that are in it with --asn"
         )
     check_out(config, snapshot)
     return snapshot
 
 
 def measure_stage(config: AnalyzeConfig, progress: ProgressCallback = no_progress) -> Measurement:
-    """Search from every ingress of every AS asked for.
+    """Search from every ingress of every requested AS.
 
     Raises
     ------
@@ -116,7 +116,7 @@ def report_stage(
 
 
 def analyze(config: AnalyzeConfig, progress: ProgressCallback = no_progress) -> AnalyzeSummary:
-    """Measure, then report: one version of the snapshot, also if it is replaced meanwhile.
+    """Measure, then report: one version of the snapshot, also if it is replaced in the meantime.
 
     Raises
     ------
@@ -140,7 +140,7 @@ def _measure(snapshot: Snapshot, config: AnalyzeConfig, progress: ProgressCallba
         kind = ClusterLostError if measurement.lost else NothingMeasuredError
         raise kind(
             f"nothing was measured: {len(failed):,} of {len(measurement.rows):,} ASes failed; "
-            f"{commonest_failure(failed)}; a report that is there stays as it is"
+            f"{commonest_failure(failed)}; an existing report is unchanged"
         )
     return replace(
         measurement, snapshot=snapshot.name, version=snapshot.version, metrics=config.metrics
@@ -177,13 +177,13 @@ def _report(
     with report_turn(config.out):
         check_out(config, snapshot)  # what is there may have come since the run began
         known, runs = with_earlier(snapshot, measurement, config, started)
-        told = measured if known is measurement else _warnings_of_all(snapshot, known, measurement)
+        lines = measured if known is measurement else _warnings_of_all(snapshot, known, measurement)
         report = write_reports(
             snapshot,
             known,
             config.out,
             options=_options(config),
-            warnings=snapshot_warnings(snapshot.manifest) + told,
+            warnings=snapshot_warnings(snapshot.manifest) + lines,
             started=started,
             pages=config.pages,
             runs=runs,
@@ -220,7 +220,7 @@ def _warnings(snapshot: Snapshot, measurement: Measurement) -> list[str]:
     lines = failure_warnings(_failed(snapshot, measurement))
     n_no_ingress = int(np.count_nonzero(snapshot.n_ingresses[measurement.rows] == 0))
     if n_no_ingress and "hops" in measurement.metrics:
-        lines.append(f"no ingress in {number(n_no_ingress, 'AS')}: nothing was searched there")
+        lines.append(f"no ingress in {number(n_no_ingress, 'AS')}: not searched")
     return lines + loss_warnings(measurement.cluster.get("lost_workers", []))
 
 
@@ -229,7 +229,9 @@ def _warnings_of_all(snapshot: Snapshot, known: Measurement, last: Measurement) 
     still = _failed(snapshot, known)
     made_good = {asn: why for asn, why in _failed(snapshot, last).items() if asn not in still}
     lines = failure_warnings(made_good)
-    return _warnings(snapshot, known) + [f"{line}; figures are of an earlier run" for line in lines]
+    return _warnings(snapshot, known) + [
+        f"{line}; the figures are from an earlier run" for line in lines
+    ]
 
 
 def _options(config: AnalyzeConfig) -> dict:

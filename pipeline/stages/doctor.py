@@ -1,4 +1,4 @@
-"""What this machine has, what works, what it costs, and whether a store is whole."""
+"""What this machine has, what works, what it costs, and whether a store is intact."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _packages() -> Finding:
 
 
 def _gpus() -> Iterator[Finding]:
-    """What the driver says; asking it makes no CUDA context in this process."""
+    """GPUs by the driver; the query makes no CUDA context in this process."""
     if shutil.which("nvidia-smi") is None:
         yield Finding("gpu", True, "no NVIDIA driver; searches run on CPU cores")
         return
@@ -70,7 +70,9 @@ def _gpus() -> Iterator[Finding]:
     missing = [package for package, version in versions.items() if version is None]
     text = ", ".join(f"{package} {version}" for package, version in versions.items() if version)
     if missing:
-        text = f"{', '.join(missing)} missing: a GPU is there but unused; install .[gpu] with make"
+        text = (
+            f"{', '.join(missing)} missing: a GPU is present but unused; install .[gpu] with make"
+        )
     yield Finding("gpu packages", not missing, text)
 
 
@@ -90,21 +92,23 @@ def _snapshots(store: Path) -> Iterator[Finding]:
         return
     yield Finding(f"store {store}", True, number(len(found), "snapshot"))
     for name, fault in found.items():
-        yield Finding(f"snapshot {name}", not fault, fault or "every byte as written")
+        yield Finding(f"snapshot {name}", not fault, fault or "every byte unchanged")
 
 
 def _leftovers(store: Path | None, out: Path | None, clean: bool) -> Iterator[Finding]:
-    """What killed runs left: no fault, the next run removes it; until then it takes room."""
+    """Leftovers of killed runs: no fault, but they take space until the next run removes them."""
     for path in leftovers(store, out):
         size = sum(file.lstat().st_size for file in path.rglob("*") if not file.is_dir())
         end = "removed" if clean else "the next run removes it, and so does --clean"
-        yield Finding("left-over", True, f"{path}: of a killed run, {size / 2**20:.1f} MiB; {end}")
+        yield Finding(
+            "left-over", True, f"{path}: left by a killed run, {size / 2**20:.1f} MiB; {end}"
+        )
     if clean:
         remove_leftovers(store, out)
 
 
 def examine(store: Path | None, out: Path | None = None, *, clean: bool = False) -> list[Finding]:
-    """Examine this machine, each snapshot of a store to its last byte, and what dead runs left.
+    """Examine this machine, every byte of a store, and leftovers of killed runs.
 
     With ``clean`` what they left in ``store`` and ``out`` is removed.
     """

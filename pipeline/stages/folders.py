@@ -18,7 +18,7 @@ from pipeline.ingest.opening import NO_FILE
 
 Found = tuple[Path, UnreadableError | None]
 _Identity = tuple[int, int]  # of a folder: device and inode
-_REASONS = {errno.ELOOP: "is a loop of links", errno.ENOENT: "is a link to nothing"}
+_REASONS = {errno.ELOOP: "is a loop of links", errno.ENOENT: "is a dangling link"}
 
 
 def walk(folder: Path, leave_out: Callable[[Path], bool]) -> Iterator[Found]:
@@ -28,7 +28,7 @@ def walk(folder: Path, leave_out: Callable[[Path], bool]) -> Iterator[Found]:
     ----------
     folder : Path
     leave_out : callable
-        Whether a file or folder that could be read is none of the caller's.
+        Whether to ignore a readable file or folder.
     """
     return _walk(folder, leave_out, (), set())
 
@@ -60,13 +60,13 @@ def _walk(
             elif not leave_out(path):
                 yield path, None
         elif _identity(found) in around:
-            yield path, UnreadableError(path, "", "is a link back to a folder that it lies in")
+            yield path, UnreadableError(path, "", "is a link to an enclosing folder")
         elif _identity(found) not in walked and not leave_out(path):
             yield from _walk(path, leave_out, around, walked)
 
 
 def unreadable(path: Path, error: OSError) -> UnreadableError:
-    """Why a file or folder cannot be looked at."""
+    """Why a file or folder cannot be read."""
     reason = _REASONS.get(error.errno or 0, f"cannot be read: {error.strerror or error}")
     return UnreadableError(path, "", reason)
 

@@ -100,7 +100,7 @@ _OPTIONS = {
 
 
 def _refuse_options_of_others(config: GenerateConfig, model: str) -> None:
-    """Raise UsageError for an option that this model has no use for, with those that it takes."""
+    """Raise UsageError for an option that this model does not use, with those that it takes."""
     if model not in MODELS:
         return  # said where it is made
     own = [_OPTIONS[field] for field in MODELS[model].options]
@@ -113,7 +113,7 @@ def _refuse_options_of_others(config: GenerateConfig, model: str) -> None:
         if name not in (*takes, "model", "internet"):
             where = "" if config.store is not None else " to a file"
             known = ", ".join(_flag(each) for each in takes)
-            raise UsageError(f"{_flag(name)} is no option of {model}{where}; it takes {known}")
+            raise UsageError(f"{_flag(name)} is not an option of {model}{where}; it takes {known}")
 
 
 def _flag(name: str) -> str:
@@ -121,13 +121,13 @@ def _flag(name: str) -> str:
 
 
 def _command(config: GenerateConfig, model: str) -> str:
-    """The command that makes this topology again, with all that it depends on."""
+    """The command that makes this topology again, with everything that it depends on."""
     names = ["routers", *(_OPTIONS[field] for field in MODELS[model].options), "seed"]
     if config.store is not None:  # a file has neither
         names += ["asn", "ingresses"]
     given = [(name, getattr(config, name)) for name in names]
-    told = [f"{_flag(name)} {value}" for name, value in given if value is not None]
-    return " ".join(["hopscope generate", model, *told])
+    words = [f"{_flag(name)} {value}" for name, value in given if value is not None]
+    return " ".join(["hopscope generate", model, *words])
 
 
 def _parameters(config: GenerateConfig) -> Parameters:

@@ -34,7 +34,7 @@ from pipeline.store import check_name, scratch_folder, write_snapshot
 
 @dataclass(frozen=True)
 class IngestSummary:
-    """What became of the inputs; small enough to travel between stages."""
+    """Outcome of the inputs; small enough to pass between stages."""
 
     store: Path
     snapshot: str
@@ -80,8 +80,8 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
     _refuse_mixture(inputs, config)
     if traces and not config.ip2as and config.asn is None:
         raise UsageError(
-            f"{traces[0].path}: traces alone name no AS; give --ip2as FILE (CAIDA pfx2as), "
-            "or --asn N if all belong to one"
+            f"{traces[0].path}: traces name no AS; give --ip2as FILE (CAIDA pfx2as), "
+            "or --asn N if all are in one AS"
         )
     # What is wrong with options is said before hours of reading, not after.
     for prefix in config.allow_special:
@@ -103,8 +103,8 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
         raise UsageError("nothing to ingest: no router of the inputs is in an AS; give --asn N")
     if config.asn is not None and ((traces and config.ip2as) or config.asn not in graphs.asn):
         notes.append(
-            f"--asn {config.asn} had no effect: it is the AS of inputs that name none, and all do; "
-            f"to measure one AS: hopscope analyze --asn {config.asn}"
+            f"--asn {config.asn} had no effect: it is for inputs that name no AS, and all do; to "
+            f"measure one AS: hopscope analyze --asn {config.asn}"
         )
     names, name_reports = _read_names(config)
     reports += name_reports
@@ -183,7 +183,7 @@ def _read(
 
 
 def _refuse_mixture(inputs: InputFiles, config: IngestConfig) -> None:
-    """Measured and declared graphs do not belong into one snapshot: they share no unit, no truth.
+    """Refuse measured and declared graphs in one snapshot: their units and meaning differ.
 
     Raises
     ------
@@ -199,8 +199,9 @@ def _refuse_mixture(inputs: InputFiles, config: IngestConfig) -> None:
     more = f" and {len(asns) - MAX_NAMED} more" if len(asns) > MAX_NAMED else ""
     raise UsageError(
         f"{printable_path(traces[0].path)} holds traces, {printable_path(topologies[0].path)} a "
-        f"topology{' of ' if named else ''}{named}{more}: ingest them into snapshots of their own; "
-        f"--format {traces[0].format} or --format {topologies[0].format} takes one kind of a folder"
+        f"topology{' of ' if named else ''}{named}{more}: ingest them into separate snapshots; "
+        f"--format {traces[0].format} or --format {topologies[0].format} selects one kind in a "
+        "folder"
     )
 
 
@@ -213,7 +214,8 @@ def _why_nothing(reports: list[ReadReport]) -> str:
     inputs = [report for report in reports if report.format in FORMATS]
     skipped = ", ".join(f"{kind} ({n:,})" for kind, n in inputs[0].skipped.items())
     others = f" and {len(inputs) - 1} more files" if len(inputs) > 1 else ""
-    return f"{inputs[0].path}{others}: no trace and no topology; skipped: {skipped or 'nothing'}"
+    nothing = f"{inputs[0].path}{others}: contains no traces and no topology"
+    return f"{nothing}; skipped: {skipped or 'nothing'}"
 
 
 def _infer(
@@ -309,7 +311,7 @@ def _holds(report: ReadReport) -> str:
 
 
 def _input_row(report: ReadReport) -> dict:
-    """What the manifest keeps of an input."""
+    """Manifest entry of an input."""
     return {
         "path": report.path,
         "format": report.format,
@@ -362,5 +364,5 @@ def _warnings(reports: list[ReadReport], inputs: InputFiles, chosen: str | None)
         names = ", ".join(printable_path(path.name) for path in inputs.left_alone[:5])
         more = f" and {len(inputs.left_alone) - 5} more" if len(inputs.left_alone) > 5 else ""
         what = f"not {chosen}" if chosen else "no measurement"
-        lines.append(f"{what}, left alone: {names}{more}")
+        lines.append(f"{what}, ignored: {names}{more}")
     return lines

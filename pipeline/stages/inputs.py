@@ -1,8 +1,8 @@
-"""Which files the inputs name, and what each one is.
+"""Files of the inputs, and the format of each.
 
 A file that is named itself must be readable, or it is rejected. A folder is searched for files:
-one that cannot be read is rejected too, whatever it is; what is no measurement there (a README, a
-prefix table) is left alone and named, unless its suffix claims a format that its content does not
+one that cannot be read is rejected too, whatever it is; what is not a measurement there (a README,
+a prefix table) is left alone and named, unless its suffix claims a format that its content does not
 have. What this program wrote itself into a folder of inputs (a store, the rejects of a report) is
 none of them. A forced format holds for files that are named; in a folder it takes those files that
 are of it, or that claim to be measurements.
@@ -47,8 +47,8 @@ def _is_ours(path: Path, store: Path) -> bool:
     return is_rejects or path.resolve().is_relative_to(store.resolve())
 
 
-def _tell_format(path: Path, forced: str | None, in_folder: bool) -> InputFile | None:
-    """What a file is; None: it lies in a folder and is no measurement."""
+def _recognise(path: Path, forced: str | None, in_folder: bool) -> InputFile | None:
+    """Format of a file; None: it is in a folder and not a measurement."""
     if forced and not in_folder:
         return InputFile(path, forced)
     try:
@@ -78,7 +78,7 @@ def _expand(given: Path, store: Path) -> Iterable[tuple[Path, FormatError | None
 
 
 def find_inputs(inputs: Iterable[Path], format: str | None, store: Path) -> InputFiles:
-    """Expand folders and tell the format of each file by its content.
+    """Expand folders and recognise the format of each file by its content.
 
     Parameters
     ----------
@@ -107,12 +107,12 @@ def find_inputs(inputs: Iterable[Path], format: str | None, store: Path) -> Inpu
             if fault is not None:
                 files[key] = InputFile(path, error=fault)
                 continue
-            file = _tell_format(path, format, in_folder)
+            file = _recognise(path, format, in_folder)
             if file is None:
                 left_alone.append(path)
             else:
                 files[key] = file
     if not files:
         named = ", ".join(str(path) for path in inputs) or "nothing was given"
-        raise UsageError(f"no measurement and no topology in {named}; give files or folders")
+        raise UsageError(f"no measurement and no topology in {named}; give other files or folders")
     return InputFiles(list(files.values()), left_alone)

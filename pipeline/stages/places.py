@@ -1,4 +1,4 @@
-"""Where a run may write: a report replaces a whole folder, so nothing else may lie in its way."""
+"""Where a run may write: a report replaces a whole folder, so nothing else may be there."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def _check_apart(out: Path, store: Path, inputs: Iterable[Path]) -> None:
             how = "is" if holds and lies_in else "holds" if holds else "lies in"
             raise UsageError(
                 f"--out {out}: {how} the {what} {path}, which a report could replace; give a "
-                "folder apart from the store and the inputs"
+                "folder outside the store and the inputs"
             )
 
 

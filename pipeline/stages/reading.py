@@ -1,4 +1,4 @@
-"""Reading of many trace files at once: one process a file, aggregates back, no trace returned.
+"""Reading of many trace files at once: one process per file, which returns aggregates, not traces.
 
 Runs below ``ingest``. Everything a reading process sends back is small: an Observation names
 spool files in the scratch folder, a ReadReport counts.
@@ -37,7 +37,7 @@ _traces_read: Any = None  # shared counter of this process's pool; set by _start
 
 @dataclass(frozen=True)
 class ReadFile:
-    """What became of one trace file."""
+    """Outcome of one trace file."""
 
     report: ReadReport
     observation: Observation | None
@@ -82,13 +82,13 @@ def read_traces(
     report = ReadReport(printable_path(path), format)
     observer = Observer(scratch)
     for batch in _batches(path, format, report):
-        observer.add(batch)  # outside: a full scratch disk is no fault of this file
+        observer.add(batch)  # outside: a full scratch disk is not a fault of this file
         count(batch.n_traces)
     return ReadFile(report, observer.close())
 
 
 def _batches(path: Path, format: str, report: ReadReport) -> Iterator[TraceBatch]:
-    """Batches of one file; what ends them early is written into the report."""
+    """Batches of one file; an early end is recorded in the report."""
     try:
         for batch in open_reader(path, report, format)[1]:
             assert isinstance(batch, TraceBatch)  # FORMATS says that this format yields them
@@ -107,7 +107,7 @@ def read_all_traces(
     workers: int | None,
     on_progress: Callable[[int, int], None],
 ) -> list[ReadFile]:
-    """Read trace files side by side; results are in the order of ``files``.
+    """Read trace files in parallel; results are in the order of ``files``.
 
     Parameters
     ----------
@@ -115,7 +115,7 @@ def read_all_traces(
     scratch : Path
         Folder for spool files.
     workers : int or None
-        Reading processes; None: one a core, or none besides this one for a small input.
+        Reading processes; None: one per core, or none besides this one for a small input.
     on_progress : callable
         Called with (files done, traces read).
     """

@@ -1,4 +1,4 @@
-"""What a user should know of the inputs before trusting the numbers; one line each."""
+"""What a user should know about the inputs before trusting the numbers; one line each."""
 
 from __future__ import annotations
 
@@ -17,32 +17,32 @@ _NUMBER = re.compile(r"\d+")
 
 
 def mapped_warnings(share: MappedShare) -> list[str]:
-    """A line where less than ``MAPPED_ENOUGH`` of the addresses have an AS: which, what helps."""
+    """A line if less than ``MAPPED_ENOUGH`` of the addresses have an AS: which ones, the remedy."""
     if share.n_in_as >= MAPPED_ENOUGH * share.n_addrs:
         return []
     return [unmapped_text(share)]
 
 
 def unmapped_text(share: MappedShare) -> str:
-    """How much is mapped, which prefixes are not, and what helps."""
+    """How much is mapped, which prefixes are not, and the remedy."""
     if not share.n_addrs:
         return "no address answered in any trace"
-    told = mapped_text(share.n_addrs, share.n_mapped)
+    shown = mapped_text(share.n_addrs, share.n_mapped)
     n_admitted = share.n_mapped - share.n_in_as
     if n_admitted:
-        told += f", {n_admitted:,} of them by --allow-special alone: no prefix table holds them"
-    told += "; largest prefixes without an AS: "
-    told += ", ".join(f"{name} ({n:,})" for name, n in share.largest)
+        shown += f", {n_admitted:,} of them only by --allow-special: no prefix table covers them"
+    shown += "; largest prefixes without an AS: "
+    shown += ", ".join(f"{name} ({n:,})" for name, n in share.largest)
     helps = [(n, f"--allow-special {name}") for name, n in share.special[:MAX_RANGES]]
     if n_unrouted := share.n_unrouted + n_admitted:
         family = "an IPv6" if share.n_unrouted_v6 == n_unrouted else "a newer"
         helps.append((n_unrouted, f"{family} prefix table (--ip2as)"))
     helps.sort(key=lambda entry: -entry[0])
-    return f"{told}; what helps: " + ", ".join(f"{what} for {n:,}" for n, what in helps)
+    return f"{shown}; to fix this: " + ", ".join(f"{what} for {n:,}" for n, what in helps)
 
 
 def snapshot_warnings(manifest: Mapping[str, Any]) -> list[str]:
-    """What was said when a snapshot was made: its own warnings first, then those on inputs."""
+    """Warnings from the making of a snapshot: its own first, then those on inputs."""
     return [*manifest.get("warnings", ()), *input_warnings(manifest["inputs"])]
 
 
@@ -65,7 +65,7 @@ def input_warnings(inputs: Iterable[Mapping[str, Any]]) -> list[str]:
         if n_rejected := row.get("n_rejected"):
             reasons = ", ".join(f"{name} ({n})" for name, n in row.get("rejected", {}).items())
             records = number(n_rejected, "broken record")
-            lines.append(f"{row.get('path', '')}: {records} set aside: {reasons}")
+            lines.append(f"{row.get('path', '')}: {records} rejected: {reasons}")
     return lines
 
 
@@ -79,14 +79,14 @@ def loss_warnings(lost: Sequence[Mapping[str, Any]]) -> list[str]:
     """
     if not lost:
         return []
-    told = [
+    shown = [
         f"{row['worker']} at {datetime.fromtimestamp(row['at'], UTC):%Y-%m-%d %H:%M:%S} UTC "
         f"with {number(row['n_tasks'], 'task')}"
         for row in lost[:LOSSES_NAMED]
     ]
-    if len(lost) > len(told):
-        told.append(f"{len(lost) - len(told):,} more")
-    return [f"{number(len(lost), 'worker')} lost, the tasks tried again: {'; '.join(told)}"]
+    if len(lost) > len(shown):
+        shown.append(f"{len(lost) - len(shown):,} more")
+    return [f"{number(len(lost), 'worker')} lost, the tasks tried again: {'; '.join(shown)}"]
 
 
 def failure_warnings(failed: Mapping[int, str]) -> list[str]:
@@ -95,14 +95,14 @@ def failure_warnings(failed: Mapping[int, str]) -> list[str]:
     Parameters
     ----------
     failed : mapping of int to str
-        ASN -> reason. Reasons that differ in numbers alone are one: of several ASes that of the
-        first is told.
+        ASN -> reason. Reasons that differ only in numbers are one, shown as that of the
+        first AS.
     """
     return [_failure_line(asns, failed) for asns in _alike(failed)]
 
 
 def commonest_failure(failed: Mapping[int, str]) -> str:
-    """The line of ``failure_warnings`` that is about most ASes."""
+    """The line of ``failure_warnings`` that concerns most ASes."""
     return _failure_line(max(_alike(failed), key=len), failed)
 
 

@@ -1,7 +1,7 @@
 """Flat columns in numbered Parquet files: written in row groups cut at AS borders, read by range.
 
 Encodings were chosen on 10.8 M arcs of 4,000 ASes (benchmarks/bench_store.py): BYTE_STREAM_SPLIT
-with lz4 takes 1.8 bytes an arc instead of 4.0 and reads faster than plain lz4; dictionaries and
+with lz4 takes 1.8 bytes per arc instead of 4.0 and reads faster than plain lz4; dictionaries and
 statistics cost time and answer no question that is asked here. Each page has a CRC that is checked
 when it is read, so an altered byte is an error and not a wrong hop count.
 """
@@ -278,6 +278,6 @@ def _naming(path: Path):
     try:
         yield
     except FileNotFoundError:
-        raise broken(path, "is missing (replaced meanwhile? then open it again)") from None
+        raise broken(path, "is missing (if it has been replaced, open it again)") from None
     except (OSError, ValueError, KeyError, pa.ArrowException) as error:
         raise broken(path, f"cannot be read: {str(error).splitlines()[0]}") from error

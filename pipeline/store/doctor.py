@@ -1,4 +1,4 @@
-"""Whether a store is whole, byte by byte, and what killed runs left in it and beside reports."""
+"""Checks every byte of a store, and finds leftovers of killed runs in it and beside reports."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ def check_store(store: Path) -> dict[str, str]:
 
 
 def leftovers(store: Path | None, out: Path | None) -> list[Path]:
-    """What killed runs left in a store, in a folder of reports, and of Dask workers here.
+    """Leftovers of killed runs in a store, in a folder of reports, and of Dask workers here.
 
-    What a living run uses is not among it, nor what a measuring flow left for the reporting one
+    Files of running runs are not among them, nor what a measuring flow left for the reporting one
     within a day.
     """
     found = [path for folder in _folders(store, out) for path in abandoned(folder)]

@@ -1,6 +1,6 @@
-"""Hidden folders of runs at work, each held by a lock: what a killed run left is told for certain.
+"""Hidden folders of runs in progress, each held by a lock, which identifies killed runs reliably.
 
-The lock goes with its process, however that ends, on whichever machine or in whichever container
+The lock goes with its process, however it ends, on whichever machine or in whichever container
 it ran. So the next run with the same parent folder removes what is left, whatever it was called
 for, and never what a living run uses.
 """
@@ -102,7 +102,7 @@ def own_folder() -> Path:
     folder.mkdir(mode=0o700, exist_ok=True)
     found = folder.lstat()
     if found.st_uid != os.getuid() or found.st_mode & 0o077 or folder.is_symlink():
-        raise PermissionError(13, "is not a folder of this user alone", str(folder))
+        raise PermissionError(13, "is not a folder of this user only", str(folder))
     return folder
 
 

@@ -1,6 +1,6 @@
 """Advisory locks (flock): who writes or reads a version, and whose turn it is to change a store.
 
-A lock goes with its process, however that ends, so nothing is left behind by a kill. On a file
+A lock goes with its process, however it ends, so nothing is left behind by a kill. On a file
 system without flock nothing is ever taken for abandoned: readers and writers work as always, and
 what dead writers left stays until someone deletes it.
 """
@@ -80,7 +80,7 @@ def claim_abandoned(path: Path) -> Iterator[bool]:
     """Hold a lock file alone while the block runs; yields False if anybody alive holds it.
 
     Yields True as well if the file is not there: its folder is then nobody's. Yields False where
-    it cannot be told.
+    it is unknown.
     """
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)

@@ -79,7 +79,7 @@ def read_manifest(folder: Path) -> dict:
     except ValueError as error:
         raise broken(path, f"is not JSON ({error})") from None
     if not isinstance(manifest, dict) or manifest.get("schema") != SCHEMA:
-        raise broken(path, f"is no manifest of a snapshot (its schema is not {SCHEMA!r})")
+        raise broken(path, f"is not a manifest of a snapshot (its schema is not {SCHEMA!r})")
     version = manifest.get("schema_version")
     if version != SCHEMA_VERSION:
         raise broken(
@@ -97,7 +97,9 @@ def read_manifest(folder: Path) -> dict:
         if not all(isinstance(d, str) and d in COLUMN_DTYPES for d in manifest[key].values()):
             raise broken(path, f"has a column of unknown dtype in {key!r}")
     if not is_name(manifest["name"]):
-        raise broken(path, f"is of a snapshot named {manifest['name']!r}, which none can be")
+        raise broken(
+            path, f"is of a snapshot named {manifest['name']!r}, which is not a valid name"
+        )
     if fault := _optional_fault(manifest):
         raise broken(path, f"has no valid entry {fault}")
     for name, entry in manifest["files"].items():
@@ -105,7 +107,7 @@ def read_manifest(folder: Path) -> dict:
             raise broken(path, f"names {name!r}, which cannot be a file of a snapshot")
         numbers = {"size_bytes"} | ({"n_rows"} if name.endswith(".parquet") else set())
         if not isinstance(entry, dict) or not all(isinstance(entry.get(n), int) for n in numbers):
-            raise broken(path, f"does not say how large {name} is")
+            raise broken(path, f"does not give the size of {name}")
         check_size(folder / name, entry["size_bytes"])
     if missing := _expected_files(manifest["files"]) - set(manifest["files"]):
         raise broken(path, f"does not name {', '.join(sorted(missing))}")
@@ -150,7 +152,7 @@ def check_size(path: Path, size_bytes: int) -> None:
     except OSError as error:
         raise broken(path, f"is missing ({error.strerror})") from None
     if not stat.S_ISREG(found.st_mode):
-        raise broken(path, "is not a plain file")
+        raise broken(path, "is not a regular file")
     if found.st_size != size_bytes:
         raise broken(path, f"has {found.st_size} bytes, {size_bytes} were written")
 

@@ -3,7 +3,7 @@
 ``snapshots/<name>.json`` names a folder in ``versions/``. A version is written under a hidden
 name, renamed when it is whole, and becomes the snapshot by one atomic replacement of the pointer:
 a reader finds the version before or the one after, never a part. The newest snapshot is the one
-ingested last; ingesting again under an old name makes it the newest.
+ingested last; ingesting again under an old name makes that one the newest.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def snapshot_names(store: Path) -> list[str]:
 
 
 def open_snapshot(store: Path, name: str | None = None) -> Snapshot:
-    """Open a snapshot; it stays whole while it is open, even if it is replaced meanwhile.
+    """Open a snapshot; it stays whole while it is open, even if it is replaced in the meantime.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def open_snapshot(store: Path, name: str | None = None) -> Snapshot:
         if folder.exists():  # a copy without its lock file: nobody will clean here
             return Snapshot.open_dir(folder)
         time.sleep(0.01)
-    raise broken(path, f"points to {folder.name}, which is not there")
+    raise broken(path, f"points to {folder.name}, which does not exist")
 
 
 def open_version(store: Path, version: str) -> Snapshot:
@@ -131,7 +131,7 @@ def read_pointer(path: Path) -> Pointer:
     except OSError as error:
         raise broken(path, f"cannot be read ({error.strerror})") from None
     except (ValueError, KeyError, TypeError):
-        raise broken(path, "is no pointer to a snapshot") from None
+        raise broken(path, "is not a pointer to a snapshot") from None
     if pointer.name != path.stem or not is_version(pointer.version):
         raise broken(path, f"points to {pointer.version!r} for {pointer.name!r}")
     return pointer

@@ -33,7 +33,7 @@ def widen_ids(indices: np.ndarray, arc_ptr: np.ndarray, node_ptr: np.ndarray) ->
     Returns
     -------
     int
-        -1, or the first arc whose head is no node of its graph: a file whose checksums match its
+        -1, or the first arc whose head is not a node of its graph: a file whose checksums match its
         altered content must not make a kernel read outside its arrays.
     """
     for i in range(node_ptr.size - 1):

@@ -1,4 +1,4 @@
-"""One snapshot, open for reading: a row an AS, graphs and columns fetched when asked for."""
+"""One snapshot, open for reading: one row per AS, graphs and columns fetched when asked for."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ class Snapshot:
         if (nodes < 0).any() or (nodes >= self.n_nodes[rows]).any():
             at = int(np.flatnonzero((nodes < 0) | (nodes >= self.n_nodes[rows]))[0])
             raise ValueError(
-                f"node {nodes[at]} is none of AS{self.asn[rows[at]]}, "
+                f"node {nodes[at]} is not a node of AS{self.asn[rows[at]]}, "
                 f"which has {self.n_nodes[rows[at]]} nodes"
             )
         out = self._node_arrays(len(rows), columns)
@@ -313,7 +313,7 @@ class Snapshot:
             and (found.node >= 0).all()
             and (found.node < self.n_nodes[found.row]).all()
         ):
-            raise broken(self.path / INGRESSES, "names an ingress that is no node")
+            raise broken(self.path / INGRESSES, "names an ingress that is not a node")
         return found
 
     def _text(self, name: str) -> pa.ChunkedArray:
@@ -365,7 +365,7 @@ class Snapshot:
         if wrong.any() or least < 0:
             row = int(rows[np.flatnonzero(wrong)[0]]) if wrong.any() else int(rows[0])
             path = self._files["nodes"].paths[self._file[row]]
-            raise broken(path, f"the degrees of AS{self.asn[row]} do not sum up to its arcs")
+            raise broken(path, f"the degrees of AS{self.asn[row]} do not sum to its arcs")
         return indptr
 
     def _read(
@@ -391,7 +391,7 @@ class Snapshot:
         if (arc := widen_ids(indices, arc_ptr, node_ptr)) >= 0:
             row = int(rows[np.searchsorted(arc_ptr, arc, side="right") - 1])
             path = self._files["arcs"].paths[self._file[row]]
-            raise broken(path, f"an arc of AS{self.asn[row]} leads to no node of it")
+            raise broken(path, f"an arc of AS{self.asn[row]} leads outside its nodes")
 
     def _node_arrays(self, n: int, columns: bool) -> dict[str, np.ndarray]:
         """Empty arrays for what the files say about n nodes."""

@@ -1,4 +1,4 @@
-"""What a snapshot hands out, as columns."""
+"""Tables of a snapshot, as columns."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pipeline.model.graphs import NO_ID
 
 @dataclass(frozen=True, eq=False)
 class NodeTable:
-    """What nodes stand for in the input, a row a node.
+    """What nodes stand for in the input, one row per node.
 
     Attributes
     ----------

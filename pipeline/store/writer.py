@@ -117,7 +117,7 @@ def write_snapshot(
             reason = error.strerror or str(error)
             raise StoreError(
                 f"{store}: snapshot {name} could not be written ({reason}); "
-                "what else is in the store is whole"
+                "the rest of the store is unchanged"
             ) from error
     except BaseException:
         abandon_version(store, name, folder, lock)
@@ -156,14 +156,14 @@ def _write_files(
 
 
 def _entry(path: Path, rows: dict[str, int]) -> dict:
-    """What the manifest says of one file, once that is on disk."""
+    """Manifest entry of one file, once that is on disk."""
     fsync_file(path)
     entry = {"size_bytes": path.stat().st_size, "sha256": file_sha256(path)}
     return entry | ({"n_rows": rows[path.name]} if path.name in rows else {})
 
 
 def _description(graphs: GraphSet) -> dict:
-    """What a reader has to know of the files, and what a person wants to know of the graphs."""
+    """What a reader needs to know about the files, and a person about the graphs."""
     return {
         "kind": graphs.kind,
         "weight_unit": graphs.weight_unit,

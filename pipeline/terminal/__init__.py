@@ -1,1 +1,1 @@
-"""What commands and flow runs say on a terminal."""
+"""Terminal input and output of commands and flow runs."""

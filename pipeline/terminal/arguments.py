@@ -1,6 +1,6 @@
-"""Commands whose words are the options of configs.
+"""Commands whose arguments are the options of configs.
 
-Typer reads the words and writes the help; what they mean, ``Option.parse`` says.
+Typer reads the arguments and writes the help; ``Option.parse`` interprets the values.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Given:
 def takes(
     options: Sequence[Option], *, as_json: bool = False
 ) -> Callable[[Callable[[Given], Any]], Callable[..., Any]]:
-    """Give a function the words of options, for ``typer.Typer.command``.
+    """Give a function the arguments of options, for ``typer.Typer.command``.
 
     Parameters
     ----------
@@ -68,8 +68,8 @@ def takes(
     parameters = [_parameter("context", typer.Context)]
     parameters += [_parameter(each.name, _annotation(each), _default(each)) for each in options]
     if as_json:
-        told = typer.Option("--json", help="Print one JSON object.")
-        parameters.append(_parameter("as_json", Annotated[bool, told], False))
+        json_option = typer.Option("--json", help="Print one JSON object.")
+        parameters.append(_parameter("as_json", Annotated[bool, json_option], False))
 
     def decorate(function: Callable[[Given], Any]) -> Callable[..., Any]:
         @functools.wraps(function)
@@ -145,7 +145,7 @@ def _annotation(given: Option) -> Any:
         "show_default": given.show_default,
     }
     if given.is_list and not given.commas:
-        # Typer splits a variable at os.pathsep for a list of paths without a parser of its own;
+        # Typer splits a variable at os.pathsep for a list of paths without its own parser;
         # ``path_type`` leaves an empty path empty.
         facts = {"path_type": str, "readable": False} if given.kind is Path else {}
         return Annotated[list[given.kind], _info(given, **about, **facts)]  # type: ignore[name-defined]

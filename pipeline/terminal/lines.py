@@ -1,6 +1,6 @@
 """Lines for a terminal: results on stdout, warnings on stderr.
 
-Every command imports this before it knows what to do: what draws (rich) is in modules of its own.
+Every command imports this first, so code that uses rich is in other modules.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u206
 
 
 def printable(text: str) -> str:
-    """Third-party text without control characters: it must not drive the terminal."""
+    """Third-party text without control characters, which could control the terminal."""
     return _CONTROL.sub("\N{REPLACEMENT CHARACTER}", text)
 
 

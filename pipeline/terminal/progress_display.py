@@ -25,8 +25,8 @@ from rich.progress import (
 from pipeline.model.progress import STEPS, Progress
 from pipeline.terminal.lines import printable
 
-QUIET_S = 1.0  # seconds of preparing that need no word
-COMPILES = "the first time, this compiles: up to a minute"
+QUIET_S = 1.0  # seconds of preparation without a message
+COMPILES = "the first run compiles: up to a minute"
 LINE_EVERY_S = 2.0  # where stderr is no terminal, a line of progress at most this often
 
 
@@ -67,14 +67,14 @@ class ProgressDisplay:
 
     @contextlib.contextmanager
     def preparing(self) -> Iterator[None]:
-        """Say so where what is done in here takes longer than a moment."""
-        told = threading.Event()
+        """Show a message if the work in this context takes longer than a moment."""
+        is_shown = threading.Event()
 
-        def tell() -> None:
-            told.set()
+        def show() -> None:
+            is_shown.set()
             self(Progress("prepare", 0, 0, "", COMPILES))
 
-        timer = threading.Timer(QUIET_S, tell)
+        timer = threading.Timer(QUIET_S, show)
         timer.daemon = True
         timer.start()
         try:
@@ -82,7 +82,7 @@ class ProgressDisplay:
         finally:
             timer.cancel()
             timer.join()
-            if told.is_set() and self._console.is_terminal:
+            if is_shown.is_set() and self._console.is_terminal:
                 self(Progress("prepare", 1, 1, ""))
 
     def __call__(self, progress: Progress) -> None:

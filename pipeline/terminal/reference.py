@@ -26,11 +26,11 @@ HEAD = """# Options
 
 <!-- Written by python -m pipeline.terminal.reference, from the fields of pipeline/config.py. -->
 
-What the command line gives wins over the variable, and this over the default.
+The command line overrides the variable, which overrides the default.
 Files in a variable are separated as in `PATH` (`:`), prefixes by blanks; switches are `1` or `0`.
 `hopscope run`, `python -m flows.nightly` and the flow `nightly` take the options of `ingest` and
-those of `analyze` without its `--asn`. `HOPSCOPE_INPUTS` is read by flows alone.
-Of a flow run, `options.workers` means `{"workers": 2}` in its parameter `options`.
+those of `analyze` except its `--asn`. Only flows read `HOPSCOPE_INPUTS`.
+For flow runs, `options.workers` stands for `{"workers": 2}` in their parameter `options`.
 """
 
 
@@ -44,7 +44,7 @@ def page() -> str:
 
 
 def table(options: Sequence[Option], *, of_flows: bool) -> str:
-    """One row an option; ``of_flows``: with the parameter of flow runs."""
+    """One row per option; ``of_flows``: with the parameter of flow runs."""
     header = ["option", "takes", "default", "variable", *["parameter"] * of_flows, "means"]
     rows = [header, ["---"] * len(header)]
     for each in options:

@@ -1,4 +1,4 @@
-"""What commands and flows say when they are done: lines and a table, or one JSON object."""
+"""Output of commands and flows at the end: lines and a table, or one JSON object."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pipeline.stages.analyze import AnalyzeSummary
     from pipeline.stages.ingest import IngestSummary
 
-MAX_WARNINGS = 20  # lines; all of them stand in report.json
+MAX_WARNINGS = 20  # lines; all of them are in report.json
 _WIDTHS = {"widths": "widths", "weighted_widths": "widths by weight"}  # in the report's totals
 
 
@@ -106,7 +106,7 @@ def print_analyze(summary: AnalyzeSummary) -> None:
         number(totals["n_edges"], "link"),
         ingresses_text(totals["n_ingresses"], totals["n_candidates"]),
     ]
-    print_line(f"In all: {', '.join(counts)}")
+    print_line(f"Total: {', '.join(counts)}")
     for line in table.notes:
         print_line(line)
     if summary.busy_share:
@@ -117,7 +117,7 @@ def print_analyze(summary: AnalyzeSummary) -> None:
 
 
 def _searches_of(summary: AnalyzeSummary) -> str:
-    """How many searches there were, by what they were for; those of ingresses go without saying."""
+    """Number of searches by purpose; those from ingresses are just called searches."""
     others = (
         (summary.n_width_searches, "widths"),
         *(
@@ -132,16 +132,16 @@ def _searches_of(summary: AnalyzeSummary) -> str:
 
 
 def _widths_of(summary: AnalyzeSummary) -> str:
-    """Of how many ASes widths are known, of how many only bounds, of how many nothing."""
-    told = ""
+    """Number of ASes whose widths are known, and of those with only bounds or nothing."""
+    text = ""
     for name, what in _WIDTHS.items():
         totals = summary.report.totals.get(name)
         if totals:
             n_ases = totals["n_exact"] + totals["n_not_exact"]
             lacks = ((totals["n_not_exact"], "not exact"), (totals["n_unknown"], "more unknown"))
             lacking = ", ".join(f"{n:,} {lack}" for n, lack in lacks if n)
-            told += f", {what} of {number(n_ases, 'AS')}{f' ({lacking})' if lacking else ''}"
-    return told
+            text += f", {what} of {number(n_ases, 'AS')}{f' ({lacking})' if lacking else ''}"
+    return text
 
 
 def calibration_facts(calibration: Calibration, path: Path) -> dict:
@@ -157,7 +157,7 @@ def calibration_facts(calibration: Calibration, path: Path) -> dict:
 
 
 def _crossings(calibration: Calibration) -> dict[str, int | None]:
-    """Routers from which the GPU wins one search and a hundred; None: never, or no GPU."""
+    """Routers from which the GPU is faster for one search and for 100; None: never, or no GPU."""
     found = {}
     for n_searches in (1, 100):
         n_nodes = calibration.costs.crossing(n_searches)
@@ -181,15 +181,15 @@ def print_calibration(calibration: Calibration, path: Path) -> None:
         if "gpu" in calibration.devices or what != "transfer"
     ]
     print_table("Costs on this machine", ("Routers", "What", "Arcs", "Core ms", "GPU ms"), rows)
-    print_line(f"A task without work: {1e3 * calibration.costs.task_s:.2f} ms")
+    print_line(f"An empty task: {1e3 * calibration.costs.task_s:.2f} ms")
     if "gpu" not in calibration.devices:
         print_line("No GPU: searches run on cores")
     else:
         for n_searches, n_nodes in _crossings(calibration).items():
             where = "never wins" if n_nodes is None else f"wins from {number(n_nodes, 'router')} on"
             searches = number(int(n_searches), "search")
-            print_line(f"{searches} of an AS: the GPU, the way there included, {where}")
-    print_line(f"Kept in {path}; runs use it ({calibration.wall_s:.0f} s)")
+            print_line(f"{searches} of an AS: the GPU, including the transfer, {where}")
+    print_line(f"Saved in {path}; runs use it ({calibration.wall_s:.0f} s)")
 
 
 def print_json(facts: dict) -> None:

@@ -72,8 +72,8 @@ def figures(report, without=()):
     for path in sorted(report.rglob("*.parquet")):
         if path.name != "tasks.parquet":
             table = pq.read_table(path)
-            told = [name for name in (*OF_RUNS, *without) if name in table.column_names]
-            found[str(path.relative_to(report))] = table.drop_columns(told).to_pydict()
+            reported = [name for name in (*OF_RUNS, *without) if name in table.column_names]
+            found[str(path.relative_to(report))] = table.drop_columns(reported).to_pydict()
     for path in sorted(report.rglob("as/*.html")):
         lines = path.read_text().splitlines()
         found[str(path.relative_to(report))] = [line for line in lines if "UTC" not in line]
@@ -178,7 +178,7 @@ def test_what_only_the_last_run_lost_is_told_though_earlier_figures_stand(full, 
     lost = replace(known, failed={row: "cluster lost"}, results=take(known.results, kept))
     summary = report_stage(replace(config, metrics=EVERY), lost, 0.0)
     assert set(pq.read_table(final / "ases.parquet")["status"].to_pylist()) == {"ok"}
-    line = "AS20: cluster lost; figures are of an earlier run"
+    line = "AS20: cluster lost; the figures are from an earlier run"
     assert line in json.loads((final / "report.json").read_text())["warnings"]
     assert summary.warnings[0] == "AS20: cluster lost"
 

@@ -41,14 +41,14 @@ def test_the_command_measures_keeps_and_tells(path, small, capsys, as_json):
     shown = capsys.readouterr()
     assert "Calibrating" in shown.err
     if as_json:
-        told = json.loads(shown.out)
-        assert told["findings"][0]["subject"] == "machine"
-        assert told["calibration"]["file"] == str(path)
-        assert told["calibration"]["costs"]["cpu"] == vars(found.cpu)
-        assert {s["n_nodes"] for s in told["calibration"]["samples"]} == {0, 200, 2000}
+        reported = json.loads(shown.out)
+        assert reported["findings"][0]["subject"] == "machine"
+        assert reported["calibration"]["file"] == str(path)
+        assert reported["calibration"]["costs"]["cpu"] == vars(found.cpu)
+        assert {s["n_nodes"] for s in reported["calibration"]["samples"]} == {0, 200, 2000}
     else:
         assert "128 searches" in shown.out
-        assert "A task without work" in shown.out
+        assert "An empty task" in shown.out
 
 
 def test_a_run_plans_by_the_calibration_and_says_so(path, tmp_path, capsys):
@@ -90,9 +90,9 @@ def test_on_a_gpu_machine_both_devices_are_measured(path, small, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["doctor", "--calibrate", "--json"])
     assert ended.value.code == 0
-    told = json.loads(capsys.readouterr().out)["calibration"]
-    assert told["devices"] == ["cpu", "gpu"]
-    assert {(s["device"], s["what"]) for s in told["samples"]} == {
+    reported = json.loads(capsys.readouterr().out)["calibration"]
+    assert reported["devices"] == ["cpu", "gpu"]
+    assert {(s["device"], s["what"]) for s in reported["samples"]} == {
         ("cpu", "search"),
         ("cpu", "sweep"),
         ("gpu", "transfer"),

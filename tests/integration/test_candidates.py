@@ -69,16 +69,16 @@ def test_all_widths_of_several_ases_at_once_agree_with_networkx(
     cluster, job, truth, pack, schedule
 ):
     jobs = [job(row, *WIDTH_METRICS) for row in range(len(GRAPHS))]
-    told = []
-    options = {"pack": pack, "schedule": schedule, "told": told.append}
+    reported = []
+    options = {"pack": pack, "schedule": schedule, "reported": reported.append}
     answers = {a.job.row: a for a in search_exactly(cluster, jobs, **options)}
     assert sorted(answers) == list(range(len(GRAPHS)))
     for row, answer in answers.items():
         assert (answer.reason, answer.widths.exact[0]) == ("", True)
         check_widths(answer.widths, truth[row])
-    assert len(kinds(told, "opening")) == len(kinds(told, "path")) == len(GRAPHS)
-    assert all(outcome.error is None for outcome in told)
-    done = [outcome for outcome in told if not outcome.withdrawn]
+    assert len(kinds(reported, "opening")) == len(kinds(reported, "path")) == len(GRAPHS)
+    assert all(outcome.error is None for outcome in reported)
+    done = [outcome for outcome in reported if not outcome.withdrawn]
     assert len({outcome.run.worker for outcome in done}) == 2
     assert all(outcome.result.read_s >= 0 for outcome in done)
 
@@ -92,12 +92,12 @@ def test_questions_one_by_one(cluster, job, truth):
 
 
 def test_a_slow_candidate_holds_nobody_back(cluster, job, truth, tmp_path):
-    told = []
+    reported = []
     run = partial(run_slowly, folder=str(tmp_path))
     jobs = [job(ATTACHMENT, "eccentricities")]
-    (answer,) = search_exactly(cluster, jobs, pack=1, told=told.append, run=run)
+    (answer,) = search_exactly(cluster, jobs, pack=1, on_outcome=reported.append, run=run)
     assert (tmp_path / "slow").exists()
-    assert all(outcome.error is None for outcome in told)
+    assert all(outcome.error is None for outcome in reported)
     check_widths(answer.widths, truth[ATTACHMENT])
     assert answer.widths.exact[0]
 
@@ -106,28 +106,28 @@ def test_what_became_useless_is_withdrawn_and_the_answer_waits_for_nobody(
     cluster, job, truth, tmp_path
 ):
     """The radius of a path of 202 nodes, once node 1 has been searched, is known by its middle."""
-    told = []
+    reported = []
 
     def tell(outcome):
-        told.append(outcome)
+        reported.append(outcome)
         if outcome.withdrawn:
             (tmp_path / "released").touch()
 
     run = partial(run_held, folder=str(tmp_path), quick=101)
-    answers = search_exactly(cluster, [job(PATH, "radius")], told=tell, run=run)
+    answers = search_exactly(cluster, [job(PATH, "radius")], on_outcome=tell, run=run)
     answer = next(answers)
     assert not (tmp_path / "released").exists()  # the others run, or have not begun
     assert list(answers) == []
     check_widths(answer.widths, truth[PATH])
     assert answer.widths.exact[0]
-    withdrawn = [outcome for outcome in told if outcome.withdrawn]
+    withdrawn = [outcome for outcome in reported if outcome.withdrawn]
     started = {int(file.name.split("-")[1]) for file in tmp_path.glob("started-*")}
     assert withdrawn
     assert started.isdisjoint(int(outcome.task.sources[0]) for outcome in withdrawn)
     assert all(outcome.result is None and outcome.run is None for outcome in withdrawn)
-    used = [outcome for outcome in kinds(told) if not outcome.withdrawn]
+    used = [outcome for outcome in kinds(reported) if not outcome.withdrawn]
     assert {int(outcome.task.sources[0]) for outcome in used} == started
-    sources = [int(outcome.task.sources[0]) for outcome in kinds(told)]
+    sources = [int(outcome.task.sources[0]) for outcome in kinds(reported)]
     assert len(sources) == len(set(sources)) == len(used) + len(withdrawn)  # each once
 
 
@@ -148,17 +148,17 @@ def test_an_as_that_waits_stops_no_other(cluster, job, truth, tmp_path):
 
 @pytest.mark.parametrize("pack", [1, 8])
 def test_a_worker_killed_in_the_middle_costs_nothing_but_time(cluster, job, truth, tmp_path, pack):
-    told = []
+    reported = []
     run = partial(run_deadly, folder=str(tmp_path))
     jobs = [job(ATTACHMENT, "eccentricities", "diameter"), job(GRID, "center")]
-    answers = list(search_exactly(cluster, jobs, pack=pack, told=told.append, run=run))
+    answers = list(search_exactly(cluster, jobs, pack=pack, on_outcome=reported.append, run=run))
     assert (tmp_path / "three").exists()
     assert len(answers) == 2
     for answer in answers:
         assert answer.widths.exact[0]
         check_widths(answer.widths, truth[answer.job.row])
-    assert any("died" in str(a.error) for outcome in told for a in outcome.failed)
-    assert all(outcome.error is None for outcome in told)
+    assert any("died" in str(a.error) for outcome in reported for a in outcome.failed)
+    assert all(outcome.error is None for outcome in reported)
     cluster.client.wait_for_workers(2, timeout=30)
 
 
@@ -177,14 +177,14 @@ def test_a_run_cut_short_tells_an_interval(cluster, job, truth):
 
 
 def test_what_fails_for_good_is_told_with_its_reason(cluster, job, truth):
-    told = []
+    reported = []
     jobs = [job(ATTACHMENT, "eccentricities"), job(GRID, "diameter")]
-    for answer in search_exactly(cluster, jobs, told=told.append, run=run_failing):
+    for answer in search_exactly(cluster, jobs, on_outcome=reported.append, run=run_failing):
         assert not answer.widths.exact[0]
         assert (answer.reason, answer.is_failed) == ("a disk full of holes", True)
         check_widths(answer.widths, truth[answer.job.row])
     # Of each AS, two failures are told before the third, and up to four tasks are in flight then.
-    assert 2 * 2 <= sum(outcome.error is not None for outcome in told) <= 2 * (2 + 4)
+    assert 2 * 2 <= sum(outcome.error is not None for outcome in reported) <= 2 * (2 + 4)
 
 
 def test_stopping_early_leaves_nothing_behind(cluster, job):
@@ -200,21 +200,21 @@ def test_candidates_on_a_gpu_agree_with_networkx(snapshot, job, truth, tmp_path)
     with open_cluster(config_for(snapshot, tmp_path, device="gpu")) as cluster:
         for pack in (None, 1, 5):
             jobs = [job(row, *WIDTH_METRICS, device="gpu") for row in range(len(GRAPHS))]
-            told = []
-            for answer in search_exactly(cluster, jobs, pack=pack, told=told.append):
+            reported = []
+            for answer in search_exactly(cluster, jobs, pack=pack, on_outcome=reported.append):
                 assert answer.widths.exact[0], answer.reason
                 check_widths(answer.widths, truth[answer.job.row])
-            done = [outcome for outcome in kinds(told) if not outcome.withdrawn]
+            done = [outcome for outcome in kinds(reported) if not outcome.withdrawn]
             assert {outcome.run.device for outcome in done} == {"gpu"}
 
 
 def test_two_bytes_a_node_travel(cluster, job):
-    told = []
-    list(search_exactly(cluster, [job(ATTACHMENT, "center")], told=told.append))
-    (opened,) = kinds(told, "opening")
+    reported = []
+    list(search_exactly(cluster, [job(ATTACHMENT, "center")], on_outcome=reported.append))
+    (opened,) = kinds(reported, "opening")
     assert opened.result.component is None
     assert opened.result.degree.dtype == np.uint16
-    for outcome in kinds(told):
+    for outcome in kinds(reported):
         if not outcome.withdrawn:
             found = outcome.result
             assert found.lower.nbytes + found.upper.nbytes == 2 * GRAPHS[ATTACHMENT].n_nodes

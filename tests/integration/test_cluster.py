@@ -80,15 +80,15 @@ def test_every_pack_and_schedule_agrees_with_scipy(snapshot, wanted, there, opti
 
 
 def test_auto_sends_small_ases_together_and_says_what_ran_where(snapshot, cluster, there):
-    told = []
-    measurement = measure(snapshot, there(), told.append)
+    reported = []
+    measurement = measure(snapshot, there(), reported.append)
     tasks = measurement.tasks
     assert "shard" in tasks["kind"]
     n_sources = sum(tasks["n_sources"])
     # AS10 and AS20 have one graph: 0, 2 and 5 are searched once.
     assert n_sources == len(measurement.results.source) - 1
-    assert [told[-1].done, told[-1].total] == [n_sources, n_sources]
-    assert [progress.stage for progress in told[:2]] == ["connect", "search"]
+    assert [reported[-1].done, reported[-1].total] == [n_sources, n_sources]
+    assert [progress.stage for progress in reported[:2]] == ["connect", "search"]
     assert set(tasks["worker"]) <= set(cluster.facts)
     assert set(tasks["status"]) == {"ok"}
     searched = {asn for asns in tasks["asns"] for asn in asns.tolist()}
@@ -235,12 +235,12 @@ def test_tasks_that_never_end_fail_alone_and_their_workers_are_replaced(cluster)
     tasks = iter(held + short)
     cluster.client.run(withdraw_here, [])  # imports what tasks need
     pids = set(cluster.client.run(os.getpid).values())
-    n_lost = len(cluster.losses.told())
+    n_lost = len(cluster.losses.reported())
 
     limits = Limits(poll_s=0.2, task_s=3)
 
     def next_task():
-        if len(cluster.losses.told()) > n_lost:  # those that come may take their time to import
+        if len(cluster.losses.reported()) > n_lost:  # those that come may take their time to import
             object.__setattr__(limits, "task_s", 600.0)
         return next(tasks, None)
 
@@ -318,8 +318,8 @@ def test_workers_with_other_kernels_are_named(cluster, there, monkeypatch):
     ours = {"hopscope": "0.1.0", "python": "3.11", "kernels": "abc", "distributed": "x"}
     theirs = cluster.facts[next(iter(cluster.facts))]["fingerprint"]
     monkeypatch.setattr("pipeline.schedule.cluster.workers.fingerprint", lambda: theirs | ours)
-    told = pytest.raises(UsageError, match=r"^worker tls://.* has .*install the same hopscope")
-    with told, open_cluster(there()):
+    reported = pytest.raises(UsageError, match=r"^worker tls://.* has .*install the same hopscope")
+    with reported, open_cluster(there()):
         pass
 
 

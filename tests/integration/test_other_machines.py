@@ -162,14 +162,14 @@ def dask_setup(worker):
 
 
 @pytest.mark.parametrize(
-    ("package", "version", "told"),
+    ("package", "version", "reported"),
     [
         ("python", "3.99.0.final.0", "has python 3.99, this process has 3."),
         ("distributed", "1.0.0", "has distributed 1.0.0, this process has 20"),
     ],
 )
 def test_a_worker_of_other_versions_is_refused_before_anything_is_sent(
-    snapshot, tmp_path, package, version, told
+    snapshot, tmp_path, package, version, reported
 ):
     preload = tmp_path / "pretend.py"
     preload.write_text(PRETEND.format(package=package, version=version))
@@ -177,7 +177,7 @@ def test_a_worker_of_other_versions_is_refused_before_anything_is_sent(
     with scheduler(tmp_path) as (_, address), worker(address, tmp_path, *options):
         with pytest.raises(UsageError, match=r"^worker tcp://127\.0\.0\.1:\d+ ") as caught:
             measure(snapshot, config_for(snapshot, tmp_path / "out", scheduler=address))
-        assert told in str(caught.value)
+        assert reported in str(caught.value)
     assert not preload.with_suffix(".sent").exists()
 
 

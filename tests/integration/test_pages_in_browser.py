@@ -323,7 +323,7 @@ def test_an_as_page_sorts_its_ingresses_and_compares_one_with_all(page, small):
     assert means[:2] == sorted(means[:2], reverse=True)
     page.click("#ingresses tbody tr:first-child")
     assert page.locator("svg.hist .one").count() > 0
-    assert "alone, which reaches 11 others" in page.inner_text("#overlay")
+    assert "only, which reaches 11 others" in page.inner_text("#overlay")
     page.click("#ingresses tbody tr:first-child")
     assert page.locator("svg.hist .one").count() == 0
     assert page.inner_text(".tiles").count("\n") > 8

@@ -111,8 +111,8 @@ def analyze(store, out, scheduler, metrics):
 @pytest.mark.usefixtures("_registered")
 def test_a_kernel_and_a_row_are_a_metric(store, scheduler, tmp_path, capsys):
     assert analyze(store, tmp_path, scheduler, "hops,mean_degree") == 0
-    told = capsys.readouterr().out
-    assert "47 searches for mean degrees" in told
+    reported = capsys.readouterr().out
+    assert "47 searches for mean degrees" in reported
     folder = tmp_path / "night"
     ases = pq.read_table(folder / "ases.parquet")
     means, largest = expected(store)

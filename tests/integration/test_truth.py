@@ -175,7 +175,7 @@ def test_the_table_needs_nothing_that_a_user_does_not_have():
         "import runpy, sys; sys.modules['scipy'] = None; "
         "runpy.run_module('tests.oracles.truth', run_name='__main__', alter_sys=True)"
     )
-    told = subprocess.run(
+    reported = subprocess.run(
         [sys.executable, "-c", blocked, str(COMMITTED)],
         cwd=REPOSITORY,
         env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
@@ -184,5 +184,5 @@ def test_the_table_needs_nothing_that_a_user_does_not_have():
         timeout=300,
         check=False,
     )
-    assert told.returncode == 0, told.stderr
-    assert "elected, true aliases" in told.stdout
+    assert reported.returncode == 0, reported.stderr
+    assert "elected, true aliases" in reported.stdout

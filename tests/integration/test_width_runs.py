@@ -140,10 +140,10 @@ def test_the_command_writes_widths_of_the_lab(tmp_path, monkeypatch, capsys):
     given = ["--ip2as", f"{lab}/lab.pfx2as", "--allow-special", "198.18.0.0/15"]
     wanted = "all,weighted_diameter,weighted_center"
     options = ["--store", store, "--out", out, "--snapshot", "lab", "--workers", 1]
-    status, told = run_command(
+    status, reported = run_command(
         monkeypatch, capsys, "run", lab, *options, *given, "--metrics", wanted, "--verify"
     )
-    assert status == 0, told.err
+    assert status == 0, reported.err
     table = pq.read_table(out / "lab" / "ases.parquet").to_pydict()
     snapshot = open_snapshot(store)
     assert table["status"] == ["ok"] * snapshot.n_ases
@@ -169,9 +169,9 @@ def test_a_snapshot_without_weights_names_its_ases_and_does_the_rest(
     given = ["--store", internet.path.parent.parent, "--out", tmp_path]
     given += ["--scheduler", scheduler_address]
     monkeypatch.setenv("HOPSCOPE_METRICS", "radius,weighted_radius")
-    status, told = run_command(monkeypatch, capsys, "analyze", *given, "--no-pages")
+    status, reported = run_command(monkeypatch, capsys, "analyze", *given, "--no-pages")
     assert status == 1
-    assert "weighted metrics need a weight of each link" in told.err
+    assert "weighted metrics need a weight for each link" in reported.err
     table = pq.read_table(tmp_path / "internet" / "ases.parquet").to_pydict()
     assert None not in table["radius"]
 
@@ -179,9 +179,9 @@ def test_a_snapshot_without_weights_names_its_ases_and_does_the_rest(
 @pytest.mark.parametrize("metrics", ["girth", "diameter,girth", ","])
 def test_an_unknown_metric_is_said_before_anything_is_done(tmp_path, monkeypatch, capsys, metrics):
     given = ["--store", tmp_path, "--out", tmp_path, "--metrics", metrics]
-    status, told = run_command(monkeypatch, capsys, "analyze", *given)
+    status, reported = run_command(monkeypatch, capsys, "analyze", *given)
     assert status == 2
-    assert "--metrics takes" in told.err
+    assert "--metrics takes" in reported.err
 
 
 @pytest.mark.parametrize("limit", [None, 5])

@@ -80,9 +80,9 @@ def test_ingresses_and_candidates_are_apart_and_the_same_everywhere(traced):
     n_candidates = sum(candidates)
     n = len(candidates) - n_candidates
     assert min(n, n_candidates) > 20
-    told = f"{n} ingresses and {n_candidates} candidates"
-    assert told in places.ingested
-    assert told in places.analyzed
+    reported = f"{n} ingresses and {n_candidates} candidates"
+    assert reported in places.ingested
+    assert reported in places.analyzed
     for counted in (places.facts, places.report["totals"], places.snapshot.manifest):
         assert (counted["n_ingresses"], counted["n_candidates"]) == (n, n_candidates)
     assert sum(row["n_ingresses"] for row in places.ases) == n
@@ -113,10 +113,10 @@ def test_the_mapped_share_is_told_wherever_traces_are(traced, made):
     places = traced
     n, n_mapped = (places.report["counts"][name] for name in ("n_addrs", "n_addrs_mapped"))
     assert 300 < n_mapped <= n
-    told = f"{n_mapped} of {n} addresses mapped to an AS ("
+    reported = f"{n_mapped} of {n} addresses mapped to an AS ("
     for shown in (places.ingested, places.analyzed, places.page("index.html")):
-        assert told in shown
-    assert f"Of the whole snapshot {told}" in places.page(f"as/{TRACED}.html")
+        assert reported in shown
+    assert f"Of the whole snapshot {reported}" in places.page(f"as/{TRACED}.html")
     for shown in (made.ingested, made.page("index.html"), made.page(f"as/{MADE}.html")):
         assert "mapped to an AS" not in shown
 
@@ -126,7 +126,7 @@ def test_interfaces_are_called_so_where_nothing_was_merged(traced, made):
     assert "Hops from an ingress to an interface" in of_traces
     assert "Hops from an ingress to a router" in of_made
     assert "interface" not in of_made
-    limit = "real routers are fewer"
+    limit = "fewer real routers"
     assert re.findall(r"\S+ \S+ routers?\b", of_traces.replace(limit, "")) == ["to one router"]
     for places, noun in ((traced, "interface"), (made, "router")):
         n_nodes = sum(row["n_nodes"] for row in places.ases)
@@ -152,13 +152,13 @@ def test_a_snapshot_that_a_generator_wrote_says_so_and_one_has_no_plural(tmp_pat
     store, out, said = tmp_path / "store", tmp_path / "out", io.StringIO()
     command = "hopscope generate ba --routers 40 --links 2 --seed 9 --asn 7 --ingresses 1"
     run(*command.split()[1:], "--store", store)
-    told = run("analyze", "--store", store, "--out", out, "--workers", 1, said=said)
+    reported = run("analyze", "--store", store, "--out", out, "--workers", 1, said=said)
     meanwhile = [line.split(":")[0] for line in said.getvalue().splitlines()]
     assert meanwhile.index("Starting workers") < meanwhile.index("Searching")
     plural = r"(?<!of )\b1 (?:ASes|routers|links|ingresses|searches|tasks|workers|files)\b"
-    assert re.findall(plural, said.getvalue() + told) == []
-    assert f"Synthetic, not measured: 1 AS made by {command}" in told
-    assert re.search(r"┃ +routers┃", told)
+    assert re.findall(plural, said.getvalue() + reported) == []
+    assert f"Synthetic, not measured: 1 AS made by {command}" in reported
+    assert re.search(r"┃ +routers┃", reported)
     (page,) = out.glob("*/as/7.html")
     for markup in (page.read_text(), (page.parents[1] / "index.html").read_text()):
         assert "<b>Synthetic</b>" in markup

@@ -74,9 +74,9 @@ def broken(tmp_path_factory) -> dict[str, str]:
         timeout=300,
     )
     assert done.returncode == 1, done.stdout + done.stderr
-    told = done.stdout.partition("Broken contracts\n")[2]
+    reported = done.stdout.partition("Broken contracts\n")[2]
     names = "|".join(map(re.escape, CONTRACTS))
-    parts = re.split(rf"^({names})\n-+\n", told, flags=re.MULTILINE)
+    parts = re.split(rf"^({names})\n-+\n", reported, flags=re.MULTILINE)
     return dict(zip(parts[1::2], parts[2::2], strict=True))
 
 

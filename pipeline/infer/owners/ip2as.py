@@ -107,10 +107,10 @@ def _choose_origin(text: str) -> tuple[int, int]:
     """AS and kind of an origin field; raises ValueError if it is none."""
     origins = [[int(part) for part in one.split(",")] for one in text.split("_")]
     if not text.replace("_", "").replace(",", "").isascii():
-        raise ValueError("origin is no AS number")
+        raise ValueError("origin is not an AS number")
     for asn in (asn for one in origins for asn in one):
         if not 0 < asn <= _MAX_ASN:
-            raise ValueError("origin is no AS number")
+            raise ValueError("origin is not an AS number")
     if any(len(one) > 1 for one in origins):
         return min(origins[0]), _AS_SET
     return origins[0][0], _MULTI_ORIGIN if len(origins) > 1 else _PLAIN
@@ -138,7 +138,7 @@ def _slow_line(line: str) -> tuple[Network, int, int]:
     try:
         origin, kind = _choose_origin(fields[2])
     except ValueError:
-        raise ValueError("origin is no AS number") from None
+        raise ValueError("origin is not an AS number") from None
     return network, origin, kind
 
 
@@ -234,7 +234,7 @@ def foreign_format(text: bytes) -> str:
     rows = [line for line in lines if not line.startswith((b";", b"#"))][:_HEAD_LINES]
     if rows and all(_PYASN.match(row) for row in rows):
         return (
-            "a pyasn table (prefix/length, AS), not CAIDA pfx2as; turn it into one: "
+            "a pyasn table (prefix/length, AS), not CAIDA pfx2as; convert it: "
             "zcat -f FILE | grep -v '^;' | tr / '\\t' > FILE.pfx2as"
         )
     if rows and all(_RANGES.match(row) for row in rows):
@@ -278,7 +278,7 @@ def read_pfx2as(paths: Sequence[Path], reports: Sequence[ReadReport]) -> PrefixT
     except (MemoryError, HostMemoryError) as error:
         raise UsageError(
             f"{path}: the prefix tables do not fit into memory at {v4.n:,} IPv4 prefixes "
-            f"({str(error) or 'no more is given'}); give fewer or shorter ones by --ip2as"
+            f"({str(error) or 'no more memory'}); give fewer or smaller ones with --ip2as"
         ) from None
     if n_changed + n_v4_changed:
         reports[0].notes["listed again with another origin"] += n_changed + n_v4_changed

@@ -85,7 +85,7 @@ def parse_prefix(text: str) -> Network:
         return ipaddress.ip_network(text.strip())
     except ValueError as error:
         raise UsageError(
-            f"{text!r} is no address prefix ({error}); give one like 198.18.0.0/15"
+            f"{text!r} is not an address prefix ({error}); give one like 198.18.0.0/15"
         ) from error
 
 

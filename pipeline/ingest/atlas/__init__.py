@@ -1,4 +1,4 @@
-"""RIPE Atlas traceroute results: a JSON array, one object a line, pretty-printed, or several.
+"""RIPE Atlas traceroute results: a JSON array, one object per line, pretty-printed, or several.
 
 https://atlas.ripe.net/docs/apis/measurement-result-format; firmware 4400 and later (firmware 1
 gave its hops as text: rejected). Records are whatever objects stand at the top, within or without
@@ -7,7 +7,7 @@ arrays; commas and blanks between them are not insisted on.
 What a reply means here
     - ``x``: unanswered. ``error``: the probe was not sent. Neither is a row.
     - ``late``: a reply to an *earlier* probe that came while this one waited. Its own TTL is not
-      told, so it is left out; what it would have answered is already written as ``x``.
+      given, so it is left out; the hop it would have answered is already written as ``x``.
     - ``dup``: a second reply to one probe: left out, so that no replier counts twice.
     - ``err``: destination unreachable (N, H, A, P, p, h or a number): KIND_UNREACHABLE. ``flags``:
       TCP: KIND_OTHER. All else is KIND_UNKNOWN: Atlas writes a time exceeded, an echo reply and the
@@ -24,8 +24,9 @@ What a result means
     - ``result`` missing or empty, or no hop with a number: a trace without replies.
     - ``timestamp`` missing or 0: unknown; of another kind, negative or beyond 2100: unknown, noted.
     - Another ``type`` is skipped and counted; a record without one is rejected, whatever it holds.
-    - A hop number outside 1 to 255, an address that is none, or a list that is none spoil a record.
-Each of these is counted in ``report.notes`` or ``report.rejected``.
+    - A hop number outside 1 to 255, an invalid address, or something else in place of a list makes
+    a record broken.
+Each is counted in ``report.notes`` or ``report.rejected``.
 
 A record that is no JSON is set aside; reading goes on at the next line that begins as far to the
 left, or at the next object that begins with the same key.

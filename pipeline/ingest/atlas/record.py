@@ -58,7 +58,7 @@ def parse_result(record: Any) -> Result:
     Raises
     ------
     BrokenError
-        If it is no result, or one whose hops cannot be trusted.
+        If it is not a result, or one whose hops cannot be trusted.
     OtherTypeError
         If it is the result of a ping, or of anything else but a traceroute.
     """
@@ -71,7 +71,7 @@ def parse_result(record: Any) -> Result:
         raise OtherTypeError(kind[:40])
     hops = record.get("result", [])
     if not isinstance(hops, list):
-        raise BrokenError("result is no list", repr(hops)[:60])
+        raise BrokenError("result is not a list", repr(hops)[:60])
     notes: dict[str, int] = dict.fromkeys(NOTES, 0)
     src = _addr(record.get("src_addr") or record.get("from"))
     dst = _addr(record.get("dst_addr"))
@@ -94,7 +94,7 @@ def parse_result(record: Any) -> Result:
 def _read_hop(hop: Any, replies: list[Reply], notes: dict[str, int]) -> bool:
     """Add the replies of a hop; whether it bears a number."""
     if not isinstance(hop, dict):
-        raise BrokenError("hop is no object", repr(hop)[:60])
+        raise BrokenError("hop is not an object", repr(hop)[:60])
     if "error" in hop:
         notes["hop_error"] += 1
     ttl = hop.get("hop")
@@ -103,10 +103,10 @@ def _read_hop(hop: Any, replies: list[Reply], notes: dict[str, int]) -> bool:
         raise BrokenError("hop number out of range", repr(ttl)[:60])
     found = hop.get("result", [])
     if not isinstance(found, list):
-        raise BrokenError("result of a hop is no list", repr(found)[:60])
+        raise BrokenError("result of a hop is not a list", repr(found)[:60])
     for reply in found:
         if not isinstance(reply, dict):
-            raise BrokenError("reply is no object", repr(reply)[:60])
+            raise BrokenError("reply is not an object", repr(reply)[:60])
         if "x" in reply:
             notes["unanswered"] += 1
         elif "error" in reply:

@@ -372,7 +372,7 @@ def scan_records(
         Bounds of what it stopped for.
     status : int
         EMPTY: the window is used up; PARTIAL: a record goes on beyond it; BROKEN: no JSON from
-        ``stop`` on; STRAY: something that is no object; ODD: a record to be read in Python.
+        ``stop`` on; STRAY: something that is not an object; ODD: a record to be read in Python.
     """
     scan, count = scans[0], counts[0]
     stack = np.empty(MAX_DEPTH, np.uint8)

@@ -86,7 +86,7 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
     report.n_records += topology.n_nodes + topology.n_links
     for name, table in (("Nodes", nodes), ("Edges", edges)):
         if declared[name] > table.n_seen:
-            there = f"{table.n_seen} of the {declared[name]} {name.lower()} declared are there"
+            there = f"{table.n_seen} of the {declared[name]} {name.lower()} declared were found"
             broken = broken or (f"line {lines.number}", f"cut short: {there}")
         elif 0 <= declared[name] < table.n_seen:
             report.notes[f"more {name.lower()} than declared"] += table.n_seen - declared[name]
@@ -97,7 +97,7 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
     if lines.error is not None:
         raise lines.error
     if broken is None and topology.n_nodes == 0:
-        broken = ("Nodes", "no node that can be used")
+        broken = ("Nodes", "no usable node")
     if broken is not None:
         raise FormatError(report.path, *broken)
 
@@ -115,14 +115,14 @@ def _read_header(lines: Lines, report: ReadReport) -> tuple[str, str] | None:
         if number == 1:
             text = text.removeprefix(b"\xef\xbb\xbf")
             if not text.startswith(b"Topology:"):
-                return "line 1", "is no BRITE topology: it does not begin with 'Topology:'"
+                return "line 1", "is not a BRITE topology: it does not begin with 'Topology:'"
         if text.startswith(b"Nodes:"):
             lines.section = text
             report.made_by = _made_by(models)
             return None
         if text.startswith(b"Model"):
             models.append(text)
-    return f"line {MAX_HEADER_LINES}", "is no BRITE topology: there is no Nodes: section so far"
+    return f"line {MAX_HEADER_LINES}", "is not a BRITE topology: no Nodes: section found"
 
 
 def _made_by(models: list[bytes]) -> str:

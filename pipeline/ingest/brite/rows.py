@@ -1,4 +1,4 @@
-"""Rows of blank-separated columns to arrays: what both sections of a BRITE file are made of.
+"""Rows of blank-separated columns to arrays, for both sections of a BRITE file.
 
 A compiled scanner takes plain rows; a row that it is not sure of is parsed again in Python, which
 decides whether it is good and what is wrong with it.
@@ -179,7 +179,7 @@ def _number(field: bytes, kind: int) -> int | float | None:
 def read_rows(lines: Lines, table: RowTable, declared: int, report: ReadReport) -> None:
     """Read a section into ``table``, up to the title of the next one or the end of the file.
 
-    Broken rows go to ``report``. An unterminated last line is no row if it is broken or if fewer
+    Broken rows go to ``report``. An unterminated last line is not a row if it is broken or if fewer
     rows than ``declared`` are there: it may have lost its end.
     """
     lines.section = b""

@@ -1,17 +1,18 @@
-"""scamper's JSON: one record a line, as sc_warts2json prints it, or the elements of one array.
+"""scamper's JSON: one record per line, as sc_warts2json prints it, or the elements of one array.
 
 Sample: data/samples/scamper_json/. Traces are read; records of other types (cycles, pings, ...) and
 M-Lab's line of metadata are skipped and counted. Rules:
 
-- A hop whose address is ``*`` or empty is no reply. A hop without ``icmp_type`` is KIND_OTHER: so
-  are answers of TCP and UDP printed.
+- A hop whose address is ``*`` or empty is not a reply. A hop without ``icmp_type`` is KIND_OTHER:
+  so are answers of TCP and UDP printed.
 - A round-trip time that is negative or beyond 10^9 ms is dropped and noted; its hop stays.
 - A ``start`` that is no ``sec`` and ``usec``, is negative or beyond 2100 is unknown and noted; its
   trace stays.
 - M-Lab's archived form, one object with the trace under ``Trace``, is read as that trace.
 - Records may follow one another on a line, as when a file without a last line break was appended.
 - A broken line is rejected alone. In an array, a broken element is rejected alone as long as its
-  brackets and quotes are paired; otherwise what follows cannot be told apart, and the file ends.
+  brackets and quotes are paired; otherwise the following elements cannot be separated, and the file
+  ends.
 """
 
 from __future__ import annotations
@@ -167,7 +168,7 @@ class ScamperJsonDecoder(TraceDecoder):
         """The record at ``at`` does not end in the window; neither will it in a larger one?"""
         if window.has_room(at):
             return More(at)
-        last = "an element of the array is too long to go on" if self._in_array else ""
+        last = "an element of the array is too long to continue" if self._in_array else ""
         reason = f"record longer than {MAX_RECORD} bytes"
         return Broken(at, self._place, reason, is_lost=True, if_last=last)
 
@@ -182,7 +183,7 @@ class ScamperJsonDecoder(TraceDecoder):
 
     def judge(self, window: ByteWindow, fault: FormatError | None) -> FormatError | None:
         if fault is None and self._report.n_records == 0 and not self._report.skipped:
-            reason = "no scamper JSON: no record of scamper's in it"
+            reason = "not scamper JSON: it has no scamper record"
             return FormatError(self._report.path, "", reason)
         return fault
 
@@ -194,7 +195,7 @@ class ScamperJsonDecoder(TraceDecoder):
         data, end, memory, place = window.data, window.end, self._memory, self._place
         in_array = self._in_array
         if in_array and memory["expects_comma"]:
-            return Unreadable(place, "the array is broken: no comma behind an element")
+            return Unreadable(place, "the array is broken: no comma after an element")
         # An element of an array or a record with others behind it on its line ends at its bracket.
         limit = end if in_array else find_newline(data, at, end)
         if not in_array and limit == end and not window.final:
@@ -244,7 +245,7 @@ def take_trace(record: dict[str, Any], columns: TraceColumns) -> None:
     if hops is None:
         hops = []
     if not isinstance(hops, list):
-        raise _BrokenRecord("hops are no list", type(hops).__name__)
+        raise _BrokenRecord("hops are not a list", type(hops).__name__)
     replies = [_reply(hop) for hop in hops]
     answered = [reply for reply in replies if reply is not None]
     answered.sort(key=lambda reply: reply[0])
@@ -268,7 +269,7 @@ def take_trace(record: dict[str, Any], columns: TraceColumns) -> None:
 def _kind(record: Any) -> tuple[str, dict[str, Any]]:
     """Type of a record, and the record itself out of M-Lab's archived form."""
     if not isinstance(record, dict):
-        raise _BrokenRecord("no JSON object", type(record).__name__)
+        raise _BrokenRecord("not a JSON object", type(record).__name__)
     if "type" not in record and isinstance(record.get("Trace"), dict):
         record = record["Trace"]
     kind = record.get("type")
@@ -287,11 +288,11 @@ def _number(value: Any, low: int, high: int, reason: str) -> int:
 
 def _address(value: Any) -> tuple[int, int]:
     if not isinstance(value, str):
-        raise _BrokenRecord("address that is none", value)
+        raise _BrokenRecord("not an address", value)
     try:
         return parse_addr(value)
     except ValueError:
-        raise _BrokenRecord("address that is none", value) from None
+        raise _BrokenRecord("not an address", value) from None
 
 
 def _start(value: Any) -> float:
@@ -309,17 +310,17 @@ def _start(value: Any) -> float:
 def _reply(hop: Any) -> tuple[int, tuple[int, int], float | None, int] | None:
     """ttl, address, RTT and kind of a hop; None where nobody answered."""
     if not isinstance(hop, dict):
-        raise _BrokenRecord("hop is no object", type(hop).__name__)
-    ttl = _number(hop.get("probe_ttl"), 1, 255, "TTL is no number from 1 to 255")
+        raise _BrokenRecord("hop is not an object", type(hop).__name__)
+    ttl = _number(hop.get("probe_ttl"), 1, 255, "TTL is not a number from 1 to 255")
     icmp_type, icmp_code = hop.get("icmp_type"), hop.get("icmp_code")
-    reason = "ICMP type or code is no number from 0 to 255"
+    reason = "ICMP type or code is not a number from 0 to 255"
     if icmp_type is not None:
         _number(icmp_type, 0, 255, reason)
     if icmp_code is not None:
         _number(icmp_code, 0, 255, reason)
     rtt_ms = hop.get("rtt")
     if rtt_ms is not None and (type(rtt_ms) not in (int, float) or not math.isfinite(rtt_ms)):
-        raise _BrokenRecord("RTT is no number", rtt_ms)
+        raise _BrokenRecord("RTT is not a number", rtt_ms)
     addr = hop.get("addr")
     if addr is None or addr in ("", "*"):
         return None

@@ -1,4 +1,4 @@
-"""Decode scamper's JSON traces in place: compiled, no Python object a record or a hop.
+"""Decode scamper's JSON traces in place: compiled, no Python object per record or hop.
 
 Only records that are usual in every respect are taken here; whatever is broken, unusual or of
 another type goes back to the caller as a piece of text (``SLOW``). What both ways accept must give
@@ -122,7 +122,7 @@ def _start(data, pos, end, newlines):
 def _hop(data, pos, end, newlines, columns, reply):
     """Read one hop object into row ``reply``: behind its bracket, and whether it is a reply.
 
-    It is none where it has no address.
+    It is not a reply if it has no address.
     """
     ttl, addr, rtt_ms, kind = columns.ttl, columns.addr, columns.rtt_ms, columns.kind
     seen = 0

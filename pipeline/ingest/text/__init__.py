@@ -1,1 +1,1 @@
-"""What text formats share: lines, digits, addresses."""
+"""Shared by text formats: lines, digits, addresses."""

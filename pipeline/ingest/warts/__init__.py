@@ -133,9 +133,9 @@ class WartsDecoder(TraceDecoder):
             reason = wire.REASONS[wire.BAD_LENGTH]
             last = "cut short in a record"
             return Broken(body, place, reason, is_lost=True, if_last=last, is_cut=True)
-        last = "no record from here to the end: damaged or cut short"
+        last = "no record from here on: damaged or cut short"
         if code == wire.LOST:
-            return Broken(at + 1, place, "bytes that are no record", is_lost=True, if_last=last)
+            return Broken(at + 1, place, "bytes that are not a record", is_lost=True, if_last=last)
         reason = wire.REASONS[self._memories[0]["reason"]]
         behind = _behind(window, at)
         if behind is not None:
@@ -156,7 +156,7 @@ class WartsDecoder(TraceDecoder):
 
     def judge(self, window: ByteWindow, fault: FormatError | None) -> FormatError | None:
         if self._report.n_records == 0 and not self._report.skipped:
-            return FormatError(self._report.path, "", "no warts file: no record of scamper's in it")
+            return FormatError(self._report.path, "", "not a warts file: it has no scamper record")
         return fault
 
     def _number_address(self, window: ByteWindow, at: int) -> tuple[int, str, str]:

@@ -1,4 +1,4 @@
-"""Decode warts records in place: compiled, no Python object a record, a hop or an address.
+"""Decode warts records in place: compiled, no Python object per record, hop or address.
 
 Layout of what is read, big-endian throughout:
 
@@ -38,7 +38,7 @@ REASONS = (
     "",
     "parameters do not fit the record",
     "address of unknown type or length",
-    "reference to an address that was not given",
+    "reference to an undefined address",
     "trace without a destination",
     "reply without a TTL",
     "record ends before its end mark",

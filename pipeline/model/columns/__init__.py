@@ -92,7 +92,7 @@ def _schema_of(kind: Any) -> Schema:
 
 
 def empty(kind: type[Table], **plain: Any) -> Table:
-    """A table without rows; ``plain``: fields that are no column, and those with any names."""
+    """A table without rows; ``plain``: fields that are not columns, and those with any names."""
     return one_or_no_row(kind, plain, None)
 
 
@@ -103,7 +103,7 @@ def one_row(kind: type[Table], plain: dict[str, Any], **values: Any) -> Table:
     ----------
     kind : type
     plain : dict
-        Fields that are no column.
+        Fields that are not columns.
     **values
         A value for each flat column; arrays for ragged ones, those left out are empty.
     """
@@ -134,7 +134,7 @@ def one_or_no_row(kind: type[Table], plain: dict[str, Any], values: dict[str, An
 def concat(pieces: Sequence[Table]) -> Table:
     """Tables of one class end to end, in the order given; at least one.
 
-    What is no column is that of the first, but that ``read_s`` is the sum of all.
+    What is not a column is that of the first, but that ``read_s`` is the sum of all.
     """
     first = pieces[0]
     schema = _schema(first)
@@ -167,7 +167,7 @@ def take(table: Table, which: np.ndarray, **replaced: Any) -> Table:
 
 
 def take_apart(table: Any) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
-    """Arrays of a table by name, for a file that holds arrays, and its fields that are no column.
+    """Arrays of a table by name, for a file that holds arrays, and its fields that are not columns.
 
     Columns with any names are ``<field>.<name>`` among the arrays.
     """

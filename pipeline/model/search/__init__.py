@@ -1,1 +1,1 @@
-"""Tasks of searches, and what comes of them."""
+"""Search tasks and their results."""

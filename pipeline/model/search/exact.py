@@ -1,4 +1,4 @@
-"""Searches of eccentricity candidates: what goes to workers, and what comes back."""
+"""Exact searches: tasks for workers, and their results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ ExactKind = Literal["opening", "candidate", "path"]
 
 @dataclass(frozen=True, eq=False)
 class ExactJob:
-    """One large AS whose widths are to be found by tasks of a candidate or a few each.
+    """One large AS whose widths are found by an exact search: tasks of one or a few sources each.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class ExactJob:
     metrics : tuple of str
         What is requested, of WIDTH_METRICS; at least one.
     device : str
-        ``cpu`` or ``gpu``: where candidates are searched.
+        ``cpu`` or ``gpu``: where searches run.
     """
 
     row: int
@@ -43,7 +43,7 @@ class ExactJob:
 @dataclass(frozen=True, eq=False)
 class ExactTask:
     """One step of a job: how the graph is connected (``opening``, once), searches
-    (``candidate``) or the path that realises the diameter (``path``, once).
+    (``candidate``) or a path as long as the diameter (``path``, once).
 
     Attributes
     ----------
@@ -55,11 +55,11 @@ class ExactTask:
         ``candidate``: whether the graph is one component.
     job : ExactJob
     max_searches : int or None
-        ``opening``: how many may be made in each component; it makes one.
+        ``opening``: the limit for each component; it makes one.
     length : int
         ``path``: its hops.
     run : str
-        What a worker knows of a graph serves tasks of one run only.
+        Bounds that a worker remembers are used within one run only.
     """
 
     kind: ExactKind
@@ -84,20 +84,20 @@ class ExactTask:
 
     @property
     def n_sources(self) -> int:
-        """Searches of this task, as far as it is told beforehand."""
+        """Searches of this task, as far as known beforehand."""
         return len(self.sources)
 
 
 @dataclass(frozen=True, eq=False)
 class ExactBounds:
-    """What searches of some candidates imply; see ``kernels.eccentricity.searches.Implied``.
+    """Bounds from the searches of one task; see ``kernels.eccentricity.searches.Implied``.
 
     Attributes
     ----------
     sources, eccentricity : (n_sources,) int32
     lower, upper : (n_nodes,) uint8, uint16 or int32
         The narrowest that fits, 0 and the dtype's maximum where nothing is implied: on short
-        graphs two bytes a node.
+        graphs two bytes per node.
     read_s : float
         Seconds that the task waited for its graph.
     """
@@ -111,7 +111,7 @@ class ExactBounds:
 
 @dataclass(frozen=True, eq=False)
 class OpenedGraph:
-    """How a graph is connected, and the bounds by one search a component.
+    """How a graph is connected, and the bounds by one search per component.
 
     Attributes
     ----------
@@ -150,7 +150,7 @@ class ExactPath:
 
 @dataclass(frozen=True, eq=False)
 class ExactResult:
-    """What a job came to.
+    """Outcome of a job.
 
     Attributes
     ----------

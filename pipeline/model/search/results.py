@@ -1,4 +1,4 @@
-"""What runs find, as columns: results of tasks, and all that one run measured of a snapshot."""
+"""Results as columns: those of tasks, and everything that a run measured of a snapshot."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _OfComponents = Annotated[np.ndarray, Ragged("component_ptr", np.int64, weighted
 
 @dataclass(frozen=True, eq=False)
 class SearchResults:
-    """Finished searches as columns, a row a source; what travels back from a worker.
+    """Finished searches as columns, one row per source; what travels back from a worker.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class SearchResults:
 
 @dataclass(frozen=True, eq=False)
 class Widths:
-    """Widths of some graphs, a row a graph; what travels back from a worker, and into reports.
+    """Widths of some graphs, one row per graph; what travels back from a worker, and into reports.
 
     Values are in hops (int64), or in the unit of the weights (float64). They are about the largest
     component of each graph, of two as large the one with the smaller smallest node; the others are
@@ -56,7 +56,7 @@ class Widths:
     row : (n_graphs,) int64
         AS row of the snapshot, ascending.
     metrics : tuple of str
-        What was requested, of WIDTH_METRICS; what was not asked for may still be known.
+        What was requested, of WIDTH_METRICS; what was not requested may still be known.
     is_weighted : bool
     n_searches : (n_graphs,) int64
         Sources searched for all of it, over all components.
@@ -65,17 +65,17 @@ class Widths:
     diameter_lower, diameter_upper, radius_lower, radius_upper : (n_graphs,) int64 or float64
         Proven bounds; equal where the value is exact. -1 where nothing is known.
     exact : (n_graphs,) bool
-        Whether all that was requested is known exactly, in every component.
+        Whether everything requested is known exactly, in every component.
     path_ptr : (n_graphs + 1,) int64; path : int32
-        Nodes of a shortest path as long as ``diameter_lower``; empty where it was not asked for.
+        Nodes of a shortest path as long as ``diameter_lower``; empty where it was not requested.
     center_ptr, periphery_ptr : (n_graphs + 1,) int64; center, periphery : int32
         Nodes of the largest component that attain radius and diameter, ascending; empty where
-        that was not asked for or is not known exactly.
+        that was not requested or is not known exactly.
     count_ptr : (n_graphs + 1,) int64; counts : int64
         counts[count_ptr[i] + e]: nodes of the largest component with eccentricity e, where
-        eccentricities were asked for and are exact; empty for weighted ones.
+        eccentricities were requested and are exact; empty for weighted ones.
     eccentricity_ptr : (n_graphs + 1,) int64; eccentricity : uint8, uint16, int32 or float64
-        Of every node within its own component, where eccentricities were asked for and are exact.
+        Of every node within its own component, where eccentricities were requested and are exact.
     component_ptr : (n_graphs + 1,) int64; component_id, component_size : int32;
     component_diameter, component_radius : int64 or float64
         Every component of two nodes or more: its smallest node, ascending, its nodes, its widths;
@@ -116,7 +116,7 @@ class Widths:
 
 @dataclass(frozen=True, eq=False)
 class Figures:
-    """What the kernel of one metric says of some graphs, a row a graph.
+    """What the kernel of one metric says of some graphs, one row per graph.
 
     Attributes
     ----------
@@ -137,7 +137,7 @@ class Figures:
 
     @property
     def n_searches(self) -> int:
-        """Sources searched for all of it; 0 where the kernel does not tell."""
+        """Number of sources; 0 if the kernel does not report it."""
         name = own_kernels()[self.task].searches_column
         return int(self.columns[name].sum()) if name else 0
 
@@ -154,7 +154,7 @@ class Measurement:
     Attributes
     ----------
     rows : (n_ases,) int64
-        AS rows of the snapshot that were asked for, ascending.
+        AS rows of the snapshot that were requested, ascending.
     results : SearchResults
         Every finished source of every asked row, sorted by (row, source); ASes that share a
         graph_hash each have theirs.
@@ -171,11 +171,11 @@ class Measurement:
     busy_share : dict of str to float
         Worker -> share of the wall time between first submission and last end that it computed.
     distances_dir : str
-        Folder of this run's hop matrices, a file an AS, for the report to take in; "" if none.
+        Folder of this run's hop matrices, one file per AS, for the report to take in; "" if none.
     widths, weighted_widths : Widths or None
         In hops and by weight, where requested; a row for each of ``rows`` that did not fail.
     figures : dict of str to Figures
-        By kind of task, of metrics with a kernel of their own that were asked for; the same rows.
+        By kind of task, of metrics with a kernel of their own that were requested; the same rows.
     snapshot, version : str
         What was measured: name of the snapshot, and folder of the version that it then was.
     metrics : tuple of str
@@ -205,17 +205,17 @@ class Measurement:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing is known of any AS."""
+        """Whether nothing is known about any AS."""
         return not any(len(found.row) for found in self.found().values())
 
     def found(self) -> dict[str, Findings]:
-        """What was found, by the kind of task that finds it; kinds not asked for are not there."""
+        """Results by the kind of task that finds them; kinds not requested are missing."""
         found = {"widths": self.widths, "weighted": self.weighted_widths, **self.figures}
         searched: dict[str, Findings] = {"search": self.results}
         return searched | {task: table for task, table in found.items() if table is not None}
 
     def with_found(self, found: dict[str, Any]) -> Measurement:
-        """The same run with other findings, by kind of task; kinds that are not there are none."""
+        """The same run with other results, by kind of task; missing kinds are None."""
         figures = {task: found[task] for task in found if task not in _OWN_FIELDS}
         named: dict[str, Any] = {name: found.get(task) for task, name in _OWN_FIELDS.items()}
         return replace(self, **named, figures=figures)

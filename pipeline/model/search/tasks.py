@@ -1,4 +1,4 @@
-"""Tasks given to workers, and what became of them."""
+"""Tasks for workers, and their outcomes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TaskKind = Literal["search", "pack", "shard"]
 ANSWERS = dict.fromkeys(("search", "pack", "shard"), "search") | dict.fromkeys(
     ("widths", "opening", "candidate", "path"), "widths"
 )
-WidthKind = str  # widths, weighted, or that of a metric with a kernel of its own
+WidthKind = str  # widths, weighted, or that of a metric with its own kernel
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ class WidthTask:
     Attributes
     ----------
     kind : str
-        ``widths`` in hops, ``weighted`` by weight, or that of a metric with a kernel of its own.
+        ``widths`` in hops, ``weighted`` by weight, or that of a metric with its own kernel.
     snapshot : str
         Directory of the snapshot's files, visible to the workers.
     rows : (n_graphs,) int64
@@ -68,7 +68,7 @@ class WidthTask:
     device : str
         ``cpu`` or ``gpu``.
     max_searches : int or None
-        Sources that may be searched in each component; what they do not tell is an interval.
+        Limit of sources in each component; values not exact by then are intervals.
     """
 
     kind: WidthKind
@@ -78,12 +78,12 @@ class WidthTask:
     device: Device
     name: str  # for the dashboard: ``widths_AS3356``, ``widths_AS1_AS99``
     max_searches: int | None = None
-    verify: bool = False  # check values by searches that share nothing with those that found them
+    verify: bool = False  # check values by independent searches
 
 
 @dataclass(frozen=True, eq=False)
 class WidthResults:
-    """What a WidthTask found; what travels back from a worker.
+    """Results of a WidthTask, as a worker returns them.
 
     Attributes
     ----------
@@ -114,7 +114,7 @@ class TaskRun:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One try of a task that did not end it: it was tried again, or cut into smaller ones."""
+    """One attempt that did not end its task: it was tried again, or split into smaller ones."""
 
     number: int  # 1, 2, ...
     submitted: float  # seconds since 1970 UTC
@@ -133,4 +133,4 @@ class Outcome:
     run: TaskRun | None = None
     error: BaseException | None = None
     failed: tuple[Attempt, ...] = ()  # earlier attempts, those of a larger task before a split too
-    withdrawn: bool = False  # it was not needed any longer and never ended: no result
+    withdrawn: bool = False  # no longer needed, and never ended: no result

@@ -316,7 +316,7 @@ const hopscope = (() => {
     const both = total > 0;
     chart.classList.toggle("two", both);
     if (!both) {
-      note.textContent = "choose an ingress below to compare it";
+      note.textContent = "select an ingress below to compare it";
       chart.style.removeProperty("--scale");
       return;
     }
@@ -329,7 +329,7 @@ const hopscope = (() => {
       const y = FLOOR - (share / highest) * TALL;
       chart.append(drawn("line", { class: "one", x1: `${(i + 0.05) * slot}%`, x2: `${(i + 0.95) * slot}%`, y1: y, y2: y }));
     });
-    note.textContent = `lines: from ${row.cells[0].firstChild.textContent.trim()} alone, which reaches ${integer.format(total)} others`;
+    note.textContent = `lines: from ${row.cells[0].firstChild.textContent.trim()} only, which reaches ${integer.format(total)} others`;
   }
 
   function number(cell) {

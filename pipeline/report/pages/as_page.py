@@ -1,7 +1,7 @@
 """The page of one AS, as variables of its template.
 
-Pages are bounded: of many ingresses the ``MAX_INGRESSES`` with the most traces are shown, and
-the page says so; all of them stand in ``ingresses.parquet``.
+Pages are bounded: if there are many ingresses, the ``MAX_INGRESSES`` with the most traces are
+shown, the page says so; all of them are in ``ingresses.parquet``.
 """
 
 from __future__ import annotations
@@ -98,10 +98,10 @@ def _as_variables(summary: Summary, i: int, one: dict, ingresses: list, farthest
 
 def _shown(n_ingresses: int, n_candidates: int, n_shown: int) -> str:
     """How many ingresses there are, candidates apart, and how many of both a page shows."""
-    told = f"{n_ingresses:,}"
+    text = f"{n_ingresses:,}"
     if n_candidates:
-        told += f" and {number(n_candidates, 'candidate')}"
-    return told if n_shown == n_ingresses + n_candidates else f"{told}, {n_shown:,} shown"
+        text += f" and {number(n_candidates, 'candidate')}"
+    return text if n_shown == n_ingresses + n_candidates else f"{text}, {n_shown:,} shown"
 
 
 def _without_lists(ases: pa.Table) -> pa.Table:

@@ -44,12 +44,12 @@ COLUMNS = (
     Column("name", "Name", "Name of the AS"),
     Column("n_nodes", "{nouns}", "{nouns} of the AS"),
     Column("n_edges", "Links", "Links inside the AS"),
-    Column("n_ingresses", "Ingresses", "{nouns} by which traffic enters, without candidates"),
+    Column("n_ingresses", "Ingresses", "{nouns} through which traffic enters, without candidates"),
     Column(
         "mean_hops", "Mean hops", "Mean over pairs of an ingress and one of the {nouns} it reaches"
     ),
     Column("median_hops", "Median", "Median hops over these pairs"),
-    Column("p90_hops", "p90", "Nine of ten pairs have at most this many hops"),
+    Column("p90_hops", "p90", "Nine of ten pairs are at most this many hops apart"),
     Column("max_hops", "Max", "Hops to the farthest {noun} from any ingress"),
     Column("n_unreached", "Unreached", "{nouns} that no ingress reaches"),
     Column("n_components", "Parts", "Connected components of the AS"),
@@ -155,12 +155,12 @@ def _facts(
     totals = summary.totals
     bad = sum(entry["status"] != "ok" for entry in inputs)
     rejected = sum(entry["n_rejected"] or 0 for entry in inputs)
-    facts = [("inputs", number(len(inputs), "file") + (f", {bad:,} not whole" if bad else ""))]
+    facts = [("inputs", number(len(inputs), "file") + (f", {bad:,} incomplete" if bad else ""))]
     if not inputs:
-        facts = [("inputs", "none: a generator wrote the snapshot" if run.synthetic else "none")]
+        facts = [("inputs", "none: the snapshot was generated" if run.synthetic else "none")]
     if counts.get("n_traces"):
         facts.append(("traces", f"{counts['n_traces']:,}"))
-    facts.append(("broken records", f"{rejected:,} set aside" if rejected else "none"))
+    facts.append(("broken records", f"{rejected:,} rejected" if rejected else "none"))
     facts.append((f"{run.one} is", run.brief or run.limit))
     if not run.declared_only:
         borders = str(options.get("borders", ""))
@@ -199,8 +199,8 @@ def _facts(
 
 
 _BORDER_FACTS = {
-    "elected": "the AS of an address is elected from all traces",
-    "prefix": "the AS of an address is that of its prefix",
+    "elected": "the AS of each address is elected from all traces",
+    "prefix": "the AS of each address is that of its prefix",
 }
 
 

@@ -1,4 +1,4 @@
-"""Drawings as inline SVG that needs no script and no picture file.
+"""Plots as inline SVG that needs no script and no image file.
 
 Widths are per cent and heights are pixels, so that a drawing fills any screen while its text
 stays at the size of the page's text. Colours come from the style sheet.
@@ -110,7 +110,7 @@ def _drawing(bars: np.ndarray, total: int, firsts: list[int], label: str, data: 
 
 
 def _hidden(i: int, n_bars: int) -> str:
-    """Class of a label that gives way: ``w`` below some 800 pixels, ``o`` below some 480."""
+    """Class of a label that is hidden: ``w`` below some 800 pixels, ``o`` below some 480."""
     if n_bars <= _FEW or i % 4 == 0:
         return ""
     if n_bars > _MANY:

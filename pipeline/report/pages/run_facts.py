@@ -1,4 +1,4 @@
-"""What every page says about the run as a whole: what a node is, and what that limits."""
+"""Facts about the whole run for every page: what a node is, and the limits of that."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pipeline.report.texts import share, utc
 
 @dataclass(frozen=True)
 class Synthetic:
-    """What no measurement is behind, as pages say it."""
+    """A source that was not measured, for pages."""
 
     made_by: str
     path: str  # of the file; empty: a generator wrote into the store
@@ -23,7 +23,7 @@ class Synthetic:
 
 @dataclass(frozen=True)
 class RunFacts:
-    """What pages say about the run as a whole; texts are plain, templates escape them."""
+    """Facts about the whole run, for pages; texts are plain, templates escape them."""
 
     snapshot: str
     written: str
@@ -106,7 +106,7 @@ def _synthetic(source: Source) -> Synthetic:
 
 
 def _limit(kind: str, has_files: bool, has_traces: bool, made_up: bool) -> tuple[str, str]:
-    """What a node is, briefly, and what that limits."""
+    """What a node is, briefly, and the limits of that."""
     if kind != "router":
         return _LIMITS.get(kind, _LIMITS["mixed"])
     if has_files and not has_traces:
@@ -115,26 +115,26 @@ def _limit(kind: str, has_files: bool, has_traces: bool, made_up: bool) -> tuple
         return "a router of the topology file", "A node is a router of the topology file."
     if has_files:
         return (
-            "a router of a topology file, or a machine of traces, its addresses merged",
-            "A node is a router: of a topology file, or of traces, where an alias file says which "
-            "addresses belong to one machine.",
+            "a router of a topology file, or of traces with its addresses merged",
+            "A node is a router, from a topology file, or from traces where an alias file groups "
+            "its addresses.",
         )
     return (
-        "a machine, its addresses merged as far as the alias file says",
-        "A node is a router: the addresses that the alias file gives to one machine were merged.",
+        "a router, its addresses merged as far as the alias file lists them",
+        "A node is a router: addresses were merged as the alias file groups them.",
     )
 
 
 _LIMITS = {
     "interface": (
-        "an interface address; none were merged to routers",
+        "an interface address; none were merged into routers",
         "A node is an interface address, since no alias file says which addresses belong to one "
-        "router: real routers are fewer, and hops between them at most as many.",
+        "router: there are fewer real routers, and no more hops between them.",
     ),
     "mixed": (
         "a router of a topology file, or an interface address of traces",
-        "A node is a router where an AS comes from a topology file, and an interface address "
-        "where it comes from traces without an alias file: of those, real routers are fewer.",
+        "A node is a router if an AS comes from a topology file, and an interface address if it "
+        "comes from traces without an alias file: there are fewer real routers than addresses.",
     ),
     "as": (
         "a whole AS",

@@ -1,4 +1,4 @@
-"""How wide one AS is, as variables of the template of its page.
+"""Widths of one AS, as variables of the template of its page.
 
 Lists are bounded: of a long path its two ends are shown, of a center, a periphery and of other
 components the first few; all of it stands in the files that the page links to.
@@ -146,7 +146,7 @@ def _known(value: float) -> str:
 
 
 def figure_tiles(report: WidthReport, i: int) -> list[dict]:
-    """Variables of the templates that show AS ``i`` of the run the figures it has."""
+    """Variables of the templates for the figures of AS ``i`` of the run."""
     made = []
     for table in report.figures:
         values = table.of(i)

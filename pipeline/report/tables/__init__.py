@@ -1,1 +1,1 @@
-"""Results to the tables of a report, a row an AS, an ingress or a node."""
+"""Results to the tables of a report, one row per AS, ingress or node."""

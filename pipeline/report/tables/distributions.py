@@ -1,6 +1,6 @@
 """Hop-count distributions of ASes: summed over ingresses, then mean, median and p90.
 
-A distribution is over all pairs (ingress, router that it reaches), the ingress itself left out.
+A distribution is over all pairs (ingress, router that it reaches), without the ingress itself.
 Percentiles are those of numpy's ``linear`` method: between the two nearest ranks, interpolated;
 ranks are exact integers, so that 10**10 pairs lose nothing.
 """
@@ -17,7 +17,7 @@ from pipeline.model.search.results import SearchResults
 
 @dataclass(frozen=True, eq=False)
 class Distributions:
-    """Pairs by hop count, a row an AS.
+    """Pairs by hop count, one row per AS.
 
     Attributes
     ----------

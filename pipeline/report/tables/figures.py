@@ -47,7 +47,7 @@ class FigureTable:
         return {name: values[row].item() for name, values in self.figures.columns.items()}
 
     def totals(self) -> dict[str, int]:
-        """What report.json says of all ASes."""
+        """Totals over all ASes for report.json."""
         name = self.metric.searches_column
         return {name: self.figures.n_searches} if name else {}
 

@@ -1,7 +1,7 @@
 """Which routers no ingress reaches: those of components that hold no ingress.
 
 It follows from the graph alone, not from the searches, so a failed search hides nothing. An AS
-without an ingress has all its routers unreached. Candidates are no sources and do not count.
+without an ingress has all its routers unreached. Candidates are not sources and do not count.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ N_NAMED = 10
 
 @dataclass(frozen=True, eq=False)
 class Unreached:
-    """Routers that no ingress reaches, a row an AS.
+    """Routers that no ingress reaches, one row per AS.
 
     Attributes
     ----------

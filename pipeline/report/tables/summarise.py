@@ -1,4 +1,4 @@
-"""What a run measured, as the tables of the report: a row an AS, a row an (AS, ingress).
+"""What a run measured, as the tables of the report: one row per AS, one per (AS, ingress).
 
 Everything is columns from end to end: tens of thousands of ASes and a million ingresses cost no
 Python object a row.
@@ -37,7 +37,7 @@ class Summary:
     totals : dict
         Sums over all ASes of the run.
     widths : WidthReport
-        Empty where none were asked for.
+        Empty where none were requested.
     """
 
     ases: pa.Table

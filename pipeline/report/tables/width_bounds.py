@@ -1,10 +1,10 @@
-"""What searches from ingresses prove of widths: they tell eccentricities, whoever asked for them.
+"""Bounds of widths from searches from ingresses, which give eccentricities too.
 
 Let v be a node of a connected component with diameter D, radius R, and e its eccentricity. Then
 
     e <= D          D is the largest eccentricity
     R <= e          R is the least one
-    D <= 2 R        any two nodes are joined by way of a node of the center
+    D <= 2 R        any two nodes are joined through a node of the center
     (D + 1) // 2 <= R
 
 and any interval that holds D or R may be cut down so. An ingress counts only if it is known to lie
@@ -36,7 +36,7 @@ def with_searches(widths: Widths, results: SearchResults) -> Widths:
     -------
     Widths
         Paths, centers, peripheries and eccentricities are as they were: a path may be shorter
-        than ``diameter_lower`` now. ``exact`` where diameter and radius alone were asked for and
+        than ``diameter_lower`` now. ``exact`` where diameter and radius alone were requested and
         both bounds have met.
 
     Notes
@@ -97,8 +97,8 @@ def _with_exact(widths: Widths) -> Widths:
         lower, upper = getattr(widths, f"{name}_lower"), getattr(widths, f"{name}_upper")
         met = (lower == upper) & (lower >= 0)
         columns[name] = getattr(widths, f"component_{name}").copy()
-        told = is_largest & met[graph]
-        columns[name][told] = lower[graph[told]]
+        is_known = is_largest & met[graph]
+        columns[name][is_known] = lower[graph[is_known]]
         if name in widths.metrics:
             n_open = np.bincount(graph[columns[name] < 0], minlength=n_graphs)
             exact &= met & (n_open == 0)

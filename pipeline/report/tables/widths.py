@@ -97,7 +97,7 @@ class WidthTable:
 
 @dataclass(frozen=True, eq=False)
 class WidthReport:
-    """What a run measured of whole graphs, as reports show it.
+    """Measurements of whole graphs, for reports.
 
     Attributes
     ----------
@@ -134,7 +134,7 @@ class WidthReport:
         return shown + [c for table in self.figures for c in table.metric.columns if c.label]
 
     def totals(self, asn: np.ndarray) -> dict:
-        """What report.json says of all ASes, by ``widths`` and ``weighted_widths``.
+        """Totals over all ASes for report.json, by ``widths`` and ``weighted_widths``.
 
         With them go ``n_width_searches``, of both, and searches for figures.
         ``asn`` is of all rows of the snapshot.
@@ -162,7 +162,7 @@ def with_bounds(columns: Iterable[Column], ases: pa.Table) -> list[str]:
 
 
 def report_widths(snapshot, measurement: Measurement) -> WidthReport:
-    """Join widths to the ASes and addresses of a snapshot, and to what ingresses proved of them.
+    """Join widths to the ASes and addresses of a snapshot, and to the bounds from ingresses.
 
     Parameters
     ----------
@@ -254,7 +254,7 @@ def _position(rows: np.ndarray, found: np.ndarray) -> np.ndarray:
 
 
 def _columns(table: WidthTable) -> dict[str, pa.Array]:
-    """All that the registry names, in its order."""
+    """All columns of the registry, in its order."""
     widths, has = table.widths, table.at >= 0
     row = table.at[has]
     kinds = {c.name.removeprefix(table.prefix): arrow_type(c) for c in columns_of(table.task)}
@@ -296,14 +296,14 @@ def _columns(table: WidthTable) -> dict[str, pa.Array]:
 
 
 def _number(has: np.ndarray, counts: np.ndarray) -> pa.Array:
-    """Counts of the rows that have one; what is empty was not asked for, or is not known."""
+    """Counts of the rows that have one; what is empty was not requested, or is not known."""
     shown = has.copy()
     shown[has] = counts > 0
     return spread(shown, counts[counts > 0], pa.int64())
 
 
 def _listed(has: np.ndarray, ptr: np.ndarray, values: pa.Array) -> pa.Array:
-    """List column that is null where a list is empty: it was not asked for, or is not known."""
+    """List column that is null where a list is empty: it was not requested, or is not known."""
     lengths = np.diff(ptr)
     shown = has.copy()
     shown[has] = lengths > 0

@@ -1,1 +1,1 @@
-"""What searches and tasks cost on this machine, measured and kept."""
+"""Costs of searches and tasks on this machine: measured and stored."""

@@ -1,4 +1,4 @@
-"""Where a calibration is kept: one JSON file a machine, in the user's cache, or where told.
+"""The file of a calibration: one JSON file per machine, in the user's cache or a given place.
 
 ``HOPSCOPE_CALIBRATION`` names the file; else it is ``calibration-<machine>.json`` in
 ``$XDG_CACHE_HOME/hopscope`` (``~/.cache/hopscope``), so that machines which share a home do not
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 VERSION = 1
 MAX_BYTES = 64 << 10  # ours is 3 kB
-# Seconds, and seconds an arc or a byte; what is beyond was not measured, and plans divide by some.
+# Seconds, and seconds per arc or a byte; what is beyond was not measured, and plans divide by some.
 BOUNDS_S = (LEAST_S, 1e4)
 BOUNDS_EACH_S = (LEAST_EACH_S, 1e-3)
 ADVICE = "measure again with: hopscope doctor --calibrate"
@@ -41,7 +41,7 @@ class UnusableError(Exception):
 
 
 def machine() -> dict[str, Any]:
-    """What a calibration belongs to: this machine, and the code that was measured."""
+    """What a calibration is valid for: this machine, and the measured code."""
     return {
         "cpu": _cpu_model(),
         "cores": os.cpu_count() or 1,
@@ -51,9 +51,9 @@ def machine() -> dict[str, Any]:
 
 
 def path_of(here: dict[str, Any]) -> Path:
-    """The file of a machine: the same one after an update, which then says that it is old."""
-    if told := os.environ.get("HOPSCOPE_CALIBRATION"):
-        return Path(told)
+    """The file of a machine; it stays the same after an update, and is then recognised as old."""
+    if named := os.environ.get("HOPSCOPE_CALIBRATION"):
+        return Path(named)
     key = json.dumps([here["cpu"], here["cores"], here["gpus"]])
     home = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     name = f"calibration-{hashlib.sha256(key.encode()).hexdigest()[:12]}.json"
@@ -61,7 +61,7 @@ def path_of(here: dict[str, Any]) -> Path:
 
 
 def save(calibration: Calibration) -> Path:
-    """Keep a calibration of this machine: all of it, or what was there before.
+    """Store a calibration of this machine, atomically.
 
     Raises
     ------
@@ -87,7 +87,7 @@ def save(calibration: Calibration) -> Path:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.exists() and not path.is_file():
-            raise UsageError(f"{path}: it is no file; set HOPSCOPE_CALIBRATION to another path")
+            raise UsageError(f"{path}: it is not a file; set HOPSCOPE_CALIBRATION to another path")
         handle, scratch = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
         try:
             with os.fdopen(handle, "w") as file:
@@ -102,7 +102,7 @@ def save(calibration: Calibration) -> Path:
     except OSError as error:
         raise UsageError(
             f"{path}: the calibration cannot be written there ({error.strerror}); "
-            "set HOPSCOPE_CALIBRATION to a path that can be written"
+            "set HOPSCOPE_CALIBRATION to a writable path"
         ) from None
     return path
 
@@ -113,7 +113,7 @@ def load() -> Costs:
         here = machine()
         path = path_of(here)
     except (OSError, RuntimeError) as error:  # no home, say
-        log.debug("no place for a calibration: %s", error)
+        log.debug("no place to keep a calibration: %s", error)
         return DEFAULTS
     if str(path) == os.devnull:
         return DEFAULTS
@@ -121,7 +121,7 @@ def load() -> Costs:
         return _costs(_read(path), here)
     except FileNotFoundError:
         if os.environ.get("HOPSCOPE_CALIBRATION"):
-            log.warning("HOPSCOPE_CALIBRATION: %s is not there; using defaults", path)
+            log.warning("HOPSCOPE_CALIBRATION: %s does not exist; using defaults", path)
         return DEFAULTS
     except OSError as error:
         reason = error.strerror or str(error)
@@ -137,9 +137,11 @@ def _read(path: Path) -> Any:
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
-            raise UnusableError("it is no regular file")
+            raise UnusableError("it is not a regular file")
         if status.st_size > MAX_BYTES:
-            raise UnusableError(f"it has {status.st_size:,} bytes, ours have {MAX_BYTES:,} at most")
+            raise UnusableError(
+                f"it has {status.st_size:,} bytes, a calibration has at most {MAX_BYTES:,}"
+            )
         content = file.read(MAX_BYTES + 1)
     try:
         return json.loads(content)
@@ -150,7 +152,7 @@ def _read(path: Path) -> Any:
 def _costs(content: Any, here: dict[str, Any]) -> Costs:
     """The costs in a file's content, if it is a calibration of this machine and this code."""
     if not isinstance(content, dict) or content.get("version") != VERSION:
-        raise UnusableError(f"it is no calibration of version {VERSION}")
+        raise UnusableError(f"it is not a calibration of version {VERSION}")
     theirs = content.get("machine")
     if not isinstance(theirs, dict):
         raise UnusableError("it names no machine")
@@ -161,7 +163,7 @@ def _costs(content: Any, here: dict[str, Any]) -> Costs:
                 f"here {_shown(here[name])})"
             )
     if theirs.get("software") != here["software"]:
-        raise UnusableError("it is of another version of hopscope or of what it runs on")
+        raise UnusableError("it is from another version of hopscope or of its packages")
     date, costs = content.get("date"), content.get("costs")
     if not isinstance(date, str) or not isinstance(costs, dict):
         raise UnusableError("it has no date or no costs")
@@ -183,7 +185,7 @@ def _costs(content: Any, here: dict[str, Any]) -> Costs:
 def _cost(costs: dict, device: str) -> Cost:
     mine = costs.get(device)
     if not isinstance(mine, dict):
-        raise UnusableError(f"it has no costs of a {device}")
+        raise UnusableError(f"it has no costs for a {device}")
     names = ("search_s", "search_arc_s", "sweep_s", "sweep_arc_s")
     return Cost(*(_seconds(mine, name) for name in names))
 
@@ -191,7 +193,7 @@ def _cost(costs: dict, device: str) -> Cost:
 def _seconds(costs: dict, name: str) -> float:
     value = costs.get(name)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise UnusableError(f"{name} is no number")
+        raise UnusableError(f"{name} is not a number")
     least, most = BOUNDS_EACH_S if name.endswith(("arc_s", "byte_s")) else BOUNDS_S
     if not least <= value <= most:  # nor NaN
         raise UnusableError(f"{name} is {_shown(value)}, not a time of {least:g} to {most:g} s")

@@ -47,7 +47,7 @@ from pipeline.schedule.work.searches import search_graph
 SIZES = (1_000, 10_000, 100_000, 1_000_000)  # routers; the crossing lies among them
 SAMPLE_S = 0.4  # seconds of repeats a figure, at least MIN_REPEATS
 MIN_REPEATS, MAX_REPEATS = 3, 25
-N_EMPTY = 600  # tasks without work, 1 to 5 ms each
+N_EMPTY = 600  # empty tasks, 1 to 5 ms each
 
 What = Literal["search", "sweep", "transfer", "task"]
 
@@ -123,7 +123,7 @@ def calibrate(progress: ProgressCallback = no_progress) -> Calibration:
                 detail = f"{outcome.task.n_nodes:,} routers"
                 progress(Progress("calibrate", i, n_steps, "sizes", detail))
         samples.append(Sample("cpu", "task", 0, 0, task_cost(cluster)))
-        progress(Progress("calibrate", n_steps, n_steps, "sizes", "tasks without work"))
+        progress(Progress("calibrate", n_steps, n_steps, "sizes", "empty tasks"))
         devices = cluster.devices
     date = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     costs = fit(samples, source=f"calibration of {date}")
@@ -132,7 +132,7 @@ def calibrate(progress: ProgressCallback = no_progress) -> Calibration:
 
 
 def task_cost(cluster: Cluster) -> float:
-    """Seconds that a task without work takes, on average over many in flight."""
+    """Seconds per empty task, on average over many in flight."""
     task = SearchTask(
         kind="search",
         snapshot="",
@@ -152,13 +152,13 @@ def task_cost(cluster: Cluster) -> float:
 
 
 def run_empty(task: SearchTask) -> SearchResults:
-    """A task without work."""
+    """An empty task."""
     return empty(SearchResults)
 
 
 def run_probe(probe: Probe) -> list[Sample]:
     """Measure one size on this worker."""
-    # In random order, as addresses shuffle routers; by age hubs would lie side by side.
+    # In random order, as addresses shuffle routers; by age hubs would be side by side.
     from pipeline.generate.barabasi_albert import barabasi_albert_graph  # compiles
 
     graph = barabasi_albert_graph(probe.n_nodes, shuffled=True)

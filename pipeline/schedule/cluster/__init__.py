@@ -1,1 +1,1 @@
-"""The workers: found, started, checked, guarded."""
+"""Workers: finding, starting, checking and protecting them."""

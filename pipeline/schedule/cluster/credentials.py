@@ -1,6 +1,6 @@
-"""Who may talk to a cluster: what a worker is sent it runs, so nobody else may send it anything.
+"""Who may connect to a cluster: a worker runs whatever it is sent, so access must be restricted.
 
-A cluster of our own gets a key and a certificate of its own, made for it and kept in memory: each
+A cluster of our own gets a key and its own certificate, made for it and kept in memory: each
 end of a connection must show that certificate, so that another user of this machine can neither
 join nor listen. For a cluster of others the credentials are those of Dask's configuration.
 """
@@ -19,7 +19,7 @@ from distributed.security import Security
 from pipeline.errors import UsageError
 
 VALID = datetime.timedelta(days=365)  # longer than any run
-CLOCK = datetime.timedelta(hours=1)  # a clock that is set back meanwhile does no harm
+CLOCK = datetime.timedelta(hours=1)  # a clock that is set back in the meantime does no harm
 _SET = "DASK_DISTRIBUTED__COMM__TLS__"
 # What a client needs, by its name in Dask's configuration; the key may lie in the certificate's.
 _NEEDED = (("ca-file", "CA_FILE"), ("client.cert", "CLIENT__CERT"))
@@ -94,7 +94,7 @@ def configured(address: str) -> Security:
         names = " and ".join(_SET + name for name in missing)
         raise UsageError(
             f"--scheduler {address}: set {names} to PEM files "
-            f"(and {_SET}{_KEY[1]}, unless the key lies in the certificate's file)"
+            f"(and {_SET}{_KEY[1]}, unless the certificate's file contains the key)"
         )
     for key, name in (*_NEEDED, _KEY):
         value = _setting(key)
@@ -105,7 +105,7 @@ def configured(address: str) -> Security:
         security.get_connection_args("client")
     except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
         raise UsageError(
-            f"--scheduler {address}: the PEM files that {_SET}... name do not fit ({error})"
+            f"--scheduler {address}: the PEM files that {_SET}... name do not match ({error})"
         ) from None
     return security
 

@@ -5,7 +5,7 @@ A browser lets every web site send requests to 127.0.0.1, and Dask's dashboard t
 
 1. a request for another host than this machine's own names: a site whose name was made to mean
    127.0.0.1 (DNS rebinding) sends its own name;
-2. a request from a page of another origin, which ``Origin`` tells with every websocket.
+2. a request from a page of another origin, which browsers give in ``Origin`` with every websocket.
 
 A port of another number is let in: that of an SSH tunnel's near end.
 
@@ -75,7 +75,7 @@ def _hostname(url: str) -> str | None:
 
 
 class Guard(HTTPServerConnectionDelegate):
-    """Hands on to the application what may be asked."""
+    """Passes permitted requests on to the application."""
 
     def __init__(self, application: Any, bound: str, add_pages: Callable[[], None]):
         self._application, self._bound = application, bound
@@ -89,7 +89,7 @@ class Guard(HTTPServerConnectionDelegate):
         return _Guarded(behind, request_conn, self)
 
     def lets_in(self, headers: HTTPHeaders) -> bool:
-        """Whether a request may be handed on; then there are pages."""
+        """Whether a request may be passed on; then the pages are made."""
         if not is_local(headers, self._bound):
             return False
         if self._add_pages is not None:
@@ -103,7 +103,7 @@ class Guard(HTTPServerConnectionDelegate):
 
 
 class _Guarded(HTTPMessageDelegate):
-    """One request: refused once its headers are there, or handed on."""
+    """One request: refused once its headers are there, or passed on."""
 
     def __init__(self, behind: HTTPMessageDelegate, connection: HTTPConnection, guard: Guard):
         self._behind, self._connection, self._guard = behind, connection, guard
@@ -124,7 +124,7 @@ class _Guarded(HTTPMessageDelegate):
         if not self._is_refused:
             self._behind.finish()
             return
-        told = HTTPHeaders(
+        answer_headers = HTTPHeaders(
             {
                 "Content-Type": "text/plain; charset=utf-8",
                 "Content-Length": str(len(REFUSED)),
@@ -132,7 +132,7 @@ class _Guarded(HTTPMessageDelegate):
             }
         )
         answer = ResponseStartLine("HTTP/1.1", 403, "Forbidden")
-        self._connection.write_headers(answer, told, REFUSED)
+        self._connection.write_headers(answer, answer_headers, REFUSED)
         self._connection.finish()
 
     def on_connection_close(self) -> None:

@@ -18,7 +18,7 @@ PACKAGES = ("distributed", "numpy", "numba", "pyarrow")
 
 @functools.cache
 def fingerprint() -> dict[str, str]:
-    """Versions and digests of this process; the same dict on a machine that agrees with us."""
+    """Versions and digests of this process; the same dict on a matching machine."""
     return {
         "hopscope": pipeline.__version__,
         "python": ".".join(platform.python_version_tuple()[:2]),

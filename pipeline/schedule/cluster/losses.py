@@ -1,4 +1,4 @@
-"""Workers that a cluster lost while a run went on: told in its log, and for the report."""
+"""Workers that a cluster lost during a run: for the log and the report."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from pipeline.model.words import number
 
 log = logging.getLogger(__name__)
 
-TOPIC = "all"  # of events that Dask's scheduler tells every client
+TOPIC = "all"  # of events that Dask's scheduler sends to every client
 MOST = 1000  # that are remembered one by one
 
 
 class Losses:
-    """What the scheduler told; whoever leaves as it should is no loss."""
+    """Losses reported by the scheduler; a worker that leaves properly is not lost."""
 
     def __init__(self) -> None:
         self._lost: list[dict[str, Any]] = []
@@ -39,14 +39,14 @@ class Losses:
             number(n_tasks, "task"),
         )
 
-    def told(self) -> list[dict[str, Any]]:
+    def reported(self) -> list[dict[str, Any]]:
         """Worker, time in seconds since 1970 UTC, and tasks it had been given, in order of time."""
         return list(self._lost)
 
 
 @contextlib.contextmanager
 def losses_of(client: Client) -> Iterator[Losses]:
-    """Listen until the context ends: what leaves afterwards was sent away."""
+    """Listen until the context ends; workers that leave later were dismissed."""
     losses = Losses()
     client.subscribe_topic(TOPIC, losses.hear)
     try:

@@ -1,10 +1,10 @@
-"""Workers to search on: one for each GPU, one for each core, or a Dask cluster that exists.
+"""Workers to search on: one for each GPU, one for each core, or an existing Dask cluster.
 
 - ``--scheduler ADDRESS``: that cluster, once its workers are shown to have our versions, our
   sources and the store.
 - else, unless ``--device cpu``, and where NVML names a GPU: ``LocalCUDACluster``, one worker with
-  one thread a GPU, so that one task has a GPU for itself.
-- else ``LocalCluster``: one process with one thread a core. Not threads: reading Parquet and
+  one thread per GPU, so that one task has a GPU for itself.
+- else ``LocalCluster``: one process with one thread per core. Not threads: reading Parquet and
   pickling would wait for one another.
 
 Our own clusters (``own.py``) listen on 127.0.0.1 only, encrypted, to this run alone.
@@ -51,7 +51,7 @@ WORKERS_S = 30.0  # seconds to wait for its first worker
 
 @dataclass
 class Cluster:
-    """An open cluster and what its workers said of themselves.
+    """An open cluster and what its workers reported about themselves.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class Cluster:
         return known if known and set(known) != set(workers) else None
 
     def _meet(self, strangers: list[str]) -> None:
-        """Ask workers that came during the run what they are; the answer changes ``facts``."""
+        """Probe workers that joined during the run; the answers are added to ``facts``."""
         for worker in strangers:
             if worker not in self._asked:
                 self._asked.add(worker)
@@ -142,7 +142,7 @@ class Cluster:
                 worker: {"host": facts["host"], "gpu": facts["gpu"]}
                 for worker, facts in sorted(self.facts.items())
             },
-            "lost_workers": self.losses.told(),
+            "lost_workers": self.losses.reported(),
             "versions": fingerprint(),
         }
 
@@ -195,7 +195,7 @@ def open_cluster(config: AnalyzeConfig, snapshot: Path | None = None) -> Iterato
 
 
 def _quiet() -> None:
-    """Distributed tells of each start and stop; a run of ours should not."""
+    """Silence distributed, which logs each start and stop."""
     # Dead workers and lost results are reported as errors; what matters reaches us as outcomes.
     # These have levels of their own, set when distributed was imported.
     for name in ("distributed", "distributed.client", "bokeh", "tornado", "tornado.application"):
@@ -208,7 +208,7 @@ _ADDRESS = re.compile(r"(?:(?:tcp|tls|ucx)://)?(?:\[[0-9A-Fa-f:.%\w]+\]|[^\s/:\[
 
 
 def _check_address(address: str) -> None:
-    """Refuse what is no address before Dask tries it, which takes long and leaves threads."""
+    """Refuse an invalid address before Dask tries it, which takes long and leaves threads."""
     found = _ADDRESS.fullmatch(address)
     if found is None or not 0 < int(found[1]) < 65536:
         raise UsageError(
@@ -242,7 +242,7 @@ def _await_workers(client: Client, address: str) -> None:
     while not ask_scheduler(client, lambda: client.scheduler.ncores(), ANSWER_S):
         if time.monotonic() > deadline:
             raise UsageError(
-                f"--scheduler {address}: it has no worker, and none came within "
+                f"--scheduler {address}: it has no worker, and none joined within "
                 f"{WORKERS_S:.0f} s; start some with: dask worker {address} --host HOST"
             )
         time.sleep(0.2)

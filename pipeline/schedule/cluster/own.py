@@ -1,4 +1,4 @@
-"""A Dask cluster of our own: one worker a GPU or a core, ended with the run.
+"""A local Dask cluster: one worker per GPU or core, ended with the run.
 
 It listens on 127.0.0.1 only, and every connection is encrypted and shows a certificate made for
 this cluster (``credentials.temporary``): what a worker is sent it runs, with our rights.
@@ -49,7 +49,7 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
         raise UsageError(f"--workers {config.workers}: give 1 or more")
     if gpus and config.workers is not None and config.workers > len(gpus):
         raise UsageError(
-            f"--workers {config.workers}: one worker a GPU, and there are {len(gpus)}; "
+            f"--workers {config.workers}: one worker per GPU, and there are {len(gpus)}; "
             "give fewer, or --device cpu"
         )
     n_workers = config.workers or len(gpus) or n_cores()
@@ -60,7 +60,8 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
             dask.config.set(
                 {
                     "distributed.scheduler.allowed-failures": DEATHS,
-                    # Its nanny starts a worker again; Dask would send the nanny away meanwhile.
+                    # Its nanny starts a worker again; Dask would send the nanny away in the
+                    # meantime.
                     "distributed.deploy.lost-worker-timeout": f"{WORKER_START_S} s",
                     "distributed.scheduler.preload": [
                         *dask.config.get("distributed.scheduler.preload", []),
@@ -85,7 +86,7 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
             "dashboard_address": _free_address(config.dashboard),
             "local_directory": str(scratch),
             "silence_logs": logging.CRITICAL,
-            # It listens, and ``dashboard_guard`` makes the pages when somebody asks for one.
+            # It listens, and ``dashboard_guard`` makes the pages at the first request.
             "scheduler_kwargs": {"dashboard": False},
         }
         with warnings.catch_warnings(), forking.no_interrupt_in_children():

@@ -1,4 +1,4 @@
-"""What workers of a cluster say of themselves, and whether they may search for us."""
+"""What workers of a cluster report about themselves, and whether they may take part."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def ask_scheduler(client: Client, call: Any, timeout_s: float) -> Any:
     except TimeoutError:
         raise UsageError(
             f"the scheduler at {client.scheduler.address} does not answer "
-            f"(within {timeout_s:.0f} s); look whether it still runs, or start another"
+            f"(within {timeout_s:.0f} s); check that it is running, or start another"
         ) from None
     except OSError as error:
         reason = str(error) or type(error).__name__
@@ -61,7 +61,7 @@ def path_text(snapshot: Path | None) -> str | None:
 
 
 async def ask_worker(client: Client, worker: str, path: str | None) -> dict:
-    """What one worker says of itself.
+    """The report of one worker about itself.
 
     First which Python and distributed it has, by text: what is pickled by one version can end the
     process of another. Then ``probe``, by its name: no code travels.
@@ -73,10 +73,10 @@ async def ask_worker(client: Client, worker: str, path: str | None) -> dict:
     """
     versions = {"op": "versions", "packages": ["distributed"]}
     asked = client.scheduler.broadcast(msg=versions, workers=[worker], on_error="ignore")
-    told = await _in_time(worker, asked)
-    if not isinstance(told, dict):
-        raise UsageError(f"worker {worker} does not report its versions ({told})")
-    _check_versions(worker, told.get("packages") or {})
+    reply = await _in_time(worker, asked)
+    if not isinstance(reply, dict):
+        raise UsageError(f"worker {worker} does not report its versions ({reply})")
+    _check_versions(worker, reply.get("packages") or {})
     asked = client._run(probe, path, workers=[worker], on_error="return")
     answer = await _in_time(worker, asked)
     if isinstance(answer, Exception) and any(name in repr(answer) for name in _NO_HOPSCOPE):
@@ -95,7 +95,7 @@ async def _in_time(worker: str, asked: Awaitable[dict]) -> Any:
         return (await asyncio.wait_for(asked, PROBE_S)).get(worker)
     except TimeoutError:
         raise UsageError(
-            f"worker {worker} does not answer: nothing within {PROBE_S:.0f} s"
+            f"worker {worker} does not answer: no answer within {PROBE_S:.0f} s"
         ) from None
 
 
@@ -117,7 +117,7 @@ def _differs(where: str, name: str, version: str | None) -> str:
 
 
 def ask_workers(client: Client, snapshot: Path | None) -> dict[str, dict]:
-    """What every worker says of itself; UsageError names one that does not answer."""
+    """The reports of all workers; UsageError names one that does not answer."""
     path = path_text(snapshot)
 
     async def ask_all() -> dict[str, Any]:
@@ -133,7 +133,7 @@ def ask_workers(client: Client, snapshot: Path | None) -> dict[str, dict]:
         if isinstance(answer, BaseException):
             raise UsageError(f"worker {worker} does not answer: {answer}")
     if not facts:
-        raise UsageError("all workers left before the run began; start some and try again")
+        raise UsageError("all workers left before the run began; start new ones and try again")
     return facts
 
 
@@ -159,6 +159,6 @@ def check_workers(facts: dict[str, dict], snapshot: Path | None) -> None:
                 raise UsageError(_differs(where, name, theirs.get(name)))
         if not fact["sees_snapshot"]:
             raise UsageError(
-                f"{where} does not see {snapshot}; the store must lie where all workers reach it "
-                "by the same path"
+                f"{where} does not see {snapshot}; all workers must see the store under "
+                "the same path"
             )

@@ -1,1 +1,1 @@
-"""Widths of one large AS: each search a task, bounds merged as results come."""
+"""Exact search of one large AS: each search is a task, bounds are merged as results arrive."""

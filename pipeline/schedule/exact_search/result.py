@@ -1,4 +1,4 @@
-"""What bounds of eccentricities say of one AS, as a row of Widths."""
+"""Bounds of eccentricities of one AS as a row of Widths."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def widths_of(
         Of every question that was asked, the searches of all in each; none: an empty graph.
     n_searches : int
     path : (n,) int32
-        One that realises the lower bound of the diameter; empty: it could not be had.
+        As long as the lower bound of the diameter; empty: it was not found.
     """
     if not bounds:
         return _row(job, component=-1, diameter=(0, 0), radius=(0, 0), exact=True)

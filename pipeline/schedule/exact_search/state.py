@@ -1,4 +1,4 @@
-"""One large AS while it is answered: which task is next, what a finished one proves. Pure.
+"""State of the exact search of one large AS: the next task, and what a finished one proves. Pure.
 
 Everything that outcomes may do is here: come in any order, twice or never, fail, be withdrawn. All
 questions share each search; a source that one question has in flight is not searched for another.
@@ -37,7 +37,7 @@ _GIVEN_UP = np.uint8(128)
 
 @dataclass(frozen=True)
 class Choice:
-    """What decides which candidates travel together; see ``plan.steps``."""
+    """What decides which sources share a task; see ``plan.steps``."""
 
     costs: Costs
     n_threads: int = 1
@@ -63,7 +63,7 @@ class ExactState:
 
     Notes
     -----
-    28 bytes a node for one question, 16 more for a second.
+    28 bytes per node for one question, 16 more for a second.
     """
 
     def __init__(self, job: ExactJob, choice: Choice):
@@ -99,7 +99,7 @@ class ExactState:
         return len(self._flying)
 
     def next_task(self) -> ExactTask | None:
-        """A task to be run now, or None: nothing useful can be begun before more comes back."""
+        """A task to be run now, or None until more results arrive."""
         task, self._upcoming = self._upcoming, None
         if task is None and self._stage == "candidates":
             task = self._take()
@@ -108,12 +108,12 @@ class ExactState:
         return task
 
     def cut(self, task: ExactTask, parts: Sequence[ExactTask]) -> None:
-        """A task that was given out runs as smaller ones instead."""
+        """Replace a task in flight by smaller ones."""
         if parts and self._flying.pop(id(task), None) is not None:
             self._flying |= {id(part): part for part in parts}
 
     def use(self, outcome: Outcome) -> None:
-        """Take in what has become of a task; of one that is told twice, or too late, too."""
+        """Take the outcome of a task, also one that comes twice or too late."""
         task: ExactTask = outcome.task
         is_flying = self._flying.pop(id(task), None) is not None
         if self._stage == "over":
@@ -131,7 +131,7 @@ class ExactState:
         self._advance()
 
     def useless(self, tasks: Sequence[ExactTask]) -> list[ExactTask]:
-        """Those of some tasks in flight that are no longer worth being started."""
+        """Those of some tasks in flight that are no longer worth starting."""
         candidates = [task for task in tasks if task.kind == "candidate"]
         if self._stage != "candidates":
             return candidates
@@ -187,7 +187,7 @@ class ExactState:
         self._takers[sources] = 0
 
     def _give_back(self, task: ExactTask, outcome: Outcome) -> None:
-        """What was not searched can be taken again; but what has failed twice is left alone."""
+        """Release sources that were not searched; those that failed twice are given up."""
         if outcome.error is not None:
             self._reasons.append(str(outcome.error))
             self._is_broken |= task.kind != "candidate" or len(self._reasons) >= MAX_FAILED
@@ -212,7 +212,7 @@ class ExactState:
         np.subtract.at(self._n_taken, self._bounds[0].component[sources], 1)
 
     def _advance(self) -> None:
-        """Go on to the path, and to the answer, when there is nothing left to search."""
+        """Continue with the path, and with the answer, when nothing is left to search."""
         if self._stage != "candidates" or self._upcoming is not None:
             return
         if not all(answered(bounds.question, self._bounds) for bounds in self._bounds):
@@ -236,7 +236,7 @@ class ExactState:
         self._upcoming = ExactTask("path", self.job, source, "cpu", length=length)
 
     def _take(self) -> ExactTask | None:
-        """Candidates of the next question that has some."""
+        """Sources of the next question that has some."""
         if len(self._reasons) >= MAX_FAILED:
             return None
         for _ in self._bounds:
@@ -251,7 +251,7 @@ class ExactState:
         return None
 
     def _within_limit(self, sources: np.ndarray) -> np.ndarray:
-        """As many of each component as may still be searched; the others are given back."""
+        """As many of each component as may still be searched; the others are released."""
         component = self._bounds[0].component
         before = self._n_taken[component[sources]] + lanes_of(sources, component)
         np.add.at(self._n_taken, component[sources], 1)
@@ -262,7 +262,7 @@ class ExactState:
         return sources[~beyond]
 
     def _choose(self, question: int) -> np.ndarray:
-        """Sources for one question that nobody has in flight; none if all that matter are."""
+        """Sources for one question that are not in flight; none if all relevant ones are."""
         bounds, choice = self._bounds[question], self.choice
         now = Facts(
             bounds.question == "diameter",
@@ -300,7 +300,7 @@ class ExactState:
         )
 
     def _conclude(self, path: np.ndarray, is_known: bool = True) -> None:
-        """Say what is known. Nothing is reported as exact that was not proven, or has no path."""
+        """Make the answer. Only what is proven, and has its path, is reported as exact."""
         self._stage = "over"
         if is_known and (self._bounds or not self.job.n_nodes):
             found = (self._names, self._bounds, self._n_searches)
@@ -311,9 +311,7 @@ class ExactState:
         if is_failed:
             reason = "; ".join(dict.fromkeys(self._reasons))
         elif not widths.exact[0]:
-            reason = (
-                f"stopped after {number(self._n_searches, 'search')}, the most that were allowed"
-            )
+            reason = f"stopped after {number(self._n_searches, 'search')}, the limit"
         self.answer = ExactResult(self.job, widths, reason, is_failed)
         self._bounds = []
         self._takers = self._is_searched = self._has_failed = np.empty(0, bool)

@@ -1,6 +1,6 @@
-"""Widths of large ASes by candidates: each search is a task, results tighten bounds as they come.
+"""Exact searches of large ASes: each search is a task, results tighten bounds as they arrive.
 
-No barrier anywhere: several candidates of an AS are in flight, and of several ASes at once; a
+No barrier anywhere: several searches of an AS are in flight, and of several ASes at once; a
 finished search tightens the bounds of its AS at once, and what has become useless and has not
 started is withdrawn. Whatever the order of completion and whatever fails, what is reported as exact
 is exact (``kernels.eccentricity.bounds.bounds``).
@@ -30,7 +30,7 @@ from pipeline.schedule.transport.watch import Limits
 __all__ = ["ExactStream", "by_candidates", "search_exactly"]
 
 THREADS_S = 2.0  # between two questions how many workers there are
-_ANY = 1 << 20  # tasks that ``drive`` may hold: each AS has a window of its own
+_ANY = 1 << 20  # tasks that ``drive`` may hold: each AS has its own window
 
 
 def search_exactly(
@@ -43,7 +43,7 @@ def search_exactly(
     limits: Limits = Limits(),  # noqa: B008
     schedule: Schedule = "free",
     fall_back: bool = False,
-    told: Callable[[Outcome], None] = lambda outcome: None,
+    on_outcome: Callable[[Outcome], None] = lambda outcome: None,
     run: Callable[[ExactTask], Any] = run_exact,
 ) -> Generator[ExactResult, None, None]:
     """Answer some ASes, all in one stream of tasks.
@@ -53,12 +53,12 @@ def search_exactly(
     cluster : Cluster
         Open.
     jobs : sequence of ExactJob
-        One a distinct graph, largest first: where the first has as many candidates in flight as
-        is good for it, the next begins, so an AS that waits stops no other.
+        One per distinct graph, largest first: when the first has enough searches in flight, the
+        next begins, so an AS that waits stops no other.
     costs : Costs
-        What decides how many candidates are in flight and how many a task carries.
+        They decide the number of searches in flight and of sources in a task.
     pack : int or None
-        Candidates a task carries; None: one, or as many as share a sweep where that is cheaper.
+        Sources per task; None: one, or as many as share a sweep if that is cheaper.
     max_searches : int or None
         In each component of an AS; what they do not suffice for is reported as an interval.
     limits : Limits
@@ -67,7 +67,7 @@ def search_exactly(
         ``free``; ``barrier`` and ``striding`` to compare.
     fall_back : bool
         Search on a core where a GPU has too little memory.
-    told : callable
+    on_outcome : callable
         Called with every outcome, of whichever job, as it comes: for ``tasks.parquet`` and
         progress. ``outcome.task`` is a ExactTask (``name``, ``rows``, ``kind``, ``device``
         and ``n_sources`` are as SearchTask's), ``outcome.result`` has ``read_s``;
@@ -99,7 +99,7 @@ def search_exactly(
     )
     with contextlib.closing(outcomes):
         for outcome in outcomes:
-            told(outcome)
+            on_outcome(outcome)
             stream.use(outcome)
             yield from stream.answers()
 
@@ -160,14 +160,14 @@ class ExactStream:
         return None
 
     def use(self, outcome: Outcome) -> None:
-        """Take in what has become of a task."""
+        """Take the outcome of a task."""
         self._n_flying -= 1
         state = self._states[id(outcome.task.job)]
         state.use(outcome)
         self._note_answer(state)
 
     def answers(self) -> list[ExactResult]:
-        """Of jobs that have been answered since this was asked."""
+        """Results of jobs answered since the last call."""
         answers, self._answers = self._answers, []
         return answers
 
@@ -177,7 +177,7 @@ class ExactStream:
             state.answer = None  # it may be large, and what runs still keeps the state
 
     def useless(self, tasks: Iterable[Any]) -> list[ExactTask]:
-        """Candidates that are not needed any longer, of tasks in flight of any kind."""
+        """Exact tasks that are no longer needed, from tasks in flight of any kind."""
         by_job = defaultdict(list)
         for task in tasks:
             if isinstance(task, ExactTask):
@@ -202,7 +202,7 @@ class ExactStream:
         return parts
 
     def _look(self) -> None:
-        """How many tasks can run at once; workers may come and go."""
+        """Update the number of tasks that can run at once; workers may come and go."""
         now = time.monotonic()
         if now - self._looked_at < THREADS_S:
             return

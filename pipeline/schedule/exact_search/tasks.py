@@ -1,4 +1,4 @@
-"""What a worker does for widths by candidates: look at a graph, search candidates, find a path."""
+"""A worker's part of exact searches: examine a graph, search, find a path."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from pipeline.schedule.plan.steps import MOST_LANES
 from pipeline.schedule.work.errors import errors_of
 from pipeline.schedule.work.resident import resident_graph
 
-N_HELD = 2  # graphs whose scratch a thread keeps: 27 bytes a node each
+N_HELD = 2  # graphs whose scratch a thread keeps: 27 bytes per node each
 _KNOWN = 3  # components of up to as many nodes are known without a search
 _NONE = np.iinfo(np.int32).max
 _LOCAL = threading.local()
@@ -56,7 +56,7 @@ def run_exact(task: ExactTask) -> OpenedGraph | ExactBounds | ExactPath:
 
 
 class _Held:
-    """Scratch of one graph, and what this thread's searches have shown of it in one run.
+    """Scratch of one graph, and the bounds from this thread's searches of it in one run.
 
     The latter spares sweeps half of their time: bounds that are as tight are not followed. A
     result then holds it too; bounds may come any number of times.
@@ -73,14 +73,14 @@ class _Held:
         self.begin("")
 
     def begin(self, run: str) -> None:
-        """Forget what searches of another run have shown."""
+        """Forget bounds from another run."""
         self.run = run
         n_nodes, n_components = self.graph.n_nodes, self._n_components
         self._lower, self._upper = np.zeros(n_nodes, np.int32), np.full(n_nodes, _NONE, np.int32)
         self._extremes = (np.zeros(n_components, np.int32), np.full(n_components, _NONE, np.int32))
 
     def search(self, sources: np.ndarray, alone: bool) -> Implied:
-        """One search a component, or a sweep."""
+        """One search per component, or a sweep."""
         if alone:
             found = self.searches.search(sources)
         else:
@@ -161,7 +161,7 @@ def _open(task: ExactTask) -> OpenedGraph:
     names, component, bounds = np.zeros(1, NODE), None, None
     may_search = task.max_searches is None or task.max_searches > 0
     if graph.n_nodes and may_search:
-        # One search tells whether the graph is connected.
+        # One search shows whether the graph is connected.
         held = _held(graph, True, task.run)
         found = held.search(np.array([np.argmax(degree)], NODE), alone=True)
         if held.searches.n_reached == graph.n_nodes:
@@ -182,7 +182,7 @@ def _open(task: ExactTask) -> OpenedGraph:
     return OpenedGraph(
         names=names,
         component=component,
-        # Whole, never capped: that a node is linked to all others is told by its degree.
+        # Exact, never capped: the degree shows whether a node is linked to all others.
         degree=degree.astype(np.uint16) if degree.max(initial=0) < 1 << 16 else degree,
         is_tip=is_tip,
         tip=tip,
@@ -212,7 +212,7 @@ def _find_path(task: ExactTask) -> ExactPath:
     check_levels(graph.indptr, graph.indices, source, level)
     ends = np.flatnonzero(level == task.length)
     if not len(ends):
-        raise CheckError(f"no node is {task.length} hops from node {source}, which was a bound")
+        raise CheckError(f"no node is {task.length} hops from node {source}, which was proved")
     path = [int(ends[0])]
     while path[-1] != source:
         neighbours = graph.indices[graph.indptr[path[-1]] : graph.indptr[path[-1] + 1]]

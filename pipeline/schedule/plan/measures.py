@@ -26,8 +26,8 @@ from pipeline.schedule.plan.steps import by_candidates
 from pipeline.schedule.thresholds import THRESHOLDS, PlanThresholds
 
 NO_WEIGHTS = (
-    "weighted metrics need a weight of each link, and the snapshot has none: "
-    "round-trip times of traces or BRITE lengths"
+    "weighted metrics need a weight for each link (round-trip times of traces or BRITE lengths), "
+    "and the snapshot has none"
 )
 ROUNDS = 40  # launches of a shard on a GPU, each at least as long as a search of no arcs
 BY_WEIGHT = 10.0  # a search by weight costs so many by hops

@@ -1,1 +1,1 @@
-"""Tasks to workers and results back, with all that may fail on the way."""
+"""Tasks to workers and results back, including all failures on the way."""

@@ -1,4 +1,4 @@
-"""What a worker does with one task: run it, and send back what came of it, where and when.
+"""A worker's part of one task: run it, and return its result, place and time.
 
 A small result is posted: it travels as an event on streams that exist and that Dask fills by the
 batch, worker to scheduler to client. To fetch it would take six messages (who has it, give it to
@@ -33,7 +33,7 @@ class WithdrawnError(RetryableError):
 
 @dataclass(frozen=True)
 class Attempted:
-    """What a worker sends back for one attempt: a result or an error, and where and when."""
+    """A worker's answer for one attempt: a result or an error, and where and when."""
 
     run: TaskRun
     result: Any = None
@@ -60,7 +60,7 @@ class Begun:
             return True
 
     def withdraw(self, keys: Iterable[tuple]) -> list[tuple]:
-        """Let no task of these begin; those that have begun."""
+        """Prevent these tasks from beginning; returns those that have begun."""
         with self._lock:
             begun = []
             for key in keys:
@@ -86,7 +86,7 @@ def withdraw_here(keys: Sequence[tuple]) -> list[tuple]:
 
 
 def pack(key: tuple, topic: str, run: Callable[[Any], Any], task: Any) -> bytes:
-    """A task as bytes: neither Dask nor its scheduler need look into it.
+    """A task as bytes, so that neither Dask nor its scheduler looks into it.
 
     Parameters
     ----------

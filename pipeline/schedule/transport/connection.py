@@ -1,6 +1,6 @@
-"""All that is asked of a scheduler, with a limit on how long to wait for an answer.
+"""All requests to a scheduler, each with a time limit for the answer.
 
-Dask's own calls wait for ever. A process that is stopped (or a machine that hangs) keeps its
+Dask's own calls wait forever. A process that is stopped (or a machine that hangs) keeps its
 connections open, so nothing ends them: a silent scheduler fails the run after ``answer_s`` times
 ``SILENT_LOOKS``, and results are fetched from each worker apart, so that one that is silent holds
 back its own results only.
@@ -38,7 +38,7 @@ def ask(client: Client, call: Callable[[], Awaitable[Any]], timeout_s: float) ->
 
 @dataclass(eq=False)
 class Connection:
-    """A scheduler as last seen, and the results that it has ready.
+    """The last known state of a scheduler, and its results that are ready.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Connection:
     gone: str = ""
     _looked_at: float = float("-inf")
     _n_silent: int = 0
-    _telling: set[asyncio.Task] = field(default_factory=set)
+    _reports: set[asyncio.Task] = field(default_factory=set)
     # Worker -> its own clock at its last heartbeat, and ours when that changed.
     _heard: dict[str, tuple[float, float]] = field(default_factory=dict)
     _nursed: set[str] = field(default_factory=set)  # workers that a nanny starts again
@@ -82,11 +82,11 @@ class Connection:
 
     @property
     def silent(self) -> set[str]:
-        """Workers that give no sign of life."""
+        """Workers without a sign of life."""
         return {w for w, status in self.status.items() if status in ("silent", "mute")}
 
     def look(self, force: bool = False) -> bool:
-        """Ask for workers and what they process, every ``poll_s`` at most; whether it is news."""
+        """Query workers and their tasks, at most every ``poll_s``; whether it was done now."""
         now = time.monotonic()
         if self.lost or (not force and now - self._looked_at < self.limits.poll_s):
             return False
@@ -98,7 +98,7 @@ class Connection:
             log.debug("the scheduler did not answer: %s", error)
             if self._n_silent >= SILENT_LOOKS and not self.lost:
                 self.gone = (
-                    f"the scheduler does not answer: {self._n_silent} questions of up to "
+                    f"the scheduler does not answer: {self._n_silent} requests of up to "
                     f"{self.limits.answer_s:.0f} s each"
                 )
             return False
@@ -141,21 +141,21 @@ class Connection:
         if scheduler is not None and hasattr(scheduler, "WORKER_SATURATION"):
             scheduler.WORKER_SATURATION = MANY if many else FEW
 
-    def tell_ends(self, futures: Sequence[Future]) -> None:
+    def report_ends(self, futures: Sequence[Future]) -> None:
         """Put (key, None) in ``done`` when a task has ended, whichever way."""
         # Future.add_done_callback would wake another thread for each.
         loop = self.client.loop.asyncio_loop
-        asyncio.run_coroutine_threadsafe(self._tell_ends(futures), loop)
+        asyncio.run_coroutine_threadsafe(self._report_ends(futures), loop)
 
-    async def _tell_ends(self, futures: Sequence[Future]) -> None:
+    async def _report_ends(self, futures: Sequence[Future]) -> None:
         # One asyncio task each, which alone may be holding the future: as soon as it has ended and
         # nobody else holds it, the scheduler may forget it.
         for future in futures:
-            telling = asyncio.ensure_future(self._tell_end(future))
-            self._telling.add(telling)
-            telling.add_done_callback(self._telling.discard)
+            report = asyncio.ensure_future(self._report_end(future))
+            self._reports.add(report)
+            report.add_done_callback(self._reports.discard)
 
-    async def _tell_end(self, future: Future) -> None:
+    async def _report_end(self, future: Future) -> None:
         await future._state.wait()
         self.done.put((future.key, None))
 
@@ -186,7 +186,7 @@ class Connection:
         try:
             answer = ask(self.client, asked, self.limits.answer_s)[worker]
         except Exception as error:
-            log.debug("worker %s did not say what it has begun: %s", worker, error)
+            log.debug("worker %s did not report its running tasks: %s", worker, error)
             return None
         return {tuple(key) for key in answer}
 
@@ -223,7 +223,7 @@ class Connection:
             who_has = await asyncio.wait_for(asked, self.limits.fetch_s)
         except Exception as error:
             who_has = {}
-            log.debug("the scheduler did not say where results are: %s", error)
+            log.debug("the scheduler did not report where results are: %s", error)
         places: dict[str, dict[Any, str]] = {}
         for key, name in names.items():
             workers = [worker for worker in who_has.get(key, ()) if worker not in self._mute]
@@ -243,7 +243,7 @@ class Connection:
                     break
                 missing = set(answer["keys"])
                 for key in missing:
-                    self._tell_lost(key, names.pop(key, ""), reason)
+                    self._report_lost(key, names.pop(key, ""), reason)
                 if not names:
                     break
         except Exception as error:
@@ -257,13 +257,13 @@ class Connection:
             if key in values:
                 self.done.put((key, values[key]))
             else:
-                self._tell_lost(key, name, reason)
+                self._report_lost(key, name, reason)
 
-    def _tell_lost(self, key: Any, name: str, reason: str) -> None:
+    def _report_lost(self, key: Any, name: str, reason: str) -> None:
         self.done.put((key, RetryableError(f"{name}: its result {reason}")))
 
     def cancel(self, futures: Sequence[Future]) -> None:
-        """Take back what nobody waits for any longer, as well as it can be done."""
+        """Cancel tasks that are no longer needed, as far as possible."""
         try:
             if futures and not self.lost:
                 self.client.sync(

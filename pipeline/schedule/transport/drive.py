@@ -1,7 +1,7 @@
-"""Keep every worker busy: submit, take whatever finishes first, refill; no barrier anywhere.
+"""Keep every worker busy: submit, take the first result, refill; no barrier anywhere.
 
-``drive`` is the schedule to use. ``drive_barrier`` and ``drive_striding`` are the two that the
-field used, here to be compared with. All three share one loop over futures, ``Flight``.
+``drive`` is the schedule to use. ``drive_barrier`` and ``drive_striding`` are those of earlier
+work, for comparison. All three share one loop over futures, ``Flight``.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def drive(
     name : str or callable from a task to str
         What the dashboard shows; no hyphens. Tasks of one name form a group, which the scheduler
         hands out one by one to free workers once it is larger than the cluster. Each call adds
-        an id of its own, so that two runs on one scheduler never share a key.
+        its own id, so that two runs on one scheduler never share a key.
     window : int or None
         Tasks in flight. None: two for each worker thread and at least 16, which hides the way to
         the scheduler and back; it follows workers that join or leave.
@@ -74,7 +74,7 @@ def drive(
     beat : callable
         Called at least every ``limits.poll_s`` seconds, from this thread.
     beside : sequence of callables like ``next_task``
-        Further queues, each with a window of its own, from the workers that may run its next
+        Further queues, each with its own window, from the workers that may run its next
         task: so tasks for some workers never stand in front of tasks for others.
     useless : callable from a list of tasks to some of them, or None
         Asked each time outcomes have been used, about tasks that may not have begun: which are not

@@ -1,4 +1,4 @@
-"""What happens to tasks in flight, and what is to be done about it: plain values, no I/O.
+"""Events of tasks in flight, and instructions in response: plain values, no I/O.
 
 ``at`` is in seconds since 1970 UTC, ``now`` in seconds of one monotonic clock. A ``key`` names one
 attempt of a task: (name, number of the attempt in this flight, number of the task's attempt).
@@ -47,7 +47,7 @@ class Ready:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """A result has come."""
+    """A result has arrived."""
 
     key: Key
     result: Any
@@ -57,7 +57,7 @@ class Finished:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """An attempt raised an error, or its result cannot be had; ``run``: where it ran, if known."""
+    """An attempt raised an error, or its result is lost; ``run``: where it ran, if known."""
 
     key: Key
     error: BaseException
@@ -83,7 +83,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Unneeded:
-    """The caller does not need the results of these tasks any longer."""
+    """The caller no longer needs the results of these tasks."""
 
     tasks: tuple[Any, ...]
 
@@ -97,7 +97,7 @@ class Withdrawn:
 
 @dataclass(frozen=True, slots=True)
 class Silent:
-    """The workers that give no sign of life now; no others."""
+    """Exactly the workers without a sign of life now."""
 
     workers: frozenset[str]
 
@@ -183,7 +183,7 @@ class Withdraw:
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """Take these back from the scheduler: nobody waits for them any longer."""
+    """Cancel these at the scheduler: they are no longer needed."""
 
     keys: tuple[Key, ...]
 
@@ -205,14 +205,14 @@ class Restart:
 
 @dataclass(frozen=True, slots=True)
 class Warn:
-    """Say so in the log."""
+    """Log a warning."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Yield:
-    """Hand the caller an outcome."""
+    """Give the caller an outcome."""
 
     outcome: Outcome
 

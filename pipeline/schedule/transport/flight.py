@@ -1,4 +1,4 @@
-"""Tasks in flight on a cluster: what happens there goes to FlightState, which says what to do.
+"""Tasks in flight on a cluster: events go to FlightState, which returns instructions.
 
 What is to be sent between two waits travels as one message: a graph of one task costs a scheduler
 nearly what one of fifty costs.
@@ -77,7 +77,7 @@ def on_any(task: Any, workers: Iterable[str]) -> None:
 
 
 def no_beat() -> None:
-    """Nobody wants to know that time passes."""
+    """Ignore the passing of time."""
 
 
 def no_split(task: Any) -> Sequence[Any]:
@@ -87,7 +87,7 @@ def no_split(task: Any) -> Sequence[Any]:
 
 @dataclass(eq=False)
 class Flight:
-    """The one place that holds futures; every one is released when its attempt is over."""
+    """The only holder of futures; each is released when its attempt is over."""
 
     client: Client
     run: Callable[[Any], Any]
@@ -182,10 +182,10 @@ class Flight:
         May be empty: what finished was tried again, or nothing did before the next look.
         """
         self._flush()
-        told = self._wait() if self._state.n_in_flight and not self._outcomes else []
+        received = self._wait() if self._state.n_in_flight and not self._outcomes else []
         self.beat()
         self._note_silence()
-        self._use(told)
+        self._use(received)
         self._note_loss()
         now = time.monotonic()
         if self._state.n_in_flight and now - self._looked_at >= self.limits.poll_s:
@@ -200,7 +200,7 @@ class Flight:
         return self._state.withdrawable()
 
     def withdraw(self, tasks: Iterable[Any]) -> None:
-        """Take back some of ``withdrawable``, as outcomes of ``finished``; what runs goes on."""
+        """Withdraw some of ``withdrawable``, as outcomes of ``finished``; what runs continues."""
         if unneeded := tuple(tasks):
             self._handle(Unneeded(unneeded))
 
@@ -212,36 +212,36 @@ class Flight:
 
     def _wait(self) -> list[tuple[Key, Answer]]:
         try:
-            told = [self._there.done.get(timeout=self.limits.poll_s)]
+            received = [self._there.done.get(timeout=self.limits.poll_s)]
         except queue.Empty:
             return []
-        return told + self._come()
+        return received + self._come()
 
     def _come(self) -> list[tuple[Key, Answer]]:
-        """What has come by now."""
-        told = []
+        """Everything received so far."""
+        received = []
         while True:
             try:
-                told.append(self._there.done.get_nowait())
+                received.append(self._there.done.get_nowait())
             except queue.Empty:
-                return told
+                return received
 
-    def _use(self, told: list[tuple[Key, Answer]]) -> None:
-        """Take in what has come.
+    def _use(self, received: list[tuple[Key, Answer]]) -> None:
+        """Handle what was received.
 
         What has been posted may come back before Dask knows that it has ended: whoever waits for
         its end keeps the future until then.
         """
-        for key, answer in told:
+        for key, answer in received:
             if (future := self._futures.get(key)) is None:
-                continue  # it was posted, or given up meanwhile
+                continue  # it was posted, or given up in the meantime
             event = event_of(key, answer, future, self._there)
             if not isinstance(event, Ready) and answer != WITHDRAWN:
                 self._release(key)  # else it is to be fetched, or cancelled
             if isinstance(event, Finished | Failed) and event.run is not None:
                 self._window.note(event.run)
             self._handle(event)
-        if told:
+        if received:
             self._there.hold_more(self._window.is_short)
 
     def _note_silence(self) -> None:
@@ -257,7 +257,7 @@ class Flight:
             self._handle(ClusterLost(self._there.gone))
 
     def _look(self) -> None:
-        """Ask the scheduler about what has not come back."""
+        """Ask the scheduler about tasks that have not come back."""
         there = self._there
         there.look(force=True)
         self._note_loss()
@@ -301,14 +301,14 @@ class Flight:
     def _do_restart(self, restart: Restart) -> None:
         if self._there.can_replace(restart.worker):
             self._cancel()
-            log.warning("worker %s is ended, another takes its place", restart.worker)
+            log.warning("worker %s is ended and replaced", restart.worker)
             self._there.replace(restart.worker)
 
     def _do_warn(self, warn: Warn) -> None:
         log.warning("%s", warn.text)
 
-    def _do_yield(self, told: Yield) -> None:
-        self._outcomes.append(told.outcome)
+    def _do_yield(self, received: Yield) -> None:
+        self._outcomes.append(received.outcome)
 
     def _release(self, key: Key) -> Future | None:
         if self._mailbox is not None:
@@ -316,7 +316,7 @@ class Flight:
         return self._futures.pop(key, None)
 
     def _flush(self) -> None:
-        """Do at once what is cheaper together."""
+        """Send collected requests together, which is cheaper."""
         self._cancel()
         if self._unread:
             unread, self._unread = self._unread, []
@@ -337,7 +337,7 @@ class Flight:
                 return
             self._futures.update(zip(keys, futures, strict=True))
             self._handle(Sent(keys, now))
-            self._there.tell_ends(futures)
+            self._there.report_ends(futures)
 
     def _cancel(self) -> None:
         unwanted, self._unwanted = self._unwanted, []
@@ -364,7 +364,7 @@ def event_of(key: Key, answer: Answer, future: Future, there: Connection) -> Eve
     if answer == WITHDRAWN:
         return Withdrawn(key)
     if answer == POSTED:
-        return Failed(key, RetryableError(f"{shown(key)}: its result was lost on the way"), now)
+        return Failed(key, RetryableError(f"{shown(key)}: its result was lost in transit"), now)
     if future.status == "finished":
         return Ready(key)
     return _failure(key, future, there, now)
@@ -376,7 +376,7 @@ def _failure(key: Key, future: Future, there: Connection, now: float) -> Event:
     if there.lost:
         return Failed(key, ClusterLostError(f"{name}: {there.gone}"), now)
     if future.status == "cancelled":
-        text = f"{name}: cancelled by somebody else on this scheduler"
+        text = f"{name}: cancelled by another client of this scheduler"
         return Failed(key, RetryableError(text), now)
     if future.status != "error":
         return Failed(key, RetryableError(f"{name}: its result was lost with its worker"), now)
@@ -388,7 +388,6 @@ def _failure(key: Key, future: Future, there: Connection, now: float) -> Event:
         where = getattr(error.last_worker, "address", error.last_worker)
         return WorkerLost(
             key,
-            f"{name}: the workers that ran it died, {where} last "
-            "(killed, or more memory needed than there is)",
+            f"{name}: the workers that ran it died, {where} last (killed, or out of memory)",
         )
     return Failed(key, PipelineError(f"{name}: {type(error).__name__}: {error}"), now)

@@ -23,7 +23,7 @@ _MAILBOXES: WeakKeyDictionary[Client, Mailbox] = WeakKeyDictionary()
 
 
 class Mailbox:
-    """What one client gets; ``open_mailbox`` makes it, and each who opened it closes it once."""
+    """Messages for one client; ``open_mailbox`` makes it, and each opener closes it once."""
 
     def __init__(self, client: Client) -> None:
         self._client = ref(client)
@@ -35,7 +35,7 @@ class Mailbox:
         self._waiting.update(dict.fromkeys(keys, done))
 
     def forget(self, keys: Iterable[tuple]) -> None:
-        """Nobody waits for these any longer."""
+        """These are no longer expected."""
         for key in keys:
             self._waiting.pop(key, None)
 
@@ -56,12 +56,12 @@ class Mailbox:
                 client.subscribe_topic(client.id, self.deliver)
 
     def close(self) -> None:
-        """Nothing is expected by one who opened it; the last one ends the subscription."""
+        """Called once by each opener; the last one ends the subscription."""
         with _LOCK:
             self._n_open -= 1
             client = self._client()
             if self._n_open == 0 and client is not None and client.status == "running":
-                # Else a scheduler would try to tell a client that it has left.
+                # Otherwise a scheduler would try to notify a client that has left.
                 with contextlib.suppress(ClosedClientError):
                     client.unsubscribe_topic(client.id)
 

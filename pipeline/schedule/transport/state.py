@@ -1,4 +1,4 @@
-"""What becomes of tasks in flight: events in, instructions out. Pure: no I/O, no clock, no Dask.
+"""State of tasks in flight: events in, instructions out. Pure: no I/O, no clock, no Dask.
 
 Each task is in one state at a time:
 
@@ -9,7 +9,7 @@ Each task is in one state at a time:
 - ``fetching_once``: the same, but not needed any longer: it is not tried again;
 - ``splitting``: it was out of memory, and the caller is asked for smaller tasks;
 - ``quarantined``: its worker died; it waits until no other suspect is in flight;
-- ``done``: its outcome has been told, or smaller tasks take its place.
+- ``done``: its outcome has been reported, or smaller tasks replace it.
 
 A worker that dies takes the tasks with it that wait there behind the one that killed it. So each
 of them is tried again in quarantine, one at a time: only a task that loses its worker twice while
@@ -161,7 +161,7 @@ class FlightState:
         return tasks + [task.task for task in self.quarantine]
 
     def handle(self, event: Event) -> list[Instruction]:
-        """Take in what has happened; what to do now, in this order.
+        """Handle an event; returns what to do now, in this order.
 
         What comes for an attempt that is over is ignored.
         """
@@ -239,7 +239,7 @@ class FlightState:
         for i, part in enumerate(event.parts):
             smaller = TaskInFlight(name="", task=part, queue=task.queue, submitted=task.submitted)
             smaller.number = task.number + 1
-            smaller.failed = () if i else task.failed  # told once, with the first part
+            smaller.failed = () if i else task.failed  # reported once, with the first part
             instructions += self._send(smaller, task.pin)
         return instructions
 
@@ -279,7 +279,7 @@ class FlightState:
     def _on_looked(self, event: Looked) -> list[Instruction]:
         given_up = set(self._watch.given_up)
         self._threads = dict(event.threads)
-        # What has ended is with no worker, and fetching has a limit of its own.
+        # What has ended is with no worker, and fetching has its own limit.
         watched = {k: t for k, t in self.tasks.items() if t.state in ("submitted", "withdrawing")}
         verdicts = self._watch.look(watched, event.status, event.processing, event.now)
         self._avoid = self._silent | self._watch.given_up.keys()
@@ -319,7 +319,7 @@ class FlightState:
             tasks.sort(key=lambda task: (task.queue != URGENT, task.key[1]))
             begun = frozenset(task.key for task in tasks[: self._threads.get(fault.worker, 1)])
         n_left = sum(task.key not in begun for task in tasks)
-        text = f"{fault.text}; tasks that only waited there and go elsewhere: {n_left}"
+        text = f"{fault.text}; tasks waiting there that go to other workers: {n_left}"
         instructions: list[Instruction] = [Warn(text), Cancel(tuple(task.key for task in tasks))]
         if fault.ends:  # before anything else comes there
             instructions.append(Restart(fault.worker))

@@ -1,6 +1,6 @@
-"""What to do about a task that does not come back. Pure: decides from what the scheduler says.
+"""What to do about a task that does not come back. Pure: decides by the scheduler's answers.
 
-Dask waits for ever for a paused worker, for a worker that a task is bound to and that is gone,
+Dask waits forever for a paused worker, for a worker that a task is bound to and that is gone,
 and, seen in 2 of 10 runs, for a task whose workers died one after another. So every task in
 flight is looked at every few seconds, by these rules:
 
@@ -164,10 +164,10 @@ class Watch:
     def _fault(self, worker: str, since: float, status: str, now: float) -> tuple[str, str] | None:
         """What is wrong with a worker that was given a task at ``since``: kind and text."""
         if status == "silent":
-            return status, f"worker {worker} gives no sign of life (stopped, or cut off)"
+            return status, f"worker {worker} gives no sign of life (stopped or cut off)"
         if status == "mute":
             return status, (
-                f"worker {worker} gives no result and no sign of life (stopped, or cut off)"
+                f"worker {worker} gives no result and no sign of life (stopped or cut off)"
             )
         if status == "paused":
             paused_s = now - max(self.paused_since[worker], since)
@@ -175,19 +175,19 @@ class Watch:
                 return None
             return status, (
                 f"worker {worker} has been paused for {paused_s:.0f} s "
-                "(Dask pauses a worker at 80 % of its memory limit); give workers more memory"
+                "(Dask pauses a worker at 80 % of its memory limit); give the workers more memory"
             )
-        # Waiting behind another task is no fault: the clock starts at the worker's last end.
+        # Waiting behind another task is not a fault: the clock starts at the worker's last end.
         held_s = now - max(since, self.last_end.get(worker, 0.0))
         if held_s < self.limits.task_s:
             return None
         return "overdue", f"no answer from worker {worker} for {held_s:.0f} s; gave up"
 
     def _nobody_left(self) -> str:
-        came = f"and none came within {self.limits.no_worker_s:.0f} s"
+        came = f"and none joined within {self.limits.no_worker_s:.0f} s"
         if not self.given_up:
             return f"no worker is left, {came}"
-        return f"no worker is left that works, {came}: " + "; ".join(
+        return f"no working worker is left, {came}: " + "; ".join(
             fault.text for fault in self.given_up.values()
         )
 
@@ -199,7 +199,7 @@ class Watch:
             return RetryableError(f"{task.name}: worker {task.pin} is gone")
         if task.worker is None and some_free and now - task.since >= limits.lost_s:
             return RetryableError(
-                f"{task.name}: no worker took it in {limits.lost_s:.0f} s though one is free"
+                f"{task.name}: no worker began it in {limits.lost_s:.0f} s though one is free"
             )
         return None
 

@@ -37,7 +37,7 @@ def errors_of(name: str, device: Device, snapshot: str) -> Iterator[None]:
     except StoreError as error:
         if Path(snapshot).is_dir():
             raise
-        raise RetryableError(f"{name}: this worker does not see it: {error}") from None
+        raise RetryableError(f"{name}: this worker cannot see it: {error}") from None
     except CheckError as error:
         raise PipelineError(f"{name}: wrong result on {device}: {error}") from None
     except KernelError as error:

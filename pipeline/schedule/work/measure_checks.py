@@ -70,7 +70,7 @@ def check_weighted_widths(graph: CSRGraph, widths: Widths) -> None:
             arcs = slice(int(graph.indptr[u]), int(graph.indptr[u + 1]))
             at = np.flatnonzero(graph.indices[arcs] == v)
             if not len(at):
-                raise CheckError(f"the path goes from {u} to {v}, which no edge joins")
+                raise CheckError(f"the path goes from {u} to {v}, which are not linked")
             length += np.float64(weights[arcs][at[0]])
         if length != widths.diameter_lower[0]:
             raise CheckError(f"a path of length {length}, not {widths.diameter_lower[0]}")

@@ -1,4 +1,4 @@
-"""Widths of a shard, as kernels find them, to columns with a row an AS."""
+"""Widths of a shard, as kernels find them, to columns with one row per AS."""
 
 from __future__ import annotations
 

@@ -78,7 +78,7 @@ def _asked(task: WidthTask) -> tuple[WidthMetric, ...]:
 
 
 def _weighted(task: WidthTask) -> WidthResults:
-    """Graph after graph: each has a search of its own for every source."""
+    """Graph after graph: each has its own search for every source."""
     asked = _asked(task)
     pieces = [empty(Widths, metrics=asked, is_weighted=True)]
     failed: dict[int, str] = {}
@@ -114,7 +114,7 @@ def _fault(graph: CSRGraph) -> str:
     n_missing = int(np.isnan(graph.weights).sum()) // 2
     if n_missing:
         return (
-            f"weighted metrics need a weight of each link; {n_missing} of its "
+            f"weighted metrics need a weight for each link; {n_missing} of its "
             f"{graph.n_edges} links have none"
         )
     return ""

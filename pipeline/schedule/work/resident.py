@@ -22,7 +22,7 @@ from pipeline.model.search.tasks import Device
 from pipeline.store import Snapshot
 
 # Share of a worker's memory limit, or of a GPU's memory, that graphs may hold; the rest is for
-# searches (a sweep of 128 lanes holds some 50 bytes a router, the arcs of one take 16 to 32).
+# searches (a sweep of 128 lanes holds some 50 bytes per router, the arcs of one take 16 to 32).
 SHARE = 0.5
 NO_LIMIT_BYTES = 4 << 30  # for a worker without a memory limit
 N_SNAPSHOTS = 4  # open at once; each holds its table of ASes

@@ -23,7 +23,7 @@ from pipeline.model.search.tasks import SearchTask
 from pipeline.schedule.work.errors import errors_of
 from pipeline.schedule.work.resident import read_shard, resident_graph, snapshot_at
 
-LEVEL_BYTES = 1 << 28  # levels held at once where all of them are wanted (one byte a node)
+LEVEL_BYTES = 1 << 28  # levels held at once where all of them are wanted (one byte per node)
 
 
 def run_search(task: SearchTask) -> SearchResults:
@@ -178,7 +178,7 @@ def _no_second_try_without_room(name: str, folder: str) -> Iterator[None]:
         if not is_no_room(error):
             raise
         reason = f"no room for its distances in {folder}: {error.strerror or error}"
-        raise PipelineError(f"{name}: {reason}; free space, or give another --out") from None
+        raise PipelineError(f"{name}: {reason}; free some space, or give another --out") from None
 
 
 def _distances_path(task: SearchTask, row: int, first: int, last: int) -> Path:

@@ -41,7 +41,7 @@ class Sampled:
 
 
 def test_parts_of_a_run_add_up_to_its_wall_time():
-    told = {
+    reported = {
         "measured": 110.0,
         "written": 114.0,
         "pages": 124.0,
@@ -54,7 +54,7 @@ def test_parts_of_a_run_add_up_to_its_wall_time():
             "read_s": [1.0, 0.5, 0.0],
         },
     }
-    row = phases(100.0, 125.0, told, Sampled())
+    row = phases(100.0, 125.0, reported, Sampled())
     parts = [row[name] for name in ("start_s", "search_s", "collect_s", "write_s", "end_s")]
     assert parts == [3.0, 6.0, 1.0, 4.0, 1.0]
     assert row["wall_s"] == sum(parts)

@@ -229,8 +229,8 @@ def test_every_option_has_its_parameter_and_says_what_it_is(flow, options):
     own = {each.name for each in options if each.is_parameter}
     assert set(further) == {each.name for each in options} - own
     assert set(schema["properties"]) - {"measured"} == own | {"options"}
-    told = {**further, **schema["properties"]}
-    assert [name for name, field in told.items() if not field.get("description")] == []
+    reported = {**further, **schema["properties"]}
+    assert [name for name, field in reported.items() if not field.get("description")] == []
 
 
 def test_the_nightly_deployment_keeps_its_parameters():

@@ -30,7 +30,7 @@ def arrays(indptr, indices):
         ([0, 1, 2], [1, -3], r"indices\[1\] = -3 .* is not a node"),
         ([0, 1], [0], r"indices\[0\]: node 0 has an arc to itself"),
         ([0, 2, 3, 4], [2, 1, 0, 0], r"indices\[1\] = 1: the arcs of node 0 are not in ascend"),
-        ([0, 2, 4], [1, 1, 0, 0], r"indices\[1\]: the arc 0 -> 1 is there twice"),
+        ([0, 2, 4], [1, 1, 0, 0], r"indices\[1\]: the arc 0 -> 1 occurs twice"),
         ([0, 1, 1], [1], r"the arc 0 -> 1 has no arc back"),
         ([0, 0, 1], [0], r"the arc 1 -> 0 has no arc back"),
         ([0, 1, 3, 4, 5], [1, 0, 3, 1, 1], r"the arc 2 -> 1 has no arc back 1 -> 2"),
@@ -175,7 +175,7 @@ def test_broken_arrays_are_refused_on_every_device(device):
 @pytest.mark.gpu
 def test_arrays_on_two_devices_are_refused():
     graph = path(3)
-    with pytest.raises(GraphError, match="the arrays lie on cpu and gpu 0"):
+    with pytest.raises(GraphError, match="the arrays are on cpu and gpu 0"):
         CSRGraph(graph.indptr, graph.to("gpu").indices)
 
 
@@ -198,7 +198,7 @@ def test_shard_gives_back_its_graphs():
     ("node_ptr", "message"),
     [
         ([], "node_ptr is empty"),
-        ([0, 3], "node_ptr runs from 0 to 3; it runs from 0 to the number of nodes, 4"),
+        ([0, 3], "node_ptr runs from 0 to 3; it must run from 0 to the number of nodes, 4"),
         ([0, 3, 2, 4], r"node_ptr decreases at graph 1: node_ptr\[1\] = 3, node_ptr\[2\] = 2"),
         ([0, 1, 4], "the arc 0 -> 1 leaves graph 0, whose nodes are 0 to 0"),
     ],

@@ -13,5 +13,5 @@ def test_warnings_of_stages_are_told_in_the_log_of_the_run(monkeypatch, caplog):
         thread.join()
         lost.info("not this")
     lost.warning("of nobody's run")
-    told = [entry for entry in caplog.record_tuples if entry[0] == "the.run"]
-    assert told == [("the.run", logging.WARNING, "worker 100%s was lost")]
+    reported = [entry for entry in caplog.record_tuples if entry[0] == "the.run"]
+    assert reported == [("the.run", logging.WARNING, "worker 100%s was lost")]

@@ -258,13 +258,13 @@ def test_sources_that_are_none_are_named(device):
         msbfs_shard(shard, [2, 2], [0, 1, 2])
     with pytest.raises(GraphError, match=r"source_ptr has shape \(2,\); 2 graphs need \(3,\)"):
         msbfs_shard(shard, [0], [0, 1])
-    with pytest.raises(GraphError, match="source_ptr runs from 0 to 1; it rises from 0 to"):
+    with pytest.raises(GraphError, match="source_ptr runs from 0 to 1; it must rise from 0 to"):
         msbfs_shard(shard, [0, 1], [0, 2, 1])
 
 
 def test_sources_of_a_wrong_form_are_refused(device):
     graph = path(5).to(device)
-    with pytest.raises(GraphError, match="sources are no row of integers"):
+    with pytest.raises(GraphError, match="sources are not a row of integers"):
         msbfs(graph, [[1], [2, 3]])
     with pytest.raises(GraphError, match=r"sources have shape .* dtype float64"):
         msbfs(graph, [1.0, 2.0])

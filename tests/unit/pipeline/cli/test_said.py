@@ -50,7 +50,7 @@ def test_a_command_says_so_while_it_loads_and_compiles(module, words, tmp_path):
             timeout=120,
         )
     first, *rest = said.read_text().splitlines()
-    assert first == "Preparing: the first time, this compiles: up to a minute"
+    assert first == "Preparing: the first run compiles: up to a minute"
     assert len(rest) > 0
 
 

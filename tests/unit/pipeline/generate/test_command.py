@@ -100,17 +100,23 @@ def test_one_place_to_write_to_must_be_given(places, capsys):
     [
         (
             ["ba", "--rows", 5],
-            "--rows is no option of ba to a file; it takes --routers, --links",
+            "--rows is not an option of ba to a file; it takes --routers, --links",
         ),
         (
             ["grid", "--links", 2],
-            "--links is no option of grid to a file; it takes --routers, --r",
+            "--links is not an option of grid to a file; it takes --routers, --r",
         ),
-        (["top-down", "--max-ingresses", 2000], "--max-ingresses is no option of top-down"),
-        (["ba", "--asn", 5], "--asn is no option of ba to a file"),
-        (["top-down", "--asn", 5, "--store", "s"], "--asn is no option of top-down; it takes"),
-        (["internet", "--cut", 0.1, "--store", "s"], "--cut is no option of internet; it takes"),
-        (["internet", "--ingresses", 3, "--store", "s"], "--ingresses is no option of internet"),
+        (["top-down", "--max-ingresses", 2000], "--max-ingresses is not an option of top-down"),
+        (["ba", "--asn", 5], "--asn is not an option of ba to a file"),
+        (["top-down", "--asn", 5, "--store", "s"], "--asn is not an option of top-down; it takes"),
+        (
+            ["internet", "--cut", 0.1, "--store", "s"],
+            "--cut is not an option of internet; it takes",
+        ),
+        (
+            ["internet", "--ingresses", 3, "--store", "s"],
+            "--ingresses is not an option of internet",
+        ),
     ],
     ids=lambda words: " ".join(map(str, words)) if isinstance(words, list) else "",
 )

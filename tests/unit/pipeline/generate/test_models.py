@@ -207,7 +207,7 @@ def test_an_asn_may_be_given_to_a_graph_without_ases():
         ("ba", {"m": 0}, "0 links"),
         ("ba", {"seed": -1}, "seed -1"),
         ("ba", {"n_routers": 2**31}, "more than 2147483647 links"),
-        ("top-down", {"n_ases": 6}, "each AS needs one"),
+        ("top-down", {"n_ases": 6}, "each AS needs at least one"),
         ("top-down", {"n_ases": 0}, "0 ASes"),
         ("grid", {"n_rows": 2}, "5 routers do not fill 2 rows"),
         ("grid", {"n_rows": 0}, "5 routers do not fill 0 rows"),

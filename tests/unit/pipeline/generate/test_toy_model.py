@@ -47,7 +47,7 @@ def test_a_toy_model_goes_through_the_command(tmp_path, capsys):
     [
         (
             ["toy", "--rows", 3],
-            "--rows is no option of toy to a file; "
+            "--rows is not an option of toy to a file; "
             "it takes --routers, --min-routers, --cut, --seed, --out, --store",
         ),
         (["toys"], "unknown model 'toys'; give one of: ba, top-down, grid, internet, toy"),
@@ -71,7 +71,7 @@ def test_help_knows_a_model_that_has_a_row():
     help = " ".join((done.stdout + done.stderr).split())
     assert "ba (Barabasi-Albert), top-down, grid, internet (ba --internet), or toy (a toy)." in help
     assert "ASes (top-down, internet)." in help
-    assert "Of the smallest AS (internet, toy)." in help
+    assert "Size of the smallest AS (internet, toy)." in help
 
 
 def test_models_are_named_by_their_row_and_their_module_alone():

@@ -246,7 +246,7 @@ def test_the_same_as_in_two_topologies_is_refused_by_its_number():
 
 @pytest.mark.parametrize("asn", [-2, 2**32, 10**15])
 def test_a_number_that_is_no_asn_is_refused(asn):
-    with pytest.raises(UsageError, match=f"AS number {asn} is none"):
+    with pytest.raises(UsageError, match=f"{asn} is not an AS number"):
         build_graphs([topology([5, asn], [])])
 
 

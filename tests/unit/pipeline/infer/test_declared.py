@@ -64,7 +64,7 @@ def test_asn_fills_only_what_is_missing_and_may_make_a_border():
 
 
 def test_a_file_without_any_as_asks_for_one():
-    with pytest.raises(UsageError, match="give one by --asn N"):
+    with pytest.raises(UsageError, match="give one with --asn N"):
         declare(topology([NO_ASN, NO_ASN], [(0, 1)]), asn=None, ingresses=3)
 
 

@@ -47,7 +47,7 @@ BROKEN = {
         b'{"type":"trace", "dst":"192.0.2.2"}, "hops":[]}\n',
         b"[" * 5000 + b"\n",
     ],
-    "no JSON object": [b"[]\n", b"17\n", b'"trace"\n', b"null\n"],
+    "not a JSON object": [b"[]\n", b"17\n", b'"trace"\n', b"null\n"],
     "record of unknown type": [
         b'{"type":"trace-invalid"}\n',
         b'{"dst":"192.0.2.2"}\n',
@@ -56,7 +56,7 @@ BROKEN = {
         trace(type='"traceroute"'),
     ],
     "trace without a destination": [b'{"type":"trace"}\n', trace(dst="null")],
-    "address that is none": [
+    "not an address": [
         trace(dst='"192.0.2.256"'),
         trace(dst='"192.0.2"'),
         trace(dst='"host.example"'),
@@ -69,9 +69,9 @@ BROKEN = {
         trace(f"""[{hop(addr='":1::"')}]"""),
         trace(f"[{hop(addr='{}')}]"),
     ],
-    "hops are no list": [trace("{}"), trace('"many"'), trace("0")],
-    "hop is no object": [trace("[null]"), trace("[[]]"), trace(f"[{hop()}, 3]")],
-    "TTL is no number from 1 to 255": [
+    "hops are not a list": [trace("{}"), trace('"many"'), trace("0")],
+    "hop is not an object": [trace("[null]"), trace("[[]]"), trace(f"[{hop()}, 3]")],
+    "TTL is not a number from 1 to 255": [
         trace(f"[{hop(probe_ttl='0')}]"),
         trace(f"[{hop(probe_ttl='300')}]"),
         trace(f"[{hop(probe_ttl='-1')}]"),
@@ -82,12 +82,12 @@ BROKEN = {
         trace(f"[{hop(probe_ttl='99999999999999999999999')}]"),
         trace(f"""[{hop(addr='"*"', probe_ttl="0")}]"""),
     ],
-    "ICMP type or code is no number from 0 to 255": [
+    "ICMP type or code is not a number from 0 to 255": [
         trace(f"[{hop(icmp_type='256')}]"),
         trace(f"[{hop(icmp_code='-1')}]"),
         trace(f"""[{hop(icmp_type='"11"')}]"""),
     ],
-    "RTT is no number": [
+    "RTT is not a number": [
         trace(f"""[{hop(rtt='"0.5"')}]"""),
         trace(f"[{hop(rtt='[]')}]"),
         trace(f"[{hop(rtt='false')}]"),
@@ -98,7 +98,7 @@ BROKEN = {
 def _bad() -> dict[str, tuple[bytes, str, int, dict[str, int]]]:
     """Broken files by name: content, error, traces that are read, rejected records."""
     good = trace(f"[{hop()}]")
-    none = "no scamper JSON: no record of scamper's in it"
+    none = "not scamper JSON: it has no scamper record"
     bad = {
         "cut.json": (good + good[:-30], "cut short in a record", 1, {}),
         "cut_array.json": (
@@ -115,7 +115,7 @@ def _bad() -> dict[str, tuple[bytes, str, int, dict[str, int]]]:
         ),
         "array_without_comma.json": (
             b"[" + good + good + b"]",
-            "the array is broken: no comma behind an element",
+            "the array is broken: no comma after an element",
             1,
             {},
         ),

@@ -72,7 +72,7 @@ def test_broken_entries_are_rejected_by_reason(read):
     assert names == {1: "one", 7: "\ufffd"}
     assert report.rejected == {"not an AS number": 3, "no name": 2}
     assert [reject.place for reject in report.samples] == [f"line {i}" for i in range(2, 7)]
-    assert report.notes == {"names that were no UTF-8": 1}
+    assert report.notes == {"names that are not UTF-8": 1}
     names, report = read(
         b'{"1": "one", "x": "two", "3": 3, "4": null, "5": {"cc": "NL"}, "6": "\\u0007"}'
     )

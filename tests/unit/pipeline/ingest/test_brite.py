@@ -116,18 +116,18 @@ BAD = {
         5,
         3,
         {"too few columns": 1},
-        "line 18: cut short: 3 of the 5 edges declared are there",
+        "line 18: cut short: 3 of the 5 edges declared were found",
     ),
-    "no_edges.brite": (4, 0, {}, "line 10: cut short: 4 of the 5 nodes declared are there"),
+    "no_edges.brite": (4, 0, {}, "line 10: cut short: 4 of the 5 nodes declared were found"),
     "empty.brite": (0, 0, {}, "is empty"),
     "header_only.brite": (0, 0, {}, "end of file: cut short: there is no Nodes: section"),
     "no_brite.brite": (
         0,
         0,
         {},
-        "line 1: is no BRITE topology: it does not begin with 'Topology:'",
+        "line 1: is not a BRITE topology: it does not begin with 'Topology:'",
     ),
-    "no_nodes.brite": (0, 0, {}, "Nodes: no node that can be used"),
+    "no_nodes.brite": (0, 0, {}, "Nodes: no usable node"),
     "broken_rows.brite": (
         3,
         0,
@@ -228,7 +228,7 @@ def test_a_file_cut_within_its_last_line_is_cut_short(n_lost):
     data = (SAMPLES / "topdown_java.brite").read_bytes()
     topology, _, error = read(data[: -1 - n_lost])
     assert topology.n_links == 4
-    assert "cut short: 4 of the 5 edges declared are there" in str(error)
+    assert "cut short: 4 of the 5 edges declared were found" in str(error)
 
 
 def test_windows_line_ends_and_a_missing_last_newline_are_read():

@@ -31,7 +31,7 @@ def made_by(*models: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("models", "told"),
+    ("models", "reported"),
     [
         (["Model (5 - TopDown)", "Model (3 - ASWaxman):  3 1 1"], "BRITE's model TopDown"),
         (["Model ( 1 - RTWaxman ):  2 100 100 1  2  0.15 0.2 1 1"], ""),  # not as engines write it
@@ -43,8 +43,8 @@ def made_by(*models: str) -> str:
         ([], ""),
     ],
 )
-def test_the_header_tells_how_a_topology_was_made(models, told):
-    assert made_by(*models) == told
+def test_the_header_tells_how_a_topology_was_made(models, reported):
+    assert made_by(*models) == reported
 
 
 @pytest.mark.parametrize("name", ["topdown_java.brite"])
@@ -58,13 +58,13 @@ def test_files_of_brites_engines_are_told_by_their_model(name):
 @pytest.mark.parametrize("model", ["ba", "top-down"])
 def test_the_command_stands_behind_the_model_and_moves_no_line(model, tmp_path):
     topology = generate(model, Parameters(n_routers=60, n_ases=3, seed=5))
-    plain, told = tmp_path / "plain.brite", tmp_path / "told.brite"
+    plain, reported = tmp_path / "plain.brite", tmp_path / "told.brite"
     write_brite(topology, plain)
-    write_brite(topology, told, COMMAND)
-    before, after = plain.read_text().splitlines(), told.read_text().splitlines()
+    write_brite(topology, reported, COMMAND)
+    before, after = plain.read_text().splitlines(), reported.read_text().splitlines()
     assert after[1] == f"{before[1].rstrip()} {COMMAND}"
     assert after[1].startswith("Model (")
     assert before[:1] + before[2:] == after[:1] + after[2:]
-    report = ReadReport("told", "brite")
-    list(brite.read(io.BytesIO(told.read_bytes()), report))
+    report = ReadReport("reported", "brite")
+    list(brite.read(io.BytesIO(reported.read_bytes()), report))
     assert report.made_by == COMMAND

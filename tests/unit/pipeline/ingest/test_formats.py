@@ -65,7 +65,7 @@ def test_an_ambiguous_file_asks_for_the_format(tmp_path, monkeypatch):
     path = tmp_path / "both"
     path.write_bytes((SAMPLES / "warts" / "sample.warts").read_bytes())
     monkeypatch.setattr(FORMATS["atlas"].load(), "sniff", lambda head: True)
-    with pytest.raises(FormatError, match="could be warts or atlas: say which by --format"):
+    with pytest.raises(FormatError, match="could be warts or atlas: select one with --format"):
         detect_format(path)
 
 

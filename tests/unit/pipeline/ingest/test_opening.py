@@ -91,7 +91,7 @@ def test_bytes_behind_the_last_member_are_an_error(tmp_path, compression):
         out, error = read_all(stream)
     assert out == DATA
     assert error is not None
-    assert "none of them" in error.reason
+    assert "bytes follow the end" in error.reason
 
 
 def test_a_wrong_checksum_is_damage(tmp_path):

@@ -143,7 +143,7 @@ def test_a_broken_element_of_an_array_loses_only_itself():
     wrong = record.replace(b'"src":', b'"src"')
     traces, report = read_bytes(b"[\n" + b",\n".join([record, broken, wrong, record]) + b"\n]")
     assert traces == [ONE_HOP] * 2
-    assert dict(report.rejected) == {"TTL is no number from 1 to 255": 1, "not JSON": 1}
+    assert dict(report.rejected) == {"TTL is not a number from 1 to 255": 1, "not JSON": 1}
     assert [sample.place for sample in report.samples] == ["line 3", "line 4"]
 
 
@@ -367,5 +367,5 @@ def test_archived_measurements_read_and_broken_ones_lose_their_broken_lines():
 
 def test_a_file_of_atlas_results_is_not_taken_for_scamper():
     assert not scamper_json.sniff(b'{"fw":5020,"type":"traceroute","result":[]}')
-    with pytest.raises(FormatError, match="no scamper JSON"):
+    with pytest.raises(FormatError, match="not scamper JSON"):
         list(read_bytes(b'{"fw":5020,"type":"traceroute","result":[]}'))

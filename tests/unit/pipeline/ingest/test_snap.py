@@ -114,8 +114,8 @@ BAD = {
     ),
     "cut_short.txt.gz": (0, 0, {}, "cut short: the gzip data stop before their end"),
     "empty.txt": (0, 0, {}, "empty.txt: empty"),
-    "no_edges.txt": (0, 0, {}, "no_edges.txt: no edge that can be used; expected two"),
-    "no_edge_list.txt": (0, 0, {"not a number": 3}, "no_edge_list.txt: no edge that can be used"),
+    "no_edges.txt": (0, 0, {}, "no_edges.txt: no usable edge; expected two"),
+    "no_edge_list.txt": (0, 0, {"not a number": 3}, "no_edge_list.txt: no usable edge"),
     "neighbour_lists.graph": (3, 2, {"too few columns": 3}, ""),
 }
 

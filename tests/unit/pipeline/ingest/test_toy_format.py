@@ -82,7 +82,7 @@ def test_messages_know_the_toy_format(tmp_path, capsys):
     assert said.rstrip().endswith(", toy, not 'toys'")
     brite = REPOSITORY / "data" / "samples" / "brite" / "topdown_java.brite"
     assert run("ingest", path, brite, *LAB, "--store", tmp_path / "store") == 2
-    assert "--format toy or --format brite takes one kind" in capsys.readouterr().err
+    assert "--format toy or --format brite selects one kind" in capsys.readouterr().err
 
 
 def test_flows_offer_a_format_that_has_a_row():

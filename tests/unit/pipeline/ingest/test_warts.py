@@ -112,7 +112,7 @@ def test_an_address_number_that_no_record_gave_is_rejected():
     head = wb.params({4: struct.pack(">I", 3)})
     traces, report = read_bytes(wb.record(6, head + b"\0\0\0\0") + wb.FOURTH)
     assert len(traces) == 1
-    assert dict(report.rejected) == {"reference to an address that was not given": 1}
+    assert dict(report.rejected) == {"reference to an undefined address": 1}
 
 
 def test_mapped_ipv4_addresses_of_16_bytes_are_ipv4():
@@ -195,7 +195,7 @@ def test_garbage_of_any_length_does_not_pile_up_in_memory(monkeypatch):
     reader = ColumnReader(io.BytesIO(data), report, warts.WartsDecoder(report))
     traces = [trace for batch in reader.batches() for trace in unpack(batch)]
     assert traces == SAMPLE_TRACES * 2
-    assert dict(report.rejected) == {"bytes that are no record": 1}
+    assert dict(report.rejected) == {"bytes that are not a record": 1}
     assert len(reader.window.data) < 1 << 14
 
 
@@ -203,7 +203,7 @@ def test_a_record_that_claims_gigabytes_is_a_damaged_header():
     claims = struct.pack(">HHI", 0x1205, 6, 0xFFFF_FFF0)
     traces, report = read_bytes(wb.FIRST + claims + wb.SECOND)
     assert traces == SAMPLE_TRACES[:2]
-    assert dict(report.rejected) == {"bytes that are no record": 1}
+    assert dict(report.rejected) == {"bytes that are not a record": 1}
 
 
 def test_a_fault_of_the_stream_comes_after_everything_readable():

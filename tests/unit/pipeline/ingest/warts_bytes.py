@@ -155,21 +155,21 @@ def _bad() -> dict[str, tuple[bytes, str, int, dict[str, int]]]:
         "cut_in_header.warts": (LIST + FIRST + SECOND[:6], "cut short in a record", 1, {}),
         "no_traces_only_text.warts": (
             b"traceroute to 192.0.2.1\n",
-            "no warts file: no record of scamper's in it",
+            "not a warts file: it has no scamper record",
             0,
-            {"bytes that are no record": 1},
+            {"bytes that are not a record": 1},
         ),
         "magic_lost.warts": (
             FIRST + b"\xff" + SECOND[1:] + THIRD + CYCLE_STOP,
             "",
             2,
-            {"bytes that are no record": 1},
+            {"bytes that are not a record": 1},
         ),
         "damaged_end.warts": (
             FIRST + b"\xff" * 40,
-            "no record from here to the end: damaged or cut short",
+            "no record from here on: damaged or cut short",
             1,
-            {"bytes that are no record": 1},
+            {"bytes that are not a record": 1},
         ),
         "wrong_length.warts": (FIRST + bytes(huge) + THIRD, "", 3, {}),
         "values_too_long.warts": (
@@ -184,7 +184,7 @@ def _bad() -> dict[str, tuple[bytes, str, int, dict[str, int]]]:
             + THIRD,
             "",
             2,
-            {"reference to an address that was not given": 1},
+            {"reference to an undefined address": 1},
         ),
         "address_of_three_bytes.warts": (
             FIRST + record(6, params({27: b"\x03\x01abc"}) + b"\0\0\0\0") + THIRD,

@@ -84,7 +84,7 @@ def test_what_came_there_while_the_report_was_written_stays(tmp_path, monkeypatc
 
 def test_a_file_and_a_link_are_no_folder_to_replace(tmp_path):
     (tmp_path / "night").write_text("a file")
-    with pytest.raises(UsageError, match="no folder"):
+    with pytest.raises(UsageError, match="not a folder"):
         write(tmp_path)
     (tmp_path / "night").unlink()
     (tmp_path / "elsewhere").mkdir()

@@ -106,7 +106,7 @@ def test_a_snapshot_of_two_ases_gives_the_figures_counted_by_hand(tmp_path):
     assert [json.loads(line)["reason"] for line in lines] == ["no record"]
     index = summary.index.read_text()
     for text in (
-        "an interface address; none were merged to routers",
+        "an interface address; none were merged into routers",
         "that of its prefix",
         "a.warts",
     ):

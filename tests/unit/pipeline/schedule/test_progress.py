@@ -8,7 +8,7 @@ import pytest
 from pipeline.schedule import progress as telling_module
 from pipeline.schedule.plan import stream as stream_module
 from pipeline.schedule.plan.stream import Stream
-from pipeline.schedule.progress import Telling, duration
+from pipeline.schedule.progress import RunProgress, duration
 
 
 def plan_of(kind, *cost_s):
@@ -31,13 +31,17 @@ def clock(monkeypatch):
 
 
 def test_work_that_is_expected_is_told_before_anything_has_ended(clock, caplog):
-    told = []
+    reported = []
     stream = Stream([plan_of("widths", 17_640, 900, 60), plan_of("effective", 700, 40)])
-    telling = Telling(told.append, stream, 2, "2 workers, http://127.0.0.1:8787/status")
-    telling.begin()
-    assert told[0].detail.endswith("/status, expected to take about 4.9 h")
+    run_progress = RunProgress(
+        reported.append, stream, 2, "2 workers, http://127.0.0.1:8787/status"
+    )
+    run_progress.begin()
+    assert reported[0].detail.endswith("/status, expected to take about 4.9 h")
     lines = [record.getMessage() for record in caplog.records]
-    assert lines[0].startswith("widths_AS0 is one task of about 4.9 h; what helps: --max-searches")
+    assert lines[0].startswith(
+        "widths_AS0 is one task of about 4.9 h; to shorten it: --max-searches"
+    )
     assert lines[1].startswith("widths_AS1 is one task of about 15 min")
     assert "effective_AS0" in lines[2]
     assert "effective_diameter" in lines[2]
@@ -45,41 +49,42 @@ def test_work_that_is_expected_is_told_before_anything_has_ended(clock, caplog):
     tasks = iter(stream)
     first, second = next(tasks), next(tasks)
     clock.now += 450
-    telling.beat()
+    run_progress.beat()
     # 450 s of each of the two that run, of 19,340.
-    assert told[-1].done == 0
-    assert told[-1].share == pytest.approx(900 / 19_340)
-    assert told[-1].detail == "0 of 5 tasks; 5 % of about 4.9 h expected"
+    assert reported[-1].done == 0
+    assert reported[-1].share == pytest.approx(900 / 19_340)
+    assert reported[-1].detail == "0 of 5 tasks; 5 % of about 4.9 h expected"
     clock.now += 10_000
-    telling.ended(second, 1, is_candidate=False)
-    assert told[-1].share == pytest.approx((900 + 10_450) / 19_340)
-    before = told[-1].share
+    run_progress.ended(second, 1, is_candidate=False)
+    assert reported[-1].share == pytest.approx((900 + 10_450) / 19_340)
+    before = reported[-1].share
     clock.now += 10_000
-    telling.ended(first, 2, is_candidate=False)
-    assert told[-1].detail.startswith("widths_AS0, 2 of 5 tasks; 96 % of")
-    assert told[-1].share == pytest.approx((900 + 17_640) / 19_340)
-    assert told[-1].share > before
+    run_progress.ended(first, 2, is_candidate=False)
+    assert reported[-1].detail.startswith("widths_AS0, 2 of 5 tasks; 96 % of")
+    assert reported[-1].share == pytest.approx((900 + 17_640) / 19_340)
+    assert reported[-1].share > before
 
 
 def test_candidates_and_parts_are_not_told_as_tasks_that_were_planned(clock):
-    told = []
-    telling = Telling(told.append, Stream([plan_of("widths", 1, 1)], 1), 2, "2 workers")
-    telling.begin()
-    assert told[0].detail == "2 workers"
+    reported = []
+    stream = Stream([plan_of("widths", 1, 1)], 1)
+    run_progress = RunProgress(reported.append, stream, 2, "2 workers")
+    run_progress.begin()
+    assert reported[0].detail == "2 workers"
     clock.now += 1
-    telling.beat()  # a short run tells what has ended, nothing else
-    assert len(told) == 1
+    run_progress.beat()  # a short run tells what has ended, nothing else
+    assert len(reported) == 1
     candidate = SimpleNamespace(name="ecc_AS7")
     for _ in range(20):
         clock.now += 1
-        telling.ended(candidate, 0, is_candidate=True)
-    assert told[-1].detail == "ecc_AS7, 0 of 2 tasks, 20 candidates"
+        run_progress.ended(candidate, 0, is_candidate=True)
+    assert reported[-1].detail == "ecc_AS7, 0 of 2 tasks, 20 candidates"
     for _ in range(3):  # one was cut in two for want of memory
         clock.now += 1
-        telling.ended(SimpleNamespace(name="widths_AS1"), 3, is_candidate=False)
-    assert told[-1].detail == "widths_AS1, 3 of 3 tasks, 20 candidates"
-    telling.end()
-    assert told[-1].detail == "23 tasks on 2 workers"
+        run_progress.ended(SimpleNamespace(name="widths_AS1"), 3, is_candidate=False)
+    assert reported[-1].detail == "widths_AS1, 3 of 3 tasks, 20 candidates"
+    run_progress.end()
+    assert reported[-1].detail == "23 tasks on 2 workers"
 
 
 @pytest.mark.parametrize(

@@ -205,7 +205,7 @@ def test_traces_and_a_topology_are_not_mixed_and_a_format_selects_one(tmp_path, 
 
 def test_where_nothing_is_a_trace_the_file_and_what_it_holds_are_named(tmp_path, prefixes):
     (tmp_path / "pings.jsonl").write_bytes(b'{"type":"ping","msm_id":1,"prb_id":2}\n' * 3)
-    with pytest.raises(UsageError, match=r"pings\.jsonl: no trace .*skipped: ping \(3\)"):
+    with pytest.raises(UsageError, match=r"pings\.jsonl: contains no traces .*skipped: ping \(3\)"):
         ingest(config(tmp_path, tmp_path / "pings.jsonl", ip2as=(prefixes,)))
 
 
@@ -218,7 +218,7 @@ def test_an_empty_path_is_not_the_current_folder(option, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["run", words["INPUT"], *given])
     assert ended.value.code == 2
-    assert "no empty path" in capsys.readouterr().err
+    assert "not an empty path" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["1,2", "x", "-1", "4294967296", ""])
@@ -226,9 +226,9 @@ def test_the_as_of_inputs_is_one_number_and_the_other_meaning_is_told(text, caps
     with pytest.raises(SystemExit) as ended:
         main(["run", "x", "--store=s", "--out=o", f"--asn={text}"])
     assert ended.value.code == 2
-    told = capsys.readouterr().err
-    assert "that of inputs that name none" in told
-    assert "analyze --asn N,N" in told
+    reported = capsys.readouterr().err
+    assert "for inputs that name none" in reported
+    assert "analyze --asn N,N" in reported
 
 
 def test_an_as_for_inputs_that_all_name_theirs_is_told_to_be_without_effect(tmp_path, prefixes):

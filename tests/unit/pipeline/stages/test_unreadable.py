@@ -74,9 +74,9 @@ def test_dangling_links_loops_pipes_sockets_and_devices_of_a_folder_are_named(fo
         os.chdir(REPOSITORY)
         found = faults(folder)
     assert found.pop("a.jsonl") == ""
-    assert "link to nothing" in found.pop("gone")
+    assert "dangling link" in found.pop("gone")
     assert "loop of links" in found.pop("round")
-    assert "link back to a folder" in found.pop("up")
+    assert "link to an enclosing folder" in found.pop("up")
     assert set(found) == {"pipe", "device", "socket"}
     assert all("socket, pipe or device" in fault for fault in found.values())
 
@@ -94,7 +94,7 @@ def test_links_to_folders_are_followed_each_folder_once(folder, tmp_path):
         "link/deep/b.jsonl",
         "link/deep/back",
     ]
-    assert "link back" in str(found[2].error)
+    assert "link to an enclosing folder" in str(found[2].error)
 
 
 def test_subfolders_and_files_without_permission_are_named(folder):
@@ -131,7 +131,7 @@ def test_what_cannot_be_read_in_a_folder_makes_an_ingest_incomplete(folder, tmp_
         "gone": "rejected",
         "pipe": "rejected",
     }
-    assert any("gone: is a link to nothing" in line for line in summary.warnings)
+    assert any("gone: is a dangling link" in line for line in summary.warnings)
 
 
 def test_where_every_input_is_unreadable_nothing_is_done(folder, tmp_path):

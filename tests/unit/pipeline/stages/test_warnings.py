@@ -48,7 +48,7 @@ def test_lost_workers_are_named_with_time_and_tasks():
 
 @pytest.mark.parametrize(
     ("chosen", "line"),
-    [("warts", "not warts, left alone: a.json"), (None, "no measurement, left alone: a.json")],
+    [("warts", "not warts, ignored: a.json"), (None, "no measurement, ignored: a.json")],
 )
 def test_a_file_of_another_format_is_not_called_no_measurement(chosen, line):
     assert _warnings([], InputFiles([], [Path("in") / "a.json"]), chosen) == [line]

@@ -103,5 +103,5 @@ def test_a_temporary_folder_that_others_can_write_is_refused(tmp_path, monkeypat
     folder = held.own_folder()
     assert folder.stat().st_mode & 0o777 == 0o700
     folder.chmod(0o777)
-    with pytest.raises(PermissionError, match="not a folder of this user alone"):
+    with pytest.raises(PermissionError, match="not a folder of this user only"):
         held.own_folder()

@@ -161,7 +161,7 @@ def test_nodes_of_many_ases_are_looked_up_in_any_order(tmp_path, monkeypatch):
     assert found.columns["type"].tolist() == graphs.node_columns["type"][at].tolist()
     assert snapshot.lookup(rows, nodes).columns == {}
     assert len(snapshot.lookup(rows[:0], nodes[:0]).id) == 0
-    with pytest.raises(ValueError, match="node 40 is none of AS20, which has 40 nodes"):
+    with pytest.raises(ValueError, match="node 40 is not a node of AS20, which has 40 nodes"):
         snapshot.lookup(np.array([0, 1]), np.array([3, 40]))
 
 

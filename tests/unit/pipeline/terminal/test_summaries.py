@@ -48,9 +48,9 @@ def last_lines(summary: AnalyzeSummary, capsys: pytest.CaptureFixture[str]) -> s
 def test_a_run_of_widths_alone_counts_its_searches(tmp_path, capsys):
     no_search = measured(SNAPSHOT, without={(0, 0)}).results
     summary = summary_of(tmp_path, widths=widths_of(SNAPSHOT), results=no_search)
-    told = last_lines(summary, capsys)
-    assert "6 searches for widths, widths of 2 ASes in 30.2 s" in told
-    assert "0 searches" not in told
+    reported = last_lines(summary, capsys)
+    assert "6 searches for widths, widths of 2 ASes in 30.2 s" in reported
+    assert "0 searches" not in reported
     facts = analyze_facts(summary)
     assert (facts["n_searches"], facts["n_width_searches"]) == (0, 6)
     found = facts["widths"]
@@ -61,10 +61,10 @@ def test_a_run_of_widths_alone_counts_its_searches(tmp_path, capsys):
 
 def test_searches_are_named_by_what_they_were_for(tmp_path, capsys):
     given = {"widths": widths_of(SNAPSHOT), "figures": {"effective": effective_of(SNAPSHOT, 1.5)}}
-    told = last_lines(summary_of(tmp_path, **given), capsys)
-    assert "1 search, 6 searches for widths, 6 searches for effective diameters, widths" in told
-    told = last_lines(summary_of(tmp_path), capsys)
-    assert "1 search in 30.2 s" in told
+    reported = last_lines(summary_of(tmp_path, **given), capsys)
+    assert "1 search, 6 searches for widths, 6 searches for effective diameters, widths" in reported
+    reported = last_lines(summary_of(tmp_path), capsys)
+    assert "1 search in 30.2 s" in reported
 
 
 def test_ases_that_failed_are_told_and_leave_the_largest_diameter_open(tmp_path, capsys):

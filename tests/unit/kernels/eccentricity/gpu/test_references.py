@@ -108,7 +108,7 @@ def batches(chosen, monkeypatch) -> list[list[int]]:
     from kernels.eccentricity.gpu.references import DeviceReferences
     from kernels.eccentricity.gpu.solver import DeviceSolver
 
-    told: list[list[int]] = []
+    reported: list[list[int]] = []
     needed: list[np.ndarray] = []
     sweep, sweep_each, choose = (
         DeviceSolver._sweep,
@@ -117,12 +117,12 @@ def batches(chosen, monkeypatch) -> list[list[int]]:
     )
 
     def batch(self, *args):
-        told.append([])
+        reported.append([])
         sweep(self, *args)
 
     def one(self, sources, levels):
         nodes = sources.get()
-        told[-1].append(len(nodes))
+        reported[-1].append(len(nodes))
         is_known = (self.bounds.lower == self.bounds.upper).get()[nodes]
         assert np.isin(nodes[is_known], needed[-1] if needed else []).all()
         sweep_each(self, sources, levels)
@@ -135,7 +135,7 @@ def batches(chosen, monkeypatch) -> list[list[int]]:
     monkeypatch.setattr(DeviceSolver, "_sweep", batch)
     monkeypatch.setattr(DeviceSolver, "_sweep_each", one)
     monkeypatch.setattr(DeviceReferences, "choose", choosing)
-    return told
+    return reported
 
 
 @pytest.mark.parametrize("name", ["attachment", "random", "hierarchy", "small world"])

@@ -80,8 +80,8 @@ def test_what_is_kept_is_true(graph, sweeps):
     if kept.pairs is not None:
         assert (hops[tuple(kept.pairs)] <= kept.apart).all()
         beyond = np.argwhere(hops > longest)
-        told = {frozenset(pair) for pair in kept.pairs.T.tolist()}
-        assert {frozenset(pair) for pair in beyond.tolist()} <= told
+        reported = {frozenset(pair) for pair in kept.pairs.T.tolist()}
+        assert {frozenset(pair) for pair in beyond.tolist()} <= reported
 
 
 @settings(max_examples=examples(200), deadline=None)

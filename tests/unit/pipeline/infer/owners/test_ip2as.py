@@ -95,12 +95,12 @@ def test_the_same_prefix_with_another_origin_takes_the_smaller_in_either_order(t
         ("::\t64\t1", "covers IPv4-mapped space"),
         ("::ffff:0:0\t96\t1", "covers IPv4-mapped space"),
         ("::ffff:20.2.0.0\t112\t1", "covers IPv4-mapped space"),
-        ("20.1.0.0\t16\t0", "origin is no AS number"),
-        ("20.1.0.0\t16\t4294967296", "origin is no AS number"),
-        ("20.1.0.0\t16\t1_", "origin is no AS number"),
-        ("20.1.0.0\t16\t1.10", "origin is no AS number"),
-        ("20.1.0.0\t16\tAS1", "origin is no AS number"),
-        ("2600::\t32\t99999999999", "origin is no AS number"),
+        ("20.1.0.0\t16\t0", "origin is not an AS number"),
+        ("20.1.0.0\t16\t4294967296", "origin is not an AS number"),
+        ("20.1.0.0\t16\t1_", "origin is not an AS number"),
+        ("20.1.0.0\t16\t1.10", "origin is not an AS number"),
+        ("20.1.0.0\t16\tAS1", "origin is not an AS number"),
+        ("2600::\t32\t99999999999", "origin is not an AS number"),
     ],
 )
 def test_a_broken_line_is_counted_by_reason_and_the_rest_is_used(tmp_path, line, reason):
@@ -247,7 +247,7 @@ def test_tables_of_other_tools_are_named_with_the_way_out(tmp_path, text, says):
     assert report.error.count("CAIDA") == 1
     if says == "pyasn":  # the way out leads there
         path = tmp_path / "0.pfx2as"
-        made = report.error.partition("into one: ")[2].replace("FILE.pfx2as", str(path) + ".new")
+        made = report.error.partition("convert it: ")[2].replace("FILE.pfx2as", str(path) + ".new")
         subprocess.run(made.replace("FILE", str(path)), shell=True, check=True)
         table = read_pfx2as([tmp_path / "0.pfx2as.new"], [ReadReport("new")])
         assert lookup(table, "1.0.0.9", "1.0.4.9", "1.0.1.1") == [15169, 56203, -1]

@@ -43,14 +43,14 @@ def texts(tmp_path, **manifest) -> dict[str, str]:
         (
             {"kind": "router", "inputs": [TRACES, ALIASES]},
             ["router"] * 3,
-            "a machine, its addresses merged",
+            "a router, its addresses merged",
             "interface",
         ),
         ({"kind": "router", "inputs": [MAP]}, ["router"] * 3, "topology file", "alias"),
         (
             {"kind": "router", "inputs": [TRACES, ALIASES, MAP]},
             ["router"] * 3,
-            "of a topology file, or a machine",
+            "of a topology file, or of traces",
             "",
         ),
         (
@@ -88,10 +88,7 @@ def test_a_node_is_called_what_it_is(manifest, nouns, says, never, tmp_path):
 
 def test_only_what_a_generator_made_is_called_synthetic(tmp_path):
     shown = texts(tmp_path, kind="mixed", inputs=[TRACES, MADE])
-    assert (
-        "Partly synthetic No measurement is behind some of these ASes: 1 AS made by"
-        in shown["index"]
-    )
+    assert "Partly synthetic Some of these ASes were not measured: 1 AS made by" in shown["index"]
     assert "BRITE&#39;s model TopDown" in shown["as/20"]
     assert "A node is a router of a generated topology." in shown["as/20"]
     assert "ynthetic" not in shown["as/10"]
@@ -103,7 +100,7 @@ def test_only_what_a_generator_made_is_called_synthetic(tmp_path):
 def test_snapshots_of_earlier_versions_name_model_and_seed():
     options = {"model": "internet", "seed": 4}
     origins = origins_of({"kind": "router", "inputs": [], "options": options}, np.array([3, 4, 9]))
-    assert origins.told() == ["Synthetic, not measured: 3 ASes made by internet, seed 4"]
+    assert origins.notes() == ["Synthetic, not measured: 3 ASes made by internet, seed 4"]
     assert origins.all_synthetic
 
 

@@ -108,8 +108,8 @@ def test_a_page_does_not_say_less_than_its_ingresses_prove(tmp_path):
     assert "diameter 3 radius 2\u20133 not exact" in text
     assert "Not exact: the radius lies between 2 and 3; cut short after 1 search." in text
     assert (
-        "The longest path kept by the searches for widths 2 hops, not the longest: "
-        "an ingress lies farther from some interface" in text
+        "The longest path found by the searches for widths 2 hops, not the longest: "
+        "an ingress is farther from some interface" in text
     )
     assert "A path as long as the diameter" not in text
 

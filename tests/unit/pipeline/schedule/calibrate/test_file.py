@@ -69,14 +69,14 @@ def test_each_machine_has_a_file_of_its_own_in_the_users_cache(tmp_path, monkeyp
 
 def test_no_file_means_defaults(path, caplog):
     assert load() == DEFAULTS
-    assert "is not there" in caplog.text  # it was named
+    assert "does not exist" in caplog.text  # it was named
 
 
 def test_the_null_device_asks_for_the_defaults(monkeypatch, caplog):
     monkeypatch.setenv("HOPSCOPE_CALIBRATION", os.devnull)
     assert load() == DEFAULTS
     assert caplog.text == ""
-    with pytest.raises(UsageError, match="it is no file"):
+    with pytest.raises(UsageError, match="it is not a file"):
         save(calibration())
     assert stat.S_ISCHR(os.stat(os.devnull).st_mode)
 
@@ -104,8 +104,8 @@ def setting(*keys_and_value):
         (put(b"[" * 60_000), "it is not JSON"),
         (put(b'{"version": ' + b"9" * 5000 + b"}"), "it is not JSON"),
         (put(b" " * 70_000), "it has 70,000 bytes"),
-        (put(b"[1, 2]"), "no calibration of version 1"),
-        (put(b'{"version": 2}'), "no calibration of version 1"),
+        (put(b"[1, 2]"), "not a calibration of version 1"),
+        (put(b'{"version": 2}'), "not a calibration of version 1"),
         (put(b'{"version": 1}'), "it names no machine"),
         (setting("machine", "cpu", "Another\x1b[31m one"), r"another machine .*Another\?\[31m one"),
         (setting("machine", "cpu", "x" * 500), r"another machine \(processor: x{57}\.\.\.,"),
@@ -114,10 +114,10 @@ def setting(*keys_and_value):
         (setting("machine", "software", "kernels", "0" * 12), "another version of hopscope"),
         (setting("date", 7), "no date"),
         (setting("costs", []), "no costs"),
-        (setting("costs", "cpu", None), "no costs of a cpu"),
-        (setting("costs", "gpu", 3), "no costs of a gpu"),
-        (setting("costs", "task_s", "fast"), "task_s is no number"),
-        (setting("costs", "task_s", True), "task_s is no number"),
+        (setting("costs", "cpu", None), "no costs for a cpu"),
+        (setting("costs", "gpu", 3), "no costs for a gpu"),
+        (setting("costs", "task_s", "fast"), "task_s is not a number"),
+        (setting("costs", "task_s", True), "task_s is not a number"),
         (setting("costs", "task_s", 0), "task_s is 0, not a time"),
         (setting("costs", "task_s", float("nan")), "task_s is nan, not a time"),
         (setting("costs", "cpu", "sweep_s", float("inf")), "sweep_s is inf, not a time"),
@@ -145,7 +145,7 @@ def test_a_pipe_or_a_folder_is_neither_read_nor_replaced(path, caplog, make):
     make(path)
     assert replace(load(), source="") == replace(DEFAULTS, source="")
     assert "the calibration is not used" in caplog.text
-    with pytest.raises(UsageError, match="it is no file"):
+    with pytest.raises(UsageError, match="it is not a file"):
         save(calibration())
 
 

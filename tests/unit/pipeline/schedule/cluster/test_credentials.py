@@ -67,8 +67,8 @@ def test_files_that_are_no_certificates_are_told(pem, tmp_path):
     text = tmp_path / "text.pem"
     text.write_text("no certificate\n")
     for settings in ({"ca": text, "cert": pem}, {"ca": pem, "cert": other}):
-        assert "do not fit" in refused(**settings)
-    assert "do not fit" in refused(ca=pem, cert=pem, key=other)
+        assert "do not match" in refused(**settings)
+    assert "do not match" in refused(ca=pem, cert=pem, key=other)
 
 
 def test_one_file_for_all_is_enough(pem):

@@ -81,7 +81,7 @@ def test_exact_for_any_order_any_failure_and_whatever_is_withdrawn(
     choice = Choice(DEFAULTS, n_workers, pack, max_searches)
     state = ExactState(job_of(graph, metrics), choice)
     running: list[ExactTask] = []
-    told: list[Outcome] = []
+    reported: list[Outcome] = []
     n_failed = 0
     with resident(graph):
         while True:
@@ -111,9 +111,9 @@ def test_exact_for_any_order_any_failure_and_whatever_is_withdrawn(
                 continue
             outcome = outcome_of(task)
             state.use(outcome)
-            told.append(outcome)
+            reported.append(outcome)
             if what == 7:  # told again, or long ago
-                state.use(data.draw(st.sampled_from(told)))
+                state.use(data.draw(st.sampled_from(reported)))
     answer = state.answer
     assert answer is not None
     assert answer.widths.metrics == tuple(metrics)
@@ -262,7 +262,7 @@ def test_a_limit_is_no_failure_even_if_something_failed_and_was_made_good():
     assert n_failed == 1
     assert not state.answer.widths.exact[0]
     assert not state.answer.is_failed
-    assert state.answer.reason == "stopped after 3 searches, the most that were allowed"
+    assert state.answer.reason == "stopped after 3 searches, the limit"
 
 
 def test_a_result_of_another_graph_makes_nothing_exact():

@@ -36,34 +36,34 @@ KILLED = KilledWorker("k", SimpleNamespace(address="tcp://b:1"), 0)
 
 
 @pytest.mark.parametrize(
-    ("answer", "future", "kind", "told"),
+    ("answer", "future", "kind", "reported"),
     [
         (dumps(Attempted(RUN, 5)), RUNS, Finished, 5),  # posted before Dask knows that it ended
         (Attempted(RUN, 5), ENDED, Finished, 5),  # fetched
         (Attempted(RUN, error=FormatError("x", "line 1", "bad")), ENDED, Failed, "x: line 1: bad"),
         (Attempted(RUN, error=WithdrawnError("it was")), ENDED, Withdrawn, ""),
         (b"no pickle", RUNS, Failed, "bfs_AS1: "),
-        (POSTED, ENDED, Failed, "bfs_AS1: its result was lost on the way"),
+        (POSTED, ENDED, Failed, "bfs_AS1: its result was lost in transit"),
         (WITHDRAWN, RUNS, Withdrawn, ""),
         (RetryableError("not fetched"), ENDED, Failed, "not fetched"),
         (None, ENDED, Ready, ""),
-        (None, Future("cancelled"), Failed, "bfs_AS1: cancelled by somebody else"),
+        (None, Future("cancelled"), Failed, "bfs_AS1: cancelled by another client"),
         (None, Future("lost"), Failed, "bfs_AS1: its result was lost with its worker"),
         (None, Future("error", KILLED), WorkerLost, "bfs_AS1: the workers that ran it died, tcp"),
         (None, Future("error", ValueError("no")), Failed, "bfs_AS1: ValueError: no"),
         (None, Future("error", TimeoutError("late")), Failed, "bfs_AS1: TimeoutError: late"),
     ],
 )
-def test_what_comes_is_an_event(answer, future, kind, told):
+def test_what_comes_is_an_event(answer, future, kind, reported):
     event = event_of(KEY, answer, future, THERE)
     assert (type(event), event.key) == (kind, KEY)
     match event:
         case Finished():
-            assert (event.result, event.run) == (told, RUN)
+            assert (event.result, event.run) == (reported, RUN)
         case Failed():
-            assert str(event.error).startswith(told)
+            assert str(event.error).startswith(reported)
         case WorkerLost():
-            assert event.reason.startswith(told)
+            assert event.reason.startswith(reported)
 
 
 @pytest.mark.parametrize(

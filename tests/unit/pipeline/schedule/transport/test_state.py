@@ -110,8 +110,8 @@ CASES = [
 ]
 
 
-@pytest.mark.parametrize(("state", "event", "then", "told"), CASES)
-def test_matrix(state, event, then, told):
+@pytest.mark.parametrize(("state", "event", "then", "reported"), CASES)
+def test_matrix(state, event, then, reported):
     played = in_state(state)
     (task,) = [
         task
@@ -119,7 +119,7 @@ def test_matrix(state, event, then, told):
         if task.task == "a"
     ]
     instructions = played.handle(EVENTS[event](task.key))
-    assert said(instructions) == told
+    assert said(instructions) == reported
     assert task.state == ("submitted" if then == "suspect" else then)
     n_left = sum(len(parts) for parts in (played.state.tasks, played.state.quarantine))
     assert played.state.n_in_flight == n_left == played.state.n_of_queue.total()
@@ -251,9 +251,9 @@ def test_after_the_cluster_is_lost_nothing_is_sent():
     played.handle(WorkerLost(played.key("a"), "died"))
     played.handle(ClusterLost("it is gone"))
     assert played.state.n_of_queue[2] == 0
-    (told,) = played.handle(Submitted("c", 5.0, queue=2))
-    assert told.outcome.submitted == 5.0
-    assert str(told.outcome.error) == "c: it is gone"
+    (reported,) = played.handle(Submitted("c", 5.0, queue=2))
+    assert reported.outcome.submitted == 5.0
+    assert str(reported.outcome.error) == "c: it is gone"
     assert played.state.n_in_flight == played.state.n_of_queue[2] == 0
 
 

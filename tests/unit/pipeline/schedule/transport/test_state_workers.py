@@ -38,8 +38,8 @@ GIVEN_UP = [
 ]
 
 
-@pytest.mark.parametrize(("kind", "begun", "told"), GIVEN_UP)
-def test_a_worker_is_given_up(kind, begun, told):
+@pytest.mark.parametrize(("kind", "begun", "reported"), GIVEN_UP)
+def test_a_worker_is_given_up(kind, begun, reported):
     played = Played().submit(*ALL)
     keys = tuple(played.key(task) for task in ALL)
     status, later = STATUS[kind]
@@ -53,8 +53,8 @@ def test_a_worker_is_given_up(kind, begun, told):
         known = None if begun is None else frozenset(key for key in keys if key[0][0] in begun)
         asked = played.handle(Begun(A, keys, known))
     said_so = "; ".join(words(i) for i in asked if not isinstance(i, Warn))
-    told = told.replace(" @", f" not to {A}")
-    assert said_so == told.replace("!", f"no answer from worker {A} for 600 s; gave up")
+    reported = reported.replace(" @", f" not to {A}")
+    assert said_so == reported.replace("!", f"no answer from worker {A} for 600 s; gave up")
     assert played.state.n_in_flight == 3 - len(played.outcomes)
     # Nothing is given to it as long as that lasts.
     assert said(played.handle(Submitted("d", 2.0))) == f"send d 1 not to {A}"
@@ -64,8 +64,8 @@ def test_a_worker_is_given_up(kind, begun, told):
 def test_a_worker_of_many_threads_that_does_not_answer_had_begun_as_many_and_urgent_ones_first():
     played = Played().submit("a", "b").submit("c", queue=URGENT)
     played.look(1, None, {A: ALL}, {A: 2, B: 1})
-    told = said(played.look(2, {A: "silent", B: "running"}, {A: ALL}, {A: 2, B: 1}))
-    assert [line for line in told.split("; ") if line.startswith("send")] == [
+    reported = said(played.look(2, {A: "silent", B: "running"}, {A: ALL}, {A: 2, B: 1}))
+    assert [line for line in reported.split("; ") if line.startswith("send")] == [
         f"send c 2 not to {A} first",
         f"send a 2 not to {A}",
         f"send b 1 not to {A}",
@@ -78,8 +78,8 @@ def test_what_came_to_a_worker_after_it_was_given_up_only_goes_elsewhere():
     played.look(1, None, {A: ["a"], B: ["b", "c"]})
     played.look(2, {A: "silent", B: "running"}, {A: ["a"], B: ["b", "c"]})
     played.sent()
-    told = said(played.look(3, {A: "silent", B: "running"}, {A: ["b", "c"], B: ["a"]}))
-    assert told == f"cancel b 1 c 1; send b 1 not to {A}; yield c 1: withdrawn"
+    reported = said(played.look(3, {A: "silent", B: "running"}, {A: ["b", "c"], B: ["a"]}))
+    assert reported == f"cancel b 1 c 1; send b 1 not to {A}; yield c 1: withdrawn"
 
 
 @pytest.mark.parametrize("state", ["withdrawing", "suspect"])
@@ -89,11 +89,11 @@ def test_what_waited_at_a_worker_that_is_given_up(state):
     played.look(1, None, {A: ["a"]})
     played.look(602, None, {A: ["a"]})
     key = played.key("a")
-    told = said(played.handle(Begun(A, (key,), frozenset())))
+    reported = said(played.handle(Begun(A, (key,), frozenset())))
     if state == "withdrawing":
-        assert told == f"warn; cancel a 1; restart {A}; yield a 1: withdrawn"
+        assert reported == f"warn; cancel a 1; restart {A}; yield a 1: withdrawn"
         return
-    assert told == f"warn; cancel a 2; restart {A}; send a 2 not to {A}"
+    assert reported == f"warn; cancel a 2; restart {A}; send a 2 not to {A}"
     played.sent()
     played.handle(WorkerLost(played.key("a"), "died"))
     played.sent()
@@ -129,8 +129,8 @@ def test_a_worker_is_avoided_while_it_is_silent():
 def test_what_is_bound_to_a_worker_that_is_gone_is_tried_on_any():
     played = Played().submit("a", pin=A)
     assert played.state.pinned() == {A: 1}
-    told = said(played.look(1, {B: "running"}))
-    assert told == "cancel a 1; warn; send a 2"
+    reported = said(played.look(1, {B: "running"}))
+    assert reported == "cancel a 1; warn; send a 2"
     assert played.state.pinned() == {None: 1}
 
 

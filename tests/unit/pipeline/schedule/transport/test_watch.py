@@ -20,7 +20,7 @@ WITH_A, NOWHERE = {A: ["k"]}, {A: []}
 
 
 @pytest.mark.parametrize(
-    ("seen", "told", "again"),
+    ("seen", "reported", "again"),
     [
         ([(1, RUNNING, WITH_A), (600, RUNNING, WITH_A)], None, None),
         ([(1, RUNNING, WITH_A), (601, RUNNING, WITH_A)], f"no answer from worker {A}", False),
@@ -28,7 +28,7 @@ WITH_A, NOWHERE = {A: ["k"]}, {A: []}
         ([(1, PAUSED, WITH_A), (61, PAUSED, WITH_A)], f"worker {A} has been paused", True),
         # It came back between two looks.
         ([(1, PAUSED, WITH_A), (40, RUNNING, WITH_A), (70, PAUSED, WITH_A)], None, None),
-        ([(1, RUNNING, NOWHERE), (31, RUNNING, NOWHERE)], "no worker took it in 30 s", True),
+        ([(1, RUNNING, NOWHERE), (31, RUNNING, NOWHERE)], "no worker began it in 30 s", True),
         # Waiting in the scheduler while every worker is busy is no fault.
         ([(1, RUNNING, {A: ["x"]}), (500, RUNNING, {A: ["x"]})], None, None),
         ([(1, {}, {}), (60, {}, {})], None, None),
@@ -46,13 +46,13 @@ WITH_A, NOWHERE = {A: ["k"]}, {A: []}
         ),
     ],
 )
-def test_verdicts(seen, told, again):
+def test_verdicts(seen, reported, again):
     verdict = looks(Watched("bfs_AS1"), *seen)
-    if told is None:
+    if reported is None:
         assert verdict is None
     else:
         error = verdict.error("bfs_AS1") if isinstance(verdict, Fault) else verdict
-        assert told in str(error)
+        assert reported in str(error)
         assert isinstance(error, RetryableError) is again
 
 
@@ -105,5 +105,5 @@ def test_where_all_workers_are_given_up_the_rest_fails():
     assert watch.look({"l": waiting}, RUNNING, {A: ["l"]}, 602) == {}
     verdict = watch.look({"l": waiting}, RUNNING, {A: ["l"]}, 661)["l"]
     assert not isinstance(verdict, RetryableError | Fault)
-    assert "no worker is left that works" in str(verdict)
+    assert "no working worker is left" in str(verdict)
     assert f"no answer from worker {A} for 600 s" in str(verdict)

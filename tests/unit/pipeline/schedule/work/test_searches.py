@@ -89,7 +89,7 @@ def test_what_is_missing_on_one_worker_is_tried_on_another(snapshot, shard, monk
     monkeypatch.setattr(tasks, "msbfs_shard", fail)
     with pytest.raises(RetryableError, match="shard_AS10_AS40: no GPU here"):
         run_search(shard)
-    with pytest.raises(RetryableError, match="does not see it"):
+    with pytest.raises(RetryableError, match="cannot see it"):
         run_search(replace(shard, snapshot="/nowhere/at/all"))
 
 
