@@ -71,7 +71,7 @@ def _word(option: Option) -> Option:
 
 
 _WORDS = tuple(_word(each) for each in OPTIONS)
-_ABOUT = "Ingest, measure and report as the nightly Prefect flow; starts a server of its own."
+_ABOUT = "Ingest, measure and report as the nightly Prefect flow; starts its own server."
 
 
 @dataclasses.dataclass(frozen=True)
