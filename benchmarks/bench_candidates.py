@@ -1,17 +1,17 @@
-"""Widths of one large AS by candidates: no barrier against one, packs, and the whole in one task.
+"""Exact search of one large AS: without and with a barrier, packs, and everything in one task.
 
 ``python benchmarks/bench_candidates.py [--graph attachment|grid] [--nodes 1000000]
 [--links 2] [--metrics diameter,radius] [--most 0] [--workers 1,2] [--packs auto,1,64]
 [--device gpu]``
 
 Each run is one AS on a cluster that is up, its graph read before by every worker. ``whole`` is the
-same question inside one task (``kernels.eccentricity.shard``), which may use reductions that
-candidates do not: landmarks, pendant trees of all questions, bounds of the own process.
+same question inside one task (``kernels.eccentricity.shard``), which may use reductions that an
+exact search does not: landmarks, pendant trees of all questions, bounds of its own process.
 
-``wall_s`` is from the first task to the answer, ``busy_share`` what workers computed of it,
-``told_ms`` the median from the end of a candidate's search to when the client has it. The row
-``what the client does`` is the rest: merging a result, seeing what has become useless, choosing the
-next candidate; searches of this process, one after another. ``--most`` limits the searches (0: no
+``wall_s`` is from the first task to the answer, ``busy_share`` the share of it in which workers
+computed, ``told_ms`` the median time from the end of a search until the client has its result. The
+row ``what the client does`` is the rest: merging a result, finding useless tasks, choosing the next
+source; for searches of this process, one after another. ``--most`` limits the searches (0: no
 limit), for questions that need too many: then rates can be compared, and answers are intervals.
 Answers of all runs are compared.
 """
@@ -57,13 +57,13 @@ from pipeline.schedule.transport.drive import drive
 from pipeline.schedule.work.resident import resident_graph
 from pipeline.store import Snapshot
 
-N_USED = 12  # results by which the client's part is told
-ENOUGH_S = 20.0  # seconds of repeats of one run; at most the number asked for
+N_USED = 12  # results from which the client's part is measured
+ENOUGH_S = 20.0  # seconds of repeats of one run; at most the requested number
 SCHEDULES = ("free", "barrier")
 
 
 class Reported:
-    """What outcomes say of one run."""
+    """Outcomes of one run."""
 
     def __init__(self) -> None:
         self.outcomes: list[Outcome] = []
@@ -104,7 +104,7 @@ def answer_of(
 
 
 def whole_of(cluster: Cluster, job: ExactJob) -> tuple[float, Any]:
-    """Seconds that one task takes for all of it, and what it found."""
+    """Seconds of one task for everything, and its result."""
     tasks = iter([ExactTask("opening", job, np.empty(0, np.int32), job.device)])
     started = time.perf_counter()
     (outcome,) = drive(cluster.client, answer_whole, lambda: next(tasks, None), name="whole")
@@ -123,7 +123,7 @@ def interval(widths: Any) -> tuple[int, int, int, int]:
 
 
 def check(found: list[tuple[int, int, int, int]], metrics: tuple[str, ...], exact: bool) -> None:
-    """Intervals of all runs meet; values that were asked for are the same."""
+    """Intervals of all runs meet; values that were requested are the same."""
     lows, highs, radius_lows, radii = zip(*found, strict=True)
     if max(lows) > min(highs) or max(radius_lows) > min(radii):
         raise AssertionError(f"runs contradict one another: {found}")
@@ -147,7 +147,7 @@ def rows_on(
             options = {"pack": pack, "schedule": schedule, "max_searches": given.most or None}
             walls: list[float] = []
             while len(walls) < given.repeats and sum(walls) < ENOUGH_S:
-                # The first searches of a worker load code: they are in none of the rows.
+                # The first searches of a worker load code: they are in no row.
                 if not walls:
                     answer_of(cluster, job, costs, **options | {"max_searches": 2 * n_workers + 2})
                 wall_s, answer, reported = answer_of(cluster, job, costs, **options)
@@ -219,7 +219,7 @@ def all_rows(given: argparse.Namespace, scratch: Path) -> Iterator[dict]:
 
 
 def client_row(job: ExactJob, costs: Costs) -> dict:
-    """What the state of a job takes by itself, a result; its first searches cost most."""
+    """Time of the job's state alone, per result; its first searches cost most."""
     state = ExactState(replace(job, device="cpu"), Choice(costs, n_threads=2, pack=1))
     use_s, useless_s, next_s, waiting = [], [], [], []
     while state.answer is None and len(use_s) <= N_USED:

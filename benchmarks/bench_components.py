@@ -1,13 +1,13 @@
-"""Connected components of large graphs on cores, beside other programs in the same process.
+"""Connected components of large graphs on cores, compared with other programs in the same process.
 
 Command: python benchmarks/bench_components.py [--graphs NAME,NAME] [--programs NAME,NAME]
 [--repeats N] [--subject RESULT] [--results FOLDER]
 
-Each round calls one program after another, so that whatever else the machine does falls on all of
-them; labels and sizes, or the other's membership, are part of each call. Labels are held to the
-certificate and to one another before anything is timed. ``ratio`` is the median of a program's time
-over ours in the same round; ``cpu_ms`` is processor time of all threads, which other work on the
-machine lengthens less. A program that is not installed has a row that says so.
+Each round calls one program after another, so that other work of the machine affects all of them;
+labels and sizes, or the other's membership, are part of each call. Labels are checked by the
+certificate and against each other before anything is timed. ``ratio`` is the median of a program's
+time over ours in the same round; ``cpu_ms`` is processor time of all threads, which other work on
+the machine lengthens less. A program that is not installed has a row that says so.
 """
 
 from __future__ import annotations

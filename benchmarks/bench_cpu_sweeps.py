@@ -1,4 +1,4 @@
-"""Searches on the cores of the host: sweeps beside SciPy, and every choice beside its alternative.
+"""Searches on the cores of the host: sweeps compared with SciPy, and each choice with the other.
 
 Command: python benchmarks/bench_cpu_sweeps.py [--nodes N,N] [--size N] [--part scipy,ways,single]
 
@@ -9,7 +9,7 @@ forced, sweeps and single searches, and what ``msbfs`` chooses is held to the be
 the repeats; ``chosen_to_best``). single: one search beside SciPy's, a queue, and a
 direction-optimising search as published, from the same sources.
 Every result is verified before anything is timed. ``others_busy``: share of the cores that other
-processes took meanwhile; with over 0.05 figures are too high.
+processes took in the meantime; with over 0.05 figures are too high.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Exact diameters of files and of generated graphs, beside other programs, and what each reduction
-is worth.
+"""Exact diameters of files and of generated graphs, compared with other programs, and the effect of
+each reduction.
 
 Command: python benchmarks/bench_diameter.py [FILE...] [--nodes N,N] [--top-down N,N] [--grid S,S]
 [--rmat SCALE:FACTOR,SCALE:FACTOR] [--question diameter,eccentricities,radius] [--device cpu,gpu]
@@ -7,7 +7,7 @@ Command: python benchmarks/bench_diameter.py [FILE...] [--nodes N,N] [--top-down
 
 FILE is what ``benchmarks/lib/graph_files.py`` reads; its largest weakly connected component is
 taken.
-On the host one thread a program, one core for all of them. Ours is certified before it is timed
+On the host each program has one thread, all on one core. Ours is certified before it is timed
 (where that takes few searches, else its path is), others must agree. Each other program runs in a
 process of its own; a call over ``--cutoff`` seconds is ended there and reported as ``> N s``. The
 time is that of one call on a graph in the program's own form.
@@ -128,7 +128,7 @@ class Bench:
         for name in names:
             timed = []
             for other, right in several:
-                value = right.diameter if question != "radius" else None  # others tell no radius
+                value = right.diameter if question != "radius" else None  # others report no radius
                 timed.append(time_program(name, other, question, cutoff_s, value))
                 if not {"median_ms", "cutoff_s"} & timed[-1].keys():
                     break
@@ -185,7 +185,7 @@ def effective(graph: CSRGraph, longest: int) -> Row:
 
 
 def reductions(question: str) -> Iterator[str]:
-    """Names of what can be switched off, and matters for the question."""
+    """Names of reductions that can be switched off and matter for the question."""
     of_all = ("sweeps", "territories") if question == "eccentricities" else ("sweeps",)
     for field in fields(Strategy):
         is_used = field.name != "territories" if question == "diameter" else field.name in of_all
@@ -230,7 +230,7 @@ def main() -> None:
     try:
         for name, make in graphs(*made):
             bench.graph(name, make)
-    finally:  # a run that is ended keeps what it measured
+    finally:  # a stopped run keeps what it measured
         reported = others.n_cores()
         record(arguments.subject, bench.rows, arguments.results, cores_of_others=reported)
 

@@ -3,8 +3,8 @@
 Command: python benchmarks/bench_effective.py [--nodes N,N] [--grid SIDE] [--ases N] [--routers N]
 [--peers NODES] [--threads N] [--device cpu|gpu] [--subject RESULT] [--folder FOLDER]
 
-A row a graph: seconds of one call, those of the cores in it (which tell more where other work
-shares them), the value, and how far the estimate is from it beside the error that it states.
+One row per graph: seconds of one call, processor seconds (more reliable if other work
+shares the cores), the value, and the estimate's deviation from it beside its stated error.
 Where igraph is installed its histogram of path lengths, the same sums on one core, is compared and
 timed on graphs of at most ``--peers`` nodes. The last row is all ASes of an Internet in one shard.
 """

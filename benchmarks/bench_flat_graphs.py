@@ -1,14 +1,15 @@
-"""Widths of graphs whose eccentricities are nearly equal, beside the sweep from every node.
+"""Widths of graphs whose eccentricities are nearly equal, compared with a sweep from every node.
 
 Command: python benchmarks/bench_flat_graphs.py [--families NAME,NAME] [--repeats N]
 [--subject RESULT] [--results FOLDER]
 
-On circulants, tori, rings, Watts-Strogatz and random regular graphs bounds tell little; attachment
-graphs, trees and cut grids stand beside them, where bounds tell much. A round calls each question
-and then the sweep from every node, in each of its forms, so that whatever else the machine does
-falls on all of them. Times are processor time of one thread, medians over rounds. ``ratio`` is the
+On circulants, tori, rings, Watts-Strogatz and random regular graphs bounds help little; attachment
+graphs, trees and cut grids, where bounds help much, are measured too. A round calls each question
+and then the sweep from every node, in each of its forms, so that other work of the machine affects
+all of them. Times are processor time of one thread, medians over rounds. ``ratio`` is the
 question's time divided by that of the fastest form: sweeps that note eccentricities, sweeps that
-count pairs, and (told from 64 sources) a search from each node. Answers are held to the sweep's.
+count pairs, and (scaled from 64 sources) a search from each node. Answers are compared with the
+sweep's.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ QUESTIONS: dict[str, Callable[[CSRGraph], Any]] = {
     "periphery": periphery,
     "eccentricities": eccentricities,
 }
-N_SINGLE = 64  # sources whose searches tell what one from each node takes
+N_SINGLE = 64  # sources from whose searches the time of one from each node is scaled
 
 
 def sweep_every_node(graph: CSRGraph) -> np.ndarray:

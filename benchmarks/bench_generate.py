@@ -1,11 +1,11 @@
 """Synthetic topologies: seconds and memory to arrays, to a BRITE file and to a store.
 
 Command: python benchmarks/bench_generate.py [--routers N] [--internet-routers N] [--ases N]
-Writes benchmarks/results/generate_<cores>_cores.json. Each subject runs in a process of its own:
+Writes benchmarks/results/generate_<cores>_cores.json. Each subject runs in its own process:
 `first_s` is its first call, which compiles where nothing is cached yet, `wall_s` the median of the
 `n_runs` after it (of one where it is long), `peak_rss_mib` the process's. Before anything is timed,
 graphs of 400,000 routers are made on 1, 2 and 3 threads, validated and compared by their hash.
-`copy_s` is what writing as many bytes and an fsync cost, beside the file's `write_s`.
+`copy_s` is the time to write the same number of bytes with an fsync, beside the file's `write_s`.
 """
 
 from __future__ import annotations

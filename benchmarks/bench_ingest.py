@@ -3,7 +3,7 @@
 Command: python benchmarks/bench_ingest.py [--traces N] [--edges N] [--subject RESULT] [FILE...]
 Writes benchmarks/results/ingest.json. FILE is any file of traces; without one, the measurements in
 data/samples/lab are taken, one of each format. A file is repeated by appending it to itself (gzip
-members one behind another), read once before the clock runs, and then ``--repeats`` times. Rates
+members in a row), read once before the clock runs, and then ``--repeats`` times. Rates
 are of the median of processor time, so that a busy machine does not change them; one thread does
 it all, pinned to one core. The edge list is that of a preferential attachment graph, plain and
 packed by gzip. What is timed: opening, hashing, decompressing, decoding, counting.
@@ -32,7 +32,7 @@ LAB = Path(__file__).resolve().parents[1] / "data" / "samples" / "lab"
 
 
 def read(path: Path) -> tuple[ReadReport, float, float]:
-    """Read a file to its end; what became of it, seconds of processor and of wall time."""
+    """Read a file to its end; its report, seconds of processor and of wall time."""
     report = ReadReport(str(path))
     cpu, wall = time.process_time(), time.perf_counter()
     for _ in open_reader(path, report)[1]:

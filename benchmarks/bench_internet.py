@@ -1,11 +1,11 @@
-"""A synthetic Internet from Parquet store to finished tables: seconds, memory, and where they go.
+"""A synthetic Internet from Parquet store to finished tables: time and memory of each part.
 
 Command: python benchmarks/bench_internet.py [--scale S] [--device auto|cpu|gpu] [--no-pages]
 Writes benchmarks/results/internet_<cores or GPUs>.json. The Internet (47,000 ASes, 50 million
 routers, 100 million links) is made by ``pipeline.generate`` and written to a store before, or found
 there (--store). A small one is analyzed first, so that all code is compiled.
 
-What is timed is `hopscope analyze --no-pages` as a process of its own, from its start to its end:
+What is timed is `hopscope analyze --no-pages` as its own process, from its start to its end:
 it opens a cluster, reads graphs, searches from every ingress and writes the tables. The store is in
 the page cache, as after a night's ingest. Then pages are written, timed apart.
 
@@ -50,7 +50,7 @@ SMALL = (50, 20_000)  # ASes and routers of what is analyzed first
 
 
 def make_store(store: Path, n_ases: int, n_routers: int, seed: int, reported: Path) -> None:
-    """Write an Internet to a store; seconds of both steps to ``told``. A process of its own."""
+    """Write an Internet to a store; seconds of both steps to ``reported``. A separate process."""
     generate_internet(*SMALL)  # compile
     started = time.perf_counter()
     graphs = generate_internet(n_ases, n_routers, seed=seed)
@@ -62,13 +62,13 @@ def make_store(store: Path, n_ases: int, n_routers: int, seed: int, reported: Pa
 
 
 def analyze(config: AnalyzeConfig, pages: bool, reported: Path) -> None:
-    """Measure and report, then the pages; when what happened to ``told``. A process of its own."""
+    """Measure and report, then the pages; times to ``reported``. A separate process."""
     from pipeline.stages.analyze import measure_stage, report_stage
 
     stamps: dict[str, Any] = {}
 
     def note(progress) -> None:
-        stamps.setdefault(progress.stage, time.time())  # the first is told once all is planned
+        stamps.setdefault(progress.stage, time.time())  # the first comes after the planning
 
     began = time.time()
     measurement = measure_stage(config, note)
@@ -87,7 +87,7 @@ def analyze(config: AnalyzeConfig, pages: bool, reported: Path) -> None:
 
 
 def in_process(target, *given) -> tuple[float, float, MemorySampler]:
-    """Run in a fresh process: when it began and ended, and its memory meanwhile."""
+    """Run in a fresh process: when it began and ended, and its memory in the meantime."""
     process = multiprocessing.get_context("spawn").Process(target=target, args=given)
     began = time.time()
     process.start()

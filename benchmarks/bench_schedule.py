@@ -1,14 +1,14 @@
-"""Schedules compared, as the field's tables do: time, speed-up, gain of each GPU, busy share.
+"""Schedules compared, as in earlier work: time, speed-up, gain of each GPU, busy share.
 
 ``python benchmarks/bench_schedule.py [--parts tables,long,...] [--workers 1,2,4] [--device gpu]
 [--scale 0.02] [--seconds 330] [--breakdown]``
 
 Parts, each on 1, 2, 4, ... workers (a GPU each, or a core each):
 
-- ``tasks``: what a task without work costs;
+- ``tasks``: cost of an empty task;
 - ``tables``: 50 and 100 ingresses of ASes of 4.6, 4.8 and 6.7 M routers, ``--pack 1`` by the
   schedules barrier, striding and free, and ``--pack auto``;
-- ``long``: searches worth 20 ms or more: those of the field's original of two kernels (on GPUs),
+- ``long``: searches of 20 ms or more: those of the published original with two kernels (on GPUs),
   and ours repeated up to 20 ms;
 - ``many``: 100, 1,000 and 4,000 ingresses of one AS, and of many ASes, as sweeps;
 - ``uneven``: ASes of very different sizes, largest first and in random order; and one GPU kept
@@ -21,7 +21,7 @@ sequential baseline is a plain queue search on one core, ingress after ingress: 
 these, ``gain_of_last`` that on the count before. Results are compared: among all runs of the same
 ingresses, and with the baseline's.
 
-A row is printed as soon as it is there. What the time did not suffice for is named in the last.
+Each row is printed as soon as it is measured. The last one names what there was no time for.
 """
 
 from __future__ import annotations
@@ -69,14 +69,14 @@ from pipeline.schedule.transport.drive import SCHEDULES
 from pipeline.store import Snapshot
 
 N_SEQUENTIAL = 2  # searches of the baseline that are measured
-ENOUGH_S = 1.0  # seconds of repeats of one run; at most the number asked for
+ENOUGH_S = 1.0  # seconds of repeats of one run; at most the requested number
 HALF_S = 10e-3  # seconds that a slowed worker runs, and stands still, in turn
 PAYS = 1.1  # gain of the last workers added from which they pay
 
 
 @dataclass
 class Bench:
-    """What all runs share: where time is kept, and what each was found to take."""
+    """Shared by all runs: the time left, and the measured times."""
 
     device: str
     seconds: float
@@ -91,7 +91,7 @@ class Bench:
     left_out: list[str] = field(default_factory=list)
 
     def has_time(self, what: str) -> bool:
-        """Whether to begin something; what is not begun is named at the end."""
+        """Whether to begin something; what is not begun is listed at the end."""
         if time.monotonic() - self.started < self.seconds:
             return True
         self.left_out.append(what)
@@ -378,7 +378,7 @@ def main(given: list[str] | None = None) -> None:
             for row in all_rows(bench, arguments, Path(scratch)):
                 print(json.dumps(row), flush=True)
                 rows.append(row)
-        finally:  # of what was cut short there is what was measured
+        finally:  # a part that was cut short keeps its measurements
             with contextlib.redirect_stdout(io.StringIO()):  # rows have been printed
                 path = record(subject, rows, arguments.folder, scale=arguments.scale)
     print(path)

@@ -1,4 +1,4 @@
-"""Searches of one AS, of a long graph and of many ASes, beside other programs.
+"""Searches of one AS, of a long graph and of many ASes, compared with other programs.
 
 Command: python benchmarks/bench_searches.py [--nodes N,N] [--grid SIDE] [--shard GRAPHS]
 [--sources N,N] [--device cpu,gpu] [--programs NAME,NAME] [--subject RESULT]
@@ -248,7 +248,7 @@ def _check_equal(found: np.ndarray, expected: np.ndarray, message: str) -> None:
 
 
 def compile_times(devices: list[Device]) -> Iterator[Row]:
-    """Seconds that a process pays once: compiled code made, or loaded from where it is kept."""
+    """Seconds that each process pays once: code compiled, or loaded from its cache."""
     on_host_s = compile_cpu()  # certificates run there, whatever is measured
     if "cpu" in devices:
         yield {"what": "compile", "device": "cpu", "wall_s": round(on_host_s, 3)}

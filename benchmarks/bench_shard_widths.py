@@ -2,7 +2,7 @@
 
     python benchmarks/bench_shard_widths.py --subject shard_widths_h200
 
-The shard of all ASes lies on the device when the clock starts; answers are home when it stops.
+The shard of all ASes is on the device when the clock starts; answers are on the host when it stops.
 Some ASes, the largest among them, are answered again on a core; their diameters are certified where
 that takes few searches, else their paths are. Radii of those so large that it takes a core minutes
 are not.

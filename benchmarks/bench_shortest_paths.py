@@ -1,4 +1,4 @@
-"""Shortest paths by weight from one source, and weighted widths, beside other programs.
+"""Shortest paths by weight from one source, and weighted widths, compared with other programs.
 
 Command: python benchmarks/bench_shortest_paths.py [--nodes N,N] [--grid SIDE] [--device cpu,gpu]
 [--brute NODES] [--subject RESULT]
@@ -7,7 +7,7 @@ Weights are seeded: whole numbers from 1 to 1,000. Each row of a search is the w
 on arrays that lie on the device already, from one source after another, the device idle before and
 after; ours is certified before it is timed, others agree with it. Each row of a width is one call.
 No other program here bounds weighted eccentricities, so theirs are a search from each node
-(``--brute``: on graphs of at most so many nodes), cut off at ``--cutoff`` seconds.
+(``--brute``: on graphs of at most that many nodes), cut off at ``--cutoff`` seconds.
 All programs use one core; what is not installed is left out.
 """
 
@@ -144,7 +144,7 @@ def time_widths(name: str, graph: CSRGraph, device: str, most: int) -> list[Row]
 def time_brute(name: str, graph: CSRGraph, cutoff_s: float) -> list[Row]:
     """A row a program: all eccentricities; of the others by a search from each node.
 
-    ``cpu_s`` tells more than ``wall_s`` where other work shares the cores.
+    ``cpu_s`` is more reliable than ``wall_s`` if other work shares the cores.
     """
     busy = time.process_time()
     wall_s, ours = time_once(weighted_widths, graph, ["eccentricities"])

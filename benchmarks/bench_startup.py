@@ -1,9 +1,9 @@
-"""What a command spends before and beside its work: imports, help, and an analysis of few routers.
+"""Overhead of a command: imports, help, and an analysis of few routers.
 
     python benchmarks/bench_startup.py
     python benchmarks/bench_startup.py --repository ../before --subject startup_2_cores_before
 
-Every command is a process of its own; medians of ``--repeats``, after one that is not counted. What
+Every command is its own process; medians of ``--repeats``, after one that is not counted. What
 is timed is the repository named, by this Python: two checkouts can be compared in alternation
 (``--repository A --repository B``: rows of both).
 

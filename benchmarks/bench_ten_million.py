@@ -112,7 +112,7 @@ def memory_kib(pids: list[int]) -> tuple[int, int]:
 
 
 def stored_bytes(folder: Path) -> int:
-    """Bytes of the files below a folder that changes meanwhile."""
+    """Bytes of the files below a folder that changes in the meantime."""
     total = 0
     for where, _, names in os.walk(folder):
         for name in names:

@@ -1,4 +1,4 @@
-"""The same figures of two states of this project, measured in turn on one machine.
+"""The same figures for two versions of this project, measured alternately on one machine.
 
 Command: python benchmarks/bench_two_states.py BEFORE [--after PATH] [--figures NAME,NAME]
 [--device cpu|gpu] [--rounds N] [--atlas FILE] [--subject RESULT]
@@ -40,7 +40,7 @@ def measured(state: Path, figure: str, inputs: Path, device: str) -> float:
     """Milliseconds of a figure, in a process that imports nothing but this state."""
     command = [sys.executable, str(REPOSITORY / "benchmarks" / "lib" / "figures.py")]
     environment = dict(os.environ)
-    # What the environment names stays behind the state: packages may lie there.
+    # Paths of the environment come after the state's: packages may be there.
     environment["PYTHONPATH"] = os.pathsep.join(
         filter(None, (str(state), environment.get("PYTHONPATH")))
     )

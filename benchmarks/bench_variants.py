@@ -1,4 +1,4 @@
-"""Searches in the forms that papers compare, beside our own, on one GPU.
+"""Forms of a search that papers study, compared with our own, on one GPU.
 
 Command: python benchmarks/bench_variants.py [--device gpu] [--variant NAME ...|all]
 [--graph NAME ...] [--arcs N] [--repeats N] [--subject RESULT] [--folder FOLDER]
@@ -7,7 +7,7 @@ or, on any machine: python benchmarks/bench_variants.py --docs
 A variant is choices joined by ``+``: ``warp``, ``hybrid+padded+busy-wait``; docs/variants.md says
 what they are. Graphs: ``attachment-N`` of N routers, ``grid-SIDE``, and two of as many arcs:
 ``regular-D``, where every node has D neighbours, and ``uneven-D``, of preferential attachment with
-as many nodes and D neighbours in the mean.
+as many nodes and D neighbours on average.
 
 Each call is timed on the device, by events around all that it launches, allocations and read-backs
 between them included; the median is over searches from ``--repeats`` random routers, the same for
@@ -98,7 +98,7 @@ class Bench:
         times_ms: dict[str, list[float]] = {form: [] for form in calls}
         gc.disable()
         try:
-            for source in sources:  # all forms in turn, so that a card's moods hit all alike
+            for source in sources:  # in turn, for equal conditions
                 for form, call in calls.items():
                     times_ms[form].append(event_ms(call, source))
         finally:

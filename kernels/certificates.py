@@ -1,4 +1,4 @@
-"""Certificates: each refuses a result that is wrong, by code that shares nothing with the search.
+"""Certificates: each rejects a wrong result, by code that shares nothing with the search.
 
 They raise ``CheckError``. One is compiled, or loaded from numba's cache, when it is imported.
 """

@@ -232,7 +232,7 @@ def device_of(array: Any) -> Device:
 
 
 def to_host(array: Any) -> Any:
-    """The array as NumPy, copied only if it lies on a GPU; lists and None stay what they are."""
+    """The array as NumPy, copied only if it is on a GPU; lists and None are unchanged."""
     return array.get() if hasattr(array, "get") else array
 
 

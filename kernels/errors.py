@@ -1,4 +1,4 @@
-"""Errors that kernels raise; each is also a builtin, so that callers need not know us."""
+"""Errors that kernels raise; each is also a builtin, so that callers need not import them."""
 
 from __future__ import annotations
 
@@ -24,4 +24,4 @@ class HostMemoryError(KernelError, MemoryError):
 
 
 class CheckError(KernelError, AssertionError):
-    """A result is not what it claims: its certificate refuses it."""
+    """A result is wrong: its certificate rejects it."""

@@ -1,7 +1,7 @@
-"""The parts of a search for exact eccentricities, for whoever runs its searches elsewhere.
+"""The parts of an exact eccentricity search, for a caller that runs its searches elsewhere.
 
-``EccentricityBounds`` says which node to search next and takes what came of it, in any order.
-``CoreSearches`` and ``implied_on_gpu`` search, and say what that implies for all nodes.
+``EccentricityBounds`` chooses the next node to search and takes results in any order.
+``CoreSearches`` and ``implied_on_gpu`` search, and return the implied bounds of all nodes.
 Importing this compiles them, or loads them from numba's cache.
 """
 

@@ -1,4 +1,4 @@
-"""This machine, as kernels on its cores see it: cores, threads, memory, what must be compiled."""
+"""The host machine: cores, threads, memory, and what must be compiled for it."""
 
 from kernels._cpu.compile import Work, compile_cpu, compiled_modules, is_compiled
 from kernels._cpu.memory import check_fits

@@ -1,4 +1,4 @@
-"""A real browser for tests; tests that ask for it skip, with the reason, where there is none.
+"""A real browser for tests; tests that need it are skipped, with the reason, if there is none.
 
 A test module says ``pytest_plugins = ("tests.browser",)`` and asks for ``browser`` or ``page``.
 """

@@ -28,7 +28,7 @@ def modules() -> list[str]:
 
 
 def marker() -> Path | None:
-    """A file beside what numba keeps that tells that all is there; None where it keeps nothing."""
+    """A file in numba's cache that marks it as complete; None if there is no cache."""
     facts = (platform.python_version(), version("numba"), version("numpy"), platform.node())
     folder = os.environ.get("NUMBA_CACHE_DIR")
     return Path(folder) / f"compiled-tests-{'-'.join(facts)}" if folder else None

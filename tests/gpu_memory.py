@@ -1,4 +1,4 @@
-"""What calls allocate on a GPU, and calls with little memory left; need CuPy once entered."""
+"""Allocations of calls on a GPU, and calls with little memory left; need CuPy once entered."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What ``make serve`` runs, once for all tests that ask for ``served``: seconds to start.
+"""``make serve``, run once for all tests that use ``served``, since it takes seconds to start.
 
 Who stops it does so in test_prefect_stops.py, which comes last.
 """

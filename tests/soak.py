@@ -1,4 +1,4 @@
-"""Repetitions: a few seeded ones in ``make test``, all of them in ``make soak``.
+"""Tests with many cases: a few seeded ones in ``make test``, all of them in ``make soak``.
 
 ``make soak`` sets HOPSCOPE_SOAK and SEED, runs the tests marked ``soak`` (every test of hypothesis
 is, and whatever asks for ``WHOLE``) and writes benchmarks/results/soak.json.

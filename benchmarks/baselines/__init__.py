@@ -69,7 +69,7 @@ def _gpu_baseline(graph: CSRGraph, source: int, name: str) -> BFSResult:
 def dijkstra(graph: CSRGraph, source: int) -> SSSPResult:
     """Dijkstra's algorithm [1]_ with an indexed heap on one core: the sequential baseline.
 
-    Results as ``sssp``. O((n_nodes + n_arcs) log n_nodes), 24 bytes a node.
+    Results as ``sssp``. O((n_nodes + n_arcs) log n_nodes), 24 bytes per node.
 
     Raises
     ------

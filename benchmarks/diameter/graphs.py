@@ -1,4 +1,4 @@
-"""Graphs whose diameters are timed, and what is told of each: sizes, triangles, clustering."""
+"""Graphs whose diameters are timed, and facts about each: sizes, triangles, clustering."""
 
 from __future__ import annotations
 

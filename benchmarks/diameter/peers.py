@@ -1,7 +1,7 @@
-"""Diameters by other programs, each in a process of its own, whose calls are cut off.
+"""Diameters by other programs, each in its own process, whose calls are cut off.
 
 The child (``python -m benchmarks.diameter.peers``) takes a graph from a file, makes it the
-program's own, and prints one line a call. An alarm that nothing catches ends it when a call takes
+program's own, and prints one line per call. An alarm that nothing catches ends it when a call takes
 too long, also in the midst of another program's compiled code.
 """
 

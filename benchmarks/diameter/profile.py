@@ -1,9 +1,9 @@
-"""Where the time of a diameter goes: to initialise, choose, search, update bounds.
+"""Profile of a diameter: time to initialise, choose, search, update bounds.
 
 Searches whose levels are kept are one compiled call that chooses, searches and updates bounds: a
 part of their own.
 
-The driver is not changed for it: while ``timed_parts`` lasts, its functions are wrapped. Each
+The solver is not changed for it: while ``timed_parts`` is active, its functions are wrapped. Each
 moment counts for the innermost wrapped function; what is in none of them is ``other``.
 """
 
@@ -113,7 +113,7 @@ def owner_of(module: str, name: str) -> tuple[Any, str]:
 
 @contextmanager
 def timed_parts(device: str = "cpu") -> Iterator[Parts]:
-    """Wrap the functions of a device's driver while it lasts."""
+    """Wrap the functions of a device's solver inside the context."""
     with ExitStack() as wraps:
         parts = Parts(waiter(device))
         for module, name, part in WRAPPED[device]:

@@ -1,4 +1,4 @@
-"""A planned network as Linux network namespaces: one a router or host, veth pairs as links.
+"""A planned network as Linux network namespaces: one per router or host, veth pairs as links.
 
 No namespace has an interface to the outside, so all traffic stays inside. Needs root and iproute2,
 and nft for silent routers.

@@ -1,9 +1,9 @@
-"""What bounds a search: the bytes it moves, and how fast this machine copies bytes.
+"""Limits of a search: the bytes it moves, and the rate at which this machine copies bytes.
 
 Two counts bracket the truth, both from shapes alone, whatever the code does:
 
 * ``least``: each pass over the graph reads ``indptr`` and ``indices`` once, and what is requested
-  is written once. In a sweep that is a bit a node and source, written and read back, and a byte
+  is written once. In a sweep that is one bit per node and source, written and read back, and a byte
   each where levels are requested. A pass serves up to LANES sources.
 * ``most``: nothing is saved and nothing is found in a cache. Each time a node is newly reached by
   some source of a pass, all its arcs are read, a sector of memory for the head of each, and three

@@ -196,7 +196,7 @@ def _fetch(store: Path) -> float:
 
 
 def _analyze(store: Path, device: str, state: Path) -> float:
-    """The command as a process of its own, from its start to its end, pages left out."""
+    """The command as its own process, from its start to its end, pages left out."""
     out = store.parent / "reports"
     command = [sys.executable, "-m", "pipeline.cli", "analyze", "--store", str(store)]
     started = time.perf_counter()

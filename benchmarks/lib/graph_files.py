@@ -1,4 +1,4 @@
-"""Graphs that others publish as files, for benchmarks; what the product reads itself it reads here.
+"""Published graph files, for benchmarks; formats of the product are read by its readers.
 
 Command: python benchmarks/lib/graph_files.py --attachment N [--seed S] FILE.txt[.gz]
 Writes a seeded preferential attachment graph as the edge list that SNAP publishes.

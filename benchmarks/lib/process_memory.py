@@ -13,7 +13,7 @@ EVERY_S = 0.1
 class MemorySampler:
     """Samples a process and its descendants until it is left as a context.
 
-    Memory is the proportional set size (Pss) where the system tells it: a page that n processes
+    Memory is the proportional set size (Pss) if the system reports it: a page that n processes
     share counts 1/n in each. Elsewhere it is the resident set size, which counts shared pages
     again in each process.
 

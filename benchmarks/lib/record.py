@@ -1,4 +1,4 @@
-"""Write down what a benchmark measured, with all that is needed to repeat it."""
+"""Record what a benchmark measured, with everything needed to repeat it."""
 
 from __future__ import annotations
 

@@ -66,7 +66,8 @@ def time_calls(
 
     Notes
     -----
-    Nothing is thrown away: warm up before. The garbage collector rests meanwhile, as in timeit.
+    Nothing is thrown away: warm up before. The garbage collector rests in the meantime, as in
+    timeit.
     """
     times: list[float] = []
     collects = gc.isenabled()
@@ -101,7 +102,7 @@ class OtherWork:
         self.started = self._now()
 
     def n_cores(self) -> float | None:
-        """None where the system does not tell."""
+        """None if the system does not report it."""
         if self.started is None or (now := self._now()) is None:
             return None
         wall_s, others_s = (after - before for before, after in zip(self.started, now, strict=True))

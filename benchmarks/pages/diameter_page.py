@@ -3,7 +3,7 @@
 Command: python benchmarks/pages/diameter_page.py [--results FOLDER] [--docs FOLDER]
 
 Reads every ``diameter*.json`` that ``bench_diameter.py`` wrote and puts tables between the marks.
-Where two files tell the same of one machine, the newer one counts.
+If two files of one machine have the same measurement, the newer one is used.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Row = dict[str, Any]
 
 
 def load(results: Path) -> list[Row]:
-    """Rows of all files, each with its machine; of two that tell the same the newer one."""
+    """Rows of all files, each with its machine; of two with the same measurement the newer one."""
     newest: dict[tuple, Row] = {}
     runs = [json.loads(path.read_text()) for path in sorted(results.glob("diameter*.json"))]
     for run in sorted(runs, key=lambda run: run["date"]):
@@ -44,7 +44,7 @@ def load(results: Path) -> list[Row]:
             names = ("what", "graph", "device", "by", "without")
             key = (machine, *(row.get(name) for name in names))
             before: Row = {}
-            if row["what"] == "graph":  # the same on every machine; a later run may tell less
+            if row["what"] == "graph":  # the same on every machine; a later run may report less
                 machine, key = "", ("", *key[1:])
                 before = newest.get(key, {})
             newest[key] = before | about | row | {"machine": machine}
@@ -98,7 +98,7 @@ def graph_table(rows: list[Row]) -> Iterator[str]:
 
 
 def time_table(question: str, rows: list[Row]) -> Iterator[str]:
-    """A row a graph: ours, every other program, and the ratios."""
+    """One row per graph: ours, every other program, and the ratios."""
     others = [name for name in (*PEERS, *BASELINES) if any(row["by"] == name for row in rows)]
     has_searches = any("n_searches" in row for row in rows if row["by"] == OURS)
     title = [f"{question}, ms", OURS, *(["searches"] if has_searches else []), *others]

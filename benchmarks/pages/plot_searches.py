@@ -3,8 +3,8 @@
 Command: python benchmarks/pages/plot_searches.py [--results FOLDER] [--docs FOLDER]
 
 Reads every ``searches*.json`` that ``bench_searches.py`` wrote, writes ``images/searches_*.svg``
-below docs, and puts pictures and tables between the marks in ``benchmarks.md``. Where two files
-tell the same of one machine, the newer one counts.
+below docs, and puts pictures and tables between the marks in ``benchmarks.md``. If two files
+of one machine have the same measurement, the newer one is used.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def plots(rows: list[Row]) -> Iterator[tuple[str, str, str]]:
 
 
 def by_sources(ours: list[Row]) -> Iterator[Line]:
-    """A line a graph and machine, over the number of sources."""
+    """One line per graph and machine, over the number of sources."""
     rows = where(ours, what="msbfs")
     places = dict.fromkeys((row["place"], row["graph"]) for row in rows)
     for color, (place, graph) in enumerate(places):

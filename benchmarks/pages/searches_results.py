@@ -16,7 +16,7 @@ Row = dict[str, Any]
 def load(results: Path) -> list[Row]:
     """Rows of all files, each with its machine and the rate of a copy in the same run.
 
-    Of two rows that tell the same the newer one is kept.
+    Of two rows with the same measurement the newer one is kept.
     """
     newest: dict[tuple, Row] = {}
     runs = [json.loads(path.read_text()) for path in sorted(results.glob("searches*.json"))]
@@ -44,7 +44,7 @@ def _order(row: Row) -> tuple:
 
 
 def name_places(rows: Iterable[Row]) -> None:
-    """Give each row its ``place``, as short as tells machines apart: ``H200``, ``2 cores``."""
+    """Give each row its ``place``, the shortest distinct name: ``H200``, ``2 cores``."""
     machines = {row["machine"] for row in rows}
     short_names = {machine: short_name(machine) for machine in machines}
     for row in rows:

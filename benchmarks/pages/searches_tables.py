@@ -54,7 +54,7 @@ def machine_section(machine: str, rows: list[Row]) -> Iterator[str]:
 
 
 def time_rows(rows: list[Row], graphs: list[str]) -> Iterator[str]:
-    """A line a kind of search and program."""
+    """One line per kind of search and program."""
     rows = [row for row in rows if "graph" in row and row["what"] != "msbfs_shard"]
     order = {what: i for i, what in enumerate(KINDS)}
     keys = sorted(

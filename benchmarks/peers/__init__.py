@@ -1,4 +1,4 @@
-"""Other programs that search the same graphs, timed beside ours.
+"""Other programs that search the same graphs, timed in the same run.
 
 To add one: a module here with a class like ``Peer``, and a line in ``PEERS``. A peer holds a graph
 in its own form, made before the clock runs; what it is asked is what its user would write.

@@ -5,7 +5,7 @@ Bradley, Liu, Bryant, Burtscher and others: Fast exact diameter computation of s
 farther apart than the bound one lies outside the ball of half the bound around that node, so those
 within are not searched. Chains: of all nodes no farther from where a chain of degree 2 begins than
 its tip is, none has a larger eccentricity than the tip. Eliminate: nodes within bound minus
-eccentricity of a searched node are no candidates. Balls grow whenever the bound does.
+eccentricity of a searched node are not candidates. Balls grow whenever the bound does.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class FDiam:
 
 
 class BruteForce:
-    """One search a node, by a queue; of large graphs as many as ``budget_s`` allows."""
+    """One search per node, by a queue; of large graphs as many as ``budget_s`` allows."""
 
     threads = 1
     budget_s = 3.0

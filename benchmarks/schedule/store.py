@@ -21,7 +21,7 @@ FIRST_ASN = 64512
 class Size:
     """One AS: routers, and links that each brings; the mean degree is twice that.
 
-    ``copy`` tells ASes of one size apart: it is the seed.
+    ``copy`` distinguishes ASes of one size: it is the seed.
     """
 
     n_nodes: int

@@ -11,7 +11,7 @@ Lists = Literal["offsets", "pointers", "padded"]
 MAPPINGS: tuple[Mapping, ...] = get_args(Mapping)
 LISTS: tuple[Lists, ...] = get_args(Lists)
 READ_ONLY, BUSY_WAIT = "read-only", "busy-wait"
-# What differs from the plain form: lists at offsets, plain loads, a launch a level.
+# What differs from the plain form: lists at offsets, plain loads, one launch per level.
 DIFFERENCES = (*LISTS[1:], READ_ONLY, BUSY_WAIT)
 
 
@@ -45,7 +45,7 @@ class Variant:
 
 
 def parse(name: str) -> Variant:
-    """The variant of a name: choices joined by +, in any order; without a mapping a thread a node.
+    """The variant of a name: choices joined by +, in any order; by default one thread per node.
 
     Raises
     ------

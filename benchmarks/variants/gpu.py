@@ -24,7 +24,7 @@ from kernels.breadth_first import node_of
 from kernels.errors import DeviceError
 from kernels.types import LEVEL, NODE, OFFSET, UNREACHED
 
-# hybrid: a warp shares lists from so many places on, in the mean of a frontier: half a warp works.
+# hybrid: a warp shares lists from so many places on, on average of a frontier: half a warp works.
 WARP_FROM = 16
 POINTER_ALIGNMENT = 4  # nodes, 16 bytes: as malloc on a device aligns
 CONTROL = 14  # int32 words of struct Control
@@ -111,7 +111,7 @@ def search(
         The graph as ``variant.lists``.
     source : int
     warp_from : int
-        hybrid: from how many places of a list on, in the mean of a frontier, warps share lists.
+        hybrid: from how many places of a list on, on average of a frontier, warps share lists.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def _wait(variant: Variant, graph: tuple, level: Any, control: Any, warp_from: i
 
 
 def _launch_levels(variant: Variant, graph: tuple, level: Any, control: Any, warp_from: int) -> int:
-    """A launch a level."""
+    """One launch per level."""
     launch = {name: _launcher(variant, name, level.size) for name in ("thread", "warp")}
     # As variant_start says: the source's list is not known to be short.
     mapping: Mapping = "warp" if variant.mapping == "hybrid" else variant.mapping

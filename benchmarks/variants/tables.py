@@ -27,7 +27,7 @@ def load_runs(results: Path) -> list[Run]:
 
 
 def tables(runs: list[Run]) -> Iterator[str]:
-    """Lines of Markdown: a section a run."""
+    """Lines of Markdown: one section per run."""
     if not runs:
         yield NOT_YET
     for run in runs:

@@ -8,12 +8,12 @@
 //           anywhere. padded: CSR whose lists begin at multiples of 32 and end in -1s, so that a
 //           warp reads whole lines of 128 bytes.
 // Loads     of the graph: plain, or read-only (ld.global.nc): by the path that textures took.
-// Launches  level: a launch a level, the host reads a flag between them [1]. wait: one launch,
+// Launches  level: one launch per level, the host reads a flag between them [1]. wait: one launch,
 //           blocks wait for one another by spinning on a counter in memory [4].
 //
 // Output    level[v], hops from the source. Several threads may write level[v] at once: all write
 //           the same number.
-// Launch    1-D. variant_wait_*: cooperative, all blocks resident, or they spin for ever.
+// Launch    1-D. variant_wait_*: cooperative, all blocks resident, or they spin forever.
 //
 // [1] P. Harish, P. J. Narayanan, "Accelerating large graph algorithms on the GPU using CUDA",
 //     HiPC 2007.
@@ -124,7 +124,7 @@ __device__ __forceinline__ void expand(
     }
 }
 
-enum Mapping { HYBRID = 0, THREAD = 1, SHARED = WARP };  // threads a node
+enum Mapping { HYBRID = 0, THREAD = 1, SHARED = WARP };  // threads per node
 
 template <int MAPPING, int LISTS, bool READ_ONLY>
 __device__ __forceinline__ void search_waiting(
@@ -162,7 +162,7 @@ extern "C" __global__ void variant_start(
     }
 }
 
-// Copy the lists of a CSR graph to where they shall begin. A warp a node.
+// Copy the lists of a CSR graph to where they shall begin. One warp per node.
 extern "C" __global__ void variant_place(
     const offset_t* indptr, const node_t* indices, const offset_t n_nodes,
     const offset_t* start,  // (n_nodes,)

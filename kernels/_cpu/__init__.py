@@ -1,1 +1,1 @@
-"""What kernels on cores share: lanes, signatures, threads, memory, compiling ahead."""
+"""Shared by the kernels on cores: lanes, signatures, threads, memory, compiling ahead."""

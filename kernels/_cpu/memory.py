@@ -1,4 +1,4 @@
-"""How much memory the host has left; asked before anything large is allocated there."""
+"""Available memory of the host, checked before anything large is allocated there."""
 
 from __future__ import annotations
 
@@ -6,25 +6,25 @@ from pathlib import Path
 
 from kernels.errors import HostMemoryError
 
-SMALL = 64 << 20  # bytes that are allocated without asking
+SMALL = 64 << 20  # bytes that are allocated without a check
 _MEMINFO = Path("/proc/meminfo")
 _CGROUP = Path("/sys/fs/cgroup")
 
 
 def available_bytes() -> int | None:
-    """Bytes that this process can still have without swapping; None where nothing tells.
+    """Bytes that this process can still allocate without swapping; None if unknown.
 
-    What Linux calls available, or what the memory limit of the control group (a container's)
-    leaves, whichever is less.
+    The lesser of what Linux reports as available and what the memory limit of the control group (a
+    container's) leaves.
     """
     amounts = [_available(), _left_in_group()]
     return min((amount for amount in amounts if amount is not None), default=None)
 
 
 def check_fits(n_bytes: int, what: str) -> None:
-    """Raise HostMemoryError with the numbers if so much is known not to be there.
+    """Raise HostMemoryError with the numbers if that much is known not to be available.
 
-    Linux would grant it all the same, and kill the process once it is written to.
+    Linux would grant it anyway, and kill the process when it is written to.
     """
     if n_bytes <= SMALL:
         return

@@ -1,4 +1,4 @@
-"""How many threads the kernels of the host use, and the team that runs them.
+"""The number of threads of the host's kernels, and the team that runs them.
 
 Kernels release the GIL, so plain threads do; results never depend on how many there are.
 """

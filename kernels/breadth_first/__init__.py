@@ -64,7 +64,7 @@ def bfs(
 
     Notes
     -----
-    O(n_nodes + n_arcs) work, 8 bytes a node besides the graph (up to 12 where it has very many
+    O(n_nodes + n_arcs) work, 8 bytes per node besides the graph (up to 12 where it has very many
     levels). An isolated source reaches
     itself: level 0, eccentricity 0, n_reached 1. The result does not depend on the device.
     Direction-optimising [1]_; top-down levels on a GPU share the arcs of a queue out [2]_.

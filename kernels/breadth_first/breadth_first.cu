@@ -48,7 +48,7 @@ __device__ __forceinline__ bool is_in(const unsigned* map, const node_t v)
     return (map[v >> 5] >> (v & 31)) & 1;
 }
 
-// What a block found on a level, before it goes to the counts of all.
+// Counts of a block on a level, before they are added to those of all.
 struct BlockCounts {
     int n_found;
     unsigned long long found_arcs;
@@ -294,7 +294,7 @@ extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK) bfs_search(
     offset_t open_arcs = n_arcs - frontier_arcs;
     bool is_bottom_up = false, is_listed = true;
     // Another block may give the target level depth while this one still asks: only what was
-    // complete before counts, or some blocks would leave and the others wait for them for ever.
+    // complete before counts, or some blocks would leave and the others wait for them forever.
     while (n_front && !(target >= 0 && (unsigned)level[target] < (unsigned)depth)) {
         const bool is_wide = n_front * beta > n_nodes;
         is_bottom_up = is_wide && (is_bottom_up || frontier_arcs * alpha > open_arcs);

@@ -1,4 +1,4 @@
-"""BFS on one core, with numba: direction-optimising [1]_, and the plain queue it is held to.
+"""BFS on one core, with numba: direction-optimising [1]_, and the plain queue that checks it.
 
 The queue holds every reached node once, level after level; levels are filled in from it. One bit
 a node tells what was reached, so that what is read at random mostly lies in the nearest caches.
@@ -24,7 +24,7 @@ from kernels.types import N_FARTHEST, UNREACHED
 ALPHA = 15
 BETA = 18
 FEW = 4  # nodes of a frontier up to which a search is a chain of waits
-AHEAD = 8  # queue places between asking for a node's arcs and using them
+AHEAD = 8  # queue places between prefetching a node's arcs and using them
 ONE, SIX, LOW = np.uint64(1), np.uint64(6), np.uint64(63)
 
 

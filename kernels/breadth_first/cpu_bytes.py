@@ -1,4 +1,4 @@
-"""One search on one core that writes levels at once, a byte or two a node: for graphs in caches.
+"""One search on one core that writes levels at once, a byte or two per node: for graphs in caches.
 
 Nothing but the level of a node tells whether it was reached, so no bitmap is kept and no level is
 filled in afterwards. On graphs whose levels fit into the second cache this takes a third to a half
@@ -23,7 +23,7 @@ U1 = np.uintp(1)
 
 
 class Searched(NamedTuple):
-    """What a search came to."""
+    """Result of a search."""
 
     last_level: np.int64  # -1: twice that many do not fit into the dtype of levels
     n_reached: np.int64

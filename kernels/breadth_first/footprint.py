@@ -12,5 +12,5 @@ def scratch_words(n_nodes: int, n_arcs: int) -> list[int]:
 
 
 def gpu_bytes(n_nodes: int, n_arcs: int) -> int:
-    """Levels and scratch on a GPU: 8.5 bytes a node and a 16th of a byte an arc; no parents."""
+    """Levels and scratch on a GPU: 8.5 bytes per node and 1/16 byte per arc; no parents."""
     return 4 * n_nodes + 4 * sum(scratch_words(n_nodes, n_arcs))

@@ -25,7 +25,7 @@ from kernels._cpu.threads import Team, n_threads
 from kernels.connected.part import ONE, grow_part, is_in, missing_of
 
 LARGE = 1 << 20  # arcs from which threads share the rows; below, starting them costs more
-CHUNKS_EACH = 16  # runs of rows a thread: they end together though rows differ
+CHUNKS_EACH = 16  # runs of rows per thread: they end together though rows differ
 _AHEAD = 16  # arcs whose labels are requested early: 8 to 32 take within a sixth of the best
 
 
@@ -48,7 +48,7 @@ def _share(indptr: np.ndarray, indices: np.ndarray, label: np.ndarray, team: Tea
     part = grow_part(indptr, indices, team, runs) if len(indices) else None
     if part is None:
         label[:] = np.arange(n_nodes, dtype=label.dtype)
-        # Runs of like many arcs.
+        # Runs with similar numbers of arcs.
         starts = np.linspace(0, len(indices), n_runs + 1)[1:-1]
         rows = _runs([0, *np.searchsorted(indptr, starts).tolist(), n_nodes])
         team.run(lambda run: link_rows(indptr, indices, *run, label), rows)

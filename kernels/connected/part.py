@@ -1,4 +1,4 @@
-"""A connected part of a large graph, grown by passes over all nodes and held as a bit a node.
+"""A connected part of a large graph, grown by passes over all nodes and held as one bit per node.
 
 Most large graphs have one component of nearly all nodes. Bits of millions of nodes stay in a
 core's cache where labels do not, and a node is done with at its first neighbour in the part, as in
@@ -18,9 +18,9 @@ from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_U64
 from kernels._cpu.threads import Team
 
 N_SAMPLED = 1024  # arcs whose heads are looked at for one of many links
-BEGUN = 64  # one node of so many is searched for before passes begin
-TRIED = 8  # one run of so many tells whether the first pass is worth its while
-ENOUGH = 16  # one node of so many may be left
+BEGUN = 64  # one node of that many is searched for before passes begin
+TRIED = 8  # one run of that many shows whether the first pass pays off
+ENOUGH = 16  # one node of that many may remain
 Run = tuple[int, int]  # first word, and the one after the last
 
 ONE, _LAST = np.uint64(1), np.uint64(63)
@@ -42,7 +42,7 @@ def grow_part(
     Returns
     -------
     (ceil(n_nodes / 64),) uint64 or None
-        A bit a node. None where passes find less than half of the nodes: they take long to.
+        One bit per node. None where passes find less than half of the nodes: they take long to.
     """
     n_nodes = len(indptr) - 1
     part = np.zeros(-(-n_nodes // 64), np.uint64)

@@ -43,7 +43,7 @@ WIDE = 256  # sources of an estimate at once
 
 @dataclass(frozen=True, eq=False)
 class ShardEffectiveDiameters:
-    """Effective diameters of the graphs of a shard, a row a graph; on the host.
+    """Effective diameters of the graphs of a shard, one row per graph; on the host.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ from kernels.multi_source import msbfs, msbfs_shard
 from kernels.types import NODE, OFFSET
 
 ITEMS_EACH = 16  # runs of sweeps a thread: they end together though costs are estimates
-LARGE = 1 << 13  # nodes from which a graph has a GPU for itself: its own sweeps fill it
+LARGE = 1 << 13  # nodes from which a graph uses a GPU alone: its own sweeps fill it
 WINDOW = 128  # sources of a small graph at once: a sweep of a shard carries so many
 WIDE = 2048  # sources of a large graph at once, while its levels are few
 COUNTS = 1 << 24  # hop counts that are in memory at once, of a graph of many levels
@@ -52,7 +52,7 @@ def count_pairs(shard: Shard, chosen: np.ndarray) -> PairCounts:
 
 
 class _Merged:
-    """Counts of graphs that come in parts: of some sources each."""
+    """Counts of graphs that arrive in parts, for some sources each."""
 
     def __init__(self, n_graphs: int):
         self._n_graphs = n_graphs
@@ -76,7 +76,7 @@ class _Merged:
 
 
 def _sweep(shard: Shard, graphs: np.ndarray, found: _Merged) -> None:
-    """Sweeps on cores, dealt to threads in runs of like cost."""
+    """Sweeps on cores, given to threads in runs of similar cost."""
     from kernels.distance_distribution import cpu as pair_sweep
     from kernels.multi_source.cpu import near_steps
 

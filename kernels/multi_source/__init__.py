@@ -22,7 +22,7 @@ __all__ = ["MSBFSResult", "ShardResult", "msbfs", "msbfs_shard"]
 
 @dataclass(frozen=True, eq=False)
 class MSBFSResult:
-    """Outcome of searches on one graph, a row a source; on the host, but for ``level``.
+    """Outcome of searches on one graph, one row per source; on the host, but for ``level``.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class MSBFSResult:
 
 @dataclass(frozen=True, eq=False)
 class ShardResult:
-    """Outcome of searches on a shard, a row a source in the order given; all on the host.
+    """Outcome of searches on a shard, one row per source in the order given; all on the host.
 
     Attributes
     ----------
@@ -95,8 +95,8 @@ def msbfs(graph: CSRGraph, sources: Any, levels: bool = False) -> MSBFSResult:
 
     Notes
     -----
-    Memory is computed before it is taken (``footprint``): without ``levels`` 53 bytes a node on
-    cores, 45, 78 or 143 on a GPU (64, 128 or 256 sources at a time), and 16 bytes a source and
+    Memory is computed before it is taken (``footprint``): without ``levels`` 53 bytes per node on
+    cores, 45, 78 or 143 on a GPU (64, 128 or 256 sources at a time), and 16 bytes per source and
     level for the hop counts. O(n_arcs * levels) work for 128 sources at worst, mostly far less
     [1]_: bit l of a word is the l-th source. On cores a few sources, and sources of long graphs,
     are searched one after another instead: faster there, and the results are the same. Without

@@ -80,7 +80,7 @@ def sssp(graph: CSRGraph, source: int, parents: bool = False) -> SSSPResult:
     Near-far [1]_: nodes nearer than a threshold are relaxed until none is left, then it rises; the
     sequential form has one queue, and turns to Dijkstra's algorithm with a heap if it relaxes arcs
     too often. O(n_nodes + n_arcs) in practice, O((n_nodes + n_arcs) log n_nodes) at worst on a
-    core. At most 13 bytes a node besides the graph and the distances there (16 after that turn).
+    core. At most 13 bytes per node besides the graph and the distances there (16 after that turn).
     An isolated source reaches itself: distance 0, eccentricity 0, n_reached 1.
 
     References
@@ -163,7 +163,7 @@ def near_far(
 
 
 def dijkstra(arrays, sources: np.ndarray, distance: np.ndarray) -> None:
-    """Fill ``distance`` by Dijkstra's algorithm with an indexed heap; 24 bytes a node with it."""
+    """Fill ``distance`` by Dijkstra's algorithm with an indexed heap; 24 bytes per node with it."""
     from kernels.shortest_paths import cpu
 
     n_nodes = len(distance)

@@ -24,7 +24,7 @@ OUT_F64 = types.float64[::1]
 
 DELTA = 1.0  # the threshold rises by so many mean weights; from a half to two it hardly matters
 PATIENCE = 4  # relaxations an arc, on average, after which Dijkstra's algorithm takes over
-AHEAD = 8  # queue places between asking for a node's arcs and using them
+AHEAD = 8  # queue places between prefetching a node's arcs and using them
 IS_NEAR, IS_FAR = 1, 2  # bits of ``queued``
 NONE, ONE, TWO, FOUR = np.uintp(0), np.uintp(1), np.uintp(2), np.uintp(4)
 OPEN = -2  # no strictly nearer tight neighbour
@@ -129,7 +129,7 @@ def near_far(
                     near[tail] = v
                     tail += ONE
                     queued[v] = IS_NEAR
-                else:  # was in ``near`` meanwhile
+                else:  # was in ``near`` in the meantime
                     queued[v] = 0
             n_far = n_kept
 

@@ -17,10 +17,10 @@ def tree_words(n_nodes: int) -> list[int]:
 
 
 def gpu_bytes(n_nodes: int, n_arcs: int) -> int:
-    """Distances and scratch: 24.4 bytes a node and an eighth of a byte an arc; no parents."""
+    """Distances and scratch: 24.4 bytes per node and an eighth of one byte per arc; no parents."""
     return 8 * n_nodes + 4 * sum(scratch_words(n_nodes, n_arcs))
 
 
 def parents_bytes(n_nodes: int) -> int:
-    """Parents and their scratch, when that of the search is free again: 16 bytes a node."""
+    """Parents and their scratch, when that of the search is free again: 16 bytes per node."""
     return 4 * n_nodes + 4 * sum(tree_words(n_nodes))

@@ -1,4 +1,4 @@
-// The tree of shortest paths, out of distances that are complete: a launch of its own.
+// The tree of shortest paths, out of distances that are complete: its own launch.
 
 // All zero before the launch.
 struct TreeControl {

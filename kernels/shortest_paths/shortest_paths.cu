@@ -14,7 +14,7 @@
 // it anew [1]. A node is in the near list of a step at most once, and in the far list at most once.
 //
 // No fall of a distance is lost: who lowers distance[v] puts v into a list that is read after the
-// next barrier, unless it is there already. A step that reads a distance of its own near list
+// next barrier, unless it is there already. A step that reads its own distance near list
 // while it falls may see either value; v is then near in the next step again.
 //
 // [1] A. Davidson, S. Baxter, M. Garland, J. D. Owens, "Work-efficient parallel GPU methods for
@@ -51,7 +51,7 @@ struct Search {
     node_t* far;           // (2, n_nodes)
     unsigned* near_maps;   // (2, n_map): nodes let into the near list of step i at i % 2
     unsigned* far_map;     // (n_map,): nodes that have ever been let into the far list: once one
-                           // leaves it, it is nearer than the threshold for ever
+                           // leaves it, it is nearer than the threshold forever
     node_t* segment_node;  // (2, max_segments)
     int* segment_index;    // (2, max_segments)
     Control* control;
@@ -189,7 +189,7 @@ __device__ __noinline__ void relax_near(
 }
 
 // Split the far list at a new threshold: near nodes of the next step, and the next far list.
-// What is nearer than ``passed`` has been near meanwhile, and is done.
+// What is nearer than ``passed`` has been near in the meantime, and is done.
 __device__ __noinline__ void split_far(
     const Search& s, const length_t passed, const length_t threshold, const int step,
     const int pile)

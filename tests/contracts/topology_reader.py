@@ -1,4 +1,4 @@
-"""What every reader of topologies must do; a format's test class inherits these tests.
+"""Contract of all readers of topologies; a format's test class inherits these tests.
 
 A class gives ``format`` and ``sample`` (below data/samples/): a file whose last line, like each
 before it, is one link.

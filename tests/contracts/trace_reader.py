@@ -1,4 +1,4 @@
-"""What every reader of traces must do; a format's test class inherits these tests.
+"""Contract of all readers of traces; a format's test class inherits these tests.
 
 A class gives ``format``, ``sample`` (below data/samples/), ``traces`` (what the sample holds,
 counted by hand: see ``Trace``), ``broken_record`` (bytes that may stand after a sample and before

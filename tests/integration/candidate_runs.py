@@ -1,4 +1,4 @@
-"""What workers run in ``test_candidates`` in place of ``run_exact``: slow, failing, deadly."""
+"""Substitutes for ``run_exact`` on workers of ``test_candidates``: slow, failing, deadly."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HELD_S = 30  # seconds; then something is wrong, and the task fails
 
 
 def first(folder, name) -> bool:
-    """Whether nobody has asked for this before, on any worker."""
+    """Whether this is the first call for it on any worker."""
     try:
         os.close(os.open(Path(folder) / name, os.O_CREAT | os.O_EXCL))
     except FileExistsError:
@@ -32,7 +32,7 @@ def wait_for(folder, name, n=1) -> None:
 
 
 def run_slowly(task, folder):
-    """The first candidate ends after five others have."""
+    """The first search ends after five others have."""
     if task.kind == "candidate" and first(folder, "slow"):
         wait_for(folder, "done-*", 5)
     found = run_exact(task)
@@ -42,7 +42,7 @@ def run_slowly(task, folder):
 
 
 def run_held(task, folder, quick):
-    """The first candidate waits to be let go, and so do all that begin after ``quick``."""
+    """The first search waits to be released, and so do all that begin after ``quick``."""
     if task.kind == "candidate" and task.sources[0] != quick:
         is_after = (Path(folder) / f"started-{quick}").exists()
         if first(folder, "held") or is_after:
@@ -54,14 +54,14 @@ def run_held(task, folder, quick):
 
 
 def run_first_held(task, folder, asn):
-    """The first candidate of one AS waits to be let go."""
+    """The first search of one AS waits to be released."""
     if task.kind == "candidate" and task.job.asn == asn and first(folder, "held"):
         wait_for(folder, "released")
     return run_exact(task)
 
 
 def run_deadly(task, folder):
-    """The third candidate kills its worker, once."""
+    """The third search kills its worker, once."""
     if task.kind == "candidate":
         for name in ("one", "two", "three"):
             if first(folder, name):
@@ -72,14 +72,14 @@ def run_deadly(task, folder):
 
 
 def run_failing(task):
-    """No candidate is ever found."""
+    """Every search fails."""
     if task.kind == "candidate":
         raise PipelineError("a disk full of holes")
     return run_exact(task)
 
 
 def run_held_for_others(task, folder):
-    """The first candidate ends after a task of another kind has begun."""
+    """The first search ends after a task of another kind has begun."""
     if task.kind == "effective":
         first(folder, "effective")
     if task.kind == "candidate" and first(folder, "held"):

@@ -21,6 +21,6 @@ def cluster(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def scheduler_address(cluster):
-    """What ``--scheduler`` takes for a run on that cluster; its credentials are set meanwhile."""
+    """Address for ``--scheduler`` on that cluster, with its credentials set."""
     with credentials_of(cluster):
         yield cluster.address

@@ -1,4 +1,4 @@
-"""A small snapshot with awkward ASes, and what SciPy says of it."""
+"""A small snapshot with unusual ASes, and its results by SciPy."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def config_for(snapshot, out, **options):
 
 @contextlib.contextmanager
 def credentials_of(cluster):
-    """What a user would set to join a cluster by ``--scheduler tls://``, for one of our own."""
+    """Settings of a user who joins one of our clusters with ``--scheduler tls://``."""
     role = cluster.client.security.get_tls_config_for_role("client")
     with dask.config.set(
         {

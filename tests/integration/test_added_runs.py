@@ -1,4 +1,4 @@
-"""Runs that add to a report: of fewer ASes, of other metrics, on the same version or another."""
+"""Runs that add to a report: fewer ASes, other metrics, on the same version or another one."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ LINKS = {
     50: (12, [(0, 1), (1, 2), (4, 5), (5, 6), (8, 9)], [1, 9]),
     60: (9, [(i, (i + 1) % 9) for i in range(9)], []),
 }
-OF_RUNS = ["device", "n_tasks", "n_retries", "wall_s"]  # tell of runs, not of ASes
+OF_RUNS = ["device", "n_tasks", "n_retries", "wall_s"]  # describe runs, not ASes
 OF_SEARCHES = [f"{prefix}n_width_searches" for prefix in ("", "weighted_")]
 EVERY = tuple(METRICS)
 
@@ -67,7 +67,7 @@ def full(scheduler_address, store, tmp_path_factory):
 
 
 def figures(report, without=()):
-    """Every table of a report, but for the columns that tell of runs; pages without their time."""
+    """Every table of a report without the columns about runs; pages without their time."""
     found = {}
     for path in sorted(report.rglob("*.parquet")):
         if path.name != "tasks.parquet":

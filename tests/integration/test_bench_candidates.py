@@ -1,4 +1,4 @@
-"""The benchmark of candidates, small: its runs exist, agree and are written down."""
+"""The benchmark of exact searches, small: its runs exist, agree and are recorded."""
 
 import json
 

@@ -1,4 +1,4 @@
-"""The benchmark of schedules, small: every part's runs exist, agree and are written down."""
+"""The benchmark of schedules, small: the runs of every part exist, agree and are recorded."""
 
 import json
 

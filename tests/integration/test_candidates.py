@@ -1,4 +1,4 @@
-"""Widths by candidates on real worker processes, against NetworkX."""
+"""Exact searches on real worker processes, against NetworkX."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def test_what_fails_for_good_is_told_with_its_reason(cluster, job, truth):
         assert not answer.widths.exact[0]
         assert (answer.reason, answer.is_failed) == ("a disk full of holes", True)
         check_widths(answer.widths, truth[answer.job.row])
-    # Of each AS, two failures are told before the third, and up to four tasks are in flight then.
+    # Two failures of each AS are reported before the third, with up to four tasks in flight.
     assert 2 * 2 <= sum(outcome.error is not None for outcome in reported) <= 2 * (2 + 4)
 
 

@@ -56,7 +56,7 @@ def cluster(snapshot, tmp_path_factory):
 
 @pytest.fixture
 def there(cluster, snapshot, tmp_path):
-    """Options for a run on the cluster that is there."""
+    """Options for a run on the existing cluster."""
     with credentials_of(cluster):
         yield lambda **options: config_for(snapshot, tmp_path, scheduler=cluster.address, **options)
 
@@ -230,7 +230,7 @@ def test_a_task_that_kills_its_worker_fails_alone(cluster):
 
 
 def test_tasks_that_never_end_fail_alone_and_their_workers_are_replaced(cluster):
-    """Both workers are held for good; what only waited there is done by those that come."""
+    """Both workers are held forever; tasks that only waited there run on their replacements."""
     held, short = [1000, 1001], [i / 1000 for i in range(12)]
     tasks = iter(held + short)
     cluster.client.run(withdraw_here, [])  # imports what tasks need

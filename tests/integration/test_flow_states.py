@@ -1,4 +1,4 @@
-"""How flow runs end where a cluster is lost, or a part or all of the work fails.
+"""How flow runs end if a cluster is lost, or some or all of the work fails.
 
 On a Prefect server and a Dask scheduler of their own, which is killed.
 """

@@ -1,4 +1,4 @@
-"""A run measures and reports one version of a snapshot, whatever is ingested meanwhile."""
+"""A run measures and reports one version of a snapshot, whatever is ingested in the meantime."""
 
 from __future__ import annotations
 

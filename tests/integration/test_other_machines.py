@@ -1,4 +1,4 @@
-"""Clusters of several machines: the commands of the docs, and workers that are not like ours."""
+"""Clusters of several machines: the commands of the docs, and workers that differ."""
 
 import contextlib
 import os

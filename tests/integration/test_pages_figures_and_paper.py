@@ -1,4 +1,4 @@
-"""Pages as read closely: figures that agree to the digit, sheets of paper, links and heads told."""
+"""Pages in detail: figures that agree to the digit, printed pages, links and table headings."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nobody but a run itself reaches the cluster that it started."""
+"""Only a run itself can reach the cluster that it started."""
 
 import contextlib
 import http.client
@@ -59,7 +59,7 @@ def listening():
 
 
 def who_hears(port, context=None):
-    """What one who connects without credentials is told: "http", or nothing at all."""
+    """The answer to a connection without credentials: "http", or nothing."""
     with contextlib.closing(socket.create_connection(("127.0.0.1", port), HELLO_S)) as plain:
         try:
             stream = plain if context is None else context.wrap_socket(plain)

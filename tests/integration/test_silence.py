@@ -1,4 +1,4 @@
-"""Processes that are stopped, not dead: their connections stay open, and nothing comes."""
+"""Processes that are stopped, not dead: their connections stay open, but silent."""
 
 import signal
 import threading

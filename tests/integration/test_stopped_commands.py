@@ -1,4 +1,4 @@
-"""Commands that are asked to end, or killed: what they leave, and who removes it."""
+"""Commands that are stopped or killed: their leftovers, and what removes them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def is_gone(process: psutil.Process) -> bool:
 
 @pytest.fixture(scope="module")
 def inputs(tmp_path_factory) -> Path:
-    """Two files that take some seconds to read, each by a process of its own."""
+    """Two files that take some seconds to read, each by its own process."""
     folder = tmp_path_factory.mktemp("inputs")
     lines = gzip.decompress((LAB / "h0.udp-paris.json.gz").read_bytes())
     for name in ("a", "b"):
@@ -96,7 +96,7 @@ def test_an_ingest_that_is_asked_to_end_leaves_nothing(tmp_path, inputs, asked):
 
 
 def analyze(store: Path, out: Path) -> tuple[object, ...]:
-    # A task a search: some seconds, on any machine.
+    # One task per search: some seconds, on any machine.
     return ("analyze", "--store", store, "--out", out, "--distances", "--pack", 1, "--workers", 2)
 
 

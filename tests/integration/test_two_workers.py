@@ -1,4 +1,4 @@
-"""A Dask cluster that exists: ``dask scheduler`` and two ``dask worker``, started by themselves."""
+"""An existing Dask cluster: ``dask scheduler`` and two ``dask worker``, started separately."""
 
 import contextlib
 import os

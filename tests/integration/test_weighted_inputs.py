@@ -1,4 +1,4 @@
-"""From files with lengths or round-trip times, over ingest and store, to what others find of them.
+"""Files with lengths or round-trip times through ingest and store, against other programs.
 
 BRITE lengths against NetworkX, round-trip times of the lab against SciPy; no tolerance.
 """

@@ -1,4 +1,4 @@
-"""A sample of traces, and a generated file: each place tells the same counts and words."""
+"""A sample of traces, and a generated file: the same counts and terms everywhere."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ TABLES = ["--ip2as", LAB / "lab.pfx2as", "--allow-special", "198.18.0.0/15"]
 
 
 def run(*words: object, said: io.StringIO | None = None) -> str:
-    """What a command prints as its result; what it says meanwhile goes to ``said``."""
+    """What a command prints as its result; what it says in the meantime goes to ``said``."""
     printed = io.StringIO()
     with (
         contextlib.redirect_stdout(printed),

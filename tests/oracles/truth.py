@@ -1,4 +1,4 @@
-"""What inference finds in a laboratory network, against the truth about that network.
+"""Results of inference in a laboratory network, compared with its true topology.
 
     python -m tests.oracles.truth LAB_DIR...
 

@@ -1,4 +1,4 @@
-"""What NetworkX says of the widths of a graph, to hold a row of Widths against."""
+"""Widths of a graph by NetworkX, to check a row of Widths."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Truth:
 
 
 def check_widths(widths: Widths, truth: Truth) -> None:
-    """One row is right as far as it claims to be; nothing asked for is missing if it is exact."""
+    """One row is right as far as it claims; nothing requested is missing if it is exact."""
     assert len(widths.row) == 1
     e = truth.eccentricity[truth.largest]
     diameter, radius = int(e.max()), int(e.min())

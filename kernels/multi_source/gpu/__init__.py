@@ -1,1 +1,1 @@
-"""Bit-parallel searches on one GPU; the entry is ``search``, its twin ``cpu.search``."""
+"""Bit-parallel searches on one GPU; the entry module is ``search``, as in ``cpu``."""

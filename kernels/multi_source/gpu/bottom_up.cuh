@@ -109,7 +109,7 @@ __device__ __forceinline__ void bottom_up(
     int next = 0;
     for (int chunk = warp_of_grid(); chunk < s.n_chunks;
          chunk = __shfl_sync(ALL_THREADS, next, 0)) {
-        // The first by number, all others to whoever is free: some list what has ended meanwhile.
+        // The first by number, all others to whoever is free: some list what has ended in the meantime.
         if (t == 0) next = atomicAdd(n_taken, 1) + warps_of_grid();
         int graph = 0;
         if (SHARD) {

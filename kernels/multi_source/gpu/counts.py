@@ -1,4 +1,4 @@
-"""Hop counts that a GPU hands over a block of levels at a time, put together source by source."""
+"""Hop counts that a GPU returns one block of levels at a time, put together source by source."""
 
 from __future__ import annotations
 

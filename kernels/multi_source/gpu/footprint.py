@@ -25,7 +25,7 @@ def gpu_state_bytes(
 ) -> int:
     """State of a sweep of ``64 * n_words`` lanes on a GPU; mirrors ``place_state`` of state.cuh.
 
-    About 32 * n_words + 12.5 bytes a node, and (40 + 8 * n_words) / 256 bytes an arc at most, of
+    About 32 * n_words + 12.5 bytes per node, and (40 + 8 * n_words) / 256 bytes per arc at most, of
     one graph. With ``n_chunks`` that of a shard, which has no lists of nodes.
     """
     n_units = ((n_nodes - 1) >> unit_shift(n_nodes)) + 1
@@ -41,7 +41,7 @@ def gpu_state_bytes(
 
 
 def gpu_results_words(n_slots: int, n_rows: int) -> int:
-    """int32 words of what a sweep of one graph is given and gives: control to counts."""
+    """int32 words of the inputs and outputs of a sweep of one graph: control to counts."""
     return CONTROL + n_slots + N_FARTHEST * n_slots + n_rows * n_slots
 
 

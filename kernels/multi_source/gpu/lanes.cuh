@@ -1,4 +1,4 @@
-// Rows of 64-bit words, a bit a lane, and bitmaps of nodes.
+// Rows of 64-bit words, one bit per lane, and bitmaps of nodes.
 
 template <int W>
 struct Lanes {

@@ -25,7 +25,7 @@
 #define BLOCKS_EACH 2
 
 #define PATIENCE 3       // bottom-up levels with a small frontier before going back to top-down
-#define SMALL_RANGE 1024 // a graph of at most so many nodes is looked through without the units
+#define SMALL_RANGE 1024 // a graph of at most that many nodes is looked through without the units
 #define N_WARPS (COOPERATIVE_BLOCK / WARP)
 #define HIT_WORDS 512    // units looked at at once, for 32 each
 static_assert(N_WARPS >= N_FARTHEST, "a warp for each unit that may be needed");

@@ -52,7 +52,7 @@ class _Levels:
     """The level matrix, (n_nodes, n_sources), made of the bit planes of each group's levels.
 
     Bit k of the level of (node, lane) is bit ``lane`` of ``planes[k, node]``: the levels of a
-    sweep then cost a few words a node, and bytes are written once, at its end.
+    sweep then cost a few words per node, and bytes are written once, at its end.
     """
 
     def __init__(self, graph: CSRGraph, n_sources: int):

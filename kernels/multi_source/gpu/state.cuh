@@ -1,4 +1,4 @@
-// What a sweep is given, and its state.
+// Arguments and state of a sweep.
 
 // What is known where level depth begins, of one graph: top-down levels need lists and cleared
 // frontiers, bottom-up levels leave none.
@@ -164,7 +164,7 @@ __device__ __forceinline__ void note_level(
     }
 }
 
-// What a block found on a level, before it goes to the counts of all.
+// Counts of a block on a level, before they are added to those of all.
 template <int W>
 struct BlockCounts {
     int lanes[64 * W];

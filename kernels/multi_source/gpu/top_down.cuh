@@ -1,7 +1,7 @@
 // A level top-down, of one graph: from a list of frontier nodes to their neighbours.
 
-// Hand the words of a frontier node to the head of one arc a thread (arc < 0: none). All threads
-// of a warp together.
+// Add the words of a frontier node to the head of one arc per thread (arc < 0: none). Called by all
+// threads of a warp together.
 template <int W>
 __device__ __forceinline__ void tell(
     const Sweep<W, false>& s, const offset_t arc, const Lanes<W>& words, const int depth,

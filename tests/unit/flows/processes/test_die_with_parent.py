@@ -1,4 +1,4 @@
-"""A tied program and all that it started end with the parent, however that ends."""
+"""A tied program and all that it started end with the parent, however it ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One run works on a store, one waits, a third is told who they are."""
+"""One run works on a store, one waits, a third is refused with their names."""
 
 from __future__ import annotations
 

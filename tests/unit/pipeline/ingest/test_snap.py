@@ -124,7 +124,7 @@ BAD = {
 def test_bad_sample_gives_what_is_there_and_its_message(name):
     n_nodes, n_links, rejected, message = BAD[name]
     topology, report, error = read_file(SAMPLES / "bad" / name)
-    if name != "cut_short.txt.gz":  # how much of it is there has a test of its own
+    if name != "cut_short.txt.gz":  # how much of it is there has its own test
         assert (topology.n_nodes if topology else 0) == n_nodes
         assert (topology.n_links if topology else 0) == n_links
     assert report.rejected == rejected

@@ -1,4 +1,4 @@
-"""A format of traces for tests: ``TOY``, then a line a trace of addresses by TTL, target first."""
+"""A trace format for tests: ``TOY``, then a line per trace of addresses by TTL, target first."""
 
 from __future__ import annotations
 

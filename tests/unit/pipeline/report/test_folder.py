@@ -1,4 +1,4 @@
-"""What a report may take the place of."""
+"""What a report may replace."""
 
 from __future__ import annotations
 

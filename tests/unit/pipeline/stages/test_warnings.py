@@ -1,4 +1,4 @@
-"""Warnings on ASes: one line a reason, however many ASes have it."""
+"""Warnings on ASes: one line per reason, however many ASes have it."""
 
 from __future__ import annotations
 

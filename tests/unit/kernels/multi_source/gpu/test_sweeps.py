@@ -194,7 +194,7 @@ def test_a_shard_with_little_memory_takes_fewer_lanes():
 def test_more_than_two_to_the_31_arcs():
     import cupy
 
-    n_all = 46_342  # a complete graph of so many nodes has 2**31 + 50,874 arcs
+    n_all = 46_342  # a complete graph of that many nodes has 2**31 + 50,874 arcs
     tail = 6  # and a path from its last node
     n_nodes = n_all + tail
     n_arcs = n_all * (n_all - 1) + 2 * tail

@@ -78,7 +78,7 @@ def test_what_travels_together(sizes, options, kinds):
     assert {kind: found.count(kind) for kind in set(found)} == kinds
 
 
-# A search takes a core 1 us an arc, the GPU 1 ms; a sweep 10 us and 2 ms; the way there is free.
+# A search takes a core 1 us per arc, the GPU 1 ms; a sweep 10 us and 2 ms; the way there is free.
 PLANTED = Costs(
     cpu=Cost(search_s=0, search_arc_s=1e-6, sweep_s=0, sweep_arc_s=10e-6),
     gpu=Cost(search_s=1e-3, search_arc_s=0, sweep_s=2e-3, sweep_arc_s=0),
@@ -86,7 +86,7 @@ PLANTED = Costs(
     task_s=1e-3,
     source="planted",
 )
-# ... and here it takes 50 ms a million arcs: 200,000 bytes of nodes, 4 million of arcs.
+# ... and here it takes 50 ms per million arcs: 200,000 bytes of nodes, 4 million of arcs.
 DEAR_WAY = replace(PLANTED, transfer_byte_s=50e-3 / 4.2e6)
 
 
@@ -95,7 +95,7 @@ DEAR_WAY = replace(PLANTED, transfer_byte_s=50e-3 / 4.2e6)
     [
         (999, 1, None, PLANTED, "cpu"),
         (1001, 1, None, PLANTED, "gpu"),
-        # Ten searches cost a core 10 us an arc, like a sweep; the GPU sweeps in 2 ms.
+        # Ten searches cost a core 10 us per arc, like a sweep; the GPU sweeps in 2 ms.
         (199, 10, None, PLANTED, "cpu"),
         (201, 10, None, PLANTED, "gpu"),
         # A hundred are one sweep on both; one by one the crossing is that of one search.
@@ -106,7 +106,7 @@ DEAR_WAY = replace(PLANTED, transfer_byte_s=50e-3 / 4.2e6)
         # 200 are two sweeps on either device.
         (199, 200, None, PLANTED, "cpu"),
         (201, 200, None, PLANTED, "gpu"),
-        # The way there costs 50 ns an arc: nothing for many searches, a twentieth for one.
+        # The way there costs 50 ns per arc: nothing for many searches, a twentieth for one.
         (1051, 1, None, DEAR_WAY, "cpu"),
         (1055, 1, None, DEAR_WAY, "gpu"),
         (1005, 100, 1, DEAR_WAY, "gpu"),
@@ -147,7 +147,7 @@ def test_what_a_task_costs_decides_what_travels_together(sizes, task_s, kinds):
 
 @pytest.mark.parametrize(
     ("n_ases", "device"),
-    # A sweep over the shard takes the GPU 2 ms; a core 10 us an arc, and 64 arcs more an AS.
+    # A sweep over the shard takes the GPU 2 ms; a core 10 us per arc, and 64 arcs more an AS.
     [(2, "cpu"), (3, "gpu")],
 )
 def test_a_shard_goes_to_the_gpu_from_where_it_wins(n_ases, device):
@@ -227,7 +227,7 @@ def test_on_a_gpu_large_ases_share_sweeps_with_those_of_about_as_many():
     sizes = [few] * 300 + [many] * 40 + [huge]
     tasks = list(plan_of(sizes, n_workers=1, devices=("cpu", "gpu")))
     assert {task.device for task in tasks} == {"gpu"}
-    # The largest is worth a task of its own; its eight sweeps are too short for one each.
+    # The largest is worth its own task; its eight sweeps are too short for one each.
     assert [(len(task.rows), task.n_sources) for task in tasks if 340 in task.rows] == [(1, 900)]
     shared = [task for task in tasks if 340 not in task.rows]
     assert len(shared) < 10

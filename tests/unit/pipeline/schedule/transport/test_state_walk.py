@@ -50,7 +50,7 @@ class Task:
 class Cluster:
     """Workers that do what they like, and a client that does as it is told.
 
-    It checks as it goes that no task is sent twice at once, is yielded twice, or tried for ever.
+    It checks as it goes that no task is sent twice at once, is yielded twice, or tried forever.
     """
 
     def __init__(self, seed):

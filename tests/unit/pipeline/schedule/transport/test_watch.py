@@ -29,7 +29,7 @@ WITH_A, NOWHERE = {A: ["k"]}, {A: []}
         # It came back between two looks.
         ([(1, PAUSED, WITH_A), (40, RUNNING, WITH_A), (70, PAUSED, WITH_A)], None, None),
         ([(1, RUNNING, NOWHERE), (31, RUNNING, NOWHERE)], "no worker began it in 30 s", True),
-        # Waiting in the scheduler while every worker is busy is no fault.
+        # Waiting in the scheduler while every worker is busy is not a fault.
         ([(1, RUNNING, {A: ["x"]}), (500, RUNNING, {A: ["x"]})], None, None),
         ([(1, {}, {}), (60, {}, {})], None, None),
         ([(1, {}, {}), (61, {}, {})], "no worker is left", False),

@@ -9,7 +9,7 @@ from tests.shapes import path
 
 
 def graph_of_bytes(n_bytes):
-    """A path whose arrays take about so many bytes."""
+    """A path whose arrays take about that many bytes."""
     return path(max(2, n_bytes // 16))
 
 
