@@ -50,7 +50,7 @@ from pipeline.schedule.calibrate.file import load as load_costs
 from pipeline.schedule.cluster.gpus import visible_gpus
 from pipeline.schedule.cluster.open import Cluster, open_cluster
 from pipeline.schedule.exact_search.state import Choice, ExactState
-from pipeline.schedule.exact_search.stream import by_candidates, search_exactly
+from pipeline.schedule.exact_search.stream import by_exact_search, search_exactly
 from pipeline.schedule.exact_search.tasks import run_exact
 from pipeline.schedule.plan.costs import Costs
 from pipeline.schedule.transport.drive import drive
@@ -206,7 +206,7 @@ def all_rows(given: argparse.Namespace, scratch: Path) -> Iterator[dict]:
     found: list[tuple[int, int, int, int]] = []
     for n_workers in given.workers:
         sizes = (job.n_nodes, job.n_arcs, n_workers, costs, None, job.device)
-        yield {"what": "by candidates", "workers": n_workers, "chosen": by_candidates(*sizes)}
+        yield {"what": "by candidates", "workers": n_workers, "chosen": by_exact_search(*sizes)}
         config = AnalyzeConfig(
             store=scratch,
             out=scratch,

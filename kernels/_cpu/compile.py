@@ -112,10 +112,10 @@ def is_compiled(work: Sequence[Work]) -> bool:
 
 
 def _marker(kind: Work) -> Path:
-    """A file beside what numba keeps that tells that all for one kind of work is there.
+    """A file in numba's cache that marks all code for one kind of work as compiled.
 
-    Its name bears what decides whether numba finds its own files: where the sources lie, what
-    they say, versions, processor.
+    Its name depends on whatever decides whether numba finds its files: path and content of the
+    sources, versions, processor.
     """
     folder = os.environ.get("NUMBA_CACHE_DIR")
     return Path(folder or _KERNELS / "__pycache__") / f"compiled-{kind}-{_state()}"

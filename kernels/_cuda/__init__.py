@@ -1,1 +1,1 @@
-"""Building and launching device code; the only place that knows how."""
+"""Building and launching device code."""

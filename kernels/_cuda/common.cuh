@@ -5,7 +5,7 @@
 typedef int node_t;                  // kernels.types.NODE
 typedef long long offset_t;          // kernels.types.OFFSET; arcs may exceed 2^31
 typedef int level_t;                 // kernels.types.LEVEL
-typedef unsigned long long lanes_t;  // one bit a lane
+typedef unsigned long long lanes_t;  // one bit per lane
 
 #define ALL_THREADS 0xffffffffu
 
@@ -95,7 +95,7 @@ __device__ __forceinline__ int items_each(const int n)
 }
 
 // Wait until every thread of the grid is here; what they wrote before is then seen by all.
-// Needs a cooperative launch: all blocks resident at once, or they wait for one another for ever.
+// Needs a cooperative launch: all blocks resident at once, or they wait for one another forever.
 //
 // arrivals: 0 before the first barrier ever; afterwards it may be kept for later launches, with
 // another grid too. What the blocks add in one barrier is 2^31 in all, block 0 what the others,

@@ -1,4 +1,4 @@
-"""Where and how large device code runs: the current GPU, grid and block."""
+"""Launch parameters of device code: the current GPU, grid and block."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def grid_for(n_threads: int) -> int:
 def cooperative_grid(kernel: Any, n_warps: int) -> int:
     """Blocks of COOPERATIVE_BLOCK threads for ``n_warps`` pieces of work, all resident at once.
 
-    More than are resident would wait for one another for ever; the driver refuses them.
+    More than are resident would wait for one another forever; the driver refuses them.
     """
     import cupy
 

@@ -1,4 +1,4 @@
-"""How much memory a GPU has left; asked before anything large is allocated."""
+"""Free memory of a GPU, checked before anything large is allocated."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from kernels.errors import DeviceMemoryError
 
 
 def fits(n_bytes: int) -> bool:
-    """Whether so much is free on the current GPU."""
+    """Whether that much is free on the current GPU."""
     import cupy
 
     # What the pool holds unused is asked first: the driver's answer takes longer than a search.
@@ -24,7 +24,7 @@ def free_bytes() -> int:
 
 
 def check_fits(n_bytes: int, what: str) -> None:
-    """Raise DeviceMemoryError with the numbers unless so much is free."""
+    """Raise DeviceMemoryError with the numbers unless that much is free."""
     import cupy
 
     if not fits(n_bytes):

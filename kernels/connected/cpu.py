@@ -153,7 +153,7 @@ def ids_and_sizes(label: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Roots, ascending, and how many nodes each has."""
     count = np.zeros(len(label), np.int32)
     _count_members(label, count)
-    ids = np.flatnonzero(count)  # a root is a member of its own component
+    ids = np.flatnonzero(count)  # a root is its own member component
     return ids, count[ids]
 
 

@@ -1,4 +1,4 @@
-"""How many pairs of nodes are so many hops apart: bit-parallel sweeps that count, on one core.
+"""Pairs of nodes by distance: bit-parallel sweeps that count, on one core.
 
 Each source of a graph is in one sweep (*group*) of that graph. Of a level only the number of
 (source, node) pairs is kept, over all lanes: bits that are set. The steps are ``near_steps``.

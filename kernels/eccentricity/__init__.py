@@ -46,9 +46,9 @@ def diameter(
     Parameters
     ----------
     graph : CSRGraph
-        All runs on ``graph.device``; answers come home.
+        All runs on ``graph.device``; answers are on the host.
     max_searches : int or None
-        Stop after as many searched sources; then the answer may be an interval only.
+        Stop after that many sources; then the answer may be an interval only.
     strategy : Strategy or None
         Reductions to use on the host; None: all.
 
@@ -68,8 +68,8 @@ def diameter(
     Notes
     -----
     ``n_searches`` counts landmarks too, but not the one more search that the path may take.
-    O(n_nodes + n_arcs) a search; measured graphs need few, the worst need as many as they have
-    nodes. ``bounds``, ``landmarks`` and ``trees`` say why the answer is exact.
+    O(n_nodes + n_arcs) per search; measured graphs need few, the worst need one per
+    node. ``bounds``, ``landmarks`` and ``trees`` say why the answer is exact.
     """
     if graph.device != "cpu" and graph.n_nodes:
         return _on_gpu(graph, "diameter", max_searches)
@@ -188,7 +188,7 @@ def _on_gpu(graph: CSRGraph, question: Question, max_searches: int | None) -> An
 def _every(
     graph: CSRGraph, max_searches: int | None, strategy: Strategy | None
 ) -> np.ndarray | None:
-    """All eccentricities, where sweeping from every node is the fastest way to any answer."""
+    """All eccentricities, if sweeping from every node is the fastest way to any answer."""
     if max_searches is not None or not (strategy or Strategy()).sweeps:
         return None
     from kernels.eccentricity.searches.every_node import quick_eccentricities
@@ -197,7 +197,7 @@ def _every(
 
 
 def _all_searched(every: np.ndarray, value: int) -> dict[str, Any]:
-    """What every answer has, of a graph in one piece all nodes of which were searched."""
+    """The common part of all answers, for a connected graph all of whose nodes were searched."""
     values = np.array([value], np.int32)
     return {
         "component": 0,
@@ -226,7 +226,7 @@ def _answer(
 
 
 def _common(solver: EccentricitySolver | None) -> dict[str, Any]:
-    """What every answer has."""
+    """The common part of all answers."""
     if solver is None:
         none = np.empty(0, np.int32)
         return {

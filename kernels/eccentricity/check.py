@@ -37,18 +37,17 @@ def check_diameter(graph: CSRGraph, found: Diameter) -> None:
     graph : CSRGraph
         On the host.
     found : Diameter
-        Only ``diameter``, ``component``, ``path`` and ``proof`` are believed in, none of them
-        unchecked.
+        Only ``diameter``, ``component``, ``path`` and ``proof`` are used, all of them checked.
 
     Notes
     -----
     Nothing that the search computed is used, but for which nodes to look from: each is searched
     again by the plain queue search. Then, for every pair of nodes of the component, one of these
     must hold, by which they are at most ``diameter`` apart: a node of the pair has an upper bound
-    that says so (by searches, or by its degree), both are within half the diameter of the
-    centre, or a landmark is near enough to both. As many searches as the proof has nodes: for
-    tests, and for reports that are to be believed. Of a tree that hangs on the graph only a tip
-    is asked about, see ``trees``, if its own paths are short enough.
+    that proves it (by searches, or by its degree), both are within half the diameter of the
+    centre, or a landmark is near enough to both. It takes one search per node of the proof: for
+    tests, and for verified reports. Of a pendant tree only a tip is considered, see
+    ``pendant_trees``, if its own paths are short enough.
     """
     if graph.n_nodes == 0:
         if found.diameter or len(found.path) or found.component >= 0:
@@ -61,7 +60,7 @@ def check_diameter(graph: CSRGraph, found: Diameter) -> None:
     nodes = np.flatnonzero(level >= 0)
     if nodes[0] != found.component:
         raise CheckError(f"the path lies in component {nodes[0]}, not {found.component}")
-    # Neighbours are 1 hop away, and each further hop has a node of its own at least.
+    # Neighbours are 1 hop away, and each further hop has its own node at least.
     upper = np.minimum(len(nodes) - 1, len(nodes) - np.diff(graph.indptr))
     for source in found.proof.sources.tolist():
         if level[source] < 0:

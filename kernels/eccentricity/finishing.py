@@ -1,7 +1,7 @@
-"""When to stop choosing and sweep from all that is left: the account of a question, on cores.
+"""When to stop choosing and sweep from all remaining nodes: the account of a question, on cores.
 
-Bounds tell little where all eccentricities are nearly equal. So what was spent on them is written
-down, by counted work and never by a clock, and held to what sweeping from every node would cost
+Bounds help little if all eccentricities are nearly equal. So the cost of the work on them is
+recorded, by counted work and never by a clock, and compared with that of sweeping from every node
 (``strategy.is_beaten``): answers and plans are the same in every run.
 """
 
@@ -29,15 +29,15 @@ from kernels.eccentricity.strategy import (
 from kernels.eccentricity.strategy import sweep_work as work_of
 from kernels.eccentricity.thresholds import Thresholds
 
-ROUNDS = 8  # the first sweeps are an eighth of what is left; then bounds are looked at again
-GROWTH = 4  # so many times as many are next where those closed little but their own sources
+ROUNDS = 8  # the first sweeps are an eighth of the rest; then bounds are considered again
+GROWTH = 4  # that many times as many are next where those closed little but their own sources
 # The same of flat graphs, of which one sweep is first: it shows whether they are, and each round
 # costs as much as a sweep of some thousand nodes.
 FLAT_GROWTH = 16
 ALL_THE_REST = 1.25  # of a round: not left for another
 LITTLE = 1.1
-MUCH_LESS = 0.9  # of what was left: bounds still tell something
-LOOKS = 256  # what is left is counted anew after so small a part of the whole was spent
+MUCH_LESS = 0.9  # of the rest: bounds still help
+LOOKS = 256  # the rest is counted anew after that small a part of the whole was spent
 # A graph is placed for its sweeps once that costs little beside what was spent; by an arc. Up to
 # ``sweep_hops`` it is foretold without placing.
 PLACE_NS_ARC = 10
@@ -46,7 +46,7 @@ SAFE = 0.3
 
 
 class OpenQuestion(Protocol):
-    """What the sweeps read of the solver of a question, and where what they find goes."""
+    """What the sweeps read from the solver of a question, and where their results go."""
 
     graph: CSRGraph
     bounds: EccentricityBounds
@@ -61,7 +61,7 @@ class OpenQuestion(Protocol):
 
 
 class Finishing:
-    """What a question has cost, and the sweeps that can end it.
+    """The cost of a question so far, and the sweeps that can end it.
 
     Attributes
     ----------
@@ -86,11 +86,11 @@ class Finishing:
         self._best_ns, self._best_at_ns = 0.0, 0.0
 
     def spend(self, ns: float) -> None:
-        """Write down one step, of so much work besides its own cost."""
+        """Record one step with its work and its own cost."""
         self.spent_ns += ns + self._step_ns
 
     def spend_sweep(self, work: float) -> None:
-        """Write down a sweep, and its spreading of bounds, which looks at arcs as sweeps do."""
+        """Record a sweep, and its spreading of bounds, which looks at arcs as sweeps do."""
         self.spend((work + self._graph.n_arcs) * WORK_NS)
 
     def account(self, solver: OpenQuestion, next_ns: float | None) -> Account | None:
@@ -123,9 +123,9 @@ class Finishing:
         )
 
     def room_ns(self) -> float:
-        """What looking at pairs may cost, whose price is known badly: what was spent until now.
+        """Limit for the cost of looking at pairs, which is hard to predict: the cost so far.
 
-        And no more than leaves room for sweeps from all that is left.
+        It must leave room for sweeps from all remaining nodes.
         """
         if self._every is None:
             return self.spent_ns
@@ -133,7 +133,7 @@ class Finishing:
         return max(0.0, min(self.spent_ns, allowed_ns - self.spent_ns - self._left_ns))
 
     def finish(self, solver: OpenQuestion) -> None:
-        """Sweep from all that matters, until the question is answered."""
+        """Sweep from all relevant nodes, until the question is answered."""
         bounds, n_groups = solver.bounds, 0
         growth = GROWTH
         if solver.is_flat:
@@ -160,7 +160,7 @@ class Finishing:
         return int(solver.bounds.most.max()) <= self._thresholds.sweep_hops
 
     def _next_sweep_ns(self, solver: OpenQuestion) -> float:
-        """A sweep of candidates that lie anywhere, and what goes with it."""
+        """A sweep of candidates anywhere in the graph, with its overhead."""
         bounds = solver.bounds
         others_ns = self._step_ns + self._graph.n_arcs * WORK_NS
         if solver.reference_nodes is not None:
@@ -168,12 +168,12 @@ class Finishing:
         return self._sweep_ns + others_ns
 
     def _scattered_ns(self, solver: OpenQuestion) -> float:
-        """The lanes of a sweep from candidates that lie anywhere."""
+        """The lanes of a sweep from candidates anywhere in the graph."""
         graph, longest = self._graph, int(solver.bounds.most.max())
         return float(work_of(graph.n_nodes, graph.n_arcs, longest, longest)) * WORK_NS
 
     def _least_ns(self, solver: OpenQuestion) -> float:
-        """What sweeping from every node costs at least: all components dense alike, and strips."""
+        """Lower bound of the cost of sweeping from every node: equally dense components, strips."""
         bounds, graph = solver.bounds, self._graph
         size: Any = graph.n_nodes
         longest: Any = int(bounds.most[0])
@@ -186,7 +186,7 @@ class Finishing:
         return float(np.sum(work)) * WORK_NS
 
     def _look(self, solver: OpenQuestion) -> None:
-        """Count what is left, and note when it last was much less than before."""
+        """Count the rest, and note when it last was much less than before."""
         assert self._every is not None
         left = self._every.share_left(self._is_open(solver))
         self._left_ns, self._looked_ns = float(left @ self._whole_ns), self.spent_ns
@@ -200,7 +200,7 @@ class Finishing:
         return is_open
 
     def _expect(self, solver: OpenQuestion) -> None:
-        """Place the nodes of components that are not answered, and look one search at each."""
+        """Place the nodes of unanswered components, and search each once."""
         bounds = solver.bounds
         numbers = bounds.open_components()
         given = (solver.graph, bounds.component, bounds.size, numbers)

@@ -1,4 +1,4 @@
-"""What can be asked about eccentricities, and the numbers that compiled code knows it by."""
+"""Questions about eccentricities, and their numbers in compiled code."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ Value = TypeVar("Value", int, float)
 
 @dataclass(frozen=True, eq=False)
 class WidthResult(Generic[Value]):
-    """What all answers have; ``component`` is the component that the answer itself is about.
+    """The common part of all answers; ``component`` is the one that the answer describes.
 
     Attributes
     ----------
@@ -126,7 +126,7 @@ class Proof:
     landmarks : (n_landmarks,) int32
         Nodes, of all components, by which pairs of others are near to one another.
     by_trees : bool
-        Whether of each tree that hangs on the graph only a deepest node is asked about.
+        Whether only a deepest node of each pendant tree is considered.
     """
 
     sources: np.ndarray

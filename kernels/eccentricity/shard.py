@@ -81,9 +81,11 @@ def widths(
 
         return widths_on_gpu(shard, asked, max_searches)
     graph = CSRGraph(shard.indptr, shard.indices, trusted=True)
-    found = _Found(graph)
+    found = _ComponentResults(graph)
     for part in found.chunks():
-        _Asking(part, found, max_searches, strategy or Strategy()).ask(plan_questions(asked))
+        _QuestionsOfPart(part, found, max_searches, strategy or Strategy()).ask(
+            plan_questions(asked)
+        )
     path_ptr = path = None
     if "diameter" in asked:
         path_ptr, path = _paths(found, shard.node_ptr)
@@ -100,7 +102,7 @@ def checked_questions(questions: Sequence[Question]) -> tuple[Question, ...]:
 
 
 def plan_questions(asked: Sequence[Question]) -> tuple[Question, ...]:
-    """What to ask for, in this order, so that all answers follow."""
+    """The questions to ask, in this order, so that all answers follow."""
     if "eccentricities" in asked:
         return ("eccentricities",)
     plan: list[Question] = []
@@ -111,8 +113,8 @@ def plan_questions(asked: Sequence[Question]) -> tuple[Question, ...]:
     return tuple(plan)
 
 
-class _Found:
-    """What is known of all components of a shard.
+class _ComponentResults:
+    """Bounds and results of all components of a shard.
 
     Attributes
     ----------
@@ -155,7 +157,7 @@ class _Found:
     def result(
         self, asked: tuple[Question, ...], path_ptr: np.ndarray | None, path: np.ndarray | None
     ) -> ShardWidths:
-        """All of it, as callers see it."""
+        """The results in their public form."""
         is_center = is_periphery = eccentricity = None
         if "center" in asked:
             is_center = self.lower <= self.radius_upper[self.component]
@@ -193,10 +195,12 @@ class _Answer:
     is_answered: np.ndarray
 
 
-class _Asking:
+class _QuestionsOfPart:
     """Questions about one part, one after another on the same bounds."""
 
-    def __init__(self, part: Part, found: _Found, max_searches: int | None, strategy: Strategy):
+    def __init__(
+        self, part: Part, found: _ComponentResults, max_searches: int | None, strategy: Strategy
+    ):
         self._part, self._found = part, found
         self._max_searches, self._strategy = max_searches, strategy
         self._degree = np.diff(part.graph.indptr).astype(np.int32)
@@ -205,7 +209,7 @@ class _Asking:
         self._n_searched = np.zeros(len(part.numbers), np.int64)
 
     def ask(self, questions: Sequence[Question]) -> None:
-        """Answer them, and say so in what was found."""
+        """Answer them, and record the results."""
         part, found = self._part, self._found
         exact = np.ones(len(part.numbers), bool)
         for question in questions:
@@ -233,7 +237,7 @@ class _Asking:
         return answer
 
     def _tighten(self, question: Question, answer: _Answer) -> None:
-        """No node is farther from another than the diameter, nor has less than half of it."""
+        """Eccentricities are at most the diameter, and at least half of it."""
         at = self._part.component
         lower, upper = self._known
         if question in ("radius", "center"):
@@ -269,7 +273,7 @@ class _Asking:
     def _run_rest(
         self, part: Part, bounds: EccentricityBounds, n_searched: np.ndarray, left: np.ndarray
     ) -> _Answer:
-        """The same, where few components are left."""
+        """The same for the last few components."""
         low, high = bounds.interval()
         is_answered = np.ones(len(part.numbers), bool)
         rest = Cutter(part.graph, part.component, bounds.size).cut(left)
@@ -282,7 +286,7 @@ class _Asking:
         return _Answer(low, high, is_answered)
 
 
-def _paths(found: _Found, node_ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _paths(found: _ComponentResults, node_ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """A longest known shortest path in the largest component of each graph, by one search.
 
     A search that finds a node farther than was known raises the bound of its component.

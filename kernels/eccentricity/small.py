@@ -1,4 +1,4 @@
-"""The diameter of a graph in one piece: searches that are kept first, then whatever is left."""
+"""The diameter of a small connected graph: distance rows first, then the general solver."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from kernels.types import NODE
 
 
 def quick_diameter(graph: CSRGraph, strategy: Strategy) -> Diameter | None:
-    """Find the diameter; None where ``distance_rows`` is not made for the graph.
+    """Find the diameter; None if ``distance_rows`` does not suit the graph.
 
-    The general driver takes half a millisecond or more however small the graph is; this does not.
+    The general solver takes at least half a millisecond even for tiny graphs; this does not.
     """
     kept = search_keeping(graph, strategy.sweeps)
     if kept is None:
@@ -27,11 +27,11 @@ def quick_diameter(graph: CSRGraph, strategy: Strategy) -> Diameter | None:
     if kept.is_answered:
         sources = np.union1d(kept.sources, kept.ends)  # an end may have been searched again
         proof = Proof(sources, kept.sources[[kept.centre]], kept.sources, by_trees=False)
-        return _told(len(sources), kept.path, proof)
-    return _go_on(graph, kept, strategy)
+        return _diameter_result(len(sources), kept.path, proof)
+    return _solve_generally(graph, kept, strategy)
 
 
-def _told(n_searches: int, path: np.ndarray, proof: Proof) -> Diameter:
+def _diameter_result(n_searches: int, path: np.ndarray, proof: Proof) -> Diameter:
     value = len(path) - 1
     values = np.array([value], np.int32)
     names = np.zeros(1, NODE)
@@ -50,8 +50,8 @@ def _told(n_searches: int, path: np.ndarray, proof: Proof) -> Diameter:
     )
 
 
-def _go_on(graph: CSRGraph, kept: Kept, strategy: Strategy) -> Diameter:
-    """Let the driver end what the kept searches began."""
+def _solve_generally(graph: CSRGraph, kept: Kept, strategy: Strategy) -> Diameter:
+    """Continue with the general solver from the results of distance rows."""
     from kernels.eccentricity.bounds.bounds import EccentricityBounds
     from kernels.eccentricity.solver import EccentricitySolver
 
@@ -77,4 +77,4 @@ def _go_on(graph: CSRGraph, kept: Kept, strategy: Strategy) -> Diameter:
     path = kept.path if bounds.most[0] == len(kept.path) - 1 else solver.path()
     sources = np.concatenate(solver.sources)
     proof = Proof(sources, bounds.centre, solver.known_by, by_trees=False)
-    return _told(bounds.n_searches, path, proof)
+    return _diameter_result(bounds.n_searches, path, proof)

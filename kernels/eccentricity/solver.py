@@ -1,4 +1,4 @@
-"""Answers questions about eccentricities in this process: takes candidates, searches, updates."""
+"""Eccentricity solver in this process: chooses sources, searches, updates bounds."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from kernels.eccentricity.strategy import (
 from kernels.eccentricity.thresholds import CORE, Thresholds
 from kernels.types import NODE
 
-FEW_COMPONENTS = 8  # of more, pairs are not asked for one by one: sweeps answer all of them at once
+FEW_COMPONENTS = 8  # of more, pairs are not requested one by one: sweeps answer all of them at once
 
 
 class EccentricitySolver:
@@ -66,7 +66,7 @@ class EccentricitySolver:
     uses_trees : bool
         Whether only tips of trees are asked about.
     is_flat : bool
-        Whether the first searches told that bounds close nothing; as of the last step.
+        Whether the first searches showed that bounds close nothing; as of the last step.
     """
 
     def __init__(
@@ -108,11 +108,11 @@ class EccentricitySolver:
             self._keep_longest(first)
 
     def _begin(self, question: Question) -> Implied | None:
-        """Find components and make bounds; what a first search found, if it was of any use."""
+        """Find components and make bounds; the results of a first search, if useful."""
         graph = self.graph
         degree = np.diff(graph.indptr).astype(np.int32)
         hub = np.array([np.argmax(degree)], NODE)
-        # One search tells whether the graph is connected, and is the first to give bounds.
+        # One search shows whether the graph is connected, and gives the first bounds.
         component = np.zeros(graph.n_nodes, np.int32)
         self.names = np.zeros(1, NODE)
         self.searches = CoreSearches(graph, component, 1)
@@ -164,7 +164,7 @@ class EccentricitySolver:
     def take(self, step: Step) -> None:
         """Make the searches of a step; see ``strategy.drive``."""
         if step == "pairs":
-            self._see_pairs()
+            self._find_pairs()
         elif step == "sweep":
             self.sweep()
         elif step == "every":
@@ -173,20 +173,20 @@ class EccentricitySolver:
             self._search(self.bounds.take(1, "upper" if step == "far" else None))
 
     def facts(self) -> Facts | None:
-        """How far components have come on the whole: one search serves all of them."""
+        """Progress of all components together: one search serves all of them."""
         if self.is_over:
             return None
         bounds = self.bounds
         candidates = bounds.candidates()
         is_diameter = bounds.question == "diameter"
-        self.is_flat = self._see_flat()
+        self.is_flat = self._note_flatness()
         return Facts(
             is_diameter,
             int(self.n_searched.max()),
             int(bounds.most.max()),
             self._n_candidates_each(),
             self.strategy,
-            self._pairs_to_see() if is_diameter else math.inf,
+            self._pairs_to_check() if is_diameter else math.inf,
             len(self.landmarks) > 0,
             bool(bounds.is_paired[bounds.component[candidates]].all()),
             self.search_ns,
@@ -194,13 +194,13 @@ class EccentricitySolver:
             partial(self.finishing.account, self),
         )
 
-    def _see_flat(self) -> bool:
+    def _note_flatness(self) -> bool:
         """Whether the first searches closed their own sources alone, all about equally wide.
 
         A search from s proves e(s) + d of a node d hops away, and only what is d <= D - R from a
         source can be closed by that, D and R the largest and smallest eccentricity. Where the
         likeliest ends and the likeliest centres differ by a hop at most, nearly every node needs
-        a search of its own, and choosing which is next is time lost.
+        its own search, and choosing which is next is time lost.
         """
         bounds = self.bounds
         is_limited = self.max_searches is not None or self.max_each is not None
@@ -235,7 +235,7 @@ class EccentricitySolver:
         return math.inf if self.max_searches is None else self.max_searches - self.bounds.n_searches
 
     def _within_limit(self, sources: np.ndarray) -> np.ndarray:
-        """As many of the taken sources as may still be searched; the others are given back."""
+        """As many of the taken sources as may still be searched; the others are released."""
         if self.max_each is not None:
             n_before = self.n_searched[self.bounds.component[sources]]
             fits = n_before + lanes_of(sources, self.bounds.component) < self.max_each
@@ -262,7 +262,7 @@ class EccentricitySolver:
             self._longest = found
 
     def finish(self, found: Implied, alone: bool = True) -> None:
-        """Take in what searches found; ``alone``: see ``EccentricityBounds.update``."""
+        """Update with the results of searches; ``alone``: see ``EccentricityBounds.update``."""
         self.sources.append(found.sources)
         np.add.at(self.n_searched, self.bounds.component[found.sources], 1)
         self.bounds.update(found.sources, found.lower, found.upper, alone)
@@ -276,7 +276,7 @@ class EccentricitySolver:
             many = self._n_candidates_each() > 2 * FEW_LANES
             sources = bounds.take(MANY_LANES if many else FEW_LANES, "upper")
         else:
-            chosen = self._in_the_way(MANY_LANES)
+            chosen = self._blocking_nodes(MANY_LANES)
             half = (MANY_LANES - len(chosen)) // 2
             taken = [bounds.take(half, by) for by in ("upper", "lower")] if half else []
             sources = np.unique(np.concatenate([chosen, *taken])).astype(NODE)
@@ -291,8 +291,8 @@ class EccentricitySolver:
             self.finishing.spend_sweep(self.searches.work)
             self.finish(found, alone=False)
 
-    def _in_the_way(self, n_most: int) -> np.ndarray:
-        """Close what reference nodes can close; nodes worth a search, being in the way.
+    def _blocking_nodes(self, n_most: int) -> np.ndarray:
+        """Close nodes by the reference nodes; returns blocking nodes that are worth a search.
 
         Only for questions about many nodes of a graph in one piece, without a limit, and once
         sweeps have made lower bounds tight. At most ``n_most`` nodes, perhaps none.
@@ -334,9 +334,9 @@ class EccentricitySolver:
         nodes.note(np.concatenate(self.sources))
         return nodes
 
-    def _pairs_to_see(self) -> float:
-        """Pairs that landmarks would be asked about; infinite if there is no point in it."""
-        seen = self._components_to_see()
+    def _pairs_to_check(self) -> float:
+        """Number of pairs to check with landmarks; infinite if that is pointless."""
+        seen = self._components_to_check()
         if not 0 < len(seen) <= FEW_COMPONENTS or not self._has_searches_for_landmarks():
             return math.inf
         bounds = self.bounds
@@ -351,19 +351,19 @@ class EccentricitySolver:
             return False
         return self._n_left() >= N_LANDMARKS * len(self.names)
 
-    def _components_to_see(self) -> np.ndarray:
+    def _components_to_check(self) -> np.ndarray:
         """Components with candidates whose pairs are not known."""
         bounds = self.bounds
         n_rows = np.bincount(bounds.component[bounds.candidates()], minlength=len(bounds.size))
         is_left = self._has_near & ~bounds.is_paired & (bounds.most > self._tried)
         return np.flatnonzero((n_rows > self.thresholds.few) & is_left)
 
-    def _see_pairs(self) -> None:
-        """Let landmarks tell which pairs are left, of every component where that is not known."""
+    def _find_pairs(self) -> None:
+        """Find the remaining pairs by landmarks, in every component where they are unknown."""
         bounds = self.bounds
         if not len(self.landmarks):
             is_wanted = np.zeros(len(bounds.size), bool)
-            is_wanted[self._components_to_see()] = True
+            is_wanted[self._components_to_check()] = True
             self._has_near = is_wanted
             nodes = bounds.open_nodes()
             nodes = nodes[is_wanted[bounds.component[nodes]]]
@@ -376,7 +376,7 @@ class EccentricitySolver:
             self.finishing.spend_sweep(self.searches.work)
             self.finish(found, alone=False)
         columns, rows = bounds.open_nodes(), bounds.candidates()
-        for c in self._components_to_see().tolist():
+        for c in self._components_to_check().tolist():
             own_rows = self._place[rows[bounds.component[rows] == c]]
             own_columns = self._place[columns[bounds.component[columns] == c]]
             most_steps = self.finishing.room_ns() / PAIR_STEP_NS

@@ -44,7 +44,7 @@ class Strategy:
         For the diameter of a graph in one piece, begin with up to 64 searches all levels of which
         are kept and tell which pairs are near (``distance_rows``).
     territories : bool
-        For all eccentricities, ask who could be farther away than the farthest that was searched
+        For all eccentricities, find nodes that may be farther away than all searched ones
         (``reductions.references``).
     """
 
@@ -61,7 +61,7 @@ Step = Literal["far", "alternate", "pairs", "sweep", "every"]
 
 @dataclass(frozen=True)
 class Account:
-    """What was spent, and what sweeping from every node would cost; in ns, by counted work.
+    """Cost so far, and the cost of sweeping from every node; in ns, by counted work.
 
     Attributes
     ----------

@@ -19,7 +19,7 @@ class Thresholds:
     n_first : int
         Searches before anything else is tried on short graphs.
     hops_each : int
-        On long graphs one more for so many hops: a sweep costs more the longer they are.
+        On long graphs one more for that many hops: a sweep costs more the longer they are.
     few_lanes, many_lanes : int
         Candidates of one component that a sweep carries, where there are few and at most.
     few_lanes_searches, many_lanes_searches : int
@@ -55,7 +55,7 @@ class Thresholds:
     patience: int = 2
 
     def first_searches(self, longest: int) -> int:
-        """Searches before anything else is tried, of graphs of so many hops."""
+        """Searches before anything else is tried, of graphs of that many hops."""
         return max(self.n_first, longest // self.hops_each)
 
     def longer(self, longest: int) -> float:

@@ -1,4 +1,4 @@
-"""Inference: what traces say about routers, links, ASes and ingresses."""
+"""Inference of routers, links, ASes and ingresses from traces."""
 
 from pipeline.infer.owners.ip2as import PrefixTable, read_pfx2as
 from pipeline.infer.routers.aliases import AliasTable, read_aliases

@@ -3,7 +3,7 @@
 Rules
     - A link joins two ASes if its end routers belong to different ones. Both ends are then
       ingresses of their own AS, and the other end's AS is a neighbour that traffic comes from:
-      links have no direction here. What the file calls the link (E_AS) decides nothing.
+      links have no direction here. The file's type of a link (E_AS) is not used.
     - ``asn`` is the AS of routers that name none; what a file says itself stands.
     - A node of an AS-level file is an AS, not a router: the file is one graph under ``asn``, and
       its own AS numbers are kept as the node column ``declared_asn``.
@@ -129,7 +129,7 @@ def _merge(table: IngressTable, drawn: np.ndarray) -> IngressTable:
 
 
 def _traceless(node: np.ndarray, pointer: np.ndarray, neighbor_asn: np.ndarray) -> IngressTable:
-    """A table of ingresses that no trace is behind."""
+    """A table of ingresses without traces."""
     none = np.zeros(len(node), np.int64)
     return IngressTable(
         node=node.astype(np.int64),

@@ -1,6 +1,6 @@
 """Which destinations are routers.
 
-The destination's own final reply is no router unless the destination also answered as one:
+The destination's own final reply is not a router unless the destination also answered as one:
 
 1. its address answered as a router somewhere (``cleaning``); or
 2. its router did, under another address, as a point-to-point link shows: the address and its
@@ -8,14 +8,14 @@ The destination's own final reply is no router unless the destination also answe
    the two routers on the way to the other. That is seen in the hops before: one trace ended
    ``p, end``, another ``p, x, other end``, with x the reply of the router of the first end (or x
    is that end itself): a *passage*; or
-3. another interface of its alias set is a router's by 1 or 2. A vantage is no router for that.
+3. another interface of its alias set is a router's by 1 or 2. A vantage is not a router for that.
 
 The second rule finds links that no trace crosses on its way to anywhere else, where router
 interfaces were traced to. A host right behind its gateway passes for a router by it if both were
 traced to and the host has the gateway's mate for an address.
 
 All other destinations are hosts: no node, and no end of a link. ``targets_are_routers`` takes
-every destination that answered and is no vantage for a router: for measurements that were aimed
+every destination that answered and is not a vantage for a router: for measurements that were aimed
 at routers.
 """
 
@@ -94,7 +94,7 @@ def find_routers(
     passed : (n_addrs,) bool
         As from ``find_passages``.
     targets_are_routers : bool
-        Take every destination that answered and is no vantage for a router.
+        Take every destination that answered and is not a vantage for a router.
     aliases : AliasTable or None
         Interfaces that are one router: if one of them is a router's, so are all but vantages.
 

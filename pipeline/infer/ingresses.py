@@ -1,4 +1,4 @@
-"""Ingresses: the routers by which traces enter an AS.
+"""Ingresses: the routers through which traces enter an AS.
 
 Walk a trace from its first answer, with the AS of each hop known. A hop in AS X is an **entry**
 into X when the last mapped hop before it is in another AS Y:

@@ -18,12 +18,12 @@ from numba import njit
 from pipeline.model.reading import ReadReport
 
 _CHUNK = 1 << 22
-_MAX_LINE = 1 << 24  # an unbroken line longer than this is no table
+_MAX_LINE = 1 << 24  # an unbroken line longer than this is not a table
 _OPENERS: dict[bytes, Any] = {b"\x1f\x8b": gzip.open, b"BZ": bz2.open, b"\xfd7": lzma.open}
 
 
 class _NoTextError(ValueError):
-    """The bytes are no table of lines."""
+    """The bytes are not a table of lines."""
 
 
 def _cut(data: bytes) -> tuple[bytes, bytes]:

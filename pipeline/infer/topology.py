@@ -126,7 +126,7 @@ def infer_topology(
     workers : int
         Threads that read the spools.
     targets_are_routers : bool
-        Every destination that answered and is no vantage is a router, not only those that also
+        Every destination that answered and is not a vantage is a router, not only those that also
         answered as one: for measurements that were aimed at routers.
 
     Returns
@@ -139,7 +139,7 @@ def infer_topology(
     Raises
     ------
     UsageError
-        Without ``prefixes`` and ``asn``; if ``allow_special`` holds what is no prefix; if
+        Without ``prefixes`` and ``asn``; if ``allow_special`` holds what is not a prefix; if
         ``borders`` is neither of the two.
     """
     if prefixes is None and asn is None:

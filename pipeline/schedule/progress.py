@@ -37,7 +37,7 @@ class RunProgress:
         self._progress, self._stream, self._n_threads = progress, stream, max(1, n_threads)
         self._where = where
         self._expected_s = max(stream.total_s / self._n_threads, stream.longest_s)
-        self._n_ended = self._n_candidates = 0
+        self._n_ended = self._n_exact = 0
         self._n_units = 0
         self._share = 0.0  # of the expected work, done
         self._last = ""  # task that has ended last
@@ -56,11 +56,11 @@ class RunProgress:
         if len(long) > N_NAMED:
             log.warning("%s more of over 10 min each", number(len(long) - N_NAMED, "task"))
 
-    def ended(self, task: Any, n_units: int, is_candidate: bool) -> None:
+    def ended(self, task: Any, n_units: int, is_exact: bool) -> None:
         """A task has come back; ``n_units`` of the run's are done by now."""
         self._last, self._n_units = task.name, n_units
-        if is_candidate:
-            self._n_candidates += 1
+        if is_exact:
+            self._n_exact += 1
         else:
             self._n_ended += 1
             self._stream.ended(task)
@@ -81,7 +81,7 @@ class RunProgress:
 
     def end(self) -> None:
         """Report the totals."""
-        n_tasks = number(self._n_ended + self._n_candidates, "task")
+        n_tasks = number(self._n_ended + self._n_exact, "task")
         self._report(self._n_units, f"{n_tasks} on {self._where}")
 
     @property
@@ -92,8 +92,8 @@ class RunProgress:
         # Tasks that were cut in two for want of memory end as more than were planned.
         n_tasks = max(self._stream.n_tasks, self._n_ended)
         done = f"{self._n_ended:,} of {number(n_tasks, 'task')}"
-        if self._n_candidates:
-            done += f", {number(self._n_candidates, 'candidate')}"
+        if self._n_exact:
+            done += f", {number(self._n_exact, 'exact search')}"
         return f"{self._last}, {done}" if self._last else done
 
     def _report(self, done: int, detail: str, share: float | None = None) -> None:

@@ -262,14 +262,14 @@ class _Run:
         more = more | {"beat": run_progress.beat}
         with contextlib.closing(self._outcomes(cluster, tasks, large, more)) as outcomes:
             for outcome in outcomes:
-                is_candidate = isinstance(outcome.task, ExactTask)
-                if large is not None and is_candidate:
+                is_exact = isinstance(outcome.task, ExactTask)
+                if large is not None and is_exact:
                     collector.note(outcome, outcome.task.n_sources)
                     large.use(outcome)
                     self._take_answers(large)
                 else:
                     collector.add(outcome)
-                run_progress.ended(outcome.task, collector.n_units, is_candidate)
+                run_progress.ended(outcome.task, collector.n_units, is_exact)
         run_progress.end()
 
     def _take_answers(self, large: ExactStream | None) -> None:

@@ -1,1 +1,1 @@
-"""Bounds of every eccentricity: what is open, what a search proves; runs no search."""
+"""Bounds of every eccentricity: what is still open, and what a search proves; runs no search."""

@@ -1,6 +1,6 @@
-"""Which source to search next, and what finished searches prove: runs no search, knows no device.
+"""The next source to search, and what finished searches prove; independent of search and device.
 
-The caller takes sources, searches them anywhere, and hands in what each finished search implies:
+The caller takes sources, searches them anywhere, and passes in what each finished search implies:
 two arrays of bounds. Bounds only tighten, by max and min, so results may come in any order, twice
 or never; the same code serves a loop in one process and a scheduler with many searches in flight.
 
@@ -30,7 +30,7 @@ from kernels.eccentricity.questions import QUESTIONS, Question
 from kernels.errors import GraphError
 from kernels.types import NODE
 
-POOL = 256  # nodes that are looked at again and again while bounds change little
+POOL = 256  # nodes that are reconsidered while bounds change little
 STEADY = 16  # by less than a STEADY-th of the open nodes
 
 
@@ -40,7 +40,7 @@ class EccentricityBounds:
     Parameters
     ----------
     question : str
-        What is asked, of each component by itself: a node is dropped once it cannot matter.
+        Asked for each component separately: a node is dropped once it cannot matter.
 
         - ``diameter``: its upper bound is at most the largest lower bound, or winnowing.
         - ``radius``: its lower bound is at least the smallest upper bound.
@@ -50,11 +50,11 @@ class EccentricityBounds:
         Components by number, 0, 1, ...
     degree : (n_nodes,) int32
     relevant : (n_nodes,) bool or None
-        Nodes among which a pair at the largest distance is to be found if there is one farther
-        apart than the bounds that are known (``trees``); only for ``diameter``.
+        Nodes among which there is a pair at the largest distance, unless the known bounds reach it
+        already (``trees``); only for ``diameter``.
     is_winnowing : bool
     known : (2, n_nodes) int32 or None
-        Lower and upper bounds that are known already, of another question's searches say.
+        Lower and upper bounds known already, for example from another question's searches.
 
     Attributes
     ----------
@@ -67,13 +67,13 @@ class EccentricityBounds:
     centre : (n_components,) int32
         Centre of the ball of each component; -1: none yet.
     centres : list of (n,) int32
-        All that ever were: a pair that one of them has kept near is dropped for good.
+        All former ones too: a pair that one of them keeps near is dropped for good.
     is_paired : (n_components,) bool
-        Whether the pairs that are left are known; see ``restrict``.
+        Whether the remaining pairs are known; see ``restrict``.
 
     Notes
     -----
-    25 bytes a node. ``update`` is one pass over all nodes. ``take`` is one over those that still
+    25 bytes per node. ``update`` is one pass over all nodes. ``take`` is one over those that still
     matter (for central nodes over all), but while bounds change little, it looks only at the few
     that were best.
     """
@@ -144,7 +144,7 @@ class EccentricityBounds:
         return self._candidates
 
     def interval(self) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds of the radius (if asked for it or the center), else of the diameter.
+        """Bounds of the radius (if requested it or the center), else of the diameter.
 
         Returns
         -------
@@ -274,7 +274,7 @@ class EccentricityBounds:
             self._try_centres(sources, upper)
 
     def release(self, sources: Any) -> None:
-        """Give back sources whose searches failed or were withdrawn: they can be taken again."""
+        """Release sources whose searches failed or were withdrawn: they can be taken again."""
         sources = np.asarray(sources, NODE)
         waiting = sources[self._state[sources] != steps.SEARCHED]
         self._state[waiting] = steps.FREE
@@ -349,7 +349,7 @@ class EccentricityBounds:
         return part
 
     def restrict(self, component: int, pairs: np.ndarray, apart: np.ndarray) -> None:
-        """Say which pairs of a component may be farther apart than its largest lower bound.
+        """Set the pairs of a component that may be farther apart than its largest lower bound.
 
         Parameters
         ----------
@@ -357,7 +357,7 @@ class EccentricityBounds:
         pairs : (2, n_pairs) int32
             Every pair of nodes that may be so, but for those that bounds and winnowing exclude.
         apart : (n_pairs,) int32
-            What is known of their distance: at most so many hops.
+            Upper bounds of their distances, hops.
         """
         kept = self.component[self._pairs[0]] != component
         self._pairs = np.concatenate([self._pairs[:, kept], pairs], axis=1).astype(NODE)
@@ -366,7 +366,7 @@ class EccentricityBounds:
         self._is_fresh = False
 
     def _cover(self, n_each: int) -> np.ndarray:
-        """Free nodes that stand in open pairs, the one in most of them first, then of what is left.
+        """Free nodes of open pairs: the one in most pairs first, then of the remaining pairs.
 
         Pairs of which a node is in flight wait for it.
         """

@@ -1,4 +1,4 @@
-"""Components by number, and parts of a graph that hold some of them alone."""
+"""Components by number, and parts of a graph with only some of them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def numbered_components(graph: CSRGraph) -> tuple[np.ndarray, np.ndarray]:
 def largest_of_each(
     names: np.ndarray, size: np.ndarray, node_ptr: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The largest component of each graph of a shard, of two as large the one named first.
+    """The largest component of each graph of a shard, of two equally large ones the first.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ def eccentricities_of(queue, ends, n_levels, component, eccentricity):
     nogil=True,
 )
 def imply(level, component, eccentricity, none, lower, upper):
-    """Bounds by levels of one search a component; ``none`` is the level of unreached nodes."""
+    """Bounds by levels of one search per component; ``none`` is the level of unreached nodes."""
     if eccentricity.size == 1 and eccentricity[0] >= 0:
         only = np.int32(eccentricity[0])
         for v in range(level.size):

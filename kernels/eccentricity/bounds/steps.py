@@ -13,7 +13,7 @@ from kernels._cpu.signatures import I32, OUT_I32, OUT_U8
 from kernels.eccentricity.questions import CENTER, DIAMETER, PERIPHERY, RADIUS
 
 FREE, SEARCHED, OUTER, CENTRAL = range(4)  # the last two are in flight; see ``take``
-HOPS, LINKS = np.int64(2**20 - 1), np.int64(2**22 - 1)  # largest that keys tell apart
+HOPS, LINKS = np.int64(2**20 - 1), np.int64(2**22 - 1)  # largest values that keys distinguish
 U8 = types.Array(types.uint8, 1, "C", readonly=True)
 U16 = types.Array(types.uint16, 1, "C", readonly=True)
 
@@ -146,7 +146,7 @@ def count_outside(nodes, component, level, most, count):
 
 @njit(cache=True, nogil=True)
 def _key(by_upper, lower, upper, degree):
-    """The larger, the sooner a node is searched; numbers too large for their bits count as equal.
+    """Priority of a node, larger first; numbers too large for their bits count as equal.
 
     By upper bounds: the highest one, then the highest lower bound, then the smallest degree: such
     nodes lie far out. By lower bounds: the lowest one, then the largest degree.

@@ -1,1 +1,1 @@
-"""Exact eccentricities on one GPU: searches, bounds and choices stay on the card."""
+"""Exact eccentricities on one GPU: searches, bounds and choices stay on the device."""

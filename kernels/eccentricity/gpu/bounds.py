@@ -148,7 +148,7 @@ class DeviceBounds:
         nodes : (n,) int32 or None
             None: all.
         ball : (n_nodes,) int32 or None
-            Levels from the centres of the components: nodes near them are no candidates.
+            Levels from the centres of the components: nodes near them are not candidates.
 
         Returns
         -------
@@ -279,7 +279,7 @@ def _or_null(array: Any) -> Any:
 
 
 def launch(name: str, n_threads: int, *args: Any) -> None:
-    """Run a kernel of the .cu file with at least so many threads, as far as the grid goes."""
+    """Run a kernel of the .cu file with at least that many threads, as far as the grid goes."""
     if n_threads:
         kernel = load_kernel(__file__, f"eccentricity_{name}")
         kernel((grid_for(n_threads),), (BLOCK,), args)

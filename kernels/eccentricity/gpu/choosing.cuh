@@ -1,4 +1,4 @@
-// Which nodes still matter to a question, the balls around centres, and whom to search next.
+// Which nodes still matter to a question, the balls around centres, and the next nodes to search.
 
 // The periphery is known once no node of it can have loose bounds (PERIPHERY), or by winnowing
 // (ENDS): of two nodes that are most hops apart one lies outside the ball of (most - 1) / 2 around

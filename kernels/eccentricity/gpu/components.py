@@ -18,7 +18,7 @@ from kernels.types import NODE
 class Parts:
     """A shard whose graphs are the components of another one; all arrays on the device.
 
-    There may be millions of them, nearly all single nodes: nothing here is brought home.
+    There may be millions of them, nearly all single nodes: nothing here is copied to the host.
 
     Attributes
     ----------

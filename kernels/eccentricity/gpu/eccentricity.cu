@@ -1,7 +1,7 @@
 // Bounds of eccentricities on the device: what finished searches prove, and which nodes to search
 // next.
 //
-// Input    Levels of one search a component, or bit planes of a sweep (multi_source.cu).
+// Input    Levels of one search per component, or bit planes of a sweep (multi_source.cu).
 // Output   lower and upper bounds of every node, the extremes of each component, lists of nodes.
 // Order    Bounds are combined by max and min, and of equal candidates the smallest node is taken,
 //          so nothing but the order of lists depends on the order of threads.
@@ -12,7 +12,7 @@
 //
 // [1] F. W. Takes, W. A. Kosters, "Determining the diameter of small world networks", CIKM 2011.
 
-typedef unsigned long long key_t;  // the larger, the sooner a node is searched; 0: none
+typedef unsigned long long key_t;  // priority of a node, larger first; 0: none
 
 __device__ __forceinline__ offset_t first_item()
 {

@@ -1,7 +1,7 @@
-"""Which eccentricities are exact because nothing that was not searched is farther, on a GPU.
+"""Eccentricities proved exact because no unsearched node can be farther, on a GPU.
 
-The rule, its proof and where it comes from: see ``reductions.references``. Counts are made on the
-device; of them, some thousand numbers a reference, the host plans.
+See ``reductions.references`` for the rule, its proof and its source. Counts are made on the device;
+from them, some thousand numbers per reference, the host plans.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class DeviceReferences:
 
     Notes
     -----
-    n_references bytes a node. ``close`` and ``choose`` are a pass over all nodes a reference.
+    n_references bytes per node. ``close`` and ``choose`` are a pass over all nodes a reference.
     """
 
     def __init__(self, bounds: DeviceBounds, levels: Any):
@@ -41,7 +41,7 @@ class DeviceReferences:
 
     @staticmethod
     def fits(n_nodes: int, n_arcs: int) -> bool:
-        """Whether there is memory for references beside a sweep and for finding the hubs."""
+        """Whether there is memory for references beside a sweep, and for finding the hubs."""
         return fits((N_REFERENCES + 32) * n_nodes + sweep_bytes(n_nodes, n_arcs, 1, levels=True))
 
     def close(self, question: Question) -> None:
@@ -55,7 +55,7 @@ class DeviceReferences:
         self.bounds.find_extremes()
 
     def choose(self, question: Question, n_most: int) -> Any:
-        """Nodes to search that make more others exact than they are; none if there are none.
+        """Nodes to search that make more other nodes exact than their own number, if any.
 
         Returns
         -------
@@ -73,8 +73,8 @@ class DeviceReferences:
             sources = cp.sort(sources[order[:n_most]])
         return sources
 
-    def are_in_the_way(self, nodes: Any) -> Any:
-        """Which of some nodes are still those that ``choose`` looked for, (n,) bool."""
+    def are_blocking(self, nodes: Any) -> Any:
+        """Which of some nodes still block others as in ``choose``, (n,) bool."""
         z, t, j = self._chosen
         if z < 0:
             return cp.zeros(nodes.size, np.bool_)

@@ -1,4 +1,4 @@
-"""Widths of shards, and what searches imply, on one GPU; see ``solver``."""
+"""Widths of shards, and the bounds implied by searches, on one GPU; see ``solver``."""
 
 from __future__ import annotations
 
@@ -49,8 +49,8 @@ def widths_on_gpu(
 
     Notes
     -----
-    37 bytes a node, 45 to 180 a node for a sweep with its levels, and once or twice as much as the
-    graph where components do not lie together yet.
+    37 bytes per node, 45 to 180 per node for a sweep with its levels, and once or twice as much as
+    the graph where components do not lie together yet.
     """
     asked = tuple(question for question in QUESTIONS if question in questions)
     if shard.n_nodes == 0:
@@ -59,11 +59,11 @@ def widths_on_gpu(
         solver = DeviceSolver.of(shard, max_each=max_searches)
         for question in questions_for(asked):
             solver.answer(question)
-        return _told(shard, solver, asked)
+        return _shard_widths(shard, solver, asked)
 
 
 def questions_for(asked: Sequence[Question]) -> tuple[Question, ...]:
-    """What to answer, in order: all follows from eccentricities; others begin with the value.
+    """Questions in order: everything follows from eccentricities; others begin with the value.
 
     Nodes are dropped from the center or the periphery sooner once radius or diameter is known.
     """
@@ -96,8 +96,8 @@ def _of_nothing(shard: Shard, asked: tuple[Question, ...]) -> ShardWidths:
     )
 
 
-def _told(shard: Shard, solver: DeviceSolver, asked: tuple[Question, ...]) -> ShardWidths:
-    """What is known once the questions are answered, on the host."""
+def _shard_widths(shard: Shard, solver: DeviceSolver, asked: tuple[Question, ...]) -> ShardWidths:
+    """The results once the questions are answered, on the host."""
     bounds = solver.bounds
     lowest, highest = bounds.loosest()
     most, least = bounds.most.get(), bounds.least.get()
@@ -168,7 +168,7 @@ def _paths_of_graphs(shard: Shard, solver: DeviceSolver) -> tuple[np.ndarray, np
 
 
 def implied_on_gpu(graph: CSRGraph, sources: np.ndarray) -> Implied:
-    """What searches from some nodes of one graph imply for all of its nodes.
+    """Bounds of all nodes of one graph, implied by searches from some of them.
 
     Parameters
     ----------

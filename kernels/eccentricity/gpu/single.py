@@ -20,7 +20,7 @@ Answer = Diameter | Radius | Center | Periphery
 
 
 def answer(graph: CSRGraph, question: Question, max_searches: int | None) -> Answer | np.ndarray:
-    """What ``kernels.eccentricity`` promises of a graph with nodes; eccentricities as an array."""
+    """The answer of ``kernels.eccentricity`` for a graph with nodes; eccentricities as an array."""
     with on_device_of(graph.indptr):
         node_ptr = cp.array([0, graph.n_nodes], np.int64)
         shard = Shard(graph.indptr, graph.indices, node_ptr, trusted=True)

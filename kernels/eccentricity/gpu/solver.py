@@ -1,4 +1,4 @@
-"""Answers questions about eccentricities on one GPU: searches, bounds and choices all lie there.
+"""Answers questions about eccentricities on one GPU: searches, bounds and choices stay there.
 
 The theory is that of ``bounds``: upper and lower bounds by the triangle inequality, and winnowing,
 here for the periphery too (see the .cu file).
@@ -37,13 +37,13 @@ MOST_WORDS_EACH = 2
 # many nodes.
 APART, LEAST_APART = 4, 1 << 18
 BATCH = 8  # sweeps for which sources are chosen at once while very many nodes are open, ...
-REFERENCE_BATCH = 4  # and where reference nodes tell which to choose
+REFERENCE_BATCH = 4  # and if reference nodes choose them
 FIRST_SEARCHES = 512  # that make lower bounds tight enough for reference nodes
 
 
 @dataclass(eq=False)
-class _Asked:
-    """The question that is being answered, and what is known of its candidates.
+class _CurrentQuestion:
+    """The current question, and what is known about its candidates.
 
     ``left`` and ``has_swept`` as in ``Facts``, the others as ``DeviceSolver._candidates`` tells.
     """
@@ -100,7 +100,7 @@ class DeviceSolver:
         self._sweeps = DeviceSweeps(parts.shard)
         self._is_upper_next = False
         self._references: DeviceReferences | None = None
-        self._asked: _Asked | None = None
+        self._asked: _CurrentQuestion | None = None
 
     @classmethod
     def of(
@@ -118,7 +118,7 @@ class DeviceSolver:
         check_fits(BYTES_A_NODE * n_nodes + sweep_bytes(n_nodes, n_arcs, 1, levels=True), what)
         if shard.n_graphs != 1 or 0 in (max_searches, max_each):
             return cls(components_of(shard), max_searches, max_each)
-        # One search tells whether the graph is connected, and is the first to give bounds.
+        # One search shows whether the graph is connected, and gives the first bounds.
         hub = cp.argmax(cp.diff(shard.indptr))
         level, eccentricity, n_reached = bfs(shard.indptr, shard.indices, int(hub), -1)
         if n_reached == n_nodes:
@@ -138,7 +138,7 @@ class DeviceSolver:
     def answer(self, question: Question) -> None:
         """Search until nothing is open, or the searches are used up."""
         self._open = self._ends = None
-        self._asked = asked = _Asked(question)
+        self._asked = asked = _CurrentQuestion(question)
         drive(self)
         self._asked = None
         self.exact &= asked.n_open == 0
@@ -194,7 +194,7 @@ class DeviceSolver:
         return nodes, count, nodes.size, int(count.max())
 
     def _answer_apart(self, question: Question, count: Any) -> bool:
-        """Where few components are left, answer for them alone: a sweep costs its whole shard.
+        """Answer the last few components separately: a sweep costs its whole shard.
 
         Few are those that hold few of the nodes, or are few of very many: then most nodes are what
         no search is needed for, and kernels of one graph or of few do the rest.
@@ -212,19 +212,19 @@ class DeviceSolver:
         parts = parts_of(reordered(self.parts.shard, order), names, size, order)
         n_left = None if self.max_searches is None else self.max_searches - self.n_searches
         apart = DeviceSolver(parts, n_left, self.max_each, self.thresholds)
-        apart._begin_with(self, order, marks)
+        apart._copy_from(self, order, marks)
         apart.answer(question)
-        self._take_in(apart, marks)
+        self._copy_back(apart, marks)
         return True
 
     def _has_room_apart(self, n_nodes: int) -> bool:
-        """Whether so many nodes, which may have all arcs, can be copied and swept as well."""
+        """Whether that many nodes, which may have all arcs, can be copied and swept as well."""
         n_arcs = self.parts.shard.n_arcs
         sweep = sweep_bytes(n_nodes, n_arcs, 1, levels=True)
         return fits((BYTES_A_NODE + 8) * n_nodes + 4 * n_arcs + sweep)
 
-    def _begin_with(self, whole: DeviceSolver, order: Any, is_ours: Any) -> None:
-        """Take over what is known of the nodes that are ours."""
+    def _copy_from(self, whole: DeviceSolver, order: Any, is_ours: Any) -> None:
+        """Copy the bounds of the nodes of this part."""
         bounds = self.bounds
         bounds.lower, bounds.upper = whole.bounds.lower[order], whole.bounds.upper[order]
         bounds.state, self._ball = whole.bounds.state[order], whole._ball[order]
@@ -233,8 +233,8 @@ class DeviceSolver:
         self.sources = [order[:0]] * len(whole.sources)  # so many searches are over
         self._is_upper_next = whole._is_upper_next
 
-    def _take_in(self, apart: DeviceSolver, is_theirs: Any) -> None:
-        """Know what they have found of theirs."""
+    def _copy_back(self, apart: DeviceSolver, is_theirs: Any) -> None:
+        """Copy back the results of a part."""
         bounds, order = self.bounds, apart.parts.order
         bounds.lower[order], bounds.upper[order] = apart.bounds.lower, apart.bounds.upper
         bounds.state[order], self._ball[order] = apart.bounds.state, apart._ball
@@ -327,7 +327,7 @@ class DeviceSolver:
             if i:  # what the sweeps before have made known need not be searched any more
                 is_useful = bounds.lower[part] < bounds.upper[part]
                 if references is not None:
-                    is_useful |= references.are_in_the_way(part)
+                    is_useful |= references.are_blocking(part)
                 part = part[is_useful]
             self._sweep_each(part, levels=True)
         bounds.find_extremes()

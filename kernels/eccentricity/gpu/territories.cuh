@@ -1,5 +1,5 @@
-// Nodes that no node which was not searched can be farther from than their lower bound; the rule
-// and its proof are in reductions/references.py.
+// Nodes whose lower bound no unsearched node can exceed; the rule and its proof are in
+// reductions/references.py.
 
 // Counts of each reference, by upper bound and level of nodes that were not searched, and by lower
 // bound and level of nodes that still matter. Upper bounds above most count as most + 1. No level

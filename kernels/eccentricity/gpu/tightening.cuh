@@ -18,7 +18,7 @@ extern "C" __global__ void eccentricity_start(
     }
 }
 
-// Tighten by one search a component; searches that are not there have eccentricity -1.
+// Tighten by one search per component; searches that are not there have eccentricity -1.
 extern "C" __global__ void eccentricity_after_search(
     const int* __restrict__ level,         // (n_nodes,) -1: unreached
     const offset_t n_nodes,
@@ -36,7 +36,7 @@ extern "C" __global__ void eccentricity_after_search(
     }
 }
 
-// Levels of a sweep of one lane a component.
+// Levels of a sweep of one lane per component.
 extern "C" __global__ void eccentricity_lane_levels(
     const lanes_t* __restrict__ seen,    // (n_nodes,)
     const lanes_t* __restrict__ planes,  // (n_planes, n_nodes)

@@ -1,1 +1,1 @@
-"""What makes searches unnecessary: pendant trees, landmarks, far pairs, reference nodes."""
+"""Reductions that save searches: pendant trees, landmarks, far pairs, reference nodes."""

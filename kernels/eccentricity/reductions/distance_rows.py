@@ -1,4 +1,4 @@
-"""The diameter of a graph in one piece by few searches, all levels of which are kept.
+"""The diameter of a connected graph by few searches, whose distance rows are kept.
 
 After searches from s_1 .. s_k let L be the longest distance found. Any node z bounds the distance
 of every pair: d(x, y) <= d(x, z) + d(z, y) (Potamias et al.: Fast shortest path distance estimation
@@ -45,12 +45,12 @@ from kernels.eccentricity.strategy import WORK_NS
 from kernels.eccentricity.thresholds import CORE
 from kernels.types import NODE
 
-N_KEPT = 64  # searches: a byte a node each
+N_KEPT = 64  # searches: one byte per node each
 ROOM = 1 << 16  # pairs that are worth a list
 LIST_ARC = 4  # pairs that each search allows to be looked at, an arc: a fourth of its time
 TOO_MANY, ANEW = 4, 1.25  # fewer pairs to try again with after too many; more so with each search
 SEARCH_NS_ARC, SEARCH_NS_NODE = 1.5, 5  # of level_search, on graphs in caches
-# Of ends_sweep on short graphs; an arc costs 1 ns more for so many nodes: rows leave the caches.
+# Of ends_sweep on short graphs; an arc costs 1 ns more for that many nodes: rows leave the caches.
 SWEEP_ENDS_NS, SWEEP_ENDS_NS_ARC, SWEEP_ENDS_NODES = 3_000, 10, 40_000
 # Searches that going on takes at least, unless pairs or nodes are few.
 EAGER, FEW_PAIRS, FEW_NODES = 10, 1 << 8, 1 << 9
@@ -58,7 +58,7 @@ MOST_ENDS = 1024  # that are swept from
 WITH_PAIRS = 1.25  # times the searches: pairs take a fourth of their time, see LIST_ARC
 LITTLE_CLOSED = 4  # a fourth of the nodes is left
 N_TRIED, MANY_PAIRS = 5, 1 << 13  # of short graphs: when to give up
-HANDING_OVER_NS = 1_500_000  # what the general way spends before its first search
+HANDING_OVER_NS = 1_500_000  # cost of the general solver before its first search
 ANSWERED, LEFT, TOO_LONG, IN_PIECES = range(4)
 # Thresholds of cores, as compiled code can read them.
 ALLOWANCE, FEW, FEW_LANES, MANY_LANES = CORE.allowance, CORE.few, CORE.few_lanes, CORE.many_lanes
@@ -68,7 +68,7 @@ SWEEP_HOPS, SWEEP_GROWTH = CORE.sweep_hops, CORE.sweep_growth
 
 @dataclass(frozen=True, eq=False)
 class Kept:
-    """What was found.
+    """Results of the search with distance rows.
 
     Attributes
     ----------
@@ -86,9 +86,9 @@ class Kept:
     path : (longest + 1,) int32
         A shortest path of the longest distance found.
     pairs, apart : (2, n_pairs) int32, (n_pairs,) int32, or None
-        What may be farther apart, and how far at most; None: not known.
+        Pairs that may be farther apart, and their upper bounds; None: not known.
     spent_ns : float
-        What all this is likely to have cost, by the searches made.
+        Estimated cost of all this, by the searches made.
     """
 
     is_answered: bool
@@ -105,7 +105,7 @@ class Kept:
 
 
 class End(NamedTuple):
-    """Why ``run`` ended, and with what."""
+    """Why ``run`` ended, and its results."""
 
     outcome: np.int64  # ANSWERED, LEFT, TOO_LONG or IN_PIECES
     n_searches: np.int64
@@ -119,7 +119,7 @@ _END = named(End, *[types.int64] * 6)
 
 
 def search_keeping(graph: CSRGraph, sweeps: bool = True) -> Kept | None:
-    """Search until the diameter is known or other ways are likely to be faster.
+    """Search until the diameter is known or another method is likely to be faster.
 
     Parameters
     ----------
@@ -217,8 +217,8 @@ def _central(indptr, indices, levels, n_kept, source, lower, upper, longest, is_
 
 
 @njit(cache=True, nogil=True)
-def _is_dear(n_kept, n_left, n_pairs, longest, search_ns, n_nodes, n_arcs):
-    """Whether a sweep from all nodes that are left would have cost less than was spent.
+def _is_too_expensive(n_kept, n_left, n_pairs, longest, search_ns, n_nodes, n_arcs):
+    """Whether a sweep from all remaining nodes would have cost less than was spent.
 
     Or what was spent, beside one from every node, is all that may be spent for little.
     """
@@ -242,7 +242,7 @@ def _is_dear(n_kept, n_left, n_pairs, longest, search_ns, n_nodes, n_arcs):
 
 @njit(cache=True, nogil=True)
 def _sweep_ns(n_sources, n_nodes, n_arcs):
-    """Of as many sweeps as so many sources take."""
+    """Cost of the sweeps for a number of sources."""
     n_sweeps = (n_sources + LANES - 1) // LANES
     return n_sweeps * (SWEEP_ENDS_NS + n_arcs * (SWEEP_ENDS_NS_ARC + n_nodes / SWEEP_ENDS_NODES))
 
@@ -296,7 +296,7 @@ def run(indptr, indices, levels, lower, upper, sources, ends, first, second, apa
     for v in range(n_nodes):
         degree = indptr[v + 1] - indptr[v]
         lower[v] = 0
-        upper[v] = min(none - 1, n_nodes - max(1, degree))  # each hop has a node of its own
+        upper[v] = min(none - 1, n_nodes - max(1, degree))  # each hop has its own node
         if degree > indptr[source + 1] - indptr[source]:
             source = np.int64(v)
     longest, centre, n_kept, n_pairs = np.int64(0), np.int64(0), np.int64(0), np.int64(-1)
@@ -346,7 +346,7 @@ def run(indptr, indices, levels, lower, upper, sources, ends, first, second, apa
         if n_left == 0:
             return End(np.int64(ANSWERED), n_kept, best, centre, n_pairs, n_ends)
         spent = (n_kept, n_left, n_pairs, longest, search_ns, n_nodes, indices.size)
-        is_dear = n_kept == levels.shape[0] or _is_dear(*spent)
+        is_dear = n_kept == levels.shape[0] or _is_too_expensive(*spent)
         if 1 < n_kept < levels.shape[0] and n_left > FEW and longest <= SWEEP_HOPS:
             sweep_ns = _sweep_ns(outside, n_nodes, indices.size)
             goes_on = pairs > FEW_PAIRS and n_nodes > FEW_NODES

@@ -1,4 +1,4 @@
-"""Pairs that may be farther apart than the longest distance found, by kept searches; one core.
+"""Pairs that may be farther apart than the longest distance found, by distance rows; one core.
 
 See ``distance_rows``, which makes the searches: a row of ``levels`` each.
 """

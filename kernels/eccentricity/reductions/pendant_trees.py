@@ -1,7 +1,7 @@
-"""Trees that hang on a graph: only the deepest node of each may be an end of a longest path.
+"""Pendant trees: only the deepest node of each may be an end of a longest path.
 
-Take away nodes of degree 1 until there are none: what is taken away hangs, in trees, on nodes of
-the core that is left. Let T be the tree at core node w, w included, h its height and t a deepest
+Remove nodes of degree 1 until there are none: the removed nodes form trees, each attached to a node
+of the remaining core. Let T be the tree at core node w, w included, h its height and t a deepest
 node of it, the tip. All paths out of T go through w. So for x in T and y not in T,
 d(x, y) = d(x, w) + d(w, y) <= h + d(w, y) = d(t, y). Hence a longest path either has both ends
 among the tips, or lies in one tree, whose own longest path is known from the heights of branches

@@ -1,4 +1,4 @@
-"""Which eccentricities are exact because no node that was not searched can be farther away.
+"""Eccentricities proved exact because no unsearched node can be farther away.
 
 Let z be a reference: a node from which all distances are known. IFECC (Li, Qiao, Qin, Chang, Zhang,
 Lin: On scalable computation of graph eccentricities, SIGMOD 2022) searches nodes from the farthest
@@ -51,7 +51,7 @@ class ReferenceNodes:
 
     Notes
     -----
-    n_references + 1 bytes a node. ``close`` and ``choose`` are a pass over all nodes a reference.
+    n_references + 1 bytes per node. ``close`` and ``choose`` are a pass over all nodes a reference.
     """
 
     def __init__(self, levels: np.ndarray):
@@ -60,7 +60,7 @@ class ReferenceNodes:
         self._is_searched = np.zeros(levels.shape[1], bool)
 
     def note(self, sources: np.ndarray) -> None:
-        """Say that searches came back: ``lower`` is at least the distance to each of them."""
+        """Note finished searches: ``lower`` is at least the distance to each of them."""
         self._is_searched[sources] = True
 
     def close(self, lower: np.ndarray, upper: np.ndarray, nodes: np.ndarray) -> np.ndarray:
@@ -73,7 +73,7 @@ class ReferenceNodes:
     def choose(
         self, lower: np.ndarray, upper: np.ndarray, nodes: np.ndarray, n_most: int
     ) -> np.ndarray:
-        """Nodes to search that make more others exact than they are; none if there are none.
+        """Nodes to search that make more other nodes exact than their own number, if any.
 
         Parameters
         ----------
@@ -158,7 +158,7 @@ def plan(beyond: np.ndarray, within: np.ndarray) -> tuple[int, int, int]:
 
 
 def pass_ns(n_nodes: int, n_open: int) -> float:
-    """What looking for nodes in the way takes once."""
+    """Cost of one search for blocking nodes."""
     return PASS_NS * N_REFERENCES * (n_nodes + n_open)
 
 

@@ -1,4 +1,4 @@
-"""What finished searches imply for all nodes; whoever made them: cores, a GPU or a cluster."""
+"""Bounds implied by finished searches, made by cores, a GPU or a cluster."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Implied:
-    """What finished searches imply.
+    """Bounds implied by finished searches.
 
     Attributes
     ----------

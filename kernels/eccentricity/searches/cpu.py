@@ -68,7 +68,7 @@ class CoreSearches:
         return self._implied(sources, eccentricity, lower, upper)
 
     def rows(self, n_nodes: int) -> Rows:
-        """``near_steps.rows_of`` so many nodes or more, kept for the next sweep."""
+        """``near_steps.rows_of`` that many nodes or more, kept for the next sweep."""
         if self._rows is None or len(self._rows.nodes) < n_nodes:
             self._rows = rows_of(n_nodes)
         return self._rows
@@ -101,7 +101,7 @@ class CoreSearches:
     def _implied(
         self, sources: np.ndarray, eccentricity: np.ndarray, lower: np.ndarray, upper: np.ndarray
     ) -> Implied:
-        """What eccentricities say of all nodes; fills ``lower`` and ``upper``."""
+        """Bounds of all nodes from eccentricities; fills ``lower`` and ``upper``."""
         arrays = (self.graph.indptr, self.graph.indices)
         relax(*arrays, lower, sources, eccentricity, -1)
         relax(*arrays, upper, sources, eccentricity, 1)

@@ -1,4 +1,4 @@
-"""Sweeps from every node that matters, close ones together; what all of them cost beforehand."""
+"""Sweeps from every relevant node, close ones together; their cost, predicted."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class EveryNode:
 
     Notes
     -----
-    12 bytes a node, while it sweeps 141 more, and a copy of the components unless they are all.
+    12 bytes per node, while it sweeps 141 more, and a copy of the components unless they are all.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class EveryNode:
         return -(-n_nodes // LANES) * work * WORK_NS
 
     def expect(self, level: np.ndarray, eccentricity: np.ndarray) -> np.ndarray:
-        """What sweeping from all nodes of each component is likely to cost, ns.
+        """Predicted cost of sweeping from all nodes of each component, ns.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class EveryNode:
         return np.bincount(of, work, len(n_nodes)) * WORK_NS
 
     def share_left(self, is_open: np.ndarray) -> np.ndarray:
-        """The part of each component's sweeps that is left, by nodes (n_nodes,) that matter."""
+        """The remaining part of each component's sweeps, by relevant nodes (n_nodes,)."""
         n_open = np.add.reduceat(self._of_part(is_open).astype(np.int64), self._node_ptr[:-1])
         n_groups = -(-np.diff(self._node_ptr) // LANES)
         return (-(-n_open // LANES)) / n_groups
@@ -135,7 +135,7 @@ class EveryNode:
         self.work = sweep_components(*arrays, *given, own_lower, eccentricity, rows)
         is_source = is_source[chosen]
         sources, eccentricity = place[chosen[is_source]].astype(NODE), eccentricity[is_source]
-        own_lower[sources] = eccentricity  # which distances from other sources do not tell
+        own_lower[sources] = eccentricity  # which distances from other sources do not give
         relax(*arrays, own_upper, sources, eccentricity, 1)
         if self._nodes is not None:
             lower, upper = lower.copy(), upper.copy()
@@ -170,7 +170,7 @@ class EveryNode:
 def quick_eccentricities(graph: CSRGraph) -> np.ndarray | None:
     """Every eccentricity of a small graph in one piece, (n_nodes,) int32, by sweeping at once.
 
-    None where choosing what to search may cost less, of a graph in pieces or without nodes.
+    None if choosing sources may cost less, or if the graph is not connected or has no nodes.
     """
     n_nodes, n_arcs = graph.n_nodes, graph.n_arcs
     n_groups = -(-n_nodes // LANES)

@@ -1,6 +1,6 @@
-"""Who of up to 64 nodes is farthest from any other: one sweep on one core, by rows of 64 lanes.
+"""Which of up to 64 nodes is farthest from any other: one sweep on one core, by rows of 64 lanes.
 
-Only the last level of all lanes together is told, so nothing is counted by lane and no bounds are
+Only the last level of all lanes together is found, so nothing is counted by lane and no bounds are
 kept, unlike ``sweep``, whose steps these are without all that (Then et al.: The more the merrier,
 VLDB 2014): on graphs in caches it takes half its time.
 """

@@ -1,8 +1,8 @@
 """Eccentricities of many nodes by sweeps of 512 lanes from sources close together, on one core.
 
 Each source of a component is in one sweep (*group*) of that component, and one compiled call makes
-all sweeps: so this is the fastest way to the eccentricities of all nodes where bounds tell little,
-and what other ways are held to (``strategy.is_beaten``). The steps are ``near_steps``.
+all sweeps: so this is the fastest way to the eccentricities of all nodes if bounds help little,
+and the standard for other ways (``strategy.is_beaten``). The steps are ``near_steps``.
 """
 
 from __future__ import annotations

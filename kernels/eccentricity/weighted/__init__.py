@@ -64,7 +64,7 @@ def weighted_diameter(graph: CSRGraph, max_searches: int | None = None) -> Weigh
 
     Notes
     -----
-    O(n_nodes + n_arcs) a search; none is known to need less than one a node in the worst case.
+    O(n_nodes + n_arcs) a search; none is known to need less than one per node in the worst case.
     Components are searched together, one source in each.
     """
     found = _Answered(graph, "diameter", max_searches)

@@ -79,7 +79,7 @@ class WeightedBounds:
 
     Notes
     -----
-    29 bytes a node. ``take`` and ``update`` are passes over all nodes.
+    29 bytes per node. ``take`` and ``update`` are passes over all nodes.
     """
 
     def __init__(self, question: Question, component: np.ndarray, degree: np.ndarray, unit: float):
@@ -123,7 +123,7 @@ class WeightedBounds:
         return self._has_open == 0
 
     def interval(self) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds of the radius (if asked for it or the center), else of the diameter.
+        """Bounds of the radius (if requested it or the center), else of the diameter.
 
         Returns
         -------

@@ -1,1 +1,1 @@
-"""Bit-parallel searches on cores; the entry is ``search``, its twin ``gpu.search``."""
+"""Bit-parallel searches on cores; the entry module is ``search``, as in ``gpu``."""

@@ -1,4 +1,4 @@
-"""What sweeps and single searches cost on cores, estimated; whether a sweep is worth its rest."""
+"""Estimated costs of sweeps and single searches on cores; whether to continue a sweep."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kernels.multi_source.cpu.sizes import LANES
 BOTTOM_UP_ARC, BOTTOM_UP_NODE = 4, 4
 TOP_DOWN_ARC, TOP_DOWN_NODE = 8, 15
 SEARCH_ARC, SEARCH_NODE = 1.5, 6
-TRIAL = 24  # a sweep may spend that part of the time of single searches before it is asked
+TRIAL = 24  # part of the time of single searches that a sweep may spend before the first check
 MOST_ASKED = 4  # times, each time when it has spent a third more
 
 
@@ -86,7 +86,7 @@ def ask(state, n_arcs, by_level, n_chunks):
 def rest_ns(
     state: np.void, n_arcs: int, by_level: np.ndarray, n_threads: int, hop_counts: np.ndarray
 ) -> float:
-    """What is left of a sweep, ns, if every lane finds what a search of one source found.
+    """Rest of a sweep, ns, if every lane finds what a search of one source found.
 
     ``n_threads``: that share a bottom-up step. ``hop_counts``: (n_levels,) int64, nodes by level
     of that search.

@@ -34,21 +34,21 @@ def host_bytes(
     ----------
     n_nodes, n_sources : int
     levels : bool
-        The level matrix too: ``level_itemsize`` bytes a node and source. With itemsize 1 the
+        The level matrix too: ``level_itemsize`` bytes per node and source. With itemsize 1 the
         logs of a sweep lie within it; deeper levels keep a byte matrix beside the wide one.
     level_itemsize : int
         1, 2 or 4: levels up to 254, 65,534, and more.
     n_threads : int
         Threads that share the searches.
     eccentricity : int
-        Largest number of hops expected; a hop count of 8 bytes a source each, twice.
+        Largest number of hops expected; a hop count of 8 bytes per source each, twice.
 
     Notes
     -----
     A node costs a sweep 53 bytes, however many sources: two rows of 16 bytes, 12 in a list of
     half of the nodes, and 8.25 for one search that a long sweep is held against. With levels
     from less than 64 or more than 128 sources 64 bytes more, for logs that do not lie within the
-    matrix. Single searches cost 8.25 bytes a node and thread; all of them are never run beside a
+    matrix. Single searches cost 8.25 bytes per node and thread; all of them are never run beside a
     sweep: the larger of the two counts. Arcs cost nothing: no call copies them.
     """
     if n_sources == 0 or n_nodes == 0:

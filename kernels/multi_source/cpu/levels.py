@@ -35,7 +35,7 @@ ONE = np.uint64(1)
     nogil=True,
 )
 def write_logs(scratch, lo, hi, logs, level, stride, column, spare):
-    """Write what the logged steps found of the range of nodes lo .. hi - 1; all else becomes 255.
+    """Write levels from the logged steps for nodes lo .. hi - 1; all others become 255.
 
     ``logs`` may be ``level`` itself: the rows of a block are made in ``spare``, (BLOCK + 1) * LANES
     bytes, before the first one is written.

@@ -1,7 +1,7 @@
 """Steps of a bit-parallel sweep of 512 lanes from sources close together, on one core.
 
-A lane carries one source. A node has a row of 64-bit words, a bit a lane, in two tables, *now* and
-*after*, which are equal but for the nodes that changed on the last level: they are in the list
+A lane carries one source. A node has a row of 64-bit words, one bit per lane, in two tables, *now*
+and *after*, which are equal but for the nodes that changed on the last level: they are in the list
 ``front``, and marked in ``changed``: see ``Rows``.
 
 Sources of a sweep lie close together, so that their frontiers overlap and few nodes change on each
@@ -45,7 +45,7 @@ ARRAYS = (I64, I32, types.int64)  # indptr and indices of the shard, first node 
 
 
 class Rows(NamedTuple):
-    """What a sweep of a graph of n_nodes nodes, or of fewer, works on; ids are the graph's own.
+    """Working arrays of a sweep of a graph of up to n_nodes nodes; ids are the graph's own.
 
     Parameters
     ----------
@@ -131,7 +131,7 @@ def place_sources(indptr, indices, node_ptr, graphs, order):
 
 @njit(cache=True, nogil=True)
 def bottom_up_work(indptr, base, n_nodes, level):
-    """Arcs that a bottom-up step is likely to look at, and what else is worth as much."""
+    """Arcs that a bottom-up step is likely to look at, and other work in the same unit."""
     n_all = indptr[base + n_nodes] - indptr[base]
     return BOTTOM_UP_ARC * n_all * (level.n_open / n_nodes) + BOTTOM_UP_NODE * level.n_open
 
@@ -147,7 +147,7 @@ def _steps(counts: bool) -> Callable:
 
     The former leaves ``depth``, ``lower`` and ``unions`` alone. The latter raises ``lower`` of
     each node found to ``depth``, the level, puts the lanes that found any node into the row
-    ``unions``, and tells of no pairs.
+    ``unions``, and counts no pairs.
     """
 
     @njit(_STEP, cache=True, nogil=True)

@@ -1,4 +1,4 @@
-"""Searches from many sources on the cores of the host: which way, which threads, what memory.
+"""Searches from many sources on the cores of the host: method, threads, memory.
 
 A sweep carries up to 128 sources (``sweep``); single searches (``breadth_first.cpu``) take
 one source each. A graph is swept unless its sources are few or the sweep finds it long; then its
@@ -35,7 +35,7 @@ def search_graph(
     levels: bool,
     way: Way = "auto",
 ) -> tuple[Raw, np.ndarray | None]:
-    """Searches of one graph, and levels (n_sources, n_nodes) if asked for.
+    """Searches of one graph, and levels (n_sources, n_nodes) if requested.
 
     ``way`` forces one of the two, for benchmarks and tests.
     """

@@ -62,7 +62,7 @@ def search_singly(
     found: Found,
     row: int,
 ) -> np.ndarray | None:
-    """Fill rows from ``row`` on; levels (n_sources, n_nodes) if asked for.
+    """Fill rows from ``row`` on; levels (n_sources, n_nodes) if requested.
 
     ``sources`` and what is filled are local ids.
     """

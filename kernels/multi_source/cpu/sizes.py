@@ -18,7 +18,7 @@ def list_capacity(n_nodes: int) -> int:
 
 
 def logs_within(n_sources: int) -> int:
-    """Steps that can be logged where the levels of ``n_sources`` will be, a byte a source.
+    """Steps that can be logged where the levels of ``n_sources`` will be, one byte per source.
 
     One row less than would fit: so bytes of a node never reach the log of a later one.
     """

@@ -1,6 +1,6 @@
 """One bit-parallel sweep: up to 128 sources share each pass over the arcs of one graph.
 
-A node has a row of two 64-bit words, a bit a lane. ``words`` holds two tables of rows: the
+A node has a row of two 64-bit words, one bit per lane. ``words`` holds two tables of rows: the
 *current* one tells who has reached each node up to the last complete level. No frontier is kept
 beside them: what a bottom-up step gathers from neighbours is all that they have, for what is older
 than the last level is known to the node already.
@@ -98,7 +98,7 @@ def start(
 ):
     """Begin a sweep from up to LANES nodes of a graph; see ``advance``.
 
-    ``may_leave``: 0, or it may end with LONG, for single searches by so many threads.
+    ``may_leave``: 0, or it may end with LONG, for single searches by that many threads.
     ``n_logs``: steps that can be logged, -1 where no levels are wanted; ``log_stride``: see
     ``log_place``. ``is_clean``: ``scratch.words`` are zero already.
     """

@@ -45,7 +45,7 @@ Raw = tuple[np.ndarray, ...]  # hop_ptr, hop_counts, eccentricity, n_reached, fa
 
 
 class Found:
-    """Outcome of some searches, a row a source."""
+    """Outcome of some searches, one row per source."""
 
     def __init__(self, n_sources: int):
         self.eccentricity = np.zeros(n_sources, np.int32)
@@ -159,7 +159,7 @@ class Sweeps:
         return True
 
     def levels_of_all(self) -> np.ndarray | None:
-        """(n_sources, n_nodes), once all is run; None if levels were not asked for."""
+        """(n_sources, n_nodes), once all is run; None if levels were not requested."""
         if self.level is None:
             return None
         if self.late:

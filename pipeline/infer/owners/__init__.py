@@ -1,1 +1,1 @@
-"""To which AS an address and a router belong: prefixes, special ranges, the election."""
+"""The AS of addresses and routers: prefixes, special ranges, the election."""

@@ -83,7 +83,7 @@ _ADJACENCY = -2  # in place of the AS that a link is numbered from
 
 @dataclass(frozen=True, eq=False)
 class HostsBehind:
-    """Answering destinations that are no routers, by the router at the TTL before.
+    """Answering destinations that are not routers, by the router at the TTL before.
 
     Attributes
     ----------

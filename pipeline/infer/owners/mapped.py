@@ -1,4 +1,4 @@
-"""The mapped share: how many of the addresses that answered belong to some AS by prefix.
+"""The mapped share: the share of addresses that answered with an AS by prefix.
 
 Counted before any election, over all addresses that answered at all: the election borrows an AS
 for many an unmapped address, and so hides that a prefix table is missing or old.

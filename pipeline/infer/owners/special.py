@@ -1,4 +1,4 @@
-"""Special-purpose addresses: they belong to no AS, whatever a prefix table says.
+"""Special-purpose addresses, which belong to no AS whatever a prefix table says.
 
 The ranges are those of the IANA special-purpose registries [1]_ [2]_ that are not globally
 reachable, multicast, and whatever IANA has not given out for global unicast (IPv6 outside
@@ -79,7 +79,7 @@ def parse_prefix(text: str) -> Network:
     Raises
     ------
     UsageError
-        If the text is no prefix, or has bits set beyond its length.
+        If the text is not a prefix, or has bits set beyond its length.
     """
     try:
         return ipaddress.ip_network(text.strip())
@@ -142,7 +142,7 @@ def is_special(addrs: np.ndarray, allow: Iterable[str] = ()) -> np.ndarray:
     Raises
     ------
     UsageError
-        If an entry of ``allow`` is no prefix.
+        If an entry of ``allow`` is not a prefix.
     """
     special = special_range(addrs) >= 0
     for text in allow:

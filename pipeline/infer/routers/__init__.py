@@ -1,1 +1,1 @@
-"""Which addresses sit on one router: alias files, point-to-point links."""
+"""Addresses of one router: alias files, point-to-point links."""

@@ -1,4 +1,4 @@
-"""Which interfaces sit on one router: ITDK ``nodes`` files.
+"""Interfaces of one router, from ITDK ``nodes`` files.
 
 A line is ``node N1:  addr addr ...`` [1]_; lines that begin with ``#`` are comments. Addresses in
 0.0.0.0/8 (and 224.0.0.0/3, in newer files) are placeholders for routers that never answered and

@@ -1,13 +1,13 @@
-"""Exchange points: shared LANs, which a prefix table may give to an AS like any other block.
+"""LANs of exchange points, which a prefix table may give to an AS like any other block.
 
 Many routers of many ASes have an address of such a LAN, so an address of it is no end of a
 point-to-point link, and its prefix does not say whose router it is on.
 
-The LAN gives itself away: two of its addresses that would be the two ends of one link (``mates``)
-are both seen right behind one address. Of a real link one end is on the router of that address,
-and comes behind it only if a router answers by its way out. So a block of addresses is taken for
-a LAN where this is seen for several links, and for a fair share of those that it can be seen for:
-of whose ends both came behind something.
+A LAN is recognised like this: two of its addresses that would be the two ends of one link
+(``mates``) are both seen right behind one address. Of a real link one end is on the router of that
+address, and comes behind it only if a router answers by its way out. So a block of addresses is
+taken for a LAN where this is seen for several links, and for a fair share of those that it can be
+seen for: of whose ends both came behind something.
 """
 
 from __future__ import annotations

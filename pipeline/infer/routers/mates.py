@@ -1,4 +1,4 @@
-"""The other end of a point-to-point link, told from addresses alone.
+"""Point-to-point mates: the other end of a link, from addresses alone.
 
 A point-to-point link is numbered from a /30 (ends 1 and 2 of four; IPv6 /126, or 1 and 2 of a
 /64) or from a /31 (0 and 1, or 2 and 3; IPv6 /127). An address ending in 0 or 3 can only be an

@@ -1,4 +1,4 @@
-"""Addresses that sit on one router, as far as traces tell: groups for the election.
+"""Addresses of one router, as far as traces show: groups for the election.
 
 A point-to-point link has one other end. So the addresses seen one hop before address b, and the
 mate of b, sit on one router (``mates``) - if b is the address by which packets came in. A router

@@ -1,1 +1,1 @@
-"""What traces say before anything is inferred: cleaned, spooled, counted by links."""
+"""Traces before inference: cleaned, spooled, counted by links."""

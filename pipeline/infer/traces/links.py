@@ -1,4 +1,4 @@
-"""Links between interfaces: what two consecutive answers say.
+"""Links between interfaces, from consecutive answers.
 
 A link joins the hops at two consecutive TTLs of one trace, never across an unanswered TTL.
 ``bridge_gaps`` also joins the two answers around a run of unanswered TTLs; such pairs are counted

@@ -56,7 +56,7 @@ def find_addrs(table: np.ndarray, addrs: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """All addresses that answered, whatever they are.
+    """All addresses that answered.
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class Answers:
 
 
 def merge_addresses(observations: Sequence[Observation]) -> Answers:
-    """Collect the addresses of all spools, and in which roles each answered anywhere."""
+    """Collect the addresses of all spools, and the roles in which each answered."""
     addrs = _fold(lambda o: np.load(o.addrs), observations)
     vantages = _fold(lambda o: np.load(o.vantages), observations)
     role = np.zeros(len(addrs), np.uint8)

@@ -1,4 +1,4 @@
-"""Traces in, one small Observation out: what a reading process does with what it reads.
+"""The observer of a reading process: traces in, one small Observation out.
 
 Each batch is cleaned by the single-trace rules (``cleaning``) and spooled to disk (``spool``);
 addresses are interned (``interning``). Memory grows with distinct addresses only.
@@ -24,7 +24,7 @@ _MAX_REPLIES = 1 << 18
 
 @dataclass(frozen=True)
 class Observation:
-    """What was seen in some files; small, picklable, valid while its scratch files exist.
+    """Observations from some files; small, picklable, valid while its scratch files exist.
 
     Attributes
     ----------

@@ -81,7 +81,7 @@ class Spools:
             Makes the state of one thread.
         step : callable
             Adds one block to a state. With the addresses of routers only, id -1 is a
-            destination that is no router: always the last hop of its trace.
+            destination that is not a router: always the last hop of its trace.
         """
 
         def work(worker: int) -> State:

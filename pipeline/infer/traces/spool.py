@@ -1,4 +1,4 @@
-"""Cleaned traces on disk, 9 bytes a hop, so that memory never grows with traces.
+"""Cleaned traces on disk, 9 bytes per hop, so that memory never grows with traces.
 
 A spool is a run of blocks; a block holds some traces as five flat columns, one after another:
 hops of each trace (uint8), flags of each trace (uint8), TTL of each hop (uint8), address number

@@ -23,11 +23,11 @@ from pipeline.schedule.cluster.open import Cluster
 from pipeline.schedule.exact_search.state import Choice, ExactState
 from pipeline.schedule.exact_search.tasks import run_exact
 from pipeline.schedule.plan.costs import DEFAULTS, Costs
-from pipeline.schedule.plan.steps import by_candidates, has_room, window
+from pipeline.schedule.plan.steps import by_exact_search, has_room, window
 from pipeline.schedule.transport.drive import SCHEDULES
 from pipeline.schedule.transport.watch import Limits
 
-__all__ = ["ExactStream", "by_candidates", "search_exactly"]
+__all__ = ["ExactStream", "by_exact_search", "search_exactly"]
 
 THREADS_S = 2.0  # between two questions how many workers there are
 _ANY = 1 << 20  # tasks that ``drive`` may hold: each AS has its own window

@@ -1,1 +1,1 @@
-"""Which work travels together, on which device, in which order. Pure."""
+"""Which searches share a task, on which device, in which order. Pure."""

@@ -1,16 +1,16 @@
-"""Which searches travel together, on which device, in which order. Pure: numpy and model only.
+"""Which searches share a task, on which device, in which order. Pure: numpy and model only.
 
 Rules (``docs/scheduling.md`` gives the reasons and the measurements):
 
 - ASes with one ``graph_hash`` are searched once, from the union of their sources, under the first
   of their rows.
 - ``pack=1``: one task an (AS, ingress). ``pack=K``: K ingresses of one AS a task.
-- ``pack=None`` (auto): one search a task where a search takes at least as long as the task around
+- ``pack=None`` (auto): one search per task where a search takes at least as long as the task around
   it costs, unless sweeps end the AS ``SWEEP_GAIN`` times sooner; else up to 128 searches of one AS
   a task, since they share one sweep; and ASes whose searches all together cost less than a task
   travel with their neighbours as a shard, on a GPU all that cost less than a shard's share.
-- A task goes to the GPU where all searches of its graphs, and the way there, end sooner than on a
-  core, by ``Costs``.
+- A task goes to the GPU if all searches of its graphs, including the transfer, are faster there
+  than on a core, by ``Costs``.
 - Largest first, so that the last tasks are small and every worker ends at about the same time.
 """
 
@@ -49,7 +49,7 @@ class Plan:
     source_ptr : (n_graphs + 1,) int64; sources : int32
         Distinct sources of each graph, ascending.
     owner : (n_rows,) int64
-        For each row asked for, the row whose searches answer it.
+        For each row requested, the row whose searches answer it.
     whole : (n_tasks,) bool
         The task holds every source of its rows, and no other row shares their graphs.
     """
@@ -117,7 +117,7 @@ class Plan:
 
 
 def task_name(kind: TaskKind, asn: np.ndarray) -> str:
-    """Name that dashboards show whole: no hyphen, since Dask cuts names at hyphens."""
+    """Name that dashboards show completely: no hyphen, since Dask cuts names at hyphens."""
     if kind == "shard":
         return f"shard_AS{int(asn[0])}_AS{int(asn[-1])}"
     return f"{'bfs' if kind == 'search' else 'msbfs'}_AS{int(asn[0])}"
@@ -146,7 +146,7 @@ def plan(
     Parameters
     ----------
     rows, asn, n_nodes, n_arcs : (n_rows,) int64
-        AS rows asked for, ascending, and what they are.
+        AS rows requested, ascending, and what they are.
     graph_hash : n_rows str
     source_ptr : (n_rows + 1,) int64; sources : int32
         Local node ids to search from; a row without any gets no task.
@@ -173,7 +173,7 @@ def plan(
     if pack is None:
         alone, lanes = _alone(n_sources, search_s, sweep_s, n_workers, costs.task_s)
         all_s = np.where(n_sources == 1, search_s, -(-n_sources // LANES) * sweep_s)
-        # On a GPU sweeps of small graphs cost their launch: it pays to share even dearer ones.
+        # On a GPU sweeps of small graphs cost their launch: it pays to share expensive ones too.
         worth_s = np.where(gpu, _shard_s(all_s[gpu], n_workers, costs, thresholds), costs.task_s)
         small = ~alone & (all_s < worth_s) & (arcs <= thresholds.shard_arcs(gpu))
         per_task = np.where(alone, 1, lanes)
@@ -259,7 +259,7 @@ def smaller(task: SearchTask, fall_back: bool = False) -> list[SearchTask]:
 def _merge(
     rows: np.ndarray, graph_hash: Sequence[str], source_ptr: np.ndarray, sources: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """One graph a hash: position of its first row, rows that share it, union of their sources."""
+    """One graph per hash: position of its first row, rows that share it, union of their sources."""
     rows = np.asarray(rows, np.int64)
     if len(rows) == 0:
         none = np.empty(0, np.int64)
@@ -278,7 +278,7 @@ def _merge(
 
 
 def _on_gpu(wins: np.ndarray, devices: Sequence[Device]) -> np.ndarray:
-    """Where the GPU wins, as far as there is a choice."""
+    """Where the GPU is faster, if there is a choice."""
     if len(set(devices)) > 1:
         return wins
     return np.full(len(wins), "gpu" in devices)
@@ -348,14 +348,14 @@ def _shards(nodes, arcs, ptr, rounds, n_workers, devices, costs, gpu, thresholds
     there_s = fixed_s + np.add.reduceat(there, start)
     here_s = np.add.reduceat(here, start)
     on_gpu = _on_gpu(there_s + np.add.reduceat(way, start) < here_s, devices)
-    on_gpu = np.where(stop - start == 1, gpu[start], on_gpu)  # it is no shard
+    on_gpu = np.where(stop - start == 1, gpu[start], on_gpu)  # it is not a shard
     kind = np.where(stop - start > 1, 2, np.where(n_sources[start] > 1, 1, 0))
     cost_s = np.where(on_gpu, there_s, here_s)
     return kind, on_gpu.astype(np.int64), start, stop, ptr[start], ptr[stop], cost_s
 
 
 def _parts(ptr, n_small, per_task, gpu, search_s, arcs, costs):
-    """Searches and packs of the graphs that are no part of a shard."""
+    """Searches and packs of the graphs that are in no shard."""
     graph = np.arange(n_small, len(ptr) - 1)
     n_sources, per_task = np.diff(ptr)[graph], per_task[graph]
     n_parts = -(-n_sources // per_task)

@@ -1,4 +1,4 @@
-"""What searches, transfers and tasks cost, as the policy sees it. Pure: numpy and model only."""
+"""Costs of searches, transfers and tasks, for plans. Pure: numpy and model only."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import numpy as np
 
 from pipeline.model.search.tasks import Device
 
-LANES = 128  # sources that one bit-parallel sweep carries: two 64-bit words a node
-# Least seconds, and seconds an arc or a byte: no cost is zero, since plans divide by some.
+LANES = 128  # sources that one bit-parallel sweep carries: two 64-bit words per node
+# Least seconds, and seconds per arc or a byte: no cost is zero, since plans divide by some.
 LEAST_S, LEAST_EACH_S = 1e-9, 1e-15
 _NODE_BYTES, _ARC_BYTES = 8, 4  # of indptr and indices
 
 
 @dataclass(frozen=True)
 class Cost:
-    """What a search and a sweep of up to 128 lanes take on one device: seconds, seconds an arc."""
+    """What a search and a sweep of up to 128 lanes take on one device: seconds, seconds per arc."""
 
     search_s: float
     search_arc_s: float
@@ -24,11 +24,11 @@ class Cost:
     sweep_arc_s: float
 
     def search(self, n_arcs: np.ndarray | int) -> np.ndarray:
-        """Seconds that one search takes, about."""
+        """Approximate seconds of one search."""
         return self.search_s + self.search_arc_s * np.asarray(n_arcs, float)
 
     def sweep(self, n_arcs: np.ndarray | int, n_sources: np.ndarray | int = LANES) -> np.ndarray:
-        """Seconds that ``n_sources`` searches take as sweeps, about."""
+        """Approximate seconds of ``n_sources`` searches as sweeps."""
         n_sweeps = -(-np.asarray(n_sources) // LANES)
         return n_sweeps * (self.sweep_s + self.sweep_arc_s * np.asarray(n_arcs, float))
 
@@ -46,7 +46,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class Costs:
-    """What decides which searches travel together and where they run; never a result.
+    """Costs that decide which searches share a task and where they run; never a result.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Costs:
     transfer_byte_s : float
         Seconds that a byte takes from host memory to the GPU.
     task_s : float
-        Seconds that one Dask task takes end to end without any work in it.
+        Seconds of one empty Dask task, end to end.
     source : str
         Where these figures come from, for people: the defaults, or the calibration of a date.
     """
@@ -72,18 +72,18 @@ class Costs:
         return self.gpu if device == "gpu" else self.cpu
 
     def search(self, on_gpu: np.ndarray, n_arcs: np.ndarray) -> np.ndarray:
-        """Seconds of one search of each graph, about."""
+        """Approximate seconds of one search of each graph."""
         return np.where(on_gpu, self.gpu.search(n_arcs), self.cpu.search(n_arcs))
 
     def sweep(
         self, on_gpu: np.ndarray, n_arcs: np.ndarray, n_sources: np.ndarray | int = LANES
     ) -> np.ndarray:
-        """Seconds of the sweeps of each graph, about."""
+        """Approximate seconds of the sweeps of each graph."""
         there, here = self.gpu.sweep(n_arcs, n_sources), self.cpu.sweep(n_arcs, n_sources)
         return np.where(on_gpu, there, here)
 
     def transfer(self, n_nodes: np.ndarray | float, n_arcs: np.ndarray | float) -> np.ndarray:
-        """Seconds that graphs take from host memory to the GPU, about."""
+        """Approximate seconds to copy graphs from host memory to the GPU."""
         n_bytes = _NODE_BYTES * np.asarray(n_nodes, float) + _ARC_BYTES * np.asarray(n_arcs, float)
         return self.transfer_byte_s * n_bytes
 
@@ -94,12 +94,12 @@ class Costs:
         n_sources: np.ndarray | int,
         pack: int | None = None,
     ) -> np.ndarray:
-        """Whether the GPU, with the way there, ends all searches of a graph before a core."""
+        """Whether the GPU, including the transfer, is faster than a core for all searches."""
         there = self.transfer(n_nodes, n_arcs) + self.gpu.cheapest(n_arcs, n_sources, pack)
         return there < self.cpu.cheapest(n_arcs, n_sources, pack)
 
     def crossing(self, n_sources: int, arcs_a_node: float = 4.0) -> float:
-        """Nodes from which the GPU wins ``n_sources`` searches; inf where it never does.
+        """Nodes from which the GPU is faster for ``n_sources`` searches; inf if it never is.
 
         Parameters
         ----------

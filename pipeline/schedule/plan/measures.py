@@ -1,4 +1,4 @@
-"""Which graphs' widths travel together, on which device, in which order. Pure: numpy and model.
+"""Which graphs' widths share a task, on which device, in which order. Pure: numpy and model.
 
 - ASes with one ``graph_hash`` are measured once, under the first of their rows; by weight each is
   measured, since the hash is of the structure alone.
@@ -22,7 +22,7 @@ from pipeline.metrics import EVERY_NODE, WidthMetric, metrics_of, own_kernels
 from pipeline.model.search.exact import ExactJob
 from pipeline.model.search.tasks import Device, WidthKind, WidthTask
 from pipeline.schedule.plan.costs import DEFAULTS, DEVICES, LANES, Costs
-from pipeline.schedule.plan.steps import by_candidates
+from pipeline.schedule.plan.steps import by_exact_search
 from pipeline.schedule.thresholds import THRESHOLDS, PlanThresholds
 
 NO_WEIGHTS = (
@@ -30,7 +30,7 @@ NO_WEIGHTS = (
     "and the snapshot has none"
 )
 ROUNDS = 40  # launches of a shard on a GPU, each at least as long as a search of no arcs
-BY_WEIGHT = 10.0  # a search by weight costs so many by hops
+BY_WEIGHT = 10.0  # a search by weight costs that many by hops
 FINE = 4  # a shard is this part of a fair share: estimates are rough, so small ones balance
 
 
@@ -49,9 +49,9 @@ class WidthPlan:
     cost_s : (n_tasks,) float64
         Estimate in seconds, for order and deadlines only.
     jobs : tuple of ExactJob
-        Graphs that are answered by candidates and are in no task, largest first.
+        Graphs that get an exact search and are in no task, largest first.
     owner : (n_rows,) int64
-        For each row asked for, the row whose task or job answers it.
+        For each row requested, the row whose task or job answers it.
     """
 
     kind: WidthKind
@@ -123,12 +123,12 @@ def plan_widths(
     kind, metrics, max_searches, verify
         As in WidthTask.
     rows, asn, n_nodes, n_arcs : (n_rows,) int64
-        AS rows asked for, ascending, and what they are.
+        AS rows requested, ascending, and what they are.
     graph_hash : n_rows str
     n_workers, devices, costs
         As for ``policy.plan``.
     pack : int or None
-        Candidates of one AS a task carries; None: auto.
+        Sources of one AS per task of an exact search; None: auto.
     thresholds : PlanThresholds
     """
     rows, asn = np.asarray(rows, np.int64), np.asarray(asn, np.int64)
@@ -144,7 +144,7 @@ def plan_widths(
     cost_s = np.where(on_gpu, there_s, here_s)
     is_job = np.zeros(len(chosen), bool)
     if kind == "widths" and not verify:
-        is_job = _by_candidates(nodes, arcs, on_gpu, n_workers, costs, pack, thresholds)
+        is_job = _by_exact_search(nodes, arcs, on_gpu, n_workers, costs, pack, thresholds)
     asked = cast(tuple[WidthMetric, ...], metrics)  # of kind ``widths``, where there are jobs
     jobs = [
         ExactJob(
@@ -181,7 +181,7 @@ def plan_widths(
     )
 
 
-def _by_candidates(
+def _by_exact_search(
     nodes: np.ndarray,
     arcs: np.ndarray,
     on_gpu: np.ndarray,
@@ -190,12 +190,12 @@ def _by_candidates(
     pack: int | None,
     thresholds: PlanThresholds,
 ) -> np.ndarray:
-    """Which graphs are answered by candidates: the one place where that is chosen."""
+    """Which graphs get an exact search: the only place where that is decided."""
     devices = [DEVICES[i] for i in on_gpu.astype(int).tolist()]
     graphs = zip(nodes.tolist(), arcs.tolist(), devices, strict=True)
     return np.array(
         [
-            by_candidates(n_nodes, n_arcs, n_workers, costs, pack, device, thresholds)
+            by_exact_search(n_nodes, n_arcs, n_workers, costs, pack, device, thresholds)
             for n_nodes, n_arcs, device in graphs
         ],
         bool,
@@ -208,12 +208,12 @@ def n_searches(
     n_nodes: np.ndarray,
     thresholds: PlanThresholds = THRESHOLDS,
 ) -> np.ndarray:
-    """Searches that the answers about graphs of so many nodes cost, about; by hops."""
+    """Searches that the answers about graphs of that many nodes cost, about; by hops."""
     costs = {metric.asks or metric.name: metric.searches for metric in metrics_of(kind)}
     if kind in own_kernels():
         each = costs[own_kernels()[kind].name]
     elif "eccentricities" in metrics:
-        each = costs["eccentricities"]  # they tell the rest
+        each = costs["eccentricities"]  # they give the rest
     else:
         each = sum(costs[metric] for metric in metrics)
     if each == EVERY_NODE:
@@ -241,7 +241,7 @@ def _on_gpu(
     costs: Costs,
     devices: Sequence[Device],
 ) -> np.ndarray:
-    """Where the GPU is to be used: all that goes there together pays its launches once."""
+    """Where to use the GPU: all graphs that go there together pay for its launches once."""
     if len(set(devices)) == 1:
         return np.full(len(here_s), "gpu" in devices)
     wins = there_s < here_s

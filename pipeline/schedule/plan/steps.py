@@ -1,4 +1,4 @@
-"""When an AS is answered by candidates, how many a task carries, how many are in flight. Pure."""
+"""When an AS gets an exact search, the sources in a task, the tasks in flight. Pure."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from pipeline.model.search.tasks import Device
 from pipeline.schedule.plan.costs import DEFAULTS, LANES, Costs
 from pipeline.schedule.thresholds import THRESHOLDS, PlanThresholds
 
-# What the client does with one result, seconds a node: take it off the network (two bytes a node),
-# merge it, look which nodes still matter, choose the next. Measured: 4 to 6 ns on short graphs
-# without the network, 31 on a grid of two-byte bounds (docs/scheduling.md).
+# What the client does with one result, seconds per node: take it off the network (two bytes per
+# node), merge it, look which nodes still matter, choose the next. Measured: 4 to 6 ns on short
+# graphs without the network, 31 on a grid of two-byte bounds (docs/scheduling.md).
 RESULT_NODE_S = 8e-9
 MOST_LANES: dict[Device, int] = {"cpu": CORE.many_lanes, "gpu": GPU.many_lanes}  # of a component
 _NO_SWEEP = (0.0, math.inf)  # prices
 
 
-def by_candidates(
+def by_exact_search(
     n_nodes: int,
     n_arcs: int,
     n_workers: int,
@@ -28,7 +28,7 @@ def by_candidates(
     device: Device = "cpu",
     thresholds: PlanThresholds = THRESHOLDS,
 ) -> bool:
-    """Whether an AS is answered by tasks of a candidate or a few each, or whole inside one task.
+    """Whether an AS gets an exact search, with tasks of one or a few sources, or one task.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def by_candidates(
         Tasks that can run at once.
     costs : Costs
     pack : int or None
-        Candidates a task carries, if the user says so: then always by candidates.
+        Sources per task, if the user sets it: then always an exact search.
     device : str
         Where it would be searched.
     thresholds : PlanThresholds
@@ -50,7 +50,7 @@ def by_candidates(
 
 
 def result_s(n_nodes: int, costs: Costs) -> float:
-    """Seconds that one result takes the client, the task's own included."""
+    """Seconds of the client for one result, including those of the task."""
     return costs.task_s + RESULT_NODE_S * n_nodes
 
 
@@ -65,7 +65,7 @@ def window(
     """Tasks of one AS to keep in flight: what is chosen early is chosen by older bounds.
 
     Some for each worker thread, but no more than the client can merge while they are searched: the
-    results of the others would wait there, two bytes a node each.
+    results of the others would wait there, two bytes per node each.
     """
     search_s = float(costs.of(device).search(n_arcs))
     merged = 2 + int(search_s / result_s(n_nodes, costs))
@@ -75,7 +75,7 @@ def window(
 def has_room(
     n_flying: int, n_nodes: int, n_threads: int, thresholds: PlanThresholds = THRESHOLDS
 ) -> bool:
-    """Whether a further task of an AS of so many nodes may go out; ``n_flying``: of all ASes."""
+    """Whether a further task of an AS of that many nodes may go out; ``n_flying``: of all ASes."""
     enough = thresholds.thread_window * n_threads
     is_small = n_nodes <= thresholds.small_nodes
     return n_flying < (max(thresholds.many_window, enough) if is_small else enough)
@@ -89,7 +89,7 @@ def next_search(
     pack: int | None = None,
     thresholds: PlanThresholds = THRESHOLDS,
 ) -> tuple[Step, int]:
-    """The next step, and how many candidates of one component its task carries.
+    """The next step, and the number of sources of one component in its task.
 
     Parameters
     ----------
@@ -97,10 +97,10 @@ def next_search(
     now : Facts
         What is known of one question; searches that have come back.
     n_threads : int
-        Tasks that run at once: candidates are shared out among them.
+        Tasks that run at once: sources are divided among them.
     costs : Costs
     pack : int or None
-        What the user says.
+        As the user set it.
     thresholds : PlanThresholds
 
     Returns
@@ -120,7 +120,7 @@ def next_search(
 def _next_sweep(
     job: ExactJob, now: Facts, n_threads: int, costs: Costs, thresholds: PlanThresholds
 ) -> tuple[int, tuple[float, float]]:
-    """Candidates that a sweep would carry, and their prices one by one and by it, in seconds."""
+    """Sources of a sweep, and their costs one by one and by the sweep, in seconds."""
     cost, told_s = costs.of(job.device), result_s(job.n_nodes, costs)
     n_each = now.n_candidates // max(1, n_threads)
     many = MOST_LANES[job.device]

@@ -48,13 +48,13 @@ class Stream:
     ----------
     plans : sequence of Planned
     n_large : int
-        ASes answered beside them, by candidates: progress counts these too.
+        ASes answered by exact searches: progress counts these too.
 
     Attributes
     ----------
     n_tasks, n_units : int
     unit : str
-        What progress counts, for people.
+        What progress counts, as text.
     longest_s, total_s : float
         Of the largest task, and of all, about.
     """
@@ -74,7 +74,7 @@ class Stream:
         self.unit = " and ".join(dict.fromkeys(units))
         self._cost_s = cost_s[order]
         self.longest_s, self.total_s = float(cost_s.max(initial=0.0)), float(cost_s.sum())
-        # Handed out and not yet ended, by identity, in order: the task, its cost, and since when.
+        # In progress, by identity, in order: the task, its cost, and since when.
         self._handed: dict[int, tuple[Any, float, float]] = {}
         self._ended_s = 0.0  # expected cost of what has ended
 
@@ -98,7 +98,7 @@ class Stream:
     def done_s(self, n_threads: int, now: float) -> float:
         """Expected cost of what has been done by ``now``, with the part of what is running.
 
-        The oldest tasks that were handed out are taken to run, one a thread, each as far as the
+        The oldest tasks that were handed out are taken to run, one per thread, each as far as the
         time since allows.
         """
         oldest = itertools.islice(self._handed.values(), max(1, n_threads))

@@ -142,7 +142,7 @@ def make_network(plan: Plan) -> Network:
 
 
 class _Routes:
-    """Next hop of every router toward every router, by way of the AS that announces an address."""
+    """Next hop of every router toward every router, through the AS that announces an address."""
 
     def __init__(self, net: Network) -> None:
         self.net = net

@@ -55,17 +55,17 @@ def test_work_that_is_expected_is_told_before_anything_has_ended(clock, caplog):
     assert reported[-1].share == pytest.approx(900 / 19_340)
     assert reported[-1].detail == "0 of 5 tasks; 5 % of about 4.9 h expected"
     clock.now += 10_000
-    run_progress.ended(second, 1, is_candidate=False)
+    run_progress.ended(second, 1, is_exact=False)
     assert reported[-1].share == pytest.approx((900 + 10_450) / 19_340)
     before = reported[-1].share
     clock.now += 10_000
-    run_progress.ended(first, 2, is_candidate=False)
+    run_progress.ended(first, 2, is_exact=False)
     assert reported[-1].detail.startswith("widths_AS0, 2 of 5 tasks; 96 % of")
     assert reported[-1].share == pytest.approx((900 + 17_640) / 19_340)
     assert reported[-1].share > before
 
 
-def test_candidates_and_parts_are_not_told_as_tasks_that_were_planned(clock):
+def test_exact_searches_and_parts_are_not_counted_as_tasks_that_were_planned(clock):
     reported = []
     stream = Stream([plan_of("widths", 1, 1)], 1)
     run_progress = RunProgress(reported.append, stream, 2, "2 workers")
@@ -74,15 +74,15 @@ def test_candidates_and_parts_are_not_told_as_tasks_that_were_planned(clock):
     clock.now += 1
     run_progress.beat()  # a short run tells what has ended, nothing else
     assert len(reported) == 1
-    candidate = SimpleNamespace(name="ecc_AS7")
+    exact = SimpleNamespace(name="ecc_AS7")
     for _ in range(20):
         clock.now += 1
-        run_progress.ended(candidate, 0, is_candidate=True)
-    assert reported[-1].detail == "ecc_AS7, 0 of 2 tasks, 20 candidates"
+        run_progress.ended(exact, 0, is_exact=True)
+    assert reported[-1].detail == "ecc_AS7, 0 of 2 tasks, 20 exact searches"
     for _ in range(3):  # one was cut in two for want of memory
         clock.now += 1
-        run_progress.ended(SimpleNamespace(name="widths_AS1"), 3, is_candidate=False)
-    assert reported[-1].detail == "widths_AS1, 3 of 3 tasks, 20 candidates"
+        run_progress.ended(SimpleNamespace(name="widths_AS1"), 3, is_exact=False)
+    assert reported[-1].detail == "widths_AS1, 3 of 3 tasks, 20 exact searches"
     run_progress.end()
     assert reported[-1].detail == "23 tasks on 2 workers"
 

@@ -12,7 +12,7 @@ from pipeline.model.search.exact import ExactJob
 from pipeline.schedule.plan.batches import plan
 from pipeline.schedule.plan.costs import DEFAULTS, Cost, Costs
 from pipeline.schedule.plan.measures import n_searches, plan_widths
-from pipeline.schedule.plan.steps import by_candidates, has_room, next_search, window
+from pipeline.schedule.plan.steps import by_exact_search, has_room, next_search, window
 from pipeline.schedule.thresholds import THRESHOLDS
 
 JOB = ExactJob(0, 7, 10**6, 4 * 10**6, "", ("eccentricities",))
@@ -148,10 +148,10 @@ def test_long_graphs_are_searched_one_by_one_first():
 def test_whether_an_as_is_answered_by_candidates():
     n_nodes, n_arcs = 6_800_000, 27_200_000
     slow = replace(DEFAULTS, cpu=replace(DEFAULTS.cpu, search_arc_s=1e-6))
-    assert [by_candidates(n_nodes, n_arcs, n, slow) for n in (1, 3, 4)] == [False, False, True]
-    assert by_candidates(10, 20, 1, pack=1)
-    assert not by_candidates(10_000, 40_000, 64)
-    assert not by_candidates(n_nodes, n_arcs, 8, device="gpu")
+    assert [by_exact_search(n_nodes, n_arcs, n, slow) for n in (1, 3, 4)] == [False, False, True]
+    assert by_exact_search(10, 20, 1, pack=1)
+    assert not by_exact_search(10_000, 40_000, 64)
+    assert not by_exact_search(n_nodes, n_arcs, 8, device="gpu")
 
 
 def test_other_thresholds_cut_otherwise():
@@ -175,8 +175,8 @@ def test_other_thresholds_plan_otherwise():
     slow = replace(DEFAULTS, cpu=replace(DEFAULTS.cpu, search_arc_s=1e-6))
     sizes = (6_800_000, 27_200_000)
     two = replace(THRESHOLDS, min_workers=2)
-    assert by_candidates(*sizes, 2, slow, thresholds=two)
-    assert not by_candidates(*sizes, 2, slow)
+    assert by_exact_search(*sizes, 2, slow, thresholds=two)
+    assert not by_exact_search(*sizes, 2, slow)
     wide = replace(THRESHOLDS, thread_window=5, many_window=70)
     assert window(*sizes, 64, slow, "cpu", wide) == 5 * 64
     assert [has_room(n, 10**6, 4, wide) for n in (19, 20)] == [True, False]
