@@ -92,7 +92,7 @@ class Reported:
 def answer_of(
     cluster: Cluster, job: ExactJob, costs: Costs, **options: Any
 ) -> tuple[float, ExactResult, Reported]:
-    """Seconds until the answer is there, the answer, and what was told."""
+    """Seconds until the answer, the answer, and the reported outcomes."""
     reported = Reported()
     started = time.perf_counter()
     answers = search_exactly(cluster, [job], costs=costs, on_outcome=reported, **options)

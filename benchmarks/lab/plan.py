@@ -6,7 +6,7 @@ what inference leans on:
 * inside an AS a ring with chords, or a tree with chords, with IGP costs 1 to 3 (so equal-cost
   paths exist); half of the links are /31, half /30;
 * a link between two ASes takes its addresses from either AS;
-* one AS holds a piece of its provider's prefix (only the longest match tells them apart);
+* one AS holds a piece of its provider's prefix (only the longest match separates them);
 * one link inside an AS has private addresses;
 * between ASes the shortest AS path wins, then the nearest exit (hot potato).
 """

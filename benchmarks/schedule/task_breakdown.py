@@ -50,7 +50,7 @@ def breakdown(cluster: Cluster) -> Iterator[dict[str, Any]]:
     """Seconds of CPU of each thread a task, then how each thread shares them among layers.
 
     The former are measured without a profiler. The latter with one, as shares of the time that it
-    sees: it makes Python's calls dearer than the kernel's.
+    sees: it makes Python's calls more expensive than the kernel's.
     """
     _run_tasks(cluster, 100)
     before = _thread_times(cluster)

@@ -1,7 +1,7 @@
 """BFS on one core, with numba: direction-optimising [1]_, and the plain queue that checks it.
 
 The queue holds every reached node once, level after level; levels are filled in from it. One bit
-a node tells what was reached, so that what is read at random mostly lies in the nearest caches.
+per node marks reached ones, so that random reads mostly stay in the nearest caches.
 A bottom-up step asks whether a neighbour was reached *before* this step: had it been reached
 earlier than one level ago, the node would not be open now. So it needs no map of the frontier.
 

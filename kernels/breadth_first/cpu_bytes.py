@@ -1,6 +1,6 @@
 """One search on one core that writes levels at once, a byte or two per node: for graphs in caches.
 
-Nothing but the level of a node tells whether it was reached, so no bitmap is kept and no level is
+Only the level of a node shows whether it was reached, so no bitmap is kept and no level is
 filled in afterwards. On graphs whose levels fit into the second cache this takes a third to a half
 less time than ``breadth_first`` does, which is made for graphs that do not.
 """

@@ -47,7 +47,7 @@ __device__ __forceinline__ void connected_join(const node_t u, const node_t v, n
         const node_t high = a > b ? a : b, low = a > b ? b : a;
         const node_t seen = atomicCAS(&label[high], high, low);
         if (seen == high) return;
-        a = seen;  // high is no root any more: go on from what it hangs under
+        a = seen;  // high is no longer a root: continue from its parent
         b = low;
     }
 }

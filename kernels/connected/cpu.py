@@ -2,7 +2,7 @@
 
 A label is a node of the same component, at most the node itself; a root is its own label. A root
 is put under a smaller one by compare-and-swap, once and for all, so threads may link rows side by
-side: which root hangs where depends on their order, the smallest node of a component does not.
+side: the shape of the trees depends on their order, the smallest node of a component does not.
 Of a large graph most nodes are mostly found connected first (``part``), and get their label
 by that; only the others are linked, as in Afforest [1]_.
 

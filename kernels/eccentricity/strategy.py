@@ -42,7 +42,7 @@ class Strategy:
         searches leave (``searches.farthest``).
     keep : bool
         For the diameter of a graph in one piece, begin with up to 64 searches all levels of which
-        are kept and tell which pairs are near (``distance_rows``).
+        are kept and show which pairs are near (``distance_rows``).
     territories : bool
         For all eccentricities, find nodes that may be farther away than all searched ones
         (``reductions.references``).
@@ -88,12 +88,12 @@ class Account:
 
 
 def is_beaten(account: Account, at: Thresholds, next_ns: float, saves_ns: float = 0.0) -> bool:
-    """Whether a step of ``next_ns`` is worse than sweeping from all that is left now.
+    """Whether a step of ``next_ns`` is worse than sweeping from all remaining nodes now.
 
-    Bounds may close everything at the next step, or never. So they go on as long as the whole,
-    were all that is left swept after it, costs no more than ``allowance`` times the sweep from
-    every node, done at once: whatever they save is theirs to spend. And where they have told
-    nothing for ``idle_share`` of what the rest costs, they are not likely to.
+    Bounds may close everything at the next step, or never. So steps continue while the total cost,
+    if all remaining nodes were swept afterwards, is at most ``allowance`` times that of one sweep
+    from every node: work that bounds save may be spent on them. Bounds that have not improved for
+    ``idle_share`` of the cost of the rest are unlikely to improve.
     """
     lost_ns = next_ns - saves_ns
     if account.spent_ns + lost_ns + account.left_ns > at.allowance * account.whole_ns:
@@ -140,7 +140,7 @@ class Facts:
     search_ns : float
         What one search costs; on cores.
     is_flat : bool
-        Whether the first searches tell that bounds close nothing (``solver``).
+        Whether the first searches show that bounds close nothing (``solver``).
     account : callable or None
         The account, asked with what the next step costs in ns, None: it is a sweep. It gives None
         while that is too little to matter, or where searches are limited. On cores.

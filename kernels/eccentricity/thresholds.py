@@ -32,7 +32,7 @@ class Thresholds:
         Of what the sweep from every node costs, what may be spent in all before it takes over. It
         leaves room to 1.2 for what was predicted too low.
     idle_share : float
-        Of what the rest costs, what may be spent while bounds tell nothing.
+        Share of the cost of the rest that may be spent while bounds do not improve.
     sweep_searches : int
         Searches that a sweep costs on a GPU: 3 on a million nodes, 6 on 7 million, 6 on grids.
     patience : int

@@ -33,7 +33,7 @@ def write_brite(topology: Topology, path: Path, made_by: str = "") -> None:
         Replaced if it exists.
     made_by : str
         The command that makes it again; it stands at the end of the header's first model line,
-        which BRITE's readers pass over and ours tells in reports.
+        which BRITE's readers skip and our reports show.
 
     Raises
     ------

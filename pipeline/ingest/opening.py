@@ -21,7 +21,7 @@ from pipeline.errors import FormatError, UnreadableError
 from pipeline.model.reading import ReadReport
 
 NO_FILE = "is a socket, pipe or device, not a file; give a regular file"
-COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")  # of names; what a file is, its content tells
+COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")  # of names; the content decides the format
 RAW_CHUNK = 1 << 18  # compressed bytes read at once
 CHUNK = 1 << 20  # decompressed bytes produced at once
 

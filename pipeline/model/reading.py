@@ -9,7 +9,7 @@ from typing import Literal
 
 # Rejected records written out for each file and reason; the rest are counted (CONTRACT.md).
 MAX_SAMPLES = 1000
-# Types of skipped records told apart in one file: their names may be a file's own text.
+# Types of skipped records distinguished in one file: their names may be a file's own text.
 MAX_SKIPPED_TYPES = 50
 OTHER_TYPE = "other type"
 

@@ -70,7 +70,7 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
     Raises
     ------
     UsageError
-        If nothing can be done: no input, no record in any, no way to tell an AS.
+        If nothing can be done: no input, no record in any, no way to find an AS.
     StoreError
         If the store cannot be written.
     """

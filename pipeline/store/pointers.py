@@ -83,7 +83,7 @@ def open_snapshot(store: Path, name: str | None = None) -> Snapshot:
     if name is None:
         try:
             names = snapshot_names(store)
-        except StoreError as error:  # which one is the newest cannot be told
+        except StoreError as error:  # which one is the newest is unknown
             raise StoreError(f"{error}; or give --snapshot NAME of another one") from None
         if not names:
             raise StoreError(

@@ -22,7 +22,7 @@ CROSSTALK = 0.2
 
 
 def results_with_crosstalk(net: Network, marked: bool) -> list[dict]:
-    """Atlas results; ``edst`` tells which answers are another traceroute's if ``marked``."""
+    """Atlas results; if ``marked``, ``edst`` marks the answers of another traceroute."""
     batch = measure(net)
     rng = np.random.default_rng(1)
     source, target = format_addrs(batch.src_addr), format_addrs(batch.dst_addr)

@@ -108,13 +108,13 @@ def test_what_became_useless_is_withdrawn_and_the_answer_waits_for_nobody(
     """The radius of a path of 202 nodes, once node 1 has been searched, is known by its middle."""
     reported = []
 
-    def tell(outcome):
+    def note(outcome):
         reported.append(outcome)
         if outcome.withdrawn:
             (tmp_path / "released").touch()
 
     run = partial(run_held, folder=str(tmp_path), quick=101)
-    answers = search_exactly(cluster, [job(PATH, "radius")], on_outcome=tell, run=run)
+    answers = search_exactly(cluster, [job(PATH, "radius")], on_outcome=note, run=run)
     answer = next(answers)
     assert not (tmp_path / "released").exists()  # the others run, or have not begun
     assert list(answers) == []

@@ -62,7 +62,9 @@ def test_kill_of_serve_ends_all_and_a_second_one_is_refused_until_then(tmp_path)
     assert alive == []
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells a child of its parent's end")
+@pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux signals a parent's end to its child"
+)
 def test_kill_of_make_ends_serve(tmp_path):
     ports = {"HOPSCOPE_SERVE_PORT": "0", "HOPSCOPE_SERVE_PREFECT_PORT": str(free_port())}
     log = tmp_path / "log"

@@ -45,7 +45,7 @@ FIRST_SEARCHES = 512  # that make lower bounds tight enough for reference nodes
 class _CurrentQuestion:
     """The current question, and what is known about its candidates.
 
-    ``left`` and ``has_swept`` as in ``Facts``, the others as ``DeviceSolver._candidates`` tells.
+    ``left`` and ``has_swept`` as in ``Facts``, the others as in ``DeviceSolver._candidates``.
     """
 
     question: Question

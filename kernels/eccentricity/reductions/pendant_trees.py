@@ -25,7 +25,7 @@ def find_tips(
     Returns
     -------
     (n_nodes,) bool
-        Whether a node is the tip of a tree; a core node on which nothing hangs is its own.
+        Whether a node is the tip of a tree; a core node without a tree is its own tip.
     (n_nodes,) int32
         For tips the longest path within their tree, in hops: a lower bound of the eccentricity.
     """

@@ -243,7 +243,7 @@ def _search(graph: CSRGraph, bounds: WeightedBounds, max_searches: int | None, m
 def _widths(
     graph: CSRGraph, bounds: WeightedBounds, names: np.ndarray, questions: tuple[Question, ...]
 ) -> ShardWidths:
-    """What the bounds tell about the questions, in any order."""
+    """Answers to the questions from the bounds, in any order."""
     exact = np.ones(len(names), bool)
     for question in questions:
         bounds.ask(question)

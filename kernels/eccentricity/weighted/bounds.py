@@ -23,7 +23,7 @@ As k u < 2**-21, r <= 1 + 2 k u (1 + 2**-20). With the margin m = n 2**-51 = 4 n
 
 where 1 - m and 1 + m are exact, and the two roundings of each bound (at most 2 u in all, relative
 to e(s) in the second one) are less than what m exceeds 2 k u by. At a million nodes m is 4.4e-10.
-A widened lower and upper bound do not meet, so only a search tells an eccentricity itself.
+A widened lower and upper bound do not meet, so only a search gives an eccentricity itself.
 
 *Exact sums.* If all weights are multiples of a power of two q, so are all sums that are not
 rounded, and every multiple of q up to 2**53 q is a float64. If 2 e(s) <= 2**53 q then no two nodes

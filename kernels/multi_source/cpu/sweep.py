@@ -1,9 +1,9 @@
 """One bit-parallel sweep: up to 128 sources share each pass over the arcs of one graph.
 
 A node has a row of two 64-bit words, one bit per lane. ``words`` holds two tables of rows: the
-*current* one tells who has reached each node up to the last complete level. No frontier is kept
-beside them: what a bottom-up step gathers from neighbours is all that they have, for what is older
-than the last level is known to the node already.
+*current* one has the lanes that reached each node up to the last complete level. No frontier is
+kept beside them: what a bottom-up step gathers from neighbours is all that they have, for what is
+older than the last level is known to the node already.
 
 - **Bottom-up**: every node that misses a lane unites the current rows of its neighbours and writes
   its own row to the other table, which then becomes the current one. Ranges of nodes are

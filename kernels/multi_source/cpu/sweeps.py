@@ -207,7 +207,7 @@ class Sweeps:
         """Whether single searches are faster, by one of them, whose result is then kept.
 
         What a search costs depends on where neighbours lie in memory, three times as much on
-        some graphs as the sweep expects; and its levels tell what is left for the sweep.
+        some graphs as the sweep expects; and its levels show what is left for the sweep.
         """
         state = self.state
         n_sources, which = len(self.sources), (first + last) // 2

@@ -3,7 +3,7 @@
 // Add the words of a frontier node to the head of one arc per thread (arc < 0: none). Called by all
 // threads of a warp together.
 template <int W>
-__device__ __forceinline__ void tell(
+__device__ __forceinline__ void push_words(
     const Sweep<W, false>& s, const offset_t arc, const Lanes<W>& words, const int depth,
     lanes_t* found, unsigned* found_map, node_t* list)
 {
@@ -50,7 +50,8 @@ __device__ __noinline__ void top_down(const Sweep<W, false>& s, const int depth)
         const offset_t end = s.indptr[u + 1];
         const offset_t stop = first + SEGMENT < end ? first + SEGMENT : end;
         for (offset_t arc = first; arc < stop; arc += WARP) {
-            tell<W>(s, arc + t < stop ? arc + t : -1, words, depth, found, found_map, found_list);
+            push_words<W>(
+                s, arc + t < stop ? arc + t : -1, words, depth, found, found_map, found_list);
         }
     }
     const int each = items_each(n_listed);
@@ -70,7 +71,7 @@ __device__ __noinline__ void top_down(const Sweep<W, false>& s, const int depth)
             for (int w = 0; w < W; ++w) {
                 theirs.word[w] = __shfl_sync(ALL_THREADS, words.word[w], owner);
             }
-            tell<W>(s, a, theirs, depth, found, found_map, found_list);
+            push_words<W>(s, a, theirs, depth, found, found_map, found_list);
         });
     }
 }

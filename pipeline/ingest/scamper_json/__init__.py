@@ -173,7 +173,7 @@ class ScamperJsonDecoder(TraceDecoder):
         return Broken(at, self._place, reason, is_lost=True, if_last=last)
 
     def resynchronise(self, window: ByteWindow, at: int) -> int | More | None:
-        """The end of the line; in an array, what follows cannot be told apart."""
+        """The end of the line; in an array, the following elements cannot be separated."""
         if self._in_array:
             return None
         at = find_newline(window.data, at, window.end)

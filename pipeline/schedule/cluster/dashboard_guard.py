@@ -11,7 +11,7 @@ A port of another number is let in: that of an SSH tunnel's near end.
 
 The pages are made for the first request that is let in: importing Bokeh takes a core most of a
 second, and hardly any run is looked at. Loaded by Dask's scheduler
-as a preload (``distributed.scheduler.preload``), so before anybody is told where it is.
+as a preload (``distributed.scheduler.preload``), so before its address is known.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
                         *dask.config.get("distributed.scheduler.preload", []),
                         dashboard_guard.__name__,
                     ],
-                    # A worker's own pages: nobody is told of them, so there are none.
+                    # A worker's own pages: they are not announced, so there are none.
                     "distributed.worker.http.routes": [],
                     "logging": {"distributed": "critical"},
                     # A worker is one thread of ours; kernels may use its share of the cores.

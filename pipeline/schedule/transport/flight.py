@@ -65,7 +65,7 @@ from pipeline.schedule.transport.window import Window
 
 log = logging.getLogger(__name__)
 
-REASON_S = 10.0  # seconds to learn an error that this process has been told already
+REASON_S = 10.0  # seconds to fetch an error that has reached this process already
 
 Smaller = Callable[[Any], Sequence[Any]]
 Allowed = Callable[[Any, Iterable[str]], list[str] | None]  # of a task and the workers there

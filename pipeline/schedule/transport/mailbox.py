@@ -40,7 +40,7 @@ class Mailbox:
             self._waiting.pop(key, None)
 
     def deliver(self, event: tuple[float, Any]) -> None:
-        """Called on the client's loop; the scheduler tells of other things too."""
+        """Called on the client's loop; the scheduler sends other events too."""
         message = event[1]
         if not isinstance(message, dict) or POSTED not in message:
             return

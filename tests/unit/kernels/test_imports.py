@@ -133,7 +133,7 @@ def test_a_run_compiles_what_its_metrics_need():
 
 
 def test_the_stages_import_no_kernel_of_widths():
-    """They would be compiled before anybody is told."""
+    """They would be compiled before the announcement."""
     done = run(
         "import sys, pipeline.cli, pipeline.stages.analyze, pipeline.schedule.dispatch\n"
         "from kernels.host import compiled_modules\n"

@@ -156,7 +156,7 @@ def test_an_error_of_any_thread_is_raised():
 @pytest.mark.parametrize("levels", [False, True])
 @pytest.mark.parametrize("n", [1, 2])
 def test_no_more_memory_is_allocated_than_stated(n_threads, n_sources, levels, n):
-    """NumPy tells tracemalloc of its arrays; the kernels of one graph allocate none themselves."""
+    """NumPy reports its arrays to tracemalloc; the kernels of one graph allocate none."""
     n_threads(n)
     graph = tree_with_hubs(40_000, seed=9)
     sources = np.random.default_rng(1).integers(0, graph.n_nodes, n_sources)

@@ -1,4 +1,4 @@
-"""Graphs of which bounds tell little are swept from every node, and cost hardly more than that.
+"""Graphs on which bounds help little are swept from every node, and cost hardly more than that.
 
 What is counted is work (arcs, nodes and searches, as the account has them), never seconds.
 """

@@ -3,7 +3,7 @@
 Random ASes, routers and links; routes by fewest AS hops, then nearest egress; equal-cost paths by
 a hash of the destination. Routers answer with the address that packets came in by, or with the
 one that answers go out by, or not at all, or sometimes. What is drawn, and how links are
-numbered, is all told by ``Plan``, so that rules can be tried on networks that they were not
+numbered, is all given by ``Plan``, so that rules can be tried on networks that they were not
 made on.
 """
 

@@ -53,7 +53,7 @@ def read_good(path: Path) -> tuple[Topology, ReadReport]:
 
 
 def plain_rows(path: Path) -> tuple[list[list[str]], list[list[str]]]:
-    """Node and edge rows, told by their number of columns: an oracle that knows no dialect."""
+    """Node and edge rows, by their number of columns: an oracle without dialects."""
     data = path.read_bytes()
     if path.suffix == ".gz":
         data = gzip.decompress(data)

@@ -62,7 +62,7 @@ def test_a_cut_file_gives_what_is_there_and_then_says_so(tmp_path, compression):
     content = COMPRESS[compression](DATA)
     for keep in (3, len(content) // 2, len(content) - 1):
         if keep < 6 and compression == "xz":
-            continue  # too short to be told from plain bytes
+            continue  # too short to differ from plain bytes
         with open_bytes(write(tmp_path, content[:keep])) as stream:
             out, error = read_all(stream)
         assert DATA.startswith(out)

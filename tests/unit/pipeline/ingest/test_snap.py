@@ -251,7 +251,7 @@ def test_edge_lists_are_told_by_content(text):
         b"%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n1 2 1\n",
         b"\x00\x01\x02 \x03\n",
         b"Dear all,\n1 2\n2 3\n",
-        b"# c\n-1 2\n3 4\n5 6\n7 8\n",  # what stands first tells
+        b"# c\n-1 2\n3 4\n5 6\n7 8\n",  # the first lines decide
         b"# c\n1 2\n-3 4\n5 -6\n7 8\n",  # half of it
         b"1 2\n-3 4\n5 6\n",  # points, perhaps
         b"100 99\n2\n" + b"".join(b"%d %d\n" % (v, v + 2) for v in range(1, 99)),  # METIS

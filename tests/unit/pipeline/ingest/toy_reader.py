@@ -47,7 +47,7 @@ class ToyDecoder(TraceDecoder):
         return More(at)
 
     def resynchronise(self, window: ByteWindow, at: int) -> int | More | None:
-        return at  # each line tells where the next one begins
+        return at  # each line gives the start of the next
 
     def judge(self, window: ByteWindow, fault: FormatError | None) -> FormatError | None:
         return fault or (None if self._report.n_records else FormatError("toy", "", "no trace"))

@@ -1,4 +1,4 @@
-"""What a long run tells of itself before its first task has ended."""
+"""Reports of a long run before its first task has ended."""
 
 from types import SimpleNamespace
 
@@ -72,7 +72,7 @@ def test_exact_searches_and_parts_are_not_counted_as_tasks_that_were_planned(clo
     run_progress.begin()
     assert reported[0].detail == "2 workers"
     clock.now += 1
-    run_progress.beat()  # a short run tells what has ended, nothing else
+    run_progress.beat()  # a short run reports only what has ended
     assert len(reported) == 1
     exact = SimpleNamespace(name="ecc_AS7")
     for _ in range(20):

@@ -119,7 +119,7 @@ def test_a_failure_at_any_step_leaves_whole_snapshots(tmp_path, monkeypatch, ste
             else:
                 failed, message = False, ""
         assert ("No space left" in message) == (failed and isinstance(error, OSError))
-        assert failed == (calls > at), "a step failed and nobody was told"
+        assert failed == (calls > at), "a step failed without an error"
         assert check_store(tmp_path) == {"a": ""}
         held = open_snapshot(tmp_path, "a").graph_hash
         assert held in (OLD.graph_hash, NEW.graph_hash)

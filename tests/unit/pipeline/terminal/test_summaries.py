@@ -1,4 +1,4 @@
-"""What ``analyze`` says at its end: every search counted, nothing unknown told as known."""
+"""Output of ``analyze`` at its end: every search counted, nothing unknown reported as known."""
 
 from __future__ import annotations
 

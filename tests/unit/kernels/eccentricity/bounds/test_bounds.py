@@ -99,7 +99,7 @@ def test_exact_for_any_order_of_completion_and_any_failure(graph, question, is_w
         alone = len(np.unique(bounds.component[done_by])) == len(done_by)
         dtype = data.draw(st.sampled_from([np.uint8, np.uint16, np.int32]))
         bounds.update(done_by, *implied(hops, done_by, dtype), alone=alone)
-        if fate == 2:  # told twice, as by a task that was thought lost
+        if fate == 2:  # reported twice, as by a task that was believed lost
             bounds.update(done_by, *implied(hops, done_by, dtype), alone=alone)
         if fate == 3:  # and one that nobody asked for
             other = np.array([data.draw(st.integers(0, graph.n_nodes - 1))])

@@ -224,7 +224,7 @@ def account(spent_ns=1e7, idle_ns=0.0, left_ns=1e9, sweep_ns=6e7) -> Account:
         ({"is_diameter": False, "account": account(sweep_ns=2e8)}, {}, "every"),
         ({"n_searches": 2, "account": account(spent_ns=2e8)}, {}, "every"),
         ({"n_searches": 2, "account": account(spent_ns=2e8, left_ns=7e8)}, {}, "alternate"),
-        ({"n_searches": 2, "account": account(2e8, 2e8, 7e8)}, {}, "every"),  # told nothing
+        ({"n_searches": 2, "account": account(2e8, 2e8, 7e8)}, {}, "every"),  # no improvement
         ({"n_searches": 2, "account": account(spent_ns=2e8)}, {"sweeps": False}, "alternate"),
         ({"n_pairs": 1e6, "account": account(left_ns=8e8)}, {}, "pairs"),
         ({"n_pairs": 1e6, "account": account(1e8)}, {}, "every"),

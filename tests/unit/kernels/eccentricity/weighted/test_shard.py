@@ -115,7 +115,7 @@ def test_a_counted_sample(device):
 
 NOTHING = weighted(graph_of(0, []), [])
 # Distances from node 0: 0, 2, 1, 4; from 1: 2, 0, 3, 2; from 2: 1, 3, 0, 3. So the diameter is 4;
-# the search that tells the radius 3 finds a centre with node 0 or 3 outside its ball again.
+# the search that gives the radius 3 finds a centre with node 0 or 3 outside its ball again.
 RING = weighted(graph_of(4, [(0, 1), (0, 2), (1, 3), (2, 3)]), [2, 1, 2, 3])
 
 

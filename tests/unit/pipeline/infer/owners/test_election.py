@@ -120,7 +120,7 @@ def test_an_address_seen_after_several_routers_of_one_trace_joins_none_of_them(t
 
 
 # Customers of AS 1, each seen by two addresses of its border router: one of AS 1, from there, and
-# one of its own, from inside. Nothing else tells whose router it is.
+# one of its own, from inside. Nothing else shows whose router it is.
 CUSTOMERS = {asn: (f"20.1.{asn}.2", f"20.{asn}.0.6") for asn in (3, 4, 5)}
 CUSTOMER_LINES = [
     "20.1.0.1 20.1.0.41 20.1.0.45",

@@ -35,7 +35,7 @@ def test_noise_of_a_tenth_moves_no_estimate_by_more_than_a_quarter(fixed_s, arc_
 @pytest.mark.parametrize(
     ("arcs", "seconds"),
     [
-        (ARCS, 1e-12 * ARCS.astype(float) ** 2),  # the line of least squares starts below nought
+        (ARCS, 1e-12 * ARCS.astype(float) ** 2),  # the line of least squares starts below zero
         (ARCS, 1 / ARCS),  # ... or falls
         ([1000], [1e-3]),
         ([0, 0], [1e-3, 2e-3]),

@@ -27,7 +27,7 @@ def mixed(monkeypatch):
         (ON_CPU, [A, B], None),
         (ON_GPU, [A, B], [A]),
         (ON_GPU, [A], None),
-        (ON_CPU, [A, C], [A]),  # C came and has not told what it is
+        (ON_CPU, [A, C], [A]),  # C joined and has not been probed
         (ON_GPU, [A, C], [A]),
         (ON_GPU, [B], [A]),  # A went: wait for it, B cannot
         (ON_CPU, [C], None),  # nobody else is left

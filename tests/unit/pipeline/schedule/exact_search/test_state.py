@@ -112,7 +112,7 @@ def test_exact_for_any_order_any_failure_and_whatever_is_withdrawn(
             outcome = outcome_of(task)
             state.use(outcome)
             reported.append(outcome)
-            if what == 7:  # told again, or long ago
+            if what == 7:  # reported again, or long ago
                 state.use(data.draw(st.sampled_from(reported)))
     answer = state.answer
     assert answer is not None

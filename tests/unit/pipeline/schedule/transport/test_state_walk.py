@@ -48,7 +48,7 @@ class Task:
 
 
 class Cluster:
-    """Workers that do what they like, and a client that does as it is told.
+    """Workers with random behaviour, and a client that follows instructions.
 
     It checks as it goes that no task is sent twice at once, is yielded twice, or tried forever.
     """
