@@ -70,7 +70,7 @@ def test_all_widths_of_several_ases_at_once_agree_with_networkx(
 ):
     jobs = [job(row, *WIDTH_METRICS) for row in range(len(GRAPHS))]
     reported = []
-    options = {"pack": pack, "schedule": schedule, "reported": reported.append}
+    options = {"pack": pack, "schedule": schedule, "on_outcome": reported.append}
     answers = {a.job.row: a for a in search_exactly(cluster, jobs, **options)}
     assert sorted(answers) == list(range(len(GRAPHS)))
     for row, answer in answers.items():
@@ -172,11 +172,11 @@ def test_a_run_cut_short_tells_an_interval(cluster, job, truth):
             assert answer.widths.exact[0] == (answer.reason == "")
             if limit < 2:
                 assert answer.reason.startswith(
-                    f"stopped after {number(limit, 'search')}, the most"
+                    f"stopped after {number(limit, 'search')}, the limit"
                 )
 
 
-def test_what_fails_for_good_is_told_with_its_reason(cluster, job, truth):
+def test_what_fails_for_good_is_reported_with_its_reason(cluster, job, truth):
     reported = []
     jobs = [job(ATTACHMENT, "eccentricities"), job(GRID, "diameter")]
     for answer in search_exactly(cluster, jobs, on_outcome=reported.append, run=run_failing):
