@@ -21,6 +21,7 @@ from kernels.multi_source.cpu.near_steps import (
     goes_down,
 )
 
+bottom_up, top_down = COUNT_PAIRS
 NODE_BYTES = 2 * 8 * WORDS + 3 * 4 + 8 + 1  # of rows, and of ``by_level``
 
 
@@ -31,8 +32,10 @@ def sweep(indptr, indices, base, n_nodes, sources, rows, by_level):
     level, depth = begin_sweep(indptr, indices, base, n_nodes, sources, rows), np.int64(0)
     by_level[0] += level.n_pairs
     while level.n_open > 0 and level.n_front > 0:
-        is_down = goes_down(level, bottom_up_work(indptr, base, n_nodes, level))
-        level = COUNT_PAIRS(is_down, indptr, indices, base, rows, level, depth, unused, no_rows)
+        if goes_down(level, bottom_up_work(indptr, base, n_nodes, level)):
+            level = top_down(indptr, indices, base, rows, level, depth, unused, no_rows)
+        else:
+            level = bottom_up(indptr, indices, base, rows, level, depth, unused, no_rows)
         if level.n_front > 0:
             depth += 1
             by_level[depth] += level.n_pairs

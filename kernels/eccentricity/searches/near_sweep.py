@@ -25,6 +25,7 @@ from kernels.multi_source.cpu.near_steps import (
     goes_down,
 )
 
+bottom_up, top_down = NOTE_ENDS
 # Work, in units of an arc looked at bottom-up; a top-down arc mostly finds its rows in caches.
 WORK_TOP_DOWN_ARC, WORK_FRONT = 1.5, 0.5
 NODE_BYTES = 2 * 8 * WORDS + 3 * 4 + 1  # of ``rows_of``
@@ -44,9 +45,12 @@ def sweep_group(indptr, indices, base, n_nodes, sources, lower, eccentricity, ro
             unions[:] = 0
         else:
             up = bottom_up_work(indptr, base, n_nodes, level)
-            is_down = goes_down(level, up)
-            work += WORK_TOP_DOWN_ARC * level.n_arcs + WORK_FRONT * level.n_front if is_down else up
-            level = NOTE_ENDS(is_down, indptr, indices, base, rows, level, depth, lower, unions)
+            if goes_down(level, up):
+                work += WORK_TOP_DOWN_ARC * level.n_arcs + WORK_FRONT * level.n_front
+                level = top_down(indptr, indices, base, rows, level, depth, lower, unions)
+            else:
+                work += up
+                level = bottom_up(indptr, indices, base, rows, level, depth, lower, unions)
         for w in range(WORDS):
             ended = alive[w] & ~unions[w]  # a lane that finds no node on a level finds none later
             alive[w] ^= ended

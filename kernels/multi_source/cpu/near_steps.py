@@ -142,12 +142,20 @@ def goes_down(level, up):
     return TOP_DOWN_ARC * level.n_arcs < up
 
 
-def _steps(counts: bool) -> Callable:
-    """A step, in either direction, that counts pairs or notes ends; it returns the next level.
+@njit(cache=True, nogil=True)
+def _unmark(rows, level):
+    """Clear the marks of a level's own side, which the next step fills."""
+    changed, front = rows.marks[level.side], rows.lists[level.side]
+    for i in range(level.n_front):
+        changed[front[i] >> 6] = 0
 
-    The former leaves ``depth``, ``lower`` and ``unions`` alone. The latter raises ``lower`` of
-    each node found to ``depth``, the level, puts the lanes that found any node into the row
-    ``unions``, and counts no pairs.
+
+def _steps(counts: bool) -> tuple[Callable, Callable]:
+    """``bottom_up`` and ``top_down``, which count pairs or note ends, and return the next level.
+
+    The former leave ``depth``, ``lower`` and ``unions`` alone. The latter raise ``lower`` of each
+    node found to ``depth``, the level, put the lanes that found any node into the row ``unions``,
+    and count no pairs.
     """
 
     @njit(_STEP, cache=True, nogil=True)
@@ -207,6 +215,7 @@ def _steps(counts: bool) -> Callable:
                 store(after, v, own)
         if not counts:
             store(unions, np.uintp(0), of_all)
+        _unmark(rows, level)
         return Level(other, np.int64(kept), n_coming, n_arcs, n_pairs)
 
     @njit(_STEP, cache=True, nogil=True)
@@ -245,26 +254,13 @@ def _steps(counts: bool) -> Callable:
                 lower[v] = max(lower[v], np.int32(depth))
         if not counts:
             store(unions, np.uintp(0), of_all)
+        _unmark(rows, level)
         return Level(other, level.n_open, n_coming, n_arcs, n_pairs)
 
-    @njit(
-        [LEVEL(types.boolean, *ARRAYS, ROWS, LEVEL, types.int64, OUT_I32, OUT_U64)],
-        cache=True,
-        nogil=True,
-    )
-    def step(is_down, indptr, indices, base, rows, level, depth, lower, unions):
-        if is_down:
-            found = top_down(indptr, indices, base, rows, level, depth, lower, unions)
-        else:
-            found = bottom_up(indptr, indices, base, rows, level, depth, lower, unions)
-        changed, front = rows.marks[level.side], rows.lists[level.side]
-        for i in range(level.n_front):
-            changed[front[i] >> 6] = 0
-        return found
-
-    return step
+    return bottom_up, top_down
 
 
+# No function of these two in another closure: numba would compile it in each process.
 COUNT_PAIRS, NOTE_ENDS = _steps(True), _steps(False)
 
 

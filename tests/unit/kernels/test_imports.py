@@ -122,6 +122,23 @@ def test_kernels_on_cores_are_compiled_once_before_they_are_called():
     assert done.stdout.strip() == "(1, 1) True", done.stderr
 
 
+def test_a_second_process_compiles_no_kernel():
+    """Not so where a compiled function is in the closure of another: its cache never fits."""
+    code = (
+        "import sys\n"
+        "from numba.core.registry import CPUDispatcher\n"
+        "from kernels.host import compile_cpu\n"
+        "compile_cpu()\n"
+        "ours = [m for name, m in list(sys.modules.items()) if name.startswith('kernels.')]\n"
+        "found = [f for m in ours for f in vars(m).values() if isinstance(f, CPUDispatcher)]\n"
+        "missed = {f.py_func.__qualname__ for f in found if sum(f.stats.cache_misses.values())}\n"
+        "print(len(found) > 50, sorted(missed))\n"
+    )
+    run(code)
+    done = run(code)
+    assert done.stdout.strip() == "True []", done.stderr
+
+
 def test_a_run_compiles_what_its_metrics_need():
     from pipeline.metrics import METRICS, compiled_work
 
