@@ -111,7 +111,7 @@ def measure_edges(n_edges: int, n_repeats: int, folder: Path) -> list[dict[str, 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Rate of each reader, on one core.")
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
-    parser.add_argument("--traces", type=int, default=200_000, help="at least so many a file")
+    parser.add_argument("--traces", type=int, default=200_000, help="minimum per file")
     parser.add_argument("--edges", type=int, default=2_000_000, help="of an edge list")
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--subject", default="ingest", help="name of the file of results")

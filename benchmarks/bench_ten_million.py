@@ -9,7 +9,7 @@ Kernels were compiled before, by ingesting a few traces.
 Memory is the largest sum, sampled every 0.2 s, of the proportional set sizes (Pss: pages that
 several processes share count once) of that process and all its children. Pages of spool files that
 the system keeps in its own cache are not part of it; how large these files got is given apart.
-Each row has passed a check: as many traces and replies as were written, nothing rejected.
+Each row has passed a check: all traces and replies that were written, nothing rejected.
 """
 
 from __future__ import annotations

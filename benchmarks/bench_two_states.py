@@ -33,7 +33,7 @@ from benchmarks.lib.record import REPOSITORY, record
 from benchmarks.lib.timing import OtherWork
 from pipeline.schedule.cluster.gpus import visible_gpus
 
-NOISE = 0.03  # medians may differ by that much
+NOISE = 0.03  # medians may differ by this share
 
 
 def measured(state: Path, figure: str, inputs: Path, device: str) -> float:

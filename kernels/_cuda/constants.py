@@ -9,6 +9,6 @@ __all__ = ["COOPERATIVE_BLOCK", "SEGMENT", "UNREACHED", "WARP"]
 WARP = 32  # threads
 # Threads a block of kernels with barriers of the whole grid: few, large blocks make cheap ones.
 COOPERATIVE_BLOCK = 448
-# From this degree on a node is a hub: its arcs are cut into segments of as many, a warp each, so
+# From this degree on a node is a hub: its arcs are cut into segments of this size, a warp each, so
 # that a node of a million neighbours is the work of four thousand warps.
 SEGMENT = 256

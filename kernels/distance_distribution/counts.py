@@ -20,7 +20,7 @@ from kernels.types import NODE, OFFSET
 
 ITEMS_EACH = 16  # runs of sweeps a thread: they end together though costs are estimates
 LARGE = 1 << 13  # nodes from which a graph uses a GPU alone: its own sweeps fill it
-WINDOW = 128  # sources of a small graph at once: a sweep of a shard carries so many
+WINDOW = 128  # sources of a small graph at once: the width of a sweep of a shard
 WIDE = 2048  # sources of a large graph at once, while its levels are few
 COUNTS = 1 << 24  # hop counts that are in memory at once, of a graph of many levels
 
@@ -107,7 +107,7 @@ def _sweep(shard: Shard, graphs: np.ndarray, found: _Merged) -> None:
 
 
 def _runs_of(costs: np.ndarray, n_runs: int) -> list[tuple[int, int]]:
-    """At most so many runs (first, one past the last) of like cost."""
+    """At most ``n_runs`` runs (first, one past the last) of similar cost."""
     ends = np.cumsum(costs)
     borders = np.searchsorted(ends, ends[-1] * np.arange(1, n_runs) // n_runs)
     borders = np.unique([0, *borders.tolist(), len(costs)]).tolist()

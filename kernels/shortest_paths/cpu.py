@@ -22,7 +22,7 @@ from kernels.types import UNREACHED
 F64 = types.Array(types.float64, 1, "C", readonly=True)
 OUT_F64 = types.float64[::1]
 
-DELTA = 1.0  # the threshold rises by so many mean weights; from a half to two it hardly matters
+DELTA = 1.0  # step of the threshold, in mean weights; from 0.5 to 2 it hardly matters
 PATIENCE = 4  # relaxations an arc, on average, after which Dijkstra's algorithm takes over
 AHEAD = 8  # queue places between prefetching a node's arcs and using them
 IS_NEAR, IS_FAR = 1, 2  # bits of ``queued``

@@ -1,7 +1,7 @@
 """A grid of routers with some of its links cut: a graph with a very large diameter.
 
 Router (row, column) has the id row * n_columns + column and is linked to the next one in its row
-and in its column. Exactly the share of links asked for is cut, each set of so many links equally
+and in its column. Exactly the requested share of links is cut, every set of this size equally
 likely. All routers stay, so the graph may fall apart: with a tenth of the links cut, one router in
 ten thousand stands alone and nearly all others are connected; from half of them on it is dust (the
 threshold of bond percolation on this lattice: Kesten, 1980).

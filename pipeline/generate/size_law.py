@@ -1,7 +1,7 @@
 """Sizes of the ASes of a synthetic Internet, and their numbers of ingresses.
 
 Sizes are the evenly spaced quantiles of a Pareto law bounded on both sides, whose exponent is the
-one that makes them sum to the number of routers asked for. So the smallest, the largest and the
+one that makes them sum to the requested number of routers. So the smallest, the largest and the
 sum come out exactly, whatever the seed. Ingresses grow as a power of the size.
 """
 

@@ -230,7 +230,7 @@ def _graph_hashes(node_ptr, arc_ptr, degree, indices) -> list[str]:
             hashes.append(hash_arrays(indptr, indices[arc_ptr[i] : arc_ptr[i + 1]]))
         return hashes
 
-    # Runs of ASes with about as many arcs each: one thread per AS would cost more than its hash.
+    # Runs of ASes with similar numbers of arcs: a thread per AS would cost more than its hash.
     ends = np.searchsorted(arc_ptr, np.arange(HASH_ARCS, arc_ptr[-1], HASH_ARCS))
     bounds = np.unique(np.concatenate([[0], ends, [len(node_ptr) - 1]])).tolist()
     with ThreadPoolExecutor(HASH_THREADS) as pool:

@@ -53,7 +53,7 @@ def join_parts(
 ) -> None:
     """One file per AS out of what its tasks wrote; an AS that was not searched whole has none.
 
-    ``source_ptr``: (n_rows + 1,) int64, what each asked for.
+    ``source_ptr``: (n_rows + 1,) int64, what each requested.
     """
     parts: dict[int, list[str]] = {}
     for part in sorted(parts_folder(folder).glob("*.parquet")):

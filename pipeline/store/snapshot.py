@@ -1,4 +1,4 @@
-"""One snapshot, open for reading: one row per AS, graphs and columns fetched when asked for."""
+"""One snapshot, open for reading: one row per AS, graphs and columns fetched on request."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from pipeline.store.names import ASES, BORDERS, INGRESSES, LOCK, REJECTS, broken
 from pipeline.store.tables import Ingresses, NodeTable
 
 MAX_SHARD_NODES = 2**31 - 1  # ids within a shard are int32
-# Columns of ases.parquet that every use of a snapshot needs; texts are read when asked for.
+# Columns of ases.parquet that every use of a snapshot needs; texts are read on request.
 NUMBERS = (
     "asn",
     "n_nodes",

@@ -145,12 +145,12 @@ PRETEND = """
 from pathlib import Path
 
 def dask_setup(worker):
-    tell = worker.handlers["versions"]
+    true_versions = worker.handlers["versions"]
 
     def versions(*arguments, **options):
-        told = tell(*arguments, **options)
-        told["packages"]["{package}"] = "{version}"
-        return told
+        reported = true_versions(*arguments, **options)
+        reported["packages"]["{package}"] = "{version}"
+        return reported
 
     def run(*arguments, **options):
         Path(__file__).with_suffix(".sent").touch()

@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 RUN = 32  # nodes that a thread looks at before its warp puts together what its threads found
-MOST_HOPS = 64  # graphs with reference nodes have fewer: tables of as many squared are shared
+MOST_HOPS = 64  # graphs with reference nodes have fewer: tables of MOST_HOPS squared are shared
 
 # State of a node: a search from it gave bounds to all nodes, or to itself alone; 0: none was made.
 SEARCHED, SEARCHED_ALONE = 1, 2

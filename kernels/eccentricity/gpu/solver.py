@@ -230,7 +230,7 @@ class DeviceSolver:
         bounds.state, self._ball = whole.bounds.state[order], whole._ball[order]
         bounds.n_searched = whole.bounds.n_searched[is_ours]
         bounds.find_extremes()
-        self.sources = [order[:0]] * len(whole.sources)  # so many searches are over
+        self.sources = [order[:0]] * len(whole.sources)  # one per search already done
         self._is_upper_next = whole._is_upper_next
 
     def _copy_back(self, apart: DeviceSolver, is_theirs: Any) -> None:

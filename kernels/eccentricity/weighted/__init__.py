@@ -46,7 +46,7 @@ def weighted_diameter(graph: CSRGraph, max_searches: int | None = None) -> Weigh
     graph : CSRGraph
         With weights. Searches run on ``graph.device``, bounds on the host.
     max_searches : int or None
-        Stop after as many searched sources; then the answer may be an interval only.
+        Stop after this many searched sources; then the answer may be an interval only.
 
     Returns
     -------

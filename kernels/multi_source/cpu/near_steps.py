@@ -34,7 +34,7 @@ from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_U64, named
 WORDS = 8  # of a row: they fill a line of the cache, so a neighbour costs one wait
 LANES = 64 * WORDS
 AHEAD = np.uintp(64)  # arcs between asking for a row and using it
-SOME_ARCS = np.uintp(8)  # after as many a node looks whether it has every lane
+SOME_ARCS = np.uintp(8)  # after this many a node looks whether it has every lane
 # A top-down arc reads and writes two rows; a bottom-up step looks at all nodes that miss a lane.
 TOP_DOWN_ARC, BOTTOM_UP_ARC, BOTTOM_UP_NODE = 4, 1, 2
 DENSE = 4  # a step asks no neighbour whether it changed once every DENSE-th node did

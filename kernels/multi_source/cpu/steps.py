@@ -26,7 +26,7 @@ from kernels.multi_source.cpu.state import SCRATCH, STATE_TYPE, UNWRITTEN
 from kernels.types import N_FARTHEST
 
 AHEAD = 64  # arcs between asking for a row and using it: 0 is 2.5 times slower, 16 1.2 times
-SOME_ARCS = np.uintp(8)  # after as many a node looks whether it has every lane
+SOME_ARCS = np.uintp(8)  # after this many a node looks whether it has every lane
 ONE = np.uint64(1)
 U1 = np.uintp(1)
 

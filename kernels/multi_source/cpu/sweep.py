@@ -98,7 +98,7 @@ def start(
 ):
     """Begin a sweep from up to LANES nodes of a graph; see ``advance``.
 
-    ``may_leave``: 0, or it may end with LONG, for single searches by that many threads.
+    ``may_leave``: 0, or it may end with LONG, for single searches by this many threads.
     ``n_logs``: steps that can be logged, -1 where no levels are wanted; ``log_stride``: see
     ``log_place``. ``is_clean``: ``scratch.words`` are zero already.
     """

@@ -228,7 +228,7 @@ __device__ __forceinline__ void sweep(const Sweep<W, SHARD>& s)
         sweep(s);                                                                                 \
     }
 
-// Each is compiled when it is first asked for: all six together take six times as long (loader.py).
+// Each is compiled when it is first requested: all six together take six times as long (loader.py).
 #if !ONLY_SOME || WITH_msbfs_graph_1
 SWEEP_GRAPH(msbfs_graph_1, 1)
 #endif

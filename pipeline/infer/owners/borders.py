@@ -6,7 +6,7 @@ known instead is how a router's links are numbered and who is at their other end
 
 1. Addresses are grouped by router (``grouping``). An address b that packets come in by stands for
    one point-to-point link: from the group of its sides to the group of b, numbered from the AS
-   of b's prefix. Two mates that tell the same link count once. Of a suspect address only the
+   of b's prefix. Two mates that imply the same link count once. Of a suspect address only the
    numbering is known, not the other end.
    One on the LAN of an exchange point stands for none, and its prefix says nothing: not whose
    router it is on, nor that the router before it is in the same AS.
@@ -253,7 +253,7 @@ def _surroundings(
     group = groups.group
     ids = np.arange(n)
     near = np.where(groups.near_side >= 0, group[np.maximum(groups.near_side, 0)], -1)
-    # A link that both its ends tell is one; keep what the larger address says.
+    # A link implied by both its ends counts once; keep what the larger address says.
     mate = np.maximum(mates, 0)
     told_twice = (mates > ids) & (near == group[mate]) & (near[mate] == group)
     near = np.where(near == group, -1, near)

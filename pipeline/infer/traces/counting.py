@@ -52,7 +52,7 @@ class PairCounter:
         self.n_used = 0
 
     def reserve(self, n_more: int) -> None:
-        """Make room for so many new keys at a load of at most one half."""
+        """Make room for ``n_more`` new keys at a load of at most one half."""
         n_slots = len(self.keys)
         while 2 * (self.n_used + n_more) > n_slots:
             n_slots *= 2

@@ -5,7 +5,7 @@ Layout of what is read, big-endian throughout:
 - record: magic 0x1205, type (2 bytes), length of the rest (4);
 - parameters: flag bytes of 7 flags each, bit 7 says that another follows; if the first is not 0,
   the length of all values (2), then the values by ascending flag. What a later version appended
-  lies behind the flags known here and is stepped over by that length;
+  lies behind the flags known here and is skipped by this length;
 - trace: parameters, number of replies (2), parameters of each, then attachments until an empty one:
   kind (4 bits) and length (12 bits). Attachments (path MTU, last ditch, doubletree) are left out;
 - address in a record: length (1), type (1), bytes; length 0: number (4) of an address that this

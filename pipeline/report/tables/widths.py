@@ -116,7 +116,7 @@ class WidthReport:
         return any(at[i] >= 0 for at in found)
 
     def columns(self) -> dict[str, pa.Array]:
-        """Columns of ``ases.parquet``: in hops, of each figure, by weight; as far as asked for."""
+        """Columns of ``ases.parquet``: in hops, of each figure, by weight, if requested."""
         by_weight = {table.widths.is_weighted: _columns(table) for table in self.tables}
         made = by_weight.get(False, {})
         for table in self.figures:

@@ -162,7 +162,7 @@ def open_cluster(config: AnalyzeConfig, snapshot: Path | None = None) -> Iterato
     ------
     UsageError
         No such scheduler, no worker there, workers that differ from us or do not see the
-        snapshot, a GPU asked for where there is none; the message names address or worker.
+        snapshot, a GPU requested where there is none; the message names address or worker.
     """
     _quiet()
     with contextlib.ExitStack() as stack:

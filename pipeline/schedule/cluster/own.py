@@ -40,7 +40,7 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
     Raises
     ------
     UsageError
-        A GPU asked for where there is none, more workers than GPUs, no dask-cuda.
+        A GPU requested where there is none, more workers than GPUs, no dask-cuda.
     """
     gpus = visible_gpus() if config.device != "cpu" else []
     if config.device == "gpu" and not gpus:

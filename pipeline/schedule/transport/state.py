@@ -7,7 +7,7 @@ Each task is in one state at a time:
 - ``withdrawing``: submitted and not needed any longer; the workers are asked not to begin it;
 - ``fetching``: it has ended, its result is on its way;
 - ``fetching_once``: the same, but not needed any longer: it is not tried again;
-- ``splitting``: it was out of memory, and the caller is asked for smaller tasks;
+- ``splitting``: it was out of memory, and the caller must supply smaller tasks;
 - ``quarantined``: its worker died; it waits until no other suspect is in flight;
 - ``done``: its outcome has been reported, or smaller tasks replace it.
 

@@ -1,4 +1,4 @@
-"""The grid: exactly the share of links asked for is cut, any of them alike."""
+"""The grid: exactly the requested share of links is cut, any of them alike."""
 
 from __future__ import annotations
 

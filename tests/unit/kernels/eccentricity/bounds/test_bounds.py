@@ -101,7 +101,7 @@ def test_exact_for_any_order_of_completion_and_any_failure(graph, question, is_w
         bounds.update(done_by, *implied(hops, done_by, dtype), alone=alone)
         if fate == 2:  # reported twice, as by a task that was believed lost
             bounds.update(done_by, *implied(hops, done_by, dtype), alone=alone)
-        if fate == 3:  # and one that nobody asked for
+        if fate == 3:  # and one that nobody requested
             other = np.array([data.draw(st.integers(0, graph.n_nodes - 1))])
             bounds.update(other, *implied(hops, other, dtype), alone=True)
         if fate == 4 and question == "diameter" and not bounds.done:
