@@ -20,6 +20,7 @@ from pipeline.infer.owners.borders import HostsBehind, adopt_unmapped, elect_own
 from pipeline.infer.owners.ip2as import PrefixTable
 from pipeline.infer.owners.mapped import mapped_share, origins
 from pipeline.infer.owners.special import is_special
+from pipeline.infer.owners.unannounced import FIRST_STAND_IN, number_unannounced
 from pipeline.infer.routers.aliases import AliasTable
 from pipeline.infer.routers.exchange_points import find_exchange_lans
 from pipeline.infer.routers.mates import find_mates
@@ -183,14 +184,16 @@ def infer_topology(
         mates = _restrict_mates(all_mates, is_router)
         on_lan = find_exchange_lans(addrs, links, mates, origin, special)
         mates = np.where(on_lan, -1, mates)
-        owner = _elect(spools, links, mates, on_lan, routers, origin, hosts, counts)
+        numbered = number_unannounced(addrs, origin, special | on_lan)
+        owner = _elect(spools, links, mates, on_lan, routers, numbered, hosts, counts)
+        counts["elected_otherwise"] = int(np.count_nonzero(owner != numbered))
         node_asn = _most_common(routers.node_of, owner, n_nodes)
-        n_unmapped = int(np.count_nonzero(node_asn == NO_ASN))
+        n_known = int(np.count_nonzero((node_asn != NO_ASN) & (node_asn < FIRST_STAND_IN)))
         direct = links.n_router + links.n_destination > 0
         node_asn = adopt_unmapped(
             routers.node_of[links.near[direct]], routers.node_of[links.far[direct]], node_asn
         )
-        counts["unmapped_adopted"] = n_unmapped - int(np.count_nonzero(node_asn == NO_ASN))
+        counts["unmapped_adopted"] = int(np.count_nonzero(node_asn != NO_ASN)) - n_known
     else:
         node_asn = _most_common(routers.node_of, origin, n_nodes)
     counts["n_unmapped"] = int(np.count_nonzero(node_asn == NO_ASN))
@@ -246,13 +249,12 @@ def _elect(
     mates: np.ndarray,
     on_lan: np.ndarray,
     routers: _Routers,
-    origin: np.ndarray,
+    numbered: np.ndarray,
     hosts: HostsBehind,
     counts: Counter[str],
 ) -> np.ndarray:
-    groups = group_interfaces(spools, links, mates, on_lan, routers.alias, origin)
-    owner = elect_owners(links, groups, mates, on_lan, origin, hosts)
-    counts["elected_otherwise"] = int(np.count_nonzero(owner != origin))
+    groups = group_interfaces(spools, links, mates, on_lan, routers.alias, numbered)
+    owner = elect_owners(links, groups, mates, on_lan, numbered, hosts)
     counts["exchange_point_addresses"] = int(np.count_nonzero(on_lan))
     counts["suspect_addresses"] = int(np.count_nonzero(groups.suspect))
     counts["alias_conflicts"] = groups.n_conflicts

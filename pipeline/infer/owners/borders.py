@@ -31,8 +31,10 @@ known instead is how a router's links are numbered and who is at their other end
    from the AS at its other end, of several that are known to number links to others: the router
    of a customer of theirs, in none of them. It stays without an AS. So does one that is at an
    exchange point too, of a single such AS and certain or not: it meets others there.
-6. An address takes the AS of its group. One that no prefix holds, on no such LAN either, takes the
-   AS that all its mapped neighbours have, where it has some both before and after it; else none.
+6. An address takes the AS of its group. One that no prefix holds is numbered from a stand-in
+   (``unannounced``), which takes part like an AS until hosts name it; who is in a stand-in that
+   stays unknown is in none. What is left, private addresses most of all, takes the AS that all
+   its mapped neighbours have, where it has some both before and after it; else none.
 
 Evidence adds up: what several addresses each show by themselves, they show as one router too.
 
@@ -56,10 +58,11 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from pipeline.infer.owners.unannounced import FIRST_STAND_IN, name_stand_ins
 from pipeline.infer.routers.point_to_point import Groups
 from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.model.columns.ragged import offsets
+from pipeline.model.columns.ragged import offsets, row_of_value
 from pipeline.model.topology import NO_ASN
 
 # Costs, in tenths of a nat where they stand for a probability. The habit must too: if it weighs
@@ -114,7 +117,7 @@ class _Surroundings:
 
 
 @njit(cache=True, nogil=True)
-def _cost(label, start, end, other, numbered, labels, size, habit, met):
+def _cost(label, start, end, other, numbered, labels, size, n_known, habit, met):
     cost = 0
     met[-1] += 1
     met[label] = met[-1]
@@ -140,15 +143,17 @@ def _cost(label, start, end, other, numbered, labels, size, habit, met):
             if z != label:
                 cost += _FOREIGN_INSIDE
         elif z in (label, far):
+            cost += _BETWEEN
             low, high = min(label, far), max(label, far)
-            cost += _BETWEEN + habit[int(size[low] > size[high]), int(z == low)]
+            if high < n_known:  # a stand-in has no place in the order of AS numbers
+                cost += habit[int(size[low] > size[high]), int(z == low)]
         else:
             cost += _FOREIGN_BETWEEN
     return cost
 
 
 @njit(cache=True, nogil=True)
-def _settle(ptr, other, numbered, labels, size, habit, tried, met):
+def _settle(ptr, other, numbered, labels, size, n_known, habit, tried, met):
     """Give each group the AS of least cost, in place, until nothing changes."""
     stamp = 0
     tried[:] = -1
@@ -160,7 +165,9 @@ def _settle(ptr, other, numbered, labels, size, habit, tried, met):
                 continue
             best, best_cost = labels[group], np.int64(1) << 60
             if best >= 0:
-                best_cost = _cost(best, start, end, other, numbered, labels, size, habit, met)
+                best_cost = _cost(
+                    best, start, end, other, numbered, labels, size, n_known, habit, met
+                )
                 tried[best] = stamp
             for i in range(start, end):
                 for which in range(2):
@@ -171,7 +178,9 @@ def _settle(ptr, other, numbered, labels, size, habit, tried, met):
                     if one < 0 or tried[one] == stamp:
                         continue
                     tried[one] = stamp
-                    cost = _cost(one, start, end, other, numbered, labels, size, habit, met)
+                    cost = _cost(
+                        one, start, end, other, numbered, labels, size, n_known, habit, met
+                    )
                     if cost < best_cost:
                         best, best_cost = one, cost
             stamp += 1
@@ -183,7 +192,7 @@ def _settle(ptr, other, numbered, labels, size, habit, tried, met):
 
 
 @njit(cache=True, nogil=True)
-def _certain(ptr, other, numbered, labels, size, tried, met):
+def _certain(ptr, other, numbered, labels, size, n_known, tried, met):
     """Groups whose AS costs less than any other if there is no habit."""
     no_habit = np.zeros((2, 2), np.int64)
     certain = np.zeros(len(labels), np.bool_)
@@ -192,7 +201,7 @@ def _certain(ptr, other, numbered, labels, size, tried, met):
         start, end, label = ptr[group], ptr[group + 1], labels[group]
         if start == end or label < 0:
             continue
-        cost = _cost(label, start, end, other, numbered, labels, size, no_habit, met)
+        cost = _cost(label, start, end, other, numbered, labels, size, n_known, no_habit, met)
         certain[group] = True
         tried[label] = group
         for i in range(start, end):
@@ -204,13 +213,16 @@ def _certain(ptr, other, numbered, labels, size, tried, met):
                 if one < 0 or tried[one] == group:
                     continue
                 tried[one] = group
-                if _cost(one, start, end, other, numbered, labels, size, no_habit, met) <= cost:
+                if (
+                    _cost(one, start, end, other, numbered, labels, size, n_known, no_habit, met)
+                    <= cost
+                ):
                     certain[group] = False
     return certain
 
 
 @njit(cache=True, nogil=True)
-def _ways_of_numbering(ptr, other, numbered, labels, size, certain):
+def _ways_of_numbering(ptr, other, numbered, labels, size, n_known, certain):
     """Certain links between two ASes by (lower AS is the larger, numbered from the lower)."""
     seen = np.full((2, 2), _PRIOR)
     for group in range(len(ptr) - 1):
@@ -223,6 +235,8 @@ def _ways_of_numbering(ptr, other, numbered, labels, size, certain):
             if far == label or z not in (label, far):
                 continue
             low, high = min(label, far), max(label, far)
+            if high >= n_known:
+                continue
             seen[int(size[low] > size[high]), int(z == low)] += 0.5  # a link stands at both ends
     return seen
 
@@ -281,7 +295,7 @@ def _surroundings(
 def _majorities(around: _Surroundings) -> np.ndarray:
     """(n,) int64: AS row that most links of each group are numbered from, -1 for none."""
     n = len(around.ptr) - 1
-    source = np.repeat(np.arange(n), np.diff(around.ptr))
+    source = row_of_value(around.ptr)
     mapped = around.numbered >= 0
     keys, counts = np.unique((source[mapped] << 32) | around.numbered[mapped], return_counts=True)
     group, row = split_key(keys)
@@ -299,7 +313,7 @@ def _customers(
 ) -> np.ndarray:
     """(n,) bool: groups that are in none of the ASes they are linked to (step 5)."""
     n = len(labels)
-    source = np.repeat(np.arange(n), np.diff(around.ptr))
+    source = row_of_value(around.ptr)
     is_link = around.numbered != _ADJACENCY
     source, other, numbered = source[is_link], around.other[is_link], around.numbered[is_link]
     end = np.maximum(other, 0)
@@ -327,7 +341,7 @@ def elect_owners(
     origin: np.ndarray,
     hosts: HostsBehind,
 ) -> np.ndarray:
-    """Elect the AS of each address that is mapped or on the LAN of an exchange point.
+    """Elect the AS of each address that is numbered from one or on the LAN of an exchange point.
 
     Parameters
     ----------
@@ -337,17 +351,18 @@ def elect_owners(
     on_lan : (n_interfaces,) bool
         As from ``find_exchange_lans``.
     origin : (n_interfaces,) int64
-        AS of each address by prefix; ``NO_ASN`` where unmapped.
+        AS that each address is numbered from, as from ``number_unannounced``.
     hosts : HostsBehind
 
     Returns
     -------
     (n_interfaces,) int64
-        ``NO_ASN`` where ``origin`` is (LANs aside), and on routers that are in none of the ASes
-        around them.
+        A stand-in on routers of one that hosts do not name. ``NO_ASN`` where ``origin`` is (LANs
+        aside), and on routers that are in none of the ASes around them.
     """
     ases = np.union1d(origin, hosts.asn)
     ases = ases[ases != NO_ASN]
+    n_known = int(np.searchsorted(ases, FIRST_STAND_IN))
     if len(ases) < 2:
         return origin.copy()
     row, host_row = (
@@ -362,13 +377,21 @@ def elect_owners(
     habit = np.zeros((2, 2), np.int64)
     tried = np.empty(len(ases), np.int64)
     met = np.zeros(len(ases) + 1, np.int64)
+    if n_known < len(ases):
+        _settle(*graph, labels, size, n_known, habit, tried, met)
+        is_host = around.other <= _HOST
+        router, host = row_of_value(around.ptr)[is_host], around.numbered[is_host]
+        stands_for = name_stand_ins(router, labels[router], host, n_known, len(ases))
+        for rows in (row, labels, around.numbered):
+            rows[rows >= 0] = stands_for[rows[rows >= 0]]
+        size = np.bincount(row[row >= 0], minlength=len(ases))
     for lesson in range(_LESSONS + 1):
         before = labels.copy()
-        _settle(*graph, labels, size, habit, tried, met)
-        certain = _certain(*graph, labels, size, tried, met)
+        _settle(*graph, labels, size, n_known, habit, tried, met)
+        certain = _certain(*graph, labels, size, n_known, tried, met)
         if lesson and np.array_equal(before, labels):
             break
-        seen = _ways_of_numbering(*graph, labels, size, certain)
+        seen = _ways_of_numbering(*graph, labels, size, n_known, certain)
         share = seen / seen.sum(axis=1, keepdims=True)
         habit = np.rint(-_HABIT * np.log(share)).astype(np.int64)
         habit -= habit.min(axis=1, keepdims=True)
@@ -387,19 +410,21 @@ def adopt_unmapped(near: np.ndarray, far: np.ndarray, asn: np.ndarray) -> np.nda
     near, far : (n_pairs,) int64
         Nodes that traces passed one right after the other.
     asn : (n_nodes,) int64
-        ``NO_ASN`` where unmapped.
+        ``NO_ASN`` where unmapped, a stand-in where that is all that is known.
 
     Returns
     -------
     (n_nodes,) int64
         A node whose mapped neighbours before it and after it are all in one AS, some on each
-        side, is in that AS. Unmapped neighbours say nothing, and one round is done, so AS numbers
-        do not creep along runs of unmapped nodes.
+        side, is in that AS. Unmapped neighbours say nothing, those in a stand-in that they are in
+        another AS, and one round is done, so AS numbers do not creep along runs of unmapped
+        nodes. Who is still in a stand-in is unmapped now.
     """
     n = len(asn)
+    unmapped = (asn == NO_ASN) | (asn >= FIRST_STAND_IN)
     sides = []
     for here, there in ((near, far), (far, near)):
-        known = (asn[here] == NO_ASN) & (asn[there] != NO_ASN)
+        known = unmapped[here] & (asn[there] != NO_ASN)
         least, most = np.full(n, np.iinfo(np.int64).max), np.full(n, NO_ASN)
         np.minimum.at(least, here[known], asn[there[known]])
         np.maximum.at(most, here[known], asn[there[known]])
@@ -411,4 +436,5 @@ def adopt_unmapped(near: np.ndarray, far: np.ndarray, asn: np.ndarray) -> np.nda
         & (before_least == before_most)
         & (after_most == before_most)
     )
-    return np.where(agreed, after_most, asn)
+    adopted = np.where(agreed, after_most, asn)
+    return np.where(adopted < FIRST_STAND_IN, adopted, NO_ASN)

@@ -257,7 +257,7 @@ def group_interfaces(
     alias : (n_interfaces,) int64
         Smallest interface of the alias set that each interface is in; -1 for none.
     origin : (n_interfaces,) int64
-        AS of each address by prefix; ``NO_ASN`` where unmapped.
+        AS that each address is numbered from, as from ``number_unannounced``.
     """
     n = len(mates)
     side_ptr, sides = _sides(links, mates, on_lan, origin != NO_ASN, alias)

@@ -1,0 +1,77 @@
+"""Address space that nobody announces: somebody's all the same.
+
+Many ASes number their routers from a block that they do not announce. Whose it is no prefix table
+says, but a link in it is numbered from one AS, like any other. If that were not known, the only
+numbered links of such a router would be those to its neighbours, and it would be taken for theirs.
+
+So each unannounced block (IPv4 /24, IPv6 /48) has a *stand-in* for its owner: a number beyond all
+AS numbers that takes part in the election like an AS. A stand-in is given the name of the AS that
+most hosts are in that answered right behind its routers, a router and AS counted once; without a
+majority it stays unknown, and its routers in no AS.
+
+Special-purpose addresses have none: a private one stands in many networks. Nor have those on the
+LAN of an exchange point.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pipeline.infer.traces.counting import split_key
+from pipeline.model.addresses import is_v4
+from pipeline.model.topology import NO_ASN
+
+FIRST_STAND_IN = 1 << 32  # AS numbers have 32 bits
+
+
+def number_unannounced(addrs: np.ndarray, origin: np.ndarray, excluded: np.ndarray) -> np.ndarray:
+    """AS that each address is numbered from, a stand-in where it is unannounced.
+
+    Parameters
+    ----------
+    addrs : (n, 2) uint64, sorted, distinct
+    origin : (n,) int64
+        AS of each address by prefix; ``NO_ASN`` where unmapped.
+    excluded : (n,) bool
+        Addresses that stay unmapped.
+
+    Returns
+    -------
+    (n,) int64
+    """
+    v4 = is_v4(addrs)
+    high = np.where(v4, addrs[:, 0], addrs[:, 0] >> np.uint64(16))
+    low = np.where(v4, addrs[:, 1] >> np.uint64(8), np.uint64(0))
+    first = np.zeros(len(addrs), bool)
+    first[1:] = (low[1:] != low[:-1]) | (high[1:] != high[:-1])
+    unannounced = (origin == NO_ASN) & ~excluded
+    return np.where(unannounced, FIRST_STAND_IN + np.cumsum(first), origin)
+
+
+def name_stand_ins(
+    router: np.ndarray, owner: np.ndarray, host: np.ndarray, n_known: int, n: int
+) -> np.ndarray:
+    """AS that each AS row stands for: itself, but for stand-ins that hosts name.
+
+    Parameters
+    ----------
+    router, owner, host : (n_pairs,) int64
+        Routers, the AS row that each is in so far (-1 for none), and that of a host right behind.
+    n_known : int
+        AS rows; those from here on are stand-ins.
+    n : int
+        Rows of both.
+
+    Returns
+    -------
+    (n,) int64
+    """
+    unknown = owner >= n_known
+    router, owner, host = router[unknown], owner[unknown], host[unknown]
+    _, first = np.unique((router << 32) | host, return_index=True)
+    pairs, votes = np.unique((owner[first] << 32) | host[first], return_counts=True)
+    owner, host = split_key(pairs)
+    most = 2 * votes > np.bincount(owner, votes, minlength=n)[owner]
+    stands_for = np.arange(n)
+    stands_for[owner[most]] = host[most]
+    return stands_for

@@ -1,0 +1,78 @@
+"""Routers numbered from address space that nobody announces."""
+
+import numpy as np
+import pytest
+
+from pipeline.infer.owners.borders import adopt_unmapped
+from pipeline.infer.owners.unannounced import (
+    FIRST_STAND_IN,
+    name_stand_ins,
+    number_unannounced,
+)
+from pipeline.model.topology import NO_ASN
+from tests.addresses import parse_addrs
+from tests.unit.pipeline.infer.handmade import alias_sets, asn_of, infer, ingresses_of
+from tests.unit.pipeline.infer.owners.test_election import BORDER, LINES
+
+HOST = "20.3.7.7"
+# The AS behind AS 1 is numbered from a block that nobody announces.
+UNANNOUNCED = [line.replace("20.2.0.", "20.0.5.") for line in LINES]
+WITH_HOST = [*UNANNOUNCED, f"20.1.0.1 20.1.0.5 {BORDER} 20.0.5.14 {HOST}! > {HOST}"]
+INNER = ("20.0.5.14", "20.0.5.18", "20.0.5.22", "20.0.5.26", "20.0.5.5", "20.0.5.9")
+
+
+def test_each_unannounced_block_has_a_stand_in_of_its_own():
+    texts = ["10.0.0.1", "20.0.5.1", "20.0.5.9", "20.0.6.1", "20.1.0.1"]
+    addrs = parse_addrs([*texts, "2600:1::1", "2600:1:0:1::1", "2600:1:1::1"])
+    origin = np.array([NO_ASN, NO_ASN, NO_ASN, NO_ASN, 1, NO_ASN, NO_ASN, NO_ASN])
+    excluded = np.arange(8) == 0
+    found = number_unannounced(addrs, origin, excluded)
+    assert (found[0], found[4]) == (NO_ASN, 1)
+    assert (found[[1, 2, 3, 5, 6, 7]] >= FIRST_STAND_IN).all()
+    _, same = np.unique(found[[1, 2, 3, 5, 6, 7]], return_inverse=True)
+    assert same.tolist() == [0, 0, 1, 2, 2, 3]
+
+
+def test_a_stand_in_is_named_by_most_hosts_behind_its_routers():
+    # AS rows 0 to 2, stand-ins 3 and 4. Behind routers of 3: AS 1 twice, AS 2 once by two ways.
+    router = np.array([0, 1, 2, 2, 3, 4, 5])
+    owner = np.array([3, 3, 3, 3, 4, 4, 0])
+    host = np.array([1, 1, 2, 2, 1, 2, 1])
+    assert name_stand_ins(router, owner, host, 3, 5).tolist() == [0, 1, 2, 1, 4]
+
+
+def test_a_router_with_inner_links_that_nobody_announces_is_not_its_neighbours(tmp_path):
+    by_prefix = infer(tmp_path, *UNANNOUNCED)
+    assert asn_of(by_prefix)[BORDER] == 1
+    found = infer(tmp_path, *UNANNOUNCED, borders="elected")
+    assert asn_of(found)[BORDER] == NO_ASN
+    assert {asn_of(found)[addr] for addr in INNER} == {NO_ASN}
+    assert asn_of(found)["20.1.9.1"] == 1
+
+
+@pytest.mark.parametrize("merged", [False, True])
+def test_hosts_behind_them_tell_whose_unannounced_routers_are(tmp_path, merged):
+    aliases = alias_sets((BORDER, "20.0.5.5", "20.0.5.9")) if merged else None
+    found = infer(tmp_path, *WITH_HOST, borders="elected", aliases=aliases)
+    border = "20.0.5.5" if merged else BORDER
+    assert asn_of(found)[border] == 3
+    assert {asn_of(found)[addr] for addr in set(INNER) & set(asn_of(found))} == {3}
+    assert ingresses_of(found)[border][0] == [1]
+
+
+def test_true_aliases_claim_no_ingress_for_a_neighbour(tmp_path):
+    # A trace comes in from AS 6 by an unannounced link; the router's other outer link is AS 1's.
+    lines = [*UNANNOUNCED, "20.6.0.1 20.6.0.5 20.0.5.33 20.0.5.14", "20.0.5.34"]
+    joined = (BORDER, "20.0.5.5", "20.0.5.9", "20.0.5.33")
+    known = infer(tmp_path, *lines, borders="elected", aliases=alias_sets(joined))
+    assert asn_of(known)["20.0.5.5"] == NO_ASN  # though before and behind it there is AS 1
+    assert "20.0.5.5" not in ingresses_of(known)
+
+
+def test_a_node_of_an_unknown_as_is_adopted_only_where_none_of_it_is_next_to_it():
+    unknown = FIRST_STAND_IN + 5
+    near, far = np.array([0, 1, 2, 3, 1, 4]), np.array([1, 2, 3, 4, 5, 1])
+    asn = np.array([7, unknown, 7, unknown, 7, 7])
+    assert adopt_unmapped(near, far, asn).tolist() == [7] * 6
+    asn[5] = unknown
+    assert adopt_unmapped(near, far, asn).tolist() == [7, NO_ASN, 7, 7, 7, NO_ASN]
