@@ -27,10 +27,10 @@ known instead is how a router's links are numbered and who is at their other end
    the smaller. Only links count whose two ends are *certain*: any other AS would cost more even
    if there were no habit. A tie is settled by the order of AS numbers, so it would teach that
    order. The rarer way of numbering costs more, and step 3 is done again.
-5. A group that is not certain, that nothing passes through, and each of whose links is numbered
-   from the AS at its other end, of several that are known to number links to others: the router
-   of a customer of theirs, in none of them. It stays without an AS. So does one that is at an
-   exchange point too, of a single such AS and certain or not: it meets others there.
+5. A group that nothing passes through, and each of whose links is numbered from the AS at its
+   other end, of several that are known to number links to others: the router of a customer of
+   theirs, in none of them, however many of the links are to one of them. It stays without an AS.
+   So does one that is linked to a single such AS and at an exchange point: it meets others there.
 6. An address takes the AS of its group. One that no prefix holds is numbered from a stand-in
    (``unannounced``), which takes part like an AS until hosts name it; who is in a stand-in that
    stays unknown is in none. What is left, private addresses most of all, takes the AS that all
@@ -322,14 +322,13 @@ def _customers(
     least, most = np.full(n, n), np.full(n, -1)
     np.minimum.at(least, source[linked], beyond[linked])
     np.maximum.at(most, source[linked], beyond[linked])
-    beyonds = (source[linked] << 32) | beyond[linked]
-    own_numbers = (numbered >= 0) & ~np.isin((source << 32) | numbered, beyonds)
+    own_numbers = (numbered >= 0) & (numbered != beyond)  # or no other end was seen
     between = linked & certain[source] & certain[end] & (labels[source] != beyond)
     between &= (numbered == beyond) | (numbered == labels[source])
     excluded = np.zeros(n, bool)
     excluded[source[own_numbers | (other <= _HOST)]] = True
     excluded[source[linked & ~np.isin(beyond, numbered[between])]] = True
-    of_several = (~certain & (most > least)) | (at_exchange & (most >= 0))
+    of_several = (most > least) | (at_exchange & (most >= 0))
     return of_several & ~around.leads_on & ~excluded
 
 

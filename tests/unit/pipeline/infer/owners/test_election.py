@@ -225,6 +225,41 @@ def test_a_customer_of_two_providers_of_which_no_own_address_was_seen_is_in_neit
     assert joined.counts["n_unmapped"] == 1
 
 
+def test_a_customer_with_two_links_to_one_provider_and_one_to_another_is_in_neither(tmp_path):
+    more = [line.replace("20.1.", "20.6.").replace("20.2.", "20.7.") for line in LINES]
+    ways_in = ("20.1.9.6", "20.1.9.10", "20.6.9.6")
+    lines = [
+        *LINES,
+        *more,
+        "20.1.0.1 20.1.0.5 20.1.9.6",
+        "20.1.0.1 20.1.0.9 20.1.9.10",
+        "20.6.0.1 20.6.0.5 20.6.9.6",
+    ]
+    known = alias_sets(ways_in)
+    joined = infer(tmp_path, *lines, borders="elected", aliases=known)
+    assert asn_of(joined)["20.1.9.6"] == NO_ASN
+    assert "20.1.9.6" not in ingresses_of(joined)
+    # What passes through it shows that it is in AS 1.
+    passed = [*lines, "20.6.0.1 20.6.0.5 20.6.9.6 20.1.9.5"]
+    assert asn_of(infer(tmp_path, *passed, borders="elected", aliases=known))["20.1.9.6"] == 1
+
+
+def test_a_customer_that_numbers_the_link_to_its_provider_keeps_its_router(tmp_path):
+    # Both links are numbered from AS 2, and AS 2 is known to number its links to AS 6: no router
+    # of a third AS would be numbered so.
+    more = [line.replace("20.1.", "20.6.").replace("20.2.", "20.1.") for line in LINES]
+    lines = [
+        *LINES,
+        *more,
+        *(line.replace("20.1.", "20.5.").replace("20.2.", "20.4.") for line in LINES),
+        "20.1.0.34 20.1.0.5 20.1.0.18 20.2.9.6",
+        "20.2.0.41 20.2.0.26 20.2.0.30",
+    ]
+    known = alias_sets(("20.2.9.6", "20.2.0.30"))
+    found = asn_of(infer(tmp_path, *lines, borders="elected", aliases=known))
+    assert found["20.2.0.30"] == 2
+
+
 def groups_of(tmp_path, *lines, aliases=None):
     """Addresses by group (those with more than one), and the suspect addresses."""
     seen = [observe(tmp_path, traces(*lines))]
