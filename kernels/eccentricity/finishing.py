@@ -153,14 +153,14 @@ class Finishing:
             found = self._every.sweep(is_open, bounds.lower, bounds.upper, n_groups)
             self.spend_sweep(self._every.work)
             solver.finish(found, alone=False)
-            n_closed = n_open - len(bounds.candidates())
+            n_closed = n_open - len(bounds.pending())
             n_groups = n_groups * growth if n_closed < LITTLE * len(found.sources) else 0
 
     def _is_short(self, solver: OpenQuestion) -> bool:
         return int(solver.bounds.most.max()) <= self._thresholds.sweep_hops
 
     def _next_sweep_ns(self, solver: OpenQuestion) -> float:
-        """A sweep of candidates anywhere in the graph, with its overhead."""
+        """A sweep from pending nodes anywhere in the graph, with its overhead."""
         bounds = solver.bounds
         others_ns = self._step_ns + self._graph.n_arcs * WORK_NS
         if solver.reference_nodes is not None:
@@ -168,7 +168,7 @@ class Finishing:
         return self._sweep_ns + others_ns
 
     def _scattered_ns(self, solver: OpenQuestion) -> float:
-        """The lanes of a sweep from candidates anywhere in the graph."""
+        """The lanes of a sweep from pending nodes anywhere in the graph."""
         graph, longest = self._graph, int(solver.bounds.most.max())
         return float(work_of(graph.n_nodes, graph.n_arcs, longest, longest)) * WORK_NS
 
@@ -196,7 +196,7 @@ class Finishing:
     def _is_open(self, solver: OpenQuestion) -> np.ndarray:
         bounds = solver.bounds
         is_open = np.zeros(len(bounds.component), bool)
-        is_open[bounds.candidates()] = True
+        is_open[bounds.pending()] = True
         return is_open
 
     def _expect(self, solver: OpenQuestion) -> None:

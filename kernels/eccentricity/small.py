@@ -71,7 +71,7 @@ def _solve_generally(graph: CSRGraph, kept: Kept, strategy: Strategy) -> Diamete
         if kept.pairs.shape[1] <= MANY_PAIRS:
             solver.landmarks = kept.sources
             bounds.restrict(0, kept.pairs, kept.apart)
-        elif len(bounds.candidates()) <= FEW_LANES:
+        elif len(bounds.pending()) <= FEW_LANES:
             solver.sweep()  # all of them at once
     solver.run()
     path = kept.path if bounds.most[0] == len(kept.path) - 1 else solver.path()

@@ -177,18 +177,18 @@ class EccentricitySolver:
         if self.is_over:
             return None
         bounds = self.bounds
-        candidates = bounds.candidates()
+        pending = bounds.pending()
         is_diameter = bounds.question == "diameter"
         self.is_flat = self._note_flatness()
         return Facts(
             is_diameter,
             int(self.n_searched.max()),
             int(bounds.most.max()),
-            self._n_candidates_each(),
+            self._n_pending_each(),
             self.strategy,
             self._pairs_to_check() if is_diameter else math.inf,
             len(self.landmarks) > 0,
-            bool(bounds.is_paired[bounds.component[candidates]].all()),
+            bool(bounds.is_paired[bounds.component[pending]].all()),
             self.search_ns,
             self.is_flat,
             partial(self.finishing.account, self),
@@ -221,12 +221,12 @@ class EccentricitySolver:
         is_wide = (most - least)[numbers].max() > 1
         return not is_wide and bounds.size[numbers].sum() - n_own.sum() == len(bounds.open_nodes())
 
-    def _n_candidates_each(self) -> int:
-        """Candidates of a component: the mean over open components, large ones counting more."""
+    def _n_pending_each(self) -> int:
+        """Pending nodes of a component: the mean over open components, large ones counting more."""
         bounds = self.bounds
         if len(bounds.size) == 1:
-            return len(bounds.candidates())
-        n_each = np.bincount(bounds.component[bounds.candidates()], minlength=len(bounds.size))
+            return len(bounds.pending())
+        n_each = np.bincount(bounds.component[bounds.pending()], minlength=len(bounds.size))
         size = bounds.size * (n_each > 0).astype(float)
         return math.ceil((size * n_each).sum() / max(1.0, size.sum()))
 
@@ -270,10 +270,10 @@ class EccentricitySolver:
             self.reference_nodes.note(found.sources)
 
     def sweep(self) -> None:
-        """Search many candidates of each component at once; a few one after another."""
+        """Search many pending nodes of each component at once; a few one after another."""
         bounds = self.bounds
         if bounds.question == "diameter":
-            many = self._n_candidates_each() > 2 * FEW_LANES
+            many = self._n_pending_each() > 2 * FEW_LANES
             sources = bounds.take(MANY_LANES if many else FEW_LANES, "upper")
         else:
             chosen = self._blocking_nodes(MANY_LANES)
@@ -340,7 +340,7 @@ class EccentricitySolver:
         if not 0 < len(seen) <= FEW_COMPONENTS or not self._has_searches_for_landmarks():
             return math.inf
         bounds = self.bounds
-        n_rows = np.bincount(bounds.component[bounds.candidates()], minlength=len(bounds.size))
+        n_rows = np.bincount(bounds.component[bounds.pending()], minlength=len(bounds.size))
         n_columns = np.bincount(bounds.component[bounds.open_nodes()], minlength=len(bounds.size))
         return float(np.sum(n_rows[seen].astype(float) * n_columns[seen]))
 
@@ -352,9 +352,9 @@ class EccentricitySolver:
         return self._n_left() >= N_LANDMARKS * len(self.names)
 
     def _components_to_check(self) -> np.ndarray:
-        """Components with candidates whose pairs are not known."""
+        """Components with pending nodes whose pairs are not known."""
         bounds = self.bounds
-        n_rows = np.bincount(bounds.component[bounds.candidates()], minlength=len(bounds.size))
+        n_rows = np.bincount(bounds.component[bounds.pending()], minlength=len(bounds.size))
         is_left = self._has_near & ~bounds.is_paired & (bounds.most > self._tried)
         return np.flatnonzero((n_rows > self.thresholds.few) & is_left)
 
@@ -375,7 +375,7 @@ class EccentricitySolver:
             self._nodes = nodes
             self.finishing.spend_sweep(self.searches.work)
             self.finish(found, alone=False)
-        columns, rows = bounds.open_nodes(), bounds.candidates()
+        columns, rows = bounds.open_nodes(), bounds.pending()
         for c in self._components_to_check().tolist():
             own_rows = self._place[rows[bounds.component[rows] == c]]
             own_columns = self._place[columns[bounds.component[columns] == c]]

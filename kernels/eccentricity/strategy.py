@@ -38,7 +38,7 @@ class Strategy:
     landmarks : bool
         For diameters, look at pairs of nodes that no landmark keeps close (``landmarks``).
     sweeps : bool
-        Search from up to 512 candidates at once (``sweeping``), and from the ends that few kept
+        Search from up to 512 pending nodes at once (``sweeping``), and from the ends that few kept
         searches leave (``searches.farthest``).
     keep : bool
         For the diameter of a graph in one piece, begin with up to 64 searches all levels of which
@@ -128,7 +128,7 @@ class Facts:
         Done so far; on a GPU steps, of which each has a search of every component.
     longest : int
         Largest lower bound, hops; 0 on a GPU, where it is not brought home.
-    n_candidates : int
+    n_pending : int
         Of one component.
     strategy : Strategy
     n_pairs : float
@@ -136,7 +136,7 @@ class Facts:
     has_landmarks : bool
         Whether their distances are known.
     is_paired : bool
-        Whether all candidates are ends of pairs that landmarks have left.
+        Whether all pending nodes are ends of pairs that landmarks have left.
     search_ns : float
         What one search costs; on cores.
     is_flat : bool
@@ -145,10 +145,10 @@ class Facts:
         The account, asked with what the next step costs in ns, None: it is a sweep. It gives None
         while that is too little to matter, or where searches are limited. On cores.
     prices : (float, float) or None
-        What the next candidates cost one by one, and by a sweep, in one unit; None: what
+        What the next pending nodes cost one by one, and by a sweep, in one unit; None: what
         thresholds say. On a cluster.
     left : sequence of (int, int)
-        ``n_searches`` and the sweeps that would have searched all candidates, at each choice of
+        ``n_searches`` and the sweeps that would have searched all pending, at each choice of
         this question, the present one last. On a GPU.
     has_swept : bool
         Whether this question has come to sweeps before. On a GPU.
@@ -157,7 +157,7 @@ class Facts:
     is_diameter: bool
     n_searches: int
     longest: int
-    n_candidates: int
+    n_pending: int
     strategy: Strategy = Strategy()
     n_pairs: float = math.inf
     has_landmarks: bool = False
@@ -205,7 +205,7 @@ def choose_step(now: Facts, at: Thresholds) -> Step:
     -------
     str
         ``far``: search the likeliest end of a longest path; ``alternate``: in turn that and a
-        central node; ``pairs``: ask landmarks; ``sweep``: search many candidates at once;
+        central node; ``pairs``: ask landmarks; ``sweep``: search many pending nodes at once;
         ``every``: search all that matter, by sweeps from nodes that lie close together.
 
     Notes
@@ -214,7 +214,7 @@ def choose_step(now: Facts, at: Thresholds) -> Step:
     a few times what the best order of steps would have; ``is_beaten`` ends what gains too little.
     """
     step = _next_step(now, at)
-    if now.n_candidates <= at.few or not now.strategy.sweeps:
+    if now.n_pending <= at.few or not now.strategy.sweeps:
         return step
     if now.is_flat:
         return "every"
@@ -243,7 +243,7 @@ def _pairs_searches(now: Facts, at: Thresholds) -> float:
 def _next_step(now: Facts, at: Thresholds) -> Step:
     """The same, whatever was spent."""
     n_first = at.first_searches(now.longest)
-    if now.n_candidates <= at.few and (now.is_diameter or at.few_are_ends):
+    if now.n_pending <= at.few and (now.is_diameter or at.few_are_ends):
         return "far"
     if now.n_searches < n_first:
         return "alternate"
@@ -254,23 +254,23 @@ def _next_step(now: Facts, at: Thresholds) -> Step:
     if now.is_paired:
         return "sweep" if now.strategy.sweeps and _is_sweep_cheaper(now, at) else "far"
     spent = n_first + now.n_searches
-    if now.strategy.landmarks and _pairs_searches(now, at) <= min(spent, now.n_candidates):
+    if now.strategy.landmarks and _pairs_searches(now, at) <= min(spent, now.n_pending):
         return "pairs"
     cost = at.many_lanes_searches * at.longer(now.longest)  # they end as soon as nothing is left
-    n_sweeps = -(-now.n_candidates // at.many_lanes)
-    if now.strategy.sweeps and cost <= spent and n_sweeps * cost <= now.n_candidates:
+    n_sweeps = -(-now.n_pending // at.many_lanes)
+    if now.strategy.sweeps and cost <= spent and n_sweeps * cost <= now.n_pending:
         return "sweep"
     return "alternate"
 
 
 def _is_sweep_cheaper(now: Facts, at: Thresholds) -> bool:
-    """Whether the next candidates cost less by a sweep than one by one."""
+    """Whether the next pending nodes cost less by a sweep than one by one."""
     if now.prices is not None:
         one_by_one, swept = now.prices
         return one_by_one > swept
     is_few = now.is_diameter and now.is_paired
     searches = at.few_lanes_searches if is_few else at.many_lanes_searches
-    return now.n_candidates > searches * at.longer(now.longest)
+    return now.n_pending > searches * at.longer(now.longest)
 
 
 def _is_saving_over(now: Facts, at: Thresholds) -> bool:

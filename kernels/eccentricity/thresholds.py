@@ -12,7 +12,7 @@ class Thresholds:
     Attributes
     ----------
     few : int
-        Candidates that are searched one after another without more ado, ...
+        Pending nodes that are searched one after another without more ado, ...
     few_are_ends : bool
         ... the likeliest ends of longest paths first, whatever is asked; else so for diameters,
         and in turn with central nodes for all else.
@@ -21,7 +21,7 @@ class Thresholds:
     hops_each : int
         On long graphs one more for that many hops: a sweep costs more the longer they are.
     few_lanes, many_lanes : int
-        Candidates of one component that a sweep carries, where there are few and at most.
+        Pending nodes of one component that a sweep carries, where there are few and at most.
     few_lanes_searches, many_lanes_searches : int
         Searches on one core that a sweep of so many costs there, on graphs of up to sweep_hops;
         on longer ones that times (hops / sweep_hops) ** sweep_growth: measured at 10, 32 and 92

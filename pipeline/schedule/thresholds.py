@@ -20,7 +20,7 @@ class PlanThresholds:
     steps : Thresholds
         Of a search for eccentricities whose searches are tasks: when it goes on to sweeps.
     many_results, min_workers : float, int
-        A candidate is worth a task where a search takes as long as so many results take the
+        A search is worth a task where a search takes as long as so many results take the
         client, which is one thread, and where more workers share the searches than one task saves
         by the reductions that only it has: on two cores that was first in all that was measured,
         on four no more.

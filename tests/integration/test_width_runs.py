@@ -15,7 +15,7 @@ from pipeline.model.columns import take
 from pipeline.schedule import run as measuring
 from pipeline.schedule.run import measure
 from pipeline.store import open_snapshot, write_snapshot
-from tests.integration.candidate_runs import run_held_for_others
+from tests.integration.exact_search_runs import run_held_for_others
 from tests.integration.measured import config_for, expected, make_snapshot, measured
 from tests.oracles.paths import bfs_levels
 from tests.oracles.widths import Truth, check_widths
@@ -204,7 +204,7 @@ def test_searches_that_do_not_suffice_are_no_failure(snapshot, scheduler_address
 
 
 @pytest.mark.parametrize("schedule", ["free", "striding"])
-def test_candidates_hold_back_no_task_of_another_kind(
+def test_exact_searches_hold_back_no_task_of_another_kind(
     snapshot, scheduler_address, tmp_path, monkeypatch, schedule
 ):
     run = partial(run_held_for_others, folder=str(tmp_path))

@@ -116,8 +116,8 @@ class EccentricityBounds:
         self._of_centre = np.full(n_components, np.inf)  # its eccentricity
         self.is_paired = np.zeros(n_components, bool)
         self._pairs, self._apart = np.empty((2, 0), NODE), np.empty(0, np.int32)
-        self._candidates = self._open
-        self._is_open = np.ones(n_components, np.int32)  # components that have candidates
+        self._pending = self._open
+        self._is_open = np.ones(n_components, np.int32)  # components with pending nodes
         self._is_fresh = False
         self._take_highest = True
         # By upper or lower bounds: how many nodes were open, the best of them, takes until renewed.
@@ -126,7 +126,7 @@ class EccentricityBounds:
     @property
     def done(self) -> bool:
         """Whether the question is answered."""
-        return not len(self.candidates())
+        return not len(self.pending())
 
     def open_components(self) -> np.ndarray:
         """Components whose question is not answered yet, ascending."""
@@ -138,10 +138,10 @@ class EccentricityBounds:
         self._refresh()
         return self._open[: self._n_open]
 
-    def candidates(self) -> np.ndarray:
+    def pending(self) -> np.ndarray:
         """Nodes one of which must still be searched or bounded, in flight or not."""
         self._refresh()
-        return self._candidates
+        return self._pending
 
     def interval(self) -> tuple[np.ndarray, np.ndarray]:
         """Bounds of the radius (if requested it or the center), else of the diameter.
@@ -156,7 +156,7 @@ class EccentricityBounds:
             np.minimum.at(lowest, self.component, self.lower)
             return np.minimum(lowest, self.least), self.least.copy()
         highest = self.most.copy()
-        nodes = self.candidates() if self.question == "diameter" else self._all
+        nodes = self.pending() if self.question == "diameter" else self._all
         np.maximum.at(highest, self.component[nodes], self.upper[nodes])
         return self.most.copy(), highest
 
@@ -176,11 +176,11 @@ class EccentricityBounds:
         (n_sources,) int32
             None while all that matter are in flight.
         """
-        candidates = self.candidates()
+        pending = self.pending()
         if by is None:
             by = "upper" if self._take_highest else "lower"
             self._take_highest = not self._take_highest
-        is_open, nodes = self._is_open, candidates
+        is_open, nodes = self._is_open, pending
         if by == "lower" and self.question in ("diameter", "periphery"):
             nodes = self._all  # central nodes bound many others, though none of them matters
         by_upper = by == "upper"
@@ -285,11 +285,11 @@ class EccentricityBounds:
         What was taken by ``lower`` bounds others and is useful until its component is answered.
         """
         sources = np.asarray(sources, NODE)
-        candidates = self.candidates()
+        pending = self.pending()
         useful = self._is_open[self.component[sources]] > 0
-        if len(candidates):  # ascending, and many more than sources
-            at = np.searchsorted(candidates, sources).clip(max=len(candidates) - 1)
-            useful &= (self._state[sources] != steps.OUTER) | (candidates[at] == sources)
+        if len(pending):  # ascending, and many more than sources
+            at = np.searchsorted(pending, sources).clip(max=len(pending) - 1)
+            useful &= (self._state[sources] != steps.OUTER) | (pending[at] == sources)
         return sources[~useful]
 
     def _refresh(self) -> None:
@@ -309,7 +309,7 @@ class EccentricityBounds:
             self._pairs, self._apart = self._pairs[:, left], self._apart[left]
             alone = nodes[~self.is_paired[self.component[nodes]]]
             nodes = np.union1d(alone, self._pairs).astype(NODE)
-        self._candidates = nodes
+        self._pending = nodes
         steps.mark(nodes, self.component, self._is_open)
         self._is_fresh = True
 

@@ -148,12 +148,12 @@ class DeviceBounds:
         nodes : (n,) int32 or None
             None: all.
         ball : (n_nodes,) int32 or None
-            Levels from the centres of the components: nodes near them are not candidates.
+            Levels from the centres of the components: nodes near them are not pending.
 
         Returns
         -------
-        (n_open,) int32, (n_candidates,) int32, (n_components,) int32, int, int
-            Nodes, in no order; candidates of each component, in all, and the most of any.
+        (n_open,) int32, (n_pending,) int32, (n_components,) int32, int, int
+            Nodes, in no order; pending ones of each component, in all, and the most of any.
         """
         n = self.n_nodes if nodes is None else nodes.size
         count = cp.zeros(self.n_components, np.int32)
@@ -180,8 +180,8 @@ class DeviceBounds:
         )
         n_listed[2] = count.max()
         n_open, n_outside, n_most = (int(x) for x in n_listed.get())
-        n_candidates = n_open if ball is None else n_outside
-        return kept[:n_open], outside[:n_candidates], count, n_candidates, n_most
+        n_pending = n_open if ball is None else n_outside
+        return kept[:n_open], outside[:n_pending], count, n_pending, n_most
 
     def move_balls(self, ball: Any, nodes: Any, level: Any, eccentricity: Any) -> Any:
         """Put each component's ball around its new source where that leaves fewer nodes outside.

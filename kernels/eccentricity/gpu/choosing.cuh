@@ -31,7 +31,7 @@ __device__ __forceinline__ void append(
     if (is_kept) list[first + __popc(kept & ((1u << t) - 1))] = v;
 }
 
-// The nodes that still matter: all of them, and those outside the balls (candidates).
+// The nodes that still matter: all of them, and those outside the balls (pending).
 extern "C" __global__ void eccentricity_open(
     const int question,
     const node_t* __restrict__ nodes,       // or null: all nodes
@@ -44,29 +44,29 @@ extern "C" __global__ void eccentricity_open(
     const unsigned char* __restrict__ state,
     const int* __restrict__ ball,           // levels from the centres, or null
     node_t* __restrict__ kept,              // (n,)
-    node_t* __restrict__ candidates,        // (n,); not written where ball is null
-    int* __restrict__ n_listed,             // kept, candidates; 0 on entry
-    int* __restrict__ count)                // (n_components,) candidates of each; 0 on entry
+    node_t* __restrict__ pending,           // (n,); not written where ball is null
+    int* __restrict__ n_listed,             // kept, pending; 0 on entry
+    int* __restrict__ count)                // (n_components,) pending nodes of each; 0 on entry
 {
     const offset_t rounded = (n + WARP - 1) / WARP * WARP;
     for (offset_t i = first_item(); i < rounded; i += items_apart()) {
         node_t v = 0;
-        bool is_open = false, is_candidate = false;
+        bool is_open = false, is_pending = false;
         int c = 0;
         if (i < n) {
             v = nodes ? nodes[i] : (node_t)i;
             c = component ? component[v] : 0;
             is_open = matters(question, lower[v], upper[v], most[c], least[c], state[v]);
             const int within = question == ENDS ? most[c] - 1 : most[c];
-            is_candidate = is_open && (ball == nullptr || 2ll * ball[v] > within);
+            is_pending = is_open && (ball == nullptr || 2ll * ball[v] > within);
         }
         append(is_open, v, kept, &n_listed[0]);
-        if (ball) append(is_candidate, v, candidates, &n_listed[1]);
+        if (ball) append(is_pending, v, pending, &n_listed[1]);
         const int leader = __shfl_sync(ALL_THREADS, c, 0);
         if (__all_sync(ALL_THREADS, c == leader)) {
-            const int n_here = __popc(__ballot_sync(ALL_THREADS, is_candidate));
+            const int n_here = __popc(__ballot_sync(ALL_THREADS, is_pending));
             if (thread_of_warp() == 0 && n_here) atomicAdd(&count[c], n_here);
-        } else if (is_candidate) {
+        } else if (is_pending) {
             atomicAdd(&count[c], 1);
         }
     }

@@ -43,15 +43,15 @@ FIRST_SEARCHES = 512  # that make lower bounds tight enough for reference nodes
 
 @dataclass(eq=False)
 class _CurrentQuestion:
-    """The current question, and what is known about its candidates.
+    """The current question, and what is known about its pending.
 
-    ``left`` and ``has_swept`` as in ``Facts``, the others as in ``DeviceSolver._candidates``.
+    ``left`` and ``has_swept`` as in ``Facts``, the others as in ``DeviceSolver._pending``.
     """
 
     question: Question
     left: list[tuple[int, int]] = field(default_factory=list)
     has_swept: bool = False
-    candidates: Any = None
+    pending: Any = None
     n_open: Any = None
     count: Any = None
     n_most: int = 0
@@ -77,7 +77,7 @@ class DeviceSolver:
     sources : list of (n,) int32
         What was searched, nodes of ``parts.shard``. On the device.
     centre : (n_components,) int32
-        Around which no candidate for a diameter lies; -1: none. On the device.
+        Around which no pending node for a diameter lies; -1: none. On the device.
     """
 
     def __init__(
@@ -150,18 +150,18 @@ class DeviceSolver:
         assert asked is not None
         question = asked.question
         while True:
-            candidates, n_open, n_candidates, n_most = self._candidates(question)
+            pending, n_open, n_pending, n_most = self._pending(question)
             count = n_open
             if self.max_each is not None:
                 count = cp.where(self.bounds.n_searched < self.max_each, n_open, 0)
-                candidates = candidates[count[self.bounds.of(candidates)] > 0]
-                n_candidates, n_most = candidates.size, int(count.max())
+                pending = pending[count[self.bounds.of(pending)] > 0]
+                n_pending, n_most = pending.size, int(count.max())
             asked.n_open = n_open
-            if not n_candidates or self._n_left() == 0:
+            if not n_pending or self._n_left() == 0:
                 return None
             if not self._answer_apart(question, count):
                 break
-        asked.candidates, asked.count, asked.n_most = candidates, count, n_most
+        asked.pending, asked.count, asked.n_most = pending, count, n_most
         n_steps, n_sweeps = len(self.sources), math.ceil(n_most / self._most_lanes())
         asked.left.append((n_steps, n_sweeps))
         is_diameter = question == "diameter"
@@ -173,13 +173,13 @@ class DeviceSolver:
         assert asked is not None
         if step == "sweep":
             asked.has_swept = True
-            self._sweep(asked.question, asked.candidates, asked.n_most)
+            self._sweep(asked.question, asked.pending, asked.n_most)
         else:
             by_upper = self._is_upper_next or step == "far"
             self._is_upper_next = not by_upper
-            self._search(asked.question, by_upper, asked.candidates, asked.count)
+            self._search(asked.question, by_upper, asked.pending, asked.count)
 
-    def _candidates(self, question: Question) -> tuple[Any, Any, int, int]:
+    def _pending(self, question: Question) -> tuple[Any, Any, int, int]:
         """Nodes of which one must be searched or bounded; by component, in all, most of any."""
         bounds, ball = self.bounds, self._ball if question == "diameter" else None
         self._open, loose, *counts = bounds.open_nodes(question, self._open, ball)
@@ -188,9 +188,9 @@ class DeviceSolver:
         # Of two ways to know the periphery that which needs fewer searches, in each component.
         self._ends, ends, *others = bounds.open_nodes("ends", self._ends, self._ball)
         is_loose = counts[0] <= others[0]
-        candidates = [loose[is_loose[bounds.of(loose)]], ends[~is_loose[bounds.of(ends)]]]
+        pending = [loose[is_loose[bounds.of(loose)]], ends[~is_loose[bounds.of(ends)]]]
         count = cp.minimum(counts[0], others[0])
-        nodes = cp.concatenate(candidates)
+        nodes = cp.concatenate(pending)
         return nodes, count, nodes.size, int(count.max())
 
     def _answer_apart(self, question: Question, count: Any) -> bool:
@@ -254,15 +254,15 @@ class DeviceSolver:
     def _within_limit(self, sources: Any) -> Any:
         return sources[: int(min(self._n_left(), sources.size))]
 
-    def _search(self, question: Question, by_upper: bool, candidates: Any, count: Any) -> None:
+    def _search(self, question: Question, by_upper: bool, pending: Any, count: Any) -> None:
         """Search one node of each open component."""
         bounds = self.bounds
-        nodes = candidates
+        nodes = pending
         if not by_upper and question in WINNOWED:
             nodes = None  # central nodes bound many others, though none of them matters
         sources = bounds.best(by_upper, nodes, count)
         if not sources.size:  # nothing central is left
-            sources = bounds.best(True, candidates, count)
+            sources = bounds.best(True, pending, count)
         sources = self._within_limit(sources)
         self._use_search(sources, *self.levels_of(sources))
 
@@ -289,11 +289,11 @@ class DeviceSolver:
         own = bounds.of(sources)
         self.centre[own] = cp.where(is_better[own], sources, self.centre[own])
 
-    def _sweep(self, question: Question, candidates: Any, n_most: int) -> None:
+    def _sweep(self, question: Question, pending: Any, n_most: int) -> None:
         """Search many nodes of each open component at once."""
         bounds, most_lanes = self.bounds, self._most_lanes()
         if question in WINNOWED:
-            sources = bounds.first_of_each(True, candidates, most_lanes)
+            sources = bounds.first_of_each(True, pending, most_lanes)
             self._sweep_each(sources, levels=question == "periphery")
             bounds.find_extremes()
             return
@@ -303,7 +303,7 @@ class DeviceSolver:
         references = self._references_for(question, n_most)
         if references is not None:
             references.close(question)
-            candidates, _, _, n_most = self._candidates(question)
+            pending, _, _, n_most = self._pending(question)
             if not n_most:
                 return
             n_sweeps = REFERENCE_BATCH
@@ -313,11 +313,10 @@ class DeviceSolver:
         n_each = n_sweeps * most_lanes - chosen.size
         if n_most <= n_each:  # all that are open, so nobody is in the way
             references = None
-            sources = bounds.first_of_each(True, candidates, n_each)
+            sources = bounds.first_of_each(True, pending, n_each)
         else:
             halves = [
-                bounds.first_of_each(by_upper, candidates, n_each // 2)
-                for by_upper in (True, False)
+                bounds.first_of_each(by_upper, pending, n_each // 2) for by_upper in (True, False)
             ]
             sources = cp.unique(cp.concatenate([chosen, *halves]))
         if is_alone:  # no more sweeps than are full

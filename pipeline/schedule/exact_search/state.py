@@ -83,7 +83,7 @@ class ExactState:
         self._reasons: list[str] = []  # why tasks have failed for good
         self._is_broken = False  # whether one of these stands: nothing made it good
         self._is_news = False  # since ``useless`` was asked
-        self._stage = "opening"  # then candidates, path, over
+        self._stage = "opening"  # then searching, path, over
         none = np.empty(0, NODE)
         if job.n_nodes == 0:
             self._conclude(none)
@@ -101,7 +101,7 @@ class ExactState:
     def next_task(self) -> ExactTask | None:
         """A task to be run now, or None until more results arrive."""
         task, self._upcoming = self._upcoming, None
-        if task is None and self._stage == "candidates":
+        if task is None and self._stage == "searching":
             task = self._take()
         if task is not None:
             self._flying[id(task)] = task
@@ -132,23 +132,23 @@ class ExactState:
 
     def useless(self, tasks: Sequence[ExactTask]) -> list[ExactTask]:
         """Those of some tasks in flight that are no longer worth starting."""
-        candidates = [task for task in tasks if task.kind == "candidate"]
-        if self._stage != "candidates":
-            return candidates
-        if not self._is_news or not candidates:
+        searches = [task for task in tasks if task.kind == "candidate"]
+        if self._stage != "searching":
+            return searches
+        if not self._is_news or not searches:
             return []
         self._is_news = False
-        sources = np.concatenate([task.sources for task in candidates])
+        sources = np.concatenate([task.sources for task in searches])
         needed: set[int] = set()
         for question, bounds in enumerate(self._bounds):
             own = sources[(self._takers[sources] >> question) & 1 > 0]
             needed |= set(own.tolist()) - set(bounds.useless(own).tolist())
-        return [task for task in candidates if needed.isdisjoint(task.sources.tolist())]
+        return [task for task in searches if needed.isdisjoint(task.sources.tolist())]
 
     def _open(self, opened: OpenedGraph) -> None:
         if self._bounds:
             return
-        self._stage = "candidates"
+        self._stage = "searching"
         self._names = opened.names
         n_nodes = self.job.n_nodes
         self._takers = np.zeros(n_nodes, np.uint8)
@@ -213,7 +213,7 @@ class ExactState:
 
     def _advance(self) -> None:
         """Continue with the path, and with the answer, when nothing is left to search."""
-        if self._stage != "candidates" or self._upcoming is not None:
+        if self._stage != "searching" or self._upcoming is not None:
             return
         if not all(answered(bounds.question, self._bounds) for bounds in self._bounds):
             if self._flying:
@@ -268,7 +268,7 @@ class ExactState:
             bounds.question == "diameter",
             self._n_searches,
             int(bounds.most.max()),
-            len(bounds.candidates()),
+            len(bounds.pending()),
         )
         given = (choice.n_threads, choice.costs, choice.pack, choice.thresholds)
         step, n_each = next_search(self.job, now, *given)

@@ -5,7 +5,7 @@
 - Neighbouring ASes travel as a shard until it is worth some tasks, on a GPU as far as its memory
   goes; an AS that is worth that by itself travels alone.
 - Largest first.
-- Widths in hops of an AS of which each search is worth a task are found by candidates
+- Widths in hops of an AS of which each search is worth a task are found by exact searches
   (``steps``), searches of all workers at once; never with ``verify``, which checks what
   one task found.
 """

@@ -122,7 +122,7 @@ def _next_sweep(
 ) -> tuple[int, tuple[float, float]]:
     """Sources of a sweep, and their costs one by one and by the sweep, in seconds."""
     cost, told_s = costs.of(job.device), result_s(job.n_nodes, costs)
-    n_each = now.n_candidates // max(1, n_threads)
+    n_each = now.n_pending // max(1, n_threads)
     many = MOST_LANES[job.device]
     is_many = n_each >= many and 128 * job.n_nodes <= thresholds.many_lanes_bytes
     n_each = many if is_many else min(thresholds.steps.few_lanes, n_each)

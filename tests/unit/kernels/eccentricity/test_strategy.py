@@ -11,7 +11,7 @@ from kernels.eccentricity import CLUSTER, CORE, GPU, Facts, Strategy, choose_ste
 
 LETTERS = {"far": "f", "alternate": "a", "pairs": "p", "sweep": "s", "every": "e"}
 N_SEARCHES = (3, 4, 12, 40, 200)
-N_CANDIDATES = (1, 4, 5, 7, 25, 30, 65, 600, 5000, 10**6)
+N_PENDING = (1, 4, 5, 7, 25, 30, 65, 600, 5000, 10**6)
 
 DIAMETER = {"is_diameter": True}
 PAIRS = {"is_diameter": True, "n_pairs": 1e6}
@@ -20,7 +20,7 @@ KNOWN_PAIRS = {"is_diameter": True, "n_pairs": 3e7, "has_landmarks": True}
 PAIRED = {"is_diameter": True, "has_landmarks": True, "is_paired": True}
 OTHERS = {"is_diameter": False}
 
-# A word for each number of searches, a letter for each number of candidates.
+# A word for each number of searches, a letter for each number of pending.
 ON_CORES = [
     (DIAMETER, 10, "ffaaaaaaaa ffaaaaaaaa ffaaaaaaaa ffaassssss ffaassssss"),
     (DIAMETER, 40, "ffaaaaaaaa ffaaaaaaaa ffaaaaaaaa ffaaaaaaaa ffaaaaasss"),
@@ -43,15 +43,15 @@ ON_CORES = [
 
 @pytest.mark.parametrize(("known", "longest", "expected"), ON_CORES)
 def test_steps_on_cores(known, longest, expected):
-    def step(n_searches: int, n_candidates: int) -> str:
-        numbers = {"n_searches": n_searches, "longest": longest, "n_candidates": n_candidates}
+    def step(n_searches: int, n_pending: int) -> str:
+        numbers = {"n_searches": n_searches, "longest": longest, "n_pending": n_pending}
         return LETTERS[choose_step(Facts(**known, **numbers, search_ns=1e6), CORE)]
 
-    words = ["".join(step(n, count) for count in N_CANDIDATES) for n in N_SEARCHES]
+    words = ["".join(step(n, count) for count in N_PENDING) for n in N_SEARCHES]
     assert " ".join(words) == expected
 
 
-# Searches before the question, candidates at each of its choices, and the steps chosen.
+# Searches before the question, pending at each of its choices, and the steps chosen.
 ON_A_GPU = [
     (0, [10**6] * 12, "aaaaaassssss"),
     (9, [10**6] * 6, "aassss"),
@@ -66,27 +66,27 @@ ON_A_GPU = [
 ]
 
 
-def steps_on_a_gpu(n_searches: int, candidates: list[int], thresholds=GPU) -> str:
+def steps_on_a_gpu(n_searches: int, pending: list[int], thresholds=GPU) -> str:
     """As ``DeviceSolver.answer`` asks, where each step searches once."""
     left, steps = [], ""
-    for n_candidates in candidates:
-        left.append((n_searches, math.ceil(n_candidates / GPU.many_lanes)))
-        now = Facts(False, n_searches, 0, n_candidates, left=left, has_swept="s" in steps)
+    for n_pending in pending:
+        left.append((n_searches, math.ceil(n_pending / GPU.many_lanes)))
+        now = Facts(False, n_searches, 0, n_pending, left=left, has_swept="s" in steps)
         steps += LETTERS[choose_step(now, thresholds)]
         n_searches += 1
     return steps
 
 
-@pytest.mark.parametrize(("n_searches", "candidates", "expected"), ON_A_GPU)
-def test_steps_on_a_gpu(n_searches, candidates, expected):
-    assert steps_on_a_gpu(n_searches, candidates) == expected
+@pytest.mark.parametrize(("n_searches", "pending", "expected"), ON_A_GPU)
+def test_steps_on_a_gpu(n_searches, pending, expected):
+    assert steps_on_a_gpu(n_searches, pending) == expected
 
 
 def test_other_thresholds_choose_other_steps():
-    candidates = [10**6] * 8
-    assert steps_on_a_gpu(0, candidates, replace(GPU, n_first=2)) == "aaaassss"
-    assert steps_on_a_gpu(0, candidates, replace(GPU, patience=1, sweep_searches=0)) == "aaaaasss"
-    assert steps_on_a_gpu(0, candidates, replace(GPU, few=10**6)) == "ffffffff"
+    pending = [10**6] * 8
+    assert steps_on_a_gpu(0, pending, replace(GPU, n_first=2)) == "aaaassss"
+    assert steps_on_a_gpu(0, pending, replace(GPU, patience=1, sweep_searches=0)) == "aaaaasss"
+    assert steps_on_a_gpu(0, pending, replace(GPU, few=10**6)) == "ffffffff"
     now = Facts(False, 20, 10, 20)
     assert choose_step(now, CORE) == "alternate"
     assert choose_step(now, replace(CORE, many_lanes_searches=19)) == "sweep"
@@ -99,4 +99,4 @@ def test_prices_decide_where_they_are_known():
     assert choose_step(replace(now, prices=(1.0, 1.0)), CLUSTER) == "alternate"
     assert choose_step(replace(now, n_searches=3), CLUSTER) == "alternate"
     assert choose_step(replace(now, longest=20), CLUSTER) == "alternate"
-    assert choose_step(replace(now, n_candidates=4), CLUSTER) == "far"
+    assert choose_step(replace(now, n_pending=4), CLUSTER) == "far"

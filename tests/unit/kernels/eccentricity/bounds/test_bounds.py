@@ -112,8 +112,8 @@ def test_exact_for_any_order_of_completion_and_any_failure(graph, question, is_w
 
 
 def restrict(bounds: EccentricityBounds, hops: np.ndarray, slack: int) -> None:
-    """Tell of a component that still has candidates which pairs may be far apart."""
-    component = int(bounds.component[bounds.candidates()[0]])
+    """Tell of a component that still has pending nodes which pairs may be far apart."""
+    component = int(bounds.component[bounds.pending()[0]])
     own = np.flatnonzero(bounds.component == component)
     first, second = np.meshgrid(own, own)
     apart = hops[first, second] + slack
@@ -156,7 +156,7 @@ def test_taking_many_gives_so_many_of_each_component():
     assert len(set(taken.tolist())) == 4
 
 
-def test_candidates_alternate_between_far_and_central():
+def test_sources_alternate_between_far_and_central():
     bounds = machine(star_with_tail(), "diameter")
     first = bounds.take()  # all bounds but that of degrees are equal: a leaf
     assert bounds.degree[first[0]] == 1
@@ -167,7 +167,7 @@ def star_with_tail():
     return graph_of(9, [(0, i) for i in range(1, 6)] + [(5, 6), (6, 7), (7, 8)])
 
 
-def test_candidates_that_became_useless_can_be_withdrawn():
+def test_sources_that_became_useless_can_be_withdrawn():
     graph = path(9)
     hops = bfs_levels(graph, range(9))
     bounds = machine(graph, "diameter")
@@ -202,9 +202,9 @@ def test_winnowing_leaves_only_nodes_outside_the_ball():
         with_ball.update([source], *implied(hops, [source]), alone=True)
         without.update([source], *implied(hops, [source]), alone=True)
     assert with_ball.centre.tolist() == [hub]
-    kept = set(with_ball.candidates().tolist())
-    assert kept == {v for v in without.candidates().tolist() if 2 * hops[hub, v] > hops[far].max()}
-    assert len(kept) < len(without.candidates())
+    kept = set(with_ball.pending().tolist())
+    assert kept == {v for v in without.pending().tolist() if 2 * hops[hub, v] > hops[far].max()}
+    assert len(kept) < len(without.pending())
 
 
 def test_bounds_that_cross_are_refused():
@@ -225,7 +225,7 @@ def test_known_pairs_are_covered_by_few_nodes():
     bounds = machine(graph, "diameter", is_winnowing=False)
     pairs = np.array([[1, 1, 1, 4, 5], [2, 3, 4, 2, 6]])
     bounds.restrict(0, pairs, np.full(5, 3))
-    assert bounds.candidates().tolist() == [1, 2, 3, 4, 5, 6]
+    assert bounds.pending().tolist() == [1, 2, 3, 4, 5, 6]
     taken = bounds.take(9, "upper").tolist()
     assert taken[0] == 1  # in three of five
     assert len(taken) == 3

@@ -188,7 +188,7 @@ def facts(**known) -> Facts:
         "is_diameter": True,
         "n_searches": 20,
         "longest": 10,
-        "n_candidates": 1000,
+        "n_pending": 1000,
         "n_pairs": math.inf,
         "has_landmarks": False,
         "is_paired": False,
@@ -207,18 +207,18 @@ def account(spent_ns=1e7, idle_ns=0.0, left_ns=1e9, sweep_ns=6e7) -> Account:
 @pytest.mark.parametrize(
     ("known", "strategy", "expected"),
     [
-        ({"n_candidates": 3}, {}, "far"),
+        ({"n_pending": 3}, {}, "far"),
         ({"n_searches": 2}, {}, "alternate"),
         ({"n_searches": 12, "longest": 80}, {}, "alternate"),  # long: sweeps are expensive
         ({"n_pairs": 1e6}, {}, "pairs"),
         ({"n_pairs": 1e6}, {"landmarks": False}, "alternate"),  # two sweeps: later, perhaps
         ({"n_pairs": 1e9}, {}, "alternate"),
-        ({"n_pairs": 1e9, "n_candidates": 400, "n_searches": 30}, {}, "sweep"),
-        ({"n_candidates": 400, "n_searches": 30}, {"sweeps": False}, "alternate"),
-        ({"is_paired": True, "n_candidates": 5}, {}, "far"),
-        ({"is_paired": True, "n_candidates": 50}, {}, "sweep"),
+        ({"n_pairs": 1e9, "n_pending": 400, "n_searches": 30}, {}, "sweep"),
+        ({"n_pending": 400, "n_searches": 30}, {"sweeps": False}, "alternate"),
+        ({"is_paired": True, "n_pending": 5}, {}, "far"),
+        ({"is_paired": True, "n_pending": 50}, {}, "sweep"),
         ({"is_diameter": False}, {}, "sweep"),
-        ({"is_diameter": False, "n_candidates": 20}, {}, "alternate"),
+        ({"is_diameter": False, "n_pending": 20}, {}, "alternate"),
         ({"is_diameter": False}, {"sweeps": False}, "alternate"),
         ({"is_diameter": False, "account": account()}, {}, "sweep"),
         ({"is_diameter": False, "account": account(sweep_ns=2e8)}, {}, "every"),
@@ -228,7 +228,7 @@ def account(spent_ns=1e7, idle_ns=0.0, left_ns=1e9, sweep_ns=6e7) -> Account:
         ({"n_searches": 2, "account": account(spent_ns=2e8)}, {"sweeps": False}, "alternate"),
         ({"n_pairs": 1e6, "account": account(left_ns=8e8)}, {}, "pairs"),
         ({"n_pairs": 1e6, "account": account(1e8)}, {}, "every"),
-        ({"n_candidates": 3, "account": account(spent_ns=2e9)}, {}, "far"),
+        ({"n_pending": 3, "account": account(spent_ns=2e9)}, {}, "far"),
     ],
 )
 def test_choice_of_steps(known, strategy, expected):

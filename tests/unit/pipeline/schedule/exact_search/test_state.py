@@ -22,7 +22,7 @@ from pipeline.errors import PipelineError, RetryableError
 from pipeline.metrics import WIDTH_METRICS
 from pipeline.model.search.exact import ExactBounds, ExactJob, ExactTask
 from pipeline.model.search.tasks import Outcome
-from pipeline.schedule.exact_search import tasks as candidate_tasks
+from pipeline.schedule.exact_search import tasks as exact_tasks
 from pipeline.schedule.exact_search.state import MAX_FAILED, Choice, ExactState
 from pipeline.schedule.exact_search.tasks import run_exact
 from pipeline.schedule.plan.costs import DEFAULTS
@@ -41,7 +41,7 @@ def job_of(graph, metrics, device="cpu") -> ExactJob:
 @contextmanager
 def resident(graph):
     """Tasks run here, on this graph."""
-    with patch.object(candidate_tasks, "resident_graph", lambda *_: graph):
+    with patch.object(exact_tasks, "resident_graph", lambda *_: graph):
         yield
 
 
@@ -336,7 +336,7 @@ def test_few_searches_answer_a_long_graph_on_a_gpu(monkeypatch):
         unknown = np.zeros(graph.n_nodes, np.int32), np.full(graph.n_nodes, 2**31 - 1, np.int32)
         return CoreSearches(graph, component, 1).sweep(sources, *unknown)
 
-    monkeypatch.setattr(candidate_tasks, "_implied_on_gpu", on_core)
+    monkeypatch.setattr(exact_tasks, "_implied_on_gpu", on_core)
     graph = largest_component(graph)
     component = component[: graph.n_nodes]
     job = job_of(graph, ["diameter", "radius"], "gpu")
@@ -356,7 +356,7 @@ def test_the_certificate_of_a_path_is_asked(monkeypatch):
     def refuse(*_):
         raise CheckError("wrong level")
 
-    monkeypatch.setattr(candidate_tasks, "check_levels", refuse)
+    monkeypatch.setattr(exact_tasks, "check_levels", refuse)
     task = ExactTask("path", job_of(path(3), ["diameter"]), np.array([0], np.int32), "cpu")
     with resident(path(3)), pytest.raises(PipelineError, match="wrong result on cpu"):
         run_exact(task)

@@ -78,7 +78,7 @@ def test_small_ases_travel_together_and_large_ones_alone():
     assert tasks[1].name.count("_AS") == 2
 
 
-def test_dense_graphs_are_answered_by_candidates_where_workers_are_many():
+def test_dense_graphs_are_answered_by_exact_searches_where_workers_are_many():
     sizes = np.array([5_000_000])
     given = (np.array([1]), np.array([9]), sizes, 40 * sizes, ["h"])
     alone = plan_widths("widths", ("diameter",), *given, n_workers=1)

@@ -1,4 +1,4 @@
-"""When an AS is answered by candidates, and how each of its searches goes: pure choices."""
+"""When an AS is answered by exact searches, and how each of its searches goes: pure choices."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ COSTS = Costs(
 )
 LETTERS = {"far": "f", "alternate": "a"}
 N_SEARCHES = (3, 4, 100)
-N_CANDIDATES = (1, 4, 5, 30, 65, 600, 5000, 10**6)
+N_PENDING = (1, 4, 5, 30, 65, 600, 5000, 10**6)
 
 # Device, nodes, arcs, hops, threads; then for each number of searches a word for each number of
-# candidates: a letter, or s and the candidates that a sweep carries.
+# pending nodes: a letter, or s and the nodes that a sweep carries.
 CHOICES = [
     (
         *("cpu", 1_000, 4_000, 10, 1),
@@ -105,8 +105,8 @@ CHOICES = [
 ]
 
 
-def facts(n_candidates: int, n_searches: int, longest: int) -> Facts:
-    return Facts(False, n_searches, longest, n_candidates)
+def facts(n_pending: int, n_searches: int, longest: int) -> Facts:
+    return Facts(False, n_searches, longest, n_pending)
 
 
 def chosen(job: ExactJob, now: Facts, n_threads: int) -> str:
@@ -121,14 +121,14 @@ def chosen(job: ExactJob, now: Facts, n_threads: int) -> str:
 def test_steps_on_a_cluster(device, n_nodes, n_arcs, longest, n_threads, expected):
     job = replace(JOB, device=device, n_nodes=n_nodes, n_arcs=n_arcs)
     words = [
-        " ".join(chosen(job, facts(count, n, longest), n_threads) for count in N_CANDIDATES)
+        " ".join(chosen(job, facts(count, n, longest), n_threads) for count in N_PENDING)
         for n in N_SEARCHES
     ]
     assert words == expected.split("|")
 
 
 @pytest.mark.parametrize(("device", "most"), [("cpu", 512), ("gpu", 256)])
-def test_the_user_says_how_many_candidates_travel_together(device, most):
+def test_the_user_says_how_many_sources_travel_together(device, most):
     job = replace(JOB, device=device)
     for now in (facts(10**6, 0, 10), facts(3, 100, 10)):
         packs = [next_search(job, now, 2, COSTS, pack) for pack in (7, 10**6)]
@@ -145,7 +145,7 @@ def test_long_graphs_are_searched_one_by_one_first():
     assert [chosen(there, each, 1) for each in now] == ["a", "a", "s256"]
 
 
-def test_whether_an_as_is_answered_by_candidates():
+def test_whether_an_as_is_answered_by_exact_searches():
     n_nodes, n_arcs = 6_800_000, 27_200_000
     slow = replace(DEFAULTS, cpu=replace(DEFAULTS.cpu, search_arc_s=1e-6))
     assert [by_exact_search(n_nodes, n_arcs, n, slow) for n in (1, 3, 4)] == [False, False, True]

@@ -1,6 +1,6 @@
 """Exact search of one large AS: without and with a barrier, packs, and everything in one task.
 
-``python benchmarks/bench_candidates.py [--graph attachment|grid] [--nodes 1000000]
+``python benchmarks/bench_exact_search.py [--graph attachment|grid] [--nodes 1000000]
 [--links 2] [--metrics diameter,radius] [--most 0] [--workers 1,2] [--packs auto,1,64]
 [--device gpu]``
 
@@ -206,7 +206,7 @@ def all_rows(given: argparse.Namespace, scratch: Path) -> Iterator[dict]:
     found: list[tuple[int, int, int, int]] = []
     for n_workers in given.workers:
         sizes = (job.n_nodes, job.n_arcs, n_workers, costs, None, job.device)
-        yield {"what": "by candidates", "workers": n_workers, "chosen": by_exact_search(*sizes)}
+        yield {"what": "by exact search", "workers": n_workers, "chosen": by_exact_search(*sizes)}
         config = AnalyzeConfig(
             store=scratch,
             out=scratch,
@@ -267,7 +267,7 @@ def main(arguments: list[str] | None = None) -> None:
     n_most = len(visible_gpus()) if given.device == "gpu" else n_cores()
     given.workers = sorted(given.workers or [n for n in (1, 2) if n <= n_most])
     unit = "gpus" if given.device == "gpu" else "cores"
-    subject = given.subject or f"candidates_{given.graph}_{n_most}_{unit}"
+    subject = given.subject or f"exact_search_{given.graph}_{n_most}_{unit}"
     compile_cpu()
     rows: list[dict] = []
     with tempfile.TemporaryDirectory() as scratch:

@@ -4,15 +4,15 @@ import json
 
 import pytest
 
-from benchmarks import bench_candidates
+from benchmarks import bench_exact_search
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 
 def run(tmp_path, *arguments):
     given = ["--device", "cpu", "--repeats", "1", "--workers", "2", "--folder", str(tmp_path)]
-    bench_candidates.main([*given, *arguments])
-    (path,) = tmp_path.glob("candidates_*.json")
+    bench_exact_search.main([*given, *arguments])
+    (path,) = tmp_path.glob("exact_search_*.json")
     return json.loads(path.read_text())["rows"]
 
 
@@ -26,10 +26,10 @@ def test_schedules_packs_and_the_whole_agree(tmp_path, capsys):
         ("barrier", 5),
         ("whole", None),
     ]
-    by_candidates = [row for row in rows if "pack" in row]
-    assert len({tuple(row["diameter"]) for row in by_candidates}) == 1
-    assert all(row["exact"] and 0 < row["busy_share"] for row in by_candidates)
-    assert all(row["mb_a_result"] == pytest.approx(800e-6) for row in by_candidates)
+    by_search = [row for row in rows if "pack" in row]
+    assert len({tuple(row["diameter"]) for row in by_search}) == 1
+    assert all(row["exact"] and 0 < row["busy_share"] for row in by_search)
+    assert all(row["mb_a_result"] == pytest.approx(800e-6) for row in by_search)
     printed = capsys.readouterr().out.splitlines()[:-1]
     assert [json.loads(line) for line in printed] == rows
 
@@ -43,6 +43,6 @@ def test_a_limit_makes_rates_comparable(tmp_path):
 
 def test_runs_that_contradict_are_refused():
     with pytest.raises(AssertionError, match="contradict"):
-        bench_candidates.check([(4, 5, 2, 3), (6, 7, 3, 4)], ("diameter",), False)
+        bench_exact_search.check([(4, 5, 2, 3), (6, 7, 3, 4)], ("diameter",), False)
     with pytest.raises(AssertionError, match="a diameter of"):
-        bench_candidates.check([(4, 6, 2, 3), (5, 6, 3, 3)], ("diameter",), True)
+        bench_exact_search.check([(4, 6, 2, 3), (5, 6, 3, 3)], ("diameter",), True)

@@ -14,7 +14,7 @@ from pipeline.model.search.exact import ExactJob
 from pipeline.model.words import number
 from pipeline.schedule.cluster.open import open_cluster
 from pipeline.schedule.exact_search.stream import search_exactly
-from tests.integration.candidate_runs import (
+from tests.integration.exact_search_runs import (
     run_deadly,
     run_failing,
     run_first_held,
@@ -91,7 +91,7 @@ def test_questions_one_by_one(cluster, job, truth):
             check_widths(answer.widths, truth[row])
 
 
-def test_a_slow_candidate_holds_nobody_back(cluster, job, truth, tmp_path):
+def test_a_slow_search_holds_nobody_back(cluster, job, truth, tmp_path):
     reported = []
     run = partial(run_slowly, folder=str(tmp_path))
     jobs = [job(ATTACHMENT, "eccentricities")]
@@ -196,7 +196,7 @@ def test_stopping_early_leaves_nothing_behind(cluster, job):
 
 
 @pytest.mark.gpu
-def test_candidates_on_a_gpu_agree_with_networkx(snapshot, job, truth, tmp_path):
+def test_searches_on_a_gpu_agree_with_networkx(snapshot, job, truth, tmp_path):
     with open_cluster(config_for(snapshot, tmp_path, device="gpu")) as cluster:
         for pack in (None, 1, 5):
             jobs = [job(row, *WIDTH_METRICS, device="gpu") for row in range(len(GRAPHS))]
