@@ -13,6 +13,7 @@ from typing import Any
 from pipeline.generate import MODELS, models_named, models_that_take
 from pipeline.metrics import METRICS, names_for_all
 from pipeline.model.choices import (
+    MAX_ASN,
     NAME_PATTERN,
     NAME_RULE,
     Borders,
@@ -23,7 +24,6 @@ from pipeline.model.choices import (
 from pipeline.model.synthetic import Parameters
 from pipeline.options import one_of, option
 
-MAX_ASN = 2**32 - 1
 MAX_PACK = 2**31 - 1  # ingresses that a task can name
 
 

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from pipeline.errors import UsageError
+from pipeline.model.choices import MAX_ASN
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.graphs import NO_ID
 from pipeline.model.topology import NO_ASN, IngressTable, Topology
 
-MAX_ASN = 2**32 - 1
 MAX_NAMED = 5  # ASNs that an error names
 
 

@@ -19,6 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from pipeline.errors import UsageError
+from pipeline.model.choices import MAX_ASN
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.topology import NO_ASN, IngressTable, Topology
 from pipeline.model.words import number
@@ -45,8 +46,8 @@ def declare(topology: Topology, *, asn: int | None, ingresses: int | None) -> To
     UsageError
         If no node has an AS and ``asn`` is None; if a number is out of range.
     """
-    if asn is not None and not 0 <= asn < 2**32:
-        raise UsageError(f"--asn {asn}: an AS number lies between 0 and {2**32 - 1}")
+    if asn is not None and not 0 <= asn <= MAX_ASN:
+        raise UsageError(f"--asn {asn}: an AS number lies between 0 and {MAX_ASN}")
     if ingresses is not None and ingresses < 1:
         raise UsageError(f"--ingresses {ingresses}: give a number of routers, 1 or more")
     topology = _with_asn(topology, asn)

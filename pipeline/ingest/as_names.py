@@ -17,12 +17,12 @@ import orjson
 
 from pipeline.errors import FormatError
 from pipeline.ingest.opening import InputStream, open_bytes
+from pipeline.model.choices import MAX_ASN
 from pipeline.model.reading import ReadReport
 
 NAME_KEYS = ("name", "asn_name", "as_name", "org", "org_name", "organization", "descr")
 MAX_FILE_BYTES = 1 << 29  # decompressed
 MAX_NAME = 500  # characters; longer ones are cut
-MAX_ASN = 2**32 - 1
 
 _ASN = re.compile(r"\s*(?:AS)?([0-9]{1,10})\s*\Z", re.IGNORECASE)
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")

@@ -1,4 +1,6 @@
-"""Words that users give and that more than one module knows: choices, names of snapshots."""
+"""Words and numbers that users give and that more than one module knows: choices, names of
+snapshots, AS numbers.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +14,8 @@ DeviceChoice = Literal["auto", "cpu", "gpu"]
 
 Schedule = Literal["free", "striding", "barrier"]
 SCHEDULES: tuple[Schedule, ...] = get_args(Schedule)
+
+MAX_ASN = 2**32 - 1
 
 MAX_NAME = 100  # characters; leaves room for the suffixes within the usual limit of 255
 NAME_PATTERN = rf"[A-Za-z0-9_][A-Za-z0-9._-]{{0,{MAX_NAME - 1}}}"  # of a snapshot, whole

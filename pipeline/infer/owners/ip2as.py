@@ -40,6 +40,7 @@ from pipeline.infer.owners.intervals import IntervalTable, table_of
 from pipeline.infer.owners.prefixes import PrefixTable, V4Prefixes
 from pipeline.infer.owners.special import Network, prefix_range
 from pipeline.infer.tables import parse_v4, read_chunks
+from pipeline.model.choices import MAX_ASN
 from pipeline.model.reading import ReadReport
 
 _MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
@@ -47,7 +48,6 @@ _MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
 _PYASN = re.compile(rb"[0-9a-fA-F.:]+/\d+\s+\d+\s*$")
 _RANGES = re.compile(rb'"?[0-9a-fA-F.:]+"?,"?[0-9a-fA-F.:]+"?,"?(?:AS)?\d+"?')
 _HEAD_BYTES, _HEAD_LINES = 1 << 14, 20
-_MAX_ASN = 2**32 - 1
 _PLAIN, _MULTI_ORIGIN, _AS_SET, _SLOW, _IGNORED = 0, 1, 2, 3, 4
 
 
@@ -84,7 +84,7 @@ def _parse(data, prefix, length, origin, kind, offset):
                     if 48 <= byte <= 57 and digits < 10:
                         value = 10 * value + np.int64(byte) - 48
                         digits += 1
-                    elif (byte == 95 or byte == 44) and digits > 0 and 0 < value <= _MAX_ASN:
+                    elif (byte == 95 or byte == 44) and digits > 0 and 0 < value <= MAX_ASN:
                         if first_origin and (best < 0 or value < best):
                             best = value
                         if byte == 44:
@@ -109,7 +109,7 @@ def _choose_origin(text: str) -> tuple[int, int]:
     if not text.replace("_", "").replace(",", "").isascii():
         raise ValueError("origin is not an AS number")
     for asn in (asn for one in origins for asn in one):
-        if not 0 < asn <= _MAX_ASN:
+        if not 0 < asn <= MAX_ASN:
             raise ValueError("origin is not an AS number")
     if any(len(one) > 1 for one in origins):
         return min(origins[0]), _AS_SET
