@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, get_args
 
 Question = Literal["diameter", "radius", "center", "periphery", "eccentricities"]
-QUESTIONS: tuple[Question, ...] = ("diameter", "radius", "center", "periphery", "eccentricities")
+QUESTIONS: tuple[Question, ...] = get_args(Question)
 DIAMETER, RADIUS, CENTER, PERIPHERY, ECCENTRICITIES = range(len(QUESTIONS))

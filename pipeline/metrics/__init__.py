@@ -12,15 +12,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, cast
 
 from pipeline.metrics.columns import BY_WEIGHT_ONLY, COLUMNS_BY_TASK, WEIGHTED, Column, Table
 
 if TYPE_CHECKING:
+    from kernels.exact_search import Question as WidthMetric  # each is a question to kernels
     from kernels.host import Work
+else:
+    WidthMetric = str
 
-WidthMetric = Literal["diameter", "radius", "center", "periphery", "eccentricities"]
-WIDTH_METRICS: tuple[WidthMetric, ...] = get_args(WidthMetric)
 EVERY_NODE = -1  # searches of a metric that sweeps from every node
 
 
@@ -132,6 +133,7 @@ _OF_WIDTHS = (
         240,
     ),
 )
+WIDTH_METRICS = cast("tuple[WidthMetric, ...]", tuple(metric.name for metric in _OF_WIDTHS))
 
 _ROWS = (
     Metric(

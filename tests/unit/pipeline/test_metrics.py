@@ -7,8 +7,10 @@ from itertools import chain
 
 import pytest
 
+from kernels.eccentricity.questions import QUESTIONS
 from pipeline.metrics import (
     METRICS,
+    WIDTH_METRICS,
     columns_of,
     compiled_work,
     names_for_all,
@@ -98,6 +100,10 @@ def test_metrics_become_tasks():
     assert [name for name in METRICS if name not in names_for_all()] == [
         name for name in METRICS if name.startswith(WEIGHTED)
     ]
+
+
+def test_widths_are_the_questions_of_kernels_in_their_order():
+    assert WIDTH_METRICS == QUESTIONS
 
 
 def test_only_what_metrics_need_is_compiled():
