@@ -7,16 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from pipeline.metrics import WIDTH_METRICS, columns_of
+from pipeline.metrics import WIDTH_METRICS, columns_of, implied_by
 from pipeline.model.columns import concat, empty, take
 from pipeline.model.search.results import Figures, Widths
 from pipeline.model.search.tasks import WidthKind, WidthResults
 
-# Metrics that imply a diameter, and a radius.
-TELLS: dict[str, set[str]] = {
-    "diameter": {"diameter", "periphery", "eccentricities"},
-    "radius": {"radius", "center", "eccentricities"},
-}
 NOT_MEASURED = "the run ended before it was measured"
 
 
@@ -80,8 +75,8 @@ class WidthCollector:
 def only_asked(widths: Widths) -> Widths:
     """Without bounds that were not requested: they depend on which searches were made."""
     unknown: dict[str, Any] = {}
-    for name, metrics in TELLS.items():
-        if not metrics & set(widths.metrics):
+    for name in ("diameter", "radius"):
+        if implied_by(name).isdisjoint(widths.metrics):
             for column in (f"{name}_lower", f"{name}_upper", f"component_{name}"):
                 unknown[column] = np.full_like(getattr(widths, column), -1)
     return replace(widths, **unknown)

@@ -57,6 +57,8 @@ class Metric:
         What makes a long task of it cheaper.
     in_all : bool
         Whether ``all`` stands for it too.
+    implies : tuple of str
+        Of WIDTH_METRICS: what else its answer gives, in the same unit.
     """
 
     name: str
@@ -70,6 +72,7 @@ class Metric:
     compiles: tuple[Work, ...] = ()
     cheaper: str = ""
     in_all: bool = True
+    implies: tuple[WidthMetric, ...] = ()
 
     @property
     def searches_column(self) -> str:
@@ -77,7 +80,13 @@ class Metric:
         return next((c.name for c in self.columns if c.source == "n_searches"), "")
 
 
-def _width(name: WidthMetric, question: str, columns: tuple[str, ...], searches: int) -> Metric:
+def _width(
+    name: WidthMetric,
+    question: str,
+    columns: tuple[str, ...],
+    searches: int,
+    implies: tuple[WidthMetric, ...] = (),
+) -> Metric:
     result_columns = tuple(c for c in COLUMNS_BY_TASK["widths"] if c.name in columns)
     return Metric(
         name,
@@ -90,6 +99,7 @@ def _width(name: WidthMetric, question: str, columns: tuple[str, ...], searches:
         compiles=("widths",),
         cheaper="--max-searches N ends with bounds, fewer --metrics need fewer searches "
         "(eccentricities, center and periphery most)",
+        implies=implies,
     )
 
 
@@ -124,13 +134,26 @@ _OF_WIDTHS = (
         ("radius", "radius_lower", "radius_upper"),
         30,
     ),
-    _width("center", "Which nodes are the most central?", ("n_center", "in_center"), 60),
-    _width("periphery", "Which nodes are the least central?", ("n_periphery", "in_periphery"), 60),
+    _width(
+        "center",
+        "Which nodes are the most central?",
+        ("n_center", "in_center"),
+        60,
+        implies=("radius",),
+    ),
+    _width(
+        "periphery",
+        "Which nodes are the least central?",
+        ("n_periphery", "in_periphery"),
+        60,
+        implies=("diameter",),
+    ),
     _width(
         "eccentricities",
         "How far is the farthest node from each node?",
         ("ecc_counts", "eccentricity"),
         240,
+        implies=("diameter", "radius", "center", "periphery"),
     ),
 )
 WIDTH_METRICS = cast("tuple[WidthMetric, ...]", tuple(metric.name for metric in _OF_WIDTHS))
@@ -210,6 +233,14 @@ def tasks_of(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
 def metrics_of(task: str) -> tuple[Metric, ...]:
     """Metrics that tasks of one kind answer."""
     return tuple(metric for metric in METRICS.values() if metric.task == task)
+
+
+@cache
+def implied_by(name: str) -> frozenset[WidthMetric]:
+    """Of WIDTH_METRICS: those whose answer gives that of ``name``, itself among them."""
+    return frozenset(
+        metric for metric in WIDTH_METRICS if name in (metric, *METRICS[metric].implies)
+    )
 
 
 def own_kernels() -> dict[str, Metric]:

@@ -16,12 +16,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from pipeline.metrics import METRICS, WIDTH_METRICS
 from pipeline.model.columns.ragged import offset_in_row, offsets, take_rows
 from pipeline.report.tables.node_names import rows_texts
 from pipeline.report.tables.widths import WidthReport, WidthTable
 
 MAX_AT_ONCE = 500_000  # routers whose columns are in memory at one time: some 100 MB
-_METRICS = frozenset({"eccentricities", "center", "periphery"})
+_METRICS = frozenset(  # with a column there
+    name for name in WIDTH_METRICS if any(c.table == "nodes" for c in METRICS[name].columns)
+)
 _OPTIONS = {"compression": "zstd", "use_dictionary": False, "write_statistics": False}
 
 

@@ -14,8 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from kernels import CSRGraph
-from pipeline.collect.width_collector import TELLS
-from pipeline.metrics import columns_of
+from pipeline.metrics import columns_of, implied_by
 from pipeline.metrics.columns import WEIGHTED, Column
 from pipeline.model.columns.ragged import first_of_rows, offsets, row_of_value
 from pipeline.model.search.results import Measurement, Widths
@@ -92,7 +91,7 @@ class WidthTable:
 
     def asks_for(self, what: str) -> bool:
         """Whether ``diameter`` or ``radius`` follows from what was requested."""
-        return bool(TELLS[what] & set(self.widths.metrics))
+        return not implied_by(what).isdisjoint(self.widths.metrics)
 
 
 @dataclass(frozen=True, eq=False)

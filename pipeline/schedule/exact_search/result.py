@@ -8,12 +8,10 @@ import numpy as np
 
 from kernels.exact_search import EccentricityBounds, Question
 from kernels.types import NODE
+from pipeline.metrics import implied_by
 from pipeline.model.columns import one_row
 from pipeline.model.search.exact import ExactJob
 from pipeline.model.search.results import Widths
-
-_CENTER: tuple[Question, ...] = ("center", "eccentricities")
-_PERIPHERY: tuple[Question, ...] = ("periphery", "eccentricities")
 
 
 def widths_of(
@@ -47,9 +45,9 @@ def widths_of(
     for each in bounds:
         if not each.done:
             continue
-        if each.question in _CENTER and "center" in job.metrics:
+        if each.question in implied_by("center") and "center" in job.metrics:
             center = np.flatnonzero(own & (each.lower <= each.least[largest])).astype(NODE)
-        if each.question in _PERIPHERY and "periphery" in job.metrics:
+        if each.question in implied_by("periphery") and "periphery" in job.metrics:
             periphery = np.flatnonzero(own & (each.upper >= each.most[largest])).astype(NODE)
         if each.question == "eccentricities":
             counts = np.bincount(each.lower[own]).astype(np.int64)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from itertools import chain
+from itertools import chain, combinations
 
 import pytest
 
 from kernels.eccentricity.questions import QUESTIONS
+from kernels.exact_search import plan_questions
 from pipeline.metrics import (
     METRICS,
     WIDTH_METRICS,
     columns_of,
     compiled_work,
+    implied_by,
     names_for_all,
     own_kernels,
     tasks_of,
@@ -104,6 +106,15 @@ def test_metrics_become_tasks():
 
 def test_widths_are_the_questions_of_kernels_in_their_order():
     assert WIDTH_METRICS == QUESTIONS
+
+
+@pytest.mark.parametrize("n", range(1, len(WIDTH_METRICS) + 1))
+def test_planned_questions_imply_all_requested_metrics_and_no_other(n):
+    for requested in combinations(WIDTH_METRICS, n):
+        planned = plan_questions(requested)
+        assert set(planned) <= set(requested)
+        assert all(implied_by(name) & set(planned) for name in requested)
+        assert all(implied_by(name) & set(planned) == {name} for name in planned)
 
 
 def test_only_what_metrics_need_is_compiled():
