@@ -16,14 +16,12 @@ import orjson
 
 from pipeline.errors import StoreError
 from pipeline.model.columns import put_together, take_apart
-from pipeline.model.search.results import Figures, Measurement, SearchResults, Widths
+from pipeline.model.search.results import Measurement, findings_class
 from pipeline.store.held import KEEP_S, hand_over
 
 FOLDER = ".measured"  # below the folder of reports
 _COLUMNS = ["rows", "n_tasks", "n_retries", "wall_s"]
 _OBJECTS = ["device", "cluster", "busy_share", "distances_dir", "snapshot", "version", "lost"]
-# Kind of task -> class of what it finds; other kinds find figures.
-_FOUND: dict[str, type] = {"search": SearchResults, "widths": Widths, "weighted": Widths}
 
 
 def remove_old(folder: Path, now: float) -> None:
@@ -68,7 +66,7 @@ def _found(task: str, columns: dict[str, np.ndarray], plain: dict[str, Any]) -> 
     own = {key.removeprefix(prefix): columns[key] for key in columns if key.startswith(prefix)}
     if "metrics" in plain:
         plain["metrics"] = tuple(plain["metrics"])
-    return put_together(_FOUND.get(task, Figures), own, plain)
+    return put_together(findings_class(task), own, plain)
 
 
 def read_measurement(path: Path) -> tuple[Measurement, float]:

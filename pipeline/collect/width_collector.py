@@ -9,7 +9,7 @@ import numpy as np
 
 from pipeline.metrics import WIDTH_METRICS, columns_of, implied_by
 from pipeline.model.columns import concat, empty, take
-from pipeline.model.search.results import Figures, Widths
+from pipeline.model.search.results import Figures, Widths, findings_class
 from pipeline.model.search.tasks import WidthKind, WidthResults
 
 NOT_MEASURED = "the run ended before it was measured"
@@ -65,7 +65,7 @@ class WidthCollector:
 
     def _nothing(self) -> Widths | Figures:
         """The result of a task of this kind for no graph."""
-        if self.kind in ("widths", "weighted"):
+        if findings_class(self.kind) is Widths:
             asked = tuple(metric for metric in WIDTH_METRICS if metric in self.metrics)
             return empty(Widths, metrics=asked, is_weighted=self.kind == "weighted")
         columns = {c.name: np.empty(0, np.dtype(c.dtype)) for c in columns_of(self.kind)}

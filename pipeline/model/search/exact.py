@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from pipeline.metrics import WidthMetric
 from pipeline.model.search.results import Widths
-from pipeline.model.search.tasks import Device
-
-ExactKind = Literal["opening", "candidate", "path"]
+from pipeline.model.search.tasks import Device, ExactKind
 
 
 @dataclass(frozen=True, eq=False)

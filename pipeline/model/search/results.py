@@ -143,8 +143,18 @@ class Figures:
 
 
 Findings = SearchResults | Widths | Figures
-# Kind of task -> the field that a measurement has for it; other kinds are among its figures.
-_OWN_FIELDS = {"search": "results", "widths": "widths", "weighted": "weighted_widths"}
+# Kind of task -> the field that a measurement has for what it finds, and the class of that; other
+# kinds find figures.
+_OWN_FIELDS: dict[str, tuple[str, type[Findings]]] = {
+    "search": ("results", SearchResults),
+    "widths": ("widths", Widths),
+    "weighted": ("weighted_widths", Widths),
+}
+
+
+def findings_class(task: str) -> type[Findings]:
+    """Class of what one kind of task finds."""
+    return _OWN_FIELDS[task][1] if task in _OWN_FIELDS else Figures
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,12 +220,11 @@ class Measurement:
 
     def found(self) -> dict[str, Findings]:
         """Results by the kind of task that finds them; kinds not requested are missing."""
-        found = {"widths": self.widths, "weighted": self.weighted_widths, **self.figures}
-        searched: dict[str, Findings] = {"search": self.results}
-        return searched | {task: table for task, table in found.items() if table is not None}
+        own = {task: getattr(self, name) for task, (name, _) in _OWN_FIELDS.items()}
+        return {task: table for task, table in (own | self.figures).items() if table is not None}
 
     def with_found(self, found: dict[str, Any]) -> Measurement:
         """The same run with other results, by kind of task; missing kinds are None."""
         figures = {task: found[task] for task in found if task not in _OWN_FIELDS}
-        named: dict[str, Any] = {name: found.get(task) for task, name in _OWN_FIELDS.items()}
+        named: dict[str, Any] = {name: found.get(task) for task, (name, _) in _OWN_FIELDS.items()}
         return replace(self, **named, figures=figures)

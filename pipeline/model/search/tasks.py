@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -11,9 +11,11 @@ from pipeline.model.search.results import Figures, Widths
 
 Device = Literal["cpu", "gpu"]
 TaskKind = Literal["search", "pack", "shard"]
+TASK_KINDS: tuple[TaskKind, ...] = get_args(TaskKind)
+ExactKind = Literal["opening", "candidate", "path"]
 # Kind of a task as it ran -> the kind that metrics name, where several kinds answer them.
-ANSWERS = dict.fromkeys(("search", "pack", "shard"), "search") | dict.fromkeys(
-    ("widths", "opening", "candidate", "path"), "widths"
+ANSWERS = dict.fromkeys(TASK_KINDS, "search") | dict.fromkeys(
+    ("widths", *get_args(ExactKind)), "widths"
 )
 WidthKind = str  # widths, weighted, or that of a metric with its own kernel
 

@@ -22,14 +22,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from pipeline.model.columns.ragged import offsets, take_rows
-from pipeline.model.search.tasks import Device, SearchTask, TaskKind
+from pipeline.model.search.tasks import TASK_KINDS, Device, SearchTask, TaskKind
 from pipeline.schedule.plan.costs import DEFAULTS, DEVICES, LANES, Costs
 from pipeline.schedule.thresholds import THRESHOLDS, PlanThresholds
 
 MIN_LANES = 32  # a sweep of fewer sources costs nearly what one of 32 costs
 SWEEP_GAIN = 2.0  # below it, single searches: they finish one by one and balance better
 SHARD_SOURCES = {"cpu": 16_384, "gpu": 262_144}  # results of a few MB, and of some 30
-_KINDS: tuple[TaskKind, ...] = ("search", "pack", "shard")
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +38,7 @@ class Plan:
     Attributes
     ----------
     kind, device : (n_tasks,) int8
-        Position in ("search", "pack", "shard") and ("cpu", "gpu").
+        Position in TASK_KINDS and DEVICES.
     graph_start, graph_stop, source_start, source_stop : (n_tasks,) int64
         Which graphs and which of their sources.
     cost_s : (n_tasks,) float64
@@ -93,7 +92,7 @@ class Plan:
         graphs = slice(int(self.graph_start[i]), int(self.graph_stop[i]))
         first, last = int(self.source_start[i]), int(self.source_stop[i])
         ptr = self.source_ptr[graphs.start : graphs.stop + 1]
-        kind = _KINDS[self.kind[i]]
+        kind = TASK_KINDS[self.kind[i]]
         return SearchTask(
             kind=kind,
             snapshot=self.snapshot,
