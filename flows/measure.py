@@ -89,7 +89,7 @@ def measured(config: AnalyzeConfig) -> tuple[Path, State | None]:
     handover = new_handover(config)
     _, failure = result_or_failure(measure_stage(config, handover, return_state=True))
     if failure is not None and handover.exists():
-        get_run_logger().warning("%s; continuing with what was measured before", failure.message)
+        get_run_logger().warning("%s; continuing with the results so far", failure.message)
         failure = None
     return handover, failure
 

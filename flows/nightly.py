@@ -66,7 +66,7 @@ def _word(option: Option) -> Option:
     """An option as this command line takes it: inputs may come from their variable."""
     if not option.is_argument:
         return option
-    help = f"{option.help.rstrip('.')}; in the variable with {os.pathsep!r} between them."
+    help = f"{option.help.rstrip('.')}; separated by {os.pathsep!r} in the variable."
     return dataclasses.replace(option, metavar=None, help=help, show_variable=True)
 
 

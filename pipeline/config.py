@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.generate import MODELS, models_named, models_that_take
-from pipeline.metrics import METRICS, names_for_all
+from pipeline.metrics import METRICS, names_for_all, names_for_help
 from pipeline.model.choices import (
     MAX_ASN,
     NAME_PATTERN,
@@ -92,7 +92,7 @@ def _store(**other: Any) -> Any:
     return option(help="Folder of snapshots.", metavar="DIR", is_parameter=True, **other)
 
 
-def _snapshot(help: str = "Snapshot [date of the newest record; the newest].") -> Any:
+def _snapshot(help: str) -> Any:
     return option(
         default=None,
         help=help,
@@ -103,18 +103,19 @@ def _snapshot(help: str = "Snapshot [date of the newest record; the newest].") -
     )
 
 
-def _workers() -> Any:
+def _workers(help: str, **other: Any) -> Any:
     return option(
         default=None,
-        help="Processes [one per GPU or core].",
+        help=help,
         metavar="N",
         unit="processes",
         minimum=1,
+        **other,
     )
 
 
 def _asn(
-    help: str = "AS of inputs that name none (not: ASes to measure).",
+    help: str = "AS for inputs that name none (to choose ASes to measure, see analyze --asn).",
     parser: Callable[[Any], int] = asn_of_inputs,
 ) -> Any:
     return option(
@@ -137,6 +138,9 @@ def _ingresses(help: str = "Ingresses to draw if a topology has none.") -> Any:
     )
 
 
+_ONE_PER_GPU = "Processes [one per GPU, else one per core]."
+
+
 @dataclass(frozen=True)
 class IngestConfig:
     """Files to a snapshot."""
@@ -148,7 +152,7 @@ class IngestConfig:
         is_parameter=True,
     )
     store: Path = _store()
-    snapshot: str | None = _snapshot()  # None: the UTC date of the newest record
+    snapshot: str | None = _snapshot("Name of the snapshot [date of the newest record].")  # in UTC
     format: str | None = option(
         default=None,  # recognised by content
         help="Format [recognised by content].",
@@ -165,11 +169,11 @@ class IngestConfig:
         default=None, help="Names of ASes: JSON or text.", metavar="FILE"
     )
     aliases: Path | None = option(
-        default=None, help="ITDK nodes file: interfaces to routers.", metavar="FILE"
+        default=None, help="ITDK nodes file that groups interfaces into routers.", metavar="FILE"
     )
     allow_special: tuple[str, ...] = option(
         default=(),
-        help="Special-purpose prefix to admit (labs); repeatable.",
+        help="Special-purpose prefix to accept, for lab networks; repeatable.",
         metavar="PREFIX",
     )
     borders: Borders = option(default="elected", help="How the AS of an address is found.")
@@ -179,7 +183,7 @@ class IngestConfig:
     )
     asn: int | None = _asn()
     ingresses: int | None = _ingresses()
-    workers: int | None = _workers()  # None: one per core
+    workers: int | None = _workers("Processes [one per core].", shared_help=_ONE_PER_GPU)
 
 
 @dataclass(frozen=True)
@@ -188,7 +192,7 @@ class AnalyzeConfig:
 
     store: Path = _store()
     out: Path = option(help="Folder for reports.", metavar="DIR", is_parameter=True)
-    snapshot: str | None = _snapshot()  # None: the newest
+    snapshot: str | None = _snapshot("Snapshot to measure [the newest].")
     asns: tuple[int, ...] = option(
         default=(),  # every AS
         help="ASes to measure [all].",
@@ -201,8 +205,7 @@ class AnalyzeConfig:
     )
     metrics: tuple[str, ...] = option(
         default=("hops",),
-        help="hops; diameter, radius, center, periphery, eccentricities, each also as "
-        "weighted_...; effective_diameter; all: everything in hops.",
+        help=f"{names_for_help()}.",
         metavar="NAME,...",
         choices=("all", *METRICS),
         parser=metric_names,
@@ -227,7 +230,7 @@ class AnalyzeConfig:
         unset="auto",
     )
     schedule: Schedule = option(default="free", help="How tasks go to workers.")
-    workers: int | None = _workers()  # None: one per GPU, else one per core
+    workers: int | None = _workers(_ONE_PER_GPU)
     scheduler: str | None = option(
         default=None,
         help="Dask scheduler to run on, tcp://HOST:PORT.",
@@ -238,7 +241,7 @@ class AnalyzeConfig:
     verify: bool = option(default=False, help="Check each search with a certificate.")
     pages: bool = option(
         default=True,  # HTML; False: tables and report.json only
-        help="HTML pages, or only tables [pages].",
+        help="Write HTML pages, or tables only.",
         show_default=False,
     )
     version: str | None = None  # of the snapshot, as it was ingested; None: the one of today
@@ -308,7 +311,7 @@ class GenerateConfig:
     )
     max_ingresses: int = option(
         default=Parameters.max_ingresses,
-        help=f"Most ingresses per AS ({models_that_take('max_ingresses')}).",
+        help=f"Maximum number of ingresses per AS ({models_that_take('max_ingresses')}).",
         variable=None,
         metavar="N",
         unit="ingresses",
@@ -386,5 +389,5 @@ class ServeConfig:
         maximum=65535,
     )
     with_parent: bool = option(
-        default=False, help="End when the process that started it has ended.", variable=None
+        default=False, help="Stop when the parent process ends.", variable=None
     )

@@ -38,6 +38,8 @@ class Option:
     ----------
     help : str
         One line: what it means.
+    shared_help : str
+        The same for a command of several stages (``merged``); empty: as ``help``.
     variable : str or None
         Of the environment; None: none.
     metavar : str or None
@@ -87,6 +89,7 @@ class Option:
     pattern: str
     commas: bool
     unset: str
+    shared_help: str
     is_argument: bool
     is_parameter: bool
     show_variable: bool
@@ -219,6 +222,7 @@ def option(
     pattern: str = "",
     commas: bool = False,
     unset: str = "",
+    shared_help: str = "",
     is_argument: bool = False,
     is_parameter: bool = False,
     show_variable: bool = False,
@@ -297,7 +301,8 @@ def _merge(first: list[Option], second: list[Option]) -> list[Option]:
     for each in second:
         if each.name in names:
             place = names.index(each.name)
-            found += [*first[:place], *own, first[place]]
+            shared = replace(first[place], help=first[place].shared_help or first[place].help)
+            found += [*first[:place], *own, shared]
             first, names, own = first[place + 1 :], names[place + 1 :], []
         elif each.word not in words:
             own.append(each)
@@ -342,8 +347,8 @@ def _values(
         elif said:
             yield each.name, each.parse(said, str(each.variable))
         elif each.is_required:
-            variable = f", or set {each.variable}" if each.variable else ""
-            raise UsageError(f"missing parameter {each.name}: give it{variable}")
+            variable = f" or set {each.variable}" if each.variable else ""
+            raise UsageError(f"missing parameter {each.name}: pass it{variable}")
         else:
             yield each.name, each.default
 

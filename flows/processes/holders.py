@@ -101,7 +101,9 @@ class Seat:
                 os.close(descriptor)
                 raise
             logger.warning(
-                "%s: its disk knows no locks; make sure that only one runs at a time", self._path
+                "%s: its file system does not support locks; make sure that only one runs "
+                "at a time",
+                self._path,
             )
         except BaseException:  # asked to stop while waiting
             os.close(descriptor)

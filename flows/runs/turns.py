@@ -64,13 +64,13 @@ def turn(store: Path) -> Iterator[None]:
     place = _soon(waiting, me)
     if place is None:
         raise Overlapping(
-            f"{_words(working)} works on {store} and {_words(waiting)} waits: "
-            "start another when that one is running"
+            f"{_words(working)} is running on {store} and {_words(waiting)} is waiting: "
+            f"start another once {_words(waiting)} is running"
         )
     try:
         held = working.take(me)
         if held is None:
-            with _shown_as_waiting(f"waits for {_words(working)}, which works on {store}"):
+            with _shown_as_waiting(f"waiting for {_words(working)}, which is running on {store}"):
                 held = working.take(me, wait=True)
     finally:
         os.close(place)

@@ -96,8 +96,8 @@ def checked_questions(questions: Sequence[Question]) -> tuple[Question, ...]:
     """The questions, each once, in the order of QUESTIONS; GraphError for an unknown one."""
     unknown = [question for question in questions if question not in QUESTIONS]
     if unknown or not questions:
-        what = repr(unknown[0]) if unknown else "none"
-        raise GraphError(f"questions: {what} is unknown; ask for some of {', '.join(QUESTIONS)}")
+        what = f"unknown question {unknown[0]!r}" if unknown else "no question"
+        raise GraphError(f"{what}; use one of {', '.join(QUESTIONS)}")
     return tuple(question for question in QUESTIONS if question in questions)
 
 

@@ -73,9 +73,9 @@ def _with_asn(topology: Topology, asn: int | None) -> Topology:
     without = topology.node_asn == NO_ASN
     if asn is None:
         if topology.n_nodes and without.all():
-            raise UsageError(
-                f"no AS is named ({number(topology.n_nodes, 'router')}): give one with --asn N"
-            )
+            n_nodes = topology.n_nodes
+            none = f"none of the {n_nodes:,} routers has an" if n_nodes > 1 else "the router has no"
+            raise UsageError(f"{none} AS: give one with --asn N")
         return topology
     return replace(topology, node_asn=np.where(without, np.int64(asn), topology.node_asn))
 

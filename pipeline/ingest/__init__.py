@@ -83,7 +83,7 @@ def check_format(name: str | None) -> None:
     """Raise UsageError unless ``name`` is a key of FORMATS, or None."""
     if name is not None and name not in FORMATS:
         known = ", ".join(FORMATS)
-        raise UsageError(f"unknown format {name!r}; --format takes one of: {known}")
+        raise UsageError(f"unknown format {name!r}; --format accepts: {known}")
 
 
 def claims_a_format(path: Path) -> bool:
@@ -110,7 +110,7 @@ def _match(path: Path, head: bytes) -> str:
     matches = [name for name, format in FORMATS.items() if format.load().sniff(head)]
     known = ", ".join(FORMATS)
     if not matches:
-        raise FormatError(path, "", f"of no known format; --format takes one of: {known}")
+        raise FormatError(path, "", f"unknown format; --format accepts: {known}")
     if len(matches) > 1:
         could_be = " or ".join(matches)
         raise FormatError(path, "", f"could be {could_be}: select one with --format")

@@ -217,6 +217,17 @@ def names_for_all() -> tuple[str, ...]:
     return tuple(name for name, metric in METRICS.items() if metric.in_all)
 
 
+def names_for_help() -> str:
+    """What users can name, in one line; a question by weight stands with the same one in hops."""
+    plain = [name for name in METRICS if not name.startswith(WEIGHTED)]
+    in_both = [name for name in plain if WEIGHTED + name in METRICS]
+    others = [name for name in plain if name not in in_both]
+    return (
+        f"{', '.join(others)}; {', '.join(in_both)}, each also with the prefix {WEIGHTED}; "
+        f"all: those without {WEIGHTED}"
+    )
+
+
 def tasks_of(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
     """Kinds of tasks that metrics need -> names of metrics in each; unknown names are left out.
 

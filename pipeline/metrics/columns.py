@@ -133,7 +133,7 @@ _WIDTHS = (
         "n_center",
         "int64",
         "nodes",
-        "nodes whose eccentricity is the radius; null if not requested or not known. They are "
+        "nodes whose eccentricity is the radius; null if not requested or unknown. They are "
         "listed in `nodes/<asn>.parquet`",
     ),
     Column("n_periphery", "int64", "nodes", "nodes whose eccentricity is the diameter, likewise"),
@@ -173,14 +173,14 @@ _WIDTHS = (
         "eccentricity",
         "int32",
         "hops",
-        "hops to the farthest node of its own component; null if not requested or not known",
+        "hops to the farthest node of its own component; null if not requested or unknown",
         "nodes",
     ),
     Column(
         "in_center",
         "bool",
         "",
-        "of the largest component; null if not requested or not known",
+        "of the largest component; null if not requested or unknown",
         "nodes",
     ),
     Column("in_periphery", "bool", "", "likewise", "nodes"),

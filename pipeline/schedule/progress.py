@@ -54,7 +54,9 @@ class RunProgress:
                 "%s is one task of about %s; to shorten it: %s", task.name, duration(cost_s), helps
             )
         if len(long) > N_NAMED:
-            log.warning("%s more of over 10 min each", number(len(long) - N_NAMED, "task"))
+            n_more = len(long) - N_NAMED
+            tasks = number(n_more, "more task")
+            log.warning("%s of over 10 min%s", tasks, "" if n_more == 1 else " each")
 
     def ended(self, task: Any, n_units: int, is_exact: bool) -> None:
         """A task has come back; ``n_units`` of the run's are done by now."""

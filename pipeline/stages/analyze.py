@@ -220,7 +220,10 @@ def _warnings(snapshot: Snapshot, measurement: Measurement) -> list[str]:
     lines = failure_warnings(_failed(snapshot, measurement))
     n_no_ingress = int(np.count_nonzero(snapshot.n_ingresses[measurement.rows] == 0))
     if n_no_ingress and "hops" in measurement.metrics:
-        lines.append(f"no ingress in {number(n_no_ingress, 'AS')}: not searched")
+        verbs = ("has", "was") if n_no_ingress == 1 else ("have", "were")
+        lines.append(
+            f"{number(n_no_ingress, 'AS')} {verbs[0]} no ingress and {verbs[1]} not searched"
+        )
     return lines + loss_warnings(measurement.cluster.get("lost_workers", []))
 
 

@@ -101,7 +101,7 @@ def _check_apart(out: Path, store: Path, inputs: Iterable[Path]) -> None:
         if holds or lies_in:
             how = "is" if holds and lies_in else "holds" if holds else "lies in"
             raise UsageError(
-                f"--out {out}: {how} the {what} {path}, which a report could replace; give a "
+                f"--out {out}: {how} the {what} {path}, which a report might overwrite; give a "
                 "folder outside the store and the inputs"
             )
 

@@ -30,7 +30,8 @@ def unmapped_text(share: MappedShare) -> str:
     shown = mapped_text(share.n_addrs, share.n_mapped)
     n_admitted = share.n_mapped - share.n_in_as
     if n_admitted:
-        shown += f", {n_admitted:,} of them only by --allow-special: no prefix table covers them"
+        shown += f", {n_admitted:,} of these only through --allow-special, since no prefix table "
+        shown += "covers them"
     shown += "; largest prefixes without an AS: "
     shown += ", ".join(f"{name} ({n:,})" for name, n in share.largest)
     helps = [(n, f"--allow-special {name}") for name, n in share.special[:MAX_RANGES]]
@@ -86,11 +87,12 @@ def loss_warnings(lost: Sequence[Mapping[str, Any]]) -> list[str]:
     ]
     if len(lost) > len(shown):
         shown.append(f"{len(lost) - len(shown):,} more")
-    return [f"{number(len(lost), 'worker')} lost, the tasks tried again: {'; '.join(shown)}"]
+    tasks = "its tasks were" if len(lost) == 1 else "their tasks were"
+    return [f"{number(len(lost), 'worker')} lost, {tasks} retried: {'; '.join(shown)}"]
 
 
 def failure_warnings(failed: Mapping[int, str]) -> list[str]:
-    """Lines on ASes of which something was not measured: one a reason, with how many have it.
+    """Lines on ASes of which something was not measured: one per reason, with how many have it.
 
     Parameters
     ----------
@@ -120,4 +122,4 @@ def _failure_line(asns: list[int], failed: Mapping[int, str]) -> str:
         return f"{first}: {failed[asns[0]]}"
     if len({failed[asn] for asn in asns}) == 1:
         return f"{number(len(asns), 'AS')} ({first} and others): {failed[asns[0]]}"
-    return f"{number(len(asns), 'AS')}, numbers those of {first}: {failed[asns[0]]}"
+    return f"{number(len(asns), 'AS')} (numbers shown are for {first}): {failed[asns[0]]}"

@@ -125,7 +125,7 @@ def _wrong_words(error: TyperException) -> str:
     words = error.format_message() if hasattr(error, "format_message") else str(error)
     variable = getattr(getattr(error, "param", None), "envvar", None)
     if words.startswith("Missing") and variable:
-        words = f"{words.rstrip('.')}: give it, or set {variable}"
+        words = f"{words.rstrip('.')}: pass it or set {variable}"
     return " ".join(words.split())
 
 

@@ -138,7 +138,7 @@ def _widths_of(summary: AnalyzeSummary) -> str:
         totals = summary.report.totals.get(name)
         if totals:
             n_ases = totals["n_exact"] + totals["n_not_exact"]
-            lacks = ((totals["n_not_exact"], "not exact"), (totals["n_unknown"], "more unknown"))
+            lacks = ((totals["n_not_exact"], "not exact"), (totals["n_unknown"], "unknown"))
             lacking = ", ".join(f"{n:,} {lack}" for n, lack in lacks if n)
             text += f", {what} of {number(n_ases, 'AS')}{f' ({lacking})' if lacking else ''}"
     return text
@@ -186,10 +186,14 @@ def print_calibration(calibration: Calibration, path: Path) -> None:
         print_line("No GPU: searches run on cores")
     else:
         for n_searches, n_nodes in _crossings(calibration).items():
-            where = "never wins" if n_nodes is None else f"wins from {number(n_nodes, 'router')} on"
+            where = (
+                "is never faster"
+                if n_nodes is None
+                else f"is faster from {number(n_nodes, 'router')} on"
+            )
             searches = number(int(n_searches), "search")
             print_line(f"{searches} of an AS: the GPU, including the transfer, {where}")
-    print_line(f"Saved in {path}; runs use it ({calibration.wall_s:.0f} s)")
+    print_line(f"Saved in {path}; later runs will use it ({calibration.wall_s:.0f} s)")
 
 
 def print_json(facts: dict) -> None:

@@ -237,7 +237,7 @@ def test_runs_take_turns_and_outlive_a_restart_of_the_server_and_a_killed_one_is
         words = [sys.executable, "-m", "flows.nightly", *given["inputs"]]
         words += ["--store", store, "--out", served.out]
         with subprocess.Popen(words, env=served.environment, stderr=subprocess.PIPE) as by_hand:
-            assert b"waits for the test (process " in by_hand.stderr.readline()
+            assert b"waiting for the test (process " in by_hand.stderr.readline()
             start_page = f"{served.reports_url}/"
             wait_until(lambda: ": Waiting</li>" in get(start_page))
             by_hand.kill()
@@ -245,12 +245,12 @@ def test_runs_take_turns_and_outlive_a_restart_of_the_server_and_a_killed_one_is
 
         second = served.start(**given)
         wait_until(lambda: served.state(second)["name"] == "Waiting")
-        assert "waits for the test (process " in served.state(second)["message"]
+        assert "waiting for the test (process " in served.state(second)["message"]
         third = served.start(**given)
         wait_until(lambda: served.state(third)["type"] == "CANCELLED")
         assert served.state(third)["name"] == "Overlapping"
         assert re.search(
-            rf"the test \(.* works on .* and run {second['name']} \(.* waits",
+            rf"the test \(.* is running on .* and run {second['name']} \(.* is waiting",
             served.state(third)["message"],
         )
         wait_until(lambda: "Overlapping" in served.said(third))  # lines come a moment later

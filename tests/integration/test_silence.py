@@ -79,7 +79,7 @@ def test_a_worker_that_is_stopped_with_results_holds_nobody_back(tmp_path, conne
     }
     reasons = {str(attempt.error) for outcome in found.values() for attempt in outcome.failed}
     assert reasons  # it did hold something
-    assert all("could not be fetched" in r or "no sign of life" in r for r in reasons)
+    assert all("could not be fetched" in r or "does not respond" in r for r in reasons)
 
 
 def test_a_scheduler_that_is_stopped_ends_the_run(tmp_path, connected):

@@ -16,7 +16,7 @@ from flows.runs.handover import read_measurement, write_measurement
 from pipeline.cli import main
 from pipeline.config import AnalyzeConfig
 from pipeline.graphs import build_graphs
-from pipeline.metrics import METRICS, Metric
+from pipeline.metrics import METRICS, Metric, names_for_help
 from pipeline.metrics.columns import Column
 from pipeline.report.pages import html
 from pipeline.stages.analyze import measure_stage
@@ -163,6 +163,12 @@ def test_flows_hand_it_over(store, scheduler, tmp_path):
         np.testing.assert_array_equal(back.figures["degrees"].columns[name], values)
 
 
+@pytest.mark.usefixtures("_registered")
+def test_help_names_it():
+    assert "mean_degree" in names_for_help().partition(";")[0].split(", ")
+
+
 def test_without_its_row_nobody_knows_it(store, scheduler, tmp_path, capsys):
+    assert "mean_degree" not in names_for_help()
     assert analyze(store, tmp_path, scheduler, "mean_degree") == 2
     assert "mean_degree" in capsys.readouterr().err

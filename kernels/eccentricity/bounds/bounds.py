@@ -88,7 +88,7 @@ class EccentricityBounds:
         known: np.ndarray | None = None,
     ):
         if question not in QUESTIONS:
-            raise GraphError(f"question {question!r} is unknown; ask for one of {QUESTIONS}")
+            raise GraphError(f"unknown question {question!r}; use one of {QUESTIONS}")
         self.question = question
         self._code = QUESTIONS.index(question)
         n_nodes = len(component)

@@ -107,7 +107,7 @@ class WeightedBounds:
     def ask(self, question: Question) -> None:
         """Ask this from now on. What is known stays known, and an answer that was found stays."""
         if question not in QUESTIONS:
-            raise GraphError(f"question {question!r} is unknown; ask for one of {QUESTIONS}")
+            raise GraphError(f"unknown question {question!r}; use one of {QUESTIONS}")
         self.question = question
         self._code = QUESTIONS.index(question)
         self._refresh()

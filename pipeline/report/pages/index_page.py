@@ -174,7 +174,11 @@ def _facts(
     )
     for table in summary.widths.tables:
         found = totals[f"{table.prefix}widths"]
-        cut = f", cut short in {found['n_not_exact']:,}" if found["n_not_exact"] else ""
+        cut = (
+            f", stopped early in {number(found['n_not_exact'], 'AS')}"
+            if found["n_not_exact"]
+            else ""
+        )
         cut += f", unknown in {found['n_unknown']:,}" if found["n_unknown"] else ""
         facts.append(
             (
@@ -187,7 +191,7 @@ def _facts(
         facts.append(("without ingress", number(totals["n_without_ingress"], "AS")))
     if totals["n_failed"] or totals["n_partial"]:
         facts.append(
-            ("not whole", f"{totals['n_failed']:,} failed, {totals['n_partial']:,} partial")
+            ("incomplete", f"{totals['n_failed']:,} failed, {totals['n_partial']:,} partial")
         )
     if busy_share:
         shares = list(busy_share.values())

@@ -242,7 +242,7 @@ def _await_workers(client: Client, address: str) -> None:
     while not ask_scheduler(client, lambda: client.scheduler.ncores(), ANSWER_S):
         if time.monotonic() > deadline:
             raise UsageError(
-                f"--scheduler {address}: it has no worker, and none joined within "
+                f"--scheduler {address}: it has no worker and none joined within "
                 f"{WORKERS_S:.0f} s; start some with: dask worker {address} --host HOST"
             )
         time.sleep(0.2)

@@ -212,7 +212,9 @@ def _find_path(task: ExactTask) -> ExactPath:
     check_levels(graph.indptr, graph.indices, source, level)
     ends = np.flatnonzero(level == task.length)
     if not len(ends):
-        raise CheckError(f"no node is {task.length} hops from node {source}, which was proved")
+        raise CheckError(
+            f"no node is {task.length} hops from node {source}, although a bound proves that one is"
+        )
     path = [int(ends[0])]
     while path[-1] != source:
         neighbours = graph.indices[graph.indptr[path[-1]] : graph.indptr[path[-1] + 1]]

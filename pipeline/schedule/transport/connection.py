@@ -247,7 +247,7 @@ class Connection:
                 if not names:
                     break
         except Exception as error:
-            reason = f"could not be fetched from worker {worker} in {self.limits.fetch_s:.0f} s"
+            reason = f"could not be fetched from worker {worker} within {self.limits.fetch_s:.0f} s"
             if not isinstance(error, TimeoutError):
                 reason = f"could not be fetched from worker {worker}: {error}"
             elif worker in self._heard:

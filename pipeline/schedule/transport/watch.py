@@ -164,10 +164,10 @@ class Watch:
     def _fault(self, worker: str, since: float, status: str, now: float) -> tuple[str, str] | None:
         """What is wrong with a worker that was given a task at ``since``: kind and text."""
         if status == "silent":
-            return status, f"worker {worker} gives no sign of life (stopped or cut off)"
+            return status, f"worker {worker} does not respond (stopped or cut off)"
         if status == "mute":
             return status, (
-                f"worker {worker} gives no result and no sign of life (stopped or cut off)"
+                f"worker {worker} gives no result and does not respond (stopped or cut off)"
             )
         if status == "paused":
             paused_s = now - max(self.paused_since[worker], since)
@@ -186,8 +186,8 @@ class Watch:
     def _nobody_left(self) -> str:
         came = f"and none joined within {self.limits.no_worker_s:.0f} s"
         if not self.given_up:
-            return f"no worker is left, {came}"
-        return f"no working worker is left, {came}: " + "; ".join(
+            return f"no worker is left {came}"
+        return f"no working worker is left {came}: " + "; ".join(
             fault.text for fault in self.given_up.values()
         )
 

@@ -89,7 +89,7 @@ def test_an_input_that_looks_like_an_option_is_a_file():
 @pytest.mark.parametrize(
     ("parameters", "says"),
     [
-        ({"store": "s", "out": "o"}, "missing parameter inputs: give it, or set HOPSCOPE_INPUTS"),
+        ({"store": "s", "out": "o"}, "missing parameter inputs: pass it or set HOPSCOPE_INPUTS"),
         ({"inputs": ["x"], "out": "o"}, "missing parameter store"),
         (ENOUGH | {"options": {"colour": "red"}}, "no such parameter: colour"),
         (ENOUGH | {"options": {"colour": False}}, "no such parameter: colour"),
@@ -121,7 +121,7 @@ def test_a_wrong_variable_is_named(monkeypatch):
     [
         (["a", "--store", "s", "--out", "o", "--pack", "0"], "--pack takes auto or a whole number"),
         (["a", "--store", "s", "--out", "o", "--pcak", "1"], "--pcak"),
-        (["a", "--out", "o"], "Missing option '--store': give it, or set HOPSCOPE_STORE"),
+        (["a", "--out", "o"], "Missing option '--store': pass it or set HOPSCOPE_STORE"),
     ],
 )
 def test_a_wrong_word_is_named(words, says):

@@ -113,6 +113,13 @@ def test_two_stages_make_one_command_in_the_order_of_both():
     assert names.index("ingresses") < names.index("metrics") < names.index("workers")
 
 
+def test_workers_of_two_stages_are_those_of_both():
+    (shared,) = (each for each in merged(IngestConfig, AnalyzeConfig) if each.name == "workers")
+    (alone,) = (each for each in merged(IngestConfig) if each.name == "workers")
+    assert "GPU" in shared.help
+    assert "GPU" not in alone.help
+
+
 @dataclass(frozen=True)
 class Toy:
     must: int = option(help="A number.", minimum=1, maximum=9)
@@ -169,7 +176,7 @@ def test_what_is_wrong_is_refused_by_the_name_it_was_given_by(name, given, says)
 def test_an_unknown_or_missing_parameter_is_named():
     with pytest.raises(UsageError, match="no such parameter: inside"):
         values(options_of(Toy), {"must": 1, "inside": 2}, {})
-    with pytest.raises(UsageError, match="missing parameter must: give it, or set HOPSCOPE_MUST"):
+    with pytest.raises(UsageError, match="missing parameter must: pass it or set HOPSCOPE_MUST"):
         values(options_of(Toy), {}, {})
     assert values(options_of(Toy), {}, {"HOPSCOPE_MUST": "2", "HOPSCOPE_SHARE": ""})["must"] == 2
 

@@ -27,11 +27,11 @@ def test_second_run_waits_for_the_first_and_a_third_is_refused(tmp_path, capsys)
         with turn(store):
             done.append("second")
 
-    third = pytest.raises(Overlapping, match=r"a run .* works on .* and a run .* waits")
+    third = pytest.raises(Overlapping, match=r"a run .* is running on .* and a run .* is waiting")
     with turn(store):
         waiting = threading.Thread(target=second)
         waiting.start()
-        while "waits for a run (process" not in said:
+        while "waiting for a run (process" not in said:
             assert waiting.is_alive()
             a_moment.wait(0.01)
             said += capsys.readouterr().err

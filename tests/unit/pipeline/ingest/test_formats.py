@@ -53,10 +53,10 @@ def test_an_unknown_file_is_named_with_what_there_is(tmp_path):
     path = tmp_path / "letter.txt"
     path.write_text("Dear all,\n")
     report = ReadReport(str(path))
-    with pytest.raises(FormatError, match=r"letter\.txt.*of no known format.*warts.*brite"):
+    with pytest.raises(FormatError, match=r"letter\.txt.*unknown format.*warts.*brite"):
         open_reader(path, report)
     assert report.status == "rejected"
-    assert "of no known format" in report.error
+    assert "unknown format" in report.error
     assert report.size_bytes == 10
     assert report.sha256 == hashlib.sha256(b"Dear all,\n").hexdigest()
 

@@ -65,10 +65,10 @@ def test_a_name_that_claims_the_toy_format_is_an_error_where_the_content_is_of_n
     (folder / "c.txt").write_bytes(b"Dear all,\n")
     assert run("ingest", folder, *LAB, "--store", tmp_path / "store") == 1
     said = capsys.readouterr()
-    named = [line for line in (said.out + said.err).splitlines() if "of no known format" in line]
+    named = [line for line in (said.out + said.err).splitlines() if "unknown format" in line]
     assert len(named) == 1
     assert "b.toy.gz" in named[0]
-    assert named[0].endswith(f"--format takes one of: {', '.join(FORMATS)}")
+    assert named[0].endswith(f"--format accepts: {', '.join(FORMATS)}")
     assert "toy" in FORMATS
 
 

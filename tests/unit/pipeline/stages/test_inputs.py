@@ -78,7 +78,7 @@ def test_a_forced_format_leaves_what_is_no_measurement_in_a_folder_alone(tmp_pat
 
 
 def test_an_unknown_format_is_said_at_once(tmp_path):
-    with pytest.raises(UsageError, match=r"unknown format 'wart'; --format takes one of: warts"):
+    with pytest.raises(UsageError, match=r"unknown format 'wart'; --format accepts: warts"):
         find_inputs([ATLAS], "wart", tmp_path)
 
 

@@ -30,7 +30,7 @@ def test_an_as_alone_with_its_reason_is_named():
 def test_reasons_that_differ_in_numbers_alone_are_one_and_say_whose_numbers():
     failed = {10: "3 of its 12 links have none", 20: "1 of its 7 links have none"}
     assert failure_warnings(failed) == [
-        "2 ASes, numbers those of AS10: 3 of its 12 links have none"
+        "2 ASes (numbers shown are for AS10): 3 of its 12 links have none"
     ]
 
 
@@ -38,11 +38,11 @@ def test_lost_workers_are_named_with_time_and_tasks():
     lost = [{"worker": f"tls://127.0.0.1:{i}", "at": 1e9 + i, "n_tasks": i} for i in range(1, 8)]
     assert loss_warnings([]) == []
     assert loss_warnings(lost[:1]) == [
-        "1 worker lost, the tasks tried again: "
+        "1 worker lost, its tasks were retried: "
         "tls://127.0.0.1:1 at 2001-09-09 01:46:41 UTC with 1 task"
     ]
     (line,) = loss_warnings(lost)
-    assert line.startswith("7 workers lost, the tasks tried again: tls://127.0.0.1:1 at")
+    assert line.startswith("7 workers lost, their tasks were retried: tls://127.0.0.1:1 at")
     assert line.endswith("127.0.0.1:5 at 2001-09-09 01:46:45 UTC with 5 tasks; 2 more")
 
 

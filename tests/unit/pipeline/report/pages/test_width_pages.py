@@ -88,7 +88,7 @@ def test_an_interval_is_shown_as_one(tmp_path):
     index = summary.index.read_text()
     assert '<td class="diameter">3\u201313<td class="radius">6\u20137' in index
     assert re.search(r"largest diameter</dt><dd>3\u201313 <small>not exact", index)
-    assert "exact in 2 ASes, cut short in 1; 30 searches" in index
+    assert "exact in 2 ASes, stopped early in 1 AS; 30 searches" in index
     columns = json.loads((summary.path / "ases.js").read_text()[len("hopscope.load(") : -3])
     assert columns["diameter"] == [None, 2, 0]
     assert (columns["diameter_lower"], columns["diameter_upper"]) == ([3, 2, 0], [13, 2, 0])
