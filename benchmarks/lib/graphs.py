@@ -15,8 +15,8 @@ from kernels import CSRGraph, Shard
 from pipeline.generate.barabasi_albert import attach_all, barabasi_albert_graph
 from pipeline.generate.csr import csr_from_links
 from pipeline.generate.grid import grid_graph
-from pipeline.generate.random_words import stream_start, word_at
 from pipeline.generate.threads import call_each
+from pipeline.model.random_words import stream_start, word_at
 
 # Of an RMAT graph, as the Graph500 has them: where both ends lie in the first half of the nodes,
 # the one, the other; 2 ** 32 is sure.

@@ -25,8 +25,8 @@ from kernels import CSRGraph
 from pipeline.errors import UsageError
 from pipeline.generate.csr import csr_from_links, shuffled_ids
 from pipeline.generate.plane import with_geometry
-from pipeline.generate.random_words import below, stream_start, word_at
 from pipeline.generate.threads import call_each
+from pipeline.model.random_words import below, stream_start, word_at
 from pipeline.model.synthetic import Parameters
 from pipeline.model.topology import NO_ASN, Topology
 

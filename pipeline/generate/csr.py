@@ -13,8 +13,8 @@ from numba import njit
 
 from kernels import CSRGraph
 from kernels.host import n_cores
-from pipeline.generate.random_words import draw_below, start_stream
 from pipeline.generate.threads import call_each
+from pipeline.model.random_words import draw_below, start_stream
 
 SHUFFLE_KEY = np.uint64(1 << 42)  # streams apart from those that draw links, keyed by graph
 ONE_BUCKET = 31  # as ``shift``: all rows

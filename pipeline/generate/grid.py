@@ -19,7 +19,7 @@ from pipeline.errors import UsageError
 from pipeline.generate.barabasi_albert import MAX_LINKS
 from pipeline.generate.csr import csr_from_links
 from pipeline.generate.plane import with_geometry
-from pipeline.generate.random_words import draw_below, start_stream
+from pipeline.model.random_words import draw_below, start_stream
 from pipeline.model.synthetic import Parameters
 from pipeline.model.topology import NO_ASN, Topology
 

@@ -38,10 +38,10 @@ from pipeline.generate.csr import (
     split_by_bucket,
 )
 from pipeline.generate.plane import with_geometry
-from pipeline.generate.random_words import draw_below, start_stream, stream_start
 from pipeline.generate.size_law import as_sizes, n_ingresses
 from pipeline.generate.threads import call_each
 from pipeline.model.graphs import GraphSet
+from pipeline.model.random_words import draw_below, start_stream, stream_start
 from pipeline.model.synthetic import MAX_INGRESSES, SMALLEST, Parameters
 from pipeline.model.topology import Topology
 

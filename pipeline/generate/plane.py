@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pipeline.generate.random_words import draw_below, draw_unit, start_stream
+from pipeline.model.random_words import draw_below, draw_unit, start_stream
 from pipeline.model.topology import Topology
 
 PLANE_SIDE = 1000  # cells; BRITE's HS. Grows so that no more than a quarter of the cells is taken

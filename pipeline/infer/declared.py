@@ -21,12 +21,11 @@ import numpy as np
 from pipeline.errors import UsageError
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.columns.ragged import offsets
+from pipeline.model.random_words import GOLDEN, mix_words
 from pipeline.model.topology import NO_ASN, IngressTable, Topology
 from pipeline.model.words import number
 
 DRAW_SEED = 20260
-
-_GOLDEN = np.uint64(0x9E37_79B9_7F4A_7C15)
 
 
 def declare(topology: Topology, *, asn: int | None, ingresses: int | None) -> Topology:
@@ -112,11 +111,8 @@ def _draw(topology: Topology, table: IngressTable, n_each: int) -> np.ndarray:
 
 
 def _hash(words: np.ndarray) -> np.ndarray:
-    """The SplitMix64 finaliser (Steele, Lea, Flood 2014): a bijection that mixes all bits."""
-    words = words + _GOLDEN
-    words = (words ^ (words >> np.uint64(30))) * np.uint64(0xBF58_476D_1CE4_E5B9)
-    words = (words ^ (words >> np.uint64(27))) * np.uint64(0x94D0_49BB_1331_11EB)
-    return words ^ (words >> np.uint64(31))
+    """The first word of the stream that starts at each word."""
+    return mix_words(words + GOLDEN)
 
 
 def _merge(table: IngressTable, drawn: np.ndarray) -> IngressTable:

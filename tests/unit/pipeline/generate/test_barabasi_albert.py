@@ -16,7 +16,7 @@ from pipeline.generate.barabasi_albert import (
     n_links,
 )
 from pipeline.generate.csr import csr_from_links, shuffled_ids
-from pipeline.generate.random_words import below, draw, start_stream, stream_start, word_at
+from pipeline.model.random_words import below, draw, start_stream, stream_start, word_at
 from tests.soak import examples
 
 

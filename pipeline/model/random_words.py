@@ -1,4 +1,4 @@
-"""Random 64-bit words inside compiled code: the same on every machine and in every version.
+"""Random 64-bit words, mostly inside compiled code: the same on every machine and in every version.
 
 SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014). A
 stream is one uint64 in an array of length 1; streams of different keys are independent. Any word
@@ -10,25 +10,27 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-_GOLDEN = np.uint64(0x9E37_79B9_7F4A_7C15)
+GOLDEN = np.uint64(0x9E37_79B9_7F4A_7C15)
 _MIX1 = np.uint64(0xBF58_476D_1CE4_E5B9)
 _MIX2 = np.uint64(0x94D0_49BB_1331_11EB)
 _S27, _S30, _S31, _S32 = np.uint64(27), np.uint64(30), np.uint64(31), np.uint64(32)
 _S11, _ONE = np.uint64(11), np.uint64(1)
 
 
-@njit(cache=True, nogil=True)
-def mix(word):
-    """The finaliser: a bijection of uint64 that mixes all bits."""
-    word = (word ^ (word >> _S30)) * _MIX1
-    word = (word ^ (word >> _S27)) * _MIX2
-    return word ^ (word >> _S31)
+def mix_words(words):
+    """The finaliser: a bijection of uint64 that mixes all bits; of one word or an array."""
+    words = (words ^ (words >> _S30)) * _MIX1
+    words = (words ^ (words >> _S27)) * _MIX2
+    return words ^ (words >> _S31)
+
+
+mix = njit(cache=True, nogil=True)(mix_words)  # the same in compiled code, of one word
 
 
 @njit(cache=True, nogil=True)
 def stream_start(seed, key):
     """State at the start of the stream of (seed, key), all uint64."""
-    return mix(mix(seed + _GOLDEN) ^ (key + _GOLDEN))
+    return mix(mix(seed + GOLDEN) ^ (key + GOLDEN))
 
 
 @njit(cache=True, nogil=True)
@@ -40,13 +42,13 @@ def start_stream(state, seed, key):
 @njit(cache=True, nogil=True)
 def word_at(start, number):
     """Word ``number`` (int64, from 0) of the stream that starts at ``start``; uint64."""
-    return mix(start + (np.uint64(number) + _ONE) * _GOLDEN)
+    return mix(start + (np.uint64(number) + _ONE) * GOLDEN)
 
 
 @njit(cache=True, nogil=True)
 def draw(state):
     """Next word, uint64."""
-    state[0] += _GOLDEN
+    state[0] += GOLDEN
     return mix(state[0])
 
 
