@@ -31,6 +31,7 @@ from pipeline.errors import UsageError
 from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED
 from pipeline.model.mapped import mapped_of
 from pipeline.model.origins import origins_of
+from pipeline.model.packages import GPU_PACKAGES, PACKAGES
 from pipeline.model.search.results import Measurement
 from pipeline.model.words import node_words
 from pipeline.report.escaping import printable
@@ -59,8 +60,6 @@ _TABLE = {
     "n_unreached": "unreached",
     "n_candidates": "candidates",
 }
-
-_PACKAGES = ("numpy", "numba", "pyarrow", "dask", "distributed", "cupy-cuda13x", "dask-cuda")
 
 
 @dataclass(frozen=True)
@@ -303,7 +302,7 @@ def _table(summary: Summary, nouns: str) -> tuple[tuple[str, ...], list[tuple]]:
 
 def _versions() -> dict[str, str]:
     found = {"hopscope": __version__, "python": platform.python_version()}
-    for package in _PACKAGES:
+    for package in (*PACKAGES, *GPU_PACKAGES):
         try:
             found[package] = version(package)
         except PackageNotFoundError:  # an extra that is not installed

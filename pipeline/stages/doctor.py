@@ -14,14 +14,12 @@ from pathlib import Path
 from kernels.host import compile_cpu, n_cores
 from pipeline import __version__
 from pipeline.errors import StoreError
+from pipeline.model.packages import GPU_PACKAGES, PACKAGES
 from pipeline.model.progress import ProgressCallback, no_progress
 from pipeline.model.words import number
 from pipeline.schedule.calibrate.file import save
 from pipeline.schedule.calibrate.measure import Calibration, calibrate
 from pipeline.store import check_store, leftovers, remove_leftovers
-
-PACKAGES = ("numpy", "numba", "pyarrow", "dask", "distributed", "prefect")
-GPU_PACKAGES = ("dask-cuda", "cupy-cuda13x")
 
 
 @dataclass(frozen=True)
@@ -41,7 +39,7 @@ def _version(package: str) -> str | None:
 
 
 def _packages() -> Finding:
-    versions = {package: _version(package) for package in PACKAGES}
+    versions = {package: _version(package) for package in (*PACKAGES, "prefect")}
     missing = [package for package, version in versions.items() if version is None]
     text = ", ".join(f"{package} {version}" for package, version in versions.items() if version)
     if missing:

@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from kernels import CSRGraph, Shard
+from kernels.csr import MAX_NODES
 from pipeline.model.columns.ragged import offsets
 from pipeline.store.columns import ColumnFiles, read_table
 from pipeline.store.locks import HeldLock, hold_for_reading
@@ -16,7 +17,6 @@ from pipeline.store.manifest import file_sha256, read_manifest
 from pipeline.store.names import ASES, BORDERS, INGRESSES, LOCK, REJECTS, broken, graph_file
 from pipeline.store.tables import Ingresses, NodeTable
 
-MAX_SHARD_NODES = 2**31 - 1  # ids within a shard are int32
 # Columns of ases.parquet that every use of a snapshot needs; texts are read on request.
 NUMBERS = (
     "asn",
@@ -210,9 +210,9 @@ class Snapshot:
         rows = self._checked_rows(rows)
         node_ptr = offsets(self.n_nodes[rows])
         arc_ptr = offsets(self.n_arcs[rows])
-        if node_ptr[-1] > MAX_SHARD_NODES:
+        if node_ptr[-1] > MAX_NODES:
             raise ValueError(
-                f"{node_ptr[-1]} nodes in one shard; at most {MAX_SHARD_NODES}: ask for fewer rows"
+                f"{node_ptr[-1]} nodes in one shard; at most {MAX_NODES}: ask for fewer rows"
             )
         indices = np.empty(arc_ptr[-1], np.int32)
         indptr = self._read_graphs(rows, {"indices": indices}, n_threads)
