@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+MAX_WARNINGS = 20  # that a terminal or a page lists; all of them are in report.json
+
 
 class NodeWords(NamedTuple):
     """What one node is called, and several."""

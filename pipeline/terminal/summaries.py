@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.metrics import own_kernels
 from pipeline.model.mapped import mapped_text
-from pipeline.model.words import ingresses_text, node_words, number
+from pipeline.model.words import MAX_WARNINGS, ingresses_text, node_words, number
 from pipeline.terminal.lines import print_line, warn
 
 if TYPE_CHECKING:
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pipeline.stages.analyze import AnalyzeSummary
     from pipeline.stages.ingest import IngestSummary
 
-MAX_WARNINGS = 20  # lines; all of them are in report.json
 _WIDTHS = {"widths": "widths", "weighted_widths": "widths by weight"}  # in the report's totals
 
 

@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from pipeline.metrics import decimals_of
 from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED
-from pipeline.model.words import number
+from pipeline.model.words import MAX_WARNINGS, number
 from pipeline.report.escaping import printable, printables, script_json
 from pipeline.report.pages.plots import bin_counts, hop_histogram
 from pipeline.report.pages.run_facts import RunFacts
@@ -20,7 +20,6 @@ from pipeline.report.tables.summarise import Summary
 from pipeline.report.tables.widths import WidthReport, width_or_bounds, with_bounds
 from pipeline.report.texts import interval, rounded, width
 
-MAX_WARNINGS = 20
 MAX_INPUTS = 200
 N_FIRST = 100  # ASes in the index before its script runs, and without scripts
 

@@ -13,6 +13,8 @@ from pipeline.model.addresses import V4_PREFIX, format_addr, is_v4
 from pipeline.model.graphs import NO_ID
 from pipeline.store import NodeTable
 
+N_NAMED = 10  # nodes or components of a kind that a page names
+
 _OCTETS = pa.array([str(octet) for octet in range(256)])
 
 

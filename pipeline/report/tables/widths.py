@@ -20,11 +20,9 @@ from pipeline.model.columns.ragged import first_of_rows, offsets, row_of_value
 from pipeline.model.search.results import Measurement, Widths
 from pipeline.report.tables.columns import arrow_type, lists, spread
 from pipeline.report.tables.figures import FigureTable, figure_table
-from pipeline.report.tables.node_names import node_texts
+from pipeline.report.tables.node_names import N_NAMED, node_texts
 from pipeline.report.tables.width_bounds import with_searches
 from pipeline.report.texts import interval
-
-N_NAMED = 10  # routers of a center or a periphery, and components, that a page names
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,10 +15,10 @@ import pytest
 
 from pipeline.collect.schema import TASKS
 from pipeline.errors import UsageError
+from pipeline.model.words import MAX_WARNINGS
 from pipeline.report import write, write_reports
 from pipeline.report.escaping import printable, script_json
 from pipeline.report.pages.as_page import MAX_INGRESSES
-from pipeline.report.pages.index_page import MAX_WARNINGS
 from pipeline.report.pages.plots import bin_counts, hop_histogram
 from pipeline.store.held import DISTANCES, WRITING, held_folder, hold_folder
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
