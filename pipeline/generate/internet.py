@@ -42,10 +42,8 @@ from pipeline.generate.size_law import as_sizes, n_ingresses
 from pipeline.generate.threads import call_each
 from pipeline.model.graphs import GraphSet
 from pipeline.model.random_words import draw_below, start_stream, stream_start
-from pipeline.model.synthetic import MAX_INGRESSES, SMALLEST, Parameters
+from pipeline.model.synthetic import FIRST_ASN, MAX_INGRESSES, SMALLEST, Parameters
 from pipeline.model.topology import Topology
-
-FIRST_ASN = 1
 
 _BLOCK_NODES = 1 << 17  # of ASes that a thread makes at a time; a larger AS is made by all threads
 # Streams apart from those that draw links inside ASes (keyed by AS) and from one another.

@@ -18,10 +18,9 @@ from numba import njit
 from pipeline.errors import UsageError
 from pipeline.generate.barabasi_albert import attach_all, check_numbers
 from pipeline.generate.plane import with_geometry
-from pipeline.model.synthetic import Parameters
+from pipeline.model.synthetic import FIRST_ASN, Parameters
 from pipeline.model.topology import Topology
 
-FIRST_ASN = 1
 _AS_LEVEL_SEED = 0xA5_1EE7_C0DE  # mixed into the seed, so that no AS repeats the AS-level graph
 
 

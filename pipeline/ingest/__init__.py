@@ -24,7 +24,6 @@ from pipeline.model.traces import TraceBatch
 
 __all__ = [
     "FORMATS",
-    "HEAD_BYTES",
     "Format",
     "check_format",
     "claims_a_format",

@@ -30,11 +30,10 @@ from numba import njit
 
 from pipeline.errors import FormatError
 from pipeline.ingest.text.digits import PARSED, scan_float, scan_int
-from pipeline.ingest.text.lines import MAX_LINE_BYTES, Lines
+from pipeline.ingest.text.lines import MAX_HEADER_LINES, MAX_LINE_BYTES, Lines
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 
-MAX_HEADER_LINES = 1000  # comments beyond are passed over unread
 MAX_COLUMNS = 16
 MAX_SNIFFED_COLUMNS = 4  # of lists recognised by content; wider tables of numbers may be anything
 SNIFFED_ROWS = 100
@@ -148,7 +147,7 @@ class _Header:
 
     def read(self, lines: Lines, report: ReadReport) -> None:
         """Go to the first line that is neither comment nor blank, nor the count of nodes."""
-        for number in range(MAX_HEADER_LINES):
+        for number in range(MAX_HEADER_LINES):  # comments beyond are passed over unread
             if not lines.fill():
                 return
             line = _peek(lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+FIRST_ASN = 1  # of the ASes that are made; the others follow
 SMALLEST = 20  # routers; default of the smallest AS
 MAX_INGRESSES = 2000  # default of the most that an AS has
 

@@ -31,12 +31,11 @@ import numpy as np
 
 from pipeline.errors import FormatError
 from pipeline.ingest.brite.rows import EDGE, NODE, RowTable, read_rows
-from pipeline.ingest.text.lines import Lines
+from pipeline.ingest.text.lines import MAX_HEADER_LINES, Lines
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.reading import MAX_SAMPLES, ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 
-MAX_HEADER_LINES = 1000
 _MODEL = re.compile(rb"Model \(\s*\d{1,3} - (\w{1,40})\)")
 _COMMAND = re.compile(rb"hopscope generate(?: [\w.-]{1,40}){1,40}")
 _IMPORTED = re.compile(rb"File\b", re.IGNORECASE)

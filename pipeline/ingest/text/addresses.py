@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pipeline.model.addresses import V4_PREFIX
+
 _U4, _U8, _U16, _U48 = np.uint64(4), np.uint64(8), np.uint64(16), np.uint64(48)
 _ZERO = np.uint64(0)
-_V4_PREFIX = np.uint64(0xFFFF_0000_0000)  # as in pipeline.model.addresses
 
 
 @njit(cache=True, nogil=True)
@@ -44,7 +45,7 @@ def _v4(text, start, stop, out, row):
     if i != stop:
         return False
     out[row, 0] = _ZERO
-    out[row, 1] = _V4_PREFIX | value
+    out[row, 1] = V4_PREFIX | value
     return True
 
 

@@ -10,6 +10,7 @@ from pipeline.errors import FormatError
 
 BLOCK_BYTES = 8 << 20  # read at once
 MAX_LINE_BYTES = 1 << 20
+MAX_HEADER_LINES = 1000  # that readers look at
 
 
 class Lines:
