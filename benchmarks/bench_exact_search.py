@@ -9,9 +9,9 @@ same question inside one task (``kernels.eccentricity.shard``), which may use re
 exact search does not: landmarks, pendant trees of all questions, bounds of its own process.
 
 ``wall_s`` is from the first task to the answer, ``busy_share`` the share of it in which workers
-computed, ``told_ms`` the median time from the end of a search until the client has its result. The
-row ``what the client does`` is the rest: merging a result, finding useless tasks, choosing the next
-source; for searches of this process, one after another. ``--most`` limits the searches (0: no
+computed, ``waited_ms`` the median time from the end of a search until the client has its result.
+The row ``what the client does`` is the rest: merging a result, finding useless tasks, choosing the
+next source; for searches of this process, one after another. ``--most`` limits the searches (0: no
 limit), for questions that need too many: then rates can be compared, and answers are intervals.
 Answers of all runs are compared.
 """
@@ -84,7 +84,7 @@ class Reported:
             "n_withdrawn": sum(outcome.withdrawn for outcome in self.outcomes),
             "busy_share": sum(run.ended - run.started for run in runs) / wall_s / n_workers,
             "task_ms": 1e3 * statistics.median(searched_s) if searched_s else None,
-            "told_ms": 1e3 * statistics.median(self.waits_s) if self.waits_s else None,
+            "waited_ms": 1e3 * statistics.median(self.waits_s) if self.waits_s else None,
             "mb_a_result": statistics.median(n_bytes) / 1e6 if n_bytes else None,
         }
 

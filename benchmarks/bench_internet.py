@@ -210,7 +210,7 @@ def measure(store: Path, out: Path, given: argparse.Namespace) -> dict:
     config = AnalyzeConfig(
         store=store, out=out, device=given.device, workers=given.workers, pages=False
     )
-    reported = out / "told.json"
+    reported = out / "reported.json"
     out.mkdir(parents=True, exist_ok=True)
     times = in_process(analyze, config, given.pages, reported)
     row = phases(*times[:2], json.loads(reported.read_text()), times[2])

@@ -2,8 +2,8 @@
 
 Prefect has two sets of pages. One renders table cells, descriptions and messages as Markdown with
 HTML, the other shows some of them verbatim, so that entities and backslashes would be visible. Both
-show alike: an invisible character that keeps markup from beginning, and look-alikes of three
-characters.
+display these the same way: an invisible character that keeps markup from beginning, and look-alikes
+of three characters.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def _scanned() -> tuple[tuple[str, Work], ...]:
 
 
 def _room_of(module: str) -> str:
-    """The longest name in ROOMS that a module bears or lies in."""
+    """The longest name in ROOMS that is this module or a package around it."""
     return max((room for room in ROOMS if f"{module}.".startswith(f"{room}.")), key=len)
 
 

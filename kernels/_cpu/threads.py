@@ -16,8 +16,8 @@ _n_threads: int | None = None
 def n_threads() -> int:
     """Threads that one call of a kernel may use: ``use_threads``, or every core of this process.
 
-    ``HOPSCOPE_THREADS`` in the environment takes the place of the number of cores; what is no
-    number there counts for nothing.
+    ``HOPSCOPE_THREADS`` in the environment overrides the number of cores; other values
+    are ignored.
     """
     if _n_threads is not None:
         return _n_threads

@@ -10,9 +10,9 @@ from typing import Any
 from kernels._cuda.constants import COOPERATIVE_BLOCK, WARP
 from kernels.errors import DeviceError, DeviceMemoryError
 
-# Threads a block: 8 warps divide every register file, and 8 such blocks fill a multiprocessor.
+# Threads per block: 8 warps divide every register file, and 8 such blocks fill a multiprocessor.
 BLOCK = 256
-# Blocks a multiprocessor beyond which grid-stride loops take over: 4 times what is resident.
+# Blocks per multiprocessor beyond which grid-stride loops take over: 4 times what is resident.
 MAX_BLOCKS_EACH = 32
 
 

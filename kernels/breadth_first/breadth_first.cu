@@ -71,7 +71,7 @@ __device__ __forceinline__ void end_of_level(
     }
 }
 
-// Give depth to the head of one arc a thread (arc < 0: none) and queue the newly reached.
+// Give depth to the heads of arcs, one arc per thread (arc < 0: none), and queue the newly reached.
 // Called by all threads of a warp together.
 __device__ __forceinline__ void claim(
     const Search& s, const offset_t arc, const level_t depth, int& nodes, offset_t& arcs)

@@ -86,7 +86,7 @@ def missing_of(part, w, n_nodes):
 
 @njit([types.int64(I64, I32, types.int64, OUT_U64, OUT_I32)], cache=True, nogil=True)
 def search_first(indptr, indices, start, part, queue):
-    """Add to ``part`` the nodes nearest to ``start``, as many as ``queue`` holds; how many."""
+    """Add to ``part`` the nodes nearest to ``start`` until ``queue`` is full; how many."""
     queue[0] = start
     part[start >> 6] |= ONE << (np.uint64(start) & _LAST)
     n_found, i = 1, 0

@@ -8,8 +8,8 @@ components count, not those of the largest alone. A node and itself are no pair 
 them, at 0 hops, so its figure is a little lower: where n nodes are connected, it is ours for
 0.9 - 0.1 / (n - 1) in place of 0.9.
 
-*Estimates.* From k of n nodes as sources, drawn without replacement, all n as likely. With C_i(h)
-the nodes at 1 to h hops of source i and N_i all that it reaches, the estimate solves
+*Estimates.* From k of n nodes as sources, drawn without replacement, all n equally likely. With
+C_i(h) the nodes at 1 to h hops of source i and N_i all that it reaches, the estimate solves
 sum C_i(D) = 0.9 sum N_i: a ratio of means. Its standard error is that of the delta method. The
 residuals z_i = C_i(D) - 0.9 N_i add up to 0, the sum grows by f = sum C_i(h) - sum C_i(h - 1) a hop
 around D, so D varies as sum z_i / f does:
@@ -143,7 +143,7 @@ def _percentiles(level_ptr: np.ndarray, counts: np.ndarray, percentile: float) -
     within = np.cumsum(pairs)
     within -= np.repeat(within[first], n_levels)  # graphs before it
     wanted = percentile * within[first + n_levels - 1]
-    # Levels that hold too few: as many as there are hops, for there are 0 pairs at 0.
+    # Levels that hold too few: their number is the hop count, since there are no pairs at 0.
     hops = np.add.reduceat(within < np.repeat(wanted, n_levels), first, dtype=np.int64)
     at = first + hops
     value[joined] = hops - 1 + (wanted - within[at - 1]) / pairs[at]

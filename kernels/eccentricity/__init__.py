@@ -69,7 +69,7 @@ def diameter(
     -----
     ``n_searches`` counts landmarks too, but not the one more search that the path may take.
     O(n_nodes + n_arcs) per search; measured graphs need few, the worst need one per
-    node. ``bounds``, ``landmarks`` and ``trees`` say why the answer is exact.
+    node. ``bounds``, ``landmarks`` and ``pendant_trees`` say why the answer is exact.
     """
     if graph.device != "cpu" and graph.n_nodes:
         return _on_gpu(graph, "diameter", max_searches)

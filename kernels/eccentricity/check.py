@@ -96,7 +96,7 @@ def check_diameter(graph: CSRGraph, found: Diameter) -> None:
 def _tips(graph: CSRGraph) -> tuple[np.ndarray, np.ndarray]:
     """Whether each node is the chosen deepest one of its tree, and the tree's longest path.
 
-    Written apart from ``trees``: by rounds of taking all leaves away.
+    Independent of ``pendant_trees``: removes all leaves in rounds.
     """
     n_nodes = graph.n_nodes
     neighbours = [set(graph.indices[a:b].tolist()) for a, b in pairwise(graph.indptr.tolist())]

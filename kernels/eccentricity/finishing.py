@@ -30,18 +30,20 @@ from kernels.eccentricity.strategy import sweep_work as work_of
 from kernels.eccentricity.thresholds import Thresholds
 
 ROUNDS = 8  # the first sweeps are an eighth of the rest; then bounds are considered again
-GROWTH = 4  # that many times as many are next where those closed little but their own sources
-# The same of flat graphs, of which one sweep is first: it shows whether they are, and each round
-# costs as much as a sweep of some thousand nodes.
+# The next round is this many times larger if the last closed little besides its own sources.
+GROWTH = 4
+# The same for flat graphs, where one sweep is first: it shows whether they are, and each round
+# costs the same as a sweep of some thousand nodes.
 FLAT_GROWTH = 16
 ALL_THE_REST = 1.25  # of a round: not left for another
 LITTLE = 1.1
 MUCH_LESS = 0.9  # of the rest: bounds still help
-LOOKS = 256  # the rest is counted anew after that small a part of the whole was spent
-# A graph is placed for its sweeps once that costs little beside what was spent; by an arc. Up to
-# ``sweep_hops`` it is foretold without placing.
+LOOKS = 256  # the rest is counted again after this fraction (1 / LOOKS) of the whole was spent
+# A graph is placed for its sweeps once that costs little beside what was spent; per arc. Up to
+# ``sweep_hops`` the cost is predicted without placing.
 PLACE_NS_ARC = 10
-# And no sooner than so much of the least that the sweeps may take was spent: mostly far too low.
+# And not before this share of the lower bound of the sweeps has been spent; that bound is usually
+# far too low.
 SAFE = 0.3
 
 

@@ -207,7 +207,7 @@ class ShardWidths:
 
 
 def checked_limit(max_searches: Any) -> int | None:
-    """The limit as an int; GraphError for what is no whole number, or below 0."""
+    """The limit as an int; GraphError unless it is a whole number, 0 or more."""
     if max_searches is None:
         return None
     try:

@@ -187,8 +187,8 @@ class _ComponentResults:
 
 
 @dataclass(frozen=True, eq=False)
-class _Answer:
-    """Of one question, by component of a part: its interval, and whether it is answered."""
+class _Intervals:
+    """Of one question, per component of a part: its interval, and whether it is answered."""
 
     low: np.ndarray
     high: np.ndarray
@@ -213,9 +213,9 @@ class _QuestionsOfPart:
         part, found = self._part, self._found
         exact = np.ones(len(part.numbers), bool)
         for question in questions:
-            answer = self._ask(question)
-            exact &= answer.is_answered
-            self._tighten(question, answer)
+            intervals = self._ask(question)
+            exact &= intervals.is_answered
+            self._tighten(question, intervals)
         lower, upper = self._known
         numbers = part.numbers
         found.lower[part.nodes], found.upper[part.nodes] = lower, upper
@@ -225,30 +225,30 @@ class _QuestionsOfPart:
         found.radius_lower[numbers] = np.minimum.reduceat(lower, self._begin)
         found.radius_upper[numbers] = np.minimum.reduceat(upper, self._begin)
 
-    def _ask(self, question: Question) -> _Answer:
+    def _ask(self, question: Question) -> _Intervals:
         part, relevant = self._part, None
         if question == "diameter" and self._strategy.trees and (self._degree == 1).any():
             relevant, lower = find_tips(part.graph.indptr, part.graph.indices, self._degree)
             np.maximum(self._known[0], lower, out=self._known[0])
         given = (part.component, self._degree, relevant, self._strategy.winnow, self._known)
         bounds = EccentricityBounds(question, *given)
-        answer = self._run(part, bounds, self._n_searched)
+        intervals = self._run(part, bounds, self._n_searched)
         self._known = np.stack([bounds.lower, bounds.upper])
-        return answer
+        return intervals
 
-    def _tighten(self, question: Question, answer: _Answer) -> None:
+    def _tighten(self, question: Question, intervals: _Intervals) -> None:
         """Eccentricities are at most the diameter, and at least half of it."""
         at = self._part.component
         lower, upper = self._known
         if question in ("radius", "center"):
-            np.maximum(lower, answer.low[at], out=lower)
-            most = 2 * answer.high.astype(np.int64)
+            np.maximum(lower, intervals.low[at], out=lower)
+            most = 2 * intervals.high.astype(np.int64)
         else:
-            np.maximum(lower, ((answer.low + 1) // 2)[at], out=lower)
-            most = answer.high.astype(np.int64)
+            np.maximum(lower, ((intervals.low + 1) // 2)[at], out=lower)
+            most = intervals.high.astype(np.int64)
         np.minimum(upper, np.minimum(most, np.iinfo(np.int32).max).astype(np.int32)[at], out=upper)
 
-    def _run(self, part: Part, bounds: EccentricityBounds, n_searched: np.ndarray) -> _Answer:
+    def _run(self, part: Part, bounds: EccentricityBounds, n_searched: np.ndarray) -> _Intervals:
         """Search until all is answered; bounds and numbers of searches are changed in place."""
         solver = EccentricitySolver(
             part.graph,
@@ -268,22 +268,23 @@ class _QuestionsOfPart:
             take_next(solver)
         is_answered = np.ones(len(part.numbers), bool)
         is_answered[bounds.open_components()] = False
-        return _Answer(*bounds.interval(), is_answered)
+        return _Intervals(*bounds.interval(), is_answered)
 
     def _run_rest(
         self, part: Part, bounds: EccentricityBounds, n_searched: np.ndarray, left: np.ndarray
-    ) -> _Answer:
+    ) -> _Intervals:
         """The same for the last few components."""
         low, high = bounds.interval()
         is_answered = np.ones(len(part.numbers), bool)
         rest = Cutter(part.graph, part.component, bounds.size).cut(left)
         own = bounds.part(rest.nodes, rest.component, left)
         n_own = n_searched[left]
-        answer = self._run(rest, own, n_own)
+        intervals = self._run(rest, own, n_own)
         n_searched[left] = n_own
         bounds.lower[rest.nodes], bounds.upper[rest.nodes] = own.lower, own.upper
-        low[left], high[left], is_answered[left] = answer.low, answer.high, answer.is_answered
-        return _Answer(low, high, is_answered)
+        low[left], high[left] = intervals.low, intervals.high
+        is_answered[left] = intervals.is_answered
+        return _Intervals(low, high, is_answered)
 
 
 def _paths(found: _ComponentResults, node_ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

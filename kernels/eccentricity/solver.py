@@ -15,8 +15,7 @@ from kernels.eccentricity.questions import Question
 from kernels.eccentricity.reductions import references
 from kernels.eccentricity.reductions.landmarks import N_LANDMARKS, choose_landmarks, far_pairs
 from kernels.eccentricity.reductions.pendant_trees import find_tips
-from kernels.eccentricity.reductions.references import QUESTIONS as MANY_ASKED
-from kernels.eccentricity.reductions.references import ReferenceNodes
+from kernels.eccentricity.reductions.references import QUESTIONS_OF_MANY, ReferenceNodes
 from kernels.eccentricity.searches import Implied
 from kernels.eccentricity.searches.cpu import CoreSearches
 from kernels.eccentricity.searches.sweep import FEW_LANES, MANY_LANES, lanes_of
@@ -154,7 +153,7 @@ class EccentricitySolver:
     def known_by(self) -> np.ndarray:
         """Nodes by whose distances pairs were dropped: landmarks, and centres as they moved.
 
-        Where pairs are not listed, none is dropped for good but by bounds.
+        Where pairs are not listed, only bounds drop pairs permanently.
         """
         if not self.bounds.is_paired.any():
             return self.landmarks
@@ -206,7 +205,7 @@ class EccentricitySolver:
         is_limited = self.max_searches is not None or self.max_each is not None
         n_first = self.thresholds.n_first
         is_first = n_first <= len(self.sources) - 1 <= 2 * n_first
-        if not is_first or is_limited or bounds.question not in MANY_ASKED:
+        if not is_first or is_limited or bounds.question not in QUESTIONS_OF_MANY:
             return False
         sources = np.concatenate(self.sources)
         own = bounds.component[sources]
@@ -314,7 +313,8 @@ class EccentricitySolver:
         is_limited = self.max_searches is not None or self.max_each is not None
         if is_limited or not self.strategy.territories or len(bounds.size) > 1:
             return False
-        is_asked = bounds.question in MANY_ASKED and bounds.n_searches >= references.FIRST_SEARCHES
+        is_asked = bounds.question in QUESTIONS_OF_MANY
+        is_asked = is_asked and bounds.n_searches >= references.FIRST_SEARCHES
         is_short = bounds.most[0] <= references.LONGEST // 2
         return is_asked and is_short and len(bounds.open_nodes()) > references.MANY_OPEN
 

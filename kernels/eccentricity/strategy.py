@@ -15,7 +15,7 @@ import numpy as np
 
 from kernels.eccentricity.thresholds import Thresholds
 
-SEARCH_NS_ARC, SEARCH_NS_NODE = 3, 12  # one search on one core (multi_source.cpu_sweep)
+SEARCH_NS_ARC, SEARCH_NS_NODE = 3, 12  # one search on one core (multi_source.cpu.sweeps)
 PAIR_NS = 0.5  # a row and a column of landmarks.far_pairs, mostly looked at by blocks
 # One step of that: on long graphs a pair far apart takes hundreds, and they end with what they may
 # take (``Finishing.room_ns``).
@@ -34,18 +34,18 @@ class Strategy:
     winnow : bool
         For diameters, search only outside a ball around a centre (``bounds``).
     trees : bool
-        For diameters, ask only about the deepest node of each pendant tree (``trees``).
+        For diameters, ask only about the deepest node of each pendant tree (``pendant_trees``).
     landmarks : bool
         For diameters, look at pairs of nodes that no landmark keeps close (``landmarks``).
     sweeps : bool
-        Search from up to 512 pending nodes at once (``sweeping``), and from the ends that few kept
+        Search from up to 512 pending nodes at once (``sweep``), and from the ends that few kept
         searches leave (``searches.farthest``).
     keep : bool
         For the diameter of a graph in one piece, begin with up to 64 searches all levels of which
         are kept and show which pairs are near (``distance_rows``).
     territories : bool
-        For all eccentricities, find nodes that may be farther away than all searched ones
-        (``reductions.references``).
+        For all eccentricities, use reference nodes to find nodes that may be farther away than all
+        searched ones (``reductions.references``).
     """
 
     winnow: bool = True
@@ -105,8 +105,8 @@ def is_beaten(account: Account, at: Thresholds, next_ns: float, saves_ns: float 
 def sweep_work(n_nodes: Any, n_arcs: Any, longest: Any, extent: Any) -> Any:
     """Work of sweeps of 512 lanes, see ``near_sweep``, from sources ``extent`` hops apart.
 
-    A node changes on about as many levels. While few do, steps go top-down, else they look at all
-    nodes that miss a lane: on short graphs nearly all to the end, on long ones half of them.
+    A node changes on about ``extent`` levels. While few do, steps go top-down, else they look at
+    all nodes that miss a lane: on short graphs nearly all to the end, on long ones half of them.
     Numbers or arrays of any one shape.
     """
     n_changes = np.minimum(longest, extent + 1)
@@ -127,7 +127,7 @@ class Facts:
     n_searches : int
         Done so far; on a GPU steps, of which each has a search of every component.
     longest : int
-        Largest lower bound, hops; 0 on a GPU, where it is not brought home.
+        Largest lower bound, hops; 0 on a GPU, where it is not copied to the host.
     n_pending : int
         Of one component.
     strategy : Strategy
@@ -204,7 +204,7 @@ def choose_step(now: Facts, at: Thresholds) -> Step:
     Returns
     -------
     str
-        ``far``: search the likeliest end of a longest path; ``alternate``: in turn that and a
+        ``far``: search the likeliest end of a longest path; ``alternate``: by turns that and a
         central node; ``pairs``: ask landmarks; ``sweep``: search many pending nodes at once;
         ``every``: search all that matter, by sweeps from nodes that lie close together.
 

@@ -12,18 +12,18 @@ class Thresholds:
     Attributes
     ----------
     few : int
-        Pending nodes that are searched one after another without more ado, ...
+        Pending nodes that are searched one by one at once.
     few_are_ends : bool
-        ... the likeliest ends of longest paths first, whatever is asked; else so for diameters,
-        and in turn with central nodes for all else.
+        Whether likely ends of longest paths are searched first for every question; otherwise only
+        for diameters, alternating with central nodes for the rest.
     n_first : int
         Searches before anything else is tried on short graphs.
     hops_each : int
-        On long graphs one more for that many hops: a sweep costs more the longer they are.
+        On long graphs one search per this many hops: a sweep costs more the longer they are.
     few_lanes, many_lanes : int
         Pending nodes of one component that a sweep carries, where there are few and at most.
     few_lanes_searches, many_lanes_searches : int
-        Searches on one core that a sweep of so many costs there, on graphs of up to sweep_hops;
+        Searches on one core that a sweep of this size costs, on graphs of up to sweep_hops;
         on longer ones that times (hops / sweep_hops) ** sweep_growth: measured at 10, 32 and 92
         hops.
     sweep_hops : int
@@ -36,7 +36,7 @@ class Thresholds:
     sweep_searches : int
         Searches that a sweep costs on a GPU: 3 on a million nodes, 6 on 7 million, 6 on grids.
     patience : int
-        Searches there after which they must have saved as much as they cost.
+        Searches on a GPU after which they must have saved what they cost.
     """
 
     few: int = 4
@@ -59,7 +59,7 @@ class Thresholds:
         return max(self.n_first, longest // self.hops_each)
 
     def longer(self, longest: int) -> float:
-        """How many times as much as on a short graph a sweep costs."""
+        """Cost of a sweep, relative to that on a short graph."""
         return max(1.0, (longest / self.sweep_hops) ** self.sweep_growth)
 
 

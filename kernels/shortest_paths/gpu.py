@@ -21,8 +21,8 @@ from kernels.shortest_paths.constants import (
 from kernels.shortest_paths.footprint import gpu_bytes, parents_bytes, scratch_words, tree_words
 from kernels.types import NODE
 
-# The threshold rises by so many mean weights, divided by the mean degree: as many as a warp has
-# threads, the choice of Davidson et al. More means fewer steps, and more arcs relaxed twice.
+# The threshold rises by this many mean weights, divided by the mean degree: the number of threads
+# of a warp, the choice of Davidson et al. More means fewer steps, and more arcs relaxed twice.
 RISE = 32.0
 
 

@@ -128,7 +128,7 @@ __device__ __forceinline__ void push(
     }
 }
 
-// Lower the head of one arc a thread (arc < 0: none), whose tail is as far as ``from``.
+// Lower the heads of arcs, one arc per thread (arc < 0: none), whose tail is as far as ``from``.
 // Called by all threads of a warp together.
 __device__ __forceinline__ void relax(
     const Search& s, const offset_t arc, const length_t from, const length_t threshold,
@@ -158,7 +158,7 @@ __device__ __noinline__ void relax_near(
     for (offset_t i = warp_of_grid(); i < n_segments; i += warps_of_grid()) {
         const node_t u = s.segment_node[s.segments(step) + i];
         const int index = s.segment_index[s.segments(step) + i];
-        // Whole words: all nodes of this map are in this list, and nobody enters it in this step.
+        // Whole words: all nodes of this map are in this list, and no thread enters it in this step.
         if (t == 0 && index == 0) s.near_map(step)[u >> 5] = 0;
         const length_t from = __ldcg(&s.distance[u]);
         const offset_t first = s.indptr[u] + (offset_t)index * SEGMENT;
@@ -260,7 +260,7 @@ extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK) sssp_search(
     if (is_invalid) control->is_invalid = 1;  // every writer writes the same
     if (thread < 4) control->least_far[thread] = INFINITE;
     grid_barrier(&control->arrivals);
-    if (control->is_invalid) return;  // all threads do: it changes no more
+    if (control->is_invalid) return;  // all threads do: it no longer changes
     for (offset_t first = (offset_t)warp_of_grid() * WARP; first < n_sources;
          first += (offset_t)warps_of_grid() * WARP) {
         const bool is_source = first + t < n_sources;

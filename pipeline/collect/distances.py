@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 
 from pipeline.collect.schema import DISTANCES
 
-# Rows of a row group; about 6 MB on disk for a router-level graph, 14 bytes a row while written.
+# Rows of a row group; about 6 MB on disk for a router-level graph, 14 bytes per row while written.
 GROUP_ROWS = 8 << 20
 _OPTIONS = {
     "compression": "zstd",

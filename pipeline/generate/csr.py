@@ -147,7 +147,7 @@ def _fill_bucket(bucket, bucket_ptr, row, head, indptr, indices):
 
 @njit(cache=True, nogil=True)
 def fill_rows(first, arc, stop_arc, row, head, cursor, indptr, indices):
-    """Sort arcs arc .. stop_arc - 1 into the rows from ``first`` on, as many as ``cursor`` has."""
+    """Sort arcs arc .. stop_arc - 1 into rows from ``first`` on; ``cursor``: (n_rows,)."""
     cursor[:] = 0
     for k in range(arc, stop_arc):
         cursor[row[k] - first] += 1

@@ -2,7 +2,7 @@
 
 The destination's own final reply is not a router unless the destination also answered as one:
 
-1. its address answered as a router somewhere (``cleaning``); or
+1. its address answered as a router somewhere (``traces.rules``); or
 2. its router did, under another address, as a point-to-point link shows: the address and its
    mate (``mates``) both answered as destinations, neither is a vantage, and traces passed one of
    the two routers on the way to the other. That is seen in the hops before: one trace ended
@@ -27,7 +27,7 @@ from numba import njit
 from pipeline.infer.routers.aliases import AliasTable
 from pipeline.infer.traces.counting import key_set, slot_of
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.infer.traces.merge import Answers
+from pipeline.infer.traces.merge import ObservedAddresses
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.rules import DESTINATION
 from pipeline.infer.traces.spool import Traces
@@ -78,7 +78,7 @@ def find_passages(spools: Spools, links: DirectedLinks, mates: np.ndarray) -> np
 
 
 def find_routers(
-    answers: Answers,
+    observed: ObservedAddresses,
     mates: np.ndarray,
     passed: np.ndarray,
     targets_are_routers: bool = False,
@@ -88,7 +88,7 @@ def find_routers(
 
     Parameters
     ----------
-    answers : Answers
+    observed : ObservedAddresses
     mates : (n_addrs,) int64
         As from ``find_mates``.
     passed : (n_addrs,) bool
@@ -102,20 +102,22 @@ def find_routers(
     -------
     (n_addrs,) bool
     """
-    candidate = answers.is_target & ~answers.is_vantage
+    candidate = observed.is_target & ~observed.is_vantage
     if targets_are_routers:
-        return _spread(answers.is_router | candidate, answers, aliases)
+        return _spread(observed.is_router | candidate, observed, aliases)
     far = np.flatnonzero(passed)
     far = far[candidate[far] & candidate[mates[far]]]
     is_end = np.zeros(len(candidate), bool)
     is_end[far] = is_end[mates[far]] = True
-    return _spread(answers.is_router | is_end, answers, aliases)
+    return _spread(observed.is_router | is_end, observed, aliases)
 
 
-def _spread(is_router: np.ndarray, answers: Answers, aliases: AliasTable | None) -> np.ndarray:
+def _spread(
+    is_router: np.ndarray, observed: ObservedAddresses, aliases: AliasTable | None
+) -> np.ndarray:
     """Give what is known of one interface to its alias set; vantages stay what they are."""
     if aliases is None:
         return is_router
-    alias_set = aliases.routers_of(answers.addrs)
+    alias_set = aliases.routers_of(observed.addrs)
     known = np.unique(alias_set[is_router & (alias_set >= 0)])
-    return is_router | (np.isin(alias_set, known) & ~answers.is_vantage)
+    return is_router | (np.isin(alias_set, known) & ~observed.is_vantage)

@@ -27,7 +27,7 @@ from pipeline.infer.routers.mates import find_mates
 from pipeline.infer.routers.point_to_point import group_interfaces
 from pipeline.infer.rtt import measure_links
 from pipeline.infer.traces.links import DirectedLinks, count_links, join_links
-from pipeline.infer.traces.merge import Answers, merge_addresses
+from pipeline.infer.traces.merge import ObservedAddresses, merge_addresses
 from pipeline.infer.traces.observer import Observation
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.choices import BORDERS
@@ -149,29 +149,31 @@ def infer_topology(
         )
     if borders not in BORDERS:
         raise UsageError(f"borders {borders!r}: give {' or '.join(BORDERS)}")
-    answers = merge_addresses(observations)
-    every = Spools(observations, answers.addrs, workers)
+    observed = merge_addresses(observations)
+    every = Spools(observations, observed.addrs, workers)
     all_links = count_links(every)
     all_mates = find_mates(
-        answers.addrs, None if aliases is None else aliases.routers_of(answers.addrs)
+        observed.addrs, None if aliases is None else aliases.routers_of(observed.addrs)
     )
     passed = find_passages(every, all_links, all_mates)
-    is_router = find_routers(answers, all_mates, passed, targets_are_routers, aliases)
+    is_router = find_routers(observed, all_mates, passed, targets_are_routers, aliases)
 
-    addrs = answers.addrs[is_router]
+    addrs = observed.addrs[is_router]
     links = all_links.restrict(is_router)
     spools = Spools(observations, addrs, workers)
-    all_special, all_origin, share = _map_addresses(answers, prefixes, asn, allow_special)
+    all_special, all_origin, share = _map_addresses(observed, prefixes, asn, allow_special)
     special, origin = all_special[is_router], all_origin[is_router]
     routers = _make_routers(addrs, aliases)
     n_nodes = len(routers.first)
     counts = _observed(observations)
     counts["n_addrs"] = share.n_addrs
     counts["n_addrs_mapped"] = share.n_mapped
-    counts["addresses"] = len(answers.addrs)
+    counts["addresses"] = len(observed.addrs)
     counts["merged_addresses"] = len(addrs) - n_nodes
     counts["destinations_left_out"] = int(np.count_nonzero(~is_router))
-    counts["destinations_taken_for_routers"] = int(np.count_nonzero(is_router & ~answers.is_router))
+    counts["destinations_taken_for_routers"] = int(
+        np.count_nonzero(is_router & ~observed.is_router)
+    )
     counts["special_addresses"] = int(np.count_nonzero(special))
     counts["unrouted_addresses"] = int(np.count_nonzero((origin == NO_ASN) & ~special))
     if borders == "elected":
@@ -225,18 +227,21 @@ def infer_topology(
 
 
 def _map_addresses(
-    answers: Answers, prefixes: PrefixTable | None, asn: int | None, allow: tuple[str, ...]
+    observed: ObservedAddresses,
+    prefixes: PrefixTable | None,
+    asn: int | None,
+    allow: tuple[str, ...],
 ) -> tuple[np.ndarray, np.ndarray, MappedShare]:
-    """Special or not, and AS by prefix, of ``answers.addrs``; the mapped share of all answers."""
-    special = is_special(answers.addrs, allow)
-    origin = origins(answers.addrs, prefixes, asn, special)
-    if not len(answers.never_hops):
-        return special, origin, mapped_share(answers.addrs, origin, special)
-    others = answers.never_hops
+    """Special or not, and AS by prefix, of ``observed.addrs``; the mapped share of all."""
+    special = is_special(observed.addrs, allow)
+    origin = origins(observed.addrs, prefixes, asn, special)
+    if not len(observed.never_hops):
+        return special, origin, mapped_share(observed.addrs, origin, special)
+    others = observed.never_hops
     others_special = is_special(others, allow)
     others_origin = origins(others, prefixes, asn, others_special)
     share = mapped_share(
-        np.concatenate([answers.addrs, others]),
+        np.concatenate([observed.addrs, others]),
         np.concatenate([origin, others_origin]),
         np.concatenate([special, others_special]),
     )

@@ -50,7 +50,7 @@ def open_bytes(path: Path) -> InputStream:
         If it is empty.
     """
     try:
-        # Asked before opening: opening a pipe waits for its writer, and its bytes come but once.
+        # Checked before opening: opening a pipe waits for its writer; its bytes are read only once.
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
             raise UnreadableError(path, "", NO_FILE)

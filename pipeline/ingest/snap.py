@@ -10,8 +10,8 @@ What is done with it
       by id, edges in file order. Blanks or TABs stand between them, CRLF ends lines as LF does.
     - Further columns must be numbers and are not read: in SNAP's own files they are a sign, a
       relationship, a time or a count, and nothing in the file says which. They are noted.
-    - All lines have as many columns as the first edge; a line with another number is rejected. So
-      a list of neighbours (METIS) is not taken for edges.
+    - All lines have the same number of columns as the first edge; others are rejected. So a list
+      of neighbours (METIS) is not taken for edges.
     - A first line of one whole number is the count of nodes that some lists begin with: skipped.
     - Directed edges are used as undirected, which is noted where the comments say so. Loops,
       parallel edges and edges given in both directions are kept here: ``build`` counts them.
@@ -48,8 +48,9 @@ def sniff(head: bytes) -> bool:
     """Whether a file that begins with ``head`` is an edge list.
 
     Either comments after ``#`` stand first, or there are two edges at least; an edge is two to four
-    columns of numbers, as many as in the first line, the first two whole. The first line is one,
-    and two thirds of all behind comments, nine tenths without: the rest is for ``read`` to reject.
+    columns of numbers, the same number as in the first line, the first two whole. The first line is
+    one, and two thirds of all behind comments, nine tenths without: the rest is for ``read`` to
+    reject.
     A line of whole numbers that are more or fewer is a list of neighbours, and the file no list of
     edges.
     """

@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
-# Rejected records written out for each file and reason; the rest are counted (CONTRACT.md).
+# Rejected records written out for each file and reason; the rest are only counted.
 MAX_SAMPLES = 1000
 # Types of skipped records distinguished in one file: their names may be a file's own text.
 MAX_SKIPPED_TYPES = 50

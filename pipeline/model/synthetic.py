@@ -28,7 +28,7 @@ class Parameters:
     max_ingresses : int
         The most that an AS of an Internet has.
     n_rows : int or None
-        Of a grid; None: as many as make it most nearly square.
+        Of a grid; None: the number that makes it most nearly square.
     cut : float
         Share of a grid's links that are left out.
     """

@@ -222,7 +222,7 @@ def _of_nodes(folder: Path, asns: list[int], prefix: str, kind) -> dict[str, np.
         parts = [each[i] for each in found]
         made[f"{name}_ptr"] = offsets(np.array([len(part) for part in parts], np.int64))
         made[name] = np.concatenate([np.empty(0, empty), *parts])
-    if not prefix:  # small numbers: as many bytes as they need
+    if not prefix:  # small numbers: the fewest bytes that hold them
         most = int(made["eccentricity"].max(initial=0))
         made["eccentricity"] = made["eccentricity"].astype(np.min_scalar_type(most))
     return made

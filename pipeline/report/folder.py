@@ -58,7 +58,7 @@ def earlier_report(folder: Path) -> dict | None:
 
 @contextlib.contextmanager
 def report_turn(out: Path) -> Iterator[None]:
-    """Wait for the turn to add to reports in a folder, so that of two runs none is lost.
+    """Wait until it is this process's turn to add to reports in a folder: of two runs none is lost.
 
     The folder is made where it is missing. Where the file system has no locks nobody waits.
 

@@ -41,7 +41,7 @@ class RunProgress:
         self._n_units = 0
         self._share = 0.0  # of the expected work, done
         self._last = ""  # task that has ended last
-        self._told = 0.0
+        self._reported = 0.0
 
     def begin(self) -> None:
         """Report where the run searches, how long it may take, and which tasks take long."""
@@ -71,8 +71,8 @@ class RunProgress:
     def beat(self) -> None:
         """Time has passed."""
         now = time.monotonic()
-        if now - self._told >= PROGRESS_S and (self._last or self._is_long):
-            self._told = now
+        if now - self._reported >= PROGRESS_S and (self._last or self._is_long):
+            self._reported = now
             if not self._is_long:
                 self._report(self._n_units, self._done())
                 return
@@ -91,7 +91,7 @@ class RunProgress:
         return self._expected_s >= LONG_RUN_S
 
     def _done(self) -> str:
-        # Tasks that were cut in two for want of memory end as more than were planned.
+        # Tasks that were split for lack of memory end as more than were planned.
         n_tasks = max(self._stream.n_tasks, self._n_ended)
         done = f"{self._n_ended:,} of {number(n_tasks, 'task')}"
         if self._n_exact:

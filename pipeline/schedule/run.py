@@ -63,7 +63,7 @@ def measure(
     Raises
     ------
     UsageError
-        No cluster can be had as ``config`` asks for it.
+        No cluster can be started as ``config`` asks for it.
     StoreError
         The snapshot is broken.
     """
@@ -297,7 +297,7 @@ def _name_of(task: Any) -> str:
 
 
 def _costs(config: AnalyzeConfig) -> Costs:
-    """This machine's, for a cluster of others too: what is of a GPU there may be of another."""
+    """Costs of this machine, also used for a remote cluster, whose GPUs may differ."""
     costs = load_costs()
     if config.scheduler is None:
         return costs

@@ -20,23 +20,22 @@ class PlanThresholds:
     steps : Thresholds
         Of a search for eccentricities whose searches are tasks: when it goes on to sweeps.
     many_results, min_workers : float, int
-        A search is worth a task where a search takes as long as so many results take the
-        client, which is one thread, and where more workers share the searches than one task saves
-        by the reductions that only it has: on two cores that was first in all that was measured,
-        on four no more.
+        An exact search pays if one search takes as long as the client needs for this many results
+        (it is one thread), and if at least this many workers share the searches: one task needs
+        fewer. On two cores one task was faster in every measurement, on four no longer.
     many_lanes_bytes : int
-        Most lanes hold 128 bytes a node; where that is more, a sweep carries few.
+        Memory for the tables of a full sweep, 128 bytes per node; larger graphs get narrow sweeps.
     thread_window : int
         Tasks in flight for each worker thread: one runs, one is on its way.
     many_window, small_nodes : int
-        So many tasks of ASes of no more nodes at least: these are short.
+        Minimum window for ASes of up to small_nodes nodes, whose tasks are short.
     shard_arcs_cpu, shard_arcs_gpu : int
         Of a shard. On a core 16 MB of indices, a sweep of some 0.2 s. On a GPU the ASes of a shard
         are swept together: 0.5 GB of host memory while they are read.
     shards_a_worker : int
         So that shards still balance; more only where each is worth a task.
     shard_tasks : int
-        A shard is worth as many tasks: beyond it the task's own cost is under 5 %.
+        A shard may be worth this many tasks: beyond it the task's own cost is under 5 %.
     max_exact, n_sources : int
         Largest graph, in nodes, all nodes of which are sources of an effective diameter; sources
         of a larger one.

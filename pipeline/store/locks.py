@@ -30,7 +30,7 @@ class HeldLock:
 
 @contextmanager
 def store_turn(store: Path) -> Iterator[bool]:
-    """Wait for the turn to change a store; yields False where the file system has no locks.
+    """Wait until it is this process's turn to change a store; yields False if locks are missing.
 
     Held for renames only, never while data is written or removed.
     """

@@ -12,7 +12,7 @@ from pathlib import Path
 from pipeline.errors import StoreError, UsageError
 from pipeline.model.choices import NAME_RULE, is_name
 
-POINTERS = "snapshots"  # folder: <name>.json, one a snapshot
+POINTERS = "snapshots"  # folder: <name>.json, one per snapshot
 VERSIONS = "versions"  # folder: <name>-<12 hex digits>/, the files of one version
 WRITING = ".writing-"  # prefix of a version that is being written
 TRASH = ".trash-"  # prefix of a version that is being removed

@@ -135,7 +135,7 @@ class Snapshot:
 
     @property
     def rejects_path(self) -> Path:
-        """rejects.jsonl: broken records of the inputs, one JSON object a line."""
+        """rejects.jsonl: broken records of the inputs, one JSON object per line."""
         return self.path / REJECTS
 
     @cached_property

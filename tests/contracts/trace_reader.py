@@ -175,7 +175,7 @@ class TraceReaderContract:
         assert report.newest_s == pytest.approx(max(trace.start_s for trace in self.traces))
         assert report.size_bytes == path.stat().st_size
 
-    def test_the_format_is_told_by_content(self, path, tmp_path):
+    def test_the_format_is_detected_by_content(self, path, tmp_path):
         renamed = tmp_path / "noname"
         renamed.write_bytes(path.read_bytes())
         assert detect_format(renamed) == self.format

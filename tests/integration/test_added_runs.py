@@ -168,7 +168,7 @@ def test_as_that_failed_is_mended_by_a_run_of_it_alone(full, tmp_path):
     assert [line for line in warnings if "worker died" in line] == ["AS50: worker died"]
 
 
-def test_what_only_the_last_run_lost_is_told_though_earlier_figures_stand(full, tmp_path):
+def test_what_only_the_last_run_lost_is_reported_though_earlier_figures_stand(full, tmp_path):
     config = copy_of(full, tmp_path)
     snapshot = open_snapshot(config.store)
     final = config.out / "night"

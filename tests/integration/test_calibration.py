@@ -31,7 +31,7 @@ def small(monkeypatch):
 
 
 @pytest.mark.parametrize("as_json", [False, True])
-def test_the_command_measures_keeps_and_tells(path, small, capsys, as_json):
+def test_the_command_measures_keeps_and_reports(path, small, capsys, as_json):
     with pytest.raises(SystemExit) as ended:
         main(["doctor", "--calibrate", *(["--json"] if as_json else [])])
     assert ended.value.code == 0

@@ -152,7 +152,7 @@ def test_distances_are_the_hop_matrix_of_each_as(snapshot, there, pack):
         np.testing.assert_array_equal(hops, bfs_levels(snapshot.graph(row), sources))
 
 
-def test_a_worker_killed_in_the_middle_costs_nothing_but_time_and_is_told(
+def test_a_worker_killed_in_the_middle_costs_nothing_but_time_and_is_reported(
     snapshot, cluster, wanted, there, caplog
 ):
     started = time.time()

@@ -262,7 +262,7 @@ def nap(task):
     return task
 
 
-def run_until_told(task):
+def wait_for_the_late_task(task):
     with LOCK:
         STARTED.append(task)
         if {0, 1} <= set(STARTED):
@@ -285,7 +285,7 @@ def test_what_became_useless_is_withdrawn_and_what_runs_is_used(client):
     tasks = feed(range(10))
     limits = Limits(poll_s=0.1)  # nothing ends that would have it asked
     options = {"window": 99, "useless": useless, "limits": limits}
-    for outcome in drive(client, run_until_told, tasks, name="j", **options):
+    for outcome in drive(client, wait_for_the_late_task, tasks, name="j", **options):
         outcomes.append(outcome)
         if len(outcomes) == 4:
             assert all(outcome.withdrawn for outcome in outcomes)
@@ -317,7 +317,7 @@ def test_what_is_urgent_is_begun_before_what_has_waited_longer(client):
         return 100 if n_asked == 2 else None
 
     options = {"window": 99, "urgent": urgent, "limits": Limits(poll_s=0.2)}
-    outcomes = list(drive(client, run_until_told, feed(range(41)), name="n", **options))
+    outcomes = list(drive(client, wait_for_the_late_task, feed(range(41)), name="n", **options))
     assert sorted(outcome.task for outcome in outcomes) == [*range(41), 100]
     assert STARTED.index(100) <= 2 * MANY + 2  # before it: only what workers held
 

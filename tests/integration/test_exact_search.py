@@ -162,7 +162,7 @@ def test_a_worker_killed_in_the_middle_costs_nothing_but_time(cluster, job, trut
     cluster.client.wait_for_workers(2, timeout=30)
 
 
-def test_a_run_cut_short_tells_an_interval(cluster, job, truth):
+def test_a_run_cut_short_reports_an_interval(cluster, job, truth):
     for metrics in (("diameter", "radius"), ("eccentricities",)):
         for limit in (0, 1, 5):
             jobs = [job(ATTACHMENT, *metrics)]

@@ -94,7 +94,9 @@ def test_the_whole_measurement_on_two_workers_started_separately(snapshot, tmp_p
         assert measured(snapshot, again) == expected(snapshot)
 
 
-def test_no_worker_is_told_and_a_scheduler_that_dies_ends_the_run(snapshot, tmp_path, monkeypatch):
+def test_no_worker_is_reported_and_a_scheduler_that_dies_ends_the_run(
+    snapshot, tmp_path, monkeypatch
+):
     monkeypatch.setattr(cluster, "WORKERS_S", 0.5)
     with scheduler(tmp_path) as (process, address):
         config = config_for(snapshot, tmp_path / "out", scheduler=address, pack=1)

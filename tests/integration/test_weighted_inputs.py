@@ -90,7 +90,7 @@ def not_json(text: str):
         "diameter,radius,weighted_center,weighted_eccentricities",
     ],
 )
-def test_a_command_that_may_search_nothing_tells_what_it_knows(
+def test_a_command_that_may_search_nothing_reports_what_it_knows(
     scheduler_address, tmp_path, monkeypatch, capsys, metrics, pages
 ):
     """ASes of 3 and 2 routers; of weights nothing is known before the first search."""

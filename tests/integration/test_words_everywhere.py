@@ -109,7 +109,7 @@ def test_ingresses_and_candidates_are_apart_and_the_same_everywhere(traced):
         assert heading in page
 
 
-def test_the_mapped_share_is_told_wherever_traces_are(traced, made):
+def test_the_mapped_share_is_reported_wherever_traces_are(traced, made):
     places = traced
     n, n_mapped = (places.report["counts"][name] for name in ("n_addrs", "n_addrs_mapped"))
     assert 300 < n_mapped <= n

@@ -51,7 +51,7 @@ class EccentricityBounds:
     degree : (n_nodes,) int32
     relevant : (n_nodes,) bool or None
         Nodes among which there is a pair at the largest distance, unless the known bounds reach it
-        already (``trees``); only for ``diameter``.
+        already (``pendant_trees``); only for ``diameter``.
     is_winnowing : bool
     known : (2, n_nodes) int32 or None
         Lower and upper bounds known already, for example from another question's searches.
@@ -67,7 +67,7 @@ class EccentricityBounds:
     centre : (n_components,) int32
         Centre of the ball of each component; -1: none yet.
     centres : list of (n,) int32
-        All former ones too: a pair that one of them keeps near is dropped for good.
+        All former ones too: a pair that one of them keeps near is dropped permanently.
     is_paired : (n_components,) bool
         Whether the remaining pairs are known; see ``restrict``.
 
@@ -330,7 +330,7 @@ class EccentricityBounds:
         nodes : (n_nodes,) int32
             All nodes of these components; node i of the part is nodes[i].
         component : (n_nodes,) int32
-            Their components, numbered anew.
+            Their components, renumbered.
         numbers : (n_components,) int64
             Components of the part, by their old numbers.
         """

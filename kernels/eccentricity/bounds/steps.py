@@ -201,7 +201,7 @@ def best_of_all(by_upper, nodes, state, component, lower, upper, degree, is_open
 
 @njit([types.int64(I32, I32, types.int64[::1], OUT_I32)], cache=True, nogil=True)
 def cover(first, second, count, chosen):
-    """Nodes that together stand in all pairs, greedily; as many as there is room for.
+    """A greedy cover of all pairs by nodes, as far as there is room.
 
     ``first``, ``second``: the pairs, of nodes 0 .. count.size - 1; ``count`` is zero on entry.
     """

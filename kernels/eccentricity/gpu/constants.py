@@ -16,7 +16,7 @@ __all__ = [
     "SEARCHED_ALONE",
 ]
 
-RUN = 32  # nodes that a thread looks at before its warp puts together what its threads found
+RUN = 32  # nodes that a thread looks at before the warp combines its threads' results
 MOST_HOPS = 64  # graphs with reference nodes have fewer: tables of MOST_HOPS squared are shared
 
 # State of a node: a search from it gave bounds to all nodes, or to itself alone; 0: none was made.

@@ -32,7 +32,7 @@ class DeviceReferences:
 
     Notes
     -----
-    n_references bytes per node. ``close`` and ``choose`` are a pass over all nodes a reference.
+    n_references bytes per node. ``close`` and ``choose`` are a pass over all nodes per reference.
     """
 
     def __init__(self, bounds: DeviceBounds, levels: Any):

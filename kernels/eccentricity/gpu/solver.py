@@ -33,8 +33,8 @@ WINNOWED = ("diameter", "periphery")  # questions that only nodes outside a ball
 REFERRED = ("center", "eccentricities")  # those for which reference nodes pay
 MOST_WORDS = GPU.many_lanes // 64  # of a sweep, of one component; of many, ...
 MOST_WORDS_EACH = 2
-# Components are answered apart where they, or their nodes, are so small a share of a shard of so
-# many nodes.
+# Components are answered apart where they, or their nodes, are at most one in APART of a shard of
+# at least LEAST_APART nodes.
 APART, LEAST_APART = 4, 1 << 18
 BATCH = 8  # sweeps for which sources are chosen at once while very many nodes are open, ...
 REFERENCE_BATCH = 4  # and if reference nodes choose them
@@ -311,7 +311,7 @@ class DeviceSolver:
         elif self._may_have_references(question, n_most):
             n_sweeps = min(n_sweeps, REFERENCE_BATCH)
         n_each = n_sweeps * most_lanes - chosen.size
-        if n_most <= n_each:  # all that are open, so nobody is in the way
+        if n_most <= n_each:  # all that are open, so none is left to block them
             references = None
             sources = bounds.first_of_each(True, pending, n_each)
         else:

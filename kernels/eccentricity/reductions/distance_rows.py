@@ -281,7 +281,7 @@ def _outside(level, upper, longest, nodes):
 def run(indptr, indices, levels, lower, upper, sources, ends, first, second, apart):
     """Search until answered or too expensive.
 
-    ``ends`` gets at most as many nodes as there is room for.
+    ``ends`` gets at most the number of nodes that it has room for.
     """
     n_nodes = lower.size
     none = np.int64(np.iinfo(levels.dtype).max)

@@ -30,9 +30,9 @@ from kernels.types import NODE
 
 N_REFERENCES = 16  # hubs; of 4, 8, 16 and 32 the fastest on hierarchies, and as good as any on BA
 MANY_OPEN = 2048  # nodes; for fewer, references cost more than sweeps
-QUESTIONS = ("center", "periphery", "eccentricities")  # of many nodes
+QUESTIONS_OF_MANY = ("center", "periphery", "eccentricities")
 FIRST_SEARCHES = 1024  # two sweeps
-PASS_NS = 10  # a node and reference, of ``close`` and ``choose`` together
+PASS_NS = 10  # per node and reference, of ``close`` and ``choose`` together
 LONGEST = 255  # hops of graphs: tables by level and bound are small, levels are bytes
 
 LEVELS = types.Array(types.uint8, 2, "C", readonly=True)
@@ -51,7 +51,8 @@ class ReferenceNodes:
 
     Notes
     -----
-    n_references + 1 bytes per node. ``close`` and ``choose`` are a pass over all nodes a reference.
+    n_references + 1 bytes per node. ``close`` and ``choose`` are one pass over all nodes per
+    reference.
     """
 
     def __init__(self, levels: np.ndarray):

@@ -1,10 +1,10 @@
-"""Steps of a bit-parallel sweep for eccentricities, on one core; see ``sweeping``.
+"""Steps of a bit-parallel sweep for eccentricities, on one core; see ``sweep``.
 
 A node has a row of 64-bit words, one bit per lane; a lane carries one source of every component.
 Two tables of rows: *now*, who has reached each node up to the last complete level, and *next*. They
 are equal but for the nodes that changed on that level, which are marked in a bitmap. ``every`` has
-a row a component: the lanes it uses. A node that has all of them is closed. ``unions`` gets, for
-each component, the lanes that found any node on this level.
+one row per component: the lanes it uses. A node that has all of them is closed. ``unions`` gets,
+for each component, the lanes that found any node on this level.
 
 Unlike ``multi_source`` nothing is counted by lane: what eccentricities need is the last level on
 which a lane found a node, and for each node the last level on which any lane found it.
@@ -31,7 +31,7 @@ _LEVEL = (U64, OUT_U64, types.int64, OUT_I32, OUT_U64)
 
 
 def _steps(words: int) -> tuple[Callable, Callable]:
-    """``bottom_up`` and ``top_down`` for rows of so many words."""
+    """``bottom_up`` and ``top_down`` for rows of this many words."""
 
     @njit(
         [returns(3)(*_TABLES, OUT_I32, types.int64, *_LEVEL, types.boolean)],
@@ -156,7 +156,7 @@ def _steps(words: int) -> tuple[Callable, Callable]:
     return bottom_up, top_down
 
 
-# Of 64 lanes; eight fill a line of the cache: one wait a neighbour.
+# Of 64 lanes; eight fill a line of the cache: one wait per neighbour.
 FEW_WORDS, MANY_WORDS = CORE.few_lanes // 64, CORE.many_lanes // 64
 STEPS = {words: _steps(words) for words in (FEW_WORDS, MANY_WORDS)}
 

@@ -64,10 +64,10 @@ def weighted_diameter(graph: CSRGraph, max_searches: int | None = None) -> Weigh
 
     Notes
     -----
-    O(n_nodes + n_arcs) a search; none is known to need less than one per node in the worst case.
+    O(n_nodes + n_arcs) per search; none is known to need less than one per node in the worst case.
     Components are searched together, one source in each.
     """
-    found = _Answered(graph, "diameter", max_searches)
+    found = _Results(graph, "diameter", max_searches)
     if found.bounds is None:
         return WeightedDiameter(**found.common, diameter=0.0, path=np.empty(0, NODE))
     path = _path(graph, found.bounds, found.largest)
@@ -76,7 +76,7 @@ def weighted_diameter(graph: CSRGraph, max_searches: int | None = None) -> Weigh
 
 def weighted_radius(graph: CSRGraph, max_searches: int | None = None) -> WeightedRadius:
     """Find the smallest eccentricity, and a node that attains it; as ``weighted_diameter``."""
-    found = _Answered(graph, "radius", max_searches)
+    found = _Results(graph, "radius", max_searches)
     if found.bounds is None:
         return WeightedRadius(**found.common, radius=0.0, center=-1)
     own = found.bounds.component == found.largest
@@ -86,7 +86,7 @@ def weighted_radius(graph: CSRGraph, max_searches: int | None = None) -> Weighte
 
 def weighted_center(graph: CSRGraph, max_searches: int | None = None) -> WeightedCenter:
     """Find all nodes of smallest eccentricity; as ``weighted_diameter`` otherwise."""
-    found = _Answered(graph, "center", max_searches)
+    found = _Results(graph, "center", max_searches)
     is_center, nodes = np.empty(0, bool), np.empty(0, NODE)
     if found.bounds is not None:
         is_center = found.bounds.in_center()
@@ -97,7 +97,7 @@ def weighted_center(graph: CSRGraph, max_searches: int | None = None) -> Weighte
 
 def weighted_periphery(graph: CSRGraph, max_searches: int | None = None) -> WeightedPeriphery:
     """Find all nodes of largest eccentricity; as ``weighted_diameter`` otherwise."""
-    found = _Answered(graph, "periphery", max_searches)
+    found = _Results(graph, "periphery", max_searches)
     is_periphery, nodes = np.empty(0, bool), np.empty(0, NODE)
     if found.bounds is not None:
         is_periphery = found.bounds.in_periphery()
@@ -121,7 +121,7 @@ def weighted_eccentricities(graph: CSRGraph) -> np.ndarray:
     Bounds spare searches only where sums are exact (see ``bounds``): whole numbers, round-trip
     times. Of a graph whose sums are rounded every node is searched.
     """
-    found = _Answered(graph, "eccentricities", None)
+    found = _Results(graph, "eccentricities", None)
     return np.empty(0) if found.bounds is None else found.bounds.lower
 
 
@@ -174,8 +174,8 @@ def weighted_widths(
     return _widths(graph, bounds, found.ids, asked)
 
 
-class _Answered:
-    """A question about a graph, answered or cut short.
+class _Results:
+    """Results of one question about a graph, answered or cut short.
 
     Attributes
     ----------
@@ -184,7 +184,7 @@ class _Answered:
     largest : int
         Number of the largest component; of two as large the first.
     common : dict
-        What every answer has.
+        Fields of every result.
     """
 
     def __init__(self, graph: CSRGraph, question: Question, max_searches: int | None):

@@ -138,7 +138,7 @@ def bottom_up_work(indptr, base, n_nodes, level):
 
 @njit(cache=True, nogil=True)
 def goes_down(level, up):
-    """Whether a top-down step costs less than a bottom-up one of so much work."""
+    """Whether a top-down step costs less than a bottom-up one of work ``up``."""
     return TOP_DOWN_ARC * level.n_arcs < up
 
 

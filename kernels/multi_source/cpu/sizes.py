@@ -1,4 +1,4 @@
-"""Sizes of a sweep on cores; known without numba, so that memory is foreseen without it."""
+"""Sizes of a sweep on cores; known without numba, so that memory can be computed without it."""
 
 from __future__ import annotations
 

@@ -7,4 +7,4 @@ from kernels.types import N_FARTHEST
 __all__ = ["AT_DEPTH", "AT_IS_ENDED", "CONTROL", "N_FARTHEST"]
 
 CONTROL = 32  # int32 words kept for struct Control
-AT_DEPTH, AT_IS_ENDED = 3, 4  # words of it that come home
+AT_DEPTH, AT_IS_ENDED = 3, 4  # words of it that are copied to the host

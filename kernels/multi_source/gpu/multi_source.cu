@@ -21,7 +21,7 @@
 // [1] M. Then et al., "The more the merrier: efficient multi-source graph traversal", VLDB 2014.
 // [2] S. Beamer, K. Asanovic, D. Patterson, "Direction-optimizing breadth-first search", SC 2012.
 
-// Threads a block, and blocks of a multiprocessor: 72 registers a thread, so that none is spilled.
+// Blocks per multiprocessor: leaves 72 registers per thread, so that none is spilled.
 #define BLOCKS_EACH 2
 
 #define PATIENCE 3       // bottom-up levels with a small frontier before going back to top-down
@@ -248,7 +248,7 @@ SWEEP_SHARD(msbfs_shard_2, 2)
 SWEEP_SHARD(msbfs_shard_4, 4)
 #endif
 
-// Levels of one graph out of their bit planes; four lanes a thread.
+// Levels of one graph out of their bit planes; four lanes per thread.
 template <typename L>
 __device__ __forceinline__ void write_levels(
     const lanes_t* __restrict__ seen,    // (n_nodes, n_words)

@@ -56,7 +56,7 @@ class _Levels:
     """
 
     def __init__(self, graph: CSRGraph, n_sources: int):
-        self.shape = (graph.n_nodes, -(-n_sources // 4) * 4)  # four lanes a thread
+        self.shape = (graph.n_nodes, -(-n_sources // 4) * 4)  # four lanes per thread
         self.array: Any = None
         self.planes: Any = None
 
@@ -135,7 +135,7 @@ def sweep_graph(
 def _sweep_groups(
     graph: CSRGraph, sources: np.ndarray, levels: _Levels | None
 ) -> list[tuple[np.ndarray, np.ndarray]]:
-    """hop_counts and farthest of as many sources at a time as a sweep carries."""
+    """hop_counts and farthest, in sweeps of the number of sources that one carries."""
     with on_device_of(graph.indptr):
         n_words = _words_that_fit(graph, len(sources), levels is not None)
         if levels is not None:

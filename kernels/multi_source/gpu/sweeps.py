@@ -1,6 +1,6 @@
 """Sweeps whose results stay on the GPU: bit planes of levels, and eccentricities.
 
-The kernels are those of ``gpu``; here nothing but the number of levels is brought home.
+The kernels are those of ``search``; only the number of levels is copied to the host.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Swept:
     Attributes
     ----------
     n_words : int
-        64-bit words of lanes a node.
+        64-bit words of lanes per node.
     seen : (n_nodes, n_words) uint64
         Lanes that reached the node.
     planes : (n_planes, n_nodes, n_words) uint64 or None

@@ -4,10 +4,10 @@ A link between two ASes is numbered from one of them, so a border router often a
 neighbour's address, and by prefix alone the router behind it looks like the ingress. What is
 known instead is how a router's links are numbered and who is at their other ends:
 
-1. Addresses are grouped by router (``grouping``). An address b that packets come in by stands for
-   one point-to-point link: from the group of its sides to the group of b, numbered from the AS
-   of b's prefix. Two mates that imply the same link count once. Of a suspect address only the
-   numbering is known, not the other end.
+1. Addresses are grouped by router (``routers.point_to_point``). An address b that packets come in
+   by stands for one point-to-point link: from the group of its sides to the group of b, numbered
+   from the AS of b's prefix. Two mates that imply the same link count once. Of a suspect address
+   only the numbering is known, not the other end.
    One on the LAN of an exchange point stands for none, and its prefix says nothing: not whose
    router it is on, nor that the router before it is in the same AS.
 2. Two groups that were seen next to each other without such a link (a destination's own reply,
@@ -269,9 +269,9 @@ def _surroundings(
     near = np.where(groups.near_side >= 0, group[np.maximum(groups.near_side, 0)], -1)
     # A link implied by both its ends counts once; keep what the larger address says.
     mate = np.maximum(mates, 0)
-    told_twice = (mates > ids) & (near == group[mate]) & (near[mate] == group)
+    implied_twice = (mates > ids) & (near == group[mate]) & (near[mate] == group)
     near = np.where(near == group, -1, near)
-    one, other, numbered = group[~told_twice], near[~told_twice], row[~told_twice]
+    one, other, numbered = group[~implied_twice], near[~implied_twice], row[~implied_twice]
     linked = other >= 0
     pair = (np.minimum(one, other) << 32) | np.maximum(one, other)
     direct = (links.n_router + links.n_destination > 0) & ~on_lan[links.far]
@@ -417,7 +417,7 @@ def adopt_unmapped(near: np.ndarray, far: np.ndarray, asn: np.ndarray) -> np.nda
         A node whose mapped neighbours before it and after it are all in one AS, some on each
         side, is in that AS. Unmapped neighbours say nothing, those in a stand-in that they are in
         another AS, and one round is done, so AS numbers do not creep along runs of unmapped
-        nodes. Who is still in a stand-in is unmapped now.
+        nodes. Nodes still in a stand-in are now unmapped.
     """
     n = len(asn)
     unmapped = (asn == NO_ASN) | (asn >= FIRST_STAND_IN)

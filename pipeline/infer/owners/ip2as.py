@@ -144,7 +144,7 @@ def _slow_line(line: str) -> tuple[Network, int, int]:
 
 @dataclass
 class _V6Prefixes:
-    """IPv6 prefixes: columns a chunk."""
+    """IPv6 prefixes: columns per chunk."""
 
     start: list[np.ndarray] = field(default_factory=list)
     end: list[np.ndarray] = field(default_factory=list)
@@ -253,7 +253,7 @@ def read_pfx2as(paths: Sequence[Path], reports: Sequence[ReadReport]) -> PrefixT
     paths : sequence of Path
         Plain, gzip, bzip2 or xz.
     reports : sequence of ReadReport
-        One a file, filled: prefixes as ``n_records``, broken lines by reason. A file that
+        One per file, filled: prefixes as ``n_records``, broken lines by reason. A file that
         cannot be read, is cut short, holds no prefix or is a table of another format has status
         ``rejected`` or ``partial`` and says why in ``error``; nothing is raised for it.
 
@@ -265,7 +265,7 @@ def read_pfx2as(paths: Sequence[Path], reports: Sequence[ReadReport]) -> PrefixT
     Raises
     ------
     UsageError
-        If the table does not fit into memory. It takes some 20 bytes an IPv4 prefix while it is
+        If the table does not fit into memory. It takes some 20 bytes per IPv4 prefix while it is
         read, 45 if the files are not sorted.
     """
     v4, v6 = V4Prefixes(), _V6Prefixes()

@@ -1,7 +1,7 @@
 """The mapped share: the share of addresses that answered with an AS by prefix.
 
-Counted before any election, over all addresses that answered at all: the election borrows an AS
-for many an unmapped address, and so hides that a prefix table is missing or old.
+Counted before any election, over all addresses that answered: the election assigns an AS to many
+unmapped addresses, and so hides that a prefix table is missing or old.
 """
 
 from __future__ import annotations

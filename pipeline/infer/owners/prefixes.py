@@ -1,6 +1,6 @@
 """Announced address space: IPv4 prefixes in few bytes each, IPv6 as intervals.
 
-A full table of IPv4 has a million prefixes, one of many tables a hundred times as many; so they are
+A full table of IPv4 has a million prefixes, one of many tables a hundred million; so they are
 kept as numbers of 8 bytes with origins of 4, in columns that grow in place, and become intervals of
 8 bytes each.
 """

@@ -1,16 +1,17 @@
-"""Address space that nobody announces: somebody's all the same.
+"""Address space that nobody announces, which still belongs to someone.
 
-Many ASes number their routers from a block that they do not announce. Whose it is no prefix table
-says, but a link in it is numbered from one AS, like any other. If that were not known, the only
-numbered links of such a router would be those to its neighbours, and it would be taken for theirs.
+Many ASes number their routers from a block that they do not announce. No prefix table says to whom
+it belongs, but a link in it is numbered from one AS, like any other. If that were not known, the
+only numbered links of such a router would be those to its neighbours, and it would be taken for
+theirs.
 
 So each unannounced block (IPv4 /24, IPv6 /48) has a *stand-in* for its owner: a number beyond all
 AS numbers that takes part in the election like an AS. A stand-in is given the name of the AS that
 most hosts are in that answered right behind its routers, a router and AS counted once; without a
 majority it stays unknown, and its routers in no AS.
 
-Special-purpose addresses have none: a private one stands in many networks. Nor have those on the
-LAN of an exchange point.
+Special-purpose addresses have none: a private address is used in many networks. Nor have those on
+the LAN of an exchange point.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def find_exchange_lans(
     origin : (n,) int64
         AS of each address by prefix; ``NO_ASN`` where unmapped.
     special : (n,) bool
-        Special-purpose addresses: a private one stands in many networks, and is on no LAN.
+        Special-purpose addresses: a private address is used in many networks, and is on no LAN.
 
     Returns
     -------

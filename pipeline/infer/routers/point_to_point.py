@@ -21,7 +21,7 @@ is seen before b is then several routers. Such an address gives itself away when
    only the mate, if seen, is trusted to be at the other end of its link: that holds whichever
    way packets came in.
 
-Unmapped addresses take no part: a private one stands in many networks at once. One on the LAN of
+Unmapped addresses take no part: a private address is used in many networks. One on the LAN of
 an exchange point (``exchange_points``), mapped or not, has many routers at its other end: it has no
 sides, but is one of those that come before another address.
 

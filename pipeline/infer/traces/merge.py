@@ -55,7 +55,7 @@ def find_addrs(table: np.ndarray, addrs: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class ObservedAddresses:
     """All addresses that answered.
 
     Attributes
@@ -79,7 +79,7 @@ class Answers:
     is_vantage: np.ndarray
 
 
-def merge_addresses(observations: Sequence[Observation]) -> Answers:
+def merge_addresses(observations: Sequence[Observation]) -> ObservedAddresses:
     """Collect the addresses of all spools, and the roles in which each answered."""
     addrs = _fold(lambda o: np.load(o.addrs), observations)
     vantages = _fold(lambda o: np.load(o.vantages), observations)
@@ -88,7 +88,7 @@ def merge_addresses(observations: Sequence[Observation]) -> Answers:
         role[find_addrs(addrs, np.load(observation.addrs))] |= np.load(observation.roles)
     is_hop = role != 0
     never_hops, addrs, role = addrs[~is_hop], addrs[is_hop], role[is_hop]
-    return Answers(
+    return ObservedAddresses(
         addrs,
         never_hops,
         is_router=role & ROUTER != 0,

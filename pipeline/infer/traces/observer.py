@@ -1,7 +1,7 @@
 """The observer of a reading process: traces in, one small Observation out.
 
-Each batch is cleaned by the single-trace rules (``cleaning``) and spooled to disk (``spool``);
-addresses are interned (``interning``). Memory grows with distinct addresses only.
+Each batch is cleaned by the single-trace rules (``rules``) and spooled to disk (``spool``);
+addresses are interned (``address_table``). Memory grows with distinct addresses only.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Observation:
     addrs : Path
         ``.npy`` of (n_addrs, 2) uint64: address of each number in the spool.
     roles : Path
-        ``.npy`` of (n_addrs,) uint8: ``cleaning.ROUTER`` and ``TARGET`` bits of each address.
+        ``.npy`` of (n_addrs,) uint8: ``rules.ROUTER`` and ``TARGET`` bits of each address.
     vantages : Path
         ``.npy`` of (n_vantages, 2) uint64: where traces came from.
     blocks : tuple of Block

@@ -32,7 +32,7 @@ DESTINATION = 1  # trace flag: its last hop is the destination's own reply
 ROUTER = 1  # it answered as a router
 TARGET = 2  # it answered as the destination of a trace
 _TIME_EXCEEDED = KIND_TIME_EXCEEDED
-# Replies at one TTL that are looked at: no tool sends as many probes, and the count is quadratic.
+# Replies at one TTL that are looked at: no tool sends that many probes, and the count is quadratic.
 _MAX_REPLIERS = 256
 _MAX_HOPS = 255
 

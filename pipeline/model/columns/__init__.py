@@ -3,7 +3,7 @@
 From these schemas come empty tables, tables end to end, some rows of one, a table of one row, and
 what a file holds. A field of a table is one of
 
-- ``Annotated[np.ndarray, Flat(dtype)]``: a value a row;
+- ``Annotated[np.ndarray, Flat(dtype)]``: one value per row;
 - ``Annotated[np.ndarray, Offsets()]``: cuts ragged columns into rows;
 - ``Annotated[np.ndarray, Ragged(offsets, dtype)]``: the values that such offsets cut;
 - ``Annotated[dict[str, np.ndarray], FlatByName()]``: any number of flat columns;
@@ -26,7 +26,7 @@ Table = TypeVar("Table")
 
 @dataclass(frozen=True)
 class Flat:
-    """A value a row; ``weighted``: its dtype in a table whose ``is_weighted`` is true."""
+    """One value per row; ``weighted``: its dtype in a table whose ``is_weighted`` is true."""
 
     dtype: Any
     weighted: Any = None
@@ -48,7 +48,7 @@ class Ragged:
 
 @dataclass(frozen=True)
 class FlatByName:
-    """Columns by name, a value a row each."""
+    """Columns by name, each with one value per row."""
 
 
 @dataclass(frozen=True)

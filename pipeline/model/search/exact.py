@@ -157,8 +157,7 @@ class ExactResult:
     reason : str
         Why it is not exact; empty where it is.
     is_failed : bool
-        Whether that is a failure: something could not be done. Else as many searches as were
-        allowed did not suffice.
+        Whether it failed; otherwise the allowed number of searches was used up.
     """
 
     job: ExactJob

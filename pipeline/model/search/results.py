@@ -175,7 +175,7 @@ class Measurement:
     device : list of n_ases str
         ``cpu``, ``gpu``, or ``""`` where nothing ran.
     tasks : dict of str to list or array
-        Columns of tasks.parquet (CONTRACT.md).
+        Columns of tasks.parquet.
     cluster : dict
         Workers, devices, dashboard link, schedule, pack: for report.json.
     busy_share : dict of str to float

@@ -61,7 +61,7 @@ def _section(table: WidthTable, k: int, n_components: int) -> dict:
 
 
 class _Width:
-    """A value, or its bounds and what to say of them; never one for the other."""
+    """A value, or its bounds with their text; never one in place of the other."""
 
     def __init__(self, table: WidthTable, k: int, name: str):
         lower = getattr(table.widths, f"{name}_lower")[k].item()

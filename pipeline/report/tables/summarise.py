@@ -1,7 +1,7 @@
 """What a run measured, as the tables of the report: one row per AS, one per (AS, ingress).
 
 Everything is columns from end to end: tens of thousands of ASes and a million ingresses cost no
-Python object a row.
+Python object per row.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@ Let v be a node of a connected component with diameter D, radius R, and e its ec
     (D + 1) // 2 <= R
 
 and any interval that holds D or R may be cut down so. An ingress counts only if it is known to lie
-in the largest component: its search reached as many nodes as that one has, and no other component
-is as large.
+in the largest component: its search reached the number of nodes that one has, and no other
+component is as large.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ from pipeline.report.texts import interval
 
 @dataclass(frozen=True, eq=False)
 class Named:
-    """The first of some ragged values, and their texts; a row a row of ``Widths``.
+    """The first of some ragged values, and their texts; one row per row of ``Widths``.
 
     Attributes
     ----------

@@ -2,9 +2,9 @@
 
 The measurements are tasks of the same cluster that a run would open: a worker has the cores, the
 threads and the GPU that searches will have there, and this process holds no CUDA context. Graphs
-are of preferential attachment with two links a router; long graphs cost other than these. Workers
+are of preferential attachment with two links per router; long graphs have other costs. Workers
 measure one after another, so that none disturbs another: cores that share their memory's bandwidth
-are slower than said.
+are slower than measured alone.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def calibrate(progress: ProgressCallback = no_progress) -> Calibration:
     Raises
     ------
     UsageError
-        No cluster can be had here.
+        No cluster can be started here.
     PipelineError
         A measurement failed; the message says which and why.
     """

@@ -40,7 +40,7 @@ _imported: set[Work] = set()  # kinds of work whose kernels are imported there
 
 
 def start_early(config: AnalyzeConfig) -> None:
-    """Let the imports begin, if the run that ``config`` asks for will fork workers; do not wait.
+    """Start the imports, if the run that ``config`` asks for will fork workers; do not wait.
 
     Where kernels are still to be compiled nothing is started: the client does that, and says so.
     """
@@ -59,7 +59,7 @@ def start(work: Sequence[Work]) -> None:
         Kinds of work whose kernels it imports.
     """
     if _imported:
-        forkserver.ensure_running()  # again, should it have been killed
+        forkserver.ensure_running()  # again if it was killed
         return
     kernels = [name for kind in work for name in compiled_modules(kind)]
     forkserver.set_forkserver_preload([*_MODULES, *kernels])

@@ -78,7 +78,7 @@ def _models() -> dict[str, str]:
             handle = pynvml.nvmlDeviceGetHandleByIndex(i)
             model = _text(pynvml.nvmlDeviceGetName(handle))
             models[str(i)] = models[_text(pynvml.nvmlDeviceGetUUID(handle))] = model
-    except pynvml.NVMLError:  # one that fell off the bus: what is known so far will do
+    except pynvml.NVMLError:  # a GPU has failed: use what is known so far
         pass
     finally:
         pynvml.nvmlShutdown()

@@ -98,8 +98,8 @@ class Cluster:
     def allowed(self, task: Any, workers: Iterable[str]) -> list[str] | None:
         """Of the workers there now, those that may run a task; None: any.
 
-        Those with a GPU, where only some have one; and none that came during the run until it
-        has shown that it is like the others. Our own are.
+        Those with a GPU, where only some have one; and workers that joined during the run only
+        after passing the checks. Our own need none.
         """
         if self.own:
             return None

@@ -74,14 +74,14 @@ class ExactState:
         self._names = np.empty(0, NODE)
         self._bounds: list[EccentricityBounds] = []
         self._turn = 0  # which question chooses next
-        # Bit q: question q has the node in flight. _GIVEN_UP: nobody shall search it again.
+        # Bit q: question q has the node in flight. _GIVEN_UP: never search it again.
         self._takers = np.empty(0, np.uint8)
         self._is_searched = np.empty(0, bool)
         self._has_failed = np.empty(0, bool)
         self._n_searches = 0
         self._n_taken = np.zeros(1, np.int64)  # sources of each component, searched or in flight
         self._reasons: list[str] = []  # why tasks have failed for good
-        self._is_broken = False  # whether one of these stands: nothing made it good
+        self._is_broken = False  # whether a failure was not recovered
         self._is_news = False  # since ``useless`` was asked
         self._stage = "opening"  # then searching, path, over
         none = np.empty(0, NODE)
@@ -177,7 +177,7 @@ class ExactState:
         try:
             for bounds in self._bounds:
                 bounds.update(sources, found.lower, found.upper, alone)
-        except GraphError as error:  # nothing that was found can be believed in
+        except GraphError as error:  # no result can be trusted
             self._reasons.append(str(error))
             self._is_broken = True
             self._conclude(np.empty(0, NODE), is_known=False)

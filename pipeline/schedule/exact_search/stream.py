@@ -29,7 +29,7 @@ from pipeline.schedule.transport.watch import Limits
 
 __all__ = ["ExactStream", "by_exact_search", "search_exactly"]
 
-THREADS_S = 2.0  # between two questions how many workers there are
+THREADS_S = 2.0  # between checks of the number of workers
 _ANY = 1 << 20  # tasks that ``drive`` may hold: each AS has its own window
 
 
@@ -58,7 +58,7 @@ def search_exactly(
     costs : Costs
         They decide the number of searches in flight and of sources in a task.
     pack : int or None
-        Sources per task; None: one, or as many as share a sweep if that is cheaper.
+        Sources per task; None: one, or those of a whole sweep if that is cheaper.
     max_searches : int or None
         In each component of an AS; what they do not suffice for is reported as an interval.
     limits : Limits
@@ -69,7 +69,7 @@ def search_exactly(
         Search on a core where a GPU has too little memory.
     on_outcome : callable
         Called with every outcome, of whichever job, as it comes: for ``tasks.parquet`` and
-        progress. ``outcome.task`` is a ExactTask (``name``, ``rows``, ``kind``, ``device``
+        progress. ``outcome.task`` is an ExactTask (``name``, ``rows``, ``kind``, ``device``
         and ``n_sources`` are as SearchTask's), ``outcome.result`` has ``read_s``;
         ``outcome.withdrawn``: it never started and has no result.
     run : callable
@@ -78,7 +78,7 @@ def search_exactly(
     Yields
     ------
     ExactResult
-        One a job, as soon as it is known, in no fixed order. Jobs that fail are reported too: as
+        One per job, as soon as it is known, in no fixed order. Jobs that fail are reported too: as
         intervals that are not exact, with the reason.
     """
     choice = Choice(costs, pack=pack, max_searches=max_searches)
@@ -112,7 +112,7 @@ def _name_of(task: ExactTask) -> str:
 class ExactStream:
     """The jobs that are not answered, in their order, and what is in flight of all.
 
-    Its methods are what ``drive`` asks for; ``use`` is to be called with every outcome of a
+    Its methods are what ``drive`` asks for; ``use`` is to be called with every outcome of an
     ExactTask, and ``answers`` at first and after each.
 
     Parameters

@@ -26,7 +26,7 @@ from pipeline.schedule.work.errors import errors_of
 from pipeline.schedule.work.resident import resident_graph
 
 N_HELD = 2  # graphs whose scratch a thread keeps: 27 bytes per node each
-_KNOWN = 3  # components of up to as many nodes are known without a search
+_KNOWN = 3  # components of up to this many nodes are known without a search
 _NONE = np.iinfo(np.int32).max
 _LOCAL = threading.local()
 
@@ -153,7 +153,7 @@ def _narrowed(found: Implied, read_s: float) -> ExactBounds:
 
 
 def _open(task: ExactTask) -> OpenedGraph:
-    """Components, degrees, pendant trees, and the first search a component: of its hub."""
+    """Components, degrees, pendant trees, and one first search per component: of its hub."""
     started = time.perf_counter()
     graph = resident_graph(task.job.snapshot, task.job.row, "cpu")
     read_s = time.perf_counter() - started

@@ -4,10 +4,10 @@ Rules (``docs/scheduling.md`` gives the reasons and the measurements):
 
 - ASes with one ``graph_hash`` are searched once, from the union of their sources, under the first
   of their rows.
-- ``pack=1``: one task an (AS, ingress). ``pack=K``: K ingresses of one AS a task.
+- ``pack=1``: one task per (AS, ingress). ``pack=K``: K ingresses of one AS per task.
 - ``pack=None`` (auto): one search per task where a search takes at least as long as the task around
   it costs, unless sweeps end the AS ``SWEEP_GAIN`` times sooner; else up to 128 searches of one AS
-  a task, since they share one sweep; and ASes whose searches all together cost less than a task
+  per task, since they share one sweep; and ASes whose searches all together cost less than a task
   travel with their neighbours as a shard, on a GPU all that cost less than a shard's share.
 - A task goes to the GPU if all searches of its graphs, including the transfer, are faster there
   than on a core, by ``Costs``.
@@ -180,7 +180,7 @@ def plan(
         small = np.zeros(len(first), bool)
         per_task = np.full(len(first), max(1, pack))
     # Small graphs first, so that a shard is one run of graphs and one run of sources. On a GPU
-    # those of about as many sweeps together: a sweep costs its shard, not only those that need it.
+    # those of about the same number of sweeps together: a sweep costs its whole shard.
     rounds = _rounds(n_sources) if "gpu" in devices else np.zeros(len(first), np.int64)
     order = np.lexsort((np.where(small, rounds, 0), ~small))
     rounds = rounds[order]
@@ -319,7 +319,7 @@ def _shard_s(all_s: np.ndarray, n_workers: int, costs: Costs, thresholds: PlanTh
 
 
 def _shards(nodes, arcs, ptr, rounds, n_workers, devices, costs, gpu, thresholds):
-    """Runs of small graphs of as many rounds each, cut by estimated time, arcs and sources."""
+    """Runs of small graphs of equal numbers of rounds, cut by estimated time, arcs and sources."""
     n_small = len(rounds)
     nodes, arcs, n_sources = nodes[:n_small], arcs[:n_small], np.diff(ptr[: n_small + 1])
     if n_small == 0:

@@ -51,7 +51,7 @@ class Costs:
     Attributes
     ----------
     cpu, gpu : Cost
-        On the cores of one worker (one, where workers are as many as cores); on its GPU, the
+        On the cores of one worker (one, where there is one worker per core); on its GPU, the
         graph there already, results on the host.
     transfer_byte_s : float
         Seconds that a byte takes from host memory to the GPU.
@@ -106,7 +106,7 @@ class Costs:
         n_sources : int
             1: single searches are compared, else sweeps.
         arcs_a_node : float
-            4: preferential attachment with two links a node.
+            4: preferential attachment with two links per node.
         """
 
         def line(cost: Cost) -> tuple[float, float]:
@@ -124,7 +124,7 @@ class Costs:
 
 
 # Searches: preferential attachment, 10,000 to 6.8 million routers, one core of a server and one
-# H200 (benchmarks/results/searches_h200.json). Wrong by a factor of 2 they cost some idle time.
+# H200 (benchmarks/results/searches_h200.json). An error by a factor of 2 costs some idle time.
 DEFAULTS = Costs(
     cpu=Cost(search_s=20e-6, search_arc_s=7e-9, sweep_s=50e-6, sweep_arc_s=40e-9),
     gpu=Cost(search_s=0.15e-3, search_arc_s=0.045e-9, sweep_s=0.2e-3, sweep_arc_s=0.14e-9),

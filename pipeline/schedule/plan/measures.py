@@ -126,7 +126,7 @@ def plan_widths(
         AS rows requested, ascending, and what they are.
     graph_hash : n_rows str
     n_workers, devices, costs
-        As for ``policy.plan``.
+        As for ``batches.plan``.
     pack : int or None
         Sources of one AS per task of an exact search; None: auto.
     thresholds : PlanThresholds

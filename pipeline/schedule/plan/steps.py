@@ -121,7 +121,7 @@ def _next_sweep(
     job: ExactJob, now: Facts, n_threads: int, costs: Costs, thresholds: PlanThresholds
 ) -> tuple[int, tuple[float, float]]:
     """Sources of a sweep, and their costs one by one and by the sweep, in seconds."""
-    cost, told_s = costs.of(job.device), result_s(job.n_nodes, costs)
+    cost, merge_s = costs.of(job.device), result_s(job.n_nodes, costs)
     n_each = now.n_pending // max(1, n_threads)
     many = MOST_LANES[job.device]
     is_many = n_each >= many and 128 * job.n_nodes <= thresholds.many_lanes_bytes
@@ -131,5 +131,5 @@ def _next_sweep(
     # Costs are those of short graphs, and of a sweep of LANES; of more lanes the tables grow.
     longer = thresholds.steps.longer(now.longest)
     sweep_s = float(cost.sweep(job.n_arcs)) * max(1.0, n_each / LANES) * longer
-    one_by_one_s = n_each * (float(cost.search(job.n_arcs)) + told_s)
-    return n_each, (one_by_one_s, sweep_s + told_s)
+    one_by_one_s = n_each * (float(cost.search(job.n_arcs)) + merge_s)
+    return n_each, (one_by_one_s, sweep_s + merge_s)

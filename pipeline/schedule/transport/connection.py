@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 SILENT_LOOKS = 3  # looks in a row without an answer; then the scheduler counts as gone
 REPLACE_S = 30.0  # seconds for a nanny to end its worker; it kills what does not end in 4
-FEW, MANY = 1.1, 4.0  # tasks a thread, rounded up; the former is Dask's default
+FEW, MANY = 1.1, 4.0  # tasks per thread, rounded up; the former is Dask's default
 GONE = "the scheduler is gone"
 WITHDRAWN = "it has been withdrawn"
 
@@ -149,7 +149,7 @@ class Connection:
 
     async def _report_ends(self, futures: Sequence[Future]) -> None:
         # One asyncio task each, which alone may be holding the future: as soon as it has ended and
-        # nobody else holds it, the scheduler may forget it.
+        # nothing else holds it, the scheduler may forget it.
         for future in futures:
             report = asyncio.ensure_future(self._report_end(future))
             self._reports.add(report)
@@ -176,7 +176,7 @@ class Connection:
                 self.done.put((key, WITHDRAWN))
 
     def begun(self, worker: str, keys: Sequence[tuple]) -> set[tuple] | None:
-        """Which tasks a worker has begun, the others never begin there; None: it does not say."""
+        """Which tasks a worker has begun; the rest will never begin there; None: no answer."""
 
         async def asked() -> dict[str, list]:
             return await self.client._run(

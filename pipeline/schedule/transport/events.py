@@ -114,9 +114,9 @@ class Looked:
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """The answer to Ask: what a worker has begun of ``keys``, the others never begin there.
+    """The answer to Ask: what a worker has begun of ``keys``; the rest will never begin there.
 
-    None: it does not say.
+    None: no answer.
     """
 
     worker: str

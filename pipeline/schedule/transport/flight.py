@@ -69,7 +69,7 @@ REASON_S = 10.0  # seconds to fetch an error that has reached this process alrea
 
 Smaller = Callable[[Any], Sequence[Any]]
 Allowed = Callable[[Any, Iterable[str]], list[str] | None]  # of a task and the workers there
-Answer = Attempted | BaseException | bytes | str | None  # as ``Connection.done`` has it
+Received = Attempted | BaseException | bytes | str | None  # as ``Connection.done`` has it
 
 
 def on_any(task: Any, workers: Iterable[str]) -> None:
@@ -210,14 +210,14 @@ class Flight:
         for instruction in self._state.handle(event):
             self._do[type(instruction)](instruction)
 
-    def _wait(self) -> list[tuple[Key, Answer]]:
+    def _wait(self) -> list[tuple[Key, Received]]:
         try:
             received = [self._there.done.get(timeout=self.limits.poll_s)]
         except queue.Empty:
             return []
         return received + self._come()
 
-    def _come(self) -> list[tuple[Key, Answer]]:
+    def _come(self) -> list[tuple[Key, Received]]:
         """Everything received so far."""
         received = []
         while True:
@@ -226,17 +226,17 @@ class Flight:
             except queue.Empty:
                 return received
 
-    def _use(self, received: list[tuple[Key, Answer]]) -> None:
+    def _use(self, received: list[tuple[Key, Received]]) -> None:
         """Handle what was received.
 
         What has been posted may come back before Dask knows that it has ended: whoever waits for
         its end keeps the future until then.
         """
-        for key, answer in received:
+        for key, item in received:
             if (future := self._futures.get(key)) is None:
                 continue  # it was posted, or given up in the meantime
-            event = event_of(key, answer, future, self._there)
-            if not isinstance(event, Ready) and answer != WITHDRAWN:
+            event = event_of(key, item, future, self._there)
+            if not isinstance(event, Ready) and item != WITHDRAWN:
                 self._release(key)  # else it is to be fetched, or cancelled
             if isinstance(event, Finished | Failed) and event.run is not None:
                 self._window.note(event.run)
@@ -345,25 +345,25 @@ class Flight:
             self._there.cancel(unwanted)
 
 
-def event_of(key: Key, answer: Answer, future: Future, there: Connection) -> Event:
+def event_of(key: Key, received: Received, future: Future, there: Connection) -> Event:
     """What has happened to an attempt, by what has come for it."""
     now = time.monotonic()
-    if isinstance(answer, bytes):
+    if isinstance(received, bytes):
         try:
-            answer = loads(answer)
+            received = loads(received)
         except Exception as error:  # of a class that is not importable here
             return Failed(key, PipelineError(f"{shown(key)}: {type(error).__name__}: {error}"), now)
-    if isinstance(answer, Attempted):
-        if answer.error is None:
-            return Finished(key, answer.result, answer.run, now)
-        if isinstance(answer.error, WithdrawnError):  # before all workers have been asked
+    if isinstance(received, Attempted):
+        if received.error is None:
+            return Finished(key, received.result, received.run, now)
+        if isinstance(received.error, WithdrawnError):  # before all workers have been asked
             return Withdrawn(key)
-        return Failed(key, answer.error, now, answer.run)
-    if isinstance(answer, BaseException):
-        return Failed(key, answer, now)
-    if answer == WITHDRAWN:
+        return Failed(key, received.error, now, received.run)
+    if isinstance(received, BaseException):
+        return Failed(key, received, now)
+    if received == WITHDRAWN:
         return Withdrawn(key)
-    if answer == POSTED:
+    if received == POSTED:
         return Failed(key, RetryableError(f"{shown(key)}: its result was lost in transit"), now)
     if future.status == "finished":
         return Ready(key)

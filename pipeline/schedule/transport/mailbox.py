@@ -1,7 +1,7 @@
 """Results that workers post to a client, handed to whoever waits for them.
 
 The topic is the client's own id, since a scheduler forgets the events of a client when it leaves.
-Dask knows one handler a topic, so runs that share a client share its mailbox.
+Dask knows one handler per topic, so runs that share a client share its mailbox.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ flight is looked at every few seconds, by these rules:
 - a worker is *given up* when it has been paused for ``paused_s``, has given no sign of life for
   ``silent_s``, its results could not be fetched in ``fetch_s``, or it has finished nothing for
   ``task_s`` since it was given a task. What it had begun is tried again elsewhere, or has failed
-  where the worker was overdue; what only waited there goes elsewhere, free of charge;
+  where the worker was overdue; what only waited there goes elsewhere, without counting an attempt;
 - a worker that was paused or silent is used again as soon as it is neither;
 - the task is bound to a worker that is gone: tried again, unbound;
 - the task is with no worker for ``lost_s`` while some worker is free: tried again.
@@ -135,7 +135,7 @@ class Watch:
         some_free = any(workers[w] == "running" and not list(processing.get(w, ())) for w in usable)
         verdicts: dict[Any, PipelineError | Fault] = {}
         for key, task in tasks.items():
-            # Where nobody else is left, what came to such a worker later waits for it.
+            # Where no other worker is left, what came to such a worker later waits for it.
             if (fault := self.given_up.get(task.worker or "")) is not None:
                 if usable or fault.worker not in before:
                     verdicts[key] = fault

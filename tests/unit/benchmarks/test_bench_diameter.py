@@ -233,7 +233,7 @@ def measured(tmp_path, monkeypatch) -> Path:
     return tmp_path
 
 
-def test_a_run_is_recorded_and_told_on_the_page(measured, monkeypatch, capsys):
+def test_a_run_is_recorded_and_shown_on_the_page(measured, monkeypatch, capsys):
     run = json.loads((measured / "diameter.json").read_text())
     rows = run["rows"]
     assert {row["what"] for row in rows} == {"graph", "diameter", "eccentricities", "radius"}

@@ -70,7 +70,7 @@ def test_what_this_process_computes_is_not_the_work_of_others(monkeypatch):
     assert OtherWork().n_cores() == 0.5
 
 
-def test_without_a_proc_file_system_others_are_not_told(monkeypatch):
+def test_without_a_proc_file_system_others_are_not_reported(monkeypatch):
     def missing(path):
         raise FileNotFoundError(path)
 

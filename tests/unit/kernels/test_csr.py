@@ -118,7 +118,7 @@ def test_graphs_without_nodes_or_arcs_are_valid():
     assert (lonely.n_nodes, lonely.n_arcs, lonely.n_edges) == (2, 0, 0)
 
 
-def test_hash_tells_structure_apart_and_leaves_weights_out():
+def test_the_hash_distinguishes_structure_and_leaves_weights_out():
     indptr, indices = csr_arrays(3, [(0, 1), (1, 2)])
     plain = CSRGraph(indptr, indices)
     weighted = CSRGraph(indptr, indices, np.ones(4, np.float32))

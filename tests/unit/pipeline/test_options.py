@@ -181,7 +181,7 @@ def test_an_unknown_or_missing_parameter_is_named():
     assert values(options_of(Toy), {}, {"HOPSCOPE_MUST": "2", "HOPSCOPE_SHARE": ""})["must"] == 2
 
 
-def test_a_command_tells_what_was_said_from_what_was_set_and_what_nobody_gave(monkeypatch):
+def test_a_command_distinguishes_what_was_passed_what_was_set_and_what_nobody_gave(monkeypatch):
     app, seen = typer.Typer(), []
     app.command()(takes(options_of(Toy), as_json=True)(seen.append))
     monkeypatch.setenv("HOPSCOPE_PATHS", "a b:c")

@@ -4,7 +4,7 @@ import threading
 from flows.runs import log as run_log
 
 
-def test_warnings_of_stages_are_told_in_the_log_of_the_run(monkeypatch, caplog):
+def test_warnings_of_stages_appear_in_the_log_of_the_run(monkeypatch, caplog):
     monkeypatch.setattr(run_log, "get_run_logger", lambda: logging.getLogger("the.run"))
     lost = logging.getLogger("pipeline.schedule.cluster.losses")
     with run_log.warnings_in_run_log():

@@ -85,7 +85,7 @@ def test_a_matrix_of_hop_counts_that_does_not_fit_is_refused(host_of):
         msbfs(both, np.append(0, np.full(300, 40_000)))
 
 
-def test_where_nothing_tells_nothing_is_refused(host_of, monkeypatch):
+def test_where_the_limit_is_unknown_nothing_is_refused(host_of, monkeypatch):
     monkeypatch.setattr(host_memory, "SMALL", 0)
     host_of()
     assert msbfs(path(300), np.arange(12)).n_reached.tolist() == [300] * 12

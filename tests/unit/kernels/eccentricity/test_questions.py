@@ -122,7 +122,7 @@ def test_a_single_node_is_its_own_center_and_periphery():
     assert center(single).nodes.tolist() == periphery(single).nodes.tolist() == [0]
 
 
-def test_the_answer_is_about_the_largest_component_and_all_are_told():
+def test_the_answer_is_about_the_largest_component_and_all_are_reported():
     graph = graph_of(12, [(0, 1), (2, 3), (3, 4), (4, 5), (6, 7), (7, 8), (8, 6), (8, 9), (9, 10)])
     found = diameter(graph)
     assert (found.component, found.diameter) == (6, 3)

@@ -86,7 +86,7 @@ def test_one_has_no_plural(n, noun, text):
     assert number(n, noun) == text
 
 
-def test_candidates_are_told_apart_from_ingresses():
+def test_candidates_are_distinguished_from_ingresses():
     assert ingresses_text(35, 31) == "35 ingresses and 31 candidates"
     assert ingresses_text(1, 0) == "1 ingress"
 

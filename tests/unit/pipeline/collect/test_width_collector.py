@@ -59,7 +59,7 @@ def test_rows_that_share_a_graph_each_get_its_widths():
     assert found.diameter_lower.tolist() == [2, 2, 2, 1]
 
 
-def test_failures_are_told_for_all_that_share_the_graph():
+def test_failures_are_reported_for_all_that_share_the_graph():
     rows = np.array([0, 1, 2, 3])
     collector = WidthCollector("widths", METRICS, np.array([0, 1, 1, 3]))
     collector.fail(np.array([1]), "no memory")

@@ -247,7 +247,7 @@ def test_a_result_without_a_type_is_no_traceroute_whatever_it_holds(kind):
 
 
 @pytest.mark.parametrize("name", ["ping", "http", "sniff", "Traceroute"])
-def test_files_with_other_results_among_traceroutes_are_told_to_be_atlas(name):
+def test_files_with_other_results_among_traceroutes_are_detected_as_atlas(name):
     other = b'{"fw":5080,"msm_id":1,"prb_id":2,"type":"%s","result":[]}' % name.encode()
     for head in ([other, LINES[0]], [LINES[0], other], [other]):
         text = b"\n".join(head)
@@ -274,7 +274,7 @@ def test_other_measurements_are_skipped_by_type():
     assert report.n_records == 1
 
 
-def test_however_many_types_a_file_names_few_are_told_apart():
+def test_however_many_types_a_file_names_few_are_distinguished():
     types = [f"type {i % 200}" for i in range(1000)]
     lines = [b'{"type":"%s"}' % kind.encode() for kind in types]
     _, report = read(LINES[0] + b"\n" + b"\n".join(lines))

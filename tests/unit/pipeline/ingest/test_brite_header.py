@@ -43,12 +43,12 @@ def made_by(*models: str) -> str:
         ([], ""),
     ],
 )
-def test_the_header_tells_how_a_topology_was_made(models, reported):
+def test_the_header_shows_how_a_topology_was_made(models, reported):
     assert made_by(*models) == reported
 
 
 @pytest.mark.parametrize("name", ["topdown_java.brite"])
-def test_files_of_brites_engines_are_told_by_their_model(name):
+def test_files_of_brites_engines_are_recognized_by_their_model(name):
     report = ReadReport(name, "brite")
     with (REPOSITORY / "data" / "samples" / "brite" / name).open("rb") as stream:
         list(brite.read(stream, report))
@@ -58,7 +58,7 @@ def test_files_of_brites_engines_are_told_by_their_model(name):
 @pytest.mark.parametrize("model", ["ba", "top-down"])
 def test_the_command_stands_behind_the_model_and_moves_no_line(model, tmp_path):
     topology = generate(model, Parameters(n_routers=60, n_ases=3, seed=5))
-    plain, reported = tmp_path / "plain.brite", tmp_path / "told.brite"
+    plain, reported = tmp_path / "plain.brite", tmp_path / "reported.brite"
     write_brite(topology, plain)
     write_brite(topology, reported, COMMAND)
     before, after = plain.read_text().splitlines(), reported.read_text().splitlines()

@@ -39,7 +39,7 @@ def read_all(stream) -> tuple[bytes, FormatError | None]:
 
 
 @pytest.mark.parametrize("compression", ["", *COMPRESS])
-def test_the_compression_is_told_by_the_first_bytes(tmp_path, compression):
+def test_the_compression_is_detected_by_the_first_bytes(tmp_path, compression):
     path = write(tmp_path, COMPRESS.get(compression, bytes)(DATA))
     with open_bytes(path) as stream:
         assert stream.compression == compression

@@ -228,7 +228,7 @@ def test_a_byte_order_mark_and_a_missing_last_newline_are_read():
         b"1 2\n" * 9 + b"-3 4\n",
     ],
 )
-def test_edge_lists_are_told_by_content(text):
+def test_edge_lists_are_detected_by_content(text):
     assert snap.sniff(text[: 1 << 16])
 
 

@@ -30,7 +30,7 @@ def clock(monkeypatch):
     return clock
 
 
-def test_work_that_is_expected_is_told_before_anything_has_ended(clock, caplog):
+def test_work_that_is_expected_is_reported_before_anything_has_ended(clock, caplog):
     reported = []
     stream = Stream([plan_of("widths", 17_640, 900, 60), plan_of("effective", 700, 40)])
     run_progress = RunProgress(

@@ -222,7 +222,7 @@ def test_an_empty_path_is_not_the_current_folder(option, capsys):
 
 
 @pytest.mark.parametrize("text", ["1,2", "x", "-1", "4294967296", ""])
-def test_the_as_of_inputs_is_one_number_and_the_other_meaning_is_told(text, capsys):
+def test_the_as_of_inputs_is_one_number_and_the_other_meaning_is_explained(text, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["run", "x", "--store=s", "--out=o", f"--asn={text}"])
     assert ended.value.code == 2
@@ -231,7 +231,7 @@ def test_the_as_of_inputs_is_one_number_and_the_other_meaning_is_told(text, caps
     assert "analyze --asn N,N" in reported
 
 
-def test_an_as_for_inputs_that_all_name_theirs_is_told_to_be_without_effect(tmp_path, prefixes):
+def test_an_as_for_inputs_that_all_name_theirs_is_reported_as_without_effect(tmp_path, prefixes):
     summary = ingest(config(tmp_path, ATLAS, ip2as=(prefixes,), asn=64501))
     assert "--asn 64501 had no effect" in summary.warnings[-1]
     assert "hopscope analyze --asn 64501" in summary.warnings[-1]

@@ -47,7 +47,7 @@ def config(tmp_path: Path, *paths: list[str], **more) -> IngestConfig:
 MAPPED = [f"20.{asn}.0.{i}" for asn in (1, 2) for i in range(1, 10)]  # 18 addresses
 
 
-def test_the_mapped_share_is_always_told(tmp_path, capsys):
+def test_the_mapped_share_is_always_reported(tmp_path, capsys):
     summary = ingest(config(tmp_path, MAPPED))
     assert summary.warnings == []
     assert (summary.n_addrs, summary.n_addrs_mapped) == (18, 18)

@@ -67,7 +67,7 @@ def test_searches_are_named_by_what_they_were_for(tmp_path, capsys):
     assert "1 search in 30.2 s" in reported
 
 
-def test_ases_that_failed_are_told_and_leave_the_largest_diameter_open(tmp_path, capsys):
+def test_ases_that_failed_are_reported_and_leave_the_largest_diameter_open(tmp_path, capsys):
     given = {"widths": widths_of(SNAPSHOT, rows=[1]), "failed": {0: "killed"}}
     summary = summary_of(tmp_path, **given)
     assert "widths of 1 AS (1 unknown) in 30.2 s" in last_lines(summary, capsys)

@@ -86,7 +86,7 @@ def test_what_is_kept_is_true(graph, sweeps):
 
 @settings(max_examples=examples(200), deadline=None)
 @given(graph=graphs(min_nodes=1), data=st.data())
-def test_a_sweep_tells_the_farthest_of_its_sources(graph, data):
+def test_a_sweep_finds_the_farthest_of_its_sources(graph, data):
     graph = largest_component(graph)
     nodes = range(graph.n_nodes)
     sources = data.draw(st.lists(st.sampled_from(nodes), min_size=1, max_size=LANES, unique=True))

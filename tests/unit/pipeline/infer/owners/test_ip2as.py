@@ -113,7 +113,7 @@ def test_a_broken_line_is_counted_by_reason_and_the_rest_is_used(tmp_path, line,
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
-def test_compressed_tables_are_told_by_content_and_a_cut_one_is_partial(tmp_path, pack):
+def test_compressed_tables_are_detected_by_content_and_a_cut_one_is_partial(tmp_path, pack):
     text = "".join(f"20.{i // 256}.{i % 256}.0\t24\t{i + 1}\n" for i in range(40_000)).encode()
     path = tmp_path / "table"
     path.write_bytes(pack(text))

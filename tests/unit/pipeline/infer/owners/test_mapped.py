@@ -36,7 +36,7 @@ def test_the_share_is_taken_before_the_election(tmp_path):
     assert topology.counts["n_addrs_mapped"] == 2
 
 
-def test_special_addresses_are_told_by_the_range_to_admit(tmp_path):
+def test_special_addresses_are_reported_by_the_range_to_admit(tmp_path):
     texts = ["10.0.0.1", "10.0.0.2", "10.9.0.1", "198.18.0.1", "fe80::1", "2001:db8::1", A]
     share = share_of(tmp_path, texts)
     assert (share.n_addrs, share.n_mapped) == (7, 1)

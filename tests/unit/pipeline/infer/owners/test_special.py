@@ -67,7 +67,7 @@ PUBLIC = [
 
 
 @pytest.mark.parametrize("addr", SPECIAL)
-def test_a_special_purpose_address_is_told(addr):
+def test_a_special_purpose_address_is_recognized(addr):
     assert is_special(parse_addrs([addr])).tolist() == [True]
 
 

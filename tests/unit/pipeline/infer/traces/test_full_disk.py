@@ -87,7 +87,7 @@ def test_the_error_names_the_folder_and_the_reason_and_survives_a_process(tmp_pa
     assert str(pickle.loads(pickle.dumps(caught.value))) == text
 
 
-def test_a_full_disk_is_told_by_its_reason_for_addresses_too(tmp_path):
+def test_a_full_disk_is_reported_by_its_reason_for_addresses_too(tmp_path):
     """NumPy's own words there: "20000 requested and 496 written"."""
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full")
@@ -109,7 +109,7 @@ def test_a_saved_array_is_loaded_again(tmp_path, shape):
     np.testing.assert_array_equal(loaded, array)
 
 
-def test_a_disk_that_is_full_in_fact_is_told_at_the_last_write(tmp_path):
+def test_a_disk_that_is_full_in_fact_is_reported_at_the_last_write(tmp_path):
     if not Path("/dev/full").exists():
         pytest.skip("no /dev/full")
     path = tmp_path / "traces.spool"

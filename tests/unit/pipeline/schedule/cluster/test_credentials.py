@@ -61,7 +61,7 @@ def test_a_file_that_may_not_be_read_is_named(pem):
     assert f"{SET}CA_FILE: {pem} cannot be read" in refused(ca=pem, cert=pem)
 
 
-def test_files_that_are_no_certificates_are_told(pem, tmp_path):
+def test_files_that_are_no_certificates_are_reported(pem, tmp_path):
     other = tmp_path / "other.pem"
     other.write_text(temporary().tls_client_key)
     text = tmp_path / "text.pem"

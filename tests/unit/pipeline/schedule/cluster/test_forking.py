@@ -55,7 +55,7 @@ def test_it_starts_with_the_kernels_of_the_run_and_leaves_the_environment_alone(
     assert forking.imports(work)
 
 
-def test_kernels_that_it_does_not_import_are_told(server):
+def test_kernels_that_it_does_not_import_are_reported(server):
     forking.start(("searches",))
     assert not set(compiled_modules("widths")) & set(server.modules)
     assert forking.imports(("searches",))

@@ -177,7 +177,7 @@ def test_out_of_memory_with_nothing_smaller_is_tried_again():
     assert len(played.outcomes[0].failed) == 2
 
 
-def test_out_of_memory_is_cut_until_it_fits_and_each_failure_is_told_once():
+def test_out_of_memory_is_cut_until_it_fits_and_each_failure_is_reported_once():
     played = Played().submit(7, pin=A, queue=4)
     while played.state.tasks:
         for key, flying in list(played.state.tasks.items()):

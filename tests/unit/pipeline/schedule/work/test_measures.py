@@ -79,7 +79,7 @@ def test_metrics_that_were_not_asked_for_are_not_listed(snapshot):
     assert (len(found.eccentricity), len(found.counts)) == (0, 0)
 
 
-def test_a_run_cut_short_tells_intervals(snapshot):
+def test_a_run_cut_short_reports_intervals(snapshot):
     found = run_widths(task_of(snapshot, [2, 6], ["eccentricities"], max_searches=1)).found
     assert found.exact.tolist() == [False, False]
     assert found.n_searches.tolist() == [1, 1]
@@ -200,7 +200,7 @@ def test_a_task_that_does_not_fit_is_halved_and_at_last_goes_to_a_core(snapshot)
 
 @pytest.mark.gpu
 @pytest.mark.parametrize("kind", ["widths", "weighted", "effective"])
-def test_a_gpu_tells_what_a_core_tells(snapshot, weighted_snapshot, kind):
+def test_a_gpu_reports_what_a_core_reports(snapshot, weighted_snapshot, kind):
     there = weighted_snapshot if kind == "weighted" else snapshot
     rows = [0, 1] if kind == "weighted" else [0, 2, 3, 4, 6]
     task = task_of(there, rows, kind=kind, verify=True)
