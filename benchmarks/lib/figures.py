@@ -113,7 +113,7 @@ def _write_edges(path: Path) -> None:
     from benchmarks.lib.graph_files import write_edge_list
     from benchmarks.lib.graphs import attachment
 
-    write_edge_list(path, attachment(500_000))
+    write_edge_list(attachment(500_000), path, "attachment")
 
 
 def _repeat(sample: Path, path: Path) -> None:
