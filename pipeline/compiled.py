@@ -47,6 +47,12 @@ def use_compile_cache() -> Path | None:
     return folder
 
 
+def has_compiled() -> bool:
+    """Whether anything of these sources was compiled before, as far as numba's folder shows."""
+    folder = os.environ.get("NUMBA_CACHE_DIR")
+    return folder is not None and next(Path(folder).rglob("*.nbi"), None) is not None
+
+
 def _digest() -> str:
     """Sixteen hex digits of all sources of ours that decide what is compiled."""
     sha = hashlib.sha256()

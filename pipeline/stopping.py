@@ -62,6 +62,33 @@ def stop_on_signals() -> Iterator[Stopping]:
             signal.signal(number, handler)
 
 
+@contextlib.contextmanager
+def signals_later() -> Iterator[None]:
+    """Answer signals when this context ends: what is half started cannot be closed cleanly.
+
+    Processes that are started here answer signals as always. Only the main thread gets signals;
+    in others this does nothing.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    received: list[int] = []
+    numbers = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
+    # What the interpreter did not install (None), or what is ignored, stays.
+    previous = {
+        number: handler for number in numbers if callable(handler := signal.getsignal(number))
+    }
+    for number in previous:
+        signal.signal(number, lambda number, _frame: received.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)
+        if received:
+            signal.raise_signal(received[0])
+
+
 def end_with_parent(parent: int, request: int = signal.SIGTERM) -> bool:
     """Have this process get a signal when the thread that started it is gone (Linux only).
 

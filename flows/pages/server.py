@@ -36,6 +36,7 @@ h1 {{ font-size: 1.5rem; }} h2 {{ font-size: 1.1rem; margin-top: 2rem; }}
 table {{ border-collapse: collapse; width: 100%; }}
 td, th {{ text-align: left; padding: .35rem .5rem; border-bottom: 1px solid #8884; }}
 .newest {{ font-size: 1.2rem; }}
+code {{ overflow-wrap: anywhere; }}
 </style></head><body>
 <h1>hopscope</h1>
 {newest}

@@ -22,6 +22,7 @@ from rich.progress import (
     Progress as Bars,
 )
 
+from pipeline.compiled import has_compiled
 from pipeline.model.progress import STEPS, Progress
 from pipeline.terminal.lines import printable
 
@@ -72,7 +73,7 @@ class ProgressDisplay:
 
         def show() -> None:
             is_shown.set()
-            self(Progress("prepare", 0, 0, "", COMPILES))
+            self(Progress("prepare", 0, 0, "", "" if has_compiled() else COMPILES))
 
         timer = threading.Timer(QUIET_S, show)
         timer.daemon = True

@@ -116,6 +116,17 @@ def test_an_analysis_that_is_asked_to_end_leaves_nothing(tmp_path, store, asked)
     assert [path.name for path in tmp_path.iterdir()] == [".lock"]
 
 
+def test_an_analysis_that_is_asked_to_end_while_workers_start_says_no_more(tmp_path, store):
+    with command(*analyze(store, tmp_path)) as process:
+        line = ""
+        while not line.startswith("Starting workers"):
+            line = process.stdout.readline()
+            assert line, "it ended before workers started"
+        process.send_signal(signal.SIGTERM)
+        assert process.stdout.read() == "hopscope: stopped\n"
+        assert process.wait(WAIT_S) == 128 + signal.SIGTERM
+
+
 def test_what_a_killed_analysis_left_is_named_and_removed(tmp_path, store):
     with command(*analyze(store, tmp_path)) as process:
         until(lambda: is_measuring(tmp_path), "measuring")

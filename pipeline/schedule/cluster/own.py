@@ -25,6 +25,7 @@ from pipeline.model.words import number
 from pipeline.schedule.cluster import dashboard_guard, forking
 from pipeline.schedule.cluster.credentials import temporary
 from pipeline.schedule.cluster.gpus import visible_gpus
+from pipeline.stopping import signals_later
 from pipeline.store.held import WORKERS, held_folder, own_folder
 
 START_S = 10.0  # seconds for the scheduler in this process to answer
@@ -89,14 +90,20 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
             # It listens, and ``dashboard_guard`` makes the pages at the first request.
             "scheduler_kwargs": {"dashboard": False},
         }
-        with warnings.catch_warnings(), forking.no_interrupt_in_children():
+        with signals_later(), warnings.catch_warnings(), forking.no_interrupt_in_children():
             # Another run may have taken the port since we looked: any other will do.
             warnings.filterwarnings("ignore", message="Port .* is already in use")
             cluster = _start_cuda(gpus[:n_workers], options) if gpus else LocalCluster(**options)
-        stack.enter_context(contextlib.closing(cluster))
+            stack.callback(_close, cluster)
         client = Client(cluster, set_as_default=False, timeout=START_S)
-        stack.enter_context(contextlib.closing(client))
+        stack.callback(_close, client)
         yield client
+
+
+def _close(what: Client | LocalCluster) -> None:
+    """Close it whole: half closed it waits ten seconds for itself as the interpreter ends."""
+    with signals_later():
+        what.close()
 
 
 def _forked(config: AnalyzeConfig, threads: str) -> dict[str, Any]:

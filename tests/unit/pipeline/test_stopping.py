@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from pipeline.stopping import stop_on_signals
+from pipeline.stopping import signals_later, stop_on_signals
 
 NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
@@ -50,7 +50,7 @@ def test_run_under_nohup_outlives_its_terminal():
 # CPython remembers a plain KeyboardInterrupt that left an ``exec``, as of a dataclass being made.
 WHILE_A_MODULE_IS_IMPORTED = """
 import os, signal
-from pipeline.stopping import stop_on_signals
+from pipeline.stopping import signals_later, stop_on_signals
 with stop_on_signals():
     try:
         exec("os.kill(os.getpid(), signal.SIGTERM)")
@@ -65,3 +65,26 @@ def test_signal_while_a_module_is_imported_leaves_the_exit_status(tmp_path):
     path = os.pathsep.join([str(tmp_path), *sys.path])
     done = subprocess.run(words, env=os.environ | {"PYTHONPATH": path}, check=False)
     assert done.returncode == 7
+
+
+def test_a_signal_waits_for_what_is_half_started():
+    done = []
+
+    def start() -> None:
+        with signals_later():
+            os.kill(os.getpid(), signal.SIGTERM)
+            done.append("started")
+
+    with stop_on_signals() as stopping:
+        with pytest.raises(KeyboardInterrupt):
+            start()
+        assert done == ["started"]
+        assert stopping.exit_status == 128 + signal.SIGTERM
+
+
+def test_signals_are_answered_as_before_once_nothing_is_half_started():
+    with stop_on_signals():
+        before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+        with signals_later():
+            pass
+        assert [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)] == before
