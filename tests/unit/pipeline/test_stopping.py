@@ -50,7 +50,7 @@ def test_run_under_nohup_outlives_its_terminal():
 # CPython remembers a plain KeyboardInterrupt that left an ``exec``, as of a dataclass being made.
 WHILE_A_MODULE_IS_IMPORTED = """
 import os, signal
-from pipeline.stopping import signals_later, stop_on_signals
+from pipeline.stopping import stop_on_signals
 with stop_on_signals():
     try:
         exec("os.kill(os.getpid(), signal.SIGTERM)")
