@@ -8,6 +8,8 @@ from dataclasses import replace
 import pytest
 
 from kernels.eccentricity import CLUSTER, CORE, GPU, Facts, Strategy, choose_step
+from kernels.eccentricity.searches.sweep import FEW_LANES, MANY_LANES
+from kernels.multi_source.cpu import near_steps
 
 LETTERS = {"far": "f", "alternate": "a", "pairs": "p", "sweep": "s", "every": "e"}
 N_SEARCHES = (3, 4, 12, 40, 200)
@@ -100,3 +102,8 @@ def test_prices_decide_where_they_are_known():
     assert choose_step(replace(now, n_searches=3), CLUSTER) == "alternate"
     assert choose_step(replace(now, longest=20), CLUSTER) == "alternate"
     assert choose_step(replace(now, n_pending=4), CLUSTER) == "far"
+
+
+def test_lanes_of_the_choices_are_those_of_the_sweeps():
+    assert (CORE.few_lanes, CORE.many_lanes) == (FEW_LANES, MANY_LANES)
+    assert near_steps.LANES == MANY_LANES

@@ -6,6 +6,7 @@ from dask.utils import key_split
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kernels.multi_source.cpu import sizes
 from pipeline.schedule.plan.batches import SHARD_SOURCES, plan, smaller, task_name
 from pipeline.schedule.plan.costs import DEFAULTS, LANES, Cost, Costs
 from pipeline.schedule.thresholds import THRESHOLDS
@@ -298,3 +299,7 @@ def test_dask_shows_names_whole(kind, asns, name):
 def test_a_search_is_worth_a_task_near_seventy_thousand_routers_on_a_core():
     search = DEFAULTS.cpu.search
     assert search(4 * 50_000) < DEFAULTS.task_s < search(4 * 100_000)
+
+
+def test_plans_and_sweeps_agree_on_the_lanes_of_one():
+    assert LANES == sizes.LANES
