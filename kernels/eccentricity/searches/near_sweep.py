@@ -12,9 +12,9 @@ from numba import njit, types
 
 from kernels._cpu.lanes import lowest
 from kernels._cpu.signatures import I32, I64, OUT_I32
+from kernels._cpu.sweep_constants import BOTTOM_UP_NODE
 from kernels.multi_source.cpu.near_steps import (
     ARRAYS,
-    BOTTOM_UP_NODE,
     LANES,
     NOTE_ENDS,
     ONE,

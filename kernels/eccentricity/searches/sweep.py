@@ -9,14 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernels._cpu.sweep_constants import BOTTOM_UP_ARC, BOTTOM_UP_NODE, DENSE, TOP_DOWN_ARC
 from kernels.csr import CSRGraph
 from kernels.eccentricity.searches.sweep_steps import FEW_WORDS, MANY_WORDS, STEPS, set_lanes
 from kernels.types import NODE
 
 FEW_LANES, MANY_LANES = 64 * FEW_WORDS, 64 * MANY_WORDS
-# A top-down arc reads and writes two rows; a bottom-up step looks at all nodes that miss a lane.
-TOP_DOWN_ARC, BOTTOM_UP_ARC, BOTTOM_UP_NODE = 4, 1, 2
-DENSE = 4  # a step asks no neighbour whether it changed once every DENSE-th node did
 _LINE = 64  # bytes of a cache line: rows of MANY_WORDS must not lie across two
 
 

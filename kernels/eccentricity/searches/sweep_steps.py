@@ -19,10 +19,9 @@ from numba import njit, types
 
 from kernels._cpu.lanes import common, load, minus, no_lanes, prefetch, some, store, union
 from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_U64, U64, returns
+from kernels._cpu.sweep_constants import AHEAD, SOME_ARCS
 from kernels.eccentricity.thresholds import CORE
 
-AHEAD = np.uintp(64)  # arcs between asking for a row and using it
-SOME_ARCS = np.uintp(8)  # after this many a node looks whether it has every lane
 U1, U6, U63 = np.uintp(1), np.uintp(6), np.uintp(63)
 ONE = np.uint64(1)
 

@@ -30,14 +30,17 @@ from kernels._cpu.lanes import (
     union,
 )
 from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_U64, named
+from kernels._cpu.sweep_constants import (
+    AHEAD,
+    BOTTOM_UP_ARC,
+    BOTTOM_UP_NODE,
+    DENSE,
+    SOME_ARCS,
+    TOP_DOWN_ARC,
+)
 
 WORDS = 8  # of a row: they fill a line of the cache, so a neighbour costs one wait
 LANES = 64 * WORDS
-AHEAD = np.uintp(64)  # arcs between asking for a row and using it
-SOME_ARCS = np.uintp(8)  # after this many a node looks whether it has every lane
-# A top-down arc reads and writes two rows; a bottom-up step looks at all nodes that miss a lane.
-TOP_DOWN_ARC, BOTTOM_UP_ARC, BOTTOM_UP_NODE = 4, 1, 2
-DENSE = 4  # a step asks no neighbour whether it changed once every DENSE-th node did
 U1, U6, U63 = np.uintp(1), np.uintp(6), np.uintp(63)
 ONE = np.uint64(1)
 
