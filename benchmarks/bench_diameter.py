@@ -205,7 +205,7 @@ def main() -> None:
     parser.add_argument("--nodes", type=numbers, default=[], help="of preferential attachment")
     parser.add_argument("--top-down", type=numbers, default=[], help="routers, in 50 ASes")
     parser.add_argument("--grid", type=numbers, default=[], help="sides of cut grids")
-    parser.add_argument("--rmat", type=words, default=[], help="SCALE:FACTOR, links a node")
+    parser.add_argument("--rmat", type=words, default=[], help="SCALE:FACTOR, links per node")
     parser.add_argument("--question", type=words, default=["diameter"], help=",".join(QUESTIONS))
     parser.add_argument("--device", type=words, default=["cpu"], help="cpu,gpu")
     every = [OURS, *PROGRAMS]
@@ -213,8 +213,10 @@ def main() -> None:
     parser.add_argument("--ablation", action="store_true", help="without each reduction, too")
     parser.add_argument("--effective", action="store_true", help="effective diameters, too")
     parser.add_argument("--seeds", type=int, default=1, help="graphs of each generated kind")
-    parser.add_argument("--cutoff", type=float, default=600.0, help="seconds a call of others")
-    parser.add_argument("--budget", type=float, default=1.0, help="seconds a row of ours")
+    parser.add_argument(
+        "--cutoff", type=float, default=600.0, help="seconds per call of other programs"
+    )
+    parser.add_argument("--budget", type=float, default=1.0, help="seconds per row of ours")
     parser.add_argument("--cores", type=int, default=1, help="that all programs share")
     parser.add_argument("--subject", default="diameter", help="name of the file of results")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of that file")

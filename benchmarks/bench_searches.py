@@ -296,8 +296,8 @@ def main() -> None:
         default=[],
         help=f"of {OURS}, SciPy, igraph, ... only these",
     )
-    parser.add_argument("--budget", type=float, default=BUDGET_S, help="seconds a row")
-    parser.add_argument("--longest", type=float, default=10.0, help="seconds a call")
+    parser.add_argument("--budget", type=float, default=BUDGET_S, help="seconds per row")
+    parser.add_argument("--longest", type=float, default=10.0, help="seconds per call")
     parser.add_argument("--subject", default="searches", help="name of the file of results")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of that file")
     arguments = parser.parse_args()

@@ -16,7 +16,7 @@ __all__ = ["bfs_thread_per_node", "bfs_two_kernel", "dijkstra"]
 
 
 def bfs_thread_per_node(graph: CSRGraph, source: int) -> BFSResult:
-    """One GPU thread a node, every node looked at on every level: the parallel baseline [1]_.
+    """One GPU thread per node, every node looked at on every level: the parallel baseline [1]_.
 
     Results as ``bfs``. O(n_nodes * levels + n_arcs) work.
 

@@ -31,7 +31,7 @@ PROGRAMS = {  # module and class
     "igraph": ("benchmarks.peers.igraph_peer", "Igraph"),
     "F-Diam": ("benchmarks.peers.f_diam", "FDiam"),
     "plain bounds": ("benchmarks.peers.baselines", "PlainBounds"),
-    "a search a node": ("benchmarks.peers.f_diam", "BruteForce"),
+    "one search per node": ("benchmarks.peers.f_diam", "BruteForce"),
 }
 ONE_THREAD = ("OMP_NUM_THREADS", "NUMBA_NUM_THREADS", "OPENBLAS_NUM_THREADS")
 BUDGET_S = 1.0  # of calls

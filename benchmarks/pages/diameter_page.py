@@ -23,12 +23,12 @@ from benchmarks.diameter.profile import PARTS
 from benchmarks.lib.charts import number
 from benchmarks.lib.record import REPOSITORY, RESULTS
 from benchmarks.pages.plot_searches import fill
-from benchmarks.pages.searches_results import machine_name
+from benchmarks.pages.searches_results import RENAMED, machine_name
 
 PART = "diameters"
 OURS = "hopscope"
 PEERS = ("NetworKit", "igraph")
-BASELINES = ("F-Diam", "plain bounds", "a search a node")
+BASELINES = ("F-Diam", "plain bounds", "one search per node")
 QUESTIONS = ("diameter", "radius", "eccentricities")
 Row = dict[str, Any]
 
@@ -40,6 +40,8 @@ def load(results: Path) -> list[Row]:
     for run in sorted(runs, key=lambda run: run["date"]):
         about = {name: run.get(name) for name in ("date", "command", "commit", "cores_of_others")}
         for row in run["rows"]:
+            if row.get("by") in RENAMED:
+                row["by"] = RENAMED[row["by"]]
             machine = machine_name(run["machine"], row.get("device", "cpu"))
             names = ("what", "graph", "device", "by", "without")
             key = (machine, *(row.get(name) for name in names))

@@ -45,7 +45,7 @@ COLOR = {  # of a line; the rest is gray
     ("igraph", "cpu"): 3,
     ("NetworKit", "cpu"): 4,
     ("NetworKit, many at once", "cpu"): 5,
-    ("thread a node", "gpu"): 7,
+    ("one thread per node", "gpu"): 7,
     ("two kernels", "gpu"): 8,
     ("cuGraph", "gpu"): 9,
 }
@@ -58,7 +58,7 @@ def sizes(rows: list[Row]) -> list[Row]:
 
 
 def curves(rows: list[Row], what: dict[str, str]) -> list[Line]:
-    """A line a program, machine and kind of search, over the number of routers.
+    """A line per program, machine and kind of search, over the number of routers.
 
     ``what`` names the kinds, and how each is reported in the legend.
     """
@@ -78,7 +78,7 @@ def curves(rows: list[Row], what: dict[str, str]) -> list[Line]:
 
 def plots(rows: list[Row]) -> Iterator[tuple[str, str, str]]:
     """(file name, title, SVG) of each plot that there are rows for."""
-    routers = "routers of the AS (preferential attachment, two links a router)"
+    routers = "routers of the AS (preferential attachment, two links per router)"
     lines = curves(where(rows, n_sources=MANY), MANY_LINES)
     if lines:
         title = f"Searches from {MANY} ingresses of one AS"

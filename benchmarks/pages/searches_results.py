@@ -13,6 +13,12 @@ COMPARED = (("bfs", 1), ("msbfs", MANY), ("msbfs levels", MANY))
 Row = dict[str, Any]
 
 
+RENAMED = {  # programs in files of results -> as they are named now
+    "a search a node": "one search per node",
+    "thread a node": "one thread per node",
+}
+
+
 def load(results: Path) -> list[Row]:
     """Rows of all files, each with its machine and the rate of a copy in the same run.
 
@@ -29,6 +35,8 @@ def load(results: Path) -> list[Row]:
                 "machine": machine_name(run["machine"], row["device"]),
                 "rate": rates[row["device"]],
             }
+            if row.get("by") in RENAMED:
+                row["by"] = RENAMED[row["by"]]
             names = ("graph", "device", "by", "what", "n_sources")
             key = (more["machine"], *(row.get(name) for name in names))
             newest[key] = about | row | more

@@ -28,7 +28,7 @@ def machine_section(machine: str, rows: list[Row]) -> Iterator[str]:
     rates = [f"{rate(row['rate'] for row in rows):,.0f}" for rate in (min, max)]
     yield f"- copy within memory: {' to '.join(dict.fromkeys(rates))} GB/s read and written"
     compiled = [f"{row['wall_s']:.2f}" for row in rows if row["what"] == "compile"]
-    yield f"- made or loaded once a process (compiled code): {', '.join(compiled)} s\n"
+    yield f"- made or loaded once per process (compiled code): {', '.join(compiled)} s\n"
     timed = where(rows)
     graphs = list(dict.fromkeys(graph_name(row) for row in timed if row["what"] != "msbfs_shard"))
     if graphs:

@@ -23,7 +23,7 @@ PEERS: dict[str, list[tuple[str, str, str]]] = {
         ("NetworKit", "benchmarks.peers.networkit_peer", "NetworKit"),
     ],
     "gpu": [
-        ("thread a node", "benchmarks.peers.baselines", "ThreadPerNode"),
+        ("one thread per node", "benchmarks.peers.baselines", "ThreadPerNode"),
         ("two kernels", "benchmarks.peers.baselines", "TwoKernels"),
         ("cuGraph", "benchmarks.peers.cugraph_peer", "CuGraph"),
     ],

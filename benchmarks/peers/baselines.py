@@ -41,7 +41,7 @@ class PlainQueue(_Baseline):
 
 
 class ThreadPerNode(_Baseline):
-    """A GPU thread a node, every node looked at on every level."""
+    """One GPU thread per node, every node looked at on every level."""
 
     search = staticmethod(bfs_thread_per_node)
 

@@ -15,7 +15,7 @@ CHANGES = {
     "pointers": "pointers, not offsets",
     "padded": "padded lists",
     READ_ONLY: "read-only loads",
-    BUSY_WAIT: "busy-wait, not a launch a level",
+    BUSY_WAIT: "busy-wait instead of one launch per level",
 }
 Run = dict[str, Any]
 Times = dict[str, dict[str, float]]  # median ms of each form, by graph
@@ -66,7 +66,7 @@ def forms_table(times: Times, rows: dict[str, Any]) -> Iterator[str]:
             cell = f"{times[graph][form]:.3g}" if form in times[graph] else ""
             cells.append(f"**{cell}**" if form == best(times[graph]) else cell)
         yield line(form, cells)
-    yield line("*levels, in the mean*", [f"*{mean_levels(rows[graph]):.0f}*" for graph in graphs])
+    yield line("*levels, on average*", [f"*{mean_levels(rows[graph]):.0f}*" for graph in graphs])
     yield ""
 
 
@@ -97,7 +97,9 @@ def lengths_table(times: Times) -> Iterator[str]:
     degrees = sorted({int(graph.partition("-")[2]) for graph in times if is_of_lengths(graph)})
     if not degrees:
         return
-    yield "As many arcs, in lists of equal length and in those of preferential attachment:"
+    yield (
+        "The same number of arcs, in lists of equal length and in those of preferential attachment:"
+    )
     yield ""
     yield from header("median, ms", [f"{degree} neighbours" for degree in degrees])
     forms = [*MAPPINGS, *(f"{mapping}+padded" for mapping in MAPPINGS), OURS]
@@ -147,7 +149,7 @@ def title(graph: str) -> str:
         "attachment": f"{int(number):,} routers",
         "grid": f"cut grid {number} x {number}",
         "regular": f"{number} neighbours each",
-        "uneven": f"{number} neighbours in the mean",
+        "uneven": f"{number} neighbours on average",
     }[kind]
 
 

@@ -252,7 +252,7 @@ def test_tables_tell_the_best_what_a_choice_changes_and_lists_of_equal_length():
     assert "| median, ms | 10,000 routers |" in text
     assert "| hopscope bfs | 0.5 |" in text
     assert "| warp | **1** |" in text
-    assert "| *levels, in the mean* | *6* |" in text  # 5.5
+    assert "| *levels, on average* | *6* |" in text  # 5.5
     assert "| padded lists: warp | 0.25 |" in text
     assert "busy-wait" not in text
     assert "| thread, equal | 1.5 |" in text
@@ -260,7 +260,7 @@ def test_tables_tell_the_best_what_a_choice_changes_and_lists_of_equal_length():
     assert "warp+padded, uneven" not in text
     assert "- 10,000 routers: `warp`, 1 ms; hopscope bfs 0.5 ms, 2.00 times as fast" in text
     assert "- 8 neighbours each: `thread`, 1.5 ms; hopscope bfs 0.25 ms, 6.00 times" in text
-    assert text.endswith("- 8 neighbours in the mean: `warp`, 3 ms")
+    assert text.endswith("- 8 neighbours on average: `warp`, 3 ms")
 
 
 def test_the_page_has_the_tables_of_the_results_that_are_there():

@@ -80,7 +80,7 @@ def test_an_interval_is_shown_as_one(tmp_path):
     text = page_text(summary, TREE)
     assert (
         "Not exact: the diameter lies between 3 and 13, the radius lies between 6 and 7; "
-        "cut short after 23 searches." in text
+        "stopped early after 23 searches." in text
     )
     assert "diameter 3\u201313 not exact radius 6\u20137 not exact" in text
     assert "The longest shortest path found" in text
@@ -106,7 +106,7 @@ def test_a_page_does_not_say_less_than_its_ingresses_prove(tmp_path):
     text = page_text(report(snapshot, tmp_path, widths=cut), TREE)
     assert "max hops 3" in text
     assert "diameter 3 radius 2\u20133 not exact" in text
-    assert "Not exact: the radius lies between 2 and 3; cut short after 1 search." in text
+    assert "Not exact: the radius lies between 2 and 3; stopped early after 1 search." in text
     assert (
         "The longest path found by the searches for widths 2 hops, not the longest: "
         "an ingress is farther from some interface" in text
