@@ -47,7 +47,7 @@ def pieces(n_nodes: int, n_each: int, seed: int = 1) -> CSRGraph:
 
 
 def equal_parts(n_nodes: int, n_parts: int, seed: int = 1) -> CSRGraph:
-    """Random graphs of four links a node, node i in part i modulo ``n_parts``."""
+    """Random graphs of four links per node, node i in part i modulo ``n_parts``."""
     rng = np.random.default_rng(seed)
     near = np.tile(np.arange(n_nodes), 2)
     far = rng.integers(0, n_nodes // n_parts, len(near)) * n_parts + near % n_parts

@@ -91,7 +91,7 @@ def check(question: str, answer: Any, truth: np.ndarray) -> None:
 
 
 def rows_of_graph(name: str, graph: CSRGraph, repeats: int) -> list[dict[str, Any]]:
-    """A row a question."""
+    """One row per question."""
     forms = {"sweep": sweep_every_node, "pairs": count_all_pairs, "single": search_some}
     truth = sweep_every_node(graph)
     for question, ask in QUESTIONS.items():

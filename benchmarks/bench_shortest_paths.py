@@ -129,7 +129,7 @@ def time_searches(name: str, graph: CSRGraph, device: str) -> list[Row]:
 
 
 def time_widths(name: str, graph: CSRGraph, device: str, most: int) -> list[Row]:
-    """A row a question; an interval where it takes over ``most`` searches."""
+    """One row per question; an interval where it takes over ``most`` searches."""
     here = graph.to("gpu" if device == "gpu" else "cpu")
     rows = []
     for question in (weighted_diameter, weighted_radius, weighted_center):

@@ -59,7 +59,7 @@ def test_published_graphs_have_their_known_sizes_and_diameters(name):
 
 
 @pytest.mark.parametrize("name", ["1755.r0.cch.gz", "3967.r0.cch.gz", "1221.cch.gz"])
-def test_maps_of_routers_agree_with_a_search_a_node(name, monkeypatch):
+def test_maps_of_routers_agree_with_one_search_per_node(name, monkeypatch):
     monkeypatch.setattr(BruteForce, "budget_s", np.inf)  # every node, however slow the machine
     graph = read_graph(real_data(f"rocketfuel/{name}"))
     graph.validate()

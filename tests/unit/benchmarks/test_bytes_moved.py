@@ -12,7 +12,7 @@ CSR = 32 + 16
 LINE = 64  # bytes of a cache line of the host
 
 
-def test_a_search_reads_the_graph_and_writes_a_level_a_node():
+def test_a_search_reads_the_graph_and_writes_one_level_per_node():
     assert bfs_bytes(PATH)["least_bytes"] == CSR + 12
     assert bfs_bytes(PATH)["most_bytes"] == CSR + 4 * LINE + 12 + 24
     assert bfs_bytes(PATH, parents=True)["least_bytes"] == CSR + 24

@@ -102,7 +102,7 @@ def test_every_oddity_of_the_sample_is_counted():
 
 SHAPES = {
     "array": lambda lines: b"[" + b",".join(lines) + b"]",
-    "array, one a line": lambda lines: b"[" + b",\n".join(lines) + b"\n]\n",
+    "array, one per line": lambda lines: b"[" + b",\n".join(lines) + b"\n]\n",
     "array, commas first": lambda lines: b"[\n" + b"\n,".join(lines) + b"\n]\n",
     "pretty-printed array": lambda lines: json.dumps(
         [json.loads(line) for line in lines], indent=2
