@@ -216,7 +216,7 @@ def test_bounds_that_cross_are_refused():
 
 
 def test_unknown_questions_are_refused():
-    with pytest.raises(GraphError, match="question 'girth' is unknown"):
+    with pytest.raises(GraphError, match="unknown question 'girth'"):
         EccentricityBounds("girth", np.zeros(2, np.int32), np.ones(2, np.int32))
 
 
