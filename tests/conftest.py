@@ -12,7 +12,6 @@ from tests import soak
 os.environ["HOPSCOPE_CALIBRATION"] = os.devnull
 
 INTEGRATION = Path(__file__).parent / "integration"
-LONGEST = "test_readme.py"  # begins first: one test of minutes, the others run beside it
 
 
 def _gpu_count() -> int:
@@ -45,7 +44,6 @@ def pytest_report_header(config):
 
 
 def pytest_collection_modifyitems(config, items):
-    items.sort(key=lambda item: item.path.name != LONGEST)
     for item in items:
         if item.path.is_relative_to(INTEGRATION):
             item.add_marker(pytest.mark.integration)
