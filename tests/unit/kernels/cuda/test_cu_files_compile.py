@@ -113,9 +113,10 @@ def with_places(cu_file: Path) -> str:
 
 @pytest.fixture
 def offsets_known() -> None:
-    source = "struct S { int a; }; static_assert(__builtin_offsetof(S, a) == 0);"
-    if compiler_log(source, "offset.cu", "compute_80", ()):
-        pytest.skip("this NVRTC knows no offset of a field when it compiles")
+    """Needs NVRTC 13.4, which is what the tests are locked to: there nothing is skipped."""
+    _, *version = nvrtc.nvrtcVersion()
+    if tuple(version) < (13, 4):
+        pytest.skip(f"NVRTC {version[0]}.{version[1]}: offsets of fields are known from 13.4 on")
 
 
 @pytest.mark.parametrize("cu_file", CU_FILES, ids=lambda cu_file: cu_file.name)
