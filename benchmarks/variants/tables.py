@@ -85,7 +85,7 @@ def changes_table(times: Times) -> Iterator[str]:
             if any(cells):
                 lines.append(line(f"{CHANGES[difference]}: {mapping}", cells))
     if lines:
-        yield "Times as fast by one choice (below 1: slower):"
+        yield "Speed-up by one choice (below 1: slower):"
         yield ""
         yield from header("choice: mapping", [title(graph) for graph in graphs])
         yield from lines

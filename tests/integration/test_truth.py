@@ -76,7 +76,7 @@ def test_ingresses_are_border_routers_and_most_that_can_be_seen_are_found(scores
     found = scores(name)
     assert found.ingress_precision >= FLOORS[name][1]
     assert found.borders_found >= FLOORS[name][2]
-    assert found.borders_shown <= found.borders_true
+    assert found.borders_visible <= found.borders_true
 
 
 @pytest.mark.parametrize("name", FLOORS)
@@ -162,12 +162,12 @@ def test_an_ingress_next_to_the_wrong_as_counts_as_wrong(tmp_path):
     assert (found.ingresses_right, found.ingresses, found.borders_found) == (1, 1, 1)
 
 
-def test_border_routers_found_are_some_of_those_shown(tmp_path):
+def test_border_routers_found_are_some_of_the_visible_ones(tmp_path):
     # By prefix r is the ingress, and it is a border router to AS 1; but the trace enters by q.
     asn_of = {"p": 1, "q": 2, "r": 2}
     line = "20.1.0.1 20.1.0.5 20.2.0.1"
     found = hand_made_score(tmp_path, line, asn_of, p={2}, q={1}, r={1})
-    assert (found.ingresses_right, found.borders_shown, found.borders_found) == (1, 1, 0)
+    assert (found.ingresses_right, found.borders_visible, found.borders_found) == (1, 1, 0)
 
 
 def test_the_table_needs_nothing_that_a_user_does_not_have():

@@ -12,9 +12,9 @@ Figures, each against the truth:
 - router-to-AS: of all addresses of known routers that answered as routers, those on a node in the
   right AS. No node, or one without an AS, is wrong.
 - ingresses: an ingress (candidates are not counted) is right if it sits on a router of the AS that
-  it is in, and that router has a link to an AS that is named with it. Shown are the border routers
-  that the same traces show when the owner of every address is known; found are those of them that
-  a right ingress sits on.
+  it is in, and that router has a link to an AS that is named with it. Visible are the border
+  routers that the same traces show when the owner of every address is known; found are those of
+  them that a right ingress is on.
 - hops: over all pairs of a right ingress and a node that it reaches within its AS, measured hops
   against breadth-first search in the true network of that AS.
 """
@@ -148,7 +148,7 @@ class Score:
     ingresses_right: int
     ingresses: int
     borders_found: int
-    borders_shown: int
+    borders_visible: int
     borders_true: int
     hop_pairs: int
     hops_equal: int
@@ -180,7 +180,7 @@ def _names(topology: Topology, truth: Truth) -> list[str | None]:
     return [truth.router_of.get(addr) for addr in format_addrs(topology.node_addr)]
 
 
-def _borders_shown(truth: Truth, observations: Sequence[Observation]) -> set[str | None]:
+def _borders_visible(truth: Truth, observations: Sequence[Observation]) -> set[str | None]:
     """Border routers that the traces show if the owner of every address is known."""
     addrs = merge_addresses(observations).addrs
     names = [truth.router_of.get(addr) for addr in format_addrs(addrs)]
@@ -286,7 +286,7 @@ def score(
     }
     right, n_addrs = _asn_right(topology, truth, observations, aliases)
     good = _right_ingresses(topology, names, truth)
-    shown = _borders_shown(truth, observations)
+    visible = _borders_visible(truth, observations)
     pairs, equal, excess = _compare_hops(topology, names, truth, good)
     return Score(
         links_found=len(joined & truth.links),
@@ -296,8 +296,8 @@ def score(
         addrs=n_addrs,
         ingresses_right=len(good),
         ingresses=int(np.count_nonzero(~topology.ingresses.candidate)),
-        borders_found=len(shown & {names[node] for node in good}),
-        borders_shown=len(shown),
+        borders_found=len(visible & {names[node] for node in good}),
+        borders_visible=len(visible),
         borders_true=len(truth.border_routers),
         hop_pairs=pairs,
         hops_equal=equal,
@@ -334,7 +334,7 @@ def format_score(way: str, s: Score) -> str:
         f"{way:28s} | {s.links_found:4d} of {s.links_true:4d}, {s.links_false} false"
         f" | {s.asn_precision:.4f}"
         f" | {s.ingresses:4d}, {s.ingress_precision:.3f}"
-        f" | {s.borders_found:3d} of {s.borders_shown:3d} ({s.borders_true})"
+        f" | {s.borders_found:3d} of {s.borders_visible:3d} ({s.borders_true})"
         f" | {s.hops_equal_share:.3f}, {s.hops_excess:+.2f}"
     )
 
@@ -345,7 +345,7 @@ def main(folders: Sequence[str]) -> None:
         print(f"\n{name}")  # noqa: T201
         print(  # noqa: T201
             f"{'rules':28s} | links, false         | AS right | ingresses, precision"
-            " | border routers of those shown (all) | hops equal, mean excess"
+            " | border routers found of visible (all) | hops equal, mean excess"
         )
         for way, options in _WAYS.items():
             with tempfile.TemporaryDirectory() as scratch:
