@@ -1,4 +1,4 @@
-# One door: each target sets up what it needs and runs. VENV= (empty) uses the python3 on PATH as it is.
+# Each target sets up what it needs and runs. VENV= (empty) uses the python3 on PATH as it is.
 VENV ?= .venv
 PYTHON ?= python3
 HAS_GPU := $(shell nvidia-smi -L >/dev/null 2>&1 && echo yes)
@@ -28,18 +28,18 @@ TESTERS ?= 2
 # Compiled test modules are kept for the next run, and for the processes that run beside.
 unexport PYTHONDONTWRITEBYTECODE
 
-# Of the cases that make soak draws.
+# Seed of the cases that make soak draws.
 SEED ?= $(shell date +%s)
 
 .PHONY: help setup demo test test-unit soak test-gpu lint bench serve lock clean
 
 help:
-	@echo "make demo      run the main job on the samples and print where the report lies"
+	@echo "make demo      run the nightly job and one on a sample; print the paths of the reports"
 	@echo "make test      run every test (GPU tests are skipped, with a reason, without a GPU)"
 	@echo "make test-unit run the tests that start no cluster, server or browser"
-	@echo "make soak      run every case of the tests that repeat; results go to benchmarks/results/"
-	@echo "make test-gpu  run the tests on a GPU machine; red without a GPU"
-	@echo "make lint      ruff, mypy and the import arrows"
+	@echo "make soak      run every case of the tests with many cases; results go to benchmarks/results/"
+	@echo "make test-gpu  run the tests on a GPU machine; fails without a GPU"
+	@echo "make lint      ruff, mypy and the import contracts"
 	@echo "make bench     run every benchmark; results go to benchmarks/results/, plots to docs/"
 	@echo "make serve     Prefect server and worker, reports, Dask dashboard, on 127.0.0.1"
 
@@ -104,7 +104,7 @@ test-unit: $(READY_DEV)
 	$(PY) -m tests.compile_ahead
 	$(PY) -m pytest $(SIDE_BY_SIDE) -m "not integration"
 
-# Every case of the tests that repeat something; make test runs a few of them.
+# Every case of the tests with many cases; make test runs a few of each.
 soak: $(READY_DEV)
 	$(PY) -m tests.compile_ahead
 	HOPSCOPE_SOAK=1 $(PY) -m pytest $(SIDE_BY_SIDE) -m soak --hypothesis-seed=$(SEED)

@@ -128,7 +128,7 @@ def _asn(
     )
 
 
-def _ingresses(help: str = "Ingresses to draw if a topology has none.") -> Any:
+def _ingresses(help: str = "Number of ingresses to draw if a topology has none.") -> Any:
     return option(
         default=None,
         help=help,
@@ -138,7 +138,7 @@ def _ingresses(help: str = "Ingresses to draw if a topology has none.") -> Any:
     )
 
 
-_ONE_PER_GPU = "Processes [one per GPU, else one per core]."
+_ONE_PER_GPU = "Number of processes [one per GPU, or one per core]."
 
 
 @dataclass(frozen=True)
@@ -177,13 +177,13 @@ class IngestConfig:
         metavar="PREFIX",
     )
     borders: Borders = option(default="elected", help="How the AS of an address is found.")
-    bridge_gaps: bool = option(default=False, help="Also link across unanswered hops.")
+    bridge_gaps: bool = option(default=False, help="Also draw links across unanswered hops.")
     targets_are_routers: bool = option(
-        default=False, help="Destinations that answer are routers, not hosts."
+        default=False, help="Treat destinations that answer as routers, not hosts."
     )
     asn: int | None = _asn()
     ingresses: int | None = _ingresses()
-    workers: int | None = _workers("Processes [one per core].", shared_help=_ONE_PER_GPU)
+    workers: int | None = _workers("Number of processes [one per core].", shared_help=_ONE_PER_GPU)
 
 
 @dataclass(frozen=True)
@@ -214,7 +214,7 @@ class AnalyzeConfig:
     )
     max_searches: int | None = option(
         default=None,  # until widths are exact
-        help="Limit of searches per component [until exact].",
+        help="Maximum number of searches per component [until exact].",
         metavar="N",
         unit="searches",
         minimum=0,
@@ -229,11 +229,11 @@ class AnalyzeConfig:
         maximum=MAX_PACK,
         unset="auto",
     )
-    schedule: Schedule = option(default="free", help="How tasks go to workers.")
+    schedule: Schedule = option(default="free", help="How tasks are given to workers.")
     workers: int | None = _workers(_ONE_PER_GPU)
     scheduler: str | None = option(
         default=None,
-        help="Dask scheduler to run on, tcp://HOST:PORT.",
+        help="Address of a running Dask scheduler, tcp://HOST:PORT.",
         metavar="ADDRESS",
         is_parameter=True,
     )
@@ -265,11 +265,11 @@ class GenerateConfig:
         is_argument=True,
     )
     routers: int = option(
-        help="Routers in all.", variable=None, metavar="N", unit="routers", minimum=1
+        help="Total number of routers.", variable=None, metavar="N", unit="routers", minimum=1
     )
     ases: int = option(
         default=Parameters.n_ases,
-        help=f"ASes ({models_that_take('n_ases')}).",
+        help=f"Number of ASes ({models_that_take('n_ases')}).",
         variable=None,
         metavar="N",
         unit="ASes",
@@ -277,7 +277,7 @@ class GenerateConfig:
     )
     links: int = option(
         default=Parameters.m,
-        help="Links of each new router.",
+        help="Number of links of each new router.",
         variable=None,
         metavar="M",
         unit="links",
@@ -319,7 +319,7 @@ class GenerateConfig:
     )
     rows: int | None = option(
         default=None,
-        help="Rows of a grid [as square as possible].",
+        help="Number of rows of a grid [as square as possible].",
         variable=None,
         metavar="N",
         unit="rows",
@@ -338,9 +338,9 @@ class GenerateConfig:
         default=None, help="BRITE file to write.", variable=None, metavar="FILE"
     )
     store: Path | None = option(default=None, help="Store to write a snapshot to.", metavar="DIR")
-    snapshot: str | None = _snapshot("Snapshot of --store [date of today].")
+    snapshot: str | None = _snapshot("Name of the snapshot in --store [today's date].")
     asn: int | None = _asn(f"AS of all routers ({_OF_ONE_AS}).", as_number)
-    ingresses: int | None = _ingresses(f"Ingresses to draw ({_WITHOUT_INGRESSES}).")
+    ingresses: int | None = _ingresses(f"Number of ingresses to draw ({_WITHOUT_INGRESSES}).")
     said: tuple[str, ...] = ()  # options that the user gave: none may be one of another model
 
 
@@ -348,7 +348,9 @@ class GenerateConfig:
 class DoctorConfig:
     """What to check besides this machine."""
 
-    store: Path | None = option(default=None, help="Store to check, every byte.", metavar="DIR")
+    store: Path | None = option(
+        default=None, help="Store to check; every byte is read.", metavar="DIR"
+    )
     out: Path | None = option(
         default=None,
         help="Folder of reports to check.",

@@ -150,7 +150,7 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         """Answer with the start page, a file of a report, or an error."""
         host = (self.headers.get("Host") or "").rpartition(":")[0]
         if host not in (HOST, "localhost"):
-            self.send_error(HTTPStatus.MISDIRECTED_REQUEST, "ask for 127.0.0.1")
+            self.send_error(HTTPStatus.MISDIRECTED_REQUEST, "use the host name 127.0.0.1")
             return None
         path = urllib.parse.urlsplit(self.path).path
         if path == "/":

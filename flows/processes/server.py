@@ -173,4 +173,4 @@ class PrefectServer:
     def _why(self) -> str:
         said = self.log.read_bytes()[self._said_before :].decode(errors="replace")
         lines = said.strip().splitlines()
-        return f"{lines[-1] if lines else 'it said nothing'} (log: {self.log})"
+        return f"{lines[-1] if lines else 'it printed nothing'} (log: {self.log})"

@@ -98,6 +98,6 @@ def read_measurement(path: Path) -> tuple[Measurement, float]:
             float(rest["started"]),
         )
     except FileNotFoundError:
-        raise StoreError(f"{path}: no such measurement; run the measuring flow first") from None
+        raise StoreError(f"{path}: no such measurement; run the flow measure first") from None
     except (EOFError, OSError, KeyError, TypeError, ValueError, zipfile.BadZipFile) as error:
         raise StoreError(f"{path}: not a measurement, or cut short: {error}") from None

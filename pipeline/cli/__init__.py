@@ -42,8 +42,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
     help="Ingress routers, hop counts and widths of every Autonomous System.",
-    epilog="Each option can be given as HOPSCOPE_<NAME>. Exit status: 0 all done; 1 something "
-    "(named in the output) was left out; 2 nothing could be done.",
+    epilog="Each option can also be set by the variable HOPSCOPE_<NAME>. Exit status: 0 all done; "
+    "1 something (named in the output) was left out; 2 nothing could be done.",
     context_settings=CONTEXT_SETTINGS,
 )
 

@@ -99,7 +99,13 @@ _HOPS = (
         "the 10 smallest node ids at the largest distance",
         "ingresses",
     ),
-    Column("farthest_addrs", "list<string>", "", "their texts", "ingresses"),
+    Column(
+        "farthest_addrs",
+        "list<string>",
+        "",
+        "their addresses, or ids of the input file",
+        "ingresses",
+    ),
 )
 
 _LOWER = "proven lower bound; equal to the value if it is exact, null if nothing is known"
