@@ -19,7 +19,7 @@ from pipeline.ingest.column_reader import (
 )
 from pipeline.ingest.columns import ByteWindow, TraceColumns
 from pipeline.model.reading import ReadReport
-from tests.unit.pipeline.ingest import warts_bytes as wb
+from tests.unit.pipeline.ingest.warts import warts_bytes as wb
 
 
 class Letters(TraceDecoder):

@@ -27,7 +27,7 @@ GRAPHS = {
 @pytest.mark.parametrize("architecture", ["compute_75", "compute_90"])
 def test_compiles_without_a_gpu(architecture):
     pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC (extra nvrtc) is not installed")
-    from tests.unit.kernels.cuda.test_cu_files_compile import compiler_log
+    from tests.unit.kernels._cuda.test_cu_files_compile import compiler_log
 
     given = options_for(CU_FILE)
     assert compiler_log(source_of(CU_FILE), CU_FILE.name, architecture, given) == ""

@@ -19,7 +19,7 @@ from pipeline.model.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE
 from tests.contracts.trace_reader import Trace, TraceReaderContract, unpack
 from tests.real_data import real_data
 
-SAMPLES = Path(__file__).parents[4] / "data" / "samples" / "atlas"
+SAMPLES = Path(__file__).parents[5] / "data" / "samples" / "atlas"
 LINES = (SAMPLES / "results.jsonl").read_bytes().splitlines()
 
 FIRST = Trace(

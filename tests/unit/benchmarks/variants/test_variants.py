@@ -77,7 +77,7 @@ def test_what_names_no_variant_is_refused(name):
 @pytest.mark.soak
 def test_compiles_without_a_gpu():
     pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC (extra nvrtc) is not installed")
-    from tests.unit.kernels.cuda.test_cu_files_compile import ARCHITECTURES, compiler_log
+    from tests.unit.kernels._cuda.test_cu_files_compile import ARCHITECTURES, compiler_log
 
     source, given = source_of(CU_FILE), options_for(CU_FILE)
     for architecture in ARCHITECTURES:
@@ -87,7 +87,7 @@ def test_compiles_without_a_gpu():
 def ptx_of_kernels() -> dict[str, str]:
     from cuda.bindings import nvrtc
 
-    from tests.unit.kernels.cuda.test_cu_files_compile import include_options
+    from tests.unit.kernels._cuda.test_cu_files_compile import include_options
 
     _, program = nvrtc.nvrtcCreateProgram(source_of(CU_FILE).encode(), b"variants.cu", 0, [], [])
     options = [option.encode() for option in (*options_for(CU_FILE), "-arch=compute_90")]

@@ -23,7 +23,7 @@ from pipeline.model.traces import (
 )
 from tests.contracts.trace_reader import Trace, TraceReaderContract, unpack
 from tests.real_data import real_data
-from tests.unit.pipeline.ingest import warts_bytes as wb
+from tests.unit.pipeline.ingest.warts import warts_bytes as wb
 
 SAMPLE_TRACES = [
     Trace(

@@ -1,3 +1,5 @@
+"""Searches by several threads: the same answers, in the memory that is stated."""
+
 from __future__ import annotations
 
 import itertools
@@ -127,29 +129,6 @@ def test_long_graphs_of_a_shard_leave_the_sweep(n_threads):
     n_threads(2)
     result = msbfs_shard(shard, np.concatenate(sources), source_ptr)
     check_shard(shard, np.concatenate(sources), source_ptr, result)
-
-
-def test_threads_are_asked_for_by_number_or_environment(monkeypatch):
-    monkeypatch.delenv("HOPSCOPE_THREADS", raising=False)
-    assert threads.n_threads() == threads.n_cores() >= 1
-    monkeypatch.setenv("HOPSCOPE_THREADS", "3")
-    assert threads.n_threads() == 3
-    threads.use_threads(2)
-    try:
-        assert threads.n_threads() == 2
-    finally:
-        threads.use_threads(None)
-    with pytest.raises(ValueError, match="0 threads: give 1 or more"):
-        threads.use_threads(0)
-
-
-def test_an_error_of_any_thread_is_raised():
-    def fail(item):
-        raise KeyError(item)
-
-    for size in (1, 3):
-        with threads.Team(size) as team, pytest.raises(KeyError):
-            team.run(fail, range(10))
 
 
 @pytest.mark.parametrize("n_sources", [9, 64, 100, 128, 300])

@@ -1,7 +1,7 @@
 """The committed JSON sample: what sc_warts2json prints for the warts sample, and broken variants.
 
-``python -m tests.unit.pipeline.ingest.scamper_json_text`` writes data/samples/scamper_json anew,
-for which scamper's sc_warts2json must be installed.
+``python -m tests.unit.pipeline.ingest.scamper_json.json_text`` writes data/samples/scamper_json
+anew, for which scamper's sc_warts2json must be installed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import subprocess
 from pathlib import Path
 
-SAMPLES = Path(__file__).parents[4] / "data" / "samples"
+SAMPLES = Path(__file__).parents[5] / "data" / "samples"
 FOLDER = SAMPLES / "scamper_json"
 
 METADATA = b'{"UUID":"host_1_2","TracerouteCallerVersion":"v1","CachedResult":false}\n'

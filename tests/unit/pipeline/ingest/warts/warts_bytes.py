@@ -1,6 +1,6 @@
 """Writes warts records for tests, sharing no code with the reader, and the committed sample.
 
-``python -m tests.unit.pipeline.ingest.warts_bytes`` writes data/samples/warts anew.
+``python -m tests.unit.pipeline.ingest.warts.warts_bytes`` writes data/samples/warts anew.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import struct
 from pathlib import Path
 
-SAMPLES = Path(__file__).parents[4] / "data" / "samples" / "warts"
+SAMPLES = Path(__file__).parents[5] / "data" / "samples" / "warts"
 
 # A ping of 127.0.0.1, written by scamper itself: a record of another type.
 PING = bytes.fromhex(

@@ -13,11 +13,9 @@ from hypothesis import strategies as st
 from pipeline.ingest.atlas import scan as atlas_scan
 from pipeline.ingest.atlas.record import BrokenError, OtherTypeError, parse_result
 from pipeline.ingest.columns import TraceColumns
-from pipeline.ingest.text.addresses import scan_addr
-from pipeline.model.addresses import parse_addr
 from tests.contracts.trace_reader import mutations
 from tests.soak import examples
-from tests.unit.pipeline.ingest.test_atlas import LINES
+from tests.unit.pipeline.ingest.atlas.test_atlas import LINES
 
 
 def scan_one(data: bytes) -> tuple[int, int, TraceColumns, dict[str, int]]:
@@ -111,21 +109,3 @@ def test_scanner_and_parser_agree_on_any_record(record):
 def test_scanner_and_parser_agree_on_mutated_records(data):
     if data.lstrip()[:1] == b"{":
         assert_parsers_agree(data)
-
-
-@settings(max_examples=examples(100), deadline=None)
-@given(text=st.text("0123456789abcdefg:.%", max_size=20) | st.ip_addresses().map(str))
-def test_addresses_are_scanned_as_the_standard_library_reads_them(text):
-    out = np.zeros((1, 2), np.uint64)
-    data = np.frombuffer(text.encode() + b'"', np.uint8)
-    if scan_addr(data, 0, len(text), out, 0):
-        assert tuple(out[0].tolist()) == parse_addr(text)
-
-
-@settings(max_examples=examples(100), deadline=None)
-@given(address=st.ip_addresses())
-def test_every_usual_address_is_scanned_without_python(address):
-    out = np.zeros((1, 2), np.uint64)
-    text = str(address)
-    data = np.frombuffer(text.encode() + b'"', np.uint8)
-    assert scan_addr(data, 0, len(text), out, 0) or ("." in text[1:] and ":" in text)

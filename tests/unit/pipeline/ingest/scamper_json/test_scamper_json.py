@@ -22,8 +22,15 @@ from pipeline.model.traces import KIND_OTHER, KIND_TIME_EXCEEDED
 from tests.contracts.trace_reader import Trace, TraceReaderContract, mutations, unpack
 from tests.real_data import real_data
 from tests.soak import examples
-from tests.unit.pipeline.ingest.scamper_json_text import BROKEN, CYCLE, FOLDER, _bad, hop, trace
-from tests.unit.pipeline.ingest.test_warts import SAMPLE_TRACES
+from tests.unit.pipeline.ingest.scamper_json.json_text import (
+    BROKEN,
+    CYCLE,
+    FOLDER,
+    _bad,
+    hop,
+    trace,
+)
+from tests.unit.pipeline.ingest.warts.test_warts import SAMPLE_TRACES
 
 ONE_HOP = Trace("192.0.2.1", "192.0.2.2", 5.25, [(1, "203.0.113.1", 0.5, KIND_TIME_EXCEEDED)])
 

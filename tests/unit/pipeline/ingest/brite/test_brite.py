@@ -15,14 +15,13 @@ from hypothesis import strategies as st
 from pipeline.errors import FormatError
 from pipeline.ingest import brite
 from pipeline.ingest.text import lines
-from pipeline.ingest.text.digits import PARSED, UNSURE, scan_float, scan_int
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 from tests.contracts.topology_reader import TopologyReaderContract
 from tests.real_data import real_data
 from tests.soak import examples
 
-SAMPLES = Path(__file__).parents[4] / "data" / "samples" / "brite"
+SAMPLES = Path(__file__).parents[5] / "data" / "samples" / "brite"
 
 
 class TestBrite(TopologyReaderContract):
@@ -339,33 +338,6 @@ def test_small_cpp_files_are_read_whole():
     sizes = Counter(read_good(path)[0].n_links for path in files)
     assert sum(sizes.values()) == 10
     assert sizes == {37: 7, 40: 2, 7: 1}
-
-
-@given(st.floats(allow_nan=False, allow_infinity=False))
-def test_floats_are_scanned_exactly_or_left_to_python(value):
-    for text in (repr(value), f"{value:.2f}", f"{value:.15e}", f"{value:.17g}"):
-        data = np.frombuffer(text.encode(), np.uint8)
-        scanned, status = scan_float(data, 0, len(data))
-        assert status in (PARSED, UNSURE)
-        if status == PARSED:
-            assert scanned == float(text)
-
-
-@pytest.mark.parametrize(
-    "text", ["0.013753160408759867", "549.6271463455931", "1e22", "-0.5", "7."]
-)
-def test_usual_floats_are_scanned_without_python(text):
-    data = np.frombuffer(text.encode(), np.uint8)
-    assert scan_float(data, 0, len(data)) == (float(text), PARSED)
-
-
-@given(st.text("0123456789+-.eE_ x", max_size=22))
-def test_no_text_is_taken_for_a_number_that_python_does_not_read_alike(text):
-    data = np.frombuffer(text.encode() or b"x", np.uint8)
-    for scan, parse in ((scan_float, float), (scan_int, int)):
-        value, status = scan(data, 0, len(text))
-        if status == PARSED:
-            assert value == parse(text)
 
 
 def _mutated(data: bytes):

@@ -52,7 +52,7 @@ def test_the_top_bit_flips_with_the_last_arrival_only(n_blocks):
 
 def test_compiles_without_a_gpu():
     pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC (extra nvrtc) is not installed")
-    from tests.unit.kernels.cuda.test_cu_files_compile import compiler_log
+    from tests.unit.kernels._cuda.test_cu_files_compile import compiler_log
 
     assert compiler_log(source(), "meetings.cu", "sm_80", OPTIONS) == ""
 
