@@ -1,7 +1,7 @@
 """Searches on graphs in CSR form, on CPU cores or a GPU, depending on where the graph's arrays are.
 
-Pure computation: no files, no scheduler, no network. CuPy is imported only when an array of a
-GPU is used.
+Pure computation: no files, no scheduler, no network. CuPy is imported only when an array on a GPU
+is used.
 """
 
 from __future__ import annotations

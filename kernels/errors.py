@@ -1,4 +1,4 @@
-"""Errors that kernels raise; each is also a builtin, so that callers need not import them."""
+"""Errors that kernels raise; each also derives from a builtin, so callers need not import them."""
 
 from __future__ import annotations
 

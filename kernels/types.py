@@ -1,4 +1,4 @@
-"""Dtypes and sentinels shared by every kernel; import these, never retype them."""
+"""Dtypes and sentinels shared by all kernels; import these, never redefine them."""
 
 from __future__ import annotations
 

@@ -113,7 +113,7 @@ def _structure_fault(indptr, indices):
             at = cursor[v]
             if at == indptr[v + 1] or indices[at] > u:
                 return ONE_WAY, u, v, arc
-            if indices[at] < u:  # the row of indices[at] has passed without this arc
+            if indices[at] < u:  # the row of indices[at] has no such arc
                 return ONE_WAY, v, np.int64(indices[at]), at
             cursor[v] = at + 1
     return OK, 0, 0, 0

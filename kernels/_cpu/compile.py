@@ -69,7 +69,7 @@ def compile_cpu(work: Sequence[Work] = ALL) -> float:
     Parameters
     ----------
     work : sequence of str
-        For what: ``searches`` in hops, ``widths`` in hops, searches and widths by ``weights``.
+        What for: ``searches`` in hops, ``widths`` in hops, searches and widths by ``weights``.
 
     Returns
     -------
@@ -80,9 +80,9 @@ def compile_cpu(work: Sequence[Work] = ALL) -> float:
     Notes
     -----
     Every kernel names its signatures, so that importing its module compiles it. Call this once
-    before processes that use kernels start: two that compile at once may spoil each other's
-    cache files. A first call logs a warning that says what it does, which Python writes to stderr
-    unless stated otherwise.
+    before processes that use kernels start: two that compile at once may corrupt each other's cache
+    files. A first call logs a warning that says what it does, which Python writes to stderr unless
+    logging is set up otherwise.
     """
     started = time.perf_counter()
     unknown = [kind for kind in work if not is_compiled([kind])]
@@ -100,7 +100,7 @@ def compile_cpu(work: Sequence[Work] = ALL) -> float:
         try:
             marker.parent.mkdir(parents=True, exist_ok=True)
             marker.touch()
-        except OSError:  # numba could not keep them there either
+        except OSError:  # numba could not write there either
             log.warning("%s is not writable: every run will compile them again", marker.parent)
             break
     return time.perf_counter() - started

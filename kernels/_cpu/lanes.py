@@ -2,8 +2,8 @@
 
 A lane is a bit: lane l of a row is bit ``l % 64`` of its word ``l // 64``. numba has no type for
 a vector register, so these few operations are written as LLVM instructions; LLVM picks what the
-processor has (AVX-512, AVX2, NEON). Loads and stores index rows, or words and bytes where said, and
-check no bounds.
+processor has (AVX-512, AVX2, NEON). Loads and stores index rows, or words and bytes where stated,
+and check no bounds.
 """
 
 from __future__ import annotations
@@ -125,9 +125,9 @@ def prefetch(typingctx, n_words, rows, row):
 
 @intrinsic
 def replace_if(typingctx, array, at, expected, value):
-    """Write ``value`` to an int32 in one step if it is ``expected``; whether it was.
+    """Write ``value`` to an int32 atomically if it is ``expected``; returns whether it was.
 
-    Other threads see it after all that this one wrote before.
+    Other threads see it only after everything that this one wrote before.
     """
 
     def codegen(context, builder, signature, args):
@@ -171,7 +171,7 @@ def common(typingctx, a, b):
 
 @intrinsic
 def minus(typingctx, a, b):
-    """Lanes of ``a`` that ``b`` has not."""
+    """Lanes of ``a`` that ``b`` lacks."""
 
     def codegen(context, builder, signature, args):
         return builder.and_(args[0], builder.not_(args[1]))
@@ -210,7 +210,7 @@ def n_set(typingctx, lanes):
 
 @intrinsic
 def word_of(typingctx, lanes, i):
-    """Word ``i`` as an uint64."""
+    """Word ``i`` as a uint64."""
 
     def codegen(context, builder, signature, args):
         return builder.extract_element(args[0], builder.trunc(args[1], I32))

@@ -1,6 +1,6 @@
 """The number of threads of the host's kernels, and the team that runs them.
 
-Kernels release the GIL, so plain threads do; results never depend on how many there are.
+Kernels release the GIL, so plain threads suffice; results never depend on how many there are.
 """
 
 from __future__ import annotations

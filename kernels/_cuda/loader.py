@@ -14,8 +14,8 @@ from kernels.errors import DeviceError
 
 _COMMON = Path(__file__).with_name("common.cuh")
 _ROOT = Path(__file__).parents[2]
-# Of kernels that stand between ``#if !ONLY_SOME || WITH_<name>`` and ``#endif`` a module has that
-# which was requested; without these definitions a file has all of them.
+# Of the kernels between ``#if !ONLY_SOME || WITH_<name>`` and ``#endif`` a module has the requested
+# one; without these definitions a file has all of them.
 _APART = re.compile(r"^#if !ONLY_SOME \|\| WITH_(\w+)$", re.MULTILINE)
 _INCLUDE = re.compile(r'#include "(\w+\.cuh)"')
 
@@ -84,7 +84,7 @@ def _kernel(launcher_file: str, name: str, device_id: int, cooperative: bool) ->
 
 
 def options_for(cu_file: Path, name: str | None = None) -> tuple[str, ...]:
-    """Options with which a file has kernel ``name``, of the expensive ones only this one.
+    """Options with which a file has kernel ``name``, and no other of the expensive ones.
 
     They define what Python and device code both know: what is in ``constants.py`` here and, where
     there is one, beside the file. Without a name a file has all its kernels.

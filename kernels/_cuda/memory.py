@@ -9,7 +9,7 @@ def fits(n_bytes: int) -> bool:
     """Whether that much is free on the current GPU."""
     import cupy
 
-    # What the pool holds unused is asked first: the driver's answer takes longer than a search.
+    # The pool's unused memory comes first: asking the driver takes longer than a search.
     return n_bytes <= cupy.get_default_memory_pool().free_bytes() or n_bytes <= free_bytes()
 
 

@@ -41,10 +41,10 @@ def bfs(
     source : int
         Start node, 0 <= source < graph.n_nodes.
     target : int or None
-        Stop once this node's level is complete. Then ``level`` is right for every node at most
-        as far as the target and UNREACHED for all others, ``eccentricity`` is the target's
-        level, and ``n_reached`` counts the nodes at most as far. A target that no path reaches
-        stops nothing: the whole component has its levels.
+        Stop once this node's level is complete. Then ``level`` is right for every node no farther
+        than the target and UNREACHED for all others, ``eccentricity`` is the target's level, and
+        ``n_reached`` counts the nodes no farther than it. A target that no path reaches does not
+        stop the search: the whole component gets levels.
     parents : bool
         Also give ``parent``.
 
@@ -67,7 +67,8 @@ def bfs(
     O(n_nodes + n_arcs) work, 8 bytes per node besides the graph (up to 12 where it has very many
     levels). An isolated source reaches
     itself: level 0, eccentricity 0, n_reached 1. The result does not depend on the device.
-    Direction-optimising [1]_; top-down levels on a GPU share the arcs of a queue out [2]_.
+    Direction-optimising [1]_; top-down levels on a GPU divide the arcs of the queue among threads
+    [2]_.
 
     References
     ----------

@@ -2,7 +2,7 @@
 //
 // Input    CSR arcs of a symmetric graph.
 // Output   level[v], hops from the source; parent[v], its smallest neighbour one level up.
-// Order    Nodes of a level stand in the queue in no fixed order; no output depends on it.
+// Order    Nodes of a level are in the queue in no fixed order; no output depends on it.
 // Launch   bfs_search: cooperative, 1-D, all blocks resident. The others: 1-D, any grid.
 // Atomics  atomicOr on the bitmap of seen nodes claims a node; atomicAdd on tail reserves places
 //          in the queue, once for all nodes that a warp claims together.

@@ -1,6 +1,6 @@
 """Certificates of a BFS: accept exactly the right levels and parents, in one pass over the arcs.
 
-They share no code with the searches, and raise by themselves: ``python -O`` leaves them in.
+They share no code with the searches, and use no assert statements, which ``python -O`` removes.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ def check_levels(indptr: Any, indices: Any, source: int, level: Any) -> None:
         Of a valid CSRGraph, on any device.
     source : int
     level : (n_nodes,) int32
-        UNREACHED (-1) where no path leads. Of a whole search, without a target.
+        UNREACHED (-1) where no path leads. Of a complete search, without a target.
 
     Notes
     -----
     Three conditions suffice: the source alone has level 0; no arc leaves the reached set or
-    climbs more than one level; each other reached node has a neighbour one level up.
+    rises by more than one level; each other reached node has a neighbour one level up.
     """
     level = np.ascontiguousarray(to_host(level), LEVEL)
     if level.shape != (len(indptr) - 1,):
@@ -45,7 +45,7 @@ def check_levels(indptr: Any, indices: Any, source: int, level: Any) -> None:
         SOURCE: f"the source {u} has level {level[u]}, not 0",
         SECOND: f"node {u} has level 0 and is not the source {source}",
         LEAVES: f"the arc {u} -> {v} leaves the reached nodes",
-        CLIMBS: f"the arc {u} -> {v} climbs from level {level[u]} to {level[v]}",
+        CLIMBS: f"the arc {u} -> {v} leads from level {level[u]} to {level[v]}",
         ORPHAN: f"node {u} at level {level[u]} has no neighbour one level up",
     }
     raise CheckError(f"source {source}: {messages[code]}")

@@ -44,7 +44,7 @@ def _top_down(indptr, indices, base, n_nodes, target, queue, ends, n_levels, rea
     end = np.uintp(ends[n_levels - 1])
     while True:
         tail = end
-        if end - begin < np.uintp(FEW):  # guessing branches is faster than waiting for ``tail``
+        if end - begin < np.uintp(FEW):  # predicting branches is faster than waiting for ``tail``
             for i in range(begin, end):
                 u = np.uintp(queue[i] + base)
                 for arc in range(np.uintp(indptr[u]), np.uintp(indptr[u + np.uintp(1)])):
@@ -66,7 +66,7 @@ def _top_down(indptr, indices, base, n_nodes, target, queue, ends, n_levels, rea
                 v = np.uint64(indices[arc] - base)
                 word = reached[v >> SIX]
                 reached[v >> SIX] = word | (ONE << (v & LOW))
-                queue[tail] = v  # stays if the node is new: no branch to guess
+                queue[tail] = v  # stays if the node is new: no branch to predict
                 tail += np.uintp(((word >> (v & LOW)) & ONE) ^ ONE)
         if tail == end:
             return n_levels
@@ -112,7 +112,7 @@ SEARCH = (I64, I32, types.int64, types.int64, types.int64, types.int64)
 
 @njit([types.int64(*SEARCH, OUT_I32, OUT_I32, OUT_U64)], cache=True, nogil=True)
 def search_from(indptr, indices, base, n_nodes, n_starts, target, queue, ends, bits):
-    """As ``search``, from the ``n_starts`` different nodes that stand at the head of ``queue``."""
+    """As ``search``, from the ``n_starts`` different nodes at the head of ``queue``."""
     n_words = (n_nodes + 63) >> 6
     reached, before = bits[:n_words], bits[n_words : 2 * n_words]
     for i in range(n_words):
@@ -127,7 +127,7 @@ def search_from(indptr, indices, base, n_nodes, n_starts, target, queue, ends, b
             return n_levels
         bottom_up = False
         if (end - begin) * BETA > n_nodes:
-            # Open arcs by the share of open nodes: an estimate, which no long sum has to follow.
+            # Open arcs estimated from the share of open nodes, which needs no long sum.
             open_arcs = n_arcs * ((n_nodes - end) / n_nodes)
             bottom_up = _arcs_of(indptr, base, queue, begin, end) * ALPHA > open_arcs
         known = n_levels

@@ -1,4 +1,4 @@
-"""One search on one core that writes levels at once, a byte or two per node: for graphs in caches.
+"""One search on one core that writes levels at once, a byte or two per node; for small graphs.
 
 Only the level of a node shows whether it was reached, so no bitmap is kept and no level is
 filled in afterwards. On graphs whose levels fit into the second cache this takes a third to a half
@@ -78,7 +78,7 @@ def search_levels(indptr, indices, source, level, queue):
                 for arc in range(np.uintp(indptr[u]), np.uintp(indptr[u + U1])):
                     v = np.uintp(indices[arc])
                     known = level[v]
-                    queue[tail] = v  # stays if the node is new: no branch to guess
+                    queue[tail] = v  # stays if the node is new: no branch to predict
                     is_new = known == none
                     level[v] = now if is_new else known
                     tail += np.uintp(is_new)

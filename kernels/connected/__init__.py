@@ -58,9 +58,9 @@ def components(graph: CSRGraph | Shard) -> ComponentsResult:
 
     Notes
     -----
-    CPU: union-find with path halving; threads share the rows of a large graph, and link only what
-    is not in one part found before [2]_. GPU: hooking and flattening [1]_. 4 bytes per node besides
-    the graph, and up to 8 per node for the sizes.
+    CPU: union-find with path halving; threads share the rows of a large graph, and link only nodes
+    outside a part that is found first [2]_. GPU: hooking and flattening [1]_. 4 bytes per node
+    besides the graph, and up to 8 per node for the sizes.
 
     References
     ----------

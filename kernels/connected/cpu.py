@@ -3,8 +3,8 @@
 A label is a node of the same component, at most the node itself; a root is its own label. A root
 is put under a smaller one by compare-and-swap, once and for all, so threads may link rows side by
 side: the shape of the trees depends on their order, the smallest node of a component does not.
-Of a large graph most nodes are mostly found connected first (``part``), and get their label
-by that; only the others are linked, as in Afforest [1]_.
+In a large graph most nodes are usually found to be connected first (``part``), and get their label
+from that; only the others are linked, as in Afforest [1]_.
 
 References
 ----------
@@ -25,8 +25,8 @@ from kernels._cpu.threads import Team, n_threads
 from kernels.connected.part import ONE, grow_part, is_in, missing_of
 
 LARGE = 1 << 20  # arcs from which threads share the rows; below, starting them costs more
-CHUNKS_EACH = 16  # runs of rows per thread: they end together though rows differ
-_AHEAD = 16  # arcs whose labels are requested early: 8 to 32 take within a sixth of the best
+CHUNKS_EACH = 16  # runs of rows per thread, so that threads end together though rows differ
+_AHEAD = 16  # arcs whose labels are prefetched: 8 to 32 take at most a sixth longer than the best
 
 
 def components(indptr: np.ndarray, indices: np.ndarray, label: np.ndarray) -> None:
@@ -66,20 +66,20 @@ def _runs(borders: list[int]) -> list[tuple[int, int]]:
 def _root(label, node):
     """The root above a node; the path to it is halved. Ancestors stay ancestors in any order."""
     while label[node] != node:
-        label[node] = label[label[node]]  # also where it changes nothing: faster than to ask
+        label[node] = label[label[node]]  # also if it changes nothing: faster than a check
         node = np.int64(label[node])
     return node
 
 
 @njit(inline="always")
 def _unite(label, root, node):
-    """Put the greater of two roots, ``root`` and that of ``node``, under the other: the new one."""
+    """Put the greater of two roots, ``root`` and that of ``node``, under the lesser; returns it."""
     other = _root(label, node)
     while other != root:
         low, high = min(root, other), max(root, other)
         if replace_if(label, np.uintp(high), np.int32(high), np.int32(low)):
             return low
-        root, other = _root(label, low), _root(label, high)  # another thread was first
+        root, other = _root(label, low), _root(label, high)  # another thread was faster
     return root
 
 
@@ -114,7 +114,7 @@ def first_of(part):
     nogil=True,
 )
 def label_part(first, last, part, smallest, label):
-    """Begin labels of words ``first`` to ``last - 1``: ``smallest`` in the part, else the node."""
+    """Label words ``first`` to ``last - 1``: ``smallest`` in the part, else the node."""
     for w in range(first, last):
         begin, end = 64 * w, min(64 * w + 64, label.size)
         if missing_of(part, w, label.size) == 0:

@@ -1,8 +1,8 @@
 """A connected part of a large graph, grown by passes over all nodes and held as one bit per node.
 
 Most large graphs have one component of nearly all nodes. Bits of millions of nodes stay in a
-core's cache where labels do not, and a node is done with at its first neighbour in the part, as in
-searches bottom-up. Threads share runs of words: each writes only its own, and what it reads of
+core's cache where labels do not, and a node is finished at its first neighbour in the part, as in
+bottom-up searches. Threads share runs of words: each writes only its own, and what it reads of
 others' may be old, never wrong.
 """
 
@@ -18,9 +18,9 @@ from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_U64
 from kernels._cpu.threads import Team
 
 N_SAMPLED = 1024  # arcs whose heads are looked at for one of many links
-BEGUN = 64  # one node of that many is searched for before passes begin
-TRIED = 8  # one run of that many shows whether the first pass pays off
-ENOUGH = 16  # one node of that many may remain
+BEGUN = 64  # passes begin once a search has found one node in that many
+TRIED = 8  # one run in that many shows whether the first pass pays off
+ENOUGH = 16  # one node in that many may remain
 Run = tuple[int, int]  # first word, and the one after the last
 
 ONE, _LAST = np.uint64(1), np.uint64(63)
@@ -29,7 +29,7 @@ ONE, _LAST = np.uint64(1), np.uint64(63)
 def grow_part(
     indptr: np.ndarray, indices: np.ndarray, team: Team, runs: Sequence[Run]
 ) -> np.ndarray | None:
-    """A set of nodes that are connected, as far as a few passes find it.
+    """A set of connected nodes, as far as a few passes find it.
 
     Parameters
     ----------
@@ -42,7 +42,8 @@ def grow_part(
     Returns
     -------
     (ceil(n_nodes / 64),) uint64 or None
-        One bit per node. None where passes find less than half of the nodes: they take long to.
+        One bit per node. None if passes find less than half of the nodes, since they would take
+        long.
     """
     n_nodes = len(indptr) - 1
     part = np.zeros(-(-n_nodes // 64), np.uint64)

@@ -4,8 +4,8 @@ Let g(h) be the share of ordered pairs (u, v), u and v distinct and joined by a 
 most h hops apart; g(0) = 0. Between whole numbers g is interpolated linearly, and the effective
 diameter is the least number D with g(D) = 0.9 (Leskovec, Kleinberg, Faloutsos: Graphs over time:
 densification laws, shrinking diameters and possible explanations, KDD 2005). Pairs of all
-components count, not those of the largest alone. A node and itself are no pair here. SNAP counts
-them, at 0 hops, so its figure is a little lower: where n nodes are connected, it is ours for
+components count, not only those of the largest. A node and itself are not a pair here. SNAP counts
+such pairs, at 0 hops, so its figure is a little lower: where n nodes are connected, it is ours for
 0.9 - 0.1 / (n - 1) in place of 0.9.
 
 *Estimates.* From k of n nodes as sources, drawn without replacement, all n equally likely. With
@@ -79,7 +79,8 @@ def effective_diameters(
     percentile : float
         Share of the pairs, above 0 and at most 1. With 1 it is the diameter, of all components.
     seed : int
-        Of the sources of estimates. The same for each graph, so that the others do not matter.
+        Of the sources of estimates. The same for each graph, so that a result does not depend on
+        the other graphs.
     max_exact : int
         Largest graph, in nodes, of which all pairs are counted.
     n_sources : int
@@ -88,7 +89,7 @@ def effective_diameters(
     Returns
     -------
     ShardEffectiveDiameters
-        Exact ones are the same to the bit on any device, and whatever graphs are beside.
+        Exact ones are the same to the bit on any device, whatever other graphs the shard has.
 
     Raises
     ------
@@ -102,7 +103,7 @@ def effective_diameters(
     Notes
     -----
     Exact: O(n_nodes * n_arcs) of each graph at worst, in sweeps of 512 sources on cores, 149 bytes
-    a node of the largest graph and thread. The smallest graphs cost little more than their arcs.
+    per node of the largest graph and thread. The smallest graphs cost little more than their arcs.
 
     Examples
     --------
@@ -139,11 +140,11 @@ def _percentiles(level_ptr: np.ndarray, counts: np.ndarray, percentile: float) -
     if not len(n_levels):
         return value
     first = np.cumsum(n_levels) - n_levels
-    pairs[first] = 0  # nodes with themselves
+    pairs[first] = 0  # pairs of a node with itself
     within = np.cumsum(pairs)
     within -= np.repeat(within[first], n_levels)  # graphs before it
     wanted = percentile * within[first + n_levels - 1]
-    # Levels that hold too few: their number is the hop count, since there are no pairs at 0.
+    # Levels with too few pairs: their number is the hop count, since there are no pairs at 0.
     hops = np.add.reduceat(within < np.repeat(wanted, n_levels), first, dtype=np.int64)
     at = first + hops
     value[joined] = hops - 1 + (wanted - within[at - 1]) / pairs[at]

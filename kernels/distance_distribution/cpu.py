@@ -1,7 +1,7 @@
 """Pairs of nodes by distance: bit-parallel sweeps that count, on one core.
 
-Each source of a graph is in one sweep (*group*) of that graph. Of a level only the number of
-(source, node) pairs is kept, over all lanes: bits that are set. The steps are ``near_steps``.
+Each source of a graph is in one sweep (*group*) of that graph. Only the number of (source, node)
+pairs of a level is kept, over all lanes: the bits that are set. The steps are ``near_steps``.
 """
 
 from __future__ import annotations

@@ -67,7 +67,7 @@ def diameter(
 
     Notes
     -----
-    ``n_searches`` counts landmarks too, but not the one more search that the path may take.
+    ``n_searches`` counts landmarks too, but not the additional search that the path may take.
     O(n_nodes + n_arcs) per search; measured graphs need few, the worst need one per
     node. ``bounds``, ``landmarks`` and ``pendant_trees`` say why the answer is exact.
     """

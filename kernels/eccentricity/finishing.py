@@ -35,12 +35,12 @@ GROWTH = 4
 # The same for flat graphs, where one sweep is first: it shows whether they are, and each round
 # costs the same as a sweep of some thousand nodes.
 FLAT_GROWTH = 16
-ALL_THE_REST = 1.25  # of a round: not left for another
+ALL_THE_REST = 1.25  # of a round: a rest this small joins the round
 LITTLE = 1.1
 MUCH_LESS = 0.9  # of the rest: bounds still help
-LOOKS = 256  # the rest is counted again after this fraction (1 / LOOKS) of the whole was spent
-# A graph is placed for its sweeps once that costs little beside what was spent; per arc. Up to
-# ``sweep_hops`` the cost is predicted without placing.
+LOOKS = 256  # the rest is counted again once 1 / LOOKS of the whole has been spent
+# A graph is placed for its sweeps once that costs little compared with what was spent; per arc. Up
+# to ``sweep_hops`` the cost is predicted without placing.
 PLACE_NS_ARC = 10
 # And not before this share of the lower bound of the sweeps has been spent; that bound is usually
 # far too low.
@@ -72,8 +72,8 @@ class Finishing:
 
     Notes
     -----
-    It does not hold the question, which holds it: both would outlive the answer, with all their
-    memory, and new pages cost more than a sweep.
+    It has no reference to the question, which refers to it: with a cycle both would outlive the
+    answer, with all their memory, and new pages cost more than a sweep.
     """
 
     def __init__(self, graph: CSRGraph, thresholds: Thresholds):
@@ -92,14 +92,14 @@ class Finishing:
         self.spent_ns += ns + self._step_ns
 
     def spend_sweep(self, work: float) -> None:
-        """Record a sweep, and its spreading of bounds, which looks at arcs as sweeps do."""
+        """Record a sweep and its spreading of bounds, which reads arcs as sweeps do."""
         self.spend((work + self._graph.n_arcs) * WORK_NS)
 
     def account(self, solver: OpenQuestion, next_ns: float | None) -> Account | None:
         """The account before a step of ``next_ns``, None: of a sweep.
 
         None while a sweep from every node costs so much more that placing its sources is not worth
-        it, or where it is not to be used.
+        it, or if it must not be used.
         """
         is_limited = solver.max_searches is not None or solver.max_each is not None
         if is_limited or not solver.strategy.sweeps:

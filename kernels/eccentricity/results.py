@@ -20,8 +20,8 @@ class WidthResult(Generic[Value]):
     Attributes
     ----------
     component : int
-        The largest component by nodes, named by its smallest node; of two as large the one with
-        the smaller name. -1: the graph has no nodes.
+        The largest component by nodes, named by its smallest node; of two equally large ones the
+        one with the smaller name. -1: the graph has no nodes.
     n_searches : int
         Sources that were searched, over all components.
     exact : bool
@@ -169,7 +169,7 @@ class ShardWidths:
     Attributes
     ----------
     questions : tuple of str
-        What was asked, of ``questions.QUESTIONS``.
+        The questions asked, of ``questions.QUESTIONS``.
     exact : (n_components,) bool
         Whether all of them are answered. False only if the number of searches was limited.
     component : (n_nodes,) int32
@@ -186,7 +186,7 @@ class ShardWidths:
         Where asked; each node within its own component; right where ``exact``.
     path_ptr : (n_graphs + 1,) int64 or None; path : int32 or None
         Where ``diameter`` was asked, for each graph a shortest path in its largest component
-        (of two as large that with the smaller name) as long as its ``diameter_lower``.
+        (of two equally large ones that with the smaller name) as long as its ``diameter_lower``.
     """
 
     questions: tuple[str, ...]

@@ -3,9 +3,9 @@
 Components are taken out of the shard, those of similar size together until they are some
 CHUNK_NODES nodes, larger ones by themselves. One search of such a chunk carries a source of each
 of its components, one sweep up to 512 of each. Components that are answered leave the chunk as
-soon as they are half of it; so the whole costs about what its components cost by themselves, but
-for the interpreter. Questions are asked one after the other, each begins with the bounds that the
-ones before have left.
+soon as they are half of it; so the whole costs about as much as its components by themselves, apart
+from the interpreter's overhead. Questions are asked one after another; each begins with the bounds
+that the earlier ones left.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from kernels.errors import GraphError
 from kernels.types import NODE
 
 CHUNK_NODES = 1 << 17  # two tables of 512 lanes are 16 MB; the interpreter costs some 10 ms a chunk
-SMALL_NODES = 1 << 13  # parts below are searched as fast as a smaller part would be made
+SMALL_NODES = 1 << 13  # smaller parts are searched as fast as an even smaller part is cut out
 
 
 def widths(
@@ -50,7 +50,7 @@ def widths(
     Parameters
     ----------
     shard : Shard
-        Where it lies decides where it is searched.
+        Where its arrays are decides where it is searched.
     questions : sequence of str
         Of ``diameter``, ``radius``, ``center``, ``periphery``, ``eccentricities``.
     max_searches : int or None
@@ -273,7 +273,7 @@ class _QuestionsOfPart:
     def _run_rest(
         self, part: Part, bounds: EccentricityBounds, n_searched: np.ndarray, left: np.ndarray
     ) -> _Intervals:
-        """The same for the last few components."""
+        """Answer the last few components, cut out."""
         low, high = bounds.interval()
         is_answered = np.ones(len(part.numbers), bool)
         rest = Cutter(part.graph, part.component, bounds.size).cut(left)
@@ -323,7 +323,7 @@ def _paths(found: _ComponentResults, node_ptr: np.ndarray) -> tuple[np.ndarray, 
 
 @njit([types.void(I32, I32, I32, OUT_I32)], cache=True, nogil=True)
 def find_nodes(component, value, wanted, found):
-    """The first node of each component that has the value wanted there; -1 on entry."""
+    """The first node of each component that has the wanted value; -1 on entry."""
     for v in range(component.size):
         c = component[v]
         if found[c] < 0 and value[v] == wanted[c]:

@@ -31,7 +31,7 @@ from kernels.eccentricity.strategy import (
 from kernels.eccentricity.thresholds import CORE, Thresholds
 from kernels.types import NODE
 
-FEW_COMPONENTS = 8  # of more, pairs are not requested one by one: sweeps answer all of them at once
+FEW_COMPONENTS = 8  # with more, pairs are not checked one by one: sweeps answer all of them at once
 
 
 class EccentricitySolver:
@@ -53,13 +53,13 @@ class EccentricitySolver:
     names : (n_components,) int32
         Components by their smallest nodes, ascending: component i of ``bounds`` is names[i].
     largest : int
-        Number of the largest component; of two as large the first.
+        Number of the largest component; the first of two equally large ones.
     sources : list of (n,) int32
         What was searched.
     n_searched : (n_components,) int64
         How many of them in each component.
     landmarks : (n_landmarks,) int32
-        Those that pairs were looked at by.
+        Landmarks by which pairs were checked.
     search_ns : float
         What one search costs.
     uses_trees : bool
@@ -151,9 +151,9 @@ class EccentricitySolver:
 
     @property
     def known_by(self) -> np.ndarray:
-        """Nodes by whose distances pairs were dropped: landmarks, and centres as they moved.
+        """Nodes whose distances dropped pairs: landmarks, and centres as they moved.
 
-        Where pairs are not listed, only bounds drop pairs permanently.
+        If pairs are not listed, only bounds drop them permanently.
         """
         if not self.bounds.is_paired.any():
             return self.landmarks
@@ -197,9 +197,9 @@ class EccentricitySolver:
         """Whether the first searches closed their own sources alone, all about equally wide.
 
         A search from s proves e(s) + d of a node d hops away, and only what is d <= D - R from a
-        source can be closed by that, D and R the largest and smallest eccentricity. Where the
-        likeliest ends and the likeliest centres differ by a hop at most, nearly every node needs
-        its own search, and choosing which is next is time lost.
+        source can be closed by that, D and R the largest and smallest eccentricity. If the
+        likeliest ends and the likeliest centres differ by at most one hop, nearly every node needs
+        its own search, and choosing the next one is wasted time.
         """
         bounds = self.bounds
         is_limited = self.max_searches is not None or self.max_each is not None

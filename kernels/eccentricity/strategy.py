@@ -1,7 +1,7 @@
 """Which reductions a search for eccentricities uses, and which step comes next.
 
-One policy for cores, GPUs and the tasks of a cluster: ``choose_step`` of what is known and the
-thresholds that hold there (``thresholds``). Solvers in one process are driven by ``drive``.
+One policy for cores, GPUs and the tasks of a cluster: ``choose_step`` chooses from what is known
+and the thresholds for that place (``thresholds``). Solvers in one process are driven by ``drive``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ PAIR_NS = 0.5  # a row and a column of landmarks.far_pairs, mostly looked at by 
 # take (``Finishing.room_ns``).
 PAIR_STEP_NS = 1
 WORK_NS = 2.2  # a unit of work of a sweep of 512 lanes (near_sweep): 1.1 to 3 on 8,000 nodes
-STEP_NS, STEP_NS_NODE = 120_000, 5  # what a step costs beside its searches
+STEP_NS, STEP_NS_NODE = 120_000, 5  # what a step costs besides its searches
 QUICK_NS = 1_000_000  # sweeping from every node costs less than choosing what to search
 
 
@@ -68,7 +68,7 @@ class Account:
     spent_ns : float
         On this question so far.
     idle_ns : float
-        Of that, since what is left last became much less.
+        Part of it since the rest last became much smaller.
     left_ns : float
         Sweeps from all that is left, sources close together.
     whole_ns : float
@@ -76,7 +76,7 @@ class Account:
     sweep_ns : float
         A sweep from ``many_lanes`` sources that lie anywhere.
     sweep_saves_ns : float
-        What it takes from ``left_ns`` at least, by its own sources.
+        What it takes off ``left_ns`` at least, by its own sources.
     """
 
     spent_ns: float
@@ -132,7 +132,7 @@ class Facts:
         Of one component.
     strategy : Strategy
     n_pairs : float
-        That landmarks would be asked about; infinite if there is no point in it.
+        Pairs that landmarks would be asked about; infinite if that is pointless.
     has_landmarks : bool
         Whether their distances are known.
     is_paired : bool
@@ -142,8 +142,8 @@ class Facts:
     is_flat : bool
         Whether the first searches show that bounds close nothing (``solver``).
     account : callable or None
-        The account, asked with what the next step costs in ns, None: it is a sweep. It gives None
-        while that is too little to matter, or where searches are limited. On cores.
+        The account, called with the cost of the next step in ns (None: it is a sweep). It returns
+        None while that is too little to matter, or if searches are limited. On cores.
     prices : (float, float) or None
         What the next pending nodes cost one by one, and by a sweep, in one unit; None: what
         thresholds say. On a cluster.
@@ -171,7 +171,7 @@ class Facts:
 
 
 class Solver(Protocol):
-    """What ``drive`` asks of a question that is being answered, on whichever device."""
+    """What ``drive`` needs from a question that is being answered, on any device."""
 
     @property
     def thresholds(self) -> Thresholds: ...
@@ -241,7 +241,7 @@ def _pairs_searches(now: Facts, at: Thresholds) -> float:
 
 
 def _next_step(now: Facts, at: Thresholds) -> Step:
-    """The same, whatever was spent."""
+    """The next step, whatever has been spent."""
     n_first = at.first_searches(now.longest)
     if now.n_pending <= at.few and (now.is_diameter or at.few_are_ends):
         return "far"

@@ -29,14 +29,14 @@ class Thresholds:
     sweep_hops : int
     sweep_growth : float
     allowance : float
-        Of what the sweep from every node costs, what may be spent in all before it takes over. It
-        leaves room to 1.2 for what was predicted too low.
+        What may be spent in all before the sweep from every node takes over, as a multiple of its
+        cost. The goal is 1.2: the difference is for costs that were predicted too low.
     idle_share : float
         Share of the cost of the rest that may be spent while bounds do not improve.
     sweep_searches : int
         Searches that a sweep costs on a GPU: 3 on a million nodes, 6 on 7 million, 6 on grids.
     patience : int
-        Searches on a GPU after which they must have saved what they cost.
+        Searches on a GPU after which they must have saved as much as they cost.
     """
 
     few: int = 4
@@ -65,4 +65,4 @@ class Thresholds:
 
 CORE = Thresholds()
 GPU = Thresholds(few_are_ends=True, many_lanes=256)
-CLUSTER = Thresholds(few_are_ends=True)  # of its tasks; each device carries its own most lanes
+CLUSTER = Thresholds(few_are_ends=True)  # of its tasks; the most lanes depend on the device

@@ -128,7 +128,7 @@ def msbfs(graph: CSRGraph, sources: Any, levels: bool = False) -> MSBFSResult:
     raw, level = cpu.search_graph(graph.indptr, graph.indices, sources, levels)
     hop_ptr, flat, eccentricity, n_reached, farthest = raw
     n_levels = int(eccentricity.max()) + 1 if len(sources) else 0
-    # A number and, while they are put in their places, a mark each.
+    # A number each and, while they are placed, a mark.
     what = f"a matrix of hop counts of {len(sources)} sources at up to {n_levels - 1} hops"
     check_fits(9 * len(sources) * n_levels, f"{what} (msbfs_shard keeps them end to end)")
     hop_counts = np.zeros((len(sources), n_levels), np.int64)
@@ -186,7 +186,7 @@ def msbfs_shard(shard: Shard, sources: Any, source_ptr: Any) -> ShardResult:
     if shard.device == "cpu":
         from kernels.multi_source.cpu import search as cpu
 
-        # Graph after graph: the largest needs most; what comes out is of all.
+        # Graph after graph: the largest needs most; results are kept of all.
         largest = int(np.diff(node_ptr).max(initial=0))
         check_fits(*_host_needs(largest, shard.n_arcs, len(sources), False))
         raw = cpu.search_shard(shard.indptr, shard.indices, node_ptr, source_ptr, sources)

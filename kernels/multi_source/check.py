@@ -25,8 +25,8 @@ def check_msbfs(graph: CSRGraph, sources: Any, result: MSBFSResult) -> None:
         On any device; checked on the host.
     sources : (n_sources,) integers
     result : MSBFSResult
-        Where it has no levels they are searched anew, a block of sources at a time, and
-        certified: what is checked against them is then the summary.
+        If it has no levels they are searched again, a block of sources at a time, and certified;
+        the summary is then checked against them.
 
     Notes
     -----

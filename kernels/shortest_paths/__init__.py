@@ -61,14 +61,13 @@ def sssp(graph: CSRGraph, source: int, parents: bool = False) -> SSSPResult:
     -----
     *Distance.* The length of a path is the sum of its weights in float64, added from the source
     on, each sum rounded to nearest; the distance of a node is the least length of its paths. The
-    rounded sum x -> fl(x + w) with w >= 0 never falls below x and never reverses an order. So
-    leaving out a cycle lengthens no path, the least length is that of one of finitely many simple
-    paths, and it is unique. Every search here only ever writes lengths of paths, each lower than
-    what it replaces, and ends when no arc can lower its head: then distance[v] <=
-    fl(distance[u] + w) on all arcs, hence, along any path and by induction, at most its length.
-    So what is written at the end is the least length **to the bit**, whatever the algorithm, the
-    order of the threads, or the device. float64 cannot overflow here: 2**31 float32 sum to less
-    than 1e48.
+    rounded sum x -> fl(x + w) with w >= 0 is never below x and never reverses an order. So leaving
+    out a cycle lengthens no path, the least length is that of one of finitely many simple paths,
+    and it is unique. Every search here only ever writes lengths of paths, each lower than what it
+    replaces, and ends when no arc can lower its head: then distance[v] <= fl(distance[u] + w) on
+    all arcs, hence, along any path and by induction, at most its length. So what is written at the
+    end is the least length **to the bit**, whatever the algorithm, the order of the threads, or the
+    device. float64 cannot overflow here: 2**31 float32 sum to less than 1e48.
 
     *Parent.* An arc u -> v is tight if distance[v] = fl(distance[u] + w). The parent is the
     smallest tight neighbour that is strictly nearer to the source. Where none is (all tight arcs
@@ -78,10 +77,10 @@ def sssp(graph: CSRGraph, source: int, parents: bool = False) -> SSSPResult:
     counts of arcs do: a tree, the same on every device.
 
     Near-far [1]_: nodes nearer than a threshold are relaxed until none is left, then it rises; the
-    sequential form has one queue, and turns to Dijkstra's algorithm with a heap if it relaxes arcs
-    too often. O(n_nodes + n_arcs) in practice, O((n_nodes + n_arcs) log n_nodes) at worst on a
-    core. At most 13 bytes per node besides the graph and the distances there (16 after that turn).
-    An isolated source reaches itself: distance 0, eccentricity 0, n_reached 1.
+    sequential form has one queue, and changes to Dijkstra's algorithm with a heap if it relaxes
+    arcs too often. O(n_nodes + n_arcs) in practice, O((n_nodes + n_arcs) log n_nodes) at worst on a
+    core. At most 13 bytes per node besides the graph and the distances there (16 after that
+    change). An isolated source reaches itself: distance 0, eccentricity 0, n_reached 1.
 
     References
     ----------

@@ -1,6 +1,6 @@
 """Certificates of shortest paths: accept exactly the right distances and parents.
 
-They share no code with the searches, and raise by themselves: ``python -O`` leaves them in.
+They share no code with the searches, and use no assert statements, which ``python -O`` removes.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def check_distances(indptr: Any, indices: Any, weights: Any, source: int, distan
     -----
     If no arc can lower its head and the source has 0, no distance is above that of any path. If
     tight arcs (fl(distance[u] + w) = distance[v]) lead from the source to every node that has a
-    distance, each is the length of a path. A tight neighbour for each node would not do: around a
-    cycle of weight 0 each node has one, whatever the distance. O(n_nodes + n_arcs).
+    distance, each is the length of a path. A tight neighbour for each node would not suffice:
+    around a cycle of weight 0 each node has one, whatever the distance. O(n_nodes + n_arcs).
     """
     n_nodes = len(indptr) - 1
     distance = np.ascontiguousarray(to_host(distance))

@@ -23,7 +23,7 @@ F64 = types.Array(types.float64, 1, "C", readonly=True)
 OUT_F64 = types.float64[::1]
 
 DELTA = 1.0  # step of the threshold, in mean weights; from 0.5 to 2 it hardly matters
-PATIENCE = 4  # relaxations an arc, on average, after which Dijkstra's algorithm takes over
+PATIENCE = 4  # relaxations per arc, on average, after which Dijkstra's algorithm takes over
 AHEAD = 8  # queue places between prefetching a node's arcs and using them
 IS_NEAR, IS_FAR = 1, 2  # bits of ``queued``
 NONE, ONE, TWO, FOUR = np.uintp(0), np.uintp(1), np.uintp(2), np.uintp(4)
@@ -139,7 +139,7 @@ def dijkstra(indptr, indices, weights, sources, distance, heap, key, place):
     """Fill ``distance`` ((n_nodes,), out), as ``near_far``.
 
     Scratch, (n_nodes,) each: ``heap`` is a heap of nodes with four children each, ``key`` their
-    distances, ``place`` where each node stands in it.
+    distances, ``place`` the position of each node in it.
     """
     distance[:] = np.inf
     size = NONE

@@ -73,9 +73,9 @@ class EccentricityBounds:
 
     Notes
     -----
-    25 bytes per node. ``update`` is one pass over all nodes. ``take`` is one over those that still
-    matter (for central nodes over all), but while bounds change little, it looks only at the few
-    that were best.
+    25 bytes per node. ``update`` is one pass over all nodes. ``take`` is a pass over those that
+    still matter (over all for central nodes), but while bounds change little it looks only at the
+    few that were best.
     """
 
     def __init__(
@@ -198,7 +198,7 @@ class EccentricityBounds:
         else:
             sources = self._best(by_upper, nodes, is_open, len(nodes))
             sources = first_of_each(sources, self.component, n_each)
-        if not len(sources) and nodes is self._all:  # nothing central is left
+        if not len(sources) and nodes is self._all:  # no central node is left
             return self.take(n_each, "upper")
         self._state[sources] = steps.OUTER if by_upper else steps.CENTRAL
         return sources
@@ -282,7 +282,7 @@ class EccentricityBounds:
     def useless(self, sources: Any) -> np.ndarray:
         """Those of ``sources`` that are in flight and no longer worth a search.
 
-        What was taken by ``lower`` bounds others and is useful until its component is answered.
+        A node taken by ``lower`` bounds others and is useful until its component is answered.
         """
         sources = np.asarray(sources, NODE)
         pending = self.pending()
@@ -323,7 +323,7 @@ class EccentricityBounds:
     def part(
         self, nodes: np.ndarray, component: np.ndarray, numbers: np.ndarray
     ) -> EccentricityBounds:
-        """The same of some components alone, before pairs are known and with nothing in flight.
+        """The bounds of some components alone, before pairs are known and with nothing in flight.
 
         Parameters
         ----------
@@ -345,7 +345,7 @@ class EccentricityBounds:
             part._of_centre = self._of_centre[numbers]
             place = np.full(len(self.component) + 1, -1, NODE)
             place[nodes] = np.arange(len(nodes), dtype=NODE)
-            part.centre = place[self.centre[numbers]]  # -1 is the last place: none
+            part.centre = place[self.centre[numbers]]  # -1 is the last entry: none
         return part
 
     def restrict(self, component: int, pairs: np.ndarray, apart: np.ndarray) -> None:
@@ -355,7 +355,7 @@ class EccentricityBounds:
         ----------
         component : int
         pairs : (2, n_pairs) int32
-            Every pair of nodes that may be so, but for those that bounds and winnowing exclude.
+            Every such pair of nodes, except those that bounds and winnowing exclude.
         apart : (n_pairs,) int32
             Upper bounds of their distances, hops.
         """
@@ -368,7 +368,7 @@ class EccentricityBounds:
     def _cover(self, n_each: int) -> np.ndarray:
         """Free nodes of open pairs: the one in most pairs first, then of the remaining pairs.
 
-        Pairs of which a node is in flight wait for it.
+        Pairs with a node in flight wait for it.
         """
         flying = self._state[self._pairs] >= steps.OUTER
         ends, pairs = np.unique(self._pairs[:, ~flying.any(axis=0)], return_inverse=True)
@@ -378,9 +378,9 @@ class EccentricityBounds:
         return ends[chosen[:n]]
 
     def _try_centres(self, sources: np.ndarray, upper: np.ndarray) -> None:
-        """Put the ball around a source of which fewer nodes lie outside.
+        """Move the ball to a source whose ball leaves fewer nodes outside.
 
-        A source of much larger eccentricity than the centre hardly ever is one, and is not tried.
+        A source of much larger eccentricity than the centre hardly ever does, and is not tried.
         """
         own = self.component[sources]
         likely = upper[sources] <= 1.25 * self._of_centre[own]

@@ -32,7 +32,7 @@ def numbered_components(graph: CSRGraph) -> tuple[np.ndarray, np.ndarray]:
 def largest_of_each(
     names: np.ndarray, size: np.ndarray, node_ptr: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The largest component of each graph of a shard, of two equally large ones the first.
+    """The largest component of each graph of a shard, the first of two equally large ones.
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ class Cutter:
 
 @njit([types.void(I32, OUT_I64, OUT_I32)], cache=True, nogil=True)
 def group_nodes(component, begin, nodes):
-    """Sort nodes by component, ascending within each; ``begin``: where each begins, is used up."""
+    """Sort nodes by component, ascending within each; overwrites ``begin``, where each begins."""
     for v in range(component.size):
         c = component[v]
         nodes[begin[c]] = v

@@ -20,7 +20,7 @@ U16 = types.Array(types.uint16, 1, "C", readonly=True)
 
 @njit([types.void(I32, I32, I32, OUT_I32, OUT_I32)], cache=True, nogil=True)
 def start(component, size, degree, lower, upper):
-    """Bounds before any search: a node reaches its neighbours in 1 hop and gains one more a hop."""
+    """Bounds before any search: neighbours are 1 hop away, each further hop reaches a new node."""
     for v in range(component.size):
         n = size[component[v]]
         if n == 1:
@@ -53,7 +53,7 @@ def extremes(component, lower, upper, most, least):
 def merge(new_lower, new_upper, none, component, lower, upper, most, least):
     """Keep the tighter bound of each node; returns a node whose bounds cross, or -1.
 
-    ``none``: what stands in ``new_upper`` where there is no bound.
+    ``none``: the value in ``new_upper`` that means no bound.
     """
     crossed = np.int64(-1)
     if most.size == 1:  # no index to follow: vector instructions

@@ -63,7 +63,7 @@ class DeviceBounds:
         return cp.zeros(nodes.size, NODE) if self.component is None else self.component[nodes]
 
     def slots_of(self, sources: Any) -> Any:
-        """Where the sources of each component begin, they being sorted by component."""
+        """Where the sources of each component begin, if they are sorted by component."""
         if self.component is None:
             return cp.array([0, sources.size], np.int32)
         components = cp.arange(self.n_components + 1, dtype=NODE)
@@ -189,7 +189,7 @@ class DeviceBounds:
         Returns
         -------
         (n_components,) bool
-            Where it did.
+            Whether it did.
         """
         before, after = cp.zeros((2, self.n_components), np.int32)
         component = _or_null(self.component)
@@ -206,7 +206,7 @@ class DeviceBounds:
         Parameters
         ----------
         nodes : (n,) int32 or None
-            Of which to choose; None: all nodes.
+            Nodes to choose from; None: all.
         count : (n_components,) int32
             0 for components that are answered.
         """
@@ -238,7 +238,7 @@ class DeviceBounds:
         return (_or_null(self.component), *arrays)
 
     def paths(self, level: Any, ends: Any) -> tuple[np.ndarray, Any]:
-        """Shortest paths from where levels are 0 to some nodes: offsets on the host, and nodes."""
+        """Shortest paths from the node at level 0 to some nodes: offsets on the host, and nodes."""
         path_ptr = np.zeros(ends.size + 1, np.int64)
         np.cumsum(level[ends].get() + np.int64(1), out=path_ptr[1:])
         path = cp.empty(int(path_ptr[-1]), NODE)

@@ -48,12 +48,12 @@ def components_of(shard: Shard, level: Any = None) -> Parts:
     Parameters
     ----------
     level : (n_nodes,) int32 or None
-        Of a search of some node, whose component is known by it; -1: unreached.
+        Levels of a search from some node, which gives its component; -1: unreached.
 
     Notes
     -----
-    Of most graphs one component has nearly all arcs and most others have none: only what is in
-    neither is labelled and sorted.
+    In most graphs one component has nearly all arcs and most others have none: only nodes in
+    neither kind are labelled and sorted.
     """
     n_nodes = shard.n_nodes
     each = cp.arange(n_nodes, dtype=NODE)

@@ -7,7 +7,7 @@
 //          so nothing but the order of lists depends on the order of threads.
 // Launch   1-D, any grid.
 //
-// Nodes of a component stand together; component is null where there is only one. A search from s
+// Nodes of a component are contiguous; component is null if there is only one. A search from s
 // with eccentricity e at distance d of v proves max(d, e - d) <= ecc(v) <= e + d [1].
 //
 // [1] F. W. Takes, W. A. Kosters, "Determining the diameter of small world networks", CIKM 2011.

@@ -49,8 +49,8 @@ def widths_on_gpu(
 
     Notes
     -----
-    37 bytes per node, 45 to 180 per node for a sweep with its levels, and once or twice as much as
-    the graph where components do not lie together yet.
+    37 bytes per node, 45 to 180 per node for a sweep with its levels, and once or twice the size of
+    the graph if components are not contiguous yet.
     """
     asked = tuple(question for question in QUESTIONS if question in questions)
     if shard.n_nodes == 0:

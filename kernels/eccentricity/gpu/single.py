@@ -1,4 +1,4 @@
-"""Single questions about one graph on a GPU, in the form of ``kernels.diameter`` and its like."""
+"""Single questions about one graph on a GPU, in the form of ``kernels.diameter`` and the like."""
 
 from __future__ import annotations
 

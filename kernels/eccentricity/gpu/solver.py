@@ -33,7 +33,7 @@ WINNOWED = ("diameter", "periphery")  # questions that only nodes outside a ball
 REFERRED = ("center", "eccentricities")  # those for which reference nodes pay
 MOST_WORDS = GPU.many_lanes // 64  # of a sweep, of one component; of many, ...
 MOST_WORDS_EACH = 2
-# Components are answered apart where they, or their nodes, are at most one in APART of a shard of
+# Components are answered separately if they, or their nodes, are at most one in APART of a shard of
 # at least LEAST_APART nodes.
 APART, LEAST_APART = 4, 1 << 18
 BATCH = 8  # sweeps for which sources are chosen at once while very many nodes are open, ...
@@ -43,7 +43,7 @@ FIRST_SEARCHES = 512  # that make lower bounds tight enough for reference nodes
 
 @dataclass(eq=False)
 class _CurrentQuestion:
-    """The current question, and what is known about its pending.
+    """The current question, and what is known about its pending nodes.
 
     ``left`` and ``has_swept`` as in ``Facts``, the others as in ``DeviceSolver._pending``.
     """
@@ -145,7 +145,7 @@ class DeviceSolver:
         self.bounds.check()
 
     def facts(self) -> Facts | None:
-        """See ``strategy.drive``; what few components leave open is answered on the way."""
+        """See ``strategy.drive``; the last few components are answered separately on the way."""
         asked = self._asked
         assert asked is not None
         question = asked.question
@@ -180,12 +180,12 @@ class DeviceSolver:
             self._search(asked.question, by_upper, asked.pending, asked.count)
 
     def _pending(self, question: Question) -> tuple[Any, Any, int, int]:
-        """Nodes of which one must be searched or bounded; by component, in all, most of any."""
+        """Pending nodes; how many by component, in all, and at most in one."""
         bounds, ball = self.bounds, self._ball if question == "diameter" else None
         self._open, loose, *counts = bounds.open_nodes(question, self._open, ball)
         if question != "periphery" or counts[1] == 0:
             return loose, *counts
-        # Of two ways to know the periphery that which needs fewer searches, in each component.
+        # Of two ways to find the periphery, the one with fewer searches, in each component.
         self._ends, ends, *others = bounds.open_nodes("ends", self._ends, self._ball)
         is_loose = counts[0] <= others[0]
         pending = [loose[is_loose[bounds.of(loose)]], ends[~is_loose[bounds.of(ends)]]]
@@ -196,8 +196,8 @@ class DeviceSolver:
     def _answer_apart(self, question: Question, count: Any) -> bool:
         """Answer the last few components separately: a sweep costs its whole shard.
 
-        Few are those that hold few of the nodes, or are few of very many: then most nodes are what
-        no search is needed for, and kernels of one graph or of few do the rest.
+        That is worth it if they hold few of the nodes, or are few of very many: then most nodes
+        need no search, and kernels for one graph or for few do the rest.
         """
         bounds = self.bounds
         if bounds.n_components == 1 or bounds.n_nodes < LEAST_APART:
@@ -261,7 +261,7 @@ class DeviceSolver:
         if not by_upper and question in WINNOWED:
             nodes = None  # central nodes bound many others, though none of them matters
         sources = bounds.best(by_upper, nodes, count)
-        if not sources.size:  # nothing central is left
+        if not sources.size:  # no central node is left
             sources = bounds.best(True, pending, count)
         sources = self._within_limit(sources)
         self._use_search(sources, *self.levels_of(sources))
@@ -323,7 +323,7 @@ class DeviceSolver:
             n_sweeps = -(-sources.size // most_lanes)
         for i in range(n_sweeps):  # interleaved: each sweep has some of either kind
             part = cp.ascontiguousarray(sources[i::n_sweeps])  # kernels know no strides
-            if i:  # what the sweeps before have made known need not be searched any more
+            if i:  # nodes that earlier sweeps have made exact need no search
                 is_useful = bounds.lower[part] < bounds.upper[part]
                 if references is not None:
                     is_useful |= references.are_blocking(part)

@@ -2,24 +2,24 @@
 
 After searches from s_1 .. s_k let L be the longest distance found. Any node z bounds the distance
 of every pair: d(x, y) <= d(x, z) + d(z, y) (Potamias et al.: Fast shortest path distance estimation
-in large networks, CIKM 2009). So L is the diameter once, for every pair x, y, some s_i has
-d(s_i, x) + d(s_i, y) <= L, or x or y has an eccentricity of at most L by the triangle inequality
-(Takes, Kosters, CIKM 2011). Taking for s_i the one centre c alone is winnowing: see ``bounds``.
+in large networks, CIKM 2009). So L is the diameter if, for every pair x, y, some s_i has d(s_i, x)
++ d(s_i, y) <= L, or x or y has an eccentricity of at most L by the triangle inequality (Takes,
+Kosters, CIKM 2011). Taking for s_i the one centre c alone is winnowing: see ``bounds``.
 
 Searches alternate: from a *far* node x, of a pair that is left, which makes all distances of x
 known; then from a *central* one, on a shortest path from x to the farthest node y that is left for
 x. That d(x, y) <= L is known by now, but not why: any node z of the path has
-d(x, z) + d(z, y) = d(x, y) <= L, and keeps neighbours of x and y near to one another too. Of the
-path that node is taken whose eccentricity may be smallest. On hierarchies of ASes, road-like and
+d(x, z) + d(z, y) = d(x, y) <= L, and keeps neighbours of x and y near to one another too. From the
+path the node is taken whose eccentricity may be smallest. On hierarchies of ASes, road-like and
 router graphs this takes 3 to 25 searches where choosing by bounds alone takes ten times as many.
 
-Which pairs are left is looked at by all kept searches in a part of the time that searches took so
-far, not before: where they are so many that it would take longer, more searches leave fewer.
+The remaining pairs are listed, by all kept searches, only once that takes a fraction of the time
+that searches took so far; as long as they are too many for that, further searches leave fewer.
 
 On short graphs most of what lies outside the ball around the centre after two searches is a few
 dozen nodes. Sweeps from all of those end it (``farthest``): one takes as long as four searches.
 
-Where it takes too long, what was found is handed over; the answer is exact either way.
+If it takes too long, what was found is handed over; the answer is exact either way.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ from kernels.types import NODE
 
 N_KEPT = 64  # searches: one byte per node each
 ROOM = 1 << 16  # pairs that are worth a list
-LIST_ARC = 4  # pairs that each search allows to be looked at, an arc: a fourth of its time
+LIST_ARC = 4  # pairs per arc that each search allows to be checked: a fourth of its time
 TOO_MANY, ANEW = 4, 1.25  # fewer pairs to try again with after too many; more so with each search
 SEARCH_NS_ARC, SEARCH_NS_NODE = 1.5, 5  # of level_search, on graphs in caches
 # Of ends_sweep on short graphs; an arc costs 1 ns more for that many nodes: rows leave the caches.
 SWEEP_ENDS_NS, SWEEP_ENDS_NS_ARC, SWEEP_ENDS_NODES = 3_000, 10, 40_000
-# Searches that going on takes at least, unless pairs or nodes are few.
+# Searches that continuing takes at least, unless pairs or nodes are few.
 EAGER, FEW_PAIRS, FEW_NODES = 10, 1 << 8, 1 << 9
 MOST_ENDS = 1024  # that are swept from
 WITH_PAIRS = 1.25  # times the searches: pairs take a fourth of their time, see LIST_ARC
@@ -76,9 +76,10 @@ class Kept:
         Whether the longest distance found is the diameter.
     sources : (n_searches,) int32
     ends : (n_ends,) int32
-        From which sweeps were made: none is farther from any node than the path is long.
+        Nodes from which sweeps were made: none is farther from any node than the length of the
+        path.
     centre : int
-        Which of ``sources`` keeps the most pairs near, by itself.
+        The one of ``sources`` that by itself keeps the most pairs near.
     lower, upper : (n_nodes,) uint8 or uint16
         Bounds of eccentricities, equal at the sources.
     level : (n_nodes,) uint8 or uint16
@@ -185,7 +186,7 @@ def _farthest(level, lower, upper, indptr, longest):
 
 @njit(cache=True, nogil=True)
 def _central(indptr, indices, levels, n_kept, source, lower, upper, longest, is_done, near):
-    """A node on a path from ``source``, the last that was searched; -1: none is of use."""
+    """A node on a path from ``source``, the last one searched; -1: none is useful."""
     near[:] = near.dtype.type(np.iinfo(near.dtype).max)
     for k in range(n_kept - 1):
         level = levels[k]
@@ -220,7 +221,8 @@ def _central(indptr, indices, levels, n_kept, source, lower, upper, longest, is_
 def _is_too_expensive(n_kept, n_left, n_pairs, longest, search_ns, n_nodes, n_arcs):
     """Whether a sweep from all remaining nodes would have cost less than was spent.
 
-    Or what was spent, beside one from every node, is all that may be spent for little.
+    Or whether the cost so far, compared with a sweep from every node, is all that may be spent on
+    little progress.
     """
     n_groups = (n_nodes + MANY_LANES - 1) // MANY_LANES
     n_groups_left = (n_left + MANY_LANES - 1) // MANY_LANES

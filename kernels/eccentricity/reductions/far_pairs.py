@@ -34,7 +34,7 @@ def pairs_beyond(count, deepest, longest):
 
 @njit(cache=True, nogil=True)
 def in_most(first, second, n_pairs, count):
-    """The node that stands in most pairs; ``count`` is zero before and after."""
+    """The node that is in most pairs; ``count`` is zero before and after."""
     best = np.int64(first[0])
     for i in range(n_pairs):
         for v in (first[i], second[i]):

@@ -53,8 +53,8 @@ def far_pairs(
     Returns
     -------
     ((2, n_pairs) integers and (n_pairs,) int32) or None
-        The pairs by place, some perhaps both ways round, and how far apart landmarks allow them to
-        be; None if there are more than ROOM, or it took too many steps.
+        The pairs by place, some perhaps twice, in both orders, and how far apart landmarks allow
+        them to be; None if there are more than ROOM, or it took too many steps.
     int
         Steps that it took.
     """
@@ -94,7 +94,7 @@ def _is_covered(near, v, others, x, longest):
     last = near.shape[0] - 1
     seen = np.uint64(0)
     for j in range(min(longest, last) + 1):
-        at_j = near[j, v] & ~seen  # a landmark is best used at its very distance
+        at_j = near[j, v] & ~seen  # a landmark is best used at exactly its distance
         seen |= at_j
         if at_j & others[min(longest - j, last), x]:
             return True, j + 1

@@ -43,7 +43,7 @@ def find_tips(
 
 @njit([types.void(I64, I32, OUT_I32, OUT_I32, OUT_I32, OUT_I32)], cache=True, nogil=True)
 def peel(indptr, indices, degree, tip, height, longest):
-    """Take leaves away; ``degree`` becomes -1 for what was taken away.
+    """Remove leaves; ``degree`` becomes -1 for removed nodes.
 
     On entry ``tip`` is the node itself, ``height`` and ``longest`` are zero.
     """

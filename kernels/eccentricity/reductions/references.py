@@ -15,9 +15,9 @@ Proof: let u be farthest from v. If u was searched, e(v) = d(v, u) <= l(v). If n
 then e(u) >= d(u, v) > t, so u is in U(t) and d(v, u) <= d(v, z) + d(z, u) <= d(v, z) + J(z, t).
 Only searches that have come back count as searched, so it holds for any order and any failure.
 
-Nodes that stand in the way are searched where they are fewer than the nodes this makes exact: all
+Blocking nodes are searched if they are fewer than the nodes that this makes exact: all
 of U(t) that are farther than j from z make exact every v with l(v) = t and d(v, z) <= t - j. Every
-v takes the reference that is best for it, so no single one has it to itself.
+v takes the reference that is best for it, so nodes are not divided among references.
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class ReferenceNodes:
 
 
 def farthest_above(beyond: np.ndarray) -> np.ndarray:
-    """How far from each reference any node is that was not searched and has a bound above t.
+    """Largest distance from each reference to an unsearched node that has a bound above t.
 
     Parameters
     ----------

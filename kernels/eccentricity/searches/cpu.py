@@ -68,7 +68,7 @@ class CoreSearches:
         return self._implied(sources, eccentricity, lower, upper)
 
     def rows(self, n_nodes: int) -> Rows:
-        """``near_steps.rows_of`` that many nodes or more, kept for the next sweep."""
+        """``near_steps.rows_of`` at least that many nodes, kept for the next sweep."""
         if self._rows is None or len(self._rows.nodes) < n_nodes:
             self._rows = rows_of(n_nodes)
         return self._rows
@@ -76,7 +76,7 @@ class CoreSearches:
     def near(
         self, sources: np.ndarray, lower: np.ndarray, upper: np.ndarray, nodes: np.ndarray
     ) -> tuple[Implied, np.ndarray]:
-        """As ``sweep``, and which of up to FEW_LANES sources are so near to some nodes.
+        """As ``sweep``, and which of up to FEW_LANES sources are near some nodes, by distance.
 
         Returns
         -------

@@ -30,7 +30,7 @@ class EveryNode:
     numbers : (n_components,) integers
         The components that may be swept.
     rows : callable
-        ``near_steps.rows_of``, or what gives rows for the whole graph again and again.
+        ``near_steps.rows_of``, or a function that returns the same rows for each call.
 
     Attributes
     ----------
@@ -39,7 +39,8 @@ class EveryNode:
 
     Notes
     -----
-    12 bytes per node, while it sweeps 141 more, and a copy of the components unless they are all.
+    12 bytes per node, 141 more during a sweep, and a copy of the components unless they are the
+    whole graph.
     """
 
     def __init__(
@@ -144,10 +145,10 @@ class EveryNode:
         return Implied(self._in_whole(sources), eccentricity, own_lower, own_upper)
 
     def _with_others(self, is_source: np.ndarray) -> np.ndarray:
-        """Sources, by place, and others of their balls where no sweep more carries these.
+        """Sources, by place, and others of their balls if that takes no further sweep.
 
-        Sweeps of whole balls have the closest sources: a few that are left out would let each
-        sweep reach into the next ball.
+        Sweeps of whole balls have the closest sources: if a few nodes were left out, each sweep
+        would reach into the next ball.
         """
         n_nodes = np.diff(self._node_ptr)
         first = self._node_ptr[:-1]

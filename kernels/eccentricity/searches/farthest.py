@@ -1,8 +1,8 @@
 """Which of up to 64 nodes is farthest from any other: one sweep on one core, by rows of 64 lanes.
 
 Only the last level of all lanes together is found, so nothing is counted by lane and no bounds are
-kept, unlike ``sweep``, whose steps these are without all that (Then et al.: The more the merrier,
-VLDB 2014): on graphs in caches it takes half its time.
+kept, unlike in ``sweep``, which has the same steps otherwise (Then et al.: The more the merrier,
+VLDB 2014): on graphs that fit in caches this takes half its time.
 """
 
 from __future__ import annotations

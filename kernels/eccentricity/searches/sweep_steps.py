@@ -176,7 +176,8 @@ def relax(indptr, indices, bound, sources, eccentricity, sign):
 
     ``sign`` 1: lower ``bound`` to the least eccentricity of a source plus its distance; -1: raise
     it to the largest eccentricity minus distance. One search from all sources at once, each of
-    which sets out when its own value is reached; what is known to be as tight is not followed.
+    which starts when its own value is reached; nodes whose bound is as tight already are not
+    followed.
     """
     order = np.argsort(sign * eccentricity)
     front = np.empty(bound.size, np.int32)

@@ -119,7 +119,7 @@ def weighted_eccentricities(graph: CSRGraph) -> np.ndarray:
     Notes
     -----
     Bounds spare searches only where sums are exact (see ``bounds``): whole numbers, round-trip
-    times. Of a graph whose sums are rounded every node is searched.
+    times. In a graph whose sums are rounded every node is searched.
     """
     found = _Results(graph, "eccentricities", None)
     return np.empty(0) if found.bounds is None else found.bounds.lower
@@ -143,7 +143,7 @@ def weighted_widths(
     Returns
     -------
     ShardWidths
-        Of one graph, float64 in the unit of the weights. Bounds of diameter and radius are there
+        Of one graph, float64 in the unit of the weights. It has bounds of diameter and radius
         whatever was asked.
 
     Raises

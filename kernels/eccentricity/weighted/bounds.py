@@ -1,9 +1,9 @@
 """Bounds of weighted eccentricities: which source next, what finished searches prove.
 
 Runs no search, knows no device. Let d(s, v) be the distance that ``sssp`` finds from s, a sum
-rounded from s on, and e(s) the largest finite one. What is requested are extremes of e **as found
-by searches, to the bit**; but d(s, v) and d(v, s) are sums of the same weights in opposite order,
-and may differ by rounding. So the bounds of the triangle inequality are widened.
+rounded from s on, and e(s) the largest finite one. The answers are extremes of e **as found by
+searches, to the bit**; but d(s, v) and d(v, s) are sums of the same weights in opposite order, and
+may differ by rounding. So the bounds of the triangle inequality are widened.
 
 *Margin.* Let L(s, v) be the length of a shortest path without rounding, u = 2**-53, and n the nodes
 of the component. A simple path has at most n - 1 arcs, the first is added to 0 without an error, so
@@ -22,8 +22,9 @@ As k u < 2**-21, r <= 1 + 2 k u (1 + 2**-20). With the margin m = n 2**-51 = 4 n
     max(d(s, v) (1 - m), e(s) (1 - m) - d(s, v)) <= e(v) <= (e(s) + d(s, v)) (1 + m)
 
 where 1 - m and 1 + m are exact, and the two roundings of each bound (at most 2 u in all, relative
-to e(s) in the second one) are less than what m exceeds 2 k u by. At a million nodes m is 4.4e-10.
-A widened lower and upper bound do not meet, so only a search gives an eccentricity itself.
+to e(s) in the second one) are less than the amount by which m exceeds 2 k u. At a million nodes m
+is 4.4e-10. A widened lower and upper bound do not meet, so only a search gives an eccentricity
+itself.
 
 *Exact sums.* If all weights are multiples of a power of two q, so are all sums that are not
 rounded, and every multiple of q up to 2**53 q is a float64. If 2 e(s) <= 2**53 q then no two nodes

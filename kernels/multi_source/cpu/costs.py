@@ -7,12 +7,13 @@ from numba import njit
 
 from kernels.multi_source.cpu.sizes import LANES
 
-# Costs on one core, ns (bench_cpu_sweeps.py): they weigh directions, and sweeps against searches.
+# Costs on one core, ns (bench_cpu_sweeps.py): they decide between directions, and between sweeps
+# and searches.
 BOTTOM_UP_ARC, BOTTOM_UP_NODE = 4, 4
 TOP_DOWN_ARC, TOP_DOWN_NODE = 8, 15
 SEARCH_ARC, SEARCH_NODE = 1.5, 6
 TRIAL = 24  # part of the time of single searches that a sweep may spend before the first check
-MOST_ASKED = 4  # times, each time when it has spent a third more
+MOST_ASKED = 4  # checks, each after it has spent a third more
 
 
 @njit(cache=True, nogil=True)
@@ -29,7 +30,7 @@ def n_sharing(state, n_chunks):
 
 @njit(cache=True, nogil=True)
 def found_on(by_level, depth):
-    """Lanes found by all nodes on a level."""
+    """Lanes found on a level, over all nodes."""
     n_found = np.int64(0)
     for lane in range(LANES):
         n_found += by_level[depth * LANES + lane]

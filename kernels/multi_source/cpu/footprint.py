@@ -1,6 +1,6 @@
 """Bytes that a search from many sources allocates on cores, by the size of its graph. Pure.
 
-``docs/algorithms.md`` states the sums a node; the tests hold them against what allocators hand out.
+``docs/algorithms.md`` states the sums per node; the tests compare them with what is allocated.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from kernels.multi_source.cpu.sizes import (
 )
 from kernels.types import N_FARTHEST
 
-CHUNKS_EACH = 8  # ranges of nodes a thread of the host: they end together though hubs differ
+CHUNKS_EACH = 8  # ranges of nodes per thread, so that threads end together though hubs differ
 _NODE_BYTES = 4
 
 
@@ -46,8 +46,8 @@ def host_bytes(
     Notes
     -----
     A node costs a sweep 53 bytes, however many sources: two rows of 16 bytes, 12 in a list of
-    half of the nodes, and 8.25 for one search that a long sweep is held against. With levels
-    from less than 64 or more than 128 sources 64 bytes more, for logs that do not lie within the
+    half of the nodes, and 8.25 for one search that a long sweep is compared with. With levels and
+    fewer than 64 or more than 128 sources it costs 64 bytes more, for logs that do not fit in the
     matrix. Single searches cost 8.25 bytes per node and thread; all of them are never run beside a
     sweep: the larger of the two counts. Arcs cost nothing: no call copies them.
     """

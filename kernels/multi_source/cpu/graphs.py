@@ -1,4 +1,4 @@
-"""Graph after graph in one compiled call: small graphs of a shard, each in the cache meanwhile."""
+"""Graph after graph in one compiled call: small graphs of a shard, each while in the cache."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def search_graphs(
 
 @njit([types.void(I64, types.int64, types.int64, OUT_I64)], cache=True, nogil=True)
 def cut(indptr, base, n_nodes, borders):
-    """Fill ``borders`` so that the ranges of nodes between them have like numbers of arcs."""
+    """Fill ``borders`` so that the ranges of nodes between them have similar numbers of arcs."""
     n_ranges = borders.size - 1
     whole = indptr[base + n_nodes] - indptr[base] + n_nodes
     borders[0] = 0

@@ -5,9 +5,9 @@ and *after*, which are equal but for the nodes that changed on the last level: t
 ``front``, and marked in ``changed``: see ``Rows``.
 
 Sources of a sweep lie close together, so that their frontiers overlap and few nodes change on each
-level: ``place_sources``. What is noted of a level is either how many (source, node) pairs there
-are (``COUNT_PAIRS``), or which lanes found a node, and for each node that any
-lane did (``NOTE_ENDS``, for ``near_sweep``).
+level: ``place_sources``. Of each level is noted either the number of (source, node) pairs
+(``COUNT_PAIRS``), or which lanes found a node and which nodes were found by any lane
+(``NOTE_ENDS``, for ``near_sweep``).
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Rows(NamedTuple):
 class Level(NamedTuple):
     """A complete level of a sweep."""
 
-    side: np.int64  # which of each two in ``Rows`` is its own
+    side: np.int64  # which one of each pair in ``Rows`` is its own
     n_open: np.int64  # nodes in ``Rows.nodes``
     n_front: np.int64  # nodes that changed
     n_arcs: np.int64  # theirs

@@ -3,8 +3,8 @@
 A sweep carries up to 128 sources (``sweep``); single searches (``breadth_first.cpu``) take
 one source each. A graph is swept unless its sources are few or the sweep finds it long; then its
 sources are searched one by one. Large graphs are searched one after another, all threads at
-work on each: on ranges of nodes of a sweep, or on sources. Small graphs of a shard are dealt to
-threads in runs of neighbours, and each run is one compiled call.
+work on each: on ranges of nodes of a sweep, or on sources. Small graphs of a shard go to threads in
+runs of neighbours, and each run is one compiled call.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from kernels.multi_source.cpu.state import sweep_scratch
 from kernels.multi_source.cpu.sweeps import LARGE, Found, Raw, Sweeps
 
 MAX_SINGLE = cpu_graphs.MAX_SINGLE
-RUNS_EACH = 8  # runs of small graphs a thread: they end together though costs are estimates
+RUNS_EACH = 8  # runs of small graphs per thread: they end together though costs are estimates
 
 Way = Literal["auto", "sweep", "single"]
 
@@ -91,7 +91,7 @@ def search_shard(
 
 
 def _runs_of(cost: np.ndarray, left_out: np.ndarray, n_runs: int) -> list[tuple[int, int]]:
-    """Runs of graphs (first, one past the last) of like cost; none holds one left out."""
+    """Runs of graphs (first, one past the last) of similar cost, without those left out."""
     if not len(cost):
         return []
     ends = np.cumsum(cost)

@@ -13,7 +13,7 @@ from kernels.multi_source.cpu.sweeps import LARGE, Found, level_dtype, search_on
 
 
 class _Rows:
-    """The level matrix, row by row; a row that is too deep for it waits beside it."""
+    """The level matrix, row by row; a row that is too deep for it is kept aside."""
 
     def __init__(self, n_sources: int, n_nodes: int):
         self._shape = (n_sources, n_nodes)
@@ -70,7 +70,7 @@ def search_singly(
     own = threading.local()
 
     def one(i: int) -> None:
-        if rows is None and row + i in found.hop_counts:  # by a sweep that was left
+        if rows is None and row + i in found.hop_counts:  # by a sweep that was given up
             return
         if not hasattr(own, "scratch"):
             own.scratch = search_scratch(n_nodes)

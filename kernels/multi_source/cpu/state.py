@@ -43,12 +43,12 @@ STATE = np.dtype(
         ("farthest", np.int32, (LANES, N_FARTHEST)),  # -1: no more
         ("levels", np.int64),  # UNWANTED, UNWRITTEN or WRITTEN
         ("n_steps", np.int64),  # bottom-up steps that are logged
-        ("n_logs", np.int64),  # how many there is room for
+        ("n_logs", np.int64),  # how many fit
         ("log_stride", np.int64),  # bytes of a node where logs lie within the levels; else 0
         ("log_depth", np.int64, MAX_LOGS),  # levels of the logged steps
         ("may_leave", np.int64),  # 0: never LONG; else the threads of single searches
         ("spent", np.int64),  # time of the sweep so far, ns, estimated
-        ("ask_at", np.int64),  # what it has spent when it is asked next whether the graph is long
+        ("ask_at", np.int64),  # ``spent`` at the next check whether the graph is long
         ("n_asked", np.int64),
     ],
     align=True,

@@ -25,8 +25,8 @@ from kernels.multi_source.cpu.sizes import BLOCK, LANES, ROW_BYTES, WORDS
 from kernels.multi_source.cpu.state import SCRATCH, STATE_TYPE, UNWRITTEN
 from kernels.types import N_FARTHEST
 
-AHEAD = 64  # arcs between asking for a row and using it: 0 is 2.5 times slower, 16 1.2 times
-SOME_ARCS = np.uintp(8)  # after this many a node looks whether it has every lane
+AHEAD = 64  # arcs between prefetching a row and using it: 0 takes 2.5 times as long, 16 1.2 times
+SOME_ARCS = np.uintp(8)  # after this many arcs a node checks whether it has every lane
 ONE = np.uint64(1)
 U1 = np.uintp(1)
 
@@ -51,8 +51,8 @@ def flush(bytes_of, counts):
 def log_place(state, lo, hi, block, step):
     """Byte of ``logs`` at which a step's rows of the nodes block .. block + BLOCK - 1 begin.
 
-    ``lo`` and ``hi`` are the borders of the range that holds the block: each range is made bytes
-    of by itself. Where logs lie within the levels, those of a range fill the end of its place;
+    ``lo`` and ``hi`` are the borders of the range that holds the block: each range is converted to
+    bytes separately. Where logs lie within the levels, those of a range fill the end of its place;
     going up, bytes of a block then overwrite logs of itself and of blocks before, never of a later
     one, see ``logs_within``.
     """

@@ -2,8 +2,8 @@
 
 A node has a row of two 64-bit words, one bit per lane. ``words`` holds two tables of rows: the
 *current* one has the lanes that reached each node up to the last complete level. No frontier is
-kept beside them: what a bottom-up step gathers from neighbours is all that they have, for what is
-older than the last level is known to the node already.
+kept: a bottom-up step gathers everything that the neighbours have, since the node already has what
+is older than the last level.
 
 - **Bottom-up**: every node that misses a lane unites the current rows of its neighbours and writes
   its own row to the other table, which then becomes the current one. Ranges of nodes are
@@ -12,8 +12,8 @@ older than the last level is known to the node already.
   on the last level. The other table is equal to the current one but for what the step finds.
 
 Where levels are wanted, a bottom-up step logs what each node found, and what top-down steps found
-stays listed. Bytes are made of all that at once: at the end, or when there is no more room, and
-from then on each level is written when it is complete.
+stays listed. All of it is converted to bytes at once: at the end, or when there is no more room,
+and from then on each level is written when it is complete.
 
 ``advance`` does everything but passes over all nodes: it returns to its caller for those.
 """
@@ -162,7 +162,7 @@ def _move_to_front(scratch):
 
 @njit([types.int64(I64, I32, SCRATCH, OUT_I64)], cache=True, nogil=True)
 def advance(indptr, indices, scratch, by_level):
-    """Go on with a sweep until all of it is done or the caller has to do something.
+    """Continue a sweep until it is finished or the caller has to do something.
 
     Parameters
     ----------
@@ -174,9 +174,9 @@ def advance(indptr, indices, scratch, by_level):
     Returns
     -------
     int
-        DONE; BOTTOM_UP: run ``bottom_up`` over all nodes; GROW: give more room in ``by_level``;
-        WRITE: make bytes of all that is logged and listed; RECORD: write the level just complete;
-        LONG: drop this sweep, single searches are faster.
+        DONE; BOTTOM_UP: run ``bottom_up`` over all nodes; GROW: enlarge ``by_level``; WRITE:
+        convert all that is logged and listed to bytes; RECORD: write the level just complete; LONG:
+        drop this sweep, single searches are faster.
     """
     state, chunks = scratch.state[0], scratch.chunks
     n_nodes, base = state.n_nodes, state.base

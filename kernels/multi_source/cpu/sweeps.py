@@ -137,7 +137,7 @@ class Sweeps:
         self.scratch, self.by_level = sweep_scratch(n_nodes, len(self.ranges))
         self.state = self.scratch.state[0]
         self.level = np.empty((n_nodes, len(sources)), np.uint8) if levels else None
-        # Logs lie where the levels will be, but for what they would spoil: other groups' levels.
+        # Logs lie where the levels will be, unless they would overwrite other groups' levels.
         self.n_logs, self.log_stride, self.logs = -1, 0, np.empty(0, np.uint8)
         if self.level is not None:
             self.n_logs, self.log_stride = logs_within(len(sources)), len(sources)
@@ -228,7 +228,7 @@ class Sweeps:
         cpu_steps.bottom_up(self.indptr, self.indices, self.scratch, lo, hi, chunk, self.logs)
 
     def _write(self, first: int) -> None:
-        """Make bytes of all that is logged and listed."""
+        """Convert all that is logged and listed to bytes."""
         assert self.level is not None
         place = (self.level.reshape(-1), len(self.sources), first)
 

@@ -9,7 +9,7 @@ import numpy as np
 
 @dataclass
 class BlockCounts:
-    """Counts taken off the device, a block of levels at a time."""
+    """Counts copied from the device, a block of levels at a time."""
 
     rows: list[np.ndarray] = field(default_factory=list)  # of each block, ascending
     n_levels: list[np.ndarray] = field(default_factory=list)

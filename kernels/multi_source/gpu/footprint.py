@@ -1,7 +1,7 @@
 """Bytes that a search from many sources allocates on a GPU, by the size of its graph. Pure.
 
-Every launcher asks here before it allocates. ``docs/algorithms.md`` states the sums a node and an
-arc; the tests hold them against what allocators hand out.
+Every launcher asks here before it allocates. ``docs/algorithms.md`` states the sums per node and
+per arc; the tests compare them with what is allocated.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def gpu_shard_bytes(
     n_slots: int,
     n_rows: int,
 ) -> int:
-    """A sweep of a shard: its state, its tables, and its counts while they are taken off.
+    """A sweep of a shard: its state, its tables, and its counts while they are copied.
 
     A slot is a search: counts of ``n_rows`` levels, once more in the order of the searches with
     a mask, and once more without what is 0; the farthest nodes; source, graph.

@@ -2,14 +2,14 @@
 // every graph of a shard. No search leaves its graph, so one sweep serves them all.
 //
 // Input    CSR arcs of one symmetric graph, or of a shard of many. A slot is one (graph, lane);
-//          those of graph g stand together, from slot_ptr[g] on.
+//          those of graph g are contiguous, from slot_ptr[g] on.
 // Output   counts[row][slot], nodes found at each level; farthest, the smallest nodes of each
 //          slot's last level, or null; planes: bit k of the level of (node, lane) in plane k, or
 //          null.
 // Order    Within a level nothing depends on the order of threads.
 // Launch   Cooperative, 1-D, all blocks resident: one launch runs all levels. It ends when no
 //          node is found any more, or when counts is full; then the host launches it again and it
-//          goes on from its state. No dynamic shared memory.
+//          continues from its state. No dynamic shared memory.
 // Memory   State, see sweep_state: seen, three frontiers, four bitmaps.
 //
 // A level goes bottom-up (every node that misses a lane asks its neighbours, one barrier) or, on

@@ -30,7 +30,7 @@ from kernels.multi_source.gpu.footprint import (
 )
 from kernels.types import N_FARTHEST, NODE
 
-LANES = 128  # two words: one 16-byte gather an arc
+LANES = 128  # two words: one 16-byte gather per arc
 # Four words, where there are sources for more than two: a gather moves 32 bytes anyway.
 MOST_LANES = 256
 # A level is top-down while the arcs of its frontier are less than this share of nodes and arcs.
@@ -40,7 +40,7 @@ TOP_DOWN_MIN = 1 << 16
 NEVER = 1 << 30  # as a factor: times all arcs of a graph that small it fits int64
 CHUNK_MIN, CHUNK_MAX = 32, 128  # nodes that a warp takes at once, multiples of 32
 CHUNKS_A_WARP = 4  # so that warps end together
-ROWS = 64  # levels counted before the host takes them off; later ones may be thousands
+ROWS = 64  # levels counted before the host copies them; later there may be thousands
 MORE_ROWS = 4096
 ROWS_AT_ONCE = 24  # copied with the rest; most graphs have fewer levels
 COUNT_CELLS = 1 << 26  # counts (level, slot) of a shard on the device
@@ -153,17 +153,17 @@ def _farthest_of(groups: list[tuple[np.ndarray, np.ndarray]]) -> np.ndarray:
 
 
 def _words_for(n_sources: int, most_lanes: int) -> int:
-    """Words a node of a sweep that carries all sources, or ``most_lanes`` of them."""
+    """Words per node of a sweep that carries all sources, or ``most_lanes`` of them."""
     return 1 if n_sources <= 64 else 2 if n_sources <= LANES else most_lanes // 64
 
 
 def _words_that_fit(graph: CSRGraph, n_sources: int, levels: bool) -> int:
-    """Words a node of the widest sweep that has memory: 4, 2 or 1.
+    """Words per node of the widest sweep that fits in memory: 4, 2 or 1.
 
     Raises
     ------
     DeviceMemoryError
-        One word has none, with the numbers; with levels, also what it takes without them.
+        One word does not fit, with the numbers; with levels, also what it takes without them.
     """
     n_nodes, n_arcs = graph.n_nodes, graph.n_arcs
 
@@ -252,7 +252,7 @@ def _sweep_group(
         out = longer
     if levels is not None:
         levels.write(state, first_lane, n_slots, depth - 1)
-    # The last level has nothing, by which the sweep ended.
+    # The last level is empty, which ended the sweep.
     by_level = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
     farthest = host[CONTROL + n_slots : n_before].reshape(n_slots, N_FARTHEST)
     return by_level[:-1].T.astype(np.int64, order="C"), farthest
@@ -297,7 +297,7 @@ def sweep_shard(shard: Shard, source_ptr: np.ndarray, sources: np.ndarray) -> Ra
 
 
 def _sweep_only_graph(shard: Shard, sources: np.ndarray) -> Raw:
-    """The same of a shard of one graph, by the sweeps of one graph, which know two directions."""
+    """The same for a shard of one graph, by the sweeps of one graph, which have two directions."""
     counts, first = BlockCounts(), 0
     groups = _sweep_groups(CSRGraph(shard.indptr, shard.indices, trusted=True), sources, None)
     for hop_counts, _ in groups:
