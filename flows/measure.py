@@ -50,8 +50,8 @@ def is_cluster_lost(task: Any, run: Any, state: State) -> bool:
 def measure_stage(config: AnalyzeConfig, handover: Path) -> Path | State:
     """Measure the ASes and write the results to ``handover``.
 
-    Where the cluster was lost, what was found before is there all the same, and the state is
-    Failed, by the name of ``CLUSTER_LOST``.
+    If the cluster was lost, what was found before is written all the same, and the state is Failed,
+    with the name ``CLUSTER_LOST``.
     """
     from pipeline.stages import analyze
 
@@ -84,7 +84,7 @@ def _is_fuller(measurement: Measurement, handover: Path) -> bool:
 def measured(config: AnalyzeConfig) -> tuple[Path, State | None]:
     """Run the task: the file with the results and None, or the state to end the flow with.
 
-    What was found before a cluster was lost for good counts as found.
+    Results from before a cluster was lost for good are kept.
     """
     handover = new_handover(config)
     _, failure = result_or_failure(measure_stage(config, handover, return_state=True))

@@ -5,7 +5,7 @@ own, with nothing started first, or on the server that ``PREFECT_API_URL`` names
 ``nightly/nightly`` (prefect.yaml) runs it every night.
 
 Rejected files and failed ASes end the run Partial (a state of type COMPLETED), with a warning
-artifact; where nothing can be done it ends Failed, with one line that says what to give.
+artifact; if nothing can be done it ends Failed, with one line that says what to give.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ OPTIONS = merged(IngestConfig, AnalyzeConfig)
 
 
 def _word(option: Option) -> Option:
-    """An option as this command line takes it: inputs may come from their variable."""
+    """An option as this command line takes it: inputs may also come from their variable."""
     if not option.is_argument:
         return option
     help = f"{option.help.rstrip('.')}; separated by {os.pathsep!r} in the variable."
@@ -236,7 +236,7 @@ def _run_on_own_server(parameters: dict[str, Any]) -> State:
 
 
 def _send_the_rest() -> None:
-    """Wait for events and log lines on their way; a server gone too early would be waited for."""
+    """Wait for events and log lines to be sent; without a server they would wait for it."""
     EventsWorker.drain_all(timeout=LAST_EVENTS_WAIT_S)
     APILogWorker.drain_all(timeout=LAST_EVENTS_WAIT_S)
 

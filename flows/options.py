@@ -1,8 +1,8 @@
 """Parameters of flow runs: the options of configs, for Prefect's form and validation.
 
-Options marked so have a parameter of their own; any other goes into ``options``, by its field's
-name: ``{"allow_special": ["198.18.0.0/15"], "bridge_gaps": true}``. Missing values come from
-``HOPSCOPE_*``, then from their defaults.
+Options with ``is_parameter`` have a parameter of their own; any other goes into ``options``, by its
+field's name: ``{"allow_special": ["198.18.0.0/15"], "bridge_gaps": true}``. Missing values come
+from ``HOPSCOPE_*``, then from their defaults.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 from pipeline.errors import UsageError
 from pipeline.options import Option, values
 
-FURTHER = "options"  # the parameter that takes what has none of its own
+FURTHER = "options"  # the parameter for options that have none of their own
 
 Text = Annotated[str, Field(min_length=1)]
 

@@ -35,7 +35,7 @@ def report_stage(config: AnalyzeConfig, handover: Path) -> AnalyzeSummary | Stat
     except EXPECTED as error:
         return Failed(message=f"{one_line(error)}; the measurements are kept in {handover}")
     handover.unlink(missing_ok=True)
-    with contextlib.suppress(OSError):  # another run may have files in there
+    with contextlib.suppress(OSError):  # another run may have files there
         handover.parent.rmdir()
     report = summary.report
     show_ases(report.table_columns, report.table, report.totals["n_ases"])

@@ -1,7 +1,7 @@
 """Prefect server and worker, and the reports, all on 127.0.0.1: ``python -m flows.serve``.
 
 Everything that it starts ends with it, however it ends (flows/processes/die_with_parent.py). Only
-one serve per PREFECT_HOME: the workers of two would execute each other's runs.
+one ``serve`` per PREFECT_HOME: the workers of two would execute each other's runs.
 """
 
 from __future__ import annotations
@@ -194,7 +194,7 @@ def _only_one(home: Path, config: ServeConfig) -> Iterator[int]:
 
 
 def _program(name: str) -> str:
-    """Shell command for a program beside this Python."""
+    """Shell command for a program in the same folder as this Python."""
     program = Path(sys.executable).with_name(name)
     return shlex.quote(str(program)) if program.exists() else f"{sys.executable} -m {name}"
 

@@ -1,8 +1,8 @@
 """Numba's cache folder: one for each state of the compiled sources.
 
-numba's cache looks at the file of a function alone. A compiled function that calls one of another
+numba's cache looks only at the file of a function. A compiled function that calls one of another
 module keeps the old callee when only that module changes: after an update it would silently
-use old code. The same holds for a constant of another module, which is compiled in. So the name of
+use old code. The same is true of a constant of another module, which is compiled in. So the name of
 the cache folder has a digest of every source that compiles anything, and of those whose constants
 they import; a state that was compiled once is found again from any checkout.
 """
@@ -48,13 +48,13 @@ def use_compile_cache() -> Path | None:
 
 
 def has_compiled() -> bool:
-    """Whether anything of these sources was compiled before, as far as numba's folder shows."""
+    """Whether anything was compiled from these sources before, as far as numba's folder shows."""
     folder = os.environ.get("NUMBA_CACHE_DIR")
     return folder is not None and next(Path(folder).rglob("*.nbi"), None) is not None
 
 
 def _digest() -> str:
-    """Sixteen hex digits of all sources of ours that decide what is compiled."""
+    """Sixteen hex digits over all our sources that decide what is compiled."""
     sha = hashlib.sha256()
     for path, source in sorted(_sources().items()):
         sha.update(str(path.relative_to(_ROOT)).encode() + b"\0" + source + b"\0")
@@ -62,7 +62,7 @@ def _digest() -> str:
 
 
 def _sources() -> dict[Path, bytes]:
-    """Those with compiled functions, and those that they import a name in capitals from."""
+    """Sources with compiled functions, and those from which they import a name in capitals."""
     paths = [path for package in _PACKAGES for path in (_ROOT / package).rglob("*.py")]
     texts = {path: path.read_bytes() for path in paths}
     found = {path: text for path, text in texts.items() if b"numba" in text}

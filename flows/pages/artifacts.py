@@ -1,6 +1,6 @@
 """Artifacts on the page of a flow run: the ASes, the report, the Dask dashboard, warnings.
 
-Text of third parties (file names, AS names, reasons) is shown as text, never as markup:
+Third-party text (file names, AS names, reasons) is shown as text, never as markup:
 ``flows.pages.inert``.
 """
 
@@ -34,7 +34,7 @@ def show_ases(columns: Sequence[str], rows: Sequence[Sequence[object]], n_ases: 
 
 
 def report_link(index: Path, out: Path) -> str:
-    """Where a browser finds a page of the folder of reports; a file if that is not served."""
+    """URL of a page in the folder of reports; a file path if the folder is not served."""
     url, folder = os.environ.get(REPORTS_URL), os.environ.get(REPORTS_FOLDER)
     page, out = index.resolve(), out.resolve()
     if url and folder and Path(folder).resolve() == out and page.is_relative_to(out):

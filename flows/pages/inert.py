@@ -12,9 +12,9 @@ import re
 import unicodedata
 
 _JOINER = "\u2060"  # word joiner: shows nothing, breaks no line, belongs to no markup
-# These pair up wherever they stand, so they are shown by characters that look alike.
+# These pair up wherever they are, so characters that look alike replace them.
 _TWINS = str.maketrans({"`": "\u02cb", "*": "\u2217", "~": "\u223c"})
-# Behind each of these markup would go on: tags, entities, links, escapes, addresses.
+# After each of these markup would continue: tags, entities, links, escapes, addresses.
 _OPENS = re.compile(
     r"""<|&|\\|@
     | \](?=[(\[:])
@@ -25,7 +25,7 @@ _OPENS = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _LOOSE_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
-# Invisible ones: controls, and those that turn the direction of the text behind them.
+# Invisible ones: controls, and those that change the direction of the text after them.
 _HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 

@@ -75,7 +75,7 @@ def start_page(out: Path, ui_url: str, runs: list[Run] | str, run_now: str) -> s
     ui_url : str
         Of Prefect's pages.
     runs : list of Run or str
-        In progress; or why it is not known.
+        Runs in progress; or why they are not known.
     run_now : str
         Command that starts a run.
     """
@@ -177,7 +177,7 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         """Log nothing: the terminal is for addresses and errors."""
 
     def _file(self, path: str) -> Path | None:
-        """The file that a path below /reports/ means; None if there is none to show."""
+        """The file at a path below /reports/; None if there is none to show."""
         if not path.startswith(REPORTS):
             return None
         parts = urllib.parse.unquote(path[len(REPORTS) :]).split("/")

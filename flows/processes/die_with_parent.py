@@ -22,7 +22,7 @@ from pipeline.stopping import end_with_parent
 
 _PR_SET_CHILD_SUBREAPER = 36  # prctl(2)
 LOOK_EVERY_S = 0.2
-PROGRAM_STOP_S = 10.0  # for the program, then for each of the two requests to what it left
+PROGRAM_STOP_S = 10.0  # for the program, then for each of the two requests to the processes it left
 LEFT_STOP_S = 5.0
 # How long to wait for a tied program to stop before killing it.
 STOP_TIMEOUT_S = PROGRAM_STOP_S + 2 * LEFT_STOP_S + 5.0

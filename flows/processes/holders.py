@@ -18,8 +18,8 @@ from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
 
-START_TOLERANCE_S = 5.0  # a clock that is set moves the start of every process a little
-MAX_BYTES = 10_000  # of a lock file; ours are a line
+START_TOLERANCE_S = 5.0  # setting the clock moves the start of every process a little
+MAX_BYTES = 10_000  # of a lock file; ours are one line
 
 logger = logging.getLogger(__name__)
 

@@ -4,12 +4,12 @@ It runs what ``prefect server start`` runs, on 127.0.0.1, with a check of each r
 can write to Prefect's API can start programs here, and a browser lets every web site send requests
 to 127.0.0.1; so it refuses
 
-1. a request for another host than 127.0.0.1 or localhost: a site whose name was made to mean
-   127.0.0.1 (DNS rebinding) sends its own name;
+1. a request for another host than 127.0.0.1 or localhost: a site whose name was made to resolve to
+127.0.0.1 (DNS rebinding) sends its own name;
 2. a request from a page of another origin: browsers say which in ``Origin`` with every POST and
    every websocket, programs send none.
 
-and headers keep its pages out of frames of other sites (clickjacking).
+Its headers keep other sites from framing its pages (clickjacking).
 
 ``python -m flows.processes.local_server PORT``; settings come from ``PREFECT_*``.
 """

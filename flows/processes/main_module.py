@@ -15,7 +15,7 @@ from collections.abc import Iterator
 
 @contextlib.contextmanager
 def without_main_module() -> Iterator[None]:
-    """Let processes that start inside the context do without this process's main module."""
+    """Let processes that start inside the context run without this process's main module."""
     main = sys.modules["__main__"]
     hidden = {name: vars(main)[name] for name in ("__spec__", "__file__") if vars(main).get(name)}
     # As in an interactive session: multiprocessing finds no name and no path to import again.

@@ -93,7 +93,7 @@ def prefect_server(
     scheduler : bool
         Whether it schedules deployments and marks late runs.
     held : sequence of int
-        Descriptors of locks that are held until the server has ended too.
+        Descriptors of locks, which are held until the server, too, has ended.
 
     Yields
     ------

@@ -1,4 +1,4 @@
-"""Flow runs as a Prefect server sees them, by its HTTP API; imports no Prefect."""
+"""Flow runs as a Prefect server lists them, by its HTTP API; does not import Prefect."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 from flows.processes.holders import Holder
 
-# The page of a Dask dashboard, as distributed words it, in a line of text.
+# The page of a Dask dashboard, as distributed writes it in a line of text.
 DASHBOARD_LINK = re.compile(r"https?://[0-9A-Za-z.\[\]:-]+:\d+/status")
 API_TIMEOUT_S = 5.0
 UNFINISHED = ["RUNNING", "PENDING", "CANCELLING"]
@@ -41,7 +41,7 @@ class Api:
 class Run:
     """A nightly run in progress; ``dashboard`` is empty until its searches begin.
 
-    ``state`` is Prefect's name of it: Running, or Waiting for another run.
+    ``state`` is Prefect's name for it: Running, or Waiting for another run.
     """
 
     name: str

@@ -19,7 +19,7 @@ PARTIAL = "Partial"
 
 
 def ended(message: str, data: Any, *, complete: bool) -> State:
-    """The state of a flow run that did something; ``complete``: all of it."""
+    """The state of a flow run that did something; ``complete``: whether it did all."""
     if complete:
         return Completed(message=message, data=data)
     left_out = f"{message}; something was left out, see the warnings"

@@ -44,13 +44,13 @@ class Overlapping(UsageError):
 
 @contextlib.contextmanager
 def turn(store: Path) -> Iterator[None]:
-    """Hold the turn of this run on a store; wait for it behind the run that works.
+    """Hold the turn of this run on a store; wait for the run that works.
 
     Raises
     ------
     Overlapping
-        If another run waits already (of the schedule, or by hand, as this one is); says which
-        ones work and wait.
+        If another run of the same kind (scheduled, or started by hand) waits already; names the
+        runs that work and wait.
     OSError
         If the store cannot be written.
     """

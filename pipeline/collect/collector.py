@@ -1,7 +1,7 @@
 """Outcomes in any order to columns: one row per source, one row per attempt.
 
 Results are keyed by (graph, source): ASes with the same ``graph_hash`` were searched once, under
-one row, and ``finish`` gives each of them the sources that it requested.
+one row, and ``finish`` gives each AS the results of the sources that it requested.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ class Collector:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
         """Tasks, retries, seconds from first start to last end, and device of each AS.
 
-        An AS that shares the graph of another has the other's, and also its own by weight.
+        An AS that shares the graph of another has the other's, and in addition its own by weight.
         """
         n_ases = len(self.asn)
         n_tasks = np.zeros(n_ases, np.int64)
@@ -218,7 +218,7 @@ class Collector:
                 end[task_rows] = np.fmax(end[task_rows], ended)
         timed = ran & ~in_shard
         wall_s = np.where(timed, np.where(timed, end, 0) - np.where(timed, start, 0), np.nan)
-        # What ran under an AS's own row, and under the row that has its graph.
+        # Tasks under an AS's own row, and under the row that has its graph.
         own, other = np.where(searched, rows, 0), np.where(searched, owner, 0)
         is_shared = other != own
 

@@ -41,7 +41,7 @@ def write_distances(path: Path, blocks: Iterable[tuple[np.ndarray, np.ndarray]])
         sources (n,) int32; level (n, n_nodes) of an unsigned or signed integer dtype, in hops;
         the dtype's maximum, or -1, where no path leads.
     """
-    # No generator expression: its frame would keep a table while the next one is made.
+    # No generator expression: its frame would keep a table alive while the next one is made.
     _write(path, chain.from_iterable(_tables(*block) for block in blocks))
 
 
@@ -84,7 +84,7 @@ def _first_source(file: pq.ParquetFile) -> int:
 
 
 def _tables(sources: np.ndarray, level: np.ndarray) -> Iterator[pa.Table]:
-    """A block as row groups: what is wider than a level is there for one group at a time."""
+    """A block as row groups: columns wider than a level are made for one group at a time."""
     n_sources, n_nodes = level.shape
     step = max(1, GROUP_ROWS // max(1, n_nodes))
     for at in range(0, n_sources, step):

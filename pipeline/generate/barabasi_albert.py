@@ -2,16 +2,17 @@
 
 Barabasi, Albert: Emergence of scaling in random networks, Science 286 (1999). As BRITE does it, a
 graph starts from m + 1 nodes all linked to one another (fewer where it has fewer nodes). A
-neighbour is drawn in constant time from the list of all link ends, where a node of degree d stands
-d times (Batagelj, Brandes: Efficient generation of large random networks, 2005); BRITE's own search
-through all nodes is quadratic.
+neighbour is drawn in constant time from the list of all link ends, in which a node of degree d
+appears d times (Batagelj, Brandes: Efficient generation of large random networks, 2005); BRITE's
+own search through all nodes is quadratic.
 
-No list is kept: what stands at a position of it follows from the seed and the position, so threads
-share out the nodes and the result is the same on any number of them (Sanders, Schulz: Scalable
+No list is kept: the entry at a position follows from the seed and the position, so threads divide
+the nodes among them and the result is the same for any number of threads (Sanders, Schulz: Scalable
 generation of scale-free graphs, Information Processing Letters 116, 2016). Departure from both: a
 node that drew one neighbour twice draws again, by further words of its own. The list keeps the
-first draw, or all that follows would depend on every such repair; so the probabilities are those of
-the degrees that count a link drawn twice as two. That touches a few hubs of the first nodes.
+first draw, or all that follows would depend on every such repair; so the probabilities follow
+degrees that count a link drawn twice as two links. That affects only a few hubs among the first
+nodes.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from pipeline.model.topology import NO_ASN, Topology
 MAX_LINKS = 2**31 - 1  # of all graphs together: link ends are drawn by 32 random bits
 
 _NODES_AT_ONCE = 1 << 17  # that a thread attaches at a time: a few milliseconds
-_NEXT_TRY = 1 << 32  # words of a link's further draws are so far apart; links are fewer
+_NEXT_TRY = 1 << 32  # distance between the words of a link's further draws; links are fewer
 
 
 def make(given: Parameters) -> Topology:
@@ -252,8 +253,8 @@ def attach(first, stop, n_nodes, m, start, core, base, near, far):
 def _end_at(position, m, n_core, start, core):
     """Node at a position of the list of link ends as first drawn: new at 2i, its choice at 2i + 1.
 
-    A choice is again a position in the list before its node came, so it is followed from draw to
-    draw, two on average, until it reaches a known end.
+    A choice is again a position in the list as it was before its node, so it is followed from draw
+    to draw, two on average, until it reaches a known end.
     """
     core_links = n_core * (n_core - 1) // 2
     while position >= 2 * core_links:

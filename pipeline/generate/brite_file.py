@@ -32,7 +32,7 @@ def write_brite(topology: Topology, path: Path, made_by: str = "") -> None:
     path : Path
         Replaced if it exists.
     made_by : str
-        The command that makes it again; it stands at the end of the header's first model line,
+        The command that makes it again; it is written at the end of the header's first model line,
         which BRITE's readers skip and our reports show.
 
     Raises
@@ -126,7 +126,7 @@ def _ids(topology: Topology) -> np.ndarray:
 
 
 def _whole(column: np.ndarray) -> np.ndarray:
-    """Coordinates as the Java engine writes them: without a fraction, where they have none."""
+    """Coordinates as the Java engine writes them: whole numbers without a fraction."""
     whole = column.astype(np.int64)
     return whole if (whole == column).all() else column
 
@@ -137,7 +137,7 @@ def _write_rows(columns: list[np.ndarray], file: BinaryIO) -> None:
     waiting: deque[Future[pa.Buffer]] = deque()
     with ThreadPoolExecutor(n_threads) as pool:
         for start in range(0, len(columns[0]), _ROWS_AT_ONCE):
-            if len(waiting) > n_threads:  # or text accumulates if the disk is slower
+            if len(waiting) > n_threads:  # else text accumulates if the disk is slower
                 file.write(waiting.popleft().result())
             waiting.append(pool.submit(_text, columns, start))
         for part in waiting:

@@ -1,7 +1,7 @@
 """Links to the sorted rows of a CSR graph, on several threads.
 
 Both ends of each link are first filed by bucket of rows, then each bucket is sorted by itself: it
-fits into a core's cache, where a counting sort straight into all rows would miss it with each link.
+fits into a core's cache, which a counting sort straight into all rows would miss with each link.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def csr_from_links(
 
     Notes
     -----
-    Peak memory beside the links is 24 bytes per link (8 of them the result's) and 8 per node.
+    Peak memory besides the links is 24 bytes per link (8 of them the result's) and 8 per node.
     """
     indptr = np.empty(n_nodes + 1, np.int64)
     indices = np.empty(2 * len(near), np.int32)

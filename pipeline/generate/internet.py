@@ -1,13 +1,13 @@
 """A synthetic Internet: ASes of very different sizes, the links between them, their ingresses.
 
-Inside, each AS is a Barabasi-Albert graph whose routers are in random order, as routers are that
-are sorted by address. Sizes and numbers of ingresses follow ``size_law``; which AS number has which
-size is random, and so is which routers are ingresses.
+Inside, each AS is a Barabasi-Albert graph whose routers are in random order, like routers sorted by
+address. Sizes and numbers of ingresses follow ``size_law``; which AS number has which size is
+random, and so are the routers that are ingresses.
 
-From each ingress one link goes to an ingress of another AS, drawn evenly from all of those: an AS
-is met as often as it has ingresses, so the larger the likelier. The first ingress of an AS draws
-from the larger ASes only, so that all are connected. A link drawn from both of its ends is one
-link. Every ingress so has a link, some have many.
+From each ingress one link goes to an ingress of another AS, drawn uniformly from all of those: an
+AS is drawn in proportion to its ingresses, so larger ones more often. The first ingress of an AS
+draws from the larger ASes only, so that all are connected. A link drawn from both of its ends is
+one link. So every ingress has a link, and some have many.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def make(given: Parameters) -> Topology:
 
 
 def make_graphs(given: Parameters) -> GraphSet:
-    """The same without places, lengths and other columns."""
+    """The same without positions, lengths and other columns."""
     return generate_internet(
         given.n_ases,
         given.n_routers,
@@ -94,7 +94,7 @@ def generate_internet(
     smallest, largest : int, int or None
         Routers of the smallest and of the largest AS; see ``as_sizes``.
     max_ingresses : int
-        The most ingresses that an AS has; see ``n_ingresses``.
+        Maximum number of ingresses of an AS; see ``n_ingresses``.
     n_threads : int or None
         None: one thread per core. The result is the same on any number.
 
@@ -149,7 +149,7 @@ def internet_topology(graphs: GraphSet, *, seed: int = 1) -> Topology:
     graphs : GraphSet
         Of ``generate_internet``.
     seed : int
-        Of places and bandwidths.
+        Seed of positions and bandwidths.
 
     Returns
     -------

@@ -18,8 +18,8 @@ INGRESS_POWER = 0.6  # of the size: 2,000 ingresses for 6.8 million routers, 100
 # The exponent is found in steps of 1e-9: coarse enough that another machine's pow, off by a bit or
 # two, finds the same one, and sizes that do not straddle a whole number.
 _EXPONENT_STEPS = 10**9
-_EXPONENT_RANGE = 12  # beyond it nearly all are as the smallest, or as the largest; no overflow
-_WHOLE = 1e-6  # a quantile so little below a whole number is that number
+_EXPONENT_RANGE = 12  # beyond it nearly all sizes equal the smallest, or the largest; no overflow
+_WHOLE = 1e-6  # a quantile this close below a whole number is that number
 
 
 def as_sizes(
@@ -36,7 +36,7 @@ def as_sizes(
     smallest : int
         Routers of the smallest AS, 1 or more.
     largest : int or None
-        Routers of the largest AS; None: LARGEST_SHARE of all, or what else comes nearest.
+        Routers of the largest AS; None: LARGEST_SHARE of all, or the nearest possible number.
 
     Returns
     -------

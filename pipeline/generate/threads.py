@@ -1,7 +1,7 @@
 """Plain threads over compiled code that releases the interpreter's lock.
 
-numba's own parallel loops are left alone: their layers count threads process-wide, and the
-default one aborts when two threads enter it at once.
+numba's own parallel loops are not used: their layers count threads process-wide, and the default
+one aborts when two threads enter it at once.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ node it names. So a list comes out ascending, and equal neighbours stay in the o
 links. Work and memory are linear in nodes and links, whatever their distribution over ASes.
 
 Parallel links (several between the same two nodes) become one: **the lightest, the first of equal
-ones**; a weight that is NaN loses against any other. The columns of that very link are kept, so a
+ones**; a weight that is NaN loses against any other. The columns of that link are kept, so a
 row of the store never mixes two links, and both directions name the same link.
 """
 

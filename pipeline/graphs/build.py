@@ -5,9 +5,9 @@ What happens to a node and a link
 - Local node ids follow the order of the topology (sorted address, or the file's id), never the
   order in which a file or trace arrived. A node without an AS is counted and in no graph.
 - A link from a node to itself is dropped and counted. A link with an end in no AS is counted.
-- A link between two ASes is kept aside (``border_*``), once, lower asn first.
-- A link within an AS becomes two arcs. Of parallel links the lightest stays, the first of equal
-  ones, with its own columns (``pipeline.graphs.adjacency``); the others are counted.
+- A link between two ASes is kept apart (``border_*``), once, lower asn first.
+- A link within an AS becomes two arcs. Of parallel links the lightest is kept, the first of equal
+ones, with its own columns (``pipeline.graphs.adjacency``); the others are counted.
 - ``graph_hash`` covers indptr and indices alone, so a night in which only RTTs changed keeps it.
 """
 
@@ -62,7 +62,7 @@ def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
 
     Notes
     -----
-    Peak memory beside the input is about 20 bytes per node and 16 bytes per arc (8 without weights
+    Peak memory besides the input is about 20 bytes per node and 16 bytes per arc (8 without weights
     and link columns).
     """
     topology = combine(topologies) if topologies else _nothing()

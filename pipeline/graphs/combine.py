@@ -25,7 +25,7 @@ def combine(topologies: Sequence[Topology]) -> Topology:
     Raises
     ------
     UsageError
-        If two of them hold the same AS, or an AS number is none.
+        If two of them hold the same AS, or a number is not an AS number.
     """
     asns = [asns_of(topology.node_asn) for topology in topologies]
     _refuse_shared(asns)
@@ -103,7 +103,7 @@ def unite_columns(
 
 
 def _refuse_shared(asns: list[np.ndarray]) -> None:
-    """Two descriptions of one AS cannot be merged: their nodes have no common ids."""
+    """Refuse an AS in two topologies: their nodes have no common ids, so it cannot be merged."""
     if len(asns) < 2:
         return
     asn, n_holders = np.unique(np.concatenate(asns), return_counts=True)

@@ -47,7 +47,7 @@ def count_components(
         base = np.repeat(local_ptr[:-1].astype(np.int32), np.diff(arc_ptr[first : last + 1]))
         base += indices[arcs]
         found = components(Shard(indptr, base, local_ptr, trusted=True))
-        # A component bears the id of its smallest node; every AS has a node, so a component.
+        # A component has the id of its smallest node; every AS has a node, so it has a component.
         starts = np.searchsorted(found.ids, local_ptr)
         count[first:last] = np.diff(starts)
         largest[first:last] = np.maximum.reduceat(found.sizes, starts[:-1])

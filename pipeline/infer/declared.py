@@ -4,12 +4,12 @@ Rules
     - A link joins two ASes if its end routers belong to different ones. Both ends are then
       ingresses of their own AS, and the other end's AS is a neighbour that traffic comes from:
       links have no direction here. The file's type of a link (E_AS) is not used.
-    - ``asn`` is the AS of routers that name none; what a file says itself stands.
+    - ``asn`` is the AS of routers without one in the file; an AS in the file is kept.
     - A node of an AS-level file is an AS, not a router: the file is one graph under ``asn``, and
       its own AS numbers are kept as the node column ``declared_asn``.
     - ``ingresses`` draws K routers of each AS that has none, or all of them where it has fewer:
-      those whose hash of (seed, AS, node id) is smallest. The draw depends on no order of lines
-      and on no other AS. Drawn routers have no neighbouring AS.
+      those whose hash of (seed, AS, node id) is smallest. The draw does not depend on the order of
+      lines or on other ASes. Drawn routers have no neighbouring AS.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _border_routers(topology: Topology) -> IngressTable:
 
 
 def _draw(topology: Topology, table: IngressTable, n_each: int) -> np.ndarray:
-    """Nodes drawn from the ASes without an ingress, ``n_each`` an AS."""
+    """Nodes drawn from the ASes without an ingress, ``n_each`` per AS."""
     has_one = np.unique(topology.node_asn[table.node])
     asn = topology.node_asn
     nodes = np.flatnonzero((asn != NO_ASN) & ~np.isin(asn, has_one))

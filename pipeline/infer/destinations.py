@@ -8,11 +8,12 @@ The destination's own final reply is not a router unless the destination also an
    the two routers on the way to the other. That is seen in the hops before: one trace ended
    ``p, end``, another ``p, x, other end``, with x the reply of the router of the first end (or x
    is that end itself): a *passage*; or
-3. another interface of its alias set is a router's by 1 or 2. A vantage is not a router for that.
+3. another interface of its alias set is a router's by 1 or 2. That does not make a vantage a
+router.
 
 The second rule finds links that no trace crosses on its way to anywhere else, where router
-interfaces were traced to. A host right behind its gateway passes for a router by it if both were
-traced to and the host has the gateway's mate for an address.
+interfaces were traced to. A host right behind its gateway is taken for a router by this rule if
+both were traced to and the host's address is the mate of the gateway's.
 
 All other destinations are hosts: no node, and no end of a link. ``targets_are_routers`` takes
 every destination that answered and is not a vantage for a router: for measurements that were aimed

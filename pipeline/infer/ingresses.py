@@ -10,8 +10,8 @@ into X when the last mapped hop before it is in another AS Y:
 
 The first answer of a trace is never an entry: what came before it was not seen. Nor is a hop
 before which every answer is unmapped. Nor is the destination's own final reply: it comes from
-the address that was probed, whichever interface the packet came in by, so it does not say
-where X begins. A trace that leaves X and comes back enters it twice.
+the address that was probed, whichever interface the packet came in by, so it does not show where X
+begins. A trace that leaves X and comes back enters it twice.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def find_ingresses(spools: Spools, node_of: np.ndarray, node_asn: np.ndarray) ->
     if not len(distinct):
         return IngressTable.empty()
     total = np.add.reduceat(counts, start, axis=0)
-    # Neighbours seen after a gap only are not those that a direct ingress borders on.
+    # Neighbours seen only after a gap are not neighbours of a direct ingress.
     candidate = total[:, 0] == 0
     row = np.repeat(np.arange(len(distinct)), np.diff(start, append=len(node)))
     keep = (counts[:, 0] > 0) | candidate[row]

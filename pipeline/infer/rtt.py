@@ -6,9 +6,9 @@ counted. Half differences are kept in steps of ``STEP_MS``, the resolution of th
 
 The median of a link does not exist before its last trace, and memory must not grow with traces.
 So samples go to disk as one 64-bit number each, link in the high half, value in the low half,
-cut into runs of links of near ``_BUCKET_SAMPLES`` samples; each run is then sorted by itself. A
-run that is larger all the same (a vantage's first link) is sorted piece by piece, and equal
-samples are added up: what stays in memory is distinct values of its links.
+cut into runs of links of near ``_BUCKET_SAMPLES`` samples; each run is then sorted by itself. A run
+that is larger nevertheless (a vantage's first link) is sorted piece by piece, and equal samples are
+added up: only the distinct values of its links stay in memory.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ class _Buckets:
         self._bounds = bounds << np.uint64(32)  # first sample value of each bucket but the first
         n_buckets = len(bounds) + 1
         self._locks = [threading.Lock() for _ in range(n_buckets)]
-        with contextlib.ExitStack() as stack:  # closes those that are open if one cannot be
+        with contextlib.ExitStack() as stack:  # closes those that are open if one cannot be opened
             self._files = [
                 stack.enter_context((folder / f"{i}.samples").open("w+b")) for i in range(n_buckets)
             ]
@@ -188,7 +188,7 @@ def measure_links(
         keys = np.full(n_slots, -1, np.int64)
         link_of = np.zeros(n_slots, np.int64)
         _index(links.near, links.far, keys, link_of)
-        # Bounds by expected samples, so that buckets are alike whatever links are busy.
+        # Bounds by expected samples, so that buckets are of similar size whichever links are busy.
         expected = np.cumsum(links.n_traces)
         n_buckets = min(_MAX_BUCKETS, int(expected[-1]) // _BUCKET_SAMPLES + 1)
         goals = expected[-1] * np.arange(1, n_buckets) // n_buckets

@@ -27,7 +27,7 @@ class _NoTextError(ValueError):
 
 
 def _cut(data: bytes) -> tuple[bytes, bytes]:
-    """Whole lines, and the begun line after them."""
+    """Whole lines, and the incomplete line after them."""
     end = data.rfind(b"\n") + 1
     if len(data) - end > _MAX_LINE:
         raise _NoTextError(f"no line end in {len(data) - end} bytes; this is not a text table")
@@ -83,7 +83,7 @@ def _fingerprint(path: Path, report: ReadReport) -> None:
 
 @njit(cache=True, nogil=True)
 def parse_v4(data, start, end):
-    """Number of a dotted quad in data[start:end], -1 if it is none."""
+    """Number of the dotted quad in data[start:end], -1 if it is not one."""
     number, part = np.int64(0), np.int64(0)
     digits, dots = 0, 0
     for i in range(start, end):

@@ -1,6 +1,6 @@
 """Readers of measurements and topologies. To add a format: one module here, one row in FORMATS.
 
-A reader's module has ``sniff(head) -> bool`` (does a file that begins so belong to it?),
+A reader's module has ``sniff(head) -> bool`` (does a file that begins like this belong to it?),
 ``read(stream, report) -> Iterator`` and, where it compiles anything, ``compile_kernels()``; readers
 do not know one another. A format is recognised by content, never by name. What else depends on
 a format (choices and messages of ``--format``, which files of a folder claim to be measurements,
@@ -47,8 +47,8 @@ class Format:
     kind : str
         What it yields.
     suffixes : tuple of str
-        Endings by which a file claims to be of this format: if its content is of none, it is an
-        error of the file in a folder too, where others are left alone.
+        Endings by which a file claims to be of this format: if its content has no known format,
+        that is an error even in a folder, where other files are left alone.
     description : str
     """
 
@@ -168,7 +168,7 @@ def warm_up(formats: Iterable[str] | None = None) -> None:
 
 
 def _detect(path: Path, report: ReadReport) -> str:
-    """As detect_format; a file that is refused is hashed all the same."""
+    """As detect_format; a refused file is hashed as well."""
     with open_bytes(path) as stream:
         try:
             return _match(path, _read_head(stream))

@@ -2,8 +2,8 @@
 
 JSON values are the name itself or an object with one of ``NAME_KEYS``. A number may be written with
 AS before it. Lines that are empty or begin with # are not names. Names are third-party text: they
-are kept as they are, but for control characters, which are removed, and blanks at the ends;
-whoever shows them must escape them. The last of several names of one AS counts.
+are kept as they are, except that control characters and blanks at the ends are removed; code that
+shows them must escape them. The last of several names of one AS counts.
 """
 
 from __future__ import annotations

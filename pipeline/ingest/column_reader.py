@@ -2,7 +2,7 @@
 
 A format supplies a ``TraceDecoder``. The loop here moves the window over the stream, keeps what is
 not whole yet, takes batches out of the columns, counts and names rejects, looks for the next record
-behind a broken one, and raises what is wrong with a file once everything valid was handed out.
+after a broken one, and raises what is wrong with a file once everything valid was yielded.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pipeline.model.traces import TraceBatch
 
 
 class More(NamedTuple):
-    """All that is whole was used; ``at``: what begins there needs bytes that are not here yet."""
+    """Everything complete was used; ``at``: the record there needs bytes that were not read yet."""
 
     at: int
 
@@ -29,15 +29,15 @@ class Broken(NamedTuple):
     Attributes
     ----------
     at : int
-        Where to go on.
+        Where to continue.
     place, reason, detail : str
         As ``ReadReport.reject`` takes them.
     is_lost : bool
         Whether the next record must be looked for, from ``at`` on; else it begins there.
     if_last : str
-        What is wrong with the file where no record follows; "" where nothing is.
+        What is wrong with the file if no record follows; "" if nothing is.
     is_cut : bool
-        The stream ends in this record: a reject only where another one follows.
+        The stream ends in this record: it is rejected only if another one follows.
     """
 
     at: int
@@ -62,7 +62,7 @@ Step: TypeAlias = More | Broken | Unreadable
 class TraceDecoder(ABC):
     """How a format's records are decoded, and where the next one begins.
 
-    It counts what it skips in the report that it was made with. Positions are indexes of
+    It counts what it skips in the report that it was given. Positions are indexes of
     ``window.data``.
 
     Attributes
@@ -70,9 +70,9 @@ class TraceDecoder(ABC):
     window_bytes : int
         Size of the window, which bounds what one batch holds.
     max_window_bytes : int
-        What the window may grow to for the sake of one record.
+        Size to which the window may grow for one record.
     min_trace_bytes, min_reply_bytes : int
-        The least that a trace, and a reply of it, take.
+        The least bytes that a trace, and a reply of it, take.
     """
 
     window_bytes: int
@@ -93,13 +93,13 @@ class TraceDecoder(ABC):
 
     @abstractmethod
     def resynchronise(self, window: ByteWindow, at: int) -> int | More | None:
-        """Where the next record begins, at ``at`` or behind it; None if there is none in the file.
+        """Where the next record begins, at ``at`` or after it; None if there is none in the file.
 
         ``More.at``: where to look again when the window has moved on.
         """
 
     def leave(self, window: ByteWindow, at: int) -> None:  # noqa: B027
-        """The window was decoded and moves on to ``at``: the time to count what kernels met."""
+        """The window was decoded and moves on to ``at``: time to count what kernels have seen."""
 
     @abstractmethod
     def judge(self, window: ByteWindow, fault: FormatError | None) -> FormatError | None:
@@ -124,7 +124,7 @@ class ColumnReader:
         self._decoder = decoder
         self.window = ByteWindow(stream, decoder.window_bytes, decoder.max_window_bytes)
         self._columns = self._room()
-        self._lost: Broken | None = None  # behind it the next record is looked for
+        self._lost: Broken | None = None  # the next record is looked for after it
         self._fault: FormatError | None = None
 
     def batches(self) -> Iterator[TraceBatch]:
@@ -163,7 +163,7 @@ class ColumnReader:
             raise fault
 
     def _room(self, before: TraceColumns | None = None) -> TraceColumns:
-        """Columns for whatever the window can hold; what was noted so far is kept."""
+        """Columns with room for whatever the window can hold; earlier notes are kept."""
         size, decoder = len(self.window.data), self._decoder
         columns = TraceColumns(
             size // decoder.min_trace_bytes + 2, size // decoder.min_reply_bytes + 2
@@ -173,7 +173,7 @@ class ColumnReader:
         return columns
 
     def _read_window(self, at: int) -> int:
-        """Decode what the window holds from ``at`` on; from where on to keep it."""
+        """Decode what the window holds from ``at`` on; returns from where on to keep it."""
         window, report = self.window, self._report
         while True:
             if self._lost is not None:

@@ -22,7 +22,7 @@ COUNT = np.dtype(
     [
         ("n_traces", np.int64),  # complete
         ("n_replies", np.int64),  # theirs
-        ("n_no_addr", np.int64),  # replies left out for want of an address
+        ("n_no_addr", np.int64),  # replies left out because they have no address
         ("n_bad_rtt", np.int64),  # round-trip times set to NaN
     ],
     align=True,
@@ -34,9 +34,9 @@ def count_batch(batch: TraceBatch, report: ReadReport) -> None:
     """Add a batch to what the report counts, once its start times are usable.
 
     Start times that are negative, not finite or beyond ``NEWEST_START_S`` become 0 (unknown) in the
-    batch and are noted: no damaged time costs a trace. Those later than ``CLOCK_LEAD_S`` from now
-    stay but are noted, and do not count for ``newest_s``, which names snapshots: one wrong clock
-    must not.
+    batch and are noted: a damaged time does not cost a trace. Those later than ``CLOCK_LEAD_S``
+    from now stay but are noted, and do not count for ``newest_s``, which names snapshots: which one
+    wrong clock must not do.
 
     ``n_hops`` counts replies; the note ``unanswered hops`` those TTLs before the last reply of
     their trace that nobody answered (after it, the format alone does not say what was probed).
@@ -108,7 +108,7 @@ class TraceColumns:
         return {note: n for name, note in NOTES.items() if (n := int(self.count[name]))}
 
     def take(self) -> TraceBatch | None:
-        """The complete traces as a batch of their own, or None; the columns start anew."""
+        """The complete traces as a batch of their own, or None; empties the columns."""
         n_traces, n_replies = int(self.count["n_traces"]), int(self.count["n_replies"])
         self.count["n_traces"] = self.count["n_replies"] = 0
         if n_traces == 0:
@@ -156,7 +156,7 @@ class ByteWindow:
         self.fault: FormatError | None = None
 
     def has_room(self, pos: int) -> bool:
-        """Whether more bytes may follow what begins at ``pos``: not those of a record too long."""
+        """Whether more bytes may be read for the record at ``pos``: not if it is too long."""
         return not self.final and (pos > 0 or len(self.data) < self._max_size)
 
     def move(self, pos: int) -> None:

@@ -38,7 +38,7 @@ def reply_kind(is_v4, icmp_type, icmp_code):
 
 @njit(cache=True, nogil=True)
 def sort_by_ttl(ttl, addr, rtt_ms, kind, first, last):
-    """Bring replies first..last-1 into the order of their TTL, keeping the order within one."""
+    """Sort replies first..last-1 by TTL, keeping the order within each."""
     place = np.zeros(257, np.int64)
     for i in range(first, last):
         place[np.int64(ttl[i]) + 1] += 1

@@ -2,7 +2,8 @@
 
 Decompression streams: however large a file claims to become, at most ``CHUNK`` decompressed bytes
 are held here. Members of one kind may follow one another (``cat a.gz b.gz``); zero bytes after the
-last are padding. Cut-short or damaged data are handed out up to the fault, then ``FormatError``.
+last are padding. Cut-short or damaged data are returned up to the fault, then ``FormatError`` is
+raised.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def open_bytes(path: Path) -> InputStream:
     Raises
     ------
     UnreadableError
-        If the file cannot be opened or read, or is none (a pipe, a socket, a device).
+        If the file cannot be opened or read, or is not a regular file (a pipe, a socket, a device).
     FormatError
         If it is empty.
     """
@@ -67,8 +68,8 @@ def open_bytes(path: Path) -> InputStream:
 def hash_file(path: Path, report: ReadReport) -> None:
     """Fill ``report.sha256`` and ``report.size_bytes`` from the bytes of a file as stored.
 
-    For a file that was refused before it was read to its end. Both stay as they are where the file
-    is no regular file or cannot be read.
+    For a file that was refused before it was read to its end. Both stay as they are if it is not a
+    regular file or cannot be read.
     """
     sha256, size_bytes = hashlib.sha256(), 0
     try:
@@ -104,7 +105,7 @@ class InputStream(io.RawIOBase):
         self._n_out = 0
         self._fault: FormatError | None = None
         self._ended = False
-        self._pending = memoryview(b"")  # decompressed, not yet handed out
+        self._pending = memoryview(b"")  # decompressed, not yet returned
         self._raw = self._next_raw()
         if not self._raw:
             raise self._fault or FormatError(path, "", "empty")
@@ -186,7 +187,7 @@ class InputStream(io.RawIOBase):
         return b""
 
     def _decode(self) -> bytes:
-        """One step: some decompressed bytes, or none and a state nearer to the end."""
+        """One step: returns some decompressed bytes, or none after progress towards the end."""
         if self._decoder is None:
             raw, self._raw = self._raw, b""
             if not raw:

@@ -7,7 +7,7 @@
 
 What is done with it
     - Ids are whole numbers from 0 to 2**63 - 1, in any order and with gaps; nodes come out sorted
-      by id, edges in file order. Blanks or TABs stand between them, CRLF ends lines as LF does.
+      by id, edges in file order. Blanks or TABs separate them; lines end with LF or CRLF.
     - Further columns must be numbers and are not read: in SNAP's own files they are a sign, a
       relationship, a time or a count, and nothing in the file says which. They are noted.
     - All lines have the same number of columns as the first edge; others are rejected. So a list
@@ -15,8 +15,8 @@ What is done with it
     - A first line of one whole number is the count of nodes that some lists begin with: skipped.
     - Directed edges are used as undirected, which is noted where the comments say so. Loops,
       parallel edges and edges given in both directions are kept here: ``build`` counts them.
-    - Counts in the comments are compared with what is there and a difference is noted; it is no
-      error, since published counts differ in what they count.
+    - Counts in the comments are compared with what is there and a difference is noted; it is not an
+    error, since published counts differ in what they count.
 """
 
 from __future__ import annotations

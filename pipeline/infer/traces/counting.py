@@ -1,8 +1,8 @@
 """Counts by pair of numbers: a hash table on flat arrays, for kernels to fill.
 
-Keys are int64, ``first << 32 | second`` of two non-negative int32; -1 marks an empty slot. A
-table is filled by one thread; tables of several threads are added up afterwards, which gives
-the same whatever each of them saw.
+Keys are int64, ``first << 32 | second`` of two non-negative int32; -1 marks an empty slot. A table
+is filled by one thread; tables of several threads are added up afterwards, which gives the same
+counts however the traces were divided among them.
 """
 
 from __future__ import annotations

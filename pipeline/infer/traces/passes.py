@@ -35,8 +35,8 @@ class Spools:
     Raises
     ------
     StoreError
-        If scratch files cannot be written or read: numberings go beside the spools, 4 bytes an
-        address, and are deleted with them.
+        If scratch files cannot be written or read: numberings are stored next to the spools, 4
+        bytes per address, and are deleted with them.
     """
 
     def __init__(

@@ -6,16 +6,16 @@ A hop is one address at one TTL. For each trace, in the order of TTLs:
    first that answered (``multi_replier_hops`` counts TTLs with more than one). The hop's RTT is
    the smallest that the chosen one gave, replies without an RTT aside: queues only ever add.
 2. **The same address at the next TTL** (a router that forwards what it should drop, or one that
-   answers for the host behind it): both hops stand, but no link joins them
+   answers for the host behind it): both hops are kept, but no link joins them
    (``repeated_addresses``). The link to what follows starts at the last of them.
 3. **An address seen again later**: a loop. The trace ends before that hop (``loops``).
-4. **The destination's own final reply**: marked, not dropped. While nothing else answers, it is
-   that one reply however often and after whatever gap it comes (``repeated_addresses``). The
+4. **The destination's own final reply**: marked, not dropped. While nothing else answers, repeats
+of it count as that one reply, however many and after whatever gap (``repeated_addresses``). The
    address is a router only if it also answered as one somewhere in the whole data: with
    time-exceeded, on a trace to another destination, or before the end of a trace to itself
    (``destinations`` has the rest of this rule). ``destination_replies`` counts them.
 
-Nothing is known here of ASes, of other traces, or of the order of files.
+These rules know nothing of ASes, of other traces or of the order of files.
 """
 
 from __future__ import annotations
@@ -127,7 +127,7 @@ def clean_traces(
                 and (last_is_destination or this_ttl == out_ttl[n_out - 1] + 1)
             ):
                 n_repeated += 1
-                if last_is_destination:  # it went on answering: still one final reply
+                if last_is_destination:  # it kept answering: still one final reply
                     last_exceeded = last_exceeded or exceeded
                     continue
             else:

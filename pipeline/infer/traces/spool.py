@@ -5,7 +5,7 @@ hops of each trace (uint8), flags of each trace (uint8), TTL of each hop (uint8)
 (int32), RTT in ms (float32). It is scratch: written and read by the same run, never kept.
 
 A fault of the scratch disk is a ``StoreError``, never an ``OSError``: it must not be taken for a
-fault of the input. A writer that failed once refuses everything, since what it holds is unknown.
+fault of the input. A writer that has failed refuses everything, since its content is unknown.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ import numpy as np
 
 from pipeline.errors import StoreError, is_no_room
 
-# Hops a block is cut at: 2.3 MB, small beside the tables, large beside a call.
+# Hops at which a block is cut: 2.3 MB, small compared with the tables, large for one call.
 BLOCK_HOPS = 1 << 18
 
 
@@ -48,8 +48,8 @@ def scratch_faults(folder: Path) -> Iterator[None]:
 def save_array(file: IO[bytes], array: np.ndarray) -> None:
     """``np.save``, but a full disk is reported as one.
 
-    NumPy writes to a real file by C's own buffer, and where that has no room it only says how
-    many items were "requested and written".
+    NumPy writes to a real file through C's own buffer, and if that cannot be flushed it only says
+    how many items were "requested and written".
     """
     array = np.ascontiguousarray(array)
     header = np.lib.format.header_data_from_array_1_0(array)
@@ -147,7 +147,7 @@ class SpoolWriter:
         except StoreError as error:
             self._fault = str(error)
             self._pending, self._n_hops = [], 0
-            with contextlib.suppress(OSError):  # the same fault, met again by its buffer
+            with contextlib.suppress(OSError):  # the same fault again, from its buffer
                 self._file.close()
             raise
 

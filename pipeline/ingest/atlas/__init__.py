@@ -1,8 +1,8 @@
 """RIPE Atlas traceroute results: a JSON array, one object per line, pretty-printed, or several.
 
 https://atlas.ripe.net/docs/apis/measurement-result-format; firmware 4400 and later (firmware 1
-gave its hops as text: rejected). Records are whatever objects stand at the top, within or without
-arrays; commas and blanks between them are not insisted on.
+gave its hops as text: rejected). Records are all objects at the top level, inside arrays or not;
+commas and blanks between them are optional.
 
 What a reply means here
     - ``x``: unanswered. ``error``: the probe was not sent. Neither is a row.
@@ -12,7 +12,7 @@ What a reply means here
     - ``err``: destination unreachable (N, H, A, P, p, h or a number): KIND_UNREACHABLE. ``flags``:
       TCP: KIND_OTHER. All else is KIND_UNKNOWN: Atlas writes a time exceeded, an echo reply and the
       port unreachable of the target alike.
-    - ``edst``: the packet that the router quoted was to another destination than the target: it
+    - ``edst``: the packet that the router quoted had another destination than the target: it
       answers another traceroute of the probe, or a packet rewritten on its way. Whether the router
       lies on the path to the target is unknown: left out.
     - ``rtt`` missing, negative or not finite: NaN.
@@ -28,8 +28,8 @@ What a result means
     a record broken.
 Each is counted in ``report.notes`` or ``report.rejected``.
 
-A record that is no JSON is set aside; reading goes on at the next line that begins as far to the
-left, or at the next object that begins with the same key.
+A record that is not JSON is rejected; reading continues at the next line with the same indentation,
+or at the next object that begins with the same key.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _MIN_REPLY_BYTES = len('{"from":"::"}')
 _ATLAS_KEY = re.compile(rb'"(?:prb_id|msm_id|msm_name|fw)"\s*:')
 _TRACEROUTE = re.compile(rb'"type"\s*:\s*"traceroute"')
 _FIRST_KEY = re.compile(rb'\{\s*("[A-Za-z_]{1,40}")')
-# First keys of objects inside a result: no sign of a new record.
+# First keys of objects inside a result: they do not mark a new record.
 _INNER_KEYS = frozenset(
     b'"hop" "result" "from" "x" "err" "error" "rtt" "ttl" "size" "late" "icmpext" "obj" "class" '
     b'"version" "type" "mpls" "label" "edst" "dup" "flags" "mtu" "ittl" "dstoptsize"'.split()
@@ -105,7 +105,7 @@ def compile_kernels() -> None:
 
 
 class AtlasDecoder(TraceDecoder):
-    """State of decoding one file: open arrays, lines, and what the next record is known by."""
+    """State of decoding one file: open arrays, lines, and how the next record is recognised."""
 
     min_trace_bytes, min_reply_bytes = _MIN_TRACE_BYTES, _MIN_REPLY_BYTES
 
@@ -161,7 +161,7 @@ class AtlasDecoder(TraceDecoder):
         return None
 
     def _ends_in_a_fault(self, window: ByteWindow) -> bool:
-        """Whether the end of the array was passed over with the broken record before it."""
+        """Whether the end of the array was skipped together with the broken record before it."""
         last = bytes(window.data[max(0, window.end - _OVERLAP) : window.end])
         return self._next_record is not None and last.rstrip().endswith(b"]")
 
@@ -177,7 +177,7 @@ class AtlasDecoder(TraceDecoder):
         return f"line {self._line(window, at)}, byte {window.offset + at}"
 
     def _broken(self, window: ByteWindow, start: int, stop: int, status: int) -> Step:
-        """What becomes of a record at ``start`` that the scanner gave up at ``stop``."""
+        """Handle a record at ``start`` that the scanner gave up at ``stop``."""
         if status == atlas_scan.PARTIAL and window.has_room(start):
             return More(start)
         self._next_record = self._pattern_behind(window, start)
@@ -189,12 +189,12 @@ class AtlasDecoder(TraceDecoder):
         if not window.final:
             detail = f"more than {MAX_RECORD_BYTES} bytes"
             return Broken(behind, place, "record too long", detail, is_lost=True)
-        # It lost its end on its way, unless no other follows: then the file is cut.
+        # Its end is missing; if no other record follows, the file is cut short.
         shown, last = _shown(window, start, start), "cut short: the result does not end"
         return Broken(behind, place, _NOT_JSON, shown, is_lost=True, if_last=last, is_cut=True)
 
     def _pattern_behind(self, window: ByteWindow, start: int) -> re.Pattern[bytes]:
-        """What the next record after the broken one at ``start`` is known by."""
+        """Pattern by which the next record after the broken one at ``start`` is recognised."""
         data = window.data.data[: window.end]
         before = bytes(data[max(0, start - _OVERLAP) : start])
         indent = _INDENT.search(before)
@@ -208,7 +208,7 @@ class AtlasDecoder(TraceDecoder):
             for key in sorted(keys - _INNER_KEYS - {b""})
         ]
         if window.data[start] != 123:
-            options.append(rb"\n")  # no object at all: its line is lost, no more
+            options.append(rb"\n")  # not an object: only its line is lost
         return re.compile(b"|".join(options))
 
     def resynchronise(self, window: ByteWindow, at: int) -> int | More | None:
@@ -222,7 +222,7 @@ class AtlasDecoder(TraceDecoder):
     def _read_odd(
         self, window: ByteWindow, start: int, stop: int, columns: TraceColumns
     ) -> Broken | None:
-        """Read a record that the scanner left: by the same rules, in Python."""
+        """Read a record that the scanner left to Python, by the same rules."""
         try:
             result = parse_result(orjson.loads(window.data.data[start:stop]))
         except orjson.JSONDecodeError:

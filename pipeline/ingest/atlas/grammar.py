@@ -1,9 +1,9 @@
-"""The JSON grammar, compiled: steps over values and reads keys, whatever they contain.
+"""The JSON grammar, compiled: skips values and reads keys, whatever they contain.
 
 Each function takes a byte array, a position and the end of what is filled, and returns the position
-after what it stepped over and OK, MORE (the filled part ends first) or BAD (this is no JSON).
-``scan.is_odd`` is set where a string has an escape or a byte beyond ASCII: grammatical here, but a
-full parser must judge and read it.
+after what it skipped and OK, MORE (the filled part ends first) or BAD (this is not JSON).
+``scan.is_odd`` is set where a string has an escape or a byte beyond ASCII: valid here, but a full
+parser must check and read it.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def skip_string(text, i, n, scan):
             ):
                 return i, BAD
         elif c >= 128:
-            scan.is_odd = True  # UTF-8 is judged in Python
+            scan.is_odd = True  # UTF-8 is checked in Python
         i += 1
     return i, MORE
 

@@ -1,4 +1,4 @@
-"""One RIPE Atlas result, parsed in Python: the rules of ``atlas``, for what the scanner leaves."""
+"""One RIPE Atlas result, parsed in Python by the rules of ``atlas``, if the scanner leaves it."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def parse_result(record: Any) -> Result:
     if not record.get("dst_addr"):
         notes["no_dst"] += 1
     timestamp = record.get("timestamp")
-    start_s = 0.0 if timestamp is None else _number(timestamp)  # ``count_batch`` judges it
+    start_s = 0.0 if timestamp is None else _number(timestamp)  # ``count_batch`` checks it
     if start_s == 0.0:
         notes["no_time"] += 1
     replies: list[Reply] = []
@@ -92,7 +92,7 @@ def parse_result(record: Any) -> Result:
 
 
 def _read_hop(hop: Any, replies: list[Reply], notes: dict[str, int]) -> bool:
-    """Add the replies of a hop; whether it bears a number."""
+    """Add the replies of a hop; returns whether it has a number."""
     if not isinstance(hop, dict):
         raise BrokenError("hop is not an object", repr(hop)[:60])
     if "error" in hop:

@@ -1,10 +1,10 @@
 """Compiled scanner of RIPE Atlas traceroute results: JSON bytes straight to columns.
 
-It follows the JSON grammar to the letter, so that it never takes what the grammar refuses, and
-reads only plain values: ASCII strings without escapes, plain numbers, addresses in their usual
-form, hops by ascending number. A record with anything else is grammatical but *odd*: its bounds
-are returned and ``pipeline.ingest.atlas.record`` reads it by the same rules, written once more in
-Python. Tests compare the two on every real and on mutated records.
+It follows the JSON grammar strictly, so that it never accepts what the grammar refuses, and reads
+only plain values: ASCII strings without escapes, plain numbers, addresses in their usual form, hops
+by ascending number. A record with anything else is valid but *odd*: its bounds are returned
+and ``pipeline.ingest.atlas.record`` reads it by the same rules, written again in Python. Tests
+compare the two on every real and on mutated records.
 
 Positions are int64 indexes of the byte window. Every scanning function returns the position after
 what it scanned and a status below.
@@ -33,7 +33,7 @@ from pipeline.model.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE
 # What ``scan_records`` stopped for.
 EMPTY, PARTIAL, BROKEN, STRAY, ODD = 0, 1, 2, 3, 4
 
-# What the results were that were taken; the words are ``record.NOTES``.
+# Notes on accepted results; the words are ``record.NOTES``.
 NOTES = (
     "unanswered",
     "not_sent",
@@ -355,7 +355,7 @@ def scan_records(
     kind,
     counts,
 ):
-    """Scan results of ``text[i:n]`` until something else than a plain one comes.
+    """Scan results of ``text[i:n]`` up to the first that is not plain.
 
     Parameters
     ----------
@@ -371,7 +371,7 @@ def scan_records(
     start, stop : int
         Bounds of what it stopped for.
     status : int
-        EMPTY: the window is used up; PARTIAL: a record goes on beyond it; BROKEN: no JSON from
+        EMPTY: the window is used up; PARTIAL: a record goes on beyond it; BROKEN: not JSON from
         ``stop`` on; STRAY: something that is not an object; ODD: a record to be read in Python.
     """
     scan, count = scans[0], counts[0]

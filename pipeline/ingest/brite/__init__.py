@@ -11,14 +11,14 @@ is any run of columns between blanks:
 What is done with it
     - Node ids may start anywhere from 0 on; nodes come out sorted by id, edges in file order. A
       negative id is rejected: -1 stands for a node without one.
-    - AS -1 is no AS. A node's own AS counts; edges that say another are noted.
+    - AS -1 means no AS. A node's own AS counts; edges that give another one are noted.
     - A file of AS_* nodes only is AS-level (``kind="as"``).
-    - The header's model lines say that the topology was made up and how (``made_by``); hopscope
+    - The header's model lines say that the topology was generated, and how (``made_by``); hopscope
       writes its own command there. A model of a file that BRITE imported says nothing.
     - Edge types do not decide anything: Java labels the seed edges of a router-level file E_AS.
     - A broken row is rejected with its line number, and so are a second node with the same id and
       an edge to a node that is not there. Fewer rows than declared means that the file is cut
-      short; more are read and noted.
+      short; further rows are read and noted.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
     Raises
     ------
     FormatError
-        After the topology was handed out, if the file is cut short; at once if it holds no node.
+        After the topology was yielded, if the file is cut short; at once if it has no node.
     """
     lines = Lines(stream)
     broken = _read_header(lines, report)
@@ -102,7 +102,7 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
 
 
 def _read_header(lines: Lines, report: ReadReport) -> tuple[str, str] | None:
-    """Go to the Nodes: section; what is wrong with the file, if it has none."""
+    """Go to the Nodes: section; returns what is wrong with the file if it has none."""
     models: list[bytes] = []
     for number in range(1, MAX_HEADER_LINES + 1):
         line = lines.next_line()
@@ -125,7 +125,7 @@ def _read_header(lines: Lines, report: ReadReport) -> tuple[str, str] | None:
 
 
 def _made_by(models: list[bytes]) -> str:
-    """How a topology was made, by the model lines of its header; empty where they do not say."""
+    """How a topology was made, by the model lines of its header; empty if they do not say."""
     for line in models:
         if command := _COMMAND.search(line):
             return command.group().decode()
@@ -136,7 +136,7 @@ def _made_by(models: list[bytes]) -> str:
 
 
 def _declared(section: bytes) -> int:
-    """Rows that a section's title promises; -1 if it names no number."""
+    """Number of rows in a section's title; -1 if it has none."""
     match = _COUNT.match(section)
     return int(match.group(1)) if match else -1
 
@@ -198,7 +198,7 @@ def _topology(nodes: RowTable, edges: RowTable, report: ReadReport) -> Topology:
 
 
 def _usable_nodes(nodes: RowTable, report: ReadReport) -> RowTable:
-    """Nodes sorted by id, each id once (the first row that bears it)."""
+    """Nodes sorted by id, each id once (the first row that has it)."""
     asn = nodes.ints("asn")
     wide = (asn < NO_ASN) | (asn > MAX_ASN)
     for name in ("indegree", "outdegree"):

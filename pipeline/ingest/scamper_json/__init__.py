@@ -4,10 +4,10 @@ Sample: data/samples/scamper_json/. Traces are read; records of other types (cyc
 M-Lab's line of metadata are skipped and counted. Rules:
 
 - A hop whose address is ``*`` or empty is not a reply. A hop without ``icmp_type`` is KIND_OTHER:
-  so are answers of TCP and UDP printed.
-- A round-trip time that is negative or beyond 10^9 ms is dropped and noted; its hop stays.
-- A ``start`` that is no ``sec`` and ``usec``, is negative or beyond 2100 is unknown and noted; its
-  trace stays.
+TCP and UDP answers are printed like this.
+- A round-trip time that is negative or beyond 10^9 ms is dropped and noted; its hop is kept.
+- A ``start`` that is not ``sec`` and ``usec``, is negative or beyond 2100 is unknown and noted; its
+trace is kept.
 - M-Lab's archived form, one object with the trace under ``Trace``, is read as that trace.
 - Records may follow one another on a line, as when a file without a last line break was appended.
 - A broken line is rejected alone. In an array, a broken element is rejected alone as long as its
@@ -50,7 +50,7 @@ SKIPPED_TYPES = frozenset((
 # fmt: on
 _TRACE = re.compile(rb'"type"\s*:\s*"trace"')
 _SKIPPED = re.compile(rb'"type"\s*:\s*"(?:' + "|".join(sorted(SKIPPED_TYPES)).encode() + rb')"')
-# RIPE Atlas has pings and more of the same names: each result bears one of these.
+# RIPE Atlas has pings and more of the same names: each of its results has one of these.
 _NOT_OURS = re.compile(rb'"(?:msm_id|prb_id)"\s*:|"type"\s*:\s*"traceroute"')
 _BOM = b"\xef\xbb\xbf"
 
@@ -66,9 +66,9 @@ class _BrokenRecord(Exception):
 
 
 def sniff(head: bytes) -> bool:
-    """Whether the text is JSON by its first character and holds a trace of scamper's.
+    """Whether the text is JSON by its first character and holds a scamper trace.
 
-    Of its other records alone it is taken too, unless another tool's keys are among them.
+    A text with only other scamper records is accepted too, unless it has another tool's keys.
     """
     text = head.removeprefix(_BOM).lstrip()
     if text[:1] not in (b"{", b"["):
@@ -126,7 +126,7 @@ class ScamperJsonDecoder(TraceDecoder):
         return f"line {self._memory['line']}"
 
     def begin(self, window: ByteWindow) -> int:
-        """Behind a byte order mark and the opening bracket of an array, if there are any."""
+        """The position after a byte order mark and an array's opening bracket, if there are any."""
         data, end = window.data, window.end
         at = len(_BOM) if data[: min(3, end)].tobytes() == _BOM else 0
         while at < end and data[at] in b" \t\r\n":
@@ -190,13 +190,13 @@ class ScamperJsonDecoder(TraceDecoder):
     def _read_slowly(self, window: ByteWindow, at: int, columns: TraceColumns) -> Step:
         """Read what begins at ``at`` with a full parser.
 
-        ``More`` of the position behind it, or of ``at`` itself when its end is not here yet.
+        Returns ``More`` with the position after it, or with ``at`` if its end was not read yet.
         """
         data, end, memory, place = window.data, window.end, self._memory, self._place
         in_array = self._in_array
         if in_array and memory["expects_comma"]:
             return Unreadable(place, "the array is broken: no comma after an element")
-        # An element of an array or a record with others behind it on its line ends at its bracket.
+        # An element of an array, or a record followed by others on its line, ends at its bracket.
         limit = end if in_array else find_newline(data, at, end)
         if not in_array and limit == end and not window.final:
             return More(at)
@@ -235,7 +235,7 @@ class ScamperJsonDecoder(TraceDecoder):
 
 
 def take_trace(record: dict[str, Any], columns: TraceColumns) -> None:
-    """Write a parsed trace behind what the columns hold."""
+    """Append a parsed trace to the columns."""
     src = _address(record["src"]) if record.get("src") is not None else (0, 0)
     if record.get("dst") is None:
         raise _BrokenRecord("trace without a destination")
@@ -296,7 +296,7 @@ def _address(value: Any) -> tuple[int, int]:
 
 
 def _start(value: Any) -> float:
-    """Seconds; NaN for what is none. ``count_batch`` judges them, as in all readers."""
+    """Seconds; NaN if it is not a time. ``count_batch`` checks them, as in all readers."""
     if value is None:
         return 0.0
     if not isinstance(value, dict):

@@ -1,8 +1,8 @@
 """Decode scamper's JSON traces in place: compiled, no Python object per record or hop.
 
-Only records that are usual in every respect are taken here; whatever is broken, unusual or of
-another type goes back to the caller as a piece of text (``SLOW``). What both ways accept must give
-the same columns: a test compares them on mutated text.
+Only records that are usual in every respect are decoded here; anything broken, unusual or of
+another type goes back to the caller as a piece of text (``SLOW``). Whatever both parsers accept
+must give the same columns: a test compares them on mutated text.
 """
 # Kernels compare bytes one by one: tuples and generators would cost time here.
 # ruff: noqa: SIM110
@@ -26,7 +26,7 @@ from pipeline.ingest.scamper_json.scan import (
 )
 from pipeline.model.traces import KIND_OTHER
 
-# Why ``decode`` came back.
+# Why ``decode`` returned.
 DONE, NEED, SLOW, END_OF_ARRAY = range(4)
 MEMORY = np.dtype(
     [
@@ -67,7 +67,7 @@ def _is(data, pos, length, word):
 
 @njit(cache=True, nogil=True)
 def _start(data, pos, end, newlines):
-    """Read {"sec":.., "usec":..}: behind its closing bracket, and the seconds."""
+    """Read {"sec":.., "usec":..}: the position after it, and the seconds."""
     if data[pos] != _OPEN_OBJECT:
         return UNSURE, 0.0
     pos += 1
@@ -120,7 +120,7 @@ def _start(data, pos, end, newlines):
 
 @njit(cache=True, nogil=True)
 def _hop(data, pos, end, newlines, columns, reply):
-    """Read one hop object into row ``reply``: behind its bracket, and whether it is a reply.
+    """Read one hop object into row ``reply``: the position after it, and whether it is a reply.
 
     It is not a reply if it has no address.
     """
@@ -204,10 +204,10 @@ def _hop(data, pos, end, newlines, columns, reply):
 
 @njit(cache=True, nogil=True)
 def _record(data, pos, end, newlines, columns):
-    """Read the object at ``pos`` behind what ``columns`` hold, whose counts stay.
+    """Read the object at ``pos`` into the rows after those of ``columns``, whose counts stay.
 
-    Returns the position behind its bracket, what ``n_replies`` becomes, and the number of hops
-    without an address.
+    Returns the position after its bracket, the new ``n_replies``, and the number of hops without an
+    address.
     """
     src_addr, dst_addr, start_s, _, ttl, addr, rtt_ms, kind, counts = columns
     row, first_reply = counts[0].n_traces, counts[0].n_replies

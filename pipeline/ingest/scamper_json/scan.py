@@ -1,12 +1,11 @@
-"""Step through JSON text in a byte array: compiled, strict, and never guessing.
+"""Scan JSON text in a byte array: compiled, strict, and without guessing.
 
-Each function takes a position and returns the position behind what it read, or ``UNSURE`` where the
+Each function takes a position and returns the position after what it read, or ``UNSURE`` if the
 text is broken or merely unusual (escapes, bytes beyond ASCII, exponents, more digits than a double
-holds exactly), or ``MORE`` where the filled part of the array ends first. Whoever calls gives an
-unsure text to a full parser, so what is accepted here must mean the same there.
+holds exactly), or ``MORE`` if the filled part of the array ends first. The caller gives an unsure
+text to a full parser, so whatever is accepted here must mean the same there.
 
-``newlines`` says whether a line break may stand between tokens; where a record is a line, it may
-not.
+``newlines`` says whether line breaks may occur between tokens; if a record is a line, they may not.
 """
 # Kernels compare bytes one by one: tuples and generators would cost time here.
 # ruff: noqa: SIM109
@@ -28,7 +27,7 @@ _TRUE, _FALSE, _NULL = (np.frombuffer(word, np.uint8) for word in (b"true", b"fa
 
 @njit(cache=True, nogil=True)
 def skip_space(data, pos, end, newlines):
-    """Behind blanks and tabs, and line breaks where allowed; may be ``end``."""
+    """The position after blanks and tabs, and line breaks if allowed; may be ``end``."""
     while pos < end:
         byte = data[pos]
         if byte > 32 or not (byte == 32 or byte == 9 or byte == 13 or (newlines and byte == 10)):
@@ -39,7 +38,7 @@ def skip_space(data, pos, end, newlines):
 
 @njit(cache=True, nogil=True)
 def skip_string(data, pos, end):
-    """Behind the closing quote of a plain ASCII string; ``pos`` is behind the opening one."""
+    """The position after a plain ASCII string and its quote; ``pos`` is after the opening quote."""
     while pos < end:
         byte = data[pos]
         if byte == _QUOTE:
@@ -52,7 +51,7 @@ def skip_string(data, pos, end):
 
 @njit(cache=True, nogil=True)
 def skip_number(data, pos, end):
-    """Behind a number without an exponent and of at most 18 digits."""
+    """The position after a number without an exponent and of at most 18 digits."""
     if pos < end and data[pos] == _MINUS:
         pos += 1
     first = pos
@@ -90,7 +89,7 @@ def _skip_word(data, pos, end, word):
 
 @njit(cache=True, nogil=True)
 def to_value(data, pos, end, newlines):
-    """From behind a key's closing quote over the colon to the first byte of its value."""
+    """The first byte of a key's value; ``pos`` is after the closing quote of the key."""
     pos = skip_space(data, pos, end, newlines)
     if pos >= end:
         return MORE
@@ -102,7 +101,7 @@ def to_value(data, pos, end, newlines):
 
 @njit(cache=True, nogil=True)
 def skip_value(data, pos, end, newlines):
-    """Behind any value, nested ones too."""
+    """The position after any value, nested ones too."""
     depth = 0
     is_object = np.int64(0)  # bit d: what was opened at depth d is an object
     while True:
@@ -177,7 +176,7 @@ def _skip_key(data, pos, end, newlines):
 
 @njit(cache=True, nogil=True)
 def read_int(data, pos, end):
-    """A number of at most 10 digits and no sign: behind it, and what it is (int64)."""
+    """A number of at most 10 digits, no sign: the position after it, and its value (int64)."""
     first = pos
     value = np.int64(0)
     while pos < end and _ZERO <= data[pos] <= _NINE:
@@ -196,7 +195,7 @@ def read_int(data, pos, end):
 
 @njit(cache=True, nogil=True)
 def read_decimal(data, pos, end):
-    """A number without sign and exponent and of at most 15 digits: behind it, and what it is.
+    """A number of at most 15 digits without sign or exponent: the position after it, and its value.
 
     Such a number divided by its power of ten is the double nearest to the text.
     """
@@ -230,7 +229,7 @@ def read_decimal(data, pos, end):
 
 @njit(cache=True, nogil=True)
 def _read_v4(data, pos, stop):
-    """The 32 bits of dotted decimal text that fills [pos, stop); -1 if it is none."""
+    """The 32 bits of the dotted decimal text in [pos, stop); -1 if it is not one."""
     number = np.int64(0)
     for part in range(4):
         if part:
@@ -277,7 +276,7 @@ def _store_v6(groups, n_groups, gap, out, row):
 
 @njit(cache=True, nogil=True)
 def read_address(data, pos, stop, out, row):
-    """Write the address whose text fills [pos, stop) to out[row]; False if it is none, or unsure.
+    """Write the address of the text in [pos, stop) to out[row]; False if it is not one, or unsure.
 
     out : (n, 2) uint64, see ``pipeline.model.addresses``.
     """
@@ -340,10 +339,10 @@ def read_address(data, pos, stop, out, row):
 
 @njit(cache=True, nogil=True)
 def find_close(data, pos, end):
-    """Behind the bracket that closes the one at ``pos``, whatever stands between; MORE if none.
+    """The position after the bracket that closes the one at ``pos``; MORE if it is not there.
 
-    Knows strings and their escapes, and nothing else of JSON: for finding how far a broken or
-    unusual record reaches.
+    Knows only strings and their escapes of JSON's grammar: it finds the end of a broken or unusual
+    record.
     """
     depth = 0
     in_string = False

@@ -99,7 +99,7 @@ def _v6(text, start, stop, out, row):
         return True
     if groups + head > 7:
         return False
-    # The head stands in the upper groups: shift it up by whole groups.
+    # The head is in the upper groups: shift it up by whole groups.
     for _ in range(8 - head):
         head_high = (head_high << _U16) | (head_low >> _U48)
         head_low = head_low << _U16
@@ -110,7 +110,7 @@ def _v6(text, start, stop, out, row):
 
 @njit(cache=True, nogil=True)
 def scan_addr(text, start, stop, out, row):
-    """Write the address in ``text[start:stop]`` to ``out[row]``; False if it is no plain one."""
+    """Write the address in ``text[start:stop]`` to ``out[row]``; False if it is not a plain one."""
     for i in range(start, min(start + 5, stop)):
         if text[i] == 58:
             return _v6(text, start, stop, out, row)

@@ -75,8 +75,8 @@ def scan_int(text, start, stop):
 def scan_float(text, start, stop):
     """Decimal number in ``text[start:stop]``: (float64 value, PARSED, NO_NUMBER or UNSURE).
 
-    UNSURE: more than 18 digits, an exponent beyond 10**22, or no plain number; the caller asks
-    Python's ``float`` then.
+    UNSURE: more than 18 digits, an exponent beyond 10**22, or not a plain number; the caller then
+    asks Python's ``float``.
     """
     i = start
     negative = False

@@ -16,16 +16,16 @@ MAX_HEADER_LINES = 1000  # that readers look at
 class Lines:
     """A stream cut into blocks of whole lines, with a count of lines.
 
-    ``error`` keeps what the stream itself raised (a cut-short .gz); lines before it are handed
-    out first. ``section`` is the title line of the section that comes next.
+    ``error`` keeps what the stream itself raised (a cut-short .gz); lines before it are returned
+    first. ``section`` is the title line of the section that comes next.
     """
 
     def __init__(self, stream: BinaryIO):
-        self.number = 0  # lines handed out
+        self.number = 0  # lines returned
         self.section = b""
         self.error: FormatError | None = None
         self.buffer = np.empty(0, np.uint8)
-        self.start = 0  # of what is not handed out yet
+        self.start = 0  # of what is not returned yet
         self.stop = 0  # end of whole lines in the buffer
         self.unterminated = False  # the last line of the file has no newline
         self._stream = stream
@@ -47,7 +47,7 @@ class Lines:
             cut = block.rfind(b"\n") + 1
             if not block:
                 self._at_end = True
-                # What a broken stream left of its last line is not trusted.
+                # The rest of the last line of a broken stream is not trusted.
                 whole, self._rest = (b"".join(pieces) if self.error is None else b""), b""
                 self.unterminated = bool(whole)
             elif cut:

@@ -5,10 +5,10 @@ data/samples/warts/. Rules:
 
 - An address of 4 bytes is IPv4; ``::ffff:a.b.c.d`` of 16 bytes is the same address.
 - A reply of TCP or UDP is KIND_OTHER; one whose ICMP type is not recorded is KIND_UNKNOWN.
-- A record that cannot be decoded is rejected; reading goes on where its length says, or, when that
-  leads to no record, at the next place where a record begins and leads to another.
+- A record that cannot be decoded is rejected; reading continues where its length points, or, if no
+record is there, at the next place where a record begins and leads to another.
 - A start beyond 2100 is unknown and noted.
-- A wrong length of a trace that is whole otherwise costs nothing but itself: the trace is kept.
+- If only the length of a trace is wrong, the trace is kept.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ TYPE_NAMES = {
 
 
 def sniff(head: bytes) -> bool:
-    """Whether a record begins here, or, should the first be damaged, two in a row further on."""
+    """Whether a record begins here, or, if the first is damaged, two in a row further on."""
     data = np.frombuffer(head, np.uint8)
     if len(head) >= wire.HEADER_BYTES and head[:3] == b"\x12\x05\x00":
         length = int.from_bytes(head[4:8], "big")
@@ -127,9 +127,9 @@ class WartsDecoder(TraceDecoder):
             at = behind
 
     def _broken(self, window: ByteWindow, at: int, code: int) -> Broken:
-        """What becomes of bytes at which the kernel stopped with CUT, LOST or BROKEN."""
+        """Handle the bytes at which the kernel stopped with CUT, LOST or BROKEN."""
         place, body = _place(window, at), at + wire.HEADER_BYTES
-        if code == wire.CUT:  # it claims more than there is: a wrong length, or a cut file
+        if code == wire.CUT:  # it claims more bytes than there are: a wrong length, or a cut file
             reason = wire.REASONS[wire.BAD_LENGTH]
             last = "cut short in a record"
             return Broken(body, place, reason, is_lost=True, if_last=last, is_cut=True)
@@ -160,9 +160,9 @@ class WartsDecoder(TraceDecoder):
         return fault
 
     def _number_address(self, window: ByteWindow, at: int) -> tuple[int, str, str]:
-        """Take in an address record: a number modulo 255, a type and the bytes.
+        """Read an address record: a number modulo 255, a type and the bytes.
 
-        Returns the position behind it, and what is wrong with it, if anything.
+        Returns the position after it, and what is wrong with it, if anything.
         """
         data = window.data
         body = at + wire.HEADER_BYTES

@@ -4,8 +4,8 @@ Layout of what is read, big-endian throughout:
 
 - record: magic 0x1205, type (2 bytes), length of the rest (4);
 - parameters: flag bytes of 7 flags each, bit 7 says that another follows; if the first is not 0,
-  the length of all values (2), then the values by ascending flag. What a later version appended
-  lies behind the flags known here and is skipped by this length;
+  the length of all values (2), then the values by ascending flag. Values that a later version
+  appended come after the flags known here and are skipped by this length;
 - trace: parameters, number of replies (2), parameters of each, then attachments until an empty one:
   kind (4 bits) and length (12 bits). Attachments (path MTU, last ditch, doubletree) are left out;
 - address in a record: length (1), type (1), bytes; length 0: number (4) of an address that this
@@ -30,7 +30,7 @@ MAX_TYPE = 255
 MIN_TRACE_BYTES, MIN_REPLY_BYTES = 12, 7
 MIN_ADDRESS_BYTES = 6  # in a record: length, type, four bytes
 
-# Why ``decode`` came back.
+# Why ``decode`` returned.
 DONE, NEED, CUT, LOST, BROKEN, ADDRESS = range(6)
 
 # Why a record was refused; positions in ``REASONS``.
@@ -66,7 +66,7 @@ REPLY_VALUES = np.array([
 # fmt: on
 SOURCE_NUMBER, DESTINATION_NUMBER, START, SOURCE, DESTINATION = 3, 4, 5, 26, 27
 REPLY_NUMBER, REPLY_TTL, REPLY_FLAGS, REPLY_RTT, REPLY_ICMP, REPLY_ADDR = 1, 2, 4, 6, 7, 18
-FLAG_TCP, FLAG_UDP = 0x20, 0x40  # the reply was no ICMP message
+FLAG_TCP, FLAG_UDP = 0x20, 0x40  # the reply was not an ICMP message
 
 MEMORY = np.dtype(
     [
@@ -91,7 +91,7 @@ def _u32(data, pos):
 
 @njit(cache=True, nogil=True)
 def parse_address(data, pos, length, kind, out, row):
-    """Write an address of ``length`` bytes into out[row]; False if it is none of ours."""
+    """Write an address of ``length`` bytes into out[row]; False if its type is unknown."""
     if kind == 1 and length == 4:
         out[row, 0] = np.uint64(0)
         out[row, 1] = np.uint64(0xFFFF00000000) | np.uint64(_u32(data, pos))
@@ -108,9 +108,9 @@ def parse_address(data, pos, length, kind, out, row):
 
 @njit(cache=True, nogil=True)
 def _record_address(data, pos, end, table, memory):
-    """Step over an address value; memory.addr becomes its row in the record's table.
+    """Skip an address value; memory.addr becomes its row in the record's table.
 
-    Returns the position behind it, or -1 with the reason in memory.
+    Returns the position after it, or -1 with the reason in memory.
     """
     if pos >= end:
         memory.reason = BAD_PARAMS
@@ -143,7 +143,7 @@ def _parameters(data, pos, end, sizes, places, table, memory):
     """Find the values of one parameter block.
 
     places[flag] becomes the position of the flag's value, of an address its row in ``table``, and
-    -1 where the flag is unset. Returns the position behind the block, or -1 with the reason.
+    -1 where the flag is unset. Returns the position after the block, or -1 with the reason.
     """
     n_known = len(sizes)
     for flag in range(n_known):
@@ -197,7 +197,7 @@ def _parameters(data, pos, end, sizes, places, table, memory):
 def _known_address(data, places, number_flag, addr_flag, table, numbered, n_numbered, out, row):
     """Copy the address that a block gives, in itself or by number, to out[row].
 
-    Returns 1 when there is one, 0 when there is none, -1 when the number is of no record.
+    Returns 1 when there is one, 0 when there is none, -1 if no record has that number.
     """
     if places[addr_flag] >= 0:
         out[row, 0] = table[places[addr_flag], 0]
@@ -215,9 +215,9 @@ def _known_address(data, places, number_flag, addr_flag, table, numbered, n_numb
 
 @njit(cache=True, nogil=True)
 def _trace(data, pos, end, columns, table, numbered, n_numbered, places, memory):
-    """Decode the body of a trace record in [pos, end) behind what ``columns`` hold.
+    """Decode the body of a trace record in [pos, end) into the rows after those of ``columns``.
 
-    Returns the position behind its end mark, or -1 with the reason in memory.
+    Returns the position after its end mark, or -1 with the reason in memory.
     """
     src_addr, dst_addr, start_s, reply_ptr, ttl, addr, rtt_ms, kind, counts = columns
     count = counts[0]
@@ -333,7 +333,7 @@ def decode(data, pos, end, final, columns, table, numbered, n_numbered, n_skippe
     int
         DONE: all read, the stream has ended. NEED: more bytes from its ``pos`` on. CUT: the last
         record, at ``pos``, is longer than the stream. LOST: no header at ``pos``.
-        BROKEN: the record there is refused. ADDRESS: an address record stands there.
+        BROKEN: the record there is refused. ADDRESS: an address record is there.
     """
     memory, places = memories[0], np.empty(40, np.int64)
     while True:
@@ -361,7 +361,7 @@ def decode(data, pos, end, final, columns, table, numbered, n_numbered, n_skippe
             )
             if behind < 0:
                 return BROKEN
-            # A wrong length must not swallow the records behind this one.
+            # A wrong length must not swallow the records after this one.
             pos = next_pos if fits else behind
         elif not fits:
             memory.reason = BAD_LENGTH
