@@ -5,7 +5,7 @@ can write to Prefect's API can start programs here, and a browser lets every web
 to 127.0.0.1; so it refuses
 
 1. a request for another host than 127.0.0.1 or localhost: a site whose name was made to resolve to
-127.0.0.1 (DNS rebinding) sends its own name;
+   127.0.0.1 (DNS rebinding) sends its own name;
 2. a request from a page of another origin: browsers say which in ``Origin`` with every POST and
    every websocket, programs send none.
 

@@ -7,7 +7,7 @@ What happens to a node and a link
 - A link from a node to itself is dropped and counted. A link with an end in no AS is counted.
 - A link between two ASes is kept apart (``border_*``), once, lower asn first.
 - A link within an AS becomes two arcs. Of parallel links the lightest is kept, the first of equal
-ones, with its own columns (``pipeline.graphs.adjacency``); the others are counted.
+  ones, with its own columns (``pipeline.graphs.adjacency``); the others are counted.
 - ``graph_hash`` covers indptr and indices alone, so a night in which only RTTs changed keeps it.
 """
 

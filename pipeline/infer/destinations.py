@@ -9,7 +9,7 @@ The destination's own final reply is not a router unless the destination also an
    ``p, end``, another ``p, x, other end``, with x the reply of the router of the first end (or x
    is that end itself): a *passage*; or
 3. another interface of its alias set is a router's by 1 or 2. That does not make a vantage a
-router.
+   router.
 
 The second rule finds links that no trace crosses on its way to anywhere else, where router
 interfaces were traced to. A host right behind its gateway is taken for a router by this rule if

@@ -16,7 +16,7 @@ What is done with it
     - Directed edges are used as undirected, which is noted where the comments say so. Loops,
       parallel edges and edges given in both directions are kept here: ``build`` counts them.
     - Counts in the comments are compared with what is there and a difference is noted; it is not an
-    error, since published counts differ in what they count.
+      error, since published counts differ in what they count.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ A hop is one address at one TTL. For each trace, in the order of TTLs:
    (``repeated_addresses``). The link to what follows starts at the last of them.
 3. **An address seen again later**: a loop. The trace ends before that hop (``loops``).
 4. **The destination's own final reply**: marked, not dropped. While nothing else answers, repeats
-of it count as that one reply, however many and after whatever gap (``repeated_addresses``). The
+   of it count as that one reply, however many and after whatever gap (``repeated_addresses``). The
    address is a router only if it also answered as one somewhere in the whole data: with
    time-exceeded, on a trace to another destination, or before the end of a trace to itself
    (``destinations`` has the rest of this rule). ``destination_replies`` counts them.

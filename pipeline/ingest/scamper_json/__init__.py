@@ -4,10 +4,10 @@ Sample: data/samples/scamper_json/. Traces are read; records of other types (cyc
 M-Lab's line of metadata are skipped and counted. Rules:
 
 - A hop whose address is ``*`` or empty is not a reply. A hop without ``icmp_type`` is KIND_OTHER:
-TCP and UDP answers are printed like this.
+  TCP and UDP answers are printed like this.
 - A round-trip time that is negative or beyond 10^9 ms is dropped and noted; its hop is kept.
 - A ``start`` that is not ``sec`` and ``usec``, is negative or beyond 2100 is unknown and noted; its
-trace is kept.
+  trace is kept.
 - M-Lab's archived form, one object with the trace under ``Trace``, is read as that trace.
 - Records may follow one another on a line, as when a file without a last line break was appended.
 - A broken line is rejected alone. In an array, a broken element is rejected alone as long as its

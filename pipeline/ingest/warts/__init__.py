@@ -6,7 +6,7 @@ data/samples/warts/. Rules:
 - An address of 4 bytes is IPv4; ``::ffff:a.b.c.d`` of 16 bytes is the same address.
 - A reply of TCP or UDP is KIND_OTHER; one whose ICMP type is not recorded is KIND_UNKNOWN.
 - A record that cannot be decoded is rejected; reading continues where its length points, or, if no
-record is there, at the next place where a record begins and leads to another.
+  record is there, at the next place where a record begins and leads to another.
 - A start beyond 2100 is unknown and noted.
 - If only the length of a trace is wrong, the trace is kept.
 """
