@@ -45,12 +45,12 @@ class Option:
     metavar : str or None
         Stands for the value in help; None: the field's choices, else the command line's own.
     unit : str
-        Of a number: what it counts.
+        What a number counts.
     word : str
         Long name on the command line, without dashes.
     choices : tuple of str, or callable
-        Words that it takes; those of a ``Literal`` field are known without. A callable gives them
-        where to import them costs time.
+        Words that it takes; those of a ``Literal`` field are known without. A callable returns them
+        if importing them costs time.
     parser : callable or None
         Value as given (text, or JSON) -> value of the field, in place of what the type says;
         raises ValueError with what it takes.
@@ -63,7 +63,7 @@ class Option:
     unset : str
         The word that stands for None.
     is_argument : bool
-        Has no name on the command line, but a place.
+        Has no name on the command line, only a position.
     is_parameter : bool
         Has its own parameter in flow runs; others go into ``options``.
     show_variable, show_default : bool
@@ -231,7 +231,7 @@ def option(
     """A field of a config that users can set; what is left out follows from the field.
 
     Parameters as in ``Option``. The variable of a field ``as_names`` is ``HOPSCOPE_AS_NAMES``
-    unless another is named, its word ``as-names``.
+    unless another is given; its word is ``as-names``.
     """
     given = {name: value for name, value in locals().items() if name != "default"}
     return field(
@@ -256,7 +256,7 @@ def options_of(config: type) -> tuple[Option, ...]:
 
 
 def _bound(said: Option, name: str, hint: Any, default: Any) -> Option:
-    """An option with all that its field says."""
+    """An option, completed from its field."""
     kind, is_list, choices = _kind(hint)
     return replace(
         said,
@@ -285,8 +285,8 @@ def _kind(hint: Any) -> tuple[type, bool, tuple[str, ...]]:
 def merged(*configs: type) -> tuple[Option, ...]:
     """The options of several configs as those of one command.
 
-    What stands before an option that both have comes before it, that of the first config first.
-    A word that the first has is not another field's of the second.
+    Options before one that both have come before it, those of the first config first. No word of
+    the first may belong to another field of the second.
     """
     options: list[Option] = []
     for config in configs:

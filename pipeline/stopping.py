@@ -1,4 +1,4 @@
-"""Ends of a process: by Ctrl-C, SIGTERM or SIGHUP, or with the process that started it."""
+"""How a process ends: by Ctrl-C, SIGTERM or SIGHUP, or with the process that started it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
 class Stopped(KeyboardInterrupt):
-    """A KeyboardInterrupt by another name.
+    """A KeyboardInterrupt under another name.
 
     CPython kills its process by SIGINT at the very end, whatever exit status was requested, if a
     plain KeyboardInterrupt ever left an ``exec`` of text (dataclasses and other modules that are
@@ -64,9 +64,9 @@ def stop_on_signals() -> Iterator[Stopping]:
 
 @contextlib.contextmanager
 def signals_later() -> Iterator[None]:
-    """Answer signals when this context ends: what is half started cannot be closed cleanly.
+    """React to signals when this context ends: something half started cannot be closed cleanly.
 
-    Processes that are started here answer signals as always. Only the main thread gets signals;
+    Processes that are started here react to signals as usual. Only the main thread gets signals;
     in others this does nothing.
     """
     if threading.current_thread() is not threading.main_thread():
@@ -102,7 +102,7 @@ def end_with_parent(parent: int, request: int = signal.SIGTERM) -> bool:
     Returns
     -------
     bool
-        False if the parent was gone before: nothing will come.
+        False if the parent was gone before: no signal will come.
     """
     if sys.platform != "linux":
         return True

@@ -122,7 +122,7 @@ def generate(given: Given) -> None:
     """Make a synthetic topology: a BRITE file (--out) or a snapshot (--store)."""
     config = replace(given.config(GenerateConfig), said=given.said)
     if config.out is not None and "store" not in given.said:
-        config = replace(config, store=None)  # a variable is for the other commands too
+        config = replace(config, store=None)  # the variable is meant for other commands
     with _display() as progress:
         with progress.preparing():
             from pipeline.stages.generate import generate_topology
@@ -192,7 +192,7 @@ def _analyze(config: AnalyzeConfig):
 
 
 def _with_hint(message: str) -> str:
-    """A message of the parser, which may end in a full stop or a question mark, and a hint."""
+    """A message of the parser, which may end with a full stop or a question mark, and a hint."""
     if message.endswith("?"):
         return f"{message} See --help"
     return f"{message.removesuffix('.')}; see --help"

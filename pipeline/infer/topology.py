@@ -1,8 +1,8 @@
 """Observations to a topology: routers, links, weights, the AS of each router, ingresses.
 
-Every result depends on the traces alone, not on their order, on the files that they stood in or
-on the number of workers: counts and medians do not care for order, and whatever is decided one
-after another is decided in the order of addresses.
+Every result depends on the traces alone, not on their order, on the files that they were in or on
+the number of workers: counts and medians do not depend on order, and decisions that do are taken in
+the order of addresses.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def _make_routers(addrs: np.ndarray, aliases: AliasTable | None) -> _Routers:
 
 
 def _most_common(node_of: np.ndarray, asn: np.ndarray, n_nodes: int) -> np.ndarray:
-    """AS that most mapped interfaces of each node have; of equals the smallest number."""
+    """AS that most mapped interfaces of each node have; the smallest number of equal ones."""
     mapped = np.flatnonzero(asn != NO_ASN)
     order = mapped[np.lexsort((asn[mapped], node_of[mapped]))]
     node, value = node_of[order], asn[order]

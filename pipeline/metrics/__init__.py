@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 else:
     WidthMetric = str
 
-EVERY_NODE = -1  # searches of a metric that sweeps from every node
+EVERY_NODE = -1  # value of ``searches`` of a metric that sweeps from every node
 
 
 @dataclass(frozen=True)
@@ -39,24 +39,24 @@ class Metric:
         Kind of the tasks that answer it: ``search`` (from every ingress), ``widths`` and
         ``weighted`` (several metrics in one task), or, with a kernel, one of its own.
     columns : tuple of Column
-        Its results. Of its own kernel: flat ones of ``ases``. The first is the value itself:
-        where it is NaN all of them are null.
+        Its results. With a kernel of its own: flat columns of ``ases``. The first is the value
+        itself: if it is NaN, all are null.
     section : str
         Template that shows it on the page of an AS, in ``report/templates``.
     asks : str
-        Its name in tasks, if that is not ``name``.
+        Its name in tasks, if different from ``name``.
     kernel : str
         ``module:function`` of its own kernel: (Shard) -> object with an array for each
-        column, on the host, one row per graph. Empty: the task knows.
+        column, on the host, one row per graph. Empty: the task computes it.
     searches : int
-        What an answer costs, in searches of its graph, about: for order, packs and deadlines
-        only. EVERY_NODE: a sweep from each node of a graph, or from a sample of a large one.
+        Approximate cost of an answer, in searches of its graph: only for order, packs and
+        deadlines. EVERY_NODE: a sweep from each node of a graph, or from a sample of a large one.
     compiles : tuple of str
         What is compiled before workers start: kinds of ``kernels.host.Work``.
     cheaper : str
         What makes a long task of it cheaper.
     in_all : bool
-        Whether ``all`` stands for it too.
+        Whether ``all`` includes it.
     implies : tuple of str
         Of WIDTH_METRICS: what else its answer gives, in the same unit.
     """
@@ -114,7 +114,7 @@ def _weighted(metric: Metric) -> Metric:
         question=f"{metric.question.removesuffix('?')}, by weight of links?",
         task="weighted",
         columns=tuple(c for c in COLUMNS_BY_TASK["weighted"] if c.name in names),
-        compiles=("widths", "weights"),  # bounds are as by hops
+        compiles=("widths", "weights"),  # bounds as in hops
         cheaper="--max-searches N ends with bounds, fewer weighted --metrics need fewer searches",
         in_all=False,
     )
@@ -218,7 +218,7 @@ def names_for_all() -> tuple[str, ...]:
 
 
 def names_for_help() -> str:
-    """What users can name, in one line; a question by weight stands with the same one in hops."""
+    """What users can name, in one line; a question by weight is next to the same one in hops."""
     plain = [name for name in METRICS if not name.startswith(WEIGHTED)]
     in_both = [name for name in plain if WEIGHTED + name in METRICS]
     others = [name for name in plain if name not in in_both]

@@ -23,9 +23,9 @@ class Column:
     unit : str
         Of its values; empty where they are names, flags or shares.
     means : str
-        For readers; {noun} and {nouns} stand for what a node is called.
+        Text for readers; {noun} and {nouns} stand for what a node is called.
     table : str
-        Of which table: ``ases.parquet``, ``nodes/<asn>.parquet``, ``ingresses.parquet``.
+        The table: ``ases.parquet``, ``nodes/<asn>.parquet``, ``ingresses.parquet``.
     source : str
         What a metric's own kernel calls it; empty: ``name``.
     label, title : str

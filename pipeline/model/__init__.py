@@ -1,1 +1,1 @@
-"""The nouns that stages hand to one another: plain columns on numpy."""
+"""The types that stages exchange: plain NumPy columns."""

@@ -2,7 +2,7 @@
 
 An address column has shape (n, 2), dtype uint64: the high and the low half of the 128-bit address
 as numbers, so that comparing (high, low) compares addresses. IPv4 is stored mapped
-(``::ffff:a.b.c.d``): high 0, low ``0xffff_aabbccdd``. Text exists at the edges only.
+(``::ffff:a.b.c.d``): high 0, low ``0xffff_aabbccdd``. Text is used only for input and output.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ V4_PREFIX = np.uint64(0xFFFF_0000_0000)  # the low word of ::ffff:0.0.0.0
 
 
 def parse_addr(text: str) -> tuple[int, int]:
-    """High and low word of one address; raises ValueError if the text is none."""
+    """High and low word of one address; raises ValueError if the text is not an address."""
     addr = ipaddress.ip_address(text)
     number = int(addr) | int(V4_PREFIX) if addr.version == 4 else int(addr)
     return number >> 64, number & 0xFFFF_FFFF_FFFF_FFFF

@@ -1,6 +1,4 @@
-"""Words and numbers that users give and that more than one module knows: choices, names of
-snapshots, AS numbers.
-"""
+"""Words and numbers from users that several modules need: choices, snapshot names, AS numbers."""
 
 from __future__ import annotations
 

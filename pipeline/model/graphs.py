@@ -21,7 +21,7 @@ class GraphSet:
     arc_ptr : (n_ases + 1,) int64
         Arcs of AS row i are arc_ptr[i]:arc_ptr[i + 1].
     degree : (n_nodes,) int32
-        Arcs out of each node; the cumulated sum within an AS is its ``indptr``.
+        Arcs out of each node; the cumulative sum within an AS is its ``indptr``.
     indices : (n_arcs,) int32
         Local node ids, ascending within a node; each link twice, no loops, no duplicates.
     weights : (n_arcs,) float32 or None

@@ -10,7 +10,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class MappedShare:
-    """Distinct responding addresses by what is known of their AS, before any election.
+    """Distinct addresses that answered, by what is known of their AS before any election.
 
     Attributes
     ----------
@@ -47,6 +47,6 @@ def mapped_text(n_addrs: int, n_mapped: int) -> str:
 
 
 def mapped_of(counts: Mapping[str, Any]) -> str:
-    """The same by the counts of a manifest; empty where there were no traces, or it is older."""
+    """The same from the counts of a manifest; empty without traces, or if the manifest is older."""
     n_addrs = counts.get("n_addrs")
     return mapped_text(n_addrs, counts.get("n_addrs_mapped", 0)) if n_addrs else ""

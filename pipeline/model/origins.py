@@ -16,8 +16,8 @@ import numpy as np
 
 from pipeline.model.words import number
 
-# What files hold by their format, for manifests of earlier versions, which do not say it: a new
-# format does not belong here.
+# What files hold by their format, for manifests of earlier versions, which do not say so: new
+# formats do not belong here.
 _HELD_BEFORE = {"brite": "topology", "snap": "topology"} | dict.fromkeys(
     ("pfx2as", "as-names", "itdk-nodes", "", None), "table"
 )

@@ -1,8 +1,8 @@
-"""Random 64-bit words, mostly inside compiled code: the same on every machine and in every version.
+"""Random 64-bit words, mostly for compiled code: the same on every machine and in every version.
 
 SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014). A
-stream is one uint64 in an array of length 1; streams of different keys are independent. Any word
-of a stream can be had by its number as well, so that threads need not take turns.
+stream is one uint64 in an array of length 1; streams of different keys are independent. Any word of
+a stream can also be computed from its number, so that threads need not take turns.
 """
 
 from __future__ import annotations

@@ -17,13 +17,13 @@ FileStatus = Literal["ok", "partial", "rejected"]
 
 
 def printable_path(path: object) -> str:
-    """A path as text that any file or page can hold; bytes that are no UTF-8 become ``\\xff``."""
+    """A path as text that any file or page can hold; bytes that are not UTF-8 become ``\\xff``."""
     return os.fsencode(str(path)).decode("utf-8", "backslashreplace")
 
 
 @dataclass(frozen=True)
 class Reject:
-    """One broken record: where it stands and what is wrong with it."""
+    """One broken record: its place and what is wrong with it."""
 
     place: str  # ``line 17``, ``byte 4096``
     reason: str  # a fixed phrase, so that it can be counted

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 FIRST_ASN = 1  # of the ASes that are made; the others follow
 SMALLEST = 20  # routers; default of the smallest AS
-MAX_INGRESSES = 2000  # default of the most that an AS has
+MAX_INGRESSES = 2000  # default of the maximum per AS
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Parameters:
     smallest, largest : int, int or None
         Routers of the smallest and the largest AS of an Internet; see ``as_sizes``.
     max_ingresses : int
-        The most that an AS of an Internet has.
+        Maximum number of ingresses per AS of an Internet.
     n_rows : int or None
         Of a grid; None: the number that makes it most nearly square.
     cut : float

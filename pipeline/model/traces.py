@@ -1,6 +1,6 @@
 """Traceroutes as columns: what every reader of traces yields.
 
-There is no Python object for a trace, a hop or a reply. A reply is a row; an unanswered probe is
+There is no Python object for a trace, a hop or a reply. A reply is a row; an unanswered probe has
 no row, so an unanswered hop is a gap in ``ttl``.
 """
 

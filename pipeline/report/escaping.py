@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterable
 
 # C0 and C1 controls and halves of surrogate pairs are invisible at best and unencodable at worst;
-# marks that turn the direction of what follows make a name read as another one.
+# marks that change the direction of what follows can make a name look like another one.
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
@@ -27,7 +27,7 @@ def printables(texts: Iterable[str | None]) -> list[str]:
 
 
 def script_json(value: object) -> str:
-    """JSON that can stand inside a script, and inside a ``<script>`` element of a page.
+    """JSON for use in a script, also in a ``<script>`` element of a page.
 
     Everything outside ASCII is escaped (U+2028 ends a line of old scripts), and so are ``<``,
     ``>`` and ``&``, so that no text can close the element.

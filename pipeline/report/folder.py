@@ -1,4 +1,4 @@
-"""Which folder a report may replace: none, an empty one, or an earlier report of ours."""
+"""Which folder a report may replace: a missing or empty one, or an earlier report of ours."""
 
 from __future__ import annotations
 
@@ -32,8 +32,7 @@ def earlier_report(folder: Path) -> dict | None:
     Raises
     ------
     UsageError
-        If there is anything else than a report of this snapshot that hopscope wrote: it would
-        be lost.
+        If there is anything but a report of this snapshot by hopscope: it would be lost.
     """
     if folder.is_symlink():
         raise _refusal(folder, "is a link, and a report can replace only folders")
@@ -58,9 +57,9 @@ def earlier_report(folder: Path) -> dict | None:
 
 @contextlib.contextmanager
 def report_turn(out: Path) -> Iterator[None]:
-    """Wait until it is this process's turn to add to reports in a folder: of two runs none is lost.
+    """Wait for this process's turn to add to reports in a folder, so that no results are lost.
 
-    The folder is made where it is missing. Where the file system has no locks nobody waits.
+    The folder is made if it is missing. If the file system has no locks, nobody waits.
 
     Raises
     ------

@@ -1,7 +1,7 @@
 """Two runs on one version of a snapshot as one measurement: the later one wins, nothing is lost.
 
 Both describe the same graphs, so they agree on what both know; if one knows more (all
-eccentricities, exact widths), that is kept, and bounds are the tighter of both.
+eccentricities, exact widths), that is kept, and the tighter of both bounds.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def merge(snapshot, before: Measurement, after: Measurement) -> Measurement:
     -------
     Measurement
         ``n_tasks``, ``n_retries``, ``wall_s`` and ``device`` of an AS are those of the last run
-        that was asked about it; so are ``cluster`` and ``busy_share`` of all. An AS has failed
+        that measured it; ``cluster`` and ``busy_share`` are those of the last run. An AS has failed
         as long as something that failed is still missing.
     """
     rows = np.union1d(before.rows, after.rows).astype(np.int64)
@@ -189,7 +189,7 @@ def _tasks(snapshot, before: Measurement, after: Measurement) -> dict[str, list]
         of_kind = set(asked) <= set(asked_again.get(task, ()))
         again = [row for row in after.rows.tolist() if of_kind and row not in after.failed]
         kept = np.setdiff1d(before.rows, again).tolist()
-        # A graph that several ASes have was searched under one of them.
+        # A graph that several ASes share was searched under one of them.
         replaced[task] = {hashes[row] for row in again} - {hashes[row] for row in kept}
     asn = np.asarray(snapshot.asn)
     old = before.tasks

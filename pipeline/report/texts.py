@@ -34,13 +34,13 @@ def utc(seconds: float) -> str:
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
-SMALL = 0.01  # of weights, what is less is shown with three digits that count
+SMALL = 0.01  # of weights; smaller ones are shown with three significant digits
 
 
 def rounded(value: float, key: str) -> float:
     """The number that a figure shows: rounded once, from the full value.
 
-    The script of the index is given this one, so that what it writes is what pages write.
+    The script of the index gets this number, so that the index and the pages show the same.
     """
     if _is_small(value, key):
         return float(f"{value:.3g}")

@@ -1,6 +1,6 @@
 """The report of a run as a folder that is published as a whole.
 
-Everything is written into a folder beside the final one, and that takes its place in one step:
+Everything is written into a folder next to the final one, which then takes its place in one step:
 by exchanging the two names where the system can (Linux), else by two renames with a moment
 between them. Readers see the old report or the new one. Hop matrices, which workers wrote beside
 the final folder during this run, become ``distances/`` in the same step.
@@ -48,7 +48,7 @@ SCHEMA_VERSION = 1
 
 N_TABLE = 10  # ASes in the terminal's table
 
-# Columns of the terminal's table and what stands above them.
+# Columns of the terminal's table and their headings.
 _TABLE = {
     "asn": "asn",
     "name": "name",
@@ -128,8 +128,8 @@ def write_reports(
     started : float
         Start of the run, seconds since 1970 UTC.
     pages : bool
-        Write the HTML pages too; where an earlier report of this version of the snapshot has
-        some they are always written.
+        Write the HTML pages too; if an earlier report of this version of the snapshot has some,
+        they are always written.
     runs : sequence of dict
         For ``report.json``: which runs measured what, the last one last.
 
@@ -155,7 +155,7 @@ def write_reports(
                 _take_in(made, aside / "distances", asns)
             if is_kept and (final / "distances").is_dir():  # of other ASes, or of an earlier run
                 _take_in(final / "distances", aside / "distances", asns)
-            earlier_report(final)  # whoever put something there in the meantime keeps it
+            earlier_report(final)  # if someone put something there in the meantime, it is kept
             _swap(aside, final)
             if made is not None:
                 release_folder(made)
@@ -311,7 +311,7 @@ def _versions() -> dict[str, str]:
 
 
 def _plain(value):
-    """Value as strict JSON knows it: numbers that are none become null, texts encodable."""
+    """Value for strict JSON: NaN and infinities become null, texts encodable."""
     if isinstance(value, dict):
         return {str(_plain(key)): _plain(entry) for key, entry in value.items()}
     if isinstance(value, (list, tuple)):
@@ -338,7 +338,7 @@ def _take_in(made: Path, folder: Path, asns: list[int]) -> None:
 
 
 def _swap(aside: Path, final: Path) -> None:
-    """Put ``aside`` in the place of ``final``; what was there is then in ``aside``."""
+    """Put ``aside`` in the place of ``final``; the former content is then in ``aside``."""
     if not final.exists():
         aside.rename(final)
     elif not _exchange(aside, final):

@@ -24,7 +24,7 @@ def distances_folder(snapshot: Snapshot, config: AnalyzeConfig) -> Path | None:
     if not config.distances:
         return None
     try:
-        # Beside the report that may be there: it stays whole until this run's takes its place.
+        # Next to an existing report, which stays intact until this run's takes its place.
         folder = hold_folder(config.out.resolve(), DISTANCES)
         parts_folder(folder).mkdir()
     except OSError as error:
@@ -51,7 +51,7 @@ def join_parts(
     owner: np.ndarray,
     source_ptr: np.ndarray,
 ) -> None:
-    """One file per AS out of what its tasks wrote; an AS that was not searched whole has none.
+    """One file per AS from what its tasks wrote; an AS that was not completely searched has none.
 
     ``source_ptr``: (n_rows + 1,) int64, what each requested.
     """

@@ -69,7 +69,7 @@ class RunProgress:
         self.beat()
 
     def beat(self) -> None:
-        """Time has passed."""
+        """Called as time passes: show progress now and then."""
         now = time.monotonic()
         if now - self._reported >= PROGRESS_S and (self._last or self._is_long):
             self._reported = now

@@ -226,11 +226,11 @@ class _Run:
         fall_back = config.device == "auto"
         todo = [_next_of(iter(tasks))]
         if config.schedule != "free":
-            if large is not None:  # one queue is all that these schedules have
+            if large is not None:  # these schedules have only one queue
                 todo = [_one_after_other(large.next_task, todo[0])]
             more = {"beat": more["beat"]}
         elif len(cluster.gpu_workers) < len(cluster.facts):
-            # Where only some workers have a GPU, its tasks may not stand in front of the others'.
+            # If only some workers have a GPU, its tasks must not hold up the others.
             todo = [_next_of(tasks.on(device)) for device in cluster.devices]
             more = more | {"beside": todo[1:]}
 

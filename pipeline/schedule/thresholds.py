@@ -1,4 +1,4 @@
-"""Numbers that plans and what executes them share: one value, handed in."""
+"""Numbers that plans and the code that executes them share: one value, passed in."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class PlanThresholds:
         Of a shard. On a core 16 MB of indices, a sweep of some 0.2 s. On a GPU the ASes of a shard
         are swept together: 0.5 GB of host memory while they are read.
     shards_a_worker : int
-        So that shards still balance; more only where each is worth a task.
+        So that shards still balance; more only if each is worth a task.
     shard_tasks : int
         A shard may be worth this many tasks: beyond it the task's own cost is under 5 %.
     max_exact, n_sources : int

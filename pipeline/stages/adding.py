@@ -23,13 +23,13 @@ def with_earlier(
     Measurement
         ``measurement`` itself where there is no such report, or nothing in it to keep.
     list of dict
-        Runs that measured it, for ``report.json``: of two that name an AS and a metric the last
-        one gave the figures, unless it failed there.
+        Runs that measured it, for ``report.json``: if two name an AS and a metric, the figures are
+        from the last one, unless it failed there.
 
     Raises
     ------
     UsageError
-        If what is there is not a report of ours, or a broken one.
+        If what is there is not a report of ours, or is broken.
     """
     run = {
         "started": started,

@@ -59,8 +59,8 @@ def open_for(config: AnalyzeConfig) -> Snapshot:
     Raises
     ------
     UsageError
-        If a metric is unknown, an AS is not in the snapshot, or a report cannot go where it is to
-        (``check_out``).
+        If a metric is unknown, an AS is not in the snapshot, or a report cannot be written to its
+        place (``check_out``).
     StoreError
         If there is no such snapshot, or it is broken.
     """
@@ -175,7 +175,7 @@ def _report(
     failed = _failed(snapshot, measurement)
     measured = _warnings(snapshot, measurement)
     with report_turn(config.out):
-        check_out(config, snapshot)  # what is there may have come since the run began
+        check_out(config, snapshot)  # it may have been written since the run began
         known, runs = with_earlier(snapshot, measurement, config, started)
         lines = measured if known is measurement else _warnings_of_all(snapshot, known, measurement)
         report = write_reports(

@@ -24,7 +24,7 @@ from pipeline.store import check_store, leftovers, remove_leftovers
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing examined; ``ok`` is False where something is broken, not where it is absent."""
+    """One thing examined; ``ok`` is False if something is broken, not if it is absent."""
 
     subject: str
     ok: bool
@@ -94,7 +94,7 @@ def _snapshots(store: Path) -> Iterator[Finding]:
 
 
 def _leftovers(store: Path | None, out: Path | None, clean: bool) -> Iterator[Finding]:
-    """Leftovers of killed runs: no fault, but they take space until the next run removes them."""
+    """Leftovers of killed runs: not a fault, but they take space; the next run removes them."""
     for path in leftovers(store, out):
         size = sum(file.lstat().st_size for file in path.rglob("*") if not file.is_dir())
         end = "removed" if clean else "the next run removes it, and so does --clean"
@@ -108,7 +108,7 @@ def _leftovers(store: Path | None, out: Path | None, clean: bool) -> Iterator[Fi
 def examine(store: Path | None, out: Path | None = None, *, clean: bool = False) -> list[Finding]:
     """Examine this machine, every byte of a store, and leftovers of killed runs.
 
-    With ``clean`` what they left in ``store`` and ``out`` is removed.
+    With ``clean``, leftovers in ``store`` and ``out`` are removed.
     """
     python = f"hopscope {__version__}, Python {platform.python_version()}, {platform.machine()}"
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
@@ -124,7 +124,7 @@ def examine(store: Path | None, out: Path | None = None, *, clean: bool = False)
 
 
 def measure_machine(progress: ProgressCallback = no_progress) -> tuple[Calibration, Path]:
-    """Measure what searches and tasks cost here, and keep it for runs to come.
+    """Measure what searches and tasks cost here, and keep the costs for later runs.
 
     Raises
     ------

@@ -1,8 +1,8 @@
 """Every file below a folder, and why one of them cannot be read.
 
-Hidden files and folders are left out. Links are followed, to folders too, but for those that lead
-back to a folder that they lie in; a folder with several names is walked once. No file is opened
-here, so that no pipe is waited for.
+Hidden files and folders are left out. Links are followed, to folders too, except those to a folder
+that contains them; a folder with several names is walked once. No file is opened here, so that no
+pipe is waited for.
 """
 
 from __future__ import annotations

@@ -102,7 +102,7 @@ _OPTIONS = {
 def _refuse_options_of_others(config: GenerateConfig, model: str) -> None:
     """Raise UsageError for an option that this model does not use, with those that it takes."""
     if model not in MODELS:
-        return  # said where it is made
+        return  # checked where it is made
     own = [_OPTIONS[field] for field in MODELS[model].options]
     takes = ["routers", *own, "seed", "out", "store"]
     if config.store is not None:  # a file has none of these

@@ -83,7 +83,7 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
             f"{traces[0].path}: traces name no AS; give --ip2as FILE (CAIDA pfx2as), "
             "or --asn N if all are in one AS"
         )
-    # What is wrong with options is said before hours of reading, not after.
+    # Faults of options are reported before hours of reading, not after.
     for prefix in config.allow_special:
         parse_prefix(prefix)
     if config.snapshot is not None:
@@ -355,7 +355,7 @@ def _options(config: IngestConfig) -> dict:
 
 
 def _warnings(reports: list[ReadReport], inputs: InputFiles, chosen: str | None) -> list[str]:
-    """One line for each thing a user should know before trusting the numbers.
+    """One line for each thing that a user should know before trusting the numbers.
 
     ``chosen``: the one format that was to be read; None: any.
     """

@@ -1,11 +1,11 @@
 """Files of the inputs, and the format of each.
 
 A file that is named itself must be readable, or it is rejected. A folder is searched for files:
-one that cannot be read is rejected too, whatever it is; what is not a measurement there (a README,
-a prefix table) is left alone and named, unless its suffix claims a format that its content does not
-have. What this program wrote itself into a folder of inputs (a store, the rejects of a report) is
-none of them. A forced format holds for files that are named; in a folder it takes those files that
-are of it, or that claim to be measurements.
+one that cannot be read is rejected too, whatever it is; a file there that is not a measurement (a
+README, a prefix table) is skipped and named, unless its suffix claims a format that its content
+does not have. Files that this program wrote into a folder of inputs (a store, the rejects of a
+report) are not inputs. A forced format is used for files that are named; in a folder it selects
+files of that format and files that claim to be measurements.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ def check_run(ingest: IngestConfig, analyze: AnalyzeConfig) -> None:
     Raises
     ------
     UsageError
-        If ``out`` is, holds or lies in the store or an input, if something else than a report of
-        ours lies where the report is to be, or a fuller one of another version of the snapshot.
+        If ``out`` is, holds or lies in the store or an input, if something other than a report of
+        ours is where the report must be, or a fuller one of another version of the snapshot.
     """
     tables = [path for path in (ingest.as_names, ingest.aliases) if path is not None]
     _check_apart(analyze.out, ingest.store, [*ingest.inputs, *ingest.ip2as, *tables])
@@ -34,7 +34,7 @@ def check_run(ingest: IngestConfig, analyze: AnalyzeConfig) -> None:
 
 
 def check_out(config: AnalyzeConfig, snapshot: Snapshot) -> None:
-    """Check where the report of a snapshot is to be; the inputs are those of its manifest.
+    """Check the place of the report of a snapshot; the inputs are those of its manifest.
 
     Raises
     ------
@@ -79,8 +79,8 @@ def _asns(folder: Path) -> list[int]:
 
 
 def _known_inputs(manifest: Mapping[str, Any]) -> list[Path]:
-    """Files that a snapshot was made of, as far as they are still there."""
-    # As they were given: from the folder that the ingest ran in.
+    """Files that a snapshot was made from, as far as they still exist."""
+    # As they were given, relative to the folder in which the ingest ran.
     ran_in = Path(str((manifest.get("options") or {}).get("ran_in") or ""))
     paths = [ran_in / str(entry["path"]) for entry in manifest["inputs"] if entry.get("path")]
     return [path for path in paths if os.path.lexists(path)]
@@ -107,7 +107,7 @@ def _check_apart(out: Path, store: Path, inputs: Iterable[Path]) -> None:
 
 
 def _is_within(path: Path, folder: Path) -> bool:
-    """Whether ``path`` is ``folder`` or lies below it, links followed; neither need exist."""
+    """Whether ``path`` is ``folder`` or lies below it, links followed; neither needs to exist."""
     real, wanted = Path(os.path.realpath(path)), Path(os.path.realpath(folder))
     return any(above == wanted or _is_same(above, wanted) for above in (real, *real.parents))
 

@@ -27,7 +27,7 @@ from pipeline.model.reading import ReadReport, printable_path
 from pipeline.model.traces import TraceBatch
 from pipeline.stopping import end_with_parent
 
-# Input below which this process reads alone: a second one starts up for 2 to 3 s, in which this
+# Input below which this process reads alone: a second one takes 2 to 3 s to start, in which this
 # one reads some 30 MB of compressed warts.
 SPREAD_BYTES = 32 << 20
 POLL_S = 0.3  # how often progress is requested while processes read
@@ -51,7 +51,7 @@ def _start_process(counter: Any, parent: int) -> None:
 
 @contextlib.contextmanager
 def _ended_on_error() -> Iterator[None]:
-    """End the processes that are started in the block where it raises: a pool waits for them.
+    """End the processes that the block has started if it raises: a pool would wait for them.
 
     Ctrl-C reaches them too, from the terminal; SIGTERM and SIGHUP reach this process alone.
     """
@@ -82,7 +82,7 @@ def read_traces(
     report = ReadReport(printable_path(path), format)
     observer = Observer(scratch)
     for batch in _batches(path, format, report):
-        observer.add(batch)  # outside: a full scratch disk is not a fault of this file
+        observer.add(batch)  # not caught: a full scratch disk is not a fault of this file
         count(batch.n_traces)
     return ReadFile(report, observer.close())
 
@@ -126,7 +126,7 @@ def read_all_traces(
     size = sum(_size_bytes(path) for path, _ in files)
     if n_workers <= 1 or (workers is None and size < SPREAD_BYTES):
         return _read_here(files, folders, on_progress)
-    # Once, here: numba's cache has no lock, so processes must not compile side by side.
+    # Once, here: numba's cache has no lock, so processes must not compile at the same time.
     warm_up({format for _, format in files})
     compile_kernels()
     # Not fork: the caller may hold threads (a flow engine, a Dask client).
@@ -173,7 +173,7 @@ def read_all_traces(
 def _size_bytes(path: Path) -> int:
     try:
         return path.stat().st_size
-    except OSError:  # whoever reads it says why it cannot be read
+    except OSError:  # its reader reports why it cannot be read
         return 0
 
 

@@ -24,7 +24,7 @@ def mapped_warnings(share: MappedShare) -> list[str]:
 
 
 def unmapped_text(share: MappedShare) -> str:
-    """How much is mapped, which prefixes are not, and the remedy."""
+    """How many addresses are mapped, which prefixes are not, and the remedy."""
     if not share.n_addrs:
         return "no address answered in any trace"
     shown = mapped_text(share.n_addrs, share.n_mapped)

@@ -2,8 +2,8 @@
 
 Encodings were chosen on 10.8 M arcs of 4,000 ASes (benchmarks/bench_store.py): BYTE_STREAM_SPLIT
 with lz4 takes 1.8 bytes per arc instead of 4.0 and reads faster than plain lz4; dictionaries and
-statistics cost time and answer no question that is asked here. Each page has a CRC that is checked
-when it is read, so an altered byte is an error and not a wrong hop count.
+statistics cost time and are not used here. Each page has a CRC that is checked when it is read, so
+an altered byte is an error and not a wrong hop count.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class ColumnFiles:
         return at
 
     def take(self, file: int, positions: np.ndarray, out: dict[str, np.ndarray], at: int) -> int:
-        """Copy single rows, ascending and repeated as you like; otherwise like ``read``."""
+        """Copy single rows, ascending, repeats allowed; otherwise like ``read``."""
         with _naming(self.paths[file]):
             bounds = self._footer(file)[1]
             if len(positions) and positions[-1] >= bounds[-1]:
@@ -183,7 +183,7 @@ class ColumnFiles:
         return at
 
     def _read_whole(self, pieces: list[_Piece], out: dict[str, np.ndarray], n_threads: int) -> None:
-        """Copy whole row groups; nobody will ask for them again soon."""
+        """Copy whole row groups, which will not be needed again soon."""
 
         def read_one(piece: _Piece) -> None:
             piece.copy(self._decoded(piece.file, piece.group, tuple(out)), out)
@@ -274,7 +274,7 @@ def _as_numpy(column: pa.ChunkedArray) -> np.ndarray:
 
 @contextmanager
 def _naming(path: Path):
-    """Turn whatever reading a broken file raises into a StoreError that names it."""
+    """Turn any error from reading a broken file into a StoreError that names it."""
     try:
         yield
     except FileNotFoundError:

@@ -1,4 +1,4 @@
-"""Checks every byte of a store, and finds leftovers of killed runs in it and beside reports."""
+"""Checks every byte of a store, and finds leftovers of killed runs in it and next to reports."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def check_store(store: Path) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        Snapshot name -> what is wrong with it; empty where it is whole. In order of names.
+        Snapshot name -> what is wrong with it; empty if it is intact. In order of names.
 
     Raises
     ------

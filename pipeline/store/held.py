@@ -1,8 +1,8 @@
 """Hidden folders of runs in progress, each held by a lock, which identifies killed runs reliably.
 
-The lock goes with its process, however it ends, on whichever machine or in whichever container
-it ran. So the next run with the same parent folder removes what is left, whatever it was called
-for, and never what a living run uses.
+The lock is released with its process, however it ends, on any machine and in any container. So the
+next run with the same parent folder removes leftovers of any kind, and never what a living run
+uses.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _KINDS = (READING, WRITING, DISTANCES, WORKERS)
 _LOCK = "lock"
 _FILES = "files"
 _HANDED_OVER = "handed-over"
-KEEP_S = 24 * 3600.0  # what was handed to another process waits so long for it
+KEEP_S = 24 * 3600.0  # a folder that was handed to another process is kept this long
 
-_held: dict[Path, HeldLock] = {}  # of this process, by the folder that ``hold_folder`` gave
+_held: dict[Path, HeldLock] = {}  # locks of this process, by their folder
 
 
 def hold_folder(parent: Path, kind: str) -> Path:
-    """Make an empty folder that is this process's until ``release_folder``.
+    """Make an empty folder that belongs to this process until ``release_folder``.
 
     What dead runs left in ``parent`` is removed first.
 

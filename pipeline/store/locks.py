@@ -1,7 +1,7 @@
 """Advisory locks (flock): who writes or reads a version, and whose turn it is to change a store.
 
-A lock goes with its process, however it ends, so nothing is left behind by a kill. On a file
-system without flock nothing is ever taken for abandoned: readers and writers work as always, and
+A lock is released with its process, however it ends, so a kill leaves no lock behind. On a file
+system without flock nothing is ever treated as abandoned: readers and writers work as always, and
 what dead writers left stays until someone deletes it.
 """
 
@@ -47,7 +47,7 @@ def store_turn(store: Path) -> Iterator[bool]:
 
 
 def hold_for_writing(path: Path) -> HeldLock:
-    """Create a lock file and hold it alone."""
+    """Create a lock file and hold it exclusively."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
     _try(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     return HeldLock(descriptor)
@@ -56,8 +56,8 @@ def hold_for_writing(path: Path) -> HeldLock:
 def hold_for_reading(path: Path) -> HeldLock | None:
     """Hold a lock file together with other readers; None if it is gone.
 
-    Waits while it is held alone: by the writer that is just done with it, or by a cleaner, and
-    then the file is gone afterwards.
+    Waits while it is held exclusively: by a writer that is about to finish, or by a cleaner, after
+    which the file is gone.
     """
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
@@ -77,10 +77,10 @@ def hold_for_reading(path: Path) -> HeldLock | None:
 
 @contextmanager
 def claim_abandoned(path: Path) -> Iterator[bool]:
-    """Hold a lock file alone while the block runs; yields False if anybody alive holds it.
+    """Hold a lock file exclusively while the block runs; yields False if a living process holds it.
 
-    Yields True as well if the file is not there: its folder is then nobody's. Yields False where
-    it is unknown.
+    Yields True as well if the file is not there: its folder then belongs to nobody. Yields False if
+    that is unknown.
     """
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)

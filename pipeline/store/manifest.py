@@ -35,7 +35,7 @@ REQUIRED = {
     "arc_columns": dict,
     "files": dict,
 }
-# What reports show of it, where it is there.
+# What reports show of it, if present.
 OPTIONAL = {"inputs": list, "counts": dict, "options": dict, "warnings": list}
 # A row of ``inputs``, as far as they are there.
 INPUT = {"path": str, "status": str, "error": str, "rejected": dict}
@@ -43,7 +43,7 @@ INPUT_NUMBERS = ("n_records", "n_rejected")
 COLUMN_DTYPES = {"str", "bool", "float32", "float64"} | {
     f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)
 }
-_NO_CHECKSUM = b"0" * 64  # stands in the place of the checksum while that is computed
+_NO_CHECKSUM = b"0" * 64  # used in place of the checksum while that is computed
 
 
 def write_manifest(folder: Path, content: dict) -> Path:
@@ -115,7 +115,7 @@ def read_manifest(folder: Path) -> dict:
 
 
 def _optional_fault(manifest: dict) -> str:
-    """Which entry that reports show is not of its kind; empty if all are."""
+    """The entry shown in reports that has the wrong type; empty if none has."""
     for key, kind in OPTIONAL.items():
         if key in manifest and not isinstance(manifest[key], kind):
             return repr(key)

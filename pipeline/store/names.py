@@ -1,4 +1,4 @@
-"""What may be a name in a store: of snapshots, of their versions and of the files in them.
+"""Valid names in a store: of snapshots, of their versions and of the files in them.
 
 Names are matched whole against these patterns before they are joined to a path, so neither a
 user's typo nor a manifest from elsewhere can point outside the store.
@@ -31,7 +31,7 @@ _FILE = re.compile(
 
 
 def check_name(name: str) -> str:
-    """Hand a snapshot's name back if it may be one.
+    """Return a snapshot's name if it is valid.
 
     Raises
     ------

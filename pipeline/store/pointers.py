@@ -2,7 +2,7 @@
 
 ``snapshots/<name>.json`` names a folder in ``versions/``. A version is written under a hidden
 name, renamed when it is whole, and becomes the snapshot by one atomic replacement of the pointer:
-a reader finds the version before or the one after, never a part. The newest snapshot is the one
+a reader finds the version before or after, never a part of one. The newest snapshot is the one
 ingested last; ingesting again under an old name makes that one the newest.
 """
 
@@ -143,7 +143,7 @@ def pointer_paths(store: Path) -> list[Path]:
 
 
 def begin_version(store: Path) -> tuple[Path, HeldLock]:
-    """A fresh hidden folder to write a version into, held by this process."""
+    """A new hidden folder to write a version into, held by this process."""
     for folder in (store, store / POINTERS, store / VERSIONS):
         folder.mkdir(parents=True, exist_ok=True)
     with store_turn(store):
@@ -155,7 +155,7 @@ def begin_version(store: Path) -> tuple[Path, HeldLock]:
 def publish_version(store: Path, name: str, folder: Path, lock: HeldLock) -> Path:
     """Make a written version the snapshot of that name; the one before it is then removed.
 
-    On an error the snapshot is either the one before or the new one, whole both times.
+    On an error the snapshot is either the former or the new one, intact in both cases.
     """
     version = folder.with_name(f"{name}-{folder.name.removeprefix(WRITING)}")
     pointer = store / POINTERS / f"{name}.json"
@@ -216,7 +216,7 @@ def abandoned_versions(store: Path) -> list[Path]:
 
 
 def remove_abandoned_versions(store: Path) -> None:
-    """Remove what ``abandoned_versions`` names; the next ingest would."""
+    """Remove what ``abandoned_versions`` names, as the next ingest would."""
     if not (store / VERSIONS).is_dir():
         return
     with store_turn(store) as alone:

@@ -58,7 +58,7 @@ def write_snapshot(
     store : Path
         Made if it is not there.
     name : str
-        Replaced if it is there: readers see the one before or this one, never a part.
+        Replaced if it exists: readers see the former or this one, never a part of one.
     graphs : GraphSet
     as_names : dict of int to str
         asn -> name; ASes without one have none.
@@ -79,7 +79,7 @@ def write_snapshot(
     UsageError
         If the name cannot be one.
     StoreError
-        If the store cannot be written (no space, no permission); it is then as it was before.
+        If the store cannot be written (no space, no permission); the store is then unchanged.
 
     Notes
     -----

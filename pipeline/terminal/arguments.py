@@ -34,9 +34,9 @@ class Given:
     said : tuple of str
         Names of those on the command line: neither a default, nor from a variable.
     chosen : tuple of str
-        Names of those that are no default.
+        Names of those that were given, on the command line or by a variable.
     as_json : bool
-        Whether the result shall be one JSON object.
+        Whether the result is to be printed as one JSON object.
     """
 
     values: Mapping[str, Any]
@@ -93,7 +93,7 @@ def read_words(
     ----------
     options : sequence of Option
     arguments : sequence of str
-        Words behind the program's name.
+        Words after the program's name.
     program, about : str
         Its name, and what it does, for help.
 

@@ -4,37 +4,38 @@ A link between two ASes is numbered from one of them, so a border router often a
 neighbour's address, and by prefix alone the router behind it looks like the ingress. What is
 known instead is how a router's links are numbered and who is at their other ends:
 
-1. Addresses are grouped by router (``routers.point_to_point``). An address b that packets come in
-   by stands for one point-to-point link: from the group of its sides to the group of b, numbered
-   from the AS of b's prefix. Two mates that imply the same link count once. Of a suspect address
-   only the numbering is known, not the other end.
-   One on the LAN of an exchange point stands for none, and its prefix says nothing: not whose
-   router it is on, nor that the router before it is in the same AS.
+1. Addresses are grouped by router (``routers.point_to_point``). An address b by which packets come
+   in stands for one point-to-point link: from the group of its sides to the group of b, numbered
+   from the AS of b's prefix. Two mates that imply the same link count once. For a suspect address
+   only the numbering is known, not the other end. An address on the LAN of an exchange point stands
+   for no link, and its prefix shows neither whose router it is on nor that the router before it is
+   in the same AS.
 2. Two groups that were seen next to each other without such a link (a destination's own reply,
    a suspect address) are *adjacent*: numbering unknown. Answering hosts right behind a group are
-   strong evidence for their AS where no trace passes through it, from router to router, counted
-   once for each address that packets came in by. Else the host may be a router of the next AS,
-   and stands for a link to that AS, if the group has no other.
+   strong evidence for their AS if no trace passes through the group from router to router, counted
+   once for each address by which packets came in. Otherwise the host may be a router of the next
+   AS, and stands for a link to that AS, if the group has no other.
 3. Each group starts with the AS that most of its links are numbered from, and then takes,
-   group by group until nothing changes, the AS that makes its surroundings cost least. What
-   costs: a link or adjacency to another AS (most links stay inside), and much more a link that
-   is numbered from neither of its ends, which does not happen on purpose. Among ASes of equal
+   group by group until nothing changes, the AS for which its surroundings cost least. A link or
+   adjacency to another AS has a cost (most links stay inside), and a link that is numbered from
+   neither of its ends a much higher one, since nobody does that on purpose. Among ASes of equal
    cost the present one is kept, then the one that comes first in the order of links.
 4. A border router with one link on either side of the border could be on either. How links
    between two ASes are numbered is a habit (by the provider, the larger, the lower number ...),
    so it is learned from the election itself: of links between ASes, how many are numbered
    from the AS with the lower number, apart for lower numbers that are the larger AS and that are
-   the smaller. Only links count whose two ends are *certain*: any other AS would cost more even
-   if there were no habit. A tie is settled by the order of AS numbers, so it would teach that
-   order. The rarer way of numbering costs more, and step 3 is done again.
+   the smaller. Only links whose two ends are *certain* count: any other AS would cost more even
+   without a habit. A tie is broken by the order of AS numbers, so it would teach that order. The
+   rarer way of numbering costs more, and step 3 is repeated.
 5. A group that nothing passes through, and each of whose links is numbered from the AS at its
    other end, of several that are known to number links to others: the router of a customer of
    theirs, in none of them, however many of the links are to one of them. It stays without an AS.
    So does one that is linked to a single such AS and at an exchange point: it meets others there.
-6. An address takes the AS of its group. One that no prefix holds is numbered from a stand-in
-   (``unannounced``), which takes part like an AS until hosts name it; who is in a stand-in that
-   stays unknown is in none. What is left, private addresses most of all, takes the AS that all
-   its mapped neighbours have, where it has some both before and after it; else none.
+6. An address takes the AS of its group. An address that no prefix covers is numbered from a
+   stand-in (``unannounced``), which takes part like an AS until hosts name it; routers in a
+   stand-in that stays unknown are in no AS. The remaining addresses, mostly private ones, take the
+   AS that all their mapped neighbours have, if there are some both before and after; otherwise
+   none.
 
 Evidence adds up: what several addresses each show by themselves, they show as one router too.
 
@@ -65,8 +66,9 @@ from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.columns.ragged import offsets, row_of_value
 from pipeline.model.topology import NO_ASN
 
-# Costs, in tenths of a nat where they stand for a probability. The habit must too: if it weighs
-# more than it is likely, a link numbered the rarer way outvotes the inner links of its router.
+# Costs, in tenths of a nat where they stand for a probability. The cost of the habit must be one
+# too: if it is higher than the habit is likely, a link numbered the rarer way outvotes the inner
+# links of its router.
 _BETWEEN = 20  # a link between two ASes
 _ADJACENT = 7  # groups of two ASes next to each other, link unknown
 _NUMBERED_ELSE = 20  # a link whose other end is unknown, numbered from another AS
@@ -76,7 +78,7 @@ _HOSTS_ELSE = 45  # hosts of another AS right behind a router that nothing passe
 _HABIT = 10  # times -log(share) of a way of numbering
 
 _MAX_SWEEPS = 20  # over all groups; usually 3 to 5 are enough
-_LESSONS = 4  # times that the habit is learned
+_LESSONS = 4  # how often the habit is learned
 _PRIOR = 3.0  # links of each kind taken as seen before the first lesson
 
 _HOST = -2  # in place of the other end: hosts of the AS
@@ -121,7 +123,7 @@ def _cost(label, start, end, other, numbered, labels, size, n_known, habit, met)
     cost = 0
     met[-1] += 1
     met[label] = met[-1]
-    for i in range(end - 1, start - 1, -1):  # what stands for a link comes last
+    for i in range(end - 1, start - 1, -1):  # entries that stand for a link come last
         z = numbered[i]
         far = labels[other[i]] if other[i] >= 0 else -1
         if far >= 0:
@@ -237,12 +239,12 @@ def _ways_of_numbering(ptr, other, numbered, labels, size, n_known, certain):
             low, high = min(label, far), max(label, far)
             if high >= n_known:
                 continue
-            seen[int(size[low] > size[high]), int(z == low)] += 0.5  # a link stands at both ends
+            seen[int(size[low] > size[high]), int(z == low)] += 0.5  # a link is listed at both ends
     return seen
 
 
 def _passed(links: DirectedLinks, group: np.ndarray) -> np.ndarray:
-    """(n,) bool: addresses that packets came in by from one group and went on to another.
+    """(n,) bool: addresses by which packets came in from one group and went on to another.
 
     The first answer of a trace is not among them: what is behind the router next to a vantage is
     the rest of the network, whatever AS the router is in.
@@ -293,7 +295,7 @@ def _surroundings(
 
 
 def _majorities(around: _Surroundings) -> np.ndarray:
-    """(n,) int64: AS row that most links of each group are numbered from, -1 for none."""
+    """(n,) int64: AS row from which most links of each group are numbered, -1 for none."""
     n = len(around.ptr) - 1
     source = row_of_value(around.ptr)
     mapped = around.numbered >= 0
@@ -415,8 +417,8 @@ def adopt_unmapped(near: np.ndarray, far: np.ndarray, asn: np.ndarray) -> np.nda
     -------
     (n_nodes,) int64
         A node whose mapped neighbours before it and after it are all in one AS, some on each
-        side, is in that AS. Unmapped neighbours say nothing, those in a stand-in that they are in
-        another AS, and one round is done, so AS numbers do not creep along runs of unmapped
+        side, is in that AS. Unmapped neighbours do not count, those in a stand-in count as in
+        another AS, and there is only one round, so AS numbers do not spread along runs of unmapped
         nodes. Nodes still in a stand-in are now unmapped.
     """
     n = len(asn)

@@ -16,7 +16,7 @@ not be announced; a default route would give every unrouted address an AS: both 
 so are a prefix with bits set beyond its length and an IPv6 prefix that overlaps ::ffff:0:0/96,
 where IPv4 is kept: it would route all IPv4.
 
-An address takes the AS of the longest prefix that holds it, none if none does (``prefixes``).
+An address takes the AS of the longest prefix that covers it, or none (``prefixes``).
 
 References
 ----------
@@ -104,7 +104,7 @@ def _parse(data, prefix, length, origin, kind, offset):
 
 
 def _choose_origin(text: str) -> tuple[int, int]:
-    """AS and kind of an origin field; raises ValueError if it is none."""
+    """AS and kind of an origin field; raises ValueError if it is not one."""
     origins = [[int(part) for part in one.split(",")] for one in text.split("_")]
     if not text.replace("_", "").replace(",", "").isascii():
         raise ValueError("origin is not an AS number")
@@ -223,7 +223,7 @@ def _read_one(path: Path, report: ReadReport, v4: V4Prefixes, v6: _V6Prefixes) -
 
 
 def foreign_format(text: bytes) -> str:
-    """What another table of prefixes is, and the way out; empty for a pfx2as file.
+    """What another table of prefixes is, and how to convert it; empty for a pfx2as file.
 
     Parameters
     ----------

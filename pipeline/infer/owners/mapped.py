@@ -1,4 +1,4 @@
-"""The mapped share: the share of addresses that answered with an AS by prefix.
+"""The mapped share: of the addresses that answered, the share with an AS by prefix.
 
 Counted before any election, over all addresses that answered: the election assigns an AS to many
 unmapped addresses, and so hides that a prefix table is missing or old.
@@ -68,9 +68,9 @@ def mapped_share(addrs: np.ndarray, origin: np.ndarray, special: np.ndarray) -> 
 
 
 def _largest(addrs: np.ndarray) -> tuple[tuple[str, int], ...]:
-    """The /24 and /48 with most addresses; of equals the lowest first."""
+    """The /24 and /48 with most addresses; the lowest of equal ones first."""
     v4 = is_v4(addrs)
-    # High words of IPv6 leave no bit free: the two families are counted apart.
+    # High words of IPv6 have no free bit: the two families are counted separately.
     low, n_low = np.unique(addrs[v4, 1] >> np.uint64(8), return_counts=True)
     high, n_high = np.unique(addrs[~v4, 0] >> np.uint64(16), return_counts=True)
     found = [(f"{format_addr(0, low[i] << 8)}/24", int(n_low[i])) for i in _most(n_low)]

@@ -1,6 +1,6 @@
 """Announced address space: IPv4 prefixes in few bytes each, IPv6 as intervals.
 
-A full table of IPv4 has a million prefixes, one of many tables a hundred million; so they are
+A full table of IPv4 has a million prefixes, many tables together a hundred million; so they are
 kept as numbers of 8 bytes with origins of 4, in columns that grow in place, and become intervals of
 8 bytes each.
 """
@@ -93,7 +93,7 @@ class V4Prefixes:
         self.n = n
 
     def intervals(self) -> tuple[np.ndarray, np.ndarray, int, int]:
-        """Disjoint intervals of all prefixes; those that were added are given up.
+        """Disjoint intervals of all prefixes; the added prefixes are dropped.
 
         Returns
         -------

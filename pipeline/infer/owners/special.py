@@ -1,7 +1,7 @@
 """Special-purpose addresses, which belong to no AS whatever a prefix table says.
 
 The ranges are those of the IANA special-purpose registries [1]_ [2]_ that are not globally
-reachable, multicast, and whatever IANA has not given out for global unicast (IPv6 outside
+reachable, multicast, and everything that IANA has not allocated for global unicast (IPv6 outside
 2000::/3). ``allow`` admits ranges where a measurement really uses them, as laboratories use
 198.18.0.0/15 and 2001:db8::/32.
 
@@ -52,7 +52,8 @@ SPECIAL_V6 = (
     "3fff::/20",
 )
 
-# What the registries name within those: what to admit, rather than an eighth of the address space.
+# Ranges that the registries name within those: to be admitted instead of an eighth of all
+# addresses.
 _NAMED_V6 = (
     "64:ff9b::/96",
     "64:ff9b:1::/48",

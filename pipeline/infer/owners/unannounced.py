@@ -1,17 +1,17 @@
-"""Address space that nobody announces, which still belongs to someone.
+"""Address space that nobody announces but that belongs to someone.
 
 Many ASes number their routers from a block that they do not announce. No prefix table says to whom
-it belongs, but a link in it is numbered from one AS, like any other. If that were not known, the
-only numbered links of such a router would be those to its neighbours, and it would be taken for
+it belongs, but a link in it is numbered from one AS, like any other. Without this rule the only
+numbered links of such a router would be those to its neighbours, and it would be taken for one of
 theirs.
 
 So each unannounced block (IPv4 /24, IPv6 /48) has a *stand-in* for its owner: a number beyond all
-AS numbers that takes part in the election like an AS. A stand-in is given the name of the AS that
-most hosts are in that answered right behind its routers, a router and AS counted once; without a
-majority it stays unknown, and its routers in no AS.
+AS numbers that takes part in the election like an AS. A stand-in is named after the AS of most
+hosts that answered right behind its routers, counting each router and AS once; without a majority
+it stays unknown and its routers are in no AS.
 
-Special-purpose addresses have none: a private address is used in many networks. Nor have those on
-the LAN of an exchange point.
+Special-purpose addresses have no stand-in, since a private address is used in many networks; nor
+have addresses on the LAN of an exchange point.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def number_unannounced(addrs: np.ndarray, origin: np.ndarray, excluded: np.ndarr
 def name_stand_ins(
     router: np.ndarray, owner: np.ndarray, host: np.ndarray, n_known: int, n: int
 ) -> np.ndarray:
-    """AS that each AS row stands for: itself, but for stand-ins that hosts name.
+    """AS that each AS row stands for: itself, except for stand-ins that hosts name.
 
     Parameters
     ----------

@@ -3,7 +3,7 @@
 A line is ``node N1:  addr addr ...`` [1]_; lines that begin with ``#`` are comments. Addresses in
 0.0.0.0/8 (and 224.0.0.0/3, in newer files) are placeholders for routers that never answered and
 are left out; a node with fewer than two real addresses merges nothing and is not kept, so memory
-is that of the alias sets alone. An address that stands in two nodes stays with the first one
+is that of the alias sets alone. An address in two nodes stays with the first one
 (``notes["address of two nodes"]``).
 
 References

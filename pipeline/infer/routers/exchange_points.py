@@ -1,13 +1,13 @@
 """LANs of exchange points, which a prefix table may give to an AS like any other block.
 
-Many routers of many ASes have an address of such a LAN, so an address of it is no end of a
-point-to-point link, and its prefix does not say whose router it is on.
+Many routers of many ASes have an address of such a LAN, so its addresses are not ends of
+point-to-point links, and its prefix does not say whose router it is on.
 
-A LAN is recognised like this: two of its addresses that would be the two ends of one link
-(``mates``) are both seen right behind one address. Of a real link one end is on the router of that
-address, and comes behind it only if a router answers by its way out. So a block of addresses is
-taken for a LAN where this is seen for several links, and for a fair share of those that it can be
-seen for: of whose ends both came behind something.
+A LAN is recognised as follows: two of its addresses that would be the two ends of one link
+(``mates``) are both seen right behind one address. One end of a real link is on the router of that
+address, and is seen behind it only if a router answers with the address of its outgoing interface.
+So a block of addresses is taken for a LAN if this is seen for several links, and for a fair share
+of those for which it can be seen: links of which both ends were seen behind something.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 A point-to-point link is numbered from a /30 (ends 1 and 2 of four; IPv6 /126, or 1 and 2 of a
 /64) or from a /31 (0 and 1, or 2 and 3; IPv6 /127). An address ending in 0 or 3 can only be an
-end of a /31, since a /30 keeps these two for itself. One ending in 1 or 2 can be either:
+end of a /31, since a /30 reserves these two. One ending in 1 or 2 can be either:
 
 - if an address ending in 0 or 3 of the same four was seen, it is a /31;
 - if an alias set holds both 1 and 2 of the four, they are ends of two links, so of two /31;

@@ -1,29 +1,29 @@
 """Addresses of one router, as far as traces show: groups for the election.
 
 A point-to-point link has one other end. So the addresses seen one hop before address b, and the
-mate of b, sit on one router (``mates``) - if b is the address by which packets came in. A router
-that answers with another address, say the one that it sends the answer out by, breaks this: what
-is seen before b is then several routers. Such an address gives itself away when two of those
-"ends of one link" stand in one trace, which no two addresses of one router do.
+mate of b, are on one router (``mates``), provided that b is the address by which packets came in. A
+router that answers with another address, for example that of the interface by which it sends the
+answer, breaks this: several routers are then seen before b. Such an address is recognised if two of
+those "ends of one link" are in one trace, as two addresses of one router never are.
 
 1. The *sides* of b: all x seen directly before b, where b answered as a router on the way (a
    destination's own reply comes from the address that was probed), and the mate of b.
-2. Two sides of b in one trace: b is *suspect* and joins nothing. All pairs of up to
+2. If two sides of b are in one trace, b is *suspect* and joins nothing. All pairs of up to
    ``_ALL_PAIRS`` sides are watched; of more sides each is watched against the next few by
-   address, so that facts stay linear in links.
-3. The sides of all other b are joined pair by pair: first pairs that several b vouch for, of
-   these first pairs in one AS by prefix. A join that would put two addresses of one trace
-   together is refused. So is one that a single b vouches for, between groups of two or more that
-   have no AS in common: a router that answers by its way out looks just so.
-4. Joins chain; so all traces are searched for two addresses of one group, what is found is
-   added to the known conflicts, and step 3 is done again, at most ``_ROUNDS`` times.
-5. An address whose sides are not in one group in the end is suspect too. Of a suspect address
-   only the mate, if seen, is trusted to be at the other end of its link: that holds whichever
-   way packets came in.
+   address, so that memory stays linear in links.
+3. The sides of all other b are joined pair by pair: first pairs that several b support, and of
+   these first pairs in one AS by prefix. A join that would put two addresses of one trace together
+   is refused. So is one that only a single b supports, between groups of two or more that have no
+   AS in common: a router that answers with its outgoing interface looks exactly like this.
+4. Joins chain, so all traces are searched for two addresses of one group; these are added to the
+   known conflicts, and step 3 is repeated, at most ``_ROUNDS`` times.
+5. An address whose sides are not in one group in the end is suspect too. For a suspect address only
+   the mate, if seen, is trusted to be at the other end of its link: that is true whichever way
+   packets came in.
 
 Unmapped addresses take no part: a private address is used in many networks. One on the LAN of
 an exchange point (``exchange_points``), mapped or not, has many routers at its other end: it has no
-sides, but is one of those that come before another address.
+sides, but may be a side of another address.
 
 Alias sets given by the user are joined before all else. Two of them are two routers: they are
 never joined, a b with sides in two of them is suspect, and an address of b's own set is no side.
@@ -64,7 +64,7 @@ class Groups:
     near_side : (n_interfaces,) int64
         An address of the router at the other end of each address's link; -1 where none is known.
     n_conflicts : int
-        Pairs of addresses that a link rule would join and a trace keeps apart.
+        Pairs of addresses that a rule on links would join but that are in one trace.
     """
 
     group: np.ndarray
@@ -157,7 +157,7 @@ def _join_all(pairs, support, alias, barred, conflict_ptr, conflicts, origin):
 
 @njit(cache=True, nogil=True)
 def _watched_conflicts(hop_ptr, ids, part, keys, counts):
-    """Mark watched pairs that stand in one trace."""
+    """Mark watched pairs that are in one trace."""
     for trace in range(len(hop_ptr) - 1):
         for row in range(hop_ptr[trace], hop_ptr[trace + 1]):
             x = np.int64(ids[row])
@@ -175,7 +175,7 @@ def _watched_conflicts(hop_ptr, ids, part, keys, counts):
 
 @njit(cache=True, nogil=True)
 def _group_conflicts(hop_ptr, ids, group, large, broken, keys, counts, room):
-    """Record pairs of one group that stand in one trace; large groups are only marked.
+    """Record pairs of one group that are in one trace; large groups are only marked.
 
     Returns the number of new pairs and the trace to go on from (all of them, or out of room).
     """
@@ -261,7 +261,7 @@ def group_interfaces(
     """
     n = len(mates)
     side_ptr, sides = _sides(links, mates, on_lan, origin != NO_ASN, alias)
-    # The prefix of a LAN says nothing: no two of its addresses have an AS in common by it.
+    # The prefix of a LAN says nothing: its addresses have no AS in common by it.
     origin = np.where(on_lan, NO_ASN - 1 - np.arange(n), origin)
     n_sides = np.diff(side_ptr)
     suspect = np.zeros(n, bool)
@@ -308,11 +308,11 @@ def _both_ways(pairs: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
 def _find_watched(
     spools: Spools, side_ptr: np.ndarray, sides: np.ndarray, pairs: np.ndarray, n: int
 ) -> np.ndarray:
-    """Which watched pairs stand in one trace, sorted."""
+    """Which watched pairs are in one trace, sorted."""
     if not len(pairs):
         return np.empty(0, np.int64)
     keys = key_set(pairs)
-    # Only addresses of one part can be a watched pair: a cheap look before the table.
+    # Only addresses of one part can be a watched pair: a cheap check before the table lookup.
     part = _parts(side_ptr, sides, n)
 
     def step(counts: np.ndarray, traces: Traces) -> None:

@@ -1,4 +1,4 @@
-"""Tables of columns as dataclasses: each field says once what its column is.
+"""Tables of columns as dataclasses: each field describes its column once.
 
 From these schemas come empty tables, tables end to end, some rows of one, a table of one row, and
 what a file holds. A field of a table is one of
@@ -7,7 +7,7 @@ what a file holds. A field of a table is one of
 - ``Annotated[np.ndarray, Offsets()]``: cuts ragged columns into rows;
 - ``Annotated[np.ndarray, Ragged(offsets, dtype)]``: the values that such offsets cut;
 - ``Annotated[dict[str, np.ndarray], FlatByName()]``: any number of flat columns;
-- anything else: about the table as a whole.
+- anything else: a fact about the table as a whole.
 """
 
 from __future__ import annotations
@@ -134,7 +134,7 @@ def one_or_no_row(kind: type[Table], plain: dict[str, Any], values: dict[str, An
 def concat(pieces: Sequence[Table]) -> Table:
     """Tables of one class end to end, in the order given; at least one.
 
-    What is not a column is that of the first, but that ``read_s`` is the sum of all.
+    Fields that are not columns are those of the first, except that ``read_s`` is the sum of all.
     """
     first = pieces[0]
     schema = _schema(first)
@@ -155,7 +155,7 @@ def concat(pieces: Sequence[Table]) -> Table:
 
 
 def take(table: Table, which: np.ndarray, **replaced: Any) -> Table:
-    """Some rows, in the order given; columns in ``replaced`` are what is given there."""
+    """Some rows, in the order given; columns in ``replaced`` are taken from there."""
     schema = _schema(table)
     taken: dict[str, Any] = {name: getattr(table, name)[which] for name in schema.flat}
     for ptr, names in schema.ragged.items():

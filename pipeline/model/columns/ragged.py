@@ -39,7 +39,7 @@ def join_offsets(ptrs: Sequence[np.ndarray]) -> np.ndarray:
 
 
 def positions_of_rows(ptr: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Where the values of some rows stand, in the order of the rows.
+    """Positions of the values of some rows, in the order of the rows.
 
     Parameters
     ----------

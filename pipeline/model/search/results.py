@@ -29,7 +29,7 @@ class SearchResults:
     farthest_ptr : (n_sources + 1,) int64; farthest : int32
         Up to 10 smallest node ids of the last level.
     read_s : float
-        Seconds that the task which made these waited for its graphs to be where it searches.
+        Seconds that the task which made these waited for its graphs on the device that searches.
     """
 
     row: Annotated[np.ndarray, Flat(np.int64)]
@@ -48,8 +48,8 @@ class Widths:
     """Widths of some graphs, one row per graph; what travels back from a worker, and into reports.
 
     Values are in hops (int64), or in the unit of the weights (float64). They are about the largest
-    component of each graph, of two as large the one with the smaller smallest node; the others are
-    listed by the columns ``component_*``.
+    component of each graph, of two equally large ones that with the smaller smallest node; the
+    others are listed by the columns ``component_*``.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class Widths:
 
 @dataclass(frozen=True, eq=False)
 class Figures:
-    """What the kernel of one metric says of some graphs, one row per graph.
+    """Results of the kernel of one metric for some graphs, one row per graph.
 
     Attributes
     ----------
@@ -166,7 +166,7 @@ class Measurement:
     rows : (n_ases,) int64
         AS rows of the snapshot that were requested, ascending.
     results : SearchResults
-        Every finished source of every asked row, sorted by (row, source); ASes that share a
+        Every finished source of every requested row, sorted by (row, source); ASes that share a
         graph_hash each have theirs.
     failed : dict of int to str
         AS row -> why some of its searches failed; rows without are complete.

@@ -55,7 +55,7 @@ class SearchTask:
 
 @dataclass(frozen=True, eq=False)
 class WidthTask:
-    """How wide the graphs of some neighbouring ASes are, or one large one.
+    """Widths of the graphs of some neighbouring ASes, or of one large AS.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class WidthResults:
         AS row -> why it has no widths.
     n_searches : int
     read_s : float
-        Seconds that the task waited for its graphs to be where it searches.
+        Seconds that the task waited for its graphs on the device that searches.
     """
 
     found: Widths | Figures

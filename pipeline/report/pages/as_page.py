@@ -1,7 +1,7 @@
 """The page of one AS, as variables of its template.
 
-Pages are bounded: if there are many ingresses, the ``MAX_INGRESSES`` with the most traces are
-shown, the page says so; all of them are in ``ingresses.parquet``.
+Pages are bounded: of many ingresses a page shows the ``MAX_INGRESSES`` with the most traces, and
+says so; all of them are in ``ingresses.parquet``.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def _as_variables(summary: Summary, i: int, one: dict, ingresses: list, farthest
     eccentricities, n_as_far = _eccentricities(summary, begin, end)
     n_left = int(end - begin) - len(ingresses)
     sections = width_sections(summary.widths, i, one["n_components"])
-    figures = figure_tiles(summary.widths, i)  # they stand among the widths in hops, if any
+    figures = figure_tiles(summary.widths, i)  # they are shown among the widths in hops, if any
     return {
         "asn": one["asn"],
         "name": printable(one["name"] or ""),
@@ -105,7 +105,7 @@ def _shown(n_ingresses: int, n_candidates: int, n_shown: int) -> str:
 
 
 def _without_lists(ases: pa.Table) -> pa.Table:
-    """Lists may be as long as an AS has routers; pages get them cut from elsewhere."""
+    """The table without its lists, which may be long; pages get shortened ones elsewhere."""
     return ases.select([f.name for f in ases.schema if not pa.types.is_nested(f.type)])
 
 

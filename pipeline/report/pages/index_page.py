@@ -56,7 +56,7 @@ COLUMNS = (
 )
 
 
-_BEFORE = "n_unreached"  # the column that those of metrics stand before, where measured
+_BEFORE = "n_unreached"  # the column before which those of metrics are put, if measured
 
 
 def index_script(ases: pa.Table, widths: WidthReport | None = None) -> str:
@@ -134,7 +134,7 @@ def _input(entry: dict) -> dict:
 
 
 def _common_folder(paths: list[str]) -> str:
-    """What all paths begin with, up to a slash; empty for a single one."""
+    """The common beginning of all paths, up to a slash; empty for a single one."""
     if len(paths) < 2:
         return ""
     same = os.path.commonprefix(paths)  # noqa: RUF071 (cut at its last slash below)
@@ -148,7 +148,7 @@ def _facts(
     inputs: list[dict],
     busy_share: dict[str, float],
 ) -> list[tuple[str, str]]:
-    """Name and text of each line of the box that says what the figures rest on."""
+    """Name and text of each line of the box "Basis of these figures"."""
     counts = manifest.get("counts") or {}
     options = manifest.get("options") or {}
     totals = summary.totals
@@ -208,7 +208,7 @@ _BORDER_FACTS = {
 
 
 def _columns(run: RunFacts, summary: Summary) -> list[Column]:
-    """Columns of the index; without a name in the run there is none for names."""
+    """Columns of the index; that for names is left out if no AS of the run has one."""
     named = summary.ases["name"].null_count < summary.ases.num_rows
     units = {table.prefix: table.unit for table in summary.widths.tables}
     measured = [

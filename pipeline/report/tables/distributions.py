@@ -22,8 +22,8 @@ class Distributions:
     Attributes
     ----------
     ptr : (n_ases + 1,) int64; pairs : (n_levels_in_all,) int64
-        pairs[ptr[i] + h]: (ingress, router) pairs of AS i at h hops; 0 at h = 0. An AS without
-        a finished search has no level at all.
+        pairs[ptr[i] + h]: (ingress, router) pairs of AS i at h hops; 0 at h = 0. An AS without a
+        finished search has no levels.
     n_pairs : (n_ases,) int64
     mean, median, p90 : (n_ases,) float64
         Hops; NaN without a pair.

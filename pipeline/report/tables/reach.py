@@ -1,7 +1,7 @@
-"""Which routers no ingress reaches: those of components that hold no ingress.
+"""Which routers no ingress reaches: those of components without an ingress.
 
-It follows from the graph alone, not from the searches, so a failed search hides nothing. An AS
-without an ingress has all its routers unreached. Candidates are not sources and do not count.
+This follows from the graph, not from the searches, so a failed search hides nothing. An AS without
+an ingress has all its routers unreached. Candidates are not sources and do not count.
 """
 
 from __future__ import annotations

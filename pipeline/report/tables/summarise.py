@@ -51,7 +51,7 @@ class Summary:
 
 
 def summarise(snapshot, measurement: Measurement) -> Summary:
-    """Join what was measured to what the snapshot says.
+    """Join the measurement to the data of the snapshot.
 
     Parameters
     ----------

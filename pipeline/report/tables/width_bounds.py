@@ -7,7 +7,7 @@ Let v be a node of a connected component with diameter D, radius R, and e its ec
     D <= 2 R        any two nodes are joined through a node of the center
     (D + 1) // 2 <= R
 
-and any interval that holds D or R may be cut down so. An ingress counts only if it is known to lie
+and any interval around D or R may be narrowed by this. An ingress counts only if it is known to lie
 in the largest component: its search reached the number of nodes that one has, and no other
 component is as large.
 """
@@ -87,7 +87,7 @@ def _eccentricities(widths: Widths, results: SearchResults) -> tuple[np.ndarray,
 
 
 def _with_exact(widths: Widths) -> Widths:
-    """The same, what the bounds now say exactly reported as exact."""
+    """The same, with values reported as exact that the bounds now prove."""
     graph = row_of_value(widths.component_ptr)
     is_largest = widths.component_id == widths.component[graph]
     n_graphs = len(widths.row)

@@ -1,6 +1,6 @@
 """Widths of ASes as columns of ``ases.parquet``, and the few routers that pages name.
 
-An interval never stands where a value is expected: ``diameter`` and ``radius`` are null until
+An interval never takes the place of a value: ``diameter`` and ``radius`` are null until
 both bounds are equal.
 """
 
@@ -79,7 +79,7 @@ class WidthTable:
 
     @property
     def prefix(self) -> str:
-        """What names of columns begin with."""
+        """Prefix of names of columns."""
         return WEIGHTED if self.widths.is_weighted else ""
 
     @property
@@ -244,7 +244,7 @@ def _arc(graph: CSRGraph, near: int, far: int) -> int:
 
 
 def _position(rows: np.ndarray, found: np.ndarray) -> np.ndarray:
-    """Where each of ``rows`` stands in ``found``, which it holds all of; -1 where it does not."""
+    """Position of each of ``rows`` in ``found``, a part of them; -1 if it is not there."""
     at = np.full(len(rows), -1, np.int64)
     at[np.searchsorted(rows, found)] = np.arange(len(found))
     return at
@@ -308,9 +308,9 @@ def _listed(has: np.ndarray, ptr: np.ndarray, values: pa.Array) -> pa.Array:
 
 
 def _totals(table: WidthTable, asn: np.ndarray) -> dict:
-    """Sums over all ASes; the largest diameter is null where intervals leave it open.
+    """Sums over all ASes; the largest diameter is null if bounds leave it open.
 
-    So do ASes of which nothing is known: then it has a lower bound alone.
+    It is also null if nothing is known of some AS: then only its lower bound is given.
     """
     widths = table.widths
     lower, upper = widths.diameter_lower, widths.diameter_upper

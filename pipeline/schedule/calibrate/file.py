@@ -51,7 +51,7 @@ def machine() -> dict[str, Any]:
 
 
 def path_of(here: dict[str, Any]) -> Path:
-    """The file of a machine; it stays the same after an update, and is then recognised as old."""
+    """The file of a machine; after an update it is recognised as old."""
     if named := os.environ.get("HOPSCOPE_CALIBRATION"):
         return Path(named)
     key = json.dumps([here["cpu"], here["cores"], here["gpus"]])
@@ -132,7 +132,7 @@ def load() -> Costs:
 
 
 def _read(path: Path) -> Any:
-    """What a file of ours, of modest size, holds; a pipe or a device is not waited for."""
+    """Content of a file of ours, of modest size; pipes and devices are not read."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     with os.fdopen(descriptor, "rb") as file:
         status = os.fstat(descriptor)

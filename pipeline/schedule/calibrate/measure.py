@@ -3,8 +3,8 @@
 The measurements are tasks of the same cluster that a run would open: a worker has the cores, the
 threads and the GPU that searches will have there, and this process holds no CUDA context. Graphs
 are of preferential attachment with two links per router; long graphs have other costs. Workers
-measure one after another, so that none disturbs another: cores that share their memory's bandwidth
-are slower than measured alone.
+measure one after another, so that they do not disturb one another: cores that share memory
+bandwidth are slower than one alone.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from pipeline.schedule.plan.costs import (
 from pipeline.schedule.transport.drive import drive
 from pipeline.schedule.work.searches import search_graph
 
-SIZES = (1_000, 10_000, 100_000, 1_000_000)  # routers; the crossing lies among them
+SIZES = (1_000, 10_000, 100_000, 1_000_000)  # routers; the crossover is among them
 SAMPLE_S = 0.4  # seconds of repeats a figure, at least MIN_REPEATS
 MIN_REPEATS, MAX_REPEATS = 3, 25
 N_EMPTY = 600  # empty tasks, 1 to 5 ms each
@@ -158,7 +158,7 @@ def run_empty(task: SearchTask) -> SearchResults:
 
 def run_probe(probe: Probe) -> list[Sample]:
     """Measure one size on this worker."""
-    # In random order, as addresses shuffle routers; by age hubs would be side by side.
+    # In random order, like routers sorted by address; in order of age hubs would be side by side.
     from pipeline.generate.barabasi_albert import barabasi_albert_graph  # compiles
 
     graph = barabasi_albert_graph(probe.n_nodes, shuffled=True)
@@ -235,14 +235,15 @@ def fit(samples: Iterable[Sample], source: str) -> Costs:
 def fit_line(x: Sequence[float], seconds: Sequence[float]) -> tuple[float, float]:
     """``a + b * x`` of least relative error, neither negative.
 
-    Relative, since times lie three orders of magnitude apart and the crossing among the small.
+    Relative, since times differ by three orders of magnitude and the crossover is among the small
+    ones.
     """
     t = np.maximum(np.asarray(seconds, float), LEAST_S)
     columns = np.stack([1 / t, np.asarray(x, float) / t], axis=1)
     ones = np.ones(len(t))
     best, *_ = np.linalg.lstsq(columns, ones, rcond=None)
     if (best < 0).any() or len(t) == 1:
-        # At the border of what is allowed one of the two is zero; a single sample is all slope.
+        # If one would be negative it is set to zero; with a single sample there is only a slope.
         alone = columns.T @ ones / np.maximum((columns**2).sum(axis=0), np.finfo(float).tiny)
         error = ((columns * alone - 1) ** 2).sum(axis=0)
         keep = 1 if len(t) == 1 else int(np.argmin(error))

@@ -2,7 +2,7 @@
 
 A cluster of our own gets a key and its own certificate, made for it and kept in memory: each
 end of a connection must show that certificate, so that another user of this machine can neither
-join nor listen. For a cluster of others the credentials are those of Dask's configuration.
+join nor listen. For a cluster that others run, the credentials are those of Dask's configuration.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def temporary() -> Security:
     return Security(
         require_encryption=True,
         tls_ca_file=shown,
-        tls_ciphers=None,  # those of a user's other clusters may not fit
+        tls_ciphers=None,  # settings of a user's other clusters may not fit
         tls_min_version=ssl.TLSVersion.TLSv1_3,
         tls_max_version=None,
         **{f"tls_{role}_cert": shown for role in roles},

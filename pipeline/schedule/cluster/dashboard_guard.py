@@ -3,15 +3,15 @@
 A browser lets every web site send requests to 127.0.0.1, and Dask's dashboard takes whatever comes
 (its websockets too). Refused (403) is
 
-1. a request for another host than this machine's own names: a site whose name was made to mean
-   127.0.0.1 (DNS rebinding) sends its own name;
+1. a request for another host than this machine's own names: a site whose name was made to resolve
+   to 127.0.0.1 (DNS rebinding) sends its own name;
 2. a request from a page of another origin, which browsers give in ``Origin`` with every websocket.
 
-A port of another number is let in: that of an SSH tunnel's near end.
+Another port number is allowed: that of the near end of an SSH tunnel.
 
-The pages are made for the first request that is let in: importing Bokeh takes a core most of a
-second, and hardly any run is looked at. Loaded by Dask's scheduler
-as a preload (``distributed.scheduler.preload``), so before its address is known.
+The pages are made for the first request that is let in: importing Bokeh keeps a core busy for most
+of a second, and few runs are watched. Loaded by Dask's scheduler as a preload
+(``distributed.scheduler.preload``), so before its address is known.
 """
 
 from __future__ import annotations

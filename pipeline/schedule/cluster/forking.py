@@ -2,8 +2,8 @@
 
 A worker that starts afresh spends well over a second of a core on imports. This process (of
 ``multiprocessing.forkserver``) does so once, for all workers, and while the client still imports
-and reads. It touches no GPU (workers on GPUs are not forked) and has no thread that a fork would
-lose but that of pyarrow's jemalloc, which jemalloc itself starts anew. It ends with the client.
+and reads. It does not use GPUs (workers on GPUs are not forked) and has no thread that a fork would
+lose, except that of pyarrow's jemalloc, which jemalloc itself restarts. It ends with the client.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MODULES = (
     "pipeline.schedule.cluster.workers",
     "pipeline.store.shard_arrays",
 )
-# Libraries that start threads as they are imported must not: threads do not survive a fork. glibc
+# Libraries must not start threads when they are imported: threads do not survive a fork. glibc
 # gives memory back as under Dask's own workers.
 _ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
@@ -79,7 +79,7 @@ def imports(work: Sequence[Work]) -> bool:
 
 
 def restore_environment(before: dict[str, str | None]) -> None:
-    """Set variables of this process as they were; None: not at all."""
+    """Restore variables of this process; None: unset."""
     for name, value in before.items():
         if value is None:
             os.environ.pop(name, None)
@@ -89,9 +89,9 @@ def restore_environment(before: dict[str, str | None]) -> None:
 
 @contextlib.contextmanager
 def no_interrupt_in_children() -> Iterator[None]:
-    """Ctrl-C goes to the whole terminal; let this process alone answer, which ends its workers.
+    """Ctrl-C goes to all processes of the terminal; only this one reacts, and it ends its workers.
 
-    A signal mask passes to threads and to what they start: the cluster's event loop, born in
+    A signal mask passes to threads and to what they start: the cluster's event loop, started in
     here, keeps SIGINT blocked, and so do the processes that it starts now and later.
     """
     if not hasattr(signal, "pthread_sigmask"):

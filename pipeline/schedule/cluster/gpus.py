@@ -9,7 +9,7 @@ import subprocess
 def visible_gpus() -> list[str]:
     """Indices or UUIDs of the GPUs that a process started here could use, in CUDA's order.
 
-    NVML says what is there, ``CUDA_VISIBLE_DEVICES`` what of it may be used. Empty without a
+    NVML says which there are, ``CUDA_VISIBLE_DEVICES`` which of them may be used. Empty without a
     driver.
     """
     present = _present()
@@ -18,7 +18,7 @@ def visible_gpus() -> list[str]:
         return present
     names = []
     for name in (part.strip() for part in allowed.split(",")):
-        # CUDA stops at the first name that is none of a device.
+        # CUDA stops at the first name that is not a device.
         if name.isdecimal() and name not in present:
             break
         if not name.isdecimal() and not name.startswith(("GPU-", "MIG-")):
@@ -50,7 +50,7 @@ def _from_nvidia_smi() -> list[str]:
         done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return []
-    # A driver without devices says so in words, and some with status 0.
+    # A driver without devices prints a message, some with status 0.
     lines = done.stdout.split() if done.returncode == 0 else []
     return [line for line in lines if line.isdecimal()]
 

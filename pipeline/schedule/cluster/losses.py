@@ -15,7 +15,7 @@ from pipeline.model.words import number
 log = logging.getLogger(__name__)
 
 TOPIC = "all"  # of events that Dask's scheduler sends to every client
-MOST = 1000  # that are remembered one by one
+MOST = 1000  # of losses that are remembered one by one
 
 
 class Losses:
@@ -46,7 +46,7 @@ class Losses:
 
 @contextlib.contextmanager
 def losses_of(client: Client) -> Iterator[Losses]:
-    """Listen until the context ends; workers that leave later were dismissed."""
+    """Listen until the context ends; workers that leave later were closed on purpose."""
     losses = Losses()
     client.subscribe_topic(TOPIC, losses.hear)
     try:

@@ -5,7 +5,7 @@
 - else, unless ``--device cpu``, and where NVML names a GPU: ``LocalCUDACluster``, one worker with
   one thread per GPU, so that one task has a GPU for itself.
 - else ``LocalCluster``: one process with one thread per core. Not threads: reading Parquet and
-  pickling would wait for one another.
+  pickling hold the interpreter's lock.
 
 Our own clusters (``own.py``) listen on 127.0.0.1 only, encrypted, to this run alone.
 """
@@ -65,7 +65,7 @@ class Cluster:
     snapshot : Path or None
         What every worker must see.
     refused : dict of worker address to str
-        Workers that came during the run and get no task, and why.
+        Workers that joined during the run and get no task, and why.
     losses : Losses
         Workers that it lost.
     """
@@ -108,7 +108,7 @@ class Cluster:
         known = [worker for worker in workers if worker in self.facts]
         if task.device == "gpu":
             known = [worker for worker in known if self.facts[worker]["gpu"]]
-            # None is left: wait for one of those that were there.
+            # None is left: wait for one of the former ones.
             known = known or self.gpu_workers
         return known if known and set(known) != set(workers) else None
 
@@ -131,7 +131,7 @@ class Cluster:
         self.facts = self.facts | {worker: facts}
 
     def describe(self) -> dict:
-        """For report.json: who searched, with what."""
+        """For report.json: which workers searched, with which devices."""
         return {
             "scheduler": self.address,
             "dashboard": self.dashboard,
@@ -208,7 +208,7 @@ _ADDRESS = re.compile(r"(?:(?:tcp|tls|ucx)://)?(?:\[[0-9A-Fa-f:.%\w]+\]|[^\s/:\[
 
 
 def _check_address(address: str) -> None:
-    """Refuse an invalid address before Dask tries it, which takes long and leaves threads."""
+    """Refuse an invalid address before Dask tries it, which would take long and leave threads."""
     found = _ADDRESS.fullmatch(address)
     if found is None or not 0 < int(found[1]) < 65536:
         raise UsageError(

@@ -1,7 +1,7 @@
 """A local Dask cluster: one worker per GPU or core, ended with the run.
 
 It listens on 127.0.0.1 only, and every connection is encrypted and shows a certificate made for
-this cluster (``credentials.temporary``): what a worker is sent it runs, with our rights.
+this cluster (``credentials.temporary``): a worker runs whatever it is sent, with our rights.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
             "dashboard_address": _free_address(config.dashboard),
             "local_directory": str(scratch),
             "silence_logs": logging.CRITICAL,
-            # It listens, and ``dashboard_guard`` makes the pages at the first request.
+            # It only listens; ``dashboard_guard`` makes the pages at the first request.
             "scheduler_kwargs": {"dashboard": False},
         }
         with signals_later(), warnings.catch_warnings(), forking.no_interrupt_in_children():
@@ -101,13 +101,13 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
 
 
 def _close(what: Client | LocalCluster) -> None:
-    """Close it whole: half closed it waits ten seconds for itself as the interpreter ends."""
+    """Close it completely: half closed, it waits ten seconds when the interpreter ends."""
     with signals_later():
         what.close()
 
 
 def _forked(config: AnalyzeConfig, threads: str) -> dict[str, Any]:
-    """Dask's settings for workers that are forked; what forks them is started."""
+    """Dask's settings for workers that are forked; starts the process that forks them."""
     forking.start(compiled_work(config.metrics))
     return {
         "distributed.worker.multiprocessing-method": forking.METHOD,

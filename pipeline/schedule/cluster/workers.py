@@ -40,7 +40,7 @@ def probe(snapshot: str | None) -> dict:
 
 
 def ask_scheduler(client: Client, call: Any, timeout_s: float) -> Any:
-    """Its answer; UsageError if it gives none in time, ClusterLostError if it is gone."""
+    """The scheduler's answer; UsageError if none comes in time, ClusterLostError if it is gone."""
     try:
         return ask(client, call, timeout_s)
     except TimeoutError:
@@ -56,14 +56,14 @@ def ask_scheduler(client: Client, call: Any, timeout_s: float) -> Any:
 
 
 def path_text(snapshot: Path | None) -> str | None:
-    """The folder as every worker is to find it."""
+    """The path by which every worker must find the folder."""
     return str(Path(snapshot).resolve()) if snapshot is not None else None
 
 
 async def ask_worker(client: Client, worker: str, path: str | None) -> dict:
     """The report of one worker about itself.
 
-    First which Python and distributed it has, by text: what is pickled by one version can end the
+    First its versions of Python and distributed, as text: what one version pickles can crash a
     process of another. Then ``probe``, by its name: no code travels.
 
     Raises

@@ -78,7 +78,7 @@ def widths_of(
 def answered(question: Question, bounds: Sequence[EccentricityBounds]) -> bool:
     """Whether a question needs no further search, by the bounds of all questions.
 
-    A diameter is at most twice the radius, and each proves the other where it is just that.
+    A diameter is at most twice the radius; if it is exactly twice, each proves the other.
     """
     if any(each.done for each in bounds if each.question == question):
         return True

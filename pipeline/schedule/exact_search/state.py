@@ -1,7 +1,8 @@
 """State of the exact search of one large AS: the next task, and what a finished one proves. Pure.
 
-Everything that outcomes may do is here: come in any order, twice or never, fail, be withdrawn. All
-questions share each search; a source that one question has in flight is not searched for another.
+Outcomes may come in any order, twice or never, fail or be withdrawn: all of that is handled here.
+All questions share each search; a source that one question has in flight is not searched for
+another.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ class ExactState:
         self._n_taken = np.zeros(1, np.int64)  # sources of each component, searched or in flight
         self._reasons: list[str] = []  # why tasks have failed for good
         self._is_broken = False  # whether a failure was not recovered
-        self._is_news = False  # since ``useless`` was asked
+        self._is_news = False  # since ``useless`` was called
         self._stage = "opening"  # then searching, path, over
         none = np.empty(0, NODE)
         if job.n_nodes == 0:
@@ -262,7 +263,7 @@ class ExactState:
         return sources[~beyond]
 
     def _choose(self, question: int) -> np.ndarray:
-        """Sources for one question that are not in flight; none if all relevant ones are."""
+        """Sources for one question that are not in flight; empty if all relevant ones are."""
         bounds, choice = self._bounds[question], self.choice
         now = Facts(
             bounds.question == "diameter",
@@ -300,7 +301,7 @@ class ExactState:
         )
 
     def _conclude(self, path: np.ndarray, is_known: bool = True) -> None:
-        """Make the answer. Only what is proven, and has its path, is reported as exact."""
+        """Make the answer. Only proven values are exact, and a diameter only with its path."""
         self._stage = "over"
         if is_known and (self._bounds or not self.job.n_nodes):
             found = (self._names, self._bounds, self._n_searches)

@@ -60,7 +60,7 @@ def search_exactly(
     pack : int or None
         Sources per task; None: one, or those of a whole sweep if that is cheaper.
     max_searches : int or None
-        In each component of an AS; what they do not suffice for is reported as an interval.
+        In each component of an AS; a value that needs more is reported as an interval.
     limits : Limits
         When to stop waiting for a task.
     schedule : str
@@ -142,7 +142,7 @@ class ExactStream:
             self._note_answer(state)
 
     def next_task(self) -> ExactTask | None:
-        """Of the first AS that has one and room for it: the next begins where that has not."""
+        """Task of the first AS that has one and room for it; if it has none, the next AS begins."""
         self._look()
         n_threads, costs = self.choice.n_threads, self.choice.costs
         thresholds = self.choice.thresholds
@@ -174,7 +174,7 @@ class ExactStream:
     def _note_answer(self, state: ExactState) -> None:
         if state.answer is not None and self._open.pop(id(state.job), None) is not None:
             self._answers.append(state.answer)
-            state.answer = None  # it may be large, and what runs still keeps the state
+            state.answer = None  # it may be large, and running tasks keep the state
 
     def useless(self, tasks: Iterable[Any]) -> list[ExactTask]:
         """Exact tasks that are no longer needed, from tasks in flight of any kind."""

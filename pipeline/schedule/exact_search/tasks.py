@@ -58,8 +58,8 @@ def run_exact(task: ExactTask) -> OpenedGraph | ExactBounds | ExactPath:
 class _Held:
     """Scratch of one graph, and the bounds from this thread's searches of it in one run.
 
-    The latter spares sweeps half of their time: bounds that are as tight are not followed. A
-    result then holds it too; bounds may come any number of times.
+    The latter halves the time of sweeps: bounds that are as tight already are not followed. A
+    result then includes them; bounds may be sent any number of times.
     """
 
     run: str
@@ -92,7 +92,7 @@ class _Held:
 
 
 def _held(graph: CSRGraph, is_connected: bool, run: str) -> _Held:
-    """Of this thread: scratch may not be shared. The graph is the one that is resident."""
+    """Scratch of this thread, since it may not be shared. The graph is the resident one."""
     held: OrderedDict[int, _Held] = _LOCAL.__dict__.setdefault("held", OrderedDict())
     key = id(graph)  # what is held keeps the graph, so no other has its id
     if key not in held:
@@ -121,7 +121,7 @@ def _search(task: ExactTask) -> ExactBounds:
 
 
 def _implied_on_gpu(graph: CSRGraph, sources: np.ndarray) -> Implied:
-    """Bounds are made there. Of many components there may be more sources than lanes."""
+    """Bounds are made on the GPU. With many components there may be more sources than lanes."""
     from kernels.exact_search import implied_on_gpu
 
     n_parts = max(1, -(-len(sources) // MOST_LANES["gpu"]))
@@ -143,7 +143,7 @@ def _narrowed(found: Implied, read_s: float) -> ExactBounds:
     if upper.dtype == np.int32 and upper.size:
         is_none = upper == _NONE
         longest = int(np.where(is_none, 0, upper).max())
-        # One short of what the type holds: that says that there is no bound.
+        # One less than the type's maximum, which means that there is no bound.
         kind = np.uint8 if longest < 255 else np.uint16 if longest < 65535 else np.int32
         if kind != np.int32:
             lower, upper = lower.astype(kind), upper.astype(kind)

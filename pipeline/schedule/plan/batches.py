@@ -5,8 +5,8 @@ Rules (``docs/scheduling.md`` gives the reasons and the measurements):
 - ASes with one ``graph_hash`` are searched once, from the union of their sources, under the first
   of their rows.
 - ``pack=1``: one task per (AS, ingress). ``pack=K``: K ingresses of one AS per task.
-- ``pack=None`` (auto): one search per task where a search takes at least as long as the task around
-  it costs, unless sweeps end the AS ``SWEEP_GAIN`` times sooner; else up to 128 searches of one AS
+- ``pack=None`` (auto): one search per task if a search takes at least as long as the overhead of a
+  task, unless sweeps finish the AS ``SWEEP_GAIN`` times sooner; else up to 128 searches of one AS
   per task, since they share one sweep; and ASes whose searches all together cost less than a task
   travel with their neighbours as a shard, on a GPU all that cost less than a shard's share.
 - A task goes to the GPU if all searches of its graphs, including the transfer, are faster there
@@ -48,7 +48,7 @@ class Plan:
     source_ptr : (n_graphs + 1,) int64; sources : int32
         Distinct sources of each graph, ascending.
     owner : (n_rows,) int64
-        For each row requested, the row whose searches answer it.
+        For each requested row, the row whose searches answer it.
     whole : (n_tasks,) bool
         The task holds every source of its rows, and no other row shares their graphs.
     """
@@ -110,7 +110,7 @@ class Plan:
         return (self.task(i) for i in range(self.n_tasks))
 
     def on(self, device: Device) -> Iterator[SearchTask]:
-        """Tasks for one device, in the order of all."""
+        """Tasks for one device, in the common order."""
         at = np.flatnonzero(self.device == DEVICES.index(device))
         return (self.task(i) for i in at.tolist())
 
@@ -277,7 +277,7 @@ def _merge(
 
 
 def _on_gpu(wins: np.ndarray, devices: Sequence[Device]) -> np.ndarray:
-    """Where the GPU is faster, if there is a choice."""
+    """Whether the GPU is faster, if there is a choice."""
     if len(set(devices)) > 1:
         return wins
     return np.full(len(wins), "gpu" in devices)
@@ -293,11 +293,11 @@ def _alone(
     """Which ASes are searched one source a task, and how many a task carries in the others.
 
     Full sweeps of even size; fewer lanes where one AS is so large a share of the work that
-    workers would stand idle.
+    workers would be idle.
     """
     n_parts = -(-n_sources // LANES)
     total_s = float((n_parts * sweep_s).sum()) or 1.0
-    # Workers that are this AS's by its share of the work.
+    # Number of workers for this AS, by its share of the work.
     own = np.maximum(1, np.ceil(n_parts * sweep_s / total_s * n_workers)).astype(np.int64)
     worth = (sweep_s / task_s).astype(np.int64)  # no part may cost less than its task
     n_parts = np.maximum(n_parts, np.minimum.reduce([own, worth, n_sources // MIN_LANES]))

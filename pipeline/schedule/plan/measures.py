@@ -2,8 +2,8 @@
 
 - ASes with one ``graph_hash`` are measured once, under the first of their rows; by weight each is
   measured, since the hash is of the structure alone.
-- Neighbouring ASes travel as a shard until it is worth some tasks, on a GPU as far as its memory
-  goes; an AS that is worth that by itself travels alone.
+- Neighbouring ASes form a shard until it is worth some tasks, or on a GPU until its memory is full;
+  an AS that is worth that by itself is a task of its own.
 - Largest first.
 - Widths in hops of an AS of which each search is worth a task are found by exact searches
   (``steps``), searches of all workers at once; never with ``verify``, which checks what
@@ -30,7 +30,7 @@ NO_WEIGHTS = (
     "and the snapshot has none"
 )
 ROUNDS = 40  # launches of a shard on a GPU, each at least as long as a search of no arcs
-BY_WEIGHT = 10.0  # a search by weight costs that many by hops
+BY_WEIGHT = 10.0  # a search by weight costs this many in hops
 FINE = 4  # a shard is this part of a fair share: estimates are rough, so small ones balance
 
 
@@ -241,7 +241,7 @@ def _on_gpu(
     costs: Costs,
     devices: Sequence[Device],
 ) -> np.ndarray:
-    """Where to use the GPU: all graphs that go there together pay for its launches once."""
+    """Whether to use the GPU: all graphs there pay for its launches once together."""
     if len(set(devices)) == 1:
         return np.full(len(here_s), "gpu" in devices)
     wins = there_s < here_s
@@ -258,7 +258,7 @@ def _cut(
     costs: Costs,
     thresholds: PlanThresholds,
 ) -> np.ndarray:
-    """Where tasks begin: runs of one device, of about a fair share, no more arcs than fit."""
+    """Where tasks begin: runs of one device, each about a fair share, no more arcs than fit."""
     if not len(cost_s):
         return np.empty(0, np.int64)
     fair_s = cost_s.sum() / (thresholds.shards_a_worker * n_workers)

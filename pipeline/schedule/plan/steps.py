@@ -1,4 +1,4 @@
-"""When an AS gets an exact search, the sources in a task, the tasks in flight. Pure."""
+"""When an AS gets an exact search; how many sources a task has, and tasks are in flight. Pure."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def window(
     device: Device,
     thresholds: PlanThresholds = THRESHOLDS,
 ) -> int:
-    """Tasks of one AS to keep in flight: what is chosen early is chosen by older bounds.
+    """Tasks of one AS to keep in flight: sources chosen early are chosen by older bounds.
 
     Some for each worker thread, but no more than the client can merge while they are searched: the
     results of the others would wait there, two bytes per node each.

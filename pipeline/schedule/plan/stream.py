@@ -74,7 +74,7 @@ class Stream:
         self.unit = " and ".join(dict.fromkeys(units))
         self._cost_s = cost_s[order]
         self.longest_s, self.total_s = float(cost_s.max(initial=0.0)), float(cost_s.sum())
-        # In progress, by identity, in order: the task, its cost, and since when.
+        # In progress, by identity, in order: the task, its cost, and when it was handed out.
         self._handed: dict[int, tuple[Any, float, float]] = {}
         self._ended_s = 0.0  # expected cost of what has ended
 

@@ -1,8 +1,8 @@
 """A worker's part of one task: run it, and return its result, place and time.
 
 A small result is posted: it travels as an event on streams that exist and that Dask fills by the
-batch, worker to scheduler to client. To fetch it would take six messages (who has it, give it to
-me, give it to the client, each with an answer), most of what a task without work costs.
+batch, worker to scheduler to client. Fetching it would take six messages (who has it, give it to
+me, give it to the client, each with an answer), most of the cost of a task without work.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pipeline.model.search.tasks import TaskRun
 # A scheduler remembers the last 1,000 events of a client: 16 MB until the client leaves.
 MAX_POSTED_BYTES = 16 << 10
 POSTED = "hopscope-posted"  # names our events among those that a client gets
-N_REMEMBERED = 10_000  # keys, of tasks that have begun and of tasks that shall not
+N_REMEMBERED = 10_000  # keys, of tasks that have begun and of tasks that must not
 
 
 class WithdrawnError(RetryableError):
@@ -101,7 +101,7 @@ def pack(key: tuple, topic: str, run: Callable[[Any], Any], task: Any) -> bytes:
 
 
 def attempt(packed: bytes) -> Attempted | str:
-    """Run one task on this worker; an error is a value, so that it travels with its place.
+    """Run one task on this worker; an error is returned as a value, with its place and time.
 
     Returns
     -------
@@ -141,7 +141,7 @@ def _post(worker: Worker, topic: str, key: tuple, attempted: Attempted) -> bool:
         return False
     if len(posted) > MAX_POSTED_BYTES:
         return False
-    # It goes before the word that the task has ended, on the same stream.
+    # It goes before the message that the task has ended, on the same stream.
     worker.log_event(topic, {POSTED: [list(key), posted]})
     return True
 

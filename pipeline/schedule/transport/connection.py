@@ -2,8 +2,8 @@
 
 Dask's own calls wait forever. A process that is stopped (or a machine that hangs) keeps its
 connections open, so nothing ends them: a silent scheduler fails the run after ``answer_s`` times
-``SILENT_LOOKS``, and results are fetched from each worker apart, so that one that is silent holds
-back its own results only.
+``SILENT_LOOKS``, and results are fetched from each worker separately, so that a silent one holds
+back only its own results.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pipeline.schedule.transport.watch import Limits
 
 log = logging.getLogger(__name__)
 
-SILENT_LOOKS = 3  # looks in a row without an answer; then the scheduler counts as gone
+SILENT_LOOKS = 3  # polls in a row without an answer; then the scheduler counts as gone
 REPLACE_S = 30.0  # seconds for a nanny to end its worker; it kills what does not end in 4
 FEW, MANY = 1.1, 4.0  # tasks per thread, rounded up; the former is Dask's default
 GONE = "the scheduler is gone"
@@ -82,7 +82,7 @@ class Connection:
 
     @property
     def silent(self) -> set[str]:
-        """Workers without a sign of life."""
+        """Workers without a heartbeat."""
         return {w for w, status in self.status.items() if status in ("silent", "mute")}
 
     def look(self, force: bool = False) -> bool:
@@ -142,7 +142,7 @@ class Connection:
             scheduler.WORKER_SATURATION = MANY if many else FEW
 
     def report_ends(self, futures: Sequence[Future]) -> None:
-        """Put (key, None) in ``done`` when a task has ended, whichever way."""
+        """Put (key, None) in ``done`` when a task has ended in any way."""
         # Future.add_done_callback would wake another thread for each.
         loop = self.client.loop.asyncio_loop
         asyncio.run_coroutine_threadsafe(self._report_ends(futures), loop)
@@ -160,7 +160,7 @@ class Connection:
         self.done.put((future.key, None))
 
     def withdraw(self, keys: Sequence[tuple]) -> None:
-        """Begin to ask all workers; (key, WITHDRAWN) comes in ``done`` for what has not begun."""
+        """Start asking all workers; (key, WITHDRAWN) comes in ``done`` for tasks not begun."""
         asyncio.run_coroutine_threadsafe(self._withdraw(keys), self.client.loop.asyncio_loop)
 
     async def _withdraw(self, keys: Sequence[tuple]) -> None:
@@ -191,7 +191,7 @@ class Connection:
         return {tuple(key) for key in answer}
 
     def can_replace(self, worker: str) -> bool:
-        """Whether the cluster is ours, and ends and starts that worker for us."""
+        """Whether the cluster is ours, so that the worker can be ended and replaced."""
         return self.client.cluster is not None and worker in self._nursed
 
     def replace(self, worker: str) -> None:
@@ -234,7 +234,7 @@ class Connection:
         values: dict[Any, Any] = {}
         reason = f"was lost with worker {worker}" if worker else "was lost with its worker"
         try:
-            # Twice: what is there, once it is known what is not.
+            # Twice: the second time only what is there.
             for _ in range(2 if worker else 0):
                 asked = self.client.scheduler.gather(keys=list(names.keys() - values.keys()))
                 answer = await asyncio.wait_for(asked, self.limits.fetch_s)

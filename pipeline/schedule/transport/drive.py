@@ -59,8 +59,8 @@ def drive(
         hands out one by one to free workers once it is larger than the cluster. Each call adds
         its own id, so that two runs on one scheduler never share a key.
     window : int or None
-        Tasks in flight. None: two for each worker thread and at least 16, which hides the way to
-        the scheduler and back; it follows workers that join or leave.
+        Tasks in flight. None: two for each worker thread and at least 16, which hides the round
+        trip to the scheduler; it follows workers that join or leave.
     max_attempts : int
         Attempts of a task that raises RetryableError or whose worker dies; any other error is
         final at once.
@@ -75,12 +75,12 @@ def drive(
         Called at least every ``limits.poll_s`` seconds, from this thread.
     beside : sequence of callables like ``next_task``
         Further queues, each with its own window, from the workers that may run its next
-        task: so tasks for some workers never stand in front of tasks for others.
+        task: so tasks for some workers never hold up tasks for others.
     useless : callable from a list of tasks to some of them, or None
         Asked each time outcomes have been used, about tasks that may not have begun: which are not
         needed any longer. Those that have not begun are cancelled, and reported as outcomes that
-        are ``withdrawn``; what runs goes on, and is reported as ever. What would be tried again is
-        reported as ``withdrawn`` instead, with the attempts that failed.
+        are ``withdrawn``; running tasks continue, and are reported as usual. What would be tried
+        again is reported as ``withdrawn`` instead, with the attempts that failed.
     urgent : callable like ``next_task``, or None
         A queue whose tasks, wherever they wait, are begun before all others: what comes next
         depends on their results. It bounds what it has in flight itself; the others fill the rest.
@@ -177,7 +177,7 @@ def drive_striding(
             pinned = flight.pinned()
             held = [pinned[slot] for slot in slots]
             for i, slot in enumerate(slots):
-                # A worker's next task may lie behind tasks of others: these wait in their shares.
+                # A worker's next task may come after tasks of others: these wait in their shares.
                 while held[i] < (window or THRESHOLDS.thread_window):
                     while not shares[i] and (task := next_task()) is not None:
                         shares[number % len(slots)].append(task)

@@ -32,7 +32,7 @@ class Submitted:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """The scheduler has these attempts."""
+    """The scheduler has got these attempts."""
 
     keys: tuple[Key, ...]
     at: float
@@ -97,14 +97,14 @@ class Withdrawn:
 
 @dataclass(frozen=True, slots=True)
 class Silent:
-    """Exactly the workers without a sign of life now."""
+    """All workers without a heartbeat now."""
 
     workers: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
 class Looked:
-    """The scheduler has said how its workers are (as in ``Watch.look``) and what each was given."""
+    """The scheduler has reported the state of workers (as in ``Watch.look``) and their tasks."""
 
     threads: Mapping[str, int]
     status: Mapping[str, str]

@@ -1,6 +1,6 @@
 """Tasks in flight on a cluster: events go to FlightState, which returns instructions.
 
-What is to be sent between two waits travels as one message: a graph of one task costs a scheduler
+Everything to be sent between two waits goes as one message: a graph of one task costs a scheduler
 nearly what one of fifty costs.
 """
 
@@ -77,11 +77,11 @@ def on_any(task: Any, workers: Iterable[str]) -> None:
 
 
 def no_beat() -> None:
-    """Ignore the passing of time."""
+    """Ignore calls that tell that time passes."""
 
 
 def no_split(task: Any) -> Sequence[Any]:
-    """Nothing smaller exists."""
+    """No smaller tasks exist."""
     return ()
 
 
@@ -179,7 +179,7 @@ class Flight:
     def finished(self) -> list[Outcome]:
         """Wait until something has finished; outcomes of what has, in order of completion.
 
-        May be empty: what finished was tried again, or nothing did before the next look.
+        May be empty: finished tasks were tried again, or none finished before the next poll.
         """
         self._flush()
         received = self._wait() if self._state.n_in_flight and not self._outcomes else []

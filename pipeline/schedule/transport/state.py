@@ -11,7 +11,7 @@ Each task is in one state at a time:
 - ``quarantined``: its worker died; it waits until no other suspect is in flight;
 - ``done``: its outcome has been reported, or smaller tasks replace it.
 
-A worker that dies takes the tasks with it that wait there behind the one that killed it. So each
+A worker that dies also loses the tasks that waited there behind the one that killed it. So each
 of them is tried again in quarantine, one at a time: only a task that loses its worker twice while
 no other suspect is in flight has failed.
 """
@@ -315,7 +315,7 @@ class FlightState:
         if fault is None or not tasks:
             return []
         begun = event.begun
-        if begun is None:  # what has been there longest
+        if begun is None:  # the one that has been there longest
             tasks.sort(key=lambda task: (task.queue != URGENT, task.key[1]))
             begun = frozenset(task.key for task in tasks[: self._threads.get(fault.worker, 1)])
         n_left = sum(task.key not in begun for task in tasks)
@@ -362,7 +362,7 @@ class FlightState:
         """Another attempt, smaller tasks, or an outcome."""
         if not isinstance(error, RetryableError):
             return [self._end(task, run=run, error=error)]
-        if task.state in ("withdrawing", "fetching_once"):  # nobody needs it tried again, or cut
+        if task.state in ("withdrawing", "fetching_once"):  # no longer needed
             task.fail(error, run)
             return [self._end(task, withdrawn=True)]
         if isinstance(error, OutOfMemoryError):
@@ -384,13 +384,13 @@ class FlightState:
         return [Warn(text), *self._send(task)]
 
     def _leave(self, task: TaskInFlight) -> None:
-        """Its present attempt is over."""
+        """End its present attempt."""
         self.tasks.pop(task.key, None)
         if task is self.suspect:
             self.suspect = None
 
     def _end(self, task: TaskInFlight, **came: Any) -> Yield:
-        """Its outcome, ``came`` being what else is known."""
+        """Report its outcome; ``came``: what else is known."""
         self._leave(task)
         task.state = "done"
         self.n_of_queue[task.queue] -= 1

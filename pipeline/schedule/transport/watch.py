@@ -1,12 +1,12 @@
-"""What to do about a task that does not come back. Pure: decides by the scheduler's answers.
+"""What to do about a task that does not return. Pure: decides by the scheduler's answers.
 
 Dask waits forever for a paused worker, for a worker that a task is bound to and that is gone,
-and, seen in 2 of 10 runs, for a task whose workers died one after another. So every task in
-flight is looked at every few seconds, by these rules:
+and, seen in 2 of 10 runs, for a task whose workers died one after another. So every task in flight
+is checked every few seconds, by these rules:
 
 - no worker at all for ``no_worker_s``, or none but those given up: everything fails, nothing is
   tried again;
-- a worker is *given up* when it has been paused for ``paused_s``, has given no sign of life for
+- a worker is *given up* when it has been paused for ``paused_s``, has sent no heartbeat for
   ``silent_s``, its results could not be fetched in ``fetch_s``, or it has finished nothing for
   ``task_s`` since it was given a task. What it had begun is tried again elsewhere, or has failed
   where the worker was overdue; what only waited there goes elsewhere, without counting an attempt;
@@ -45,14 +45,14 @@ class Watched:
     name: str
     pin: str | None = None  # the worker it is bound to
     worker: str | None = None  # where it is, if anywhere
-    since: float = 0.0  # when it came there, or when it was seen to be nowhere
+    since: float = 0.0  # when it came there, or when it was first seen on no worker
 
 
 @dataclass(frozen=True)
 class Fault:
     """Why a worker has been given up: ``overdue``, ``paused``, ``silent`` or ``mute``.
 
-    ``mute``: its results cannot be fetched, though it may give signs of life.
+    ``mute``: its results cannot be fetched, though it may send heartbeats.
     """
 
     worker: str
@@ -70,7 +70,7 @@ class Fault:
         return self.kind != "mute"
 
     def error(self, name: str) -> PipelineError:
-        """What a task of that name has come to which the worker had begun."""
+        """The error of a task of that name which the worker had begun."""
         kind = PipelineError if self.kind == "overdue" else RetryableError
         return kind(f"{name}: {self.text}")
 
@@ -135,7 +135,7 @@ class Watch:
         some_free = any(workers[w] == "running" and not list(processing.get(w, ())) for w in usable)
         verdicts: dict[Any, PipelineError | Fault] = {}
         for key, task in tasks.items():
-            # Where no other worker is left, what came to such a worker later waits for it.
+            # If no other worker is left, tasks that came to such a worker later wait for it.
             if (fault := self.given_up.get(task.worker or "")) is not None:
                 if usable or fault.worker not in before:
                     verdicts[key] = fault

@@ -15,7 +15,7 @@ from pipeline.schedule.work.resident import resident
 
 @contextlib.contextmanager
 def errors_of(name: str, device: Device, snapshot: str) -> Iterator[None]:
-    """Raise what the driver knows what to do about.
+    """Turn errors into those that the driver can handle.
 
     Raises
     ------

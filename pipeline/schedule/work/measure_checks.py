@@ -17,11 +17,11 @@ N_CHECKED = 8  # nodes of each list whose eccentricities are searched again
 
 
 def check_widths(shard: Shard, widths: Widths) -> None:
-    """Raise CheckError unless widths in hops stand the checks.
+    """Raise CheckError unless widths in hops pass the checks.
 
     The path is a shortest one as long as the diameter. An exact diameter is found again with a
-    proof, which is checked by plain searches. Of center, periphery and eccentricities some nodes
-    are searched again, and a radius is one of a node that is.
+    proof, which is checked by plain searches. Some nodes of center, periphery and eccentricities
+    are searched again, and a radius must be the eccentricity of such a node.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ def widths_of_shard(
     is_weighted: bool = False,
     read_s: float = 0.0,
 ) -> Widths:
-    """Hand each graph of a shard what was found of its components, in its own node ids.
+    """Give each graph of a shard the results of its components, in its own node ids.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class _Columns:
     def _of_largest(self, values: np.ndarray) -> np.ndarray:
         """Of the largest component of each graph; -1 for one without nodes, and for no bound.
 
-        Kernels say inf of an upper bound by weight where nothing was searched.
+        Kernels give inf as an upper bound by weight if nothing was searched.
         """
         column = np.full(self._n_graphs, -1, self._kind)
         known = values[self._chosen]

@@ -28,7 +28,7 @@ from pipeline.schedule.work.searches import as_shard
 def run_widths(task: WidthTask) -> WidthResults:
     """Run one task on this worker; errors as ``errors.errors_of`` has them.
 
-    An AS of which only its own data are at fault is reported in ``failed``, the others are done.
+    An AS with a fault in its own data is reported in ``failed``, the others are done.
     """
     with errors_of(task.name, task.device, task.snapshot):
         if task.kind == "weighted":
@@ -57,7 +57,7 @@ def _shard(task: WidthTask) -> Shard:
 
 
 def _figures(task: WidthTask) -> WidthResults:
-    """What the kernel of one metric says of each graph."""
+    """Results of the kernel of one metric for each graph."""
     started = time.perf_counter()
     shard = _shard(task)
     read_s = time.perf_counter() - started
@@ -73,12 +73,12 @@ def _figures(task: WidthTask) -> WidthResults:
 
 
 def _asked(task: WidthTask) -> tuple[WidthMetric, ...]:
-    """Of kinds ``widths`` and ``weighted``; kernels refuse what they do not know."""
+    """Questions of kinds ``widths`` and ``weighted``; kernels refuse unknown ones."""
     return cast(tuple[WidthMetric, ...], task.metrics)
 
 
 def _weighted(task: WidthTask) -> WidthResults:
-    """Graph after graph: each has its own search for every source."""
+    """Graph after graph: sources are searched separately in each."""
     asked = _asked(task)
     pieces = [empty(Widths, metrics=asked, is_weighted=True)]
     failed: dict[int, str] = {}

@@ -2,7 +2,7 @@
 
 The cache belongs to this module, so that it lives as long as the worker process: a task names the
 snapshot's folder and rows, and what is not here yet is read there. Keys are graph hashes, so that
-snapshots which share a graph share its place.
+snapshots which share a graph share its copy.
 """
 
 from __future__ import annotations
@@ -79,7 +79,8 @@ class Resident:
     def _keep(self, key: Hashable, value: Any) -> None:
         size = n_bytes(value)
         with self._lock:
-            # Make room first, so that the budget holds at every moment but for one huge value.
+            # Make room first, so that the budget is kept at every moment, except for one huge
+            # value.
             while self._values and self.n_bytes + size > self.budget_bytes:
                 _, (_, dropped) = self._values.popitem(last=False)
                 self.n_bytes -= dropped
@@ -117,7 +118,7 @@ def resident_graph(snapshot_path: str, row: int, device: Device) -> CSRGraph:
 def read_shard(snapshot_path: str, rows: np.ndarray, device: Device) -> Shard:
     """Graphs of some ascending AS rows as one shard, on ``device``.
 
-    It is not kept: all searches of a shard are one task, so nothing comes for it again.
+    It is not kept: all searches of a shard are one task, so it is not needed again.
     """
     return snapshot_at(snapshot_path).shard(rows, n_threads()).to(device)
 

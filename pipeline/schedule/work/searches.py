@@ -1,4 +1,4 @@
-"""What executes on a worker: resident graph -> kernel -> small results."""
+"""A worker's part of a search task: resident graph -> kernel -> small results."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _search(task: SearchTask) -> SearchResults:
 
 
 def search_graph(graph: CSRGraph, row: int, sources: np.ndarray) -> SearchResults:
-    """All that a search or a pack computes, its graph at hand: what calibration measures.
+    """What a search or a pack computes once its graph is there; calibration measures this.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def _checked(
 
 @contextlib.contextmanager
 def _no_second_try_without_room(name: str, folder: str) -> Iterator[None]:
-    """A full disk is as full for the next attempt, and each costs the search again."""
+    """A full disk stays full for the next attempt, and each attempt costs the search again."""
     try:
         yield
     except OSError as error:
@@ -182,7 +182,7 @@ def _no_second_try_without_room(name: str, folder: str) -> Iterator[None]:
 
 
 def _distances_path(task: SearchTask, row: int, first: int, last: int) -> Path:
-    """The AS's own file where this task has all of it; else a part, joined later."""
+    """The AS's own file if this task has all of it, otherwise a part that is joined later."""
     folder = Path(task.distances_dir)
     if task.whole:
         return folder / f"{int(snapshot_at(task.snapshot).asn[row])}.parquet"
@@ -190,7 +190,7 @@ def _distances_path(task: SearchTask, row: int, first: int, last: int) -> Path:
 
 
 def parts_folder(distances_dir: Path) -> Path:
-    """Where parts wait for being joined."""
+    """Folder of the parts until they are joined."""
     return distances_dir / ".parts"
 
 
