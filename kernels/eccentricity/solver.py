@@ -168,6 +168,8 @@ class EccentricitySolver:
             self.sweep()
         elif step == "every":
             self.finishing.finish(self)
+        elif step == "sample":
+            self.finishing.sample(self)
         else:
             self._search(self.bounds.take(1, "upper" if step == "far" else None))
 

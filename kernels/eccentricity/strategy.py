@@ -56,7 +56,7 @@ class Strategy:
     territories: bool = True
 
 
-Step = Literal["far", "alternate", "pairs", "sweep", "every"]
+Step = Literal["far", "alternate", "pairs", "sweep", "sample", "every"]
 
 
 @dataclass(frozen=True)
@@ -77,6 +77,8 @@ class Account:
         A sweep from ``many_lanes`` sources that lie anywhere.
     sweep_saves_ns : float
         What it takes off ``left_ns`` at least, by its own sources.
+    is_guess : bool
+        Whether ``whole_ns`` is predicted, and a sample of it would cost less than was spent.
     """
 
     spent_ns: float
@@ -85,6 +87,7 @@ class Account:
     whole_ns: float
     sweep_ns: float
     sweep_saves_ns: float
+    is_guess: bool = False
 
 
 def is_beaten(account: Account, at: Thresholds, next_ns: float, saves_ns: float = 0.0) -> bool:
@@ -206,7 +209,8 @@ def choose_step(now: Facts, at: Thresholds) -> Step:
     str
         ``far``: search the likeliest end of a longest path; ``alternate``: by turns that and a
         central node; ``pairs``: ask landmarks; ``sweep``: search many pending nodes at once;
-        ``every``: search all that matter, by sweeps from nodes that lie close together.
+        ``every``: search all that matter, by sweeps from nodes that lie close together;
+        ``sample``: one of these, whose work tells what the others cost.
 
     Notes
     -----
@@ -231,7 +235,9 @@ def choose_step(now: Facts, at: Thresholds) -> Step:
         is_worse = is_beaten(account, at, account.sweep_ns, account.sweep_saves_ns)
     else:
         is_worse = is_beaten(account, at, next_ns)
-    return "every" if is_worse else step
+    if is_worse:
+        return "every"
+    return "sample" if account.is_guess else step
 
 
 def _pairs_searches(now: Facts, at: Thresholds) -> float:

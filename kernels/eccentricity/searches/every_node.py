@@ -36,6 +36,8 @@ class EveryNode:
     ----------
     work : int
         Of the last sweeps, see ``near_sweep``.
+    n_nodes : (n_components,) integers
+        Of the components that may be swept.
 
     Notes
     -----
@@ -59,6 +61,7 @@ class EveryNode:
             self._graph, self._nodes, self._own = part.graph, part.nodes, part.component
         self._node_ptr = np.zeros(len(numbers) + 1, np.int64)
         np.cumsum(size[numbers], out=self._node_ptr[1:])
+        self.n_nodes = size[numbers]
         self._order = self._place = np.empty(0, NODE)
 
     def _put_in_order(self) -> None:
@@ -102,6 +105,12 @@ class EveryNode:
         extent = np.maximum.reduceat(ordered, begin) - np.minimum.reduceat(ordered, begin)
         work = sweep_work(n_nodes[of], n_arcs[of], eccentricity[of].astype(np.int64), extent)
         return np.bincount(of, work, len(n_nodes)) * WORK_NS
+
+    def middle_ball(self, place: int) -> np.ndarray:
+        """The sources of the sweep that is half-way through a component; ``place`` in numbers."""
+        begin, end = self._node_ptr[place : place + 2]
+        begin += (end - begin) // LANES // 2 * LANES
+        return self._in_whole(self._place[begin : min(begin + LANES, end)])
 
     def share_left(self, is_open: np.ndarray) -> np.ndarray:
         """The remaining part of each component's sweeps, by relevant nodes (n_nodes,)."""

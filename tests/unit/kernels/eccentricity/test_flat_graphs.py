@@ -30,7 +30,7 @@ from kernels.eccentricity.questions import QUESTIONS
 from kernels.eccentricity.reductions import references
 from kernels.eccentricity.searches import every_node
 from kernels.eccentricity.searches.every_node import EveryNode, quick_eccentricities
-from kernels.eccentricity.strategy import WORK_NS, take_next
+from kernels.eccentricity.strategy import WORK_NS, choose_step, take_next
 from pipeline.generate.csr import csr_from_links
 from tests.oracles.paths import bfs_levels
 from tests.shapes import graph_of
@@ -124,6 +124,31 @@ def test_no_question_costs_much_more_than_sweeping_from_every_node(name, questio
 # Times the work of the sweeps; 1.2 is asked of time, and here all steps are counted too.
 MOST, MOST_AT_ONCE = 1.5, 1.15
 SEEN_AT_ONCE = ("circulant", "short circulant", "torus", "hypercube", "random regular")
+
+
+@pytest.mark.parametrize(("width", "length"), [(130, 130), (50, 200)])
+def test_one_ball_prices_sweeps_that_are_predicted_too_high(width, length):
+    graph = torus(width, length)
+    truth, work = every_eccentricity(graph)
+    solver = driver.EccentricitySolver(graph, "radius", Strategy())
+    account, sampled = None, []
+    while not solver.is_over:
+        now = solver.facts()
+        assert now is not None
+        step = choose_step(now, solver.thresholds)
+        if step == "sample":
+            account = solver.finishing.account(solver, 0.0)
+        solver.take(step)
+        sampled.append(step == "sample")
+    assert sum(sampled) == 1
+    assert account is not None
+    assert account.whole_ns >= 1.3 * work * WORK_NS  # 1.38 and 1.56
+    after = solver.finishing.account(solver, 0.0)
+    assert after is not None
+    assert 0.75 <= after.whole_ns / (work * WORK_NS) <= 1.25
+    assert not after.is_guess
+    assert solver.bounds.most[0] == truth.max()
+    assert solver.finishing.spent_ns <= 1.05 * work * WORK_NS  # 1.29 of the first without samples
 
 
 @pytest.mark.parametrize(
