@@ -17,6 +17,8 @@ import shutil
 import time
 from pathlib import Path
 
+FIRST_RUN = "the first run compiles: up to a minute"
+
 _ROOT = Path(__file__).resolve().parents[1]
 _PACKAGES = ("kernels", "pipeline")
 _IMPORT = re.compile(rb"\nfrom ((?:kernels|pipeline)[.\w]*) import (?:\(([^)]*)\)|(.*))")

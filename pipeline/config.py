@@ -22,7 +22,7 @@ from pipeline.model.choices import (
     is_name,
 )
 from pipeline.model.synthetic import Parameters
-from pipeline.options import one_of, option
+from pipeline.options import WrongPartError, option
 
 MAX_PACK = 2**31 - 1  # ingresses that a task can name
 
@@ -65,8 +65,10 @@ def metric_names(value: Any) -> tuple[str, ...]:
     names = [name.strip() for name in given if name.strip()]
     if not names:
         raise ValueError("names like hops, at least one")
+    accepted = ("all", *METRICS)
     for name in names:
-        one_of(name, ("all", *METRICS))
+        if name not in accepted:
+            raise WrongPartError(", ".join(accepted), name)
     if "all" in names:
         names = [*names_for_all(), *names]
     return tuple(name for name in METRICS if name in names)
@@ -80,9 +82,9 @@ def snapshot_name(value: Any) -> str:
 
 
 def _formats() -> tuple[str, ...]:
-    from pipeline.ingest import FORMATS
+    from pipeline.ingest import format_choices
 
-    return tuple(FORMATS)
+    return format_choices()
 
 
 # Options of more than one stage.

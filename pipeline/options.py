@@ -30,6 +30,14 @@ _KEY = "option"
 Config = TypeVar("Config")
 
 
+class WrongPartError(ValueError):
+    """One part of a value that holds several is wrong: what is taken instead, and that part."""
+
+    def __init__(self, takes: str, part: Any):
+        super().__init__(takes)
+        self.part = part
+
+
 @dataclass(frozen=True)
 class Option:
     """How users set one field of a config, and how the value is parsed.
@@ -143,7 +151,9 @@ class Option:
             if not self.is_list:
                 return self._one(value)
             given = self.split(value) if isinstance(value, str) else value
-            return tuple(self._one(item) for item in _typed(given, Sequence, "a list"))
+            return tuple(self._one_of_many(item) for item in _typed(given, Sequence, "a list"))
+        except WrongPartError as error:
+            raise UsageError(f"{called} takes {error}, not {error.part!r}") from None
         except ValueError as error:
             raise UsageError(f"{called} takes {error}, not {value!r}") from None
 
@@ -170,6 +180,12 @@ class Option:
             return ""
         return ",".join(map(str, plain)) if isinstance(plain, list) else str(plain)
 
+    def _one_of_many(self, value: Any) -> Any:
+        try:
+            return self._one(value)
+        except ValueError as error:
+            raise WrongPartError(str(error), value) from None
+
     def _one(self, value: Any) -> Any:
         if self.kind is bool:
             return _switch(value)
@@ -177,9 +193,7 @@ class Option:
             return self._number(value)
         if self.kind is Path:
             # An empty one would mean the current folder, which is not intended.
-            return Path(
-                _text(value, "a file or folder, not an empty path (. is the current folder)")
-            )
+            return Path(_text(value, "a file or folder (. is the current folder)"))
         if self.choices:
             return one_of(value, self.known)
         return _text(value, "a text of at least one character")

@@ -20,7 +20,7 @@ from pipeline.config import AnalyzeConfig, DoctorConfig, GenerateConfig, IngestC
 from pipeline.errors import PipelineError
 from pipeline.options import Option, merged
 from pipeline.stopping import stop_on_signals
-from pipeline.terminal.arguments import CONTEXT_SETTINGS, Given, takes
+from pipeline.terminal.arguments import CONTEXT_SETTINGS, Given, takes, with_hint
 from pipeline.terminal.lines import print_line, warn
 from pipeline.terminal.summaries import (
     analyze_facts,
@@ -191,13 +191,6 @@ def _analyze(config: AnalyzeConfig):
     return summary
 
 
-def _with_hint(message: str) -> str:
-    """A message of the parser, which may end with a full stop or a question mark, and a hint."""
-    if message.endswith("?"):
-        return f"{message} See --help"
-    return f"{message.removesuffix('.')}; see --help"
-
-
 def main(arguments: list[str] | None = None) -> None:
     """Run one command and exit with its status."""
     with stop_on_signals() as stopping:
@@ -220,7 +213,7 @@ def _run_command(arguments: list[str] | None) -> int | None:
         if error.__class__.__name__ == "NoArgsIsHelpError":  # the message is the whole help
             sys.stderr.write(message + "\n")
         else:
-            warn(_with_hint(" ".join(message.split())))
+            warn(with_hint(" ".join(message.split())))
     except PipelineError as error:
         warn(str(error))
     except OSError as error:  # a full disk, a folder that is a file, no permission

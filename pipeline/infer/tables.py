@@ -67,7 +67,8 @@ def read_chunks(path: Path, report: ReadReport) -> Iterator[tuple[int, bytes]]:
     except (OSError, EOFError, zlib.error, lzma.LZMAError, _NoTextError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         report.status = "partial" if n_bytes else "rejected"
-        report.error = f"{path}: line {line}: {reason}"
+        where = f"line {line}: " if n_bytes else ""
+        report.error = f"{path}: {where}{reason}"
 
 
 def _fingerprint(path: Path, report: ReadReport) -> None:

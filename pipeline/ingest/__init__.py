@@ -25,9 +25,10 @@ from pipeline.model.traces import TraceBatch
 __all__ = [
     "FORMATS",
     "Format",
-    "check_format",
     "claims_a_format",
     "detect_format",
+    "format_choices",
+    "formats_of",
     "hash_file",
     "open_reader",
     "warm_up",
@@ -78,11 +79,26 @@ FORMATS: dict[str, Format] = {
 }
 
 
-def check_format(name: str | None) -> None:
-    """Raise UsageError unless ``name`` is a key of FORMATS, or None."""
-    if name is not None and name not in FORMATS:
-        known = ", ".join(FORMATS)
-        raise UsageError(f"unknown format {name!r}; --format accepts: {known}")
+def format_choices() -> tuple[str, ...]:
+    """What ``--format`` accepts: each format, and each kind for all of its formats."""
+    return (*FORMATS, *dict.fromkeys(format.kind for format in FORMATS.values()))
+
+
+def formats_of(choice: str | None) -> tuple[str, ...]:
+    """The formats that a word of ``--format`` stands for; None: all.
+
+    Raises
+    ------
+    UsageError
+        If ``--format`` does not accept the word.
+    """
+    if choice is None:
+        return tuple(FORMATS)
+    found = tuple(name for name, row in FORMATS.items() if choice in (name, row.kind))
+    if not found:
+        accepted = ", ".join(format_choices())
+        raise UsageError(f"unknown format {choice!r}; --format accepts: {accepted}")
+    return found
 
 
 def claims_a_format(path: Path) -> bool:
@@ -145,7 +161,8 @@ def open_reader(
         From the iterator, after everything valid: the file is cut short, damaged, or not what it
         claims.
     """
-    check_format(format)
+    if format is not None and format not in FORMATS:
+        raise UsageError(f"unknown format {format!r}; known: {', '.join(FORMATS)}")
     try:
         report.format = format if format is not None else _detect(path, report)
     except FormatError as error:

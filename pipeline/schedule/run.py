@@ -127,7 +127,8 @@ class _Run:
             compile_cpu(work)  # once, not in every worker at the same time
             importlib.import_module("pipeline.store.shard_arrays")
         self._progress(Progress("connect" if config.scheduler else "start", 0, 0, "workers"))
-        with removed_on_error(folder), open_cluster(config, snapshot.path) as cluster:
+        opened = open_cluster(config, snapshot.path, self._progress)
+        with removed_on_error(folder), opened as cluster:
             searches = self._plan_searches(cluster, rows, source_ptr, sources)
             plans = [self._plan_widths(cluster, rows, *kind) for kind in kinds.items()]
             jobs = [job for tasks in plans for job in tasks.jobs]

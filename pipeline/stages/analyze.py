@@ -229,12 +229,18 @@ def _warnings(snapshot: Snapshot, measurement: Measurement) -> list[str]:
 
 def _warnings_of_all(snapshot: Snapshot, known: Measurement, last: Measurement) -> list[str]:
     """Lines on what several runs could not measure, and on what only the last of them could not."""
-    still = _failed(snapshot, known)
-    made_good = {asn: why for asn, why in _failed(snapshot, last).items() if asn not in still}
-    lines = failure_warnings(made_good)
-    return _warnings(snapshot, known) + [
-        f"{line}; the figures are from an earlier run" for line in lines
-    ]
+    still, failed = _failed(snapshot, known), _failed(snapshot, last)
+    made_good = {asn: why for asn, why in failed.items() if asn not in still}
+    kept = [f"{line}; the figures are from an earlier run" for line in failure_warnings(made_good)]
+    shown, measured = (
+        {int(snapshot.asn[row]) for table in run.found().values() for row in np.unique(table.row)}
+        for run in (known, last)
+    )
+    if partial := sorted((still.keys() & failed.keys() & shown) - measured):
+        first = f"AS{partial[0]}"
+        which = first if len(partial) == 1 else f"{number(len(partial), 'AS')} ({first} and others)"
+        kept.append(f"the last run measured nothing of {which}: figures are from earlier runs")
+    return _warnings(snapshot, known) + kept
 
 
 def _options(config: AnalyzeConfig) -> dict:

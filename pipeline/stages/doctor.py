@@ -19,7 +19,7 @@ from pipeline.model.progress import ProgressCallback, no_progress
 from pipeline.model.words import number
 from pipeline.schedule.calibrate.file import save
 from pipeline.schedule.calibrate.measure import Calibration, calibrate
-from pipeline.store import check_store, leftovers, remove_leftovers
+from pipeline.store import check_store, is_version, leftovers, remove_leftovers
 
 
 @dataclass(frozen=True)
@@ -94,15 +94,21 @@ def _snapshots(store: Path) -> Iterator[Finding]:
 
 
 def _leftovers(store: Path | None, out: Path | None, clean: bool) -> Iterator[Finding]:
-    """Leftovers of killed runs: not a fault, but they take space; the next run removes them."""
+    """What no run uses any more: not a fault, but it takes space; the next run removes it."""
     for path in leftovers(store, out):
         size = sum(file.lstat().st_size for file in path.rglob("*") if not file.is_dir())
         end = "removed" if clean else "the next run removes it, and so does --clean"
         yield Finding(
-            "left-over", True, f"{path}: left by a killed run, {size / 2**20:.1f} MiB; {end}"
+            "left-over", True, f"{path}: {_what_is_left(path)}, {size / 2**20:.1f} MiB; {end}"
         )
     if clean:
         remove_leftovers(store, out)
+
+
+def _what_is_left(path: Path) -> str:
+    if is_version(path.name):
+        return "a version that was replaced while a run used it, or left by a killed run"
+    return "left by a killed run"
 
 
 def examine(store: Path | None, out: Path | None = None, *, clean: bool = False) -> list[Finding]:

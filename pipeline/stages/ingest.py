@@ -12,6 +12,7 @@ import numpy as np
 
 from kernels.host import n_cores
 from pipeline import __version__
+from pipeline.compiled import FIRST_RUN, has_compiled
 from pipeline.config import IngestConfig
 from pipeline.errors import FormatError, UsageError
 from pipeline.graphs import asns_of, build_graphs
@@ -161,7 +162,7 @@ def _read(
         progress(Progress("read", n_files, len(traces), "files", number(n_traces, "trace")))
 
     if traces:
-        on_traces(0, 0)
+        progress(Progress("read", 0, len(traces), "files", "" if has_compiled() else FIRST_RUN))
     read = read_all_traces([(f.path, f.format) for f in traces], scratch, config.workers, on_traces)
     report_of = {f.path: r.report for f, r in zip(traces, read, strict=True)}
     topologies: list[Topology] = []
@@ -200,8 +201,7 @@ def _refuse_mixture(inputs: InputFiles, config: IngestConfig) -> None:
     raise UsageError(
         f"{printable_path(traces[0].path)} holds traces, {printable_path(topologies[0].path)} a "
         f"topology{' of ' if named else ''}{named}{more}: ingest them into separate snapshots; "
-        f"--format {traces[0].format} or --format {topologies[0].format} selects one kind in a "
-        "folder"
+        "--format traces or --format topology selects one kind in a folder"
     )
 
 

@@ -5,7 +5,9 @@ one that cannot be read is rejected too, whatever it is; a file there that is no
 README, a prefix table) is skipped and named, unless its suffix claims a format that its content
 does not have. Files that this program wrote into a folder of inputs (a store, the rejects of a
 report) are not inputs. A forced format is used for files that are named; in a folder it selects
-files of that format and files that claim to be measurements.
+files of that format and files that claim to be measurements. A kind (traces,
+topology) forces no format: it selects the files of a folder that have one of its formats, and
+rejects named files that do not.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.errors import FormatError, UnreadableError, UsageError
-from pipeline.ingest import FORMATS, check_format, claims_a_format, detect_format
+from pipeline.ingest import FORMATS, claims_a_format, detect_format, formats_of
 from pipeline.stages.folders import unreadable, walk
 
 
@@ -47,8 +49,9 @@ def _is_ours(path: Path, store: Path) -> bool:
     return is_rejects or path.resolve().is_relative_to(store.resolve())
 
 
-def _recognise(path: Path, forced: str | None, in_folder: bool) -> InputFile | None:
-    """Format of a file; None: it is in a folder and not a measurement."""
+def _recognise(path: Path, choice: str | None, in_folder: bool) -> InputFile | None:
+    """Format of a file; None: it is in a folder and not a measurement of ``choice``."""
+    forced = choice if choice in FORMATS else None
     if forced and not in_folder:
         return InputFile(path, forced)
     try:
@@ -59,7 +62,13 @@ def _recognise(path: Path, forced: str | None, in_folder: bool) -> InputFile | N
         if in_folder and not claims_a_format(path):
             return None
         return InputFile(path, forced) if forced else InputFile(path, error=error)
-    return InputFile(path, found) if forced in (None, found) else None
+    if found in formats_of(choice):
+        return InputFile(path, found)
+    if in_folder:
+        return None
+    held = {"traces": "traces", "topology": "a topology"}[FORMATS[found].kind]
+    why = f"holds {held} ({found}), and --format {choice} was given; leave this file out"
+    return InputFile(path, error=FormatError(path, "", why))
 
 
 def _expand(given: Path, store: Path) -> Iterable[tuple[Path, FormatError | None]]:
@@ -85,7 +94,7 @@ def find_inputs(inputs: Iterable[Path], format: str | None, store: Path) -> Inpu
     inputs : iterable of Path
         Files and folders.
     format : str or None
-        The format that the user forces.
+        The format that the user forces, or the kind of formats to read.
     store : Path
         Nothing below it is an input.
 
@@ -94,7 +103,7 @@ def find_inputs(inputs: Iterable[Path], format: str | None, store: Path) -> Inpu
     UsageError
         If the format is unknown, or there is no file at all.
     """
-    check_format(format)
+    formats_of(format)
     files: dict[Path, InputFile] = {}
     left_alone: list[Path] = []
     for given in inputs:

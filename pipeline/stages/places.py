@@ -54,19 +54,21 @@ def _check_fuller(config: AnalyzeConfig, folder: Path, snapshot: Snapshot | None
     if report is None or (snapshot and report.get("snapshot_version") == snapshot.version):
         return
     there = measured_metrics(report)
-    lost = [metric for metric in there if metric not in config.metrics]
-    todo = f"give --metrics {','.join(m for m in METRICS if m in (*there, *config.metrics))}"
-    what = f"without {', '.join(lost)}"
-    if not lost and config.asns:
-        left_out = set(_asns(folder)) - set(config.asns)
-        everything = snapshot is not None and set(snapshot.asn.tolist()) <= set(config.asns)
-        lost = [] if everything else sorted(f"AS{asn}" for asn in left_out)
-        todo = "leave --asn out"
-        what = f"without {len(lost):,} of its ASes ({lost[0] if lost else ''})"
+    lost, todo = [], []
+    if metrics := [metric for metric in there if metric not in config.metrics]:
+        lost.append(f"without {', '.join(metrics)}")
+        all_metrics = ",".join(m for m in METRICS if m in (*there, *config.metrics))
+        todo.append(f"give --metrics {all_metrics}")
+    everything = snapshot is not None and set(snapshot.asn.tolist()) <= set(config.asns)
+    is_part = bool(config.asns) and not everything
+    if left_out := sorted(set(_asns(folder)) - set(config.asns)) if is_part else []:
+        others = " and others" if len(left_out) > 1 else ""
+        lost.append(f"without {len(left_out):,} of its ASes (AS{left_out[0]}{others})")
+        todo.append("leave --asn out")
     if lost:
         raise UsageError(
             f"{folder}: holds the report of another version of this snapshot, and this run would "
-            f"replace it {what}; {todo}, or give --out another folder"
+            f"replace it {' and '.join(lost)}; {' and '.join(todo)}, or give --out another folder"
         )
 
 

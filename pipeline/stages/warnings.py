@@ -14,6 +14,7 @@ MAPPED_ENOUGH = 0.9  # share of addresses of a known AS below which it is the fi
 MAX_RANGES = 3  # special ranges to admit that a warning names
 LOSSES_NAMED = 5  # workers that were lost, named one by one
 _NUMBER = re.compile(r"\d+")
+_TASK = re.compile(r"^\w+_AS\d+(_AS\d+)?: ")  # a reason may begin with the task that failed
 
 
 def mapped_warnings(share: MappedShare) -> list[str]:
@@ -27,11 +28,15 @@ def unmapped_text(share: MappedShare) -> str:
     """How many addresses are mapped, which prefixes are not, and the remedy."""
     if not share.n_addrs:
         return "no address answered in any trace"
-    shown = mapped_text(share.n_addrs, share.n_mapped)
     n_admitted = share.n_mapped - share.n_in_as
+    if share.n_in_as or not n_admitted:
+        shown = mapped_text(share.n_addrs, share.n_mapped)
+    else:
+        answered = f"{number(share.n_addrs, 'address')} that answered"
+        shown = f"no prefix table covers any of the {answered}"
     if n_admitted:
-        shown += f", {n_admitted:,} of these only through --allow-special, since no prefix table "
-        shown += "covers them"
+        of_these = " of these" if share.n_in_as else ""
+        shown += f", {n_admitted:,}{of_these} admitted by --allow-special but in no prefix table"
     shown += "; largest prefixes without an AS: "
     shown += ", ".join(f"{name} ({n:,})" for name, n in share.largest)
     helps = [(n, f"--allow-special {name}") for name, n in share.special[:MAX_RANGES]]
@@ -97,8 +102,8 @@ def failure_warnings(failed: Mapping[int, str]) -> list[str]:
     Parameters
     ----------
     failed : mapping of int to str
-        ASN -> reason. Reasons that differ only in numbers are one, shown as that of the
-        first AS.
+        ASN -> reason. Reasons that differ only in the task that failed are one; so are those
+        that differ only in numbers, shown as that of the first AS.
     """
     return [_failure_line(asns, failed) for asns in _alike(failed)]
 
@@ -112,14 +117,19 @@ def _alike(failed: Mapping[int, str]) -> list[list[int]]:
     """ASes by reason, in order of the first of each."""
     alike: dict[str, list[int]] = {}
     for asn, reason in sorted(failed.items()):
-        alike.setdefault(_NUMBER.sub("0", reason), []).append(asn)
+        alike.setdefault(_NUMBER.sub("0", _without_task(reason)), []).append(asn)
     return list(alike.values())
+
+
+def _without_task(reason: str) -> str:
+    return _TASK.sub("", reason)
 
 
 def _failure_line(asns: list[int], failed: Mapping[int, str]) -> str:
     first = f"AS{asns[0]}"
     if len(asns) == 1:
         return f"{first}: {failed[asns[0]]}"
-    if len({failed[asn] for asn in asns}) == 1:
-        return f"{number(len(asns), 'AS')} ({first} and others): {failed[asns[0]]}"
-    return f"{number(len(asns), 'AS')} (numbers shown are for {first}): {failed[asns[0]]}"
+    reason = _without_task(failed[asns[0]])
+    if len({_without_task(failed[asn]) for asn in asns}) == 1:
+        return f"{number(len(asns), 'AS')} ({first} and others): {reason}"
+    return f"{number(len(asns), 'AS')} (numbers shown are for {first}): {reason}"

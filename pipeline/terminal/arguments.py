@@ -117,8 +117,15 @@ def read_words(
     try:
         given = command(list(arguments), prog_name=program, standalone_mode=False)
     except TyperException as error:
-        raise UsageError(_wrong_words(error)) from None
+        raise UsageError(with_hint(_wrong_words(error))) from None
     return given if isinstance(given, Given) else None
+
+
+def with_hint(message: str) -> str:
+    """A message of the parser, which may end in a full stop or a question mark, and a hint."""
+    if message.endswith("?"):
+        return f"{message} See --help"
+    return f"{message.removesuffix('.')}; see --help"
 
 
 def _wrong_words(error: TyperException) -> str:

@@ -22,12 +22,11 @@ from rich.progress import (
     Progress as Bars,
 )
 
-from pipeline.compiled import has_compiled
+from pipeline.compiled import FIRST_RUN, has_compiled
 from pipeline.model.progress import STEPS, Progress
 from pipeline.terminal.lines import printable
 
 QUIET_S = 1.0  # seconds of preparation without a message
-COMPILES = "the first run compiles: up to a minute"
 LINE_EVERY_S = 2.0  # where stderr is no terminal, a line of progress at most this often
 
 
@@ -73,7 +72,7 @@ class ProgressDisplay:
 
         def show() -> None:
             is_shown.set()
-            self(Progress("prepare", 0, 0, "", "" if has_compiled() else COMPILES))
+            self(Progress("prepare", 0, 0, "", "" if has_compiled() else FIRST_RUN))
 
         timer = threading.Timer(QUIET_S, show)
         timer.daemon = True

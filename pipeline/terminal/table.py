@@ -39,7 +39,7 @@ def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[objec
         table.add_row(*(Text(cell) for cell in row[:n_shown]))
     console.print(table)
     if n_shown < len(header):
-        print_line(f"Wider terminals show: {', '.join(header[n_shown:])}")
+        print_line(f"Not shown, for lack of width: {', '.join(header[n_shown:])}")
 
 
 def _cell(value: object) -> str:

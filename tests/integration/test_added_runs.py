@@ -183,6 +183,31 @@ def test_what_only_the_last_run_lost_is_reported_though_earlier_figures_stand(fu
     assert summary.warnings[0] == "AS20: cluster lost"
 
 
+def test_figures_of_before_are_named_where_the_last_run_found_none(full, tmp_path):
+    config = copy_of(full, tmp_path)
+    snapshot = open_snapshot(config.store)
+    final = config.out / "night"
+    known = restore(snapshot, earlier_report(final), final)
+    row = snapshot.row_of(20)
+    some = np.delete(np.arange(len(known.results.row)), np.flatnonzero(known.results.row == row)[0])
+    less = replace(known, failed={row: "worker died"}, results=take(known.results, some))
+    write_reports(snapshot, less, config.out, options={}, warnings=[], started=0.0)
+    none = np.flatnonzero(known.results.row != row)
+    lost = replace(
+        known,
+        failed={row: "cluster lost"},
+        results=take(known.results, none),
+        metrics=("hops",),
+        widths=None,
+        weighted_widths=None,
+        figures={},
+    )
+    report_stage(replace(config, metrics=("hops",)), lost, 0.0)
+    assert pq.read_table(final / "ases.parquet")["status"].to_pylist()[1] == "partial"
+    warnings = json.loads((final / "report.json").read_text())["warnings"]
+    assert "the last run measured nothing of AS20: figures are from earlier runs" in warnings
+
+
 def test_run_of_less_on_another_version_is_refused_before_any_work(full, tmp_path, capsys):
     store = tmp_path / "store"
     ingest(store)
@@ -194,6 +219,14 @@ def test_run_of_less_on_another_version_is_refused_before_any_work(full, tmp_pat
     for command, says in (
         (["analyze", *words, *nowhere], "without diameter, radius"),
         (["analyze", *words, *nowhere, *some], "without 1 of its ASes (AS60)"),
+        (
+            ["analyze", *words, *nowhere, *some[:2], "--asn", "10,20,30"],
+            "without 3 of its ASes (AS40 and others)",
+        ),
+        (
+            ["analyze", *words, *nowhere, "--metrics", "hops", "--asn", "10"],
+            "and without 5 of its ASes (AS20 and others); give --metrics ",
+        ),
         (["run", "topology.brite", *words, *nowhere, "--metrics", "diameter"], "without hops"),
     ):
         with pytest.raises(SystemExit) as ended:

@@ -316,7 +316,7 @@ def _totals(table: WidthTable, asn: np.ndarray) -> dict:
     lower, upper = widths.diameter_lower, widths.diameter_upper
     totals: dict = {
         "metrics": list(widths.metrics),
-        "unit": table.unit,
+        "unit": table.unit or None,
         "n_exact": int(widths.exact.sum()),
         "n_not_exact": int((~widths.exact).sum()),
         "n_unknown": int((table.at < 0).sum()),

@@ -27,6 +27,7 @@ from distributed import Client
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
 from pipeline.metrics import compiled_work
+from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.search.tasks import Device
 from pipeline.schedule.cluster.credentials import configured
 from pipeline.schedule.cluster.fingerprint import fingerprint
@@ -148,7 +149,11 @@ class Cluster:
 
 
 @contextlib.contextmanager
-def open_cluster(config: AnalyzeConfig, snapshot: Path | None = None) -> Iterator[Cluster]:
+def open_cluster(
+    config: AnalyzeConfig,
+    snapshot: Path | None = None,
+    progress: ProgressCallback = no_progress,
+) -> Iterator[Cluster]:
     """Open the cluster that ``config`` asks for; close what we opened.
 
     Parameters
@@ -157,6 +162,8 @@ def open_cluster(config: AnalyzeConfig, snapshot: Path | None = None) -> Iterato
         ``scheduler``, ``device``, ``workers``, ``dashboard``.
     snapshot : Path or None
         Folder that every worker must see.
+    progress : callable
+        Called while a cluster has no worker yet.
 
     Raises
     ------
@@ -168,7 +175,7 @@ def open_cluster(config: AnalyzeConfig, snapshot: Path | None = None) -> Iterato
     with contextlib.ExitStack() as stack:
         if config.scheduler is not None:
             client = stack.enter_context(_connect(config.scheduler))
-            _await_workers(client, config.scheduler)
+            _await_workers(client, config.scheduler, progress)
         else:
             client = stack.enter_context(start(config))
         facts = ask_workers(client, snapshot)
@@ -237,12 +244,15 @@ def _connect(address: str) -> Iterator[Client]:
             client.close(timeout=CONNECT_S)
 
 
-def _await_workers(client: Client, address: str) -> None:
-    deadline = time.monotonic() + WORKERS_S
+def _await_workers(client: Client, address: str, progress: ProgressCallback) -> None:
+    started = time.monotonic()
     while not ask_scheduler(client, lambda: client.scheduler.ncores(), ANSWER_S):
-        if time.monotonic() > deadline:
+        waited = time.monotonic() - started
+        if waited > WORKERS_S:
             raise UsageError(
                 f"--scheduler {address}: it has no worker and none joined within "
                 f"{WORKERS_S:.0f} s; start some with: dask worker {address} --host HOST"
             )
+        left = WORKERS_S - waited
+        progress(Progress("connect", 0, 0, "workers", f"no worker yet, waiting {left:.0f} s more"))
         time.sleep(0.2)

@@ -43,4 +43,5 @@ def test_wrong_words_are_one_line(words, capsys):
     assert serve.main(words) == 2
     said = capsys.readouterr().err
     assert words[0] in said
+    assert ("see --help" in said.lower()) == (words[0] == "--prot")
     assert len(said.splitlines()) == 1

@@ -79,10 +79,10 @@ def test_messages_know_the_toy_format(tmp_path, capsys):
     assert run("ingest", path, "--format", "toys", *LAB, "--store", tmp_path / "store") == 2
     said = capsys.readouterr().err
     assert "--format takes warts, " in said
-    assert said.rstrip().endswith(", toy, not 'toys'")
+    assert said.rstrip().endswith(", toy, traces, topology, not 'toys'")
     brite = REPOSITORY / "data" / "samples" / "brite" / "topdown_java.brite"
     assert run("ingest", path, brite, *LAB, "--store", tmp_path / "store") == 2
-    assert "--format toy or --format brite selects one kind" in capsys.readouterr().err
+    assert "--format traces or --format topology selects one kind" in capsys.readouterr().err
 
 
 def test_flows_offer_a_format_that_has_a_row():
@@ -98,7 +98,7 @@ def test_flows_offer_a_format_that_has_a_row():
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True, check=True
     )
-    assert str([*FORMATS, "toy"]) in done.stdout
+    assert str([*FORMATS, "toy", "traces", "topology"]) in done.stdout
 
 
 def test_formats_are_named_by_their_row_and_their_reader_alone():

@@ -198,9 +198,24 @@ def test_traces_and_a_topology_are_not_mixed_and_a_format_selects_one(tmp_path, 
         ):
             ingest(mixed)
     assert not (tmp_path / "store" / "newest").exists()
-    assert ingest(replace(given, format="brite", snapshot="b")).n_traces == 0
-    assert open_snapshot(tmp_path / "store").asn.tolist() == [7]
+    for format in ("brite", "topology"):
+        assert ingest(replace(given, format=format, snapshot="b")).n_traces == 0
+        assert open_snapshot(tmp_path / "store").asn.tolist() == [7]
     assert ingest(replace(given, format="atlas")).n_traces > 0
+
+
+def test_a_kind_takes_all_its_formats_and_names_what_is_of_another(tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    shutil.copy(ATLAS, folder / "a.jsonl")
+    sample = REPOSITORY / "data" / "samples" / "lab"
+    warts = next(path for path in sorted(sample.iterdir()) if ".warts" in path.name)
+    shutil.copy(warts, folder / warts.name)
+    (folder / "b.brite").write_bytes(BRITE_WITHOUT_AS)
+    found = find_inputs([folder, folder / "b.brite"], "traces", tmp_path / "store")
+    assert sorted(file.format for file in found.files) == ["", "atlas", "warts"]
+    (refused,) = (file for file in found.files if file.error is not None)
+    assert "b.brite: holds a topology (brite), and --format traces was given" in str(refused.error)
 
 
 def test_where_nothing_is_a_trace_the_file_and_what_it_holds_are_named(tmp_path, prefixes):
@@ -218,7 +233,7 @@ def test_an_empty_path_is_not_the_current_folder(option, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["run", words["INPUT"], *given])
     assert ended.value.code == 2
-    assert "not an empty path" in capsys.readouterr().err
+    assert "takes a file or folder (. is the current folder), not ''" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["1,2", "x", "-1", "4294967296", ""])

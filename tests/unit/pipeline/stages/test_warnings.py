@@ -34,6 +34,16 @@ def test_reasons_that_differ_in_numbers_alone_are_one_and_say_whose_numbers():
     ]
 
 
+def test_reasons_that_differ_in_the_task_alone_are_one():
+    failed = {
+        10: "bfs_AS10: the scheduler is gone",
+        20: "bfs_AS20: the scheduler is gone",
+        30: "shard_AS30_AS40: the scheduler is gone",
+    }
+    assert failure_warnings(failed) == ["3 ASes (AS10 and others): the scheduler is gone"]
+    assert failure_warnings({10: failed[10]}) == [f"AS10: {failed[10]}"]
+
+
 def test_lost_workers_are_named_with_time_and_tasks():
     lost = [{"worker": f"tls://127.0.0.1:{i}", "at": 1e9 + i, "n_tasks": i} for i in range(1, 8)]
     assert loss_warnings([]) == []
