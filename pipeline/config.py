@@ -157,7 +157,7 @@ class IngestConfig:
     snapshot: str | None = _snapshot("Name of the snapshot [date of the newest record].")  # in UTC
     format: str | None = option(
         default=None,  # recognised by content
-        help="Format [recognised by content].",
+        help="Format, or a kind: traces, topology [recognised by content].",
         metavar="NAME",
         choices=_formats,
     )
