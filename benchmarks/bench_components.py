@@ -73,7 +73,7 @@ GRAPHS: dict[str, Callable[[], CSRGraph]] = {
 def rows_of_graph(
     name: str, graph: CSRGraph, programs: list[str], repeats: int
 ) -> Iterator[dict[str, Any]]:
-    """A row a program, ours first."""
+    """One row per program, ours first."""
     row = {"graph": name, "n_nodes": graph.n_nodes, "n_arcs": graph.n_arcs}
     found = components(graph)
     check_components(graph.indptr, graph.indices, found.component)
@@ -108,11 +108,15 @@ def rows_of_graph(
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--graphs", default=",".join(GRAPHS), help="names, by commas")
-    parser.add_argument("--programs", default="igraph", help="beside ours, by commas")
-    parser.add_argument("--repeats", type=int, default=11, help="rounds a graph")
-    parser.add_argument("--subject", default="components_2_cores", help="name of the results' file")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of that file")
+    parser.add_argument(
+        "--graphs", default=",".join(GRAPHS), help="graphs to measure, comma-separated"
+    )
+    parser.add_argument(
+        "--programs", default="igraph", help="programs to compare with, comma-separated"
+    )
+    parser.add_argument("--repeats", type=int, default=11, help="rounds per graph")
+    parser.add_argument("--subject", default="components_2_cores", help="name of the results file")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the results file")
     arguments = parser.parse_args()
     programs = arguments.programs.split(",")
     compile_cpu(["searches"])

@@ -1,15 +1,15 @@
-"""Searches on the cores of the host: sweeps compared with SciPy, and each choice with the other.
+"""Searches on the cores of the host: sweeps compared with SciPy, and sweeps with single searches.
 
 Command: python benchmarks/bench_cpu_sweeps.py [--nodes N,N] [--size N] [--part scipy,ways,single]
 
 scipy: 100 random sources on a preferential-attachment AS, with and without the level matrix, and
 SciPy's ``breadth_first_order`` from the same sources, in turn with ours (``scipy_s`` is its median
-times 100: ``n_timed`` searches are timed). ways: on graphs of several families both ways are
-forced, sweeps and single searches, and what ``msbfs`` chooses is held to the better one (least of
-the repeats; ``chosen_to_best``). single: one search beside SciPy's, a queue, and a
-direction-optimising search as published, from the same sources.
-Every result is verified before anything is timed. ``others_busy``: share of the cores that other
-processes took in the meantime; with over 0.05 figures are too high.
+times 100: ``n_timed`` searches are timed). ways: on graphs of several families sweeps and single
+searches are both forced, and the choice of ``msbfs`` is compared with the better one (least of the
+repeats; ``chosen_to_best``). single: one search compared with SciPy's, a queue, and a
+direction-optimising search as published, from the same sources. Every result is verified before
+anything is timed. ``others_busy``: share of the cores that other processes took in the meantime;
+with over 0.05 figures are too high.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def beside_scipy(n_nodes: int) -> Iterator[Row]:
     matrix = csr_matrix(arrays, shape=(n_nodes, n_nodes))
     scipy_s, hops_s, levels_s = [], [], []
     others = Others()
-    for source in sources[:N_SCIPY].tolist():  # in turn, so that all meet the same machine
+    for source in sources[:N_SCIPY].tolist():  # in turn, so that all run under the same conditions
         scipy_s.append(
             seconds(
                 lambda source=source: breadth_first_order(

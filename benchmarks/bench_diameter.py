@@ -104,7 +104,7 @@ class Bench:
                 more = {"by": OURS, "without": name, "threads": 1}
                 if question == "diameter":
                     more["n_searches"] = int(timed.last.n_searches)
-                if name == "keep":  # the parts of which are one compiled call
+                if name == "keep":  # whose parts are one compiled call
                     more["shares"] = shares(partial(ask, strategy=without), graph, timed)
                 self.add(row | more | timed.columns())
 
@@ -202,24 +202,39 @@ def main() -> None:
 
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
-    parser.add_argument("--nodes", type=numbers, default=[], help="of preferential attachment")
-    parser.add_argument("--top-down", type=numbers, default=[], help="routers, in 50 ASes")
+    parser.add_argument(
+        "--nodes", type=numbers, default=[], help="sizes of preferential-attachment graphs"
+    )
+    parser.add_argument(
+        "--top-down", type=numbers, default=[], help="routers of top-down topologies of 50 ASes"
+    )
     parser.add_argument("--grid", type=numbers, default=[], help="sides of cut grids")
-    parser.add_argument("--rmat", type=words, default=[], help="SCALE:FACTOR, links per node")
+    parser.add_argument(
+        "--rmat", type=words, default=[], help="RMAT graphs, SCALE:FACTOR (links per node)"
+    )
     parser.add_argument("--question", type=words, default=["diameter"], help=",".join(QUESTIONS))
     parser.add_argument("--device", type=words, default=["cpu"], help="cpu,gpu")
     every = [OURS, *PROGRAMS]
     parser.add_argument("--programs", type=words, default=every, help="of " + ", ".join(every))
-    parser.add_argument("--ablation", action="store_true", help="without each reduction, too")
-    parser.add_argument("--effective", action="store_true", help="effective diameters, too")
-    parser.add_argument("--seeds", type=int, default=1, help="graphs of each generated kind")
     parser.add_argument(
-        "--cutoff", type=float, default=600.0, help="seconds per call of other programs"
+        "--ablation", action="store_true", help="also measure without each reduction"
     )
-    parser.add_argument("--budget", type=float, default=1.0, help="seconds per row of ours")
-    parser.add_argument("--cores", type=int, default=1, help="that all programs share")
-    parser.add_argument("--subject", default="diameter", help="name of the file of results")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of that file")
+    parser.add_argument("--effective", action="store_true", help="also measure effective diameters")
+    parser.add_argument(
+        "--seeds", type=int, default=1, help="number of graphs of each generated kind"
+    )
+    parser.add_argument(
+        "--cutoff",
+        type=float,
+        default=600.0,
+        help="seconds after which a call of another program is ended",
+    )
+    parser.add_argument("--budget", type=float, default=1.0, help="seconds for each row of ours")
+    parser.add_argument(
+        "--cores", type=int, default=1, help="number of cores that all programs share"
+    )
+    parser.add_argument("--subject", default="diameter", help="name of the results file")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the results file")
     arguments = parser.parse_args()
     kinds = ("files", "nodes", "top_down", "grid", "rmat")
     if not any(getattr(arguments, kind) for kind in kinds):

@@ -4,7 +4,7 @@ Command: python benchmarks/bench_effective.py [--nodes N,N] [--grid SIDE] [--ase
 [--peers NODES] [--threads N] [--device cpu|gpu] [--subject RESULT] [--folder FOLDER]
 
 One row per graph: seconds of one call, processor seconds (more reliable if other work
-shares the cores), the value, and the estimate's deviation from it beside its stated error.
+shares the cores), the value, and the estimate's deviation from it with its stated error.
 Where igraph is installed its histogram of path lengths, the same sums on one core, is compared and
 timed on graphs of at most ``--peers`` nodes. The last row is all ASes of an Internet in one shard.
 """
@@ -98,14 +98,14 @@ def numbers(text: str) -> list[int]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--nodes", type=numbers, default=[10_000, 100_000, 1_000_000])
-    parser.add_argument("--grid", type=int, default=100, help="0: none")
-    parser.add_argument("--ases", type=int, default=2000, help="0: none")
+    parser.add_argument("--grid", type=int, default=100, help="side of the cut grid; 0: none")
+    parser.add_argument("--ases", type=int, default=2000, help="ASes of the Internet; 0: none")
     parser.add_argument("--routers", type=int, default=500_000)
     parser.add_argument("--peers", type=int, default=10_000)
-    parser.add_argument("--threads", type=int, help="default: one a core")
+    parser.add_argument("--threads", type=int, help="number of threads; default: one per core")
     parser.add_argument("--device", choices=("cpu", "gpu"), default="cpu")
-    parser.add_argument("--subject", default="effective", help="name of the file of results")
-    parser.add_argument("--folder", type=Path, help="where to put it instead")
+    parser.add_argument("--subject", default="effective", help="name of the results file")
+    parser.add_argument("--folder", type=Path, help="folder of the results file")
     given = parser.parse_args()
     compile_cpu()
     use_threads(given.threads)

@@ -26,7 +26,7 @@ from pipeline.stages.generate import generate_topology
 
 
 def run_once(store: Path, out: Path, device: str, workers: int, pack: int | None) -> dict:
-    """One whole analysis; every search is of the same AS."""
+    """One complete analysis; all searches are in the same AS."""
     started = time.perf_counter()
     summary = analyze(
         AnalyzeConfig(store=store, out=out, device=device, workers=workers, pack=pack)  # type: ignore[arg-type]
@@ -53,7 +53,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--routers", type=int, default=1_000_000)
     parser.add_argument("--ingresses", type=int, default=100)
-    parser.add_argument("--runs", default="cpu 2 auto", help="comma-separated: device workers pack")
+    parser.add_argument(
+        "--runs", default="cpu 2 auto", help="comma-separated runs: device, workers, pack"
+    )
     parser.add_argument("--repeats", type=int, default=3)
     parser.add_argument("--name", default="end_to_end")
     arguments = parser.parse_args()

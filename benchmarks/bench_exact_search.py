@@ -4,7 +4,7 @@
 [--links 2] [--metrics diameter,radius] [--most 0] [--workers 1,2] [--packs auto,1,64]
 [--device gpu]``
 
-Each run is one AS on a cluster that is up, its graph read before by every worker. ``whole`` is the
+Each run is one AS on a running cluster, whose workers have read the graph before. ``whole`` is the
 same question inside one task (``kernels.eccentricity.shard``), which may use reductions that an
 exact search does not: landmarks, pendant trees of all questions, bounds of its own process.
 
@@ -98,7 +98,7 @@ def answer_of(
     answers = search_exactly(cluster, [job], costs=costs, on_outcome=reported, **options)
     answer = next(answers)
     wall_s = time.perf_counter() - started
-    for _ in answers:  # what still runs
+    for _ in answers:  # tasks that still run
         raise AssertionError("one job has one answer")
     return wall_s, answer, reported
 
@@ -250,16 +250,20 @@ def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--graph", choices=("attachment", "grid"), default="attachment")
     parser.add_argument("--nodes", type=int, default=1_000_000)
-    parser.add_argument("--links", type=int, default=2, help="of each new node of an attachment")
+    parser.add_argument(
+        "--links", type=int, default=2, help="links of each new node of an attachment graph"
+    )
     parser.add_argument("--metrics", type=listed(str), default=["diameter", "radius"])
-    parser.add_argument("--most", type=int, default=0, help="searches; 0: no limit")
-    parser.add_argument("--workers", type=listed(int), help="1,2 as far as there are")
+    parser.add_argument("--most", type=int, default=0, help="limit of searches; 0: none")
+    parser.add_argument(
+        "--workers", type=listed(int), help="numbers of workers; default: 1,2 as far as available"
+    )
     pack = listed(lambda text: None if text == "auto" else int(text))
     parser.add_argument("--packs", type=pack, default=[None, 1])
-    parser.add_argument("--device", choices=("cpu", "gpu"), help="gpu where there is one")
+    parser.add_argument("--device", choices=("cpu", "gpu"), help="default: gpu if there is one")
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--subject", help="name of the file of results")
-    parser.add_argument("--folder", type=Path, help="where to put it instead")
+    parser.add_argument("--subject", help="name of the results file")
+    parser.add_argument("--folder", type=Path, help="folder of the results file")
     given = parser.parse_args(arguments)
     if unknown := set(given.metrics) - set(WIDTH_METRICS):
         parser.error(f"no metric {', '.join(sorted(unknown))}; there are {WIDTH_METRICS}")
@@ -275,7 +279,7 @@ def main(arguments: list[str] | None = None) -> None:
             for row in all_rows(given, Path(scratch)):
                 print(json.dumps(row), flush=True)
                 rows.append(row)
-        finally:  # of what was cut short there is what was measured
+        finally:  # a part that was cut short keeps its measurements
             with contextlib.redirect_stdout(io.StringIO()):  # rows have been printed
                 path = record(subject, rows, given.folder)
     print(path)

@@ -52,7 +52,7 @@ QUESTIONS: dict[str, Callable[[CSRGraph], Any]] = {
     "periphery": periphery,
     "eccentricities": eccentricities,
 }
-N_SINGLE = 64  # sources from whose searches the time of one from each node is scaled
+N_SINGLE = 64  # searches whose time is scaled to that of one per node
 
 
 def sweep_every_node(graph: CSRGraph) -> np.ndarray:
@@ -116,10 +116,12 @@ def rows_of_graph(name: str, graph: CSRGraph, repeats: int) -> list[dict[str, An
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--families", default=",".join(FAMILIES), help="names, by commas")
-    parser.add_argument("--repeats", type=int, default=5, help="rounds a graph")
-    parser.add_argument("--subject", default="flat_graphs", help="name of the file of results")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of that file")
+    parser.add_argument(
+        "--families", default=",".join(FAMILIES), help="families to measure, comma-separated"
+    )
+    parser.add_argument("--repeats", type=int, default=5, help="rounds per graph")
+    parser.add_argument("--subject", default="flat_graphs", help="name of the results file")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the results file")
     arguments = parser.parse_args()
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-1:])
     use_threads(1)

@@ -5,7 +5,8 @@ Writes benchmarks/results/generate_<cores>_cores.json. Each subject runs in its 
 `first_s` is its first call, which compiles where nothing is cached yet, `wall_s` the median of the
 `n_runs` after it (of one where it is long), `peak_rss_mib` the process's. Before anything is timed,
 graphs of 400,000 routers are made on 1, 2 and 3 threads, validated and compared by their hash.
-`copy_s` is the time to write the same number of bytes with an fsync, beside the file's `write_s`.
+`copy_s` is the time to write the same number of bytes with an fsync, to compare with the file's
+`write_s`.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ def timed(call: Callable[[], Any], n_runs: int = 3) -> tuple[float, Any]:
 
 
 def graph_row(make: Callable[..., Any], small: dict, large: dict) -> dict:
-    """Time one graph; ``small`` is what is made first of all."""
+    """Time one graph; ``small`` is made first."""
     first_s, _ = timed(lambda: make(**small), 1)
     wall_s, graph = timed(lambda: make(**large))
     return {
@@ -127,7 +128,7 @@ def write_zeros(path: Path, size: int) -> None:
 def with_memory(subject: Callable[..., dict], *given: Any) -> dict:
     """What a subject reports, with the peak memory of this process."""
     row = subject(*given)
-    # Not getrusage: its peak is handed on from the process that started this one.
+    # Not getrusage: its peak is inherited from the process that started this one.
     status = Path("/proc/self/status").read_text().split()
     return row | {"peak_rss_mib": int(status[status.index("VmHWM:") + 1]) // 1024}
 

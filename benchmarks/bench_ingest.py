@@ -6,7 +6,7 @@ data/samples/lab are taken, one of each format. A file is repeated by appending 
 members in a row), read once before the clock runs, and then ``--repeats`` times. Rates
 are of the median of processor time, so that a busy machine does not change them; one thread does
 it all, pinned to one core. The edge list is that of a preferential attachment graph, plain and
-packed by gzip. What is timed: opening, hashing, decompressing, decoding, counting.
+compressed by gzip. What is timed: opening, hashing, decompressing, decoding, counting.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def measure(path: Path, n_traces: int, n_repeats: int, folder: Path) -> dict[str
 
 
 def measure_edges(n_edges: int, n_repeats: int, folder: Path) -> list[dict[str, object]]:
-    """A row for a plain edge list, and one for a packed one."""
+    """A row for a plain edge list, and one for a compressed one."""
     graph = attachment(n_edges // 2 + 2)
     rows = []
     for name in ("edges.txt", "edges.txt.gz"):
@@ -111,10 +111,14 @@ def measure_edges(n_edges: int, n_repeats: int, folder: Path) -> list[dict[str, 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Rate of each reader, on one core.")
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE")
-    parser.add_argument("--traces", type=int, default=200_000, help="minimum per file")
-    parser.add_argument("--edges", type=int, default=2_000_000, help="of an edge list")
+    parser.add_argument(
+        "--traces", type=int, default=200_000, help="minimum number of traces per file"
+    )
+    parser.add_argument(
+        "--edges", type=int, default=2_000_000, help="number of edges of the edge list"
+    )
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--subject", default="ingest", help="name of the file of results")
+    parser.add_argument("--subject", default="ingest", help="name of the results file")
     arguments = parser.parse_args()
     os.sched_setaffinity(0, {max(os.sched_getaffinity(0))})
     with tempfile.TemporaryDirectory() as folder:

@@ -2,8 +2,8 @@
 
 Command: python benchmarks/bench_internet.py [--scale S] [--device auto|cpu|gpu] [--no-pages]
 Writes benchmarks/results/internet_<cores or GPUs>.json. The Internet (47,000 ASes, 50 million
-routers, 100 million links) is made by ``pipeline.generate`` and written to a store before, or found
-there (--store). A small one is analyzed first, so that all code is compiled.
+routers, 100 million links) is made by ``pipeline.generate`` and written to a store beforehand, or
+found there (--store). A small one is analyzed first, so that all code is compiled.
 
 What is timed is `hopscope analyze --no-pages` as its own process, from its start to its end:
 it opens a cluster, reads graphs, searches from every ingress and writes the tables. The store is in
@@ -149,7 +149,7 @@ def phases(began: float, ended: float, reported: dict, memory: MemorySampler) ->
 
 def verify(snapshot: Snapshot, folder: Path) -> list[int]:
     """Compare tables with levels by SciPy; the ASes compared. Raises if anything differs."""
-    from scipy.sparse import csr_array  # here: what is timed does without
+    from scipy.sparse import csr_array  # imported here, so that the timed part runs without it
 
     by_size = np.argsort(snapshot.n_nodes, kind="stable")
     picked = by_size[np.linspace(0, len(by_size) - 1, VERIFIED).astype(int)]
@@ -240,15 +240,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0] if __doc__ else "")
     parser.add_argument("--ases", type=int, default=N_ASES)
     parser.add_argument("--routers", type=int, default=N_ROUTERS)
-    parser.add_argument("--scale", type=float, default=1.0, help="of ASes and routers")
+    parser.add_argument(
+        "--scale", type=float, default=1.0, help="factor for the numbers of ASes and routers"
+    )
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--device", choices=("auto", "cpu", "gpu"), default="auto")
-    parser.add_argument("--workers", type=int, help="processes [a GPU or core each]")
+    parser.add_argument("--workers", type=int, help="number of processes [one per GPU or core]")
     parser.add_argument("--pages", action=argparse.BooleanOptionalAction, default=True)
-    parser.add_argument("--store", type=Path, help="used again if it is there; kept")
-    parser.add_argument("--folder", type=Path, help="for what is written and removed again")
-    parser.add_argument("--name", help="of the file of results")
-    parser.add_argument("--results", type=Path, help="folder of that file")
+    parser.add_argument(
+        "--store", type=Path, help="store of the Internet; used again if it exists, and kept"
+    )
+    parser.add_argument("--folder", type=Path, help="folder for temporary files")
+    parser.add_argument("--name", help="name of the results file")
+    parser.add_argument("--results", type=Path, help="folder of the results file")
     given = parser.parse_args()
     n_ases, n_routers = round(given.ases * given.scale), round(given.routers * given.scale)
     with tempfile.TemporaryDirectory(dir=given.folder, prefix="hopscope-internet-") as folder:

@@ -2,9 +2,9 @@
 
 Command: python benchmarks/bench_report.py [--ases N] [--links N]
 Writes benchmarks/results/report.json. The snapshot is a real one (built, written, opened), AS
-sizes follow a Pareto law, an AS of n routers has some 12 * sqrt(n) ingresses; searches are made
-before by the kernels and are not timed. `wall_s` is write_reports as a whole: components, Parquet,
-JSON and one page per AS; `cpu_s` is what it computed, which differs on a busy machine.
+sizes follow a Pareto law, an AS of n routers has some 12 * sqrt(n) ingresses; the searches are made
+beforehand by the kernels and are not timed. `wall_s` is write_reports as a whole: components,
+Parquet, JSON and one page per AS; `cpu_s` is what it computed, which differs on a busy machine.
 """
 
 from __future__ import annotations

@@ -15,13 +15,14 @@ Parts, each on 1, 2, 4, ... workers (a GPU each, or a core each):
   busy by another process (on cores: one worker stopped half of the time);
 - ``degrees``: mean degrees of 6, 8 and 10, and an AS of 20 M routers.
 
-``wall_s`` is that of plan, drive and collect on a cluster that is up, graphs read before. The
+``wall_s`` is that of plan, drive and collect on a running cluster that has read the graphs. The
 sequential baseline is a plain queue search on one core, ingress after ingress: measured for
 ``N_SEQUENTIAL`` of them and scaled. ``gain`` is the time on the fewest workers over the time on
 these, ``gain_of_last`` that on the count before. Results are compared: among all runs of the same
 ingresses, and with the baseline's.
 
-Each row is printed as soon as it is measured. The last one names what there was no time for.
+Each row is printed as soon as it is measured. The last one names the parts for which there was no
+time.
 """
 
 from __future__ import annotations
@@ -70,8 +71,8 @@ from pipeline.store import Snapshot
 
 N_SEQUENTIAL = 2  # searches of the baseline that are measured
 ENOUGH_S = 1.0  # seconds of repeats of one run; at most the requested number
-HALF_S = 10e-3  # seconds that a slowed worker runs, and stands still, in turn
-PAYS = 1.1  # gain of the last workers added from which they pay
+HALF_S = 10e-3  # seconds that a slowed worker runs, and is stopped, in turn
+PAYS = 1.1  # gain from which the last added workers pay
 
 
 @dataclass
@@ -352,14 +353,24 @@ def stop(signal_number: int, frame: Any) -> None:
 def main(given: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--parts", type=listed(str), default=list(PARTS))
-    parser.add_argument("--workers", type=listed(int), help="1,2,4 as far as there are")
-    parser.add_argument("--device", choices=("cpu", "gpu"), help="gpu where there is one")
-    parser.add_argument("--scale", type=float, help="of the ASes; 1 on GPUs, 0.02 on cores")
+    parser.add_argument(
+        "--workers", type=listed(int), help="numbers of workers; default: 1,2,4 as far as available"
+    )
+    parser.add_argument("--device", choices=("cpu", "gpu"), help="default: gpu if there is one")
+    parser.add_argument(
+        "--scale",
+        type=float,
+        help="factor for the sizes of ASes; default: 1 on GPUs, 0.02 on cores",
+    )
     parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=330.0, help="begin nothing after")
-    parser.add_argument("--breakdown", action="store_true", help="where the time of a task goes")
-    parser.add_argument("--subject", help="name of the file of results")
-    parser.add_argument("--folder", type=Path, help="where to put it instead")
+    parser.add_argument(
+        "--seconds", type=float, default=330.0, help="seconds after which nothing new is started"
+    )
+    parser.add_argument(
+        "--breakdown", action="store_true", help="also show how the time of a task is spent"
+    )
+    parser.add_argument("--subject", help="name of the results file")
+    parser.add_argument("--folder", type=Path, help="folder of the results file")
     arguments = parser.parse_args(given)
     unknown = set(arguments.parts) - set(PARTS)
     if unknown:

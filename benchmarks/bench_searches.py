@@ -161,7 +161,7 @@ class Bench:
                 continue
             try:
                 self._peer(single, make(here), graph, here, sources)
-            except Exception as error:  # another program's failure must not end ours
+            except Exception as error:  # another program's failure must not end the run
                 self.add(**single, note=f"failed: {type(error).__name__}: {error}")
 
     def _peer(
@@ -253,7 +253,7 @@ def compile_times(devices: list[Device]) -> Iterator[Row]:
     if "cpu" in devices:
         yield {"what": "compile", "device": "cpu", "wall_s": round(on_host_s, 3)}
     if "gpu" in devices:
-        waiter("gpu")()  # the driver's own start is no compilation
+        waiter("gpu")()  # the driver's own start is not compilation
         yield {"what": "compile", "device": "gpu", "wall_s": round(time_once(search_all)[0], 3)}
 
 
@@ -296,10 +296,12 @@ def main() -> None:
         default=[],
         help=f"of {OURS}, SciPy, igraph, ... only these",
     )
-    parser.add_argument("--budget", type=float, default=BUDGET_S, help="seconds per row")
-    parser.add_argument("--longest", type=float, default=10.0, help="seconds per call")
-    parser.add_argument("--subject", default="searches", help="name of the file of results")
-    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of that file")
+    parser.add_argument("--budget", type=float, default=BUDGET_S, help="seconds for each row")
+    parser.add_argument(
+        "--longest", type=float, default=10.0, help="longest call that is measured, seconds"
+    )
+    parser.add_argument("--subject", default="searches", help="name of the results file")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the results file")
     arguments = parser.parse_args()
     devices = arguments.device
     bench = Bench(arguments)

@@ -38,11 +38,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--ases", type=int, default=N_ASES)
     parser.add_argument("--routers", type=int, default=N_ROUTERS)
-    parser.add_argument("--ingresses", type=int, default=N_INGRESSES, help="of each AS, at most")
+    parser.add_argument(
+        "--ingresses", type=int, default=N_INGRESSES, help="maximum number of ingresses per AS"
+    )
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--device", choices=("cpu", "gpu"), help="gpu where there is one")
-    parser.add_argument("--subject", help="name of the file of results")
-    parser.add_argument("--folder", type=Path, help="where to put it instead")
+    parser.add_argument("--device", choices=("cpu", "gpu"), help="default: gpu if there is one")
+    parser.add_argument("--subject", help="name of the results file")
+    parser.add_argument("--folder", type=Path, help="folder of the results file")
     given = parser.parse_args()
     device: Device = given.device or ("gpu" if visible_gpus() else "cpu")
     graphs = generate_internet(given.ases, given.routers, m=2, seed=given.seed)

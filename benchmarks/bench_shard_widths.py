@@ -4,8 +4,8 @@
 
 The shard of all ASes is on the device when the clock starts; answers are on the host when it stops.
 Some ASes, the largest among them, are answered again on a core; their diameters are certified where
-that takes few searches, else their paths are. Radii of those so large that it takes a core minutes
-are not.
+that takes few searches, else their paths are. Radii of ASes so large that a core takes minutes are
+not answered again.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def main() -> None:
     parser.add_argument("--routers", type=int, default=N_ROUTERS)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--questions", default="diameter,radius", help=",".join(QUESTIONS))
-    parser.add_argument("--device", choices=("cpu", "gpu"), help="gpu where there is one")
-    parser.add_argument("--subject", help="name of the file of results")
-    parser.add_argument("--folder", type=Path, help="where to put it instead")
+    parser.add_argument("--device", choices=("cpu", "gpu"), help="default: gpu if there is one")
+    parser.add_argument("--subject", help="name of the results file")
+    parser.add_argument("--folder", type=Path, help="folder of the results file")
     given = parser.parse_args()
     device: Device = given.device or ("gpu" if visible_gpus() else "cpu")
     asked = given.questions.split(",")

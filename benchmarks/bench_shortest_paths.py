@@ -142,7 +142,7 @@ def time_widths(name: str, graph: CSRGraph, device: str, most: int) -> list[Row]
 
 
 def time_brute(name: str, graph: CSRGraph, cutoff_s: float) -> list[Row]:
-    """A row a program: all eccentricities; of the others by a search from each node.
+    """One row per program: all eccentricities; the others by a search from each node.
 
     ``cpu_s`` is more reliable than ``wall_s`` if other work shares the cores.
     """
@@ -176,11 +176,18 @@ def numbers(text: str) -> list[int]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--nodes", type=numbers, default=list(NODES))
-    parser.add_argument("--grid", type=int, default=1000, help="0: none")
+    parser.add_argument("--grid", type=int, default=1000, help="side of the cut grid; 0: none")
     parser.add_argument("--device", default="cpu")
-    parser.add_argument("--most", type=int, default=200, help="searches of a width")
-    parser.add_argument("--brute", type=int, default=10_000, help="nodes of such a graph at most")
-    parser.add_argument("--cutoff", type=float, default=600, help="seconds of such a program")
+    parser.add_argument("--most", type=int, default=200, help="limit of searches for a width")
+    parser.add_argument(
+        "--brute",
+        type=int,
+        default=10_000,
+        help="largest graph, in nodes, searched from each node by other programs",
+    )
+    parser.add_argument(
+        "--cutoff", type=float, default=600, help="seconds after which such a program is ended"
+    )
     parser.add_argument("--subject", default="shortest_paths")
     arguments = parser.parse_args()
     compile_cpu()

@@ -60,7 +60,7 @@ def timed(call, *given) -> tuple[float, object]:
 
 
 def forget(path: Path) -> None:
-    """Have the kernel drop its cached pages of all files of a folder."""
+    """Make the kernel drop its cached pages of all files in a folder."""
     for file in path.iterdir():
         descriptor = os.open(file, os.O_RDONLY)
         os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
@@ -116,7 +116,7 @@ def main() -> None:
     parser.add_argument("--ases", type=int, default=10_000)
     parser.add_argument("--links", type=int, default=12_000_000)
     parser.add_argument(
-        "--row-groups", default="50000,250000,1000000", help="rows, comma-separated"
+        "--row-groups", default="50000,250000,1000000", help="rows per row group, comma-separated"
     )
     parser.add_argument("--fetches", type=int, default=1000)
     arguments = parser.parse_args()

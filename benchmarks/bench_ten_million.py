@@ -178,16 +178,18 @@ def main() -> None:
         print(json.dumps(ingest_here(Path(folder), Path(store), borders, int(workers))))
         return
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--traces", default="1000000,10000000", help="numbers of traces")
+    parser.add_argument(
+        "--traces", default="1000000,10000000", help="numbers of traces, comma-separated"
+    )
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--files", type=int, default=20)
     parser.add_argument("--ases", type=int, default=300)
-    parser.add_argument("--routers", type=int, default=1000, help="of each AS")
+    parser.add_argument("--routers", type=int, default=1000, help="routers of each AS")
     parser.add_argument("--borders", choices=BORDERS, default="elected")
     parser.add_argument(
-        "--folder", type=Path, help="where to write traces (10 million: 4 GB, scratch included)"
+        "--folder", type=Path, help="folder for traces (10 million: 4 GB, scratch included)"
     )
-    parser.add_argument("--name", default="ten_million", help="of the file of results")
+    parser.add_argument("--name", default="ten_million", help="name of the results file")
     arguments = parser.parse_args()
     rows = []
     size = {"n_ases": arguments.ases, "routers_per_as": arguments.routers}

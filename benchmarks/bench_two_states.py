@@ -4,9 +4,9 @@ Command: python benchmarks/bench_two_states.py BEFORE [--after PATH] [--figures 
 [--device cpu|gpu] [--rounds N] [--atlas FILE] [--subject RESULT]
 
 BEFORE is a checkout of another state (``git worktree add BEFORE COMMIT``). Each round measures a
-figure once in each state, every time in a fresh process; who begins changes from round to round, so
-that a machine which slows down slows both. Inputs are made once and are the same for both. A
-process calls what it measures until it is warm, then takes the median of some calls
+figure once in each state, every time in a fresh process; the states take turns to begin, so that a
+machine which slows down slows both. Inputs are made once and are the same for both. A process calls
+what it measures until it is warm, then takes the median of some calls
 (``benchmarks/lib/figures.py``).
 
 Reported of each figure: the median of its rounds in both states, their ratio (above 1: slower now),
@@ -87,11 +87,11 @@ def main() -> None:
     parser.add_argument("before", type=Path, nargs="?")
     parser.add_argument("--after", type=Path, default=REPOSITORY)
     parser.add_argument("--figures", help="names: " + ", ".join(FIGURES))
-    parser.add_argument("--device", choices=("cpu", "gpu"), help="gpu where there is one")
+    parser.add_argument("--device", choices=("cpu", "gpu"), help="default: gpu if there is one")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--atlas", type=Path, help="results to be read by 'ingest-atlas'")
-    parser.add_argument("--subject", default="two_states", help="name of the file of results")
-    parser.add_argument("--folder", type=Path, help="where to put it instead")
+    parser.add_argument("--atlas", type=Path, help="RIPE Atlas results for the figure ingest-atlas")
+    parser.add_argument("--subject", default="two_states", help="name of the results file")
+    parser.add_argument("--folder", type=Path, help="folder of the results file")
     given = parser.parse_args()
     device = given.device or ("gpu" if visible_gpus() else "cpu")
     names = given.figures.split(",") if given.figures else list(FIGURES)

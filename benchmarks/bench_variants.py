@@ -57,7 +57,7 @@ Call = Callable[[int], tuple[Any, int]]  # source to levels on the GPU and eccen
 
 
 def maker(name: str, n_arcs: int) -> Callable[[], CSRGraph]:
-    """What makes the graph of a name, on the host; ValueError if it names none."""
+    """The function that makes the graph of a name, on the host; ValueError for an unknown name."""
     kind, _, number = name.partition("-")
     size = int(number) if number.isdecimal() else 0
     if size < 1 or (kind in ("regular", "uneven") and size % 2):
@@ -108,7 +108,7 @@ class Bench:
             self.rows.append(about | row | (timing.columns() if form in calls else {}))
 
     def _forms(self, here: CSRGraph) -> tuple[dict[str, Call], dict[str, Row]]:
-        """Each form as a call, and what its row says; one without memory is no call."""
+        """Each form as a call, and the columns of its row; without memory there is no call."""
         from benchmarks.variants import gpu
 
         def ours(source: int) -> tuple[Any, int]:
@@ -196,15 +196,29 @@ def chosen_variants(names: list[str] | None) -> tuple[Variant, ...]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--device", choices=("gpu",), default="gpu", help="there is no other")
-    parser.add_argument("--variant", nargs="+", metavar="NAME", help="default: one choice each")
+    parser.add_argument("--device", choices=("gpu",), default="gpu", help="only gpu is possible")
+    parser.add_argument(
+        "--variant",
+        nargs="+",
+        metavar="NAME",
+        help="variants to measure; default: those with one difference at most",
+    )
     parser.add_argument("--graph", nargs="+", metavar="NAME", default=list(GRAPHS))
-    parser.add_argument("--arcs", type=int, default=N_ARCS, help="of regular and uneven graphs")
-    parser.add_argument("--repeats", type=int, default=7, help="searches each")
-    parser.add_argument("--warp-from", type=int, default=16, help="hybrid: places of a mean list")
-    parser.add_argument("--subject", help="name of the file of results")
-    parser.add_argument("--folder", type=Path, default=RESULTS, help="of that file")
-    parser.add_argument("--docs", action="store_true", help="only write docs/variants.md's tables")
+    parser.add_argument(
+        "--arcs", type=int, default=N_ARCS, help="arcs of regular and uneven graphs"
+    )
+    parser.add_argument("--repeats", type=int, default=7, help="searches of each form")
+    parser.add_argument(
+        "--warp-from",
+        type=int,
+        default=16,
+        help="hybrid: mean entries of a list from which warps share it",
+    )
+    parser.add_argument("--subject", help="name of the results file")
+    parser.add_argument("--folder", type=Path, default=RESULTS, help="folder of the results file")
+    parser.add_argument(
+        "--docs", action="store_true", help="only write the tables of docs/variants.md"
+    )
     given = parser.parse_args()
     if given.docs:
         write_docs(given.folder, REPOSITORY / "docs" / "variants.md")

@@ -36,7 +36,7 @@ def bfs_thread_per_node(graph: CSRGraph, source: int) -> BFSResult:
 
 
 def bfs_two_kernel(graph: CSRGraph, source: int) -> BFSResult:
-    """Two kernels a level, as the field's first GPU searches were published [1]_: a baseline.
+    """Two kernels per level, as in the first published GPU searches [1]_: a baseline.
 
     One kernel relaxes the arcs of the masked nodes, one makes the next mask; between levels the
     host reads a flag. Results as ``bfs``. O(n_nodes * levels + n_arcs) work.

@@ -2,7 +2,7 @@
 
 The child (``python -m benchmarks.diameter.peers``) takes a graph from a file, makes it the
 program's own, and prints one line per call. An alarm that nothing catches ends it when a call takes
-too long, also in the midst of another program's compiled code.
+too long, also in the middle of another program's compiled code.
 """
 
 from __future__ import annotations
@@ -44,9 +44,8 @@ def time_program(
 ) -> Row:
     """The columns of a row: medians and what was found, or why there is none.
 
-    ``note`` says ``> N s`` where a call was cut off, or what went wrong; a value other than
-    ``expected`` is such a wrong. Where only ``n_timed`` sources were searched, times are scaled to
-    all.
+    ``note`` says ``> N s`` where a call was cut off, or what went wrong; so is a value other than
+    ``expected``. Where only ``n_timed`` sources were searched, times are scaled to all.
     """
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "graph.npz"
@@ -94,7 +93,7 @@ def _main() -> None:
     graph = CSRGraph(stored["indptr"], stored["indices"], trusted=True)
     if not hasattr(peer_kind, arguments.question):
         raise SystemExit(NO_CALL)
-    # Compiled code is made, or loaded from where it is kept, before the clock runs.
+    # Code is compiled, or loaded from its cache, before the clock starts.
     tiny = CSRGraph(np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1], np.int32))
     getattr(peer_kind(tiny), arguments.question)()
     peer = peer_kind(graph)

@@ -68,7 +68,7 @@ WRAPPED: dict[str, tuple[tuple[str, str, str], ...]] = {
 
 
 class Parts:
-    """Seconds of each part; a device is waited for whenever one ends."""
+    """Seconds of each part; at the end of each the device is waited for."""
 
     def __init__(self, wait: Callable[[], Any]) -> None:
         self.wait = wait

@@ -1,7 +1,7 @@
 """A made-up internetwork of ten ASes: routers, links, addresses and routes, drawn from a seed.
 
-Pure: nothing is built here. Rules of the plan, chosen to differ from one network to the next in
-what inference leans on:
+Pure: nothing is built here. Rules of the plan, chosen so that networks differ in what inference
+depends on:
 
 * inside an AS a ring with chords, or a tree with chords, with IGP costs 1 to 3 (so equal-cost
   paths exist); half of the links are /31, half /30;

@@ -1,7 +1,7 @@
 """Charts as SVG files that need no library: lines on logarithmic axes, and spans on one.
 
-Sizes are pixels of a drawing WIDTH wide; a page scales it. The background is white, so that a dark
-page does not swallow the text.
+Sizes are pixels of a drawing WIDTH wide; a page scales it. The background is white, so that the
+text is readable on a dark page.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def line_chart(title: str, x_name: str, y_name: str, lines: Sequence[Line]) -> s
 
 
 def span_chart(title: str, x_name: str, groups: Sequence[tuple[str, Sequence[Span]]]) -> str:
-    """A dot a value on one logarithmic axis, grouped, with what a model expects as a bar."""
+    """A dot per value on one logarithmic axis, grouped, with a bar for what a model expects."""
     spans = [span for _, members in groups for span in members]
     known = [v for s in spans for v in (s.value, s.low, s.high) if v is not None]
     left, right = 260, WIDTH - 78

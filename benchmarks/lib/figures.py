@@ -117,7 +117,7 @@ def _write_edges(path: Path) -> None:
 
 
 def _repeat(sample: Path, path: Path) -> None:
-    """A file again and again: members of gzip, or lines, one behind another."""
+    """A file repeated: gzip members, or lines, one after another."""
     stored = sample.read_bytes()
     path.write_bytes(stored * max(1, REPEATED_BYTES // len(stored)))
 

@@ -124,7 +124,7 @@ def _git(*arguments: str) -> str:
 
 
 def _command() -> str:
-    """What was typed; files from elsewhere by their name alone."""
+    """The command as typed; files from elsewhere only by name."""
     words = [f"benchmarks/{Path(sys.argv[0]).name}"]
     for word in sys.argv[1:]:
         path = Path(word)

@@ -66,7 +66,7 @@ def time_calls(
 
     Notes
     -----
-    Nothing is thrown away: warm up before. The garbage collector rests in the meantime, as in
+    No call is discarded: warm up beforehand. The garbage collector is off during the calls, as in
     timeit.
     """
     times: list[float] = []
@@ -121,7 +121,8 @@ class OtherWork:
 
 
 def waiter(device: str) -> Callable[[], Any]:
-    """What waits for a device (``cpu`` or ``gpu``) to be idle; nothing to wait for on the host."""
+    """A function that waits until a device (``cpu`` or ``gpu``) is idle; for a host it does
+    nothing."""
     if device == "cpu":
         return lambda: None
     import cupy

@@ -1,7 +1,7 @@
 """Other programs that search the same graphs, timed in the same run.
 
 To add one: a module here with a class like ``Peer``, and a line in ``PEERS``. A peer holds a graph
-in its own form, made before the clock runs; what it is asked is what its user would write.
+in its own form, made before the clock runs; it is called as its users would call it.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PEERS: dict[str, list[tuple[str, str, str]]] = {
 
 
 class Peer(Protocol):
-    """A graph in another program's hands; ``threads`` that a single search uses, 0 on a GPU.
+    """A graph in the form of another program; ``threads`` that a single search uses, 0 on a GPU.
 
     Notes
     -----

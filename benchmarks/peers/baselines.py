@@ -47,13 +47,13 @@ class ThreadPerNode(_Baseline):
 
 
 class TwoKernels(_Baseline):
-    """Two kernels and a read-back a level (Harish, Narayanan 2007)."""
+    """Two kernels and a read-back per level (Harish, Narayanan 2007)."""
 
     search = staticmethod(bfs_two_kernel)
 
 
 class PlainBounds:
-    """Bounds of all eccentricities, one search a candidate, no reduction: Takes, Kosters 2011."""
+    """Bounds of all eccentricities, one search per candidate, no reduction: Takes, Kosters 2011."""
 
     threads = 1
 

@@ -1,4 +1,4 @@
-"""igraph from Python: distances come as lists, and making these is part of each call; one core."""
+"""igraph from Python: distances are lists, and making these is part of each call; one core."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Snapshots of preferential-attachment ASes for ``bench_schedule``, made in moments."""
+"""Snapshots of preferential-attachment ASes for ``bench_schedule``, made quickly."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIRST_ASN = 64512
 
 @dataclass(frozen=True)
 class Size:
-    """One AS: routers, and links that each brings; the mean degree is twice that.
+    """One AS: routers, and links of each new router; the mean degree is twice that.
 
     ``copy`` distinguishes ASes of one size: it is the seed.
     """
@@ -35,7 +35,7 @@ class Size:
 
 
 def make_snapshot(store: Path, name: str, sizes: Sequence[Size]) -> Snapshot:
-    """Write one AS a size, numbered from 64512, and open what was written."""
+    """Write one AS per size, numbered from 64512, and open the snapshot."""
     return make_snapshot_of(store, name, [graph_of(size) for size in sizes])
 
 
@@ -62,7 +62,7 @@ def make_snapshot_of(store: Path, name: str, graphs: Sequence[CSRGraph]) -> Snap
             graph_hash=[hash_arrays(g.indptr, g.indices) for g in graphs],
             component_count=np.ones(n, np.int64),
             largest_component=n_nodes,
-            # Searches start at sources of the benchmark's own: one ingress an AS will do.
+            # Searches start at the benchmark's own sources: one ingress per AS is enough.
             ingress_ptr=np.arange(n + 1),
             ingress_node=np.zeros(n, np.int32),
             neighbor_ptr=np.zeros(n + 1, np.int64),

@@ -47,10 +47,10 @@ def task_cost(cluster: Cluster) -> dict[str, Any]:
 
 
 def breakdown(cluster: Cluster) -> Iterator[dict[str, Any]]:
-    """Seconds of CPU of each thread a task, then how each thread shares them among layers.
+    """Seconds of CPU per task of each thread, then the share of each layer in a thread.
 
-    The former are measured without a profiler. The latter with one, as shares of the time that it
-    sees: it makes Python's calls more expensive than the kernel's.
+    The seconds are measured without a profiler, the shares with one, as parts of the time that it
+    sees: a profiler makes Python's calls more expensive than the kernel's.
     """
     _run_tasks(cluster, 100)
     before = _thread_times(cluster)
@@ -115,7 +115,7 @@ def _profiled(cluster: Cluster) -> dict[str, dict[str, float]]:
     _run_tasks(cluster, N_TASKS)
     loop = cluster.client.sync(_stop_profile)
     there = cluster.client.run(_stop_profile)
-    # Apart: from Python 3.12 on a process has one profiler, whatever the thread.
+    # Separately: from Python 3.12 on a process has one profiler for all threads.
     ours = cProfile.Profile()
     ours.enable()
     _run_tasks(cluster, N_TASKS)

@@ -1,4 +1,4 @@
-"""What workers run in ``bench_schedule`` beside the program's own searches; importable by them."""
+"""What workers run in ``bench_schedule`` besides the product's own searches; importable by them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LONG_S = 20e-3  # seconds that a search is worth where schedules are to be compa
 def search_long(task: SearchTask, n_repeats: int) -> SearchResults:
     """The searches of a task again and again: what a larger graph would take.
 
-    So many times, not so long: a worker that is slowed takes longer.
+    A number of times, not a duration: a slowed worker takes longer.
     """
     for _ in range(n_repeats - 1):
         run_search(task)
@@ -34,7 +34,7 @@ def search_long(task: SearchTask, n_repeats: int) -> SearchResults:
 
 
 def search_two_kernel(task: SearchTask) -> SearchResults:
-    """One search of the field's original: two kernels a level, the host in between.
+    """One search as first published: two kernels per level, the host in between.
 
     Hop counts are left out: the original computes levels, and these stay on the GPU.
     """
@@ -54,7 +54,7 @@ def search_two_kernel(task: SearchTask) -> SearchResults:
 
 
 def answer_whole(task: ExactTask) -> ShardWidths:
-    """All questions about one graph inside one task: what candidates are compared with."""
+    """All questions about one graph inside one task, to compare exact searches with."""
     from kernels.eccentricity.shard import widths
 
     graph = resident_graph(task.job.snapshot, task.job.row, task.device)

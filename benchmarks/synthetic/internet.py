@@ -18,7 +18,7 @@ from pipeline.generate.top_down import generate_top_down
 
 FIRST_ADDR = int(ipaddress.ip_address("16.0.0.0"))
 LAST_ADDR = int(ipaddress.ip_address("100.0.0.0"))  # no special-purpose range lies between
-LINKS = 3  # that each new router, and each new AS, brings
+LINKS = 3  # links of each new router, and of each new AS
 CROSSINGS = 4  # links between two ASes that are joined
 
 # Shares of routers by how they answer, of 256.
@@ -78,7 +78,7 @@ def make_internet(n_ases: int = 300, routers_per_as: int = 1000, seed: int = 1) 
     near, far = _add_crossings(topology.near, topology.far, row, rng)
     n_links = len(near)
     owner = np.where(rng.random(n_links) < 0.5, row[near], row[far])
-    # Networks of an AS one behind another, in the order of links, then the subnets of hosts.
+    # Networks of an AS one after another, in the order of links, then the subnets of hosts.
     order = np.argsort(owner, kind="stable")
     per_as = np.bincount(owner, minlength=n_ases)
     rank = np.empty(n_links, np.int64)

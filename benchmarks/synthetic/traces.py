@@ -111,7 +111,7 @@ def _draw(key, number):
 
 @njit(cache=True, nogil=True)
 def _grow_tree(indptr, head, delay_us, root, key, tail_of, arc_of, depth, delay):
-    """Shortest paths from ``root``, by hops; of several the one that a drawn turn meets first."""
+    """Shortest paths from ``root``, by hops; of several the first in a random order."""
     depth[:] = -1
     queue = np.empty(len(depth), np.int32)
     queue[0] = root
@@ -142,7 +142,7 @@ def _put(out, at, value, n_bytes):
 
 @njit(cache=True, nogil=True)
 def _put_reply(out, at, ttl, rtt_us, icmp, addr, is_destination, noise, sent_us):
-    """Write one reply behind ``at``; the destination's address is row 1 of the record's."""
+    """Write one reply at ``at``; the destination's address is row 1 of the record's addresses."""
     out[at : at + len(_REPLY)] = _REPLY
     out[at + _R_TTL], out[at + _R_TTL + 1] = ttl, 255 - ttl
     _put(out, at + _R_RTT, rtt_us, 4)
@@ -164,7 +164,7 @@ def _encode(
 ):
     """Write records of traces which[start:], all from one vantage, while ``out`` has room.
 
-    Returns how many traces it did, bytes and replies written.
+    Returns the numbers of traces, bytes and replies written.
     """
     n_routers = len(host)
     at, n_replies, n_done = 0, 0, 0

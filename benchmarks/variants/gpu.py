@@ -24,7 +24,7 @@ from kernels.breadth_first import node_of
 from kernels.errors import DeviceError
 from kernels.types import LEVEL, NODE, OFFSET, UNREACHED
 
-# hybrid: a warp shares lists from so many places on, on average of a frontier: half a warp works.
+# hybrid: mean entries of a list of the frontier from which a warp shares it: half of it is busy.
 WARP_FROM = 16
 POINTER_ALIGNMENT = 4  # nodes, 16 bytes: as malloc on a device aligns
 CONTROL = 14  # int32 words of struct Control
@@ -58,7 +58,7 @@ def place(graph: CSRGraph, lists: Lists, seed: int = 1) -> Placed:
         On a GPU.
     lists : str
         ``offsets``: as they are. ``padded``: each begins at a multiple of 32 places. ``pointers``:
-        in random order, as memory given list by list lies after a while, 16 bytes aligned.
+        in random order, as memory allocated list by list is after a while, aligned to 16 bytes.
     seed : int
         Of that order.
 
@@ -111,7 +111,7 @@ def search(
         The graph as ``variant.lists``.
     source : int
     warp_from : int
-        hybrid: from how many places of a list on, on average of a frontier, warps share lists.
+        hybrid: mean entries of a list of the frontier from which warps share lists.
 
     Returns
     -------

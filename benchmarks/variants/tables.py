@@ -125,7 +125,7 @@ def winners(times: Times) -> Iterator[str]:
 
 
 def best(of_graph: dict[str, float]) -> str | None:
-    """The fastest variant; ours and the published form are none."""
+    """The fastest variant; ours and the published form are not variants."""
     variants = [form for form in of_graph if form not in (OURS, PUBLISHED)]
     return min(variants, key=of_graph.__getitem__, default=None)
 
