@@ -1,6 +1,6 @@
 """A real browser for tests; tests that need it are skipped, with the reason, if there is none.
 
-A test module says ``pytest_plugins = ("tests.browser",)`` and asks for ``browser`` or ``page``.
+A test module sets ``pytest_plugins = ("tests.browser",)`` and uses ``browser`` or ``page``.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def find_browser() -> str | None:
     return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
-# One a module: the loop that playwright keeps running in this thread must be gone when another
+# One per module: the loop that playwright keeps running in this thread must be gone when another
 # module calls asyncio.run().
 @pytest.fixture(scope="module")
 def browser() -> Iterator:

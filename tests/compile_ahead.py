@@ -1,6 +1,6 @@
 """Compile what runs on cores before several processes run tests: numba's cache has no lock.
 
-``python -m tests.compile_ahead``; at once where it has been done for these sources.
+``python -m tests.compile_ahead``; does nothing if these sources were compiled before.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
-import pipeline  # noqa: F401  first of all: says where numba keeps what it compiles
+import pipeline  # noqa: F401  first of all: sets where numba keeps compiled code
 
 ROOT = Path(__file__).parents[1]
 

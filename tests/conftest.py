@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-import pipeline  # noqa: F401  first of all: says where numba keeps what it compiles
+import pipeline  # noqa: F401  first of all: sets where numba keeps compiled code
 from tests import soak
 
 # Plans of tests do not depend on who has calibrated this machine.

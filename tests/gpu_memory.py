@@ -36,10 +36,10 @@ class Counting:
 class LittleMemory:
     """CuPy's pool gives only so much more than is in use now.
 
-    The pool's limit is one on what it takes from the driver. What it holds already, it gives
-    without a limit: blocks that were cut in two when an array took a part of them, and that
-    ``free_all_blocks`` must leave while that array lives. After other tests these are gigabytes.
-    So they are all taken first, and held as long as this is open.
+    The pool's limit applies to memory that it takes from the driver. Memory that it holds already
+    it gives without a limit: blocks that were cut in two when an array took a part of them, and
+    that ``free_all_blocks`` must leave while that array lives. After other tests these are
+    gigabytes. So they are all taken first, and held as long as this is open.
     """
 
     LEAST = 512  # bytes; blocks of the pool are multiples of it

@@ -1,4 +1,4 @@
-"""Where real measurements lie, if they are here; tests that need one that is absent skip."""
+"""Paths of real measurements; tests that need an absent one are skipped."""
 
 from __future__ import annotations
 

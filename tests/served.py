@@ -1,6 +1,6 @@
 """``make serve``, run once for all tests that use ``served``, since it takes seconds to start.
 
-Who stops it does so in test_prefect_stops.py, which comes last.
+Tests that stop it are in test_prefect_stops.py, which comes last.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from flows.processes.server import HOST, free_port, stop_process
 ROOT = Path(__file__).parents[1]
 LAB = ROOT / "data" / "samples" / "lab"
 DATABASE = "prefect.db"  # in PREFECT_HOME
-START_S = 240.0  # on a machine that does much else
+START_S = 240.0  # on a busy machine
 RUN_S = 240.0
 
 
@@ -98,7 +98,8 @@ class Served:
 
 
 def clean_environment(home: Path) -> dict[str, str]:
-    """Ours, without what a developer has set for Prefect or hopscope; its database is ready."""
+    """This environment, without a developer's settings for Prefect or hopscope; its database is
+    ready."""
     environment = _environment(home)
     database = home / DATABASE
     if not database.exists():

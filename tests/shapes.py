@@ -29,7 +29,7 @@ def weighted(graph: CSRGraph, weight_of_edge) -> CSRGraph:
     tails = np.repeat(np.arange(graph.n_nodes), np.diff(graph.indptr))
     weights = np.empty(graph.n_arcs, WEIGHT)
     weights[tails < graph.indices] = weight_of_edge
-    back = np.lexsort((tails, graph.indices))  # the k-th arc, turned round, is arc back[k]
+    back = np.lexsort((tails, graph.indices))  # the k-th arc reversed is arc back[k]
     weights[back[tails < graph.indices]] = weight_of_edge
     return CSRGraph(graph.indptr, graph.indices, weights)
 

@@ -12,17 +12,17 @@ import pytest
 from hypothesis import settings
 
 WHOLE = os.environ.get("HOPSCOPE_SOAK") == "1"
-SHARE = 5  # of the examples, one in so many is run by make test
+SHARE = 5  # one in this many examples is run by make test
 FEWEST = 15
 
-# Few examples are the same each time; all of them are drawn by --hypothesis-seed.
+# A few examples are the same each time; when all are run, --hypothesis-seed draws them.
 settings.register_profile("few", max_examples=20, derandomize=True, deadline=None)
 settings.register_profile("whole", deadline=None, print_blob=True)
 settings.load_profile("whole" if WHOLE else "few")
 
 
 def examples(whole: int) -> int:
-    """How many examples a property is tested by, of as many as ``make soak`` runs."""
+    """Number of examples by which a property is tested, of the number that ``make soak`` runs."""
     return whole if WHOLE else min(whole, max(FEWEST, whole // SHARE))
 
 

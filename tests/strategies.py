@@ -27,7 +27,7 @@ WEIGHTS = {
 
 @st.composite
 def weighted_graphs(draw, **sizes) -> CSRGraph:
-    """Any graph with weights: few distinct ones, zeros among them, or far apart in size."""
+    """Any graph with weights: a few distinct ones, zeros among them, or of very different sizes."""
     graph = draw(graphs(**sizes))
     weight = WEIGHTS[draw(st.sampled_from(sorted(WEIGHTS)))]
     return weighted(graph, draw(st.lists(weight, min_size=graph.n_edges, max_size=graph.n_edges)))

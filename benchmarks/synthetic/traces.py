@@ -5,7 +5,7 @@ real one:
 
 - A trace takes a shortest path from the router of its vantage (a tree for each vantage, ties
   drawn): no AS policy. A router answers with the address that the packet came in by; a few always
-  answer with one and the same address of theirs, some never, some half of the time.
+  answer with the same address, some never, some half of the time.
 - It goes to a host behind a random router (three tenths of the hosts answer), or, one in sixteen,
   to a router's own interface.
 - Each reply carries the values that scamper writes today; RTTs are twice the delay of the links

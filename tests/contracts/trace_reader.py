@@ -1,10 +1,10 @@
 """Contract of all readers of traces; a format's test class inherits these tests.
 
 A class gives ``format``, ``sample`` (below data/samples/), ``traces`` (what the sample holds,
-counted by hand: see ``Trace``), ``broken_record`` (bytes that may stand after a sample and before
-another, and must be rejected alone) and ``broken_reason`` (why). Beside the sample, ``bad/`` holds
-broken files and ``bad/expected.json`` what each must give: the error's reason ("" where the file as
-a whole is good), the number of traces that are read, and the rejected records by reason.
+counted by hand: see ``Trace``), ``broken_record`` (bytes that may be between two samples and of
+which only they are rejected) and ``broken_reason`` (why). Next to the sample, ``bad/`` holds broken
+files and ``bad/expected.json`` what each must give: the error's reason ("" where the file as a
+whole is good), the number of traces that are read, and the rejected records by reason.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Substitutes for ``run_exact`` on workers of ``test_exact_search``: slow, failing, deadly."""
+"""Substitutes for ``run_exact`` on workers of ``test_exact_search``: slow, failing, killing."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from tests.integration.measured import path_links, random_links, topology
 # Distributed leaves sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
-# A path, a random graph, two that share a graph, and one of components as large.
+# A path, a random graph, two that share a graph, and one of equally large components.
 LINKS = {
     10: (6, path_links(6), [0, 2]),
     20: (300, random_links(300, 1), range(0, 90, 10)),
@@ -142,12 +142,12 @@ def test_report_that_grows_run_by_run_is_that_of_one_run(full, tmp_path):
     same(figures(found.out, OF_SEARCHES), figures(full[1], OF_SEARCHES))
     tasks = pq.read_table(found.out / "tasks.parquet").to_pydict()
     assert {asn for asns in tasks["asns"] for asn in asns} >= {10, 20, 30, 50, 60}
-    analyze(replace(rest, asns=(), distances=True))  # all anew: nothing to keep
+    analyze(replace(rest, asns=(), distances=True))  # all of it again: nothing to keep
     report = json.loads((found.out / "report.json").read_text())
     assert [run["metrics"] for run in report["runs"]] == [list(EVERY)]
 
 
-def test_as_that_failed_is_mended_by_a_run_of_it_alone(full, tmp_path):
+def test_an_as_that_failed_is_completed_by_a_run_of_it_alone(full, tmp_path):
     config = copy_of(full, tmp_path)
     snapshot = open_snapshot(config.store)
     final = config.out / "night"
@@ -168,7 +168,7 @@ def test_as_that_failed_is_mended_by_a_run_of_it_alone(full, tmp_path):
     assert [line for line in warnings if "worker died" in line] == ["AS50: worker died"]
 
 
-def test_what_only_the_last_run_lost_is_reported_though_earlier_figures_stand(full, tmp_path):
+def test_what_only_the_last_run_lost_is_reported_though_earlier_figures_remain(full, tmp_path):
     config = copy_of(full, tmp_path)
     snapshot = open_snapshot(config.store)
     final = config.out / "night"

@@ -1,4 +1,4 @@
-"""Atlas results of a probe whose traceroutes hear each other's answers."""
+"""Atlas results of a probe whose traceroutes receive each other's answers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.addresses import format_addrs
 from tests.unit.pipeline.infer.simulate import Network, Plan, make_network, measure, pfx2as_lines
 
 PLAN = Plan(seed=7, n_ases=6, routers_per_as=8, n_vantages=3, target_share=0.4, outgoing=0.0)
-# Of all answers: heard by the traceroute that ran beside, at its own TTL.
+# Share of answers that another traceroute at the same time received, at its own TTL.
 CROSSTALK = 0.2
 
 

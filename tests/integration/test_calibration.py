@@ -76,7 +76,7 @@ def test_a_measurement_that_fails_keeps_nothing(path, small, monkeypatch, capsys
     assert not path.exists()
 
 
-def test_a_calibration_that_cannot_be_kept_is_said(path, small, monkeypatch, capsys):
+def test_a_calibration_that_cannot_be_kept_is_reported(path, small, monkeypatch, capsys):
     monkeypatch.setattr(calibration_file, "path_of", lambda here: path / "below" / "a file")
     path.write_text("")
     with pytest.raises(SystemExit) as ended:

@@ -240,11 +240,11 @@ def test_tasks_that_never_end_fail_alone_and_their_workers_are_replaced(cluster)
     limits = Limits(poll_s=0.2, task_s=3)
 
     def next_task():
-        if len(cluster.losses.reported()) > n_lost:  # those that come may take their time to import
+        if len(cluster.losses.reported()) > n_lost:  # replacements may take a while to import
             object.__setattr__(limits, "task_s", 600.0)
         return next(tasks, None)
 
-    # A name each: Dask hands out at once what is in no group.
+    # A name each: Dask hands out tasks at once that are in no group.
     outcomes = drive(
         cluster.client,
         time.sleep,
@@ -265,7 +265,7 @@ def test_own_cluster_of_one_worker_agrees_and_ends(snapshot, wanted, tmp_path):
     with contextlib.closing(socket.socket()) as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        dashboard = f"127.0.0.1:{taken.getsockname()[1]}"  # taken: another is used, silently
+        dashboard = f"127.0.0.1:{taken.getsockname()[1]}"  # taken: another is used without a message
         config = config_for(snapshot, tmp_path, workers=1, device="cpu", dashboard=dashboard)
         measurement = measure(snapshot, config)
     assert measured(snapshot, measurement) == wanted
@@ -298,7 +298,7 @@ def test_an_address_where_nobody_answers_is_named(snapshot, tmp_path, monkeypatc
         "tcp:// :1",
     ],
 )
-def test_what_is_no_address_is_refused_at_once(snapshot, tmp_path, address):
+def test_an_invalid_address_is_refused_at_once(snapshot, tmp_path, address):
     started = time.monotonic()
     with pytest.raises(UsageError, match=r"^--scheduler .*: give tcp://HOST:PORT") as caught:
         measure(snapshot, config_for(snapshot, tmp_path, scheduler=address))
@@ -363,7 +363,7 @@ if __name__ == "__main__":
 """
 
 
-def test_ctrl_c_ends_workers_without_a_word(tmp_path):
+def test_ctrl_c_ends_workers_silently(tmp_path):
     """The terminal sends SIGINT to us and to every worker at once."""
     make_snapshot(tmp_path / "store")
     script = tmp_path / "script.py"

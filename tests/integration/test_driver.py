@@ -68,7 +68,7 @@ def run_with_faults(task):
     return task * task
 
 
-def test_a_slow_task_holds_nobody_back_and_errors_become_outcomes(client):
+def test_a_slow_task_does_not_delay_others_and_errors_become_outcomes(client):
     tasks = feed(range(40))
     options = {"window": 4, "smaller": lambda task: [task + 80, task + 81] if task == 20 else []}
     outcomes = {o.task: o for o in drive(client, run_with_faults, tasks, name="a", **options)}
@@ -171,11 +171,11 @@ def test_stopping_early_cancels_what_is_in_flight(client):
     assert next(outcomes).task == 0
     outcomes.close()
     until_none(lambda: client.run_on_scheduler(_n_known))
-    time.sleep(0.3)  # the scheduler's word still has to reach the workers
+    time.sleep(0.3)  # the scheduler's message still has to reach the workers
     until_none(lambda: sum(client.run(_n_waiting).values()))
     LATE_TASK_RAN.set()
     assert list(drive(client, abs, feed([-7]), name="f")) != []
-    assert sum(CALLS.values()) <= 3  # what already ran cannot be stopped; nothing else starts
+    assert sum(CALLS.values()) <= 3  # tasks that already ran cannot be stopped; nothing else starts
 
 
 def until_none(count):
@@ -196,7 +196,7 @@ def _n_subscribed(dask_scheduler, topic):
 
 
 def test_small_results_are_posted_large_ones_fetched_and_none_is_kept(client, monkeypatch):
-    fetched = []  # keys: whoever holds a future keeps its result
+    fetched = []  # keys: a future that is held keeps its result
 
     def fetch(self, futures):
         fetched.extend(future.key for future in futures)
@@ -216,7 +216,7 @@ def _n_known(dask_scheduler):
     return len(dask_scheduler.tasks)
 
 
-def test_a_queue_of_others_does_not_stand_in_front(client):
+def test_a_queue_for_other_workers_does_not_hold_up_tasks(client):
     """Long tasks for one worker fill their own window; the other worker's tasks all run."""
     first, other = sorted(client.scheduler_info()["workers"])
     long = feed([("long", i) for i in range(20)])
@@ -272,7 +272,7 @@ def wait_for_the_late_task(task):
     return bytes(3 * MAX_POSTED_BYTES) if task == 1 else task
 
 
-def test_what_became_useless_is_withdrawn_and_what_runs_is_used(client):
+def test_useless_tasks_are_withdrawn_and_running_ones_used(client):
     """Tasks 0 and 1 hold both workers; they and 2, 4, 6 and 8 are not needed any longer."""
     asked = []
 
@@ -283,7 +283,7 @@ def test_what_became_useless_is_withdrawn_and_what_runs_is_used(client):
 
     outcomes = []
     tasks = feed(range(10))
-    limits = Limits(poll_s=0.1)  # nothing ends that would have it asked
+    limits = Limits(poll_s=0.1)  # nothing ends, so it is not asked
     options = {"window": 99, "useless": useless, "limits": limits}
     for outcome in drive(client, wait_for_the_late_task, tasks, name="j", **options):
         outcomes.append(outcome)
@@ -299,11 +299,11 @@ def test_what_became_useless_is_withdrawn_and_what_runs_is_used(client):
     assert all(outcome.error is None and outcome.run for outcome in done.values())
     assert len(done[1].result) == 3 * MAX_POSTED_BYTES
     assert asked[0] == list(range(10))
-    assert asked[1] == [3, 5, 7, 9]  # about the others it has been asked
+    assert asked[1] == [3, 5, 7, 9]  # it has been asked about the others
     until_none(lambda: client.run_on_scheduler(_n_known))
 
 
-def test_what_is_urgent_is_begun_before_what_has_waited_longer(client):
+def test_urgent_tasks_begin_before_those_that_have_waited_longer(client):
     """Tasks 0 and 1 hold both workers, 39 wait; then comes the urgent one."""
     n_asked = 0
 
@@ -319,14 +319,14 @@ def test_what_is_urgent_is_begun_before_what_has_waited_longer(client):
     options = {"window": 99, "urgent": urgent, "limits": Limits(poll_s=0.2)}
     outcomes = list(drive(client, wait_for_the_late_task, feed(range(41)), name="n", **options))
     assert sorted(outcome.task for outcome in outcomes) == [*range(41), 100]
-    assert STARTED.index(100) <= 2 * MANY + 2  # before it: only what workers held
+    assert STARTED.index(100) <= 2 * MANY + 2  # before it: only tasks that workers held
 
 
 def fail(task):
     raise RetryableError("not now")
 
 
-def test_what_is_to_be_tried_again_as_the_scheduler_goes_has_failed(client, monkeypatch):
+def test_a_task_to_be_tried_again_fails_if_the_scheduler_is_gone(client, monkeypatch):
     """Its next attempt has not been sent when the scheduler is seen not to answer."""
     ended = []
 

@@ -91,7 +91,7 @@ def test_questions_one_by_one(cluster, job, truth):
             check_widths(answer.widths, truth[row])
 
 
-def test_a_slow_search_holds_nobody_back(cluster, job, truth, tmp_path):
+def test_a_slow_search_does_not_delay_others(cluster, job, truth, tmp_path):
     reported = []
     run = partial(run_slowly, folder=str(tmp_path))
     jobs = [job(ATTACHMENT, "eccentricities")]
@@ -102,9 +102,7 @@ def test_a_slow_search_holds_nobody_back(cluster, job, truth, tmp_path):
     assert answer.widths.exact[0]
 
 
-def test_what_became_useless_is_withdrawn_and_the_answer_waits_for_nobody(
-    cluster, job, truth, tmp_path
-):
+def test_useless_tasks_are_withdrawn_and_the_answer_does_not_wait(cluster, job, truth, tmp_path):
     """The radius of a path of 202 nodes, once node 1 has been searched, is known by its middle."""
     reported = []
 
@@ -176,7 +174,7 @@ def test_a_run_cut_short_reports_an_interval(cluster, job, truth):
                 )
 
 
-def test_what_fails_for_good_is_reported_with_its_reason(cluster, job, truth):
+def test_an_as_that_fails_for_good_is_reported_with_its_reason(cluster, job, truth):
     reported = []
     jobs = [job(ATTACHMENT, "eccentricities"), job(GRID, "diameter")]
     for answer in search_exactly(cluster, jobs, on_outcome=reported.append, run=run_failing):
@@ -208,7 +206,7 @@ def test_searches_on_a_gpu_agree_with_networkx(snapshot, job, truth, tmp_path):
             assert {outcome.run.device for outcome in done} == {"gpu"}
 
 
-def test_two_bytes_a_node_travel(cluster, job):
+def test_results_take_two_bytes_per_node(cluster, job):
     reported = []
     list(search_exactly(cluster, [job(ATTACHMENT, "center")], on_outcome=reported.append))
     (opened,) = kinds(reported, "opening")

@@ -151,7 +151,7 @@ def test_run_that_loses_its_cluster_is_tried_again(server, cluster, store, tmp_p
     assert ases["status"] == ["ok", "ok"]
 
 
-def test_night_that_leaves_a_file_out_is_partial_and_one_that_measures_nothing_keeps_the_report(
+def test_a_night_that_leaves_a_file_out_is_partial_and_one_that_measures_nothing_keeps_the_report(
     server, cluster, tmp_path
 ):
     brite, empty = tmp_path / "a.brite", tmp_path / "empty.warts"

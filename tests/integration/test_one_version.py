@@ -18,7 +18,7 @@ from tests.integration.measured import path_links, random_links, topology
 # Distributed leaves sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
-NIGHTS = {  # of the same ASes, so that numbers of one would fit the pages of the other
+NIGHTS = {  # of the same ASes, so that figures of one would fit into pages of the other
     "first": lambda n, seed: random_links(n, seed),
     "second": lambda n, seed: path_links(n),
 }

@@ -26,7 +26,7 @@ pytest_plugins = ("tests.browser",)
 
 N_ASES = 1000
 DECIMALS = {"mean_hops": 2, "median_hops": 1, "p90_hops": 1}
-# Halves that are exact, halves that are none in binary, and one that was rounded twice to 5.01.
+# Halves that are exact in binary, halves that are not, and one that was rounded twice to 5.01.
 AWKWARD = [5.00455, 0.125, 0.375, 2.675, 1.005, 9.995, 2.25, 2.75, 0.05, 0.15, 4.95, 1234.565]
 
 
@@ -63,7 +63,7 @@ def rounded_once(value: float | None, decimals: int) -> str:
 
 
 def test_a_figure_is_rounded_once_and_reads_the_same_everywhere(page, many):
-    page.set_viewport_size({"width": 1440, "height": 31_500})  # all rows in sight
+    page.set_viewport_size({"width": 1440, "height": 31_500})  # all rows visible
     page.goto((many / "index.html").as_uri())
     page.wait_for_selector("#list[data-ready]")
     rows = page.evaluate(

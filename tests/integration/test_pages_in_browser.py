@@ -86,7 +86,7 @@ def wide(tmp_path_factory):
     """Report with widths: a ring with a long tail, an interval, one without, all by weight too."""
     ring = [(i, (i + 1) % 12) for i in range(12)]
     tail = [(i, i + 1) for i in range(11, 60)]
-    # Two components as large: no ingress says how wide either is, so the interval stays.
+    # Two equally large components: an ingress shows the width of neither, so the interval remains.
     twice = [(0, 1), (1, 2), (3, 4), (4, 5)]
     snapshot = MemorySnapshot(
         {7: [*ring, *tail, (62, 63)], 3356: twice, 64500: [(0, 1)], 64501: [(0, 1)]},
@@ -208,7 +208,7 @@ TO_THE_END = """() => {
   scrollTo(0, list.offsetTop + list.offsetHeight - innerHeight);
 }"""
 
-# Whether a row, not an empty stretch, stands below the list's head.
+# Whether a row, not an empty space, is below the list's head.
 ROW_IN_SIGHT = """() => {
   const head = document.querySelector("#list thead").getBoundingClientRect();
   const at = document.elementFromPoint(300, Math.max(0, head.bottom) + 40);
@@ -234,7 +234,7 @@ def test_the_list_holds_few_rows_of_fifty_thousand_and_does_not_freeze(page, lar
 
     spent = [timed(f"th.{column.key} button") for column in COLUMNS]
     spent += [timed("#find", text) for text in ("4", "network-12", "as777", "nothing at all", "")]
-    # Loose: shared machines are slow. A list that renders every row takes tens of seconds.
+    # A loose limit: shared machines are slow. A list that renders every row takes tens of seconds.
     assert max(spent) < 3000, spent
     for part in (0.1, 0.5, 0.9, 0.99, 0.2):
         page.evaluate(f"scrollTo(0, document.documentElement.scrollHeight * {part})")
@@ -380,7 +380,7 @@ def test_every_router_is_one_click_away(page, wide):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_text_stands_out_in_light_and_dark(browser, small, wide, scheme):
+def test_text_has_enough_contrast_in_light_and_dark(browser, small, wide, scheme):
     """Contrast of text to its page, as WCAG 2 counts it, is at least 4.5 to 1."""
     context = browser.new_context(color_scheme=scheme)
     try:

@@ -19,13 +19,13 @@ README = REPOSITORY / "README.md"
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 TIMEOUT_S = 300
 
-# Commands that run until stopped, and what they say when they are up.
+# Commands that run until stopped, and what they print when they are ready.
 SERVERS = {
     "make serve": "Stop with Ctrl-C",
     ".venv/bin/dask scheduler": "Scheduler at:",
     ".venv/bin/dask worker": "Registered to:",
 }
-# This very test is part of it; that the target runs pytest is looked up instead.
+# This test is part of it; instead the Makefile is checked to run pytest.
 RECURSIVE = "make test"
 
 

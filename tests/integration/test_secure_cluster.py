@@ -17,7 +17,7 @@ from pipeline.schedule.cluster.credentials import temporary
 from pipeline.schedule.cluster.open import open_cluster
 from tests.integration.measured import config_for, make_snapshot
 
-HELLO_S = 5.0  # seconds for somebody who must get no answer
+HELLO_S = 5.0  # seconds to wait for an answer that must not come
 
 # Distributed leaves sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
@@ -80,7 +80,7 @@ def with_another():
     return temporary().get_connection_args("client")["ssl_context"]
 
 
-def test_what_a_run_listens_on_is_here_alone_and_wants_its_certificate(cluster, others):
+def test_a_run_listens_only_on_this_machine_and_requires_its_certificate(cluster, others):
     ports = [port for port in listening() if port not in others]
     assert {address for _, address, _ in ports} == {"127.0.0.1"}
     spoken = [port for *_, port in ports if who_hears(port) == ""]

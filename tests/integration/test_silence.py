@@ -58,10 +58,10 @@ def connected():
 
 def stop(process):
     process.send_signal(signal.SIGSTOP)
-    time.sleep(0.3)  # what was on its way ends in front of a stopped process
+    time.sleep(0.3)  # messages on their way end at a stopped process
 
 
-def test_a_worker_that_is_stopped_with_results_holds_nobody_back(tmp_path, connected):
+def test_a_worker_that_is_stopped_with_results_does_not_delay_others(tmp_path, connected):
     with (
         scheduler(tmp_path) as (_, address),
         worker(address, tmp_path, "--no-nanny") as first,

@@ -1,4 +1,4 @@
-"""A run on cores starts with little: workers are forked, the client imports what it needs alone."""
+"""A run on cores starts with little: workers are forked, the client imports only what it needs."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.real_data import REPOSITORY
 
 # The client's share of a run: kernels, inference, generators and the dashboard's pages are not.
 NOT_OURS = {"numba", "scipy", "bokeh", "pipeline.infer", "pipeline.generate.grid"}
-JEMALLOC = "jemalloc_bg_thd"  # of pyarrow; jemalloc mends itself after a fork
+JEMALLOC = "jemalloc_bg_thd"  # of pyarrow; jemalloc repairs itself after a fork
 ANALYZED = """
 import contextlib, json, sys
 import pipeline.cli

@@ -19,7 +19,7 @@ from pipeline.store import held
 from tests.real_data import REPOSITORY
 
 LAB = REPOSITORY / "data" / "samples" / "lab"
-WAIT_S = 180.0  # of a machine with much else to do
+WAIT_S = 180.0  # on a busy machine
 
 
 @contextlib.contextmanager
@@ -81,7 +81,7 @@ def hidden(folder: Path, kind: str) -> list[Path]:
 
 
 @pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGHUP])
-def test_an_ingest_that_is_asked_to_end_leaves_nothing(tmp_path, inputs, asked):
+def test_an_ingest_that_is_stopped_leaves_nothing(tmp_path, inputs, asked):
     with command(
         *("ingest", inputs, "--store", tmp_path / "store", "--workers", 2),
         *("--ip2as", LAB / "lab.pfx2as", "--allow-special", "198.18.0.0/15"),
@@ -105,7 +105,7 @@ def is_measuring(out: Path) -> bool:
 
 
 @pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGHUP])
-def test_an_analysis_that_is_asked_to_end_leaves_nothing(tmp_path, store, asked):
+def test_an_analysis_that_is_stopped_leaves_nothing(tmp_path, store, asked):
     with command(*analyze(store, tmp_path)) as process:
         until(lambda: is_measuring(tmp_path), "measuring")
         workers = process.children(recursive=True)
@@ -116,7 +116,7 @@ def test_an_analysis_that_is_asked_to_end_leaves_nothing(tmp_path, store, asked)
     assert [path.name for path in tmp_path.iterdir()] == [".lock"]
 
 
-def test_an_analysis_that_is_asked_to_end_while_workers_start_says_no_more(tmp_path, store):
+def test_an_analysis_that_is_stopped_while_workers_start_prints_no_more(tmp_path, store):
     with command(*analyze(store, tmp_path)) as process:
         line = ""
         while not line.startswith("Starting workers"):
@@ -127,7 +127,7 @@ def test_an_analysis_that_is_asked_to_end_while_workers_start_says_no_more(tmp_p
         assert process.wait(WAIT_S) == 128 + signal.SIGTERM
 
 
-def test_what_a_killed_analysis_left_is_named_and_removed(tmp_path, store):
+def test_leftovers_of_a_killed_analysis_are_named_and_removed(tmp_path, store):
     with command(*analyze(store, tmp_path)) as process:
         until(lambda: is_measuring(tmp_path), "measuring")
         workers = process.children(recursive=True)

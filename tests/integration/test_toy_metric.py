@@ -153,7 +153,7 @@ def test_its_section_is_a_template(store, scheduler, tmp_path, monkeypatch):
 
 
 @pytest.mark.usefixtures("_registered")
-def test_flows_hand_it_over(store, scheduler, tmp_path):
+def test_flows_keep_it_between_tasks(store, scheduler, tmp_path):
     given = {"metrics": ("mean_degree",), "scheduler": scheduler, "device": "cpu"}
     found = measure_stage(AnalyzeConfig(store=store, out=tmp_path, **given))
     write_measurement(tmp_path / "m.npz", found, 0.0)
@@ -168,7 +168,7 @@ def test_help_names_it():
     assert "mean_degree" in names_for_help().partition(";")[0].split(", ")
 
 
-def test_without_its_row_nobody_knows_it(store, scheduler, tmp_path, capsys):
+def test_without_its_row_it_is_unknown(store, scheduler, tmp_path, capsys):
     assert "mean_degree" not in names_for_help()
     assert analyze(store, tmp_path, scheduler, "mean_degree") == 2
     assert "mean_degree" in capsys.readouterr().err

@@ -1,7 +1,7 @@
 """Inference against the truth of laboratory networks that were really measured.
 
 ``python -m tests.oracles.truth LAB_DIR`` prints the figures. Bounds are floors a little below
-what was measured; the committed laboratory is small and sparse, so one router moves it much.
+what was measured; the committed laboratory is small and sparse, so one router changes it much.
 """
 
 import os
@@ -154,7 +154,7 @@ def test_an_unmapped_address_counts_as_wrong(tmp_path):
 
 
 def test_an_ingress_next_to_the_wrong_as_counts_as_wrong(tmp_path):
-    # By prefix p is in AS 1: so r is entered from there, where it has no link to.
+    # By prefix p is in AS 1, so r is entered from AS 1, to which it has no link.
     asn_of = {"p": 3, "q": 2, "r": 2}
     found = hand_made_score(tmp_path, "20.1.0.1 20.2.0.1", asn_of, p={2}, r={3})
     assert (found.ingresses_right, found.ingresses, found.borders_found) == (0, 1, 0)

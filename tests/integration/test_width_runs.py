@@ -177,7 +177,9 @@ def test_a_snapshot_without_weights_names_its_ases_and_does_the_rest(
 
 
 @pytest.mark.parametrize("metrics", ["girth", "diameter,girth", ","])
-def test_an_unknown_metric_is_said_before_anything_is_done(tmp_path, monkeypatch, capsys, metrics):
+def test_an_unknown_metric_is_reported_before_anything_is_done(
+    tmp_path, monkeypatch, capsys, metrics
+):
     given = ["--store", tmp_path, "--out", tmp_path, "--metrics", metrics]
     status, reported = run_command(monkeypatch, capsys, "analyze", *given)
     assert status == 2
@@ -204,7 +206,7 @@ def test_searches_that_do_not_suffice_are_no_failure(snapshot, scheduler_address
 
 
 @pytest.mark.parametrize("schedule", ["free", "striding"])
-def test_exact_searches_hold_back_no_task_of_another_kind(
+def test_exact_searches_do_not_delay_tasks_of_another_kind(
     snapshot, scheduler_address, tmp_path, monkeypatch, schedule
 ):
     run = partial(run_held_for_others, folder=str(tmp_path))

@@ -24,7 +24,7 @@ TABLES = ["--ip2as", LAB / "lab.pfx2as", "--allow-special", "198.18.0.0/15"]
 
 
 def run(*words: object, said: io.StringIO | None = None) -> str:
-    """What a command prints as its result; what it says in the meantime goes to ``said``."""
+    """What a command prints as its result; its other output goes to ``said``."""
     printed = io.StringIO()
     with (
         contextlib.redirect_stdout(printed),
@@ -37,7 +37,7 @@ def run(*words: object, said: io.StringIO | None = None) -> str:
 
 
 class Places:
-    """What commands said of an input, and what lies in its store and its report."""
+    """What commands printed about an input, and what is in its store and its report."""
 
     def __init__(self, scheduler_address, folder, *given):
         where = ["--store", folder / "store", "--snapshot", "demo"]
@@ -135,7 +135,7 @@ def test_interfaces_are_called_so_where_nothing_was_merged(traced, made):
         assert places.facts["n_routers"] == (n_nodes if noun == "router" else None)
 
 
-def test_what_was_generated_is_said_to_be_wherever_it_is_shown(traced, made):
+def test_generated_ases_are_called_so_wherever_they_are_shown(traced, made):
     for shown in (made.analyzed, made.page("index.html"), made.page(f"as/{MADE}.html")):
         assert COMMAND in shown
         assert "made.brite" in shown

@@ -140,7 +140,7 @@ def test_graphs_are_made_by_name_and_seed():
     assert made["attachment 100"](2).graph_hash() != attachment(100, 1).graph_hash()
 
 
-def test_a_program_is_timed_cut_off_or_said_to_be_wrong():
+def test_a_program_is_timed_cut_off_or_reported_as_wrong():
     graph = attachment(2000)
     expected = diameter(graph).diameter
     timed = time_program("F-Diam", graph, "diameter", 60, expected)
@@ -156,7 +156,7 @@ def test_a_program_is_timed_cut_off_or_said_to_be_wrong():
     assert none == {"note": "no call"}
 
 
-def test_the_time_of_a_diameter_is_shared_out_and_the_driver_left_as_it_was():
+def test_the_time_of_a_diameter_is_divided_into_parts_and_the_driver_left_unchanged():
     before = dict(vars(driver.EccentricitySolver)), policy.choose_step
     with timed_parts() as parts:
         diameter(attachment(2000))
@@ -169,7 +169,7 @@ def test_the_time_of_a_diameter_is_shared_out_and_the_driver_left_as_it_was():
 
 
 @pytest.mark.parametrize(("module", "name"), [names[:2] for names in WRAPPED["gpu"]])
-def test_what_is_timed_on_a_gpu_is_in_the_driver(module, name):
+def test_functions_timed_on_a_gpu_are_in_the_driver(module, name):
     """Also where the driver cannot be imported."""
     owner = ast.parse(Path(find_spec(module).origin).read_text())
     for part in name.split("."):
@@ -178,7 +178,7 @@ def test_what_is_timed_on_a_gpu_is_in_the_driver(module, name):
 
 
 @pytest.mark.gpu
-def test_the_time_of_a_diameter_on_a_gpu_is_shared_out():
+def test_the_time_of_a_diameter_on_a_gpu_is_divided_into_parts():
     with timed_parts("gpu") as parts:
         diameter(attachment(2000).to("gpu"))
     shares = parts.shares()
@@ -300,5 +300,5 @@ def test_of_several_seeds_the_median_counts_and_what_was_cut_off_is_the_largest(
     assert diameter_page.milliseconds(wrong) == wrong["note"]
 
 
-def test_every_program_that_is_timed_can_be_imported_or_is_said_to_be_absent():
+def test_every_program_that_is_timed_can_be_imported_or_is_reported_as_absent():
     assert set(diameter_page.PEERS + diameter_page.BASELINES) == set(PROGRAMS)

@@ -59,7 +59,7 @@ def test_each_peer_is_timed_or_says_why_not(monkeypatch, tmp_path):
             assert ("median_ms" in row) != ("note" in row)
 
 
-def test_only_the_programs_that_are_asked_for(monkeypatch, tmp_path):
+def test_only_the_requested_programs_are_timed(monkeypatch, tmp_path):
     rows = run(monkeypatch, tmp_path, "--device", "cpu", "--programs", "SciPy", "--shard", "0")
     assert {row["by"] for row in rows if "by" in row} == {"SciPy"}
 
@@ -152,6 +152,6 @@ def test_graphs_are_valid_and_the_same_each_time():
     assert (sources < np.repeat(sizes, np.diff(source_ptr))).all()
 
 
-def test_hubs_do_not_stand_first():
+def test_hubs_are_not_first():
     degrees = np.diff(attachment(2000).indptr)
     assert degrees[:20].mean() < 3 * degrees.mean()

@@ -103,7 +103,7 @@ def test_an_input_that_looks_like_an_option_is_a_file():
         (ENOUGH | {"inputs": 7}, "parameter inputs takes a list"),
     ],
 )
-def test_what_is_missing_or_wrong_is_said_in_one_line(parameters, says):
+def test_what_is_missing_or_wrong_is_reported_in_one_line(parameters, says):
     with pytest.raises(UsageError, match=says) as caught:
         configs(parameters)
     assert "\n" not in str(caught.value)
@@ -195,7 +195,7 @@ STAGES = [
 
 
 @pytest.mark.parametrize(("flow", "options"), STAGES, ids=lambda value: getattr(value, "name", ""))
-def test_form_takes_what_a_run_takes_and_nothing_of_other_stages(flow, options):
+def test_the_form_takes_what_a_run_takes_and_nothing_of_other_stages(flow, options):
     schema = parameter_schema(flow).model_dump() | {"required": [], "additionalProperties": False}
     known = {each.name for each in options}
     n_good = 0

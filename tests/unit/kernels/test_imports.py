@@ -82,7 +82,7 @@ def test_compiling_for_cores_covers_every_module_with_kernels():
     assert sorted(modules) == sorted(with_numba)
 
 
-def test_of_each_kind_of_work_is_compiled_what_it_needs():
+def test_each_kind_of_work_compiles_what_it_needs():
     searches, widths, weights = (set(compiled_modules(work)) for work in compile_ahead.ALL)
     assert {"kernels.validate", "kernels.breadth_first.cpu", "kernels.connected.cpu"} <= searches
     assert {"kernels.eccentricity.shard", "kernels.distance_distribution.cpu"} <= widths

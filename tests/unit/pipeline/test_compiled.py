@@ -58,7 +58,7 @@ def test_a_folder_given_by_the_user_stays(monkeypatch):
     assert os.environ["NUMBA_CACHE_DIR"] == "/given"
 
 
-def test_folders_of_other_sources_go_when_long_unused(tmp_path, monkeypatch):
+def test_folders_of_other_sources_are_removed_when_long_unused(tmp_path, monkeypatch):
     monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     old, recent = tmp_path / "hopscope" / "numba-old", tmp_path / "hopscope" / "numba-recent"

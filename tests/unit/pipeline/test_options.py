@@ -168,7 +168,7 @@ def test_text_and_json_become_the_value(name, given, value):
         *(("size", given, "auto or a whole number from 1") for given in ("many", 0, "Auto")),
     ],
 )
-def test_what_is_wrong_is_refused_by_the_name_it_was_given_by(name, given, says):
+def test_wrong_values_are_refused_with_the_name_by_which_they_were_given(name, given, says):
     with pytest.raises(UsageError, match=rf"^HOPSCOPE_X takes {says}.*, not "):
         TOYS[name].parse(given, "HOPSCOPE_X")
 
@@ -181,7 +181,7 @@ def test_an_unknown_or_missing_parameter_is_named():
     assert values(options_of(Toy), {}, {"HOPSCOPE_MUST": "2", "HOPSCOPE_SHARE": ""})["must"] == 2
 
 
-def test_a_command_distinguishes_what_was_passed_what_was_set_and_what_nobody_gave(monkeypatch):
+def test_a_command_distinguishes_options_passed_set_and_not_given(monkeypatch):
     app, seen = typer.Typer(), []
     app.command()(takes(options_of(Toy), as_json=True)(seen.append))
     monkeypatch.setenv("HOPSCOPE_PATHS", "a b:c")

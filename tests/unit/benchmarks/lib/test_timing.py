@@ -49,7 +49,7 @@ def test_columns_are_milliseconds_with_four_digits():
     }
 
 
-def test_what_the_last_call_returned_is_at_hand():
+def test_the_result_of_the_last_call_is_kept():
     numbers = iter(range(10))
     assert time_calls(lambda: next(numbers), budget_s=0, at_least=5).last == 4
     wall_s, result = time_once(divmod, 7, 2)
@@ -57,7 +57,7 @@ def test_what_the_last_call_returned_is_at_hand():
     assert wall_s > 0
 
 
-def test_what_this_process_computes_is_not_the_work_of_others(monkeypatch):
+def test_work_of_this_process_is_not_counted_as_other_work(monkeypatch):
     """/proc/stat counts all, os.times what is ours."""
     stat = iter(["cpu  100 0 0 900 0 0 0 0 0 0\n", "cpu  550 0 0 900 0 0 0 0 0 0\n"])
     own = iter([(1.0, 0, 0, 0, 0), (3.5, 0, 0, 0, 0)])

@@ -66,7 +66,7 @@ def test_choices_come_in_any_order_and_have_plain_ones_as_default(name, expected
 
 
 @pytest.mark.parametrize("name", ["", "block", "warp+thread", "padded+pointers", "warp+warp"])
-def test_what_names_no_variant_is_refused(name):
+def test_an_unknown_variant_is_refused(name):
     with pytest.raises(ValueError, match=re.escape(repr(name))):
         parse(name)
 
@@ -178,7 +178,7 @@ def test_a_graph_without_nodes_has_no_source():
 
 
 @pytest.mark.gpu
-def test_lists_lie_as_they_are_said_to():
+def test_lists_lie_as_described():
     from benchmarks.variants import gpu
 
     graph = lists_of_all_lengths()
@@ -208,7 +208,7 @@ def test_lists_lie_as_they_are_said_to():
 @pytest.mark.parametrize(
     ("n_nodes", "degree"), [(10, 0), (6, 3), (5, 4), (1000, 2), (1000, 64), (3001, 16)]
 )
-def test_regular_graphs_are_simple_and_every_node_has_as_many_neighbours(n_nodes, degree):
+def test_regular_graphs_are_simple_and_all_nodes_have_equally_many_neighbours(n_nodes, degree):
     graph = regular_graph(n_nodes, degree, seed=3)
     CSRGraph(graph.indptr, graph.indices)  # validates: symmetric, sorted, no loop, none twice
     assert np.unique(np.diff(graph.indptr)).tolist() == [degree]
@@ -239,7 +239,7 @@ def test_without_results_the_tables_say_so():
     assert list(tables.tables([])) == ["Not measured yet."]
 
 
-def test_tables_tell_the_best_what_a_choice_changes_and_lists_of_equal_length():
+def test_tables_show_the_best_the_effect_of_choices_and_lists_of_equal_length():
     of_graphs = [
         *rows("attachment-10000", ours=0.5, published=0.9, thread=2.0, warp=1.0, warp_padded=4.0),
         *rows("regular-8", ours=0.25, thread=1.5, warp=2.5),

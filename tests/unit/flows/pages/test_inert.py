@@ -45,7 +45,7 @@ def test_plain_text_comes_back_as_it_is(text):
         ("\x1b[31mred", "\x1b"),
     ],
 )
-def test_what_markup_needs_is_broken_and_looks_the_same(text, broken):
+def test_markup_is_disabled_and_looks_the_same(text, broken):
     shown = inert(text)
     assert broken not in shown
     seen = shown.replace(INVISIBLE, "").translate(TWINS)

@@ -121,7 +121,7 @@ def test_nothing_outside_hidden_or_listed_is_shown(server, path):
     assert "secret" not in text.replace(path, "")
 
 
-def test_browser_that_hangs_up_is_nothing_to_speak_of(server, capsys):
+def test_a_browser_that_hangs_up_is_ignored(server, capsys):
     def fail_with(error: Exception) -> str:
         try:
             raise error
@@ -134,7 +134,7 @@ def test_browser_that_hangs_up_is_nothing_to_speak_of(server, capsys):
     assert "a fault" in fail_with(KeyError("a fault"))
 
 
-def test_another_site_cannot_read_along(server):
+def test_another_site_cannot_read_the_pages(server):
     assert get(server, "/", host="evil.example:80")[0] == 421
     assert get(server, "/reports/2026-11-21/index.html", host="evil.example")[0] == 421
 

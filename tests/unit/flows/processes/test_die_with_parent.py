@@ -45,7 +45,7 @@ def test_all_below_a_killed_parent_ends():
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux gives orphans to a subreaper")
 @pytest.mark.parametrize("how", ["ends", "waits"])
-def test_what_a_program_left_ends_with_it(how):
+def test_processes_that_a_program_left_end_with_it(how):
     words = tied([sys.executable, "-c", PROGRAM, how])
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as keeper:
         assert keeper.stdout

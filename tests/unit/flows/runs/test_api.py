@@ -52,7 +52,7 @@ def prefect():
         thread.join()
 
 
-def test_runs_are_asked_for_with_the_password(prefect):
+def test_runs_are_requested_with_the_password(prefect):
     link = "http://127.0.0.1:8787/status"
     prefect.runs = [run("a"), run("b", state={"name": "Waiting", "type": "RUNNING"})]
     prefect.artifacts = [{"flow_run_id": "a", "data": f"# Dask [x]({link})"}]

@@ -98,7 +98,7 @@ def test_every_field_comes_back_as_it_was(tmp_path, measurement):
     np.testing.assert_array_equal(back.tasks["started"], measurement.tasks["started"])
 
 
-def test_widths_that_were_not_asked_for_stay_away(tmp_path, measurement):
+def test_widths_that_were_not_requested_are_missing(tmp_path, measurement):
     path = tmp_path / "m.npz"
     none = replace(measurement, widths=None, weighted_widths=None, figures={})
     write_measurement(path, none, 0.0)
@@ -118,7 +118,7 @@ def test_no_field_of_a_measurement_is_forgotten(tmp_path, measurement):
     assert empty == []
 
 
-def test_what_nobody_came_for_in_a_day_is_removed(tmp_path):
+def test_files_not_used_within_a_day_are_removed(tmp_path):
     now = 1.8e9
     for name, age_s in (("old.npz", KEEP_S + 1), ("new.npz", KEEP_S - 1), ("old.txt", 2 * KEEP_S)):
         (tmp_path / name).touch()

@@ -57,7 +57,7 @@ def test_place_is_free_again_after_an_error_and_other_stores_are_other_places(tm
         os.close(taken)
 
 
-def test_the_night_has_a_waiting_seat_that_no_run_by_hand_takes(tmp_path, monkeypatch):
+def test_a_scheduled_run_has_a_waiting_place_that_no_run_by_hand_takes(tmp_path, monkeypatch):
     seats = [Seat(tmp_path / name) for name in (WAITING, SCHEDULED_WAITING)]
     by_hand = seats[0].take(Holder.me("by hand"))
     assert by_hand is not None

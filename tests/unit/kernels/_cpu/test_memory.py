@@ -18,6 +18,6 @@ from kernels._cpu import memory as host_memory
         (None, None, None),
     ],
 )
-def test_the_least_of_what_is_said_counts(host_of, meminfo, limit, available):
+def test_the_least_limit_counts(host_of, meminfo, limit, available):
     host_of(meminfo, limit, used="100\n")
     assert host_memory.available_bytes() == available

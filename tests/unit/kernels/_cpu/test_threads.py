@@ -7,7 +7,7 @@ import pytest
 from kernels._cpu import threads
 
 
-def test_threads_are_asked_for_by_number_or_environment(monkeypatch):
+def test_threads_are_set_by_number_or_environment(monkeypatch):
     monkeypatch.delenv("HOPSCOPE_THREADS", raising=False)
     assert threads.n_threads() == threads.n_cores() >= 1
     monkeypatch.setenv("HOPSCOPE_THREADS", "3")

@@ -67,7 +67,7 @@ def test_compiles_without_a_warning(cu_file, architecture):
 
 
 @pytest.mark.parametrize("name", ["msbfs_graph_1", "msbfs_shard_1", "msbfs_eccentricities"])
-def test_of_sweeps_that_is_compiled_which_is_asked_for(name):
+def test_only_the_requested_sweep_is_compiled(name):
     cu_file = next(file for file in CU_FILES if file.name == "multi_source.cu")
     options = options_for(cu_file, name)
     log, ptx = compiled(source_of(cu_file), cu_file.name, "compute_80", options)

@@ -118,7 +118,7 @@ def test_all_pairs_are_within_the_diameter(device):
     assert diameter(graph).diameter == 21
 
 
-def test_estimates_err_as_much_as_they_say(device):
+def test_estimates_err_as_much_as_they_state(device):
     """Of 60 seeds: about 68 % within one standard error, nearly all within three, no bias."""
     graph = tree_with_hubs(3000, seed=4)
     shard = Shard.from_graphs([path(4), graph]).to(device)

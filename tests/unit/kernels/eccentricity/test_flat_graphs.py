@@ -188,7 +188,7 @@ def test_two_flat_components_are_seen_too():
     assert (solver.bounds.lower == 1500).all()
 
 
-def test_a_few_nodes_left_out_make_no_sweep_dearer():
+def test_a_few_nodes_left_out_make_no_sweep_more_expensive():
     graph = torus(3, 2000)
     n = graph.n_nodes
     is_open = np.ones(n, bool)

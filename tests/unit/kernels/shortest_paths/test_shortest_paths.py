@@ -265,7 +265,7 @@ def test_any_rise_of_the_threshold_gives_the_same(graph, delta):
     np.testing.assert_array_equal(distance, distances(graph, 0))
 
 
-def test_what_is_no_weight_is_named(device):
+def test_an_invalid_weight_is_named(device):
     plain = path(3)
     with pytest.raises(GraphError, match="the graph has no weights"):
         sssp(plain.to(device), 0)

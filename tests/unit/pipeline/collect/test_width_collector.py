@@ -77,7 +77,7 @@ def test_an_interval_of_what_failed_is_kept():
     assert (found.row.tolist(), failed) == ([0], {0: "workers lost"})
 
 
-def test_bounds_that_nobody_asked_for_are_left_out():
+def test_bounds_that_were_not_requested_are_left_out():
     collector = WidthCollector("widths", ("radius",), np.array([0]))
     collector.add(found_of([path(5)], [0], ("radius",)))
     found, _ = collector.finish(np.array([0]))
@@ -87,7 +87,7 @@ def test_bounds_that_nobody_asked_for_are_left_out():
     assert found.component_radius.tolist() == [2]
 
 
-def test_figures_are_handed_out_likewise():
+def test_figures_of_shared_graphs_go_to_every_as():
     collector = WidthCollector("effective", (), np.array([2, 2, 7]))
     values = {
         "effective_diameter": np.array([1.5]),

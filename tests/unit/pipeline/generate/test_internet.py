@@ -121,7 +121,7 @@ def test_as_numbers_say_nothing_of_sizes():
     assert abs(np.corrcoef(np.arange(2000), ranks)[0, 1]) < 0.1  # 4.5 standard deviations
 
 
-def test_ases_are_met_as_often_as_they_have_ingresses():
+def test_ases_are_drawn_as_often_as_they_have_ingresses():
     graphs = generate_internet(3000, 1_000_000, seed=2)
     n_each = np.diff(graphs.ingress_ptr)
     met = np.bincount(

@@ -254,6 +254,6 @@ def test_a_failed_write_leaves_nothing_and_the_old_file(tmp_path, monkeypatch):
     assert os.listdir(tmp_path) == ["a.brite"]
 
 
-def test_a_folder_that_is_not_there_is_named(tmp_path):
+def test_a_missing_folder_is_named(tmp_path):
     with pytest.raises(UsageError, match=r"no/a\.brite: cannot be written: No such file"):
         write_brite(generate_barabasi_albert(5), tmp_path / "no" / "a.brite")

@@ -212,7 +212,7 @@ def test_topologies_put_together_are_the_same_graphs_as_alone(a, b):
     assert len(both.border_near) == sum(len(g.border_near) for g in alone)
 
 
-def test_of_parallel_links_the_lightest_stays_and_one_without_weight_loses():
+def test_of_parallel_links_the_lightest_is_kept_and_one_without_weight_loses():
     weight = np.array([np.nan, 3, 1, 1], np.float32)
     graphs = build_graphs(
         [
@@ -250,7 +250,7 @@ def test_a_number_that_is_no_asn_is_refused(asn):
         build_graphs([topology([5, asn], [])])
 
 
-def test_what_one_topology_lacks_is_filled_with_nothing():
+def test_columns_that_one_topology_lacks_are_filled():
     a = topology(
         [1, 1],
         [(0, 1)],

@@ -63,7 +63,7 @@ def test_asn_fills_only_what_is_missing_and_may_make_a_border():
     assert rows(declared) == [(0, [5]), (1, [7])]
 
 
-def test_a_file_without_any_as_asks_for_one():
+def test_a_file_without_any_as_needs_asn():
     with pytest.raises(UsageError, match="give one with --asn N"):
         declare(topology([NO_ASN, NO_ASN], [(0, 1)]), asn=None, ingresses=3)
 

@@ -226,7 +226,7 @@ def test_an_unmapped_address_at_a_border_or_with_one_side_stays_unmapped(tmp_pat
     assert topology.counts["n_unmapped"] == 1
 
 
-def test_ipv4_and_ipv6_stand_side_by_side(tmp_path):
+def test_ipv4_and_ipv6_are_in_one_table(tmp_path):
     table = prefix_table(tmp_path, "20.1.0.0\t16\t1\n2600:1::\t32\t2\n")
     topology = infer(tmp_path, f"{A} {B}", "2600:1::1 2600:1::5", prefixes=table)
     assert asn_of(topology) == {A: 1, B: 1, "2600:1::1": 2, "2600:1::5": 2}
@@ -239,7 +239,7 @@ def test_no_trace_at_all_is_an_empty_topology(tmp_path):
         assert (topology.n_nodes, topology.n_links, len(topology.ingresses)) == (0, 0, 0)
 
 
-def test_what_cannot_be_done_is_said(tmp_path):
+def test_what_cannot_be_done_is_reported(tmp_path):
     with pytest.raises(UsageError, match="--ip2as"):
         infer_topology([], prefixes=None, asn=None)
     with pytest.raises(UsageError, match=r"198\.18\.0\.1/15"):

@@ -73,7 +73,7 @@ def test_many_small_blocks_and_threads_give_the_same_as_one_block(tmp_path, monk
     assert_same(one, infer_topology([seen], workers=3, **options))
 
 
-def test_an_observation_travels_between_processes_and_is_small(tmp_path):
+def test_an_observation_can_be_sent_between_processes_and_is_small(tmp_path):
     seen = observe(tmp_path, traces(*[f"20.1.{i}.1 20.1.{i}.9" for i in range(200)]))
     data = pickle.dumps(seen)
     assert len(data) < 2000

@@ -98,7 +98,7 @@ def read(data: bytes, size: int = 8, most: int = 64) -> tuple[str, ReadReport, s
         (b"", "", {}, "letters: empty"),
     ],
 )
-def test_what_is_whole_is_read_whatever_the_window(data, letters, rejected, error, size):
+def test_complete_records_are_read_with_any_window(data, letters, rejected, error, size):
     found, report, fault, sizes = read(data, size)
     if size == 1 << 10 and "too long" in rejected:
         letters, rejected = "abc", {}  # it is not, for such a window

@@ -89,7 +89,7 @@ def test_empty_missing_and_damaged_files_are_named_at_once(tmp_path):
         assert report.status == "rejected"
 
 
-def test_a_file_that_is_not_what_it_is_said_to_be_is_rejected():
+def test_a_file_that_is_not_of_the_given_format_is_rejected():
     path = SAMPLES / "warts" / "sample.warts"
     for name, format in FORMATS.items():
         if name == "warts" or format.kind != "traces":

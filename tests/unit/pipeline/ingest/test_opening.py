@@ -175,7 +175,7 @@ def test_hashing_a_file_holds_little_of_it(tmp_path):
     assert peak < 4 * CHUNK
 
 
-def test_what_is_no_file_is_not_hashed(tmp_path):
+def test_only_regular_files_are_hashed(tmp_path):
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     for path in (tmp_path / "absent", tmp_path, pipe):

@@ -180,6 +180,6 @@ def test_a_topology_of_a_new_format_is_a_source_of_its_ases():
     assert [source.path for source in origins.sources] == ["a.toy"]
 
 
-def test_every_reader_stands_where_the_contract_looks():
+def test_every_reader_is_where_the_contract_looks():
     for format in FORMATS.values():
         assert format.reader.rpartition(".")[0] == "pipeline.ingest"

@@ -63,7 +63,7 @@ def test_everything_else_stays_as_it_is(tmp_path, text):
     assert {path.name for path in tmp_path.iterdir()} <= {"night", ".lock"}
 
 
-def test_what_came_there_while_the_report_was_written_stays(tmp_path, monkeypatch):
+def test_files_that_came_while_the_report_was_written_are_kept(tmp_path, monkeypatch):
     from pipeline.report import write as module
 
     final = tmp_path / "night"

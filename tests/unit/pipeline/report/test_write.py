@@ -135,7 +135,7 @@ def test_without_pages_there_are_tables_alone(tmp_path):
         assert pq.read_table(tables.path / name).equals(pq.read_table(with_pages.path / name))
 
 
-def test_a_report_that_is_there_is_replaced_and_its_pages_go(tmp_path):
+def test_an_existing_report_is_replaced_and_its_pages_removed(tmp_path):
     first = report(small(), tmp_path)
     (first.path / "as" / "99.html").write_text("old")
     second = report(small(), tmp_path, warnings=["second"])
@@ -182,7 +182,7 @@ def test_a_reader_never_sees_a_report_that_is_not_whole(tmp_path, monkeypatch):
     assert seen == [(True, True)]
 
 
-def test_leftovers_of_killed_runs_go_whatever_their_snapshot_and_those_at_work_stay(tmp_path):
+def test_leftovers_of_killed_runs_are_removed_for_any_snapshot_and_living_runs_kept(tmp_path):
     dead = tmp_path / ".writing-0123456789ab"
     (dead / "files" / "2026-11-20").mkdir(parents=True)  # its lock went with its process
     (dead / "lock").touch()
@@ -194,7 +194,9 @@ def test_leftovers_of_killed_runs_go_whatever_their_snapshot_and_those_at_work_s
 
 @pytest.mark.parametrize("asked", [True, False])
 @pytest.mark.parametrize("is_new_version", [True, False])
-def test_matrices_of_this_run_come_and_those_of_another_version_go(tmp_path, asked, is_new_version):
+def test_matrices_of_this_run_are_added_and_those_of_another_version_removed(
+    tmp_path, asked, is_new_version
+):
     final = report(small(), tmp_path).path / "distances"
     final.mkdir()
     for asn in (10, 20, 98):  # 98 and 99 are in no run of this snapshot
@@ -327,7 +329,7 @@ def test_many_hop_counts_are_drawn_as_ranges():
     assert hop_histogram(np.array([0])) == hop_histogram(np.array([], np.int64)) == ""
 
 
-def test_what_no_page_can_show_is_replaced():
+def test_characters_that_no_page_can_show_are_replaced():
     assert printable("a\x00b\x1b\x7f\x9f\udcff\n") == "a\ufffdb\ufffd\ufffd\ufffd\ufffd\ufffd"
     assert printable("\u202eevil\u2069") == "\ufffdevil\ufffd"  # would turn what follows
     assert printable("\u00e9\u4e2d\u05d0") == "\u00e9\u4e2d\u05d0"

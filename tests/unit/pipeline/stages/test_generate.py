@@ -78,7 +78,7 @@ def test_the_option_internet_and_the_model_are_one(tmp_path, capsys):
         (["ba"], "Missing option '--routers'"),
     ],
 )
-def test_what_cannot_be_made_is_said_in_one_line_and_nothing_is_written(
+def test_what_cannot_be_made_is_reported_in_one_line_and_nothing_is_written(
     words, message, tmp_path, capsys
 ):
     assert run("generate", *words, "--out", tmp_path / "a.brite") == 2

@@ -77,7 +77,7 @@ def test_a_forced_format_leaves_what_is_no_measurement_in_a_folder_alone(tmp_pat
     assert [path.name for path in found.left_alone] == ["README"]
 
 
-def test_an_unknown_format_is_said_at_once(tmp_path):
+def test_an_unknown_format_is_reported_at_once(tmp_path):
     with pytest.raises(UsageError, match=r"unknown format 'wart'; --format accepts: warts"):
         find_inputs([ATLAS], "wart", tmp_path)
 
@@ -165,7 +165,7 @@ def test_the_name_of_a_snapshot_is_the_day_of_its_newest_record(tmp_path, prefix
     assert table.num_rows == summary.n_ases
 
 
-def test_an_input_that_is_not_there_is_named_and_the_rest_is_done(tmp_path, prefixes):
+def test_a_missing_input_is_named_and_the_rest_is_done(tmp_path, prefixes):
     summary = ingest(config(tmp_path, tmp_path / "gone", ATLAS, ip2as=(prefixes,)))
     assert statuses(summary)["gone"] == "rejected"
     assert "no such file" in summary.reports[0].error
@@ -175,7 +175,7 @@ def test_an_input_that_is_not_there_is_named_and_the_rest_is_done(tmp_path, pref
 
 
 @pytest.mark.parametrize("text", ["²", "0", "-1", "1.5", "", "9" * 21])
-def test_what_is_no_number_of_ingresses_is_no_pack_size(text):
+def test_a_pack_size_is_a_number_of_ingresses(text):
     with pytest.raises(UsageError, match="--pack takes auto or a whole number from 1"):
         OPTIONS["pack"].parse(text, "--pack")
 
@@ -218,7 +218,7 @@ def test_a_kind_takes_all_its_formats_and_names_what_is_of_another(tmp_path):
     assert "b.brite: holds a topology (brite), and --format traces was given" in str(refused.error)
 
 
-def test_where_nothing_is_a_trace_the_file_and_what_it_holds_are_named(tmp_path, prefixes):
+def test_if_nothing_is_a_trace_the_file_and_its_content_are_named(tmp_path, prefixes):
     (tmp_path / "pings.jsonl").write_bytes(b'{"type":"ping","msm_id":1,"prb_id":2}\n' * 3)
     with pytest.raises(UsageError, match=r"pings\.jsonl: contains no traces .*skipped: ping \(3\)"):
         ingest(config(tmp_path, tmp_path / "pings.jsonl", ip2as=(prefixes,)))

@@ -82,7 +82,7 @@ def test_nine_tenths_are_enough(tmp_path):
     assert ingest(config(tmp_path, MAPPED, ["20.5.0.1", "20.5.0.2"])).warnings == []
 
 
-def test_where_nothing_is_mapped_the_snapshot_before_stays(tmp_path):
+def test_if_nothing_is_mapped_the_former_snapshot_is_kept(tmp_path):
     ingest(config(tmp_path, MAPPED))
     before = open_snapshot(tmp_path / "store")
     with pytest.raises(UsageError, match=r"0 of 2 addresses .*--allow-special 10\.0\.0\.0/8 for 2"):

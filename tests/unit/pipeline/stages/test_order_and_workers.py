@@ -126,6 +126,6 @@ def test_two_reading_processes_give_the_same_snapshot(measured, reference):
     assert_same(reference, ingested(measured, "processes", parts, 2, order=[1, 0, 2]))
 
 
-def test_a_trace_less_gives_another_snapshot(measured, reference):
+def test_one_trace_less_gives_another_snapshot(measured, reference):
     less = ingested(measured, "less", [np.arange(N_TRACES - 1)], 1)
     assert files(open_snapshot(less.store)) != files(open_snapshot(reference.store))

@@ -97,13 +97,13 @@ def test_analyze_that_would_replace_anything_else_is_refused(here, capsys, out):
     assert content(here) == before
 
 
-def test_input_that_is_gone_stands_in_nobodys_way(here, capsys):
+def test_an_input_that_is_gone_does_not_block_a_later_run(here, capsys):
     shutil.rmtree(here / "data" / "lab")
     words = ["analyze", "--store", "data/store", "--out", "data/lab", "--snapshot", "a"]
     assert "AS7 is not in" in refused([*words, "--asn", "7"], capsys)  # got past its places
 
 
-def test_inputs_are_known_from_whichever_folder_a_later_run_starts(here, capsys, monkeypatch):
+def test_inputs_are_known_from_any_folder_in_which_a_later_run_starts(here, capsys, monkeypatch):
     given = [{"path": f"data/lab/{TRACES}", "n_rejected": 0, "status": "ok"}]
     write(here / "data" / "store", "b", inputs=given, options={"ran_in": str(here)})
     (here / "elsewhere").mkdir()

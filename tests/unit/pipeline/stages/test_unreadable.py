@@ -134,7 +134,7 @@ def test_what_cannot_be_read_in_a_folder_makes_an_ingest_incomplete(folder, tmp_
     assert any("gone: is a dangling link" in line for line in summary.warnings)
 
 
-def test_where_every_input_is_unreadable_nothing_is_done(folder, tmp_path):
+def test_if_every_input_is_unreadable_nothing_is_done(folder, tmp_path):
     (folder / "a.jsonl").unlink()
     os.mkfifo(folder / "pipe")
     with pytest.raises(UsageError, match="pipe: is a socket, pipe or device"):

@@ -58,7 +58,7 @@ def test_a_living_run_keeps_its_folder_and_a_killed_one_leaves_it_to_the_next(tm
 
 
 @pytest.mark.parametrize("kind", [held.READING, held.WRITING, held.DISTANCES, held.WORKERS])
-def test_what_a_dead_run_left_is_named_and_goes_with_the_next_run_of_any_name(tmp_path, kind):
+def test_leftovers_of_a_dead_run_are_named_and_removed_by_the_next_run_of_any_name(tmp_path, kind):
     left = tmp_path / f"{kind}0123456789ab"
     (left / "files").mkdir(parents=True)
     (left / "lock").touch()
@@ -73,7 +73,7 @@ def test_what_a_dead_run_left_is_named_and_goes_with_the_next_run_of_any_name(tm
         assert at_work.is_dir()
 
 
-def test_what_was_handed_to_another_process_waits_for_it_a_day(tmp_path):
+def test_a_folder_handed_to_another_process_is_kept_for_a_day(tmp_path):
     waiting, forgotten = (tmp_path / f"{held.DISTANCES}{i}" for i in range(2))
     for outer in (waiting, forgotten):
         (outer / "files").mkdir(parents=True)

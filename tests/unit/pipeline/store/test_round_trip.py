@@ -211,7 +211,7 @@ def test_names_inputs_options_and_rejects_are_kept(tmp_path):
     assert snapshot.path == path
 
 
-def test_a_snapshot_travels_by_pickle_and_reads_in_many_threads(tmp_path, monkeypatch):
+def test_a_snapshot_can_be_pickled_and_read_by_many_threads(tmp_path, monkeypatch):
     monkeypatch.setattr("pipeline.store.columns.ROW_GROUP", 100)
     graphs = some_graphs(n_ases=40)
     write(tmp_path, "a", graphs)

@@ -45,7 +45,7 @@ def last_lines(summary: AnalyzeSummary, capsys: pytest.CaptureFixture[str]) -> s
     return " ".join((shown.out + shown.err).split())
 
 
-def test_a_run_of_widths_alone_counts_its_searches(tmp_path, capsys):
+def test_a_run_of_only_widths_counts_its_searches(tmp_path, capsys):
     no_search = measured(SNAPSHOT, without={(0, 0)}).results
     summary = summary_of(tmp_path, widths=widths_of(SNAPSHOT), results=no_search)
     reported = last_lines(summary, capsys)

@@ -148,7 +148,7 @@ def test_sources_in_flight_are_not_taken_again_until_released():
     assert not bounds.done
 
 
-def test_taking_many_gives_so_many_of_each_component():
+def test_taking_many_gives_that_many_of_each_component():
     graph = graph_of(9, [(0, 1), (1, 2), (2, 3), (4, 5), (5, 6), (6, 7)])
     bounds = machine(graph, "eccentricities")
     taken = bounds.take(2)

@@ -161,7 +161,7 @@ def test_nodes_in_the_way_are_found(chosen):
 
 @pytest.mark.parametrize("n_searched", [0, 1, 40, 700])
 @pytest.mark.parametrize("name", ["attachment", "hierarchy", "tree"])
-def test_what_is_closed_and_chosen_is_what_a_core_finds(name, n_searched):
+def test_closed_and_chosen_nodes_are_those_a_core_finds(name, n_searched):
     import cupy as cp
 
     from kernels.eccentricity.gpu.bounds import DeviceBounds

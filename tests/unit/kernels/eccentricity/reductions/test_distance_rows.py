@@ -96,7 +96,7 @@ def test_a_sweep_finds_the_farthest_of_its_sources(graph, data):
 
 
 @pytest.mark.parametrize("n_sources", [1, 3, LANES])
-def test_sweeps_of_large_and_long_graphs_tell_the_farthest(n_sources):
+def test_sweeps_of_large_and_long_graphs_find_the_farthest(n_sources):
     for graph in (attachment(4000, 3), tree_with_hubs(5000, 1), grid(30, 40), star(3000)):
         sources = np.linspace(0, graph.n_nodes - 1, n_sources).astype(NODE)
         deepest, place = sweep_ends(graph.indptr, graph.indices, sources)
@@ -164,7 +164,7 @@ def test_what_is_left_is_handed_over():
 
 @pytest.mark.parametrize("keep", [True, False])
 @pytest.mark.parametrize("seed", range(6))
-def test_what_centres_settled_before_they_moved_is_in_the_proof(seed, keep):
+def test_pairs_settled_by_centres_before_they_moved_are_in_the_proof(seed, keep):
     other = nx.random_regular_graph(5, 500, seed=seed)
     graph = graph_of(500, list(other.edges()))
     found = diameter(graph, strategy=Strategy(sweeps=False, keep=keep))

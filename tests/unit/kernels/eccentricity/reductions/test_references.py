@@ -59,7 +59,7 @@ def test_no_bound_is_wrong_whatever_was_searched_in_whatever_order(graph, data):
     np.testing.assert_array_equal(lowered, truth)
 
 
-def test_what_was_searched_is_in_nobody_s_way():
+def test_searched_nodes_block_no_others():
     hops = bfs_levels(path(5), range(5))
     lower, upper = known(hops, [2])
     assert (lower.tolist(), upper.tolist()) == ([2, 1, 2, 1, 2], [4, 3, 2, 3, 4])

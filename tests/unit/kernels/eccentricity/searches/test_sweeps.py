@@ -88,7 +88,7 @@ def test_sweeps_of_every_width(n_sources, shape):
 
 @PROPERTY
 @given(graph=graphs(), data=st.data())
-def test_near_says_who_is_within_so_many_hops(graph, data):
+def test_near_says_which_sources_are_within_each_distance(graph, data):
     hops = bfs_levels(graph, range(graph.n_nodes))
     number, n_components = numbered(graph)
     degree = np.diff(graph.indptr).astype(np.int32)

@@ -199,7 +199,7 @@ def test_a_search_of_another_graph_is_refused():
         WeightedBounds("girth", np.zeros(5, np.int32), degree, 1.0)  # type: ignore[arg-type]
 
 
-def test_what_is_no_weight_is_named(device):
+def test_an_invalid_weight_is_named(device):
     plain = path(3)
     with pytest.raises(GraphError, match="the graph has no weights"):
         weighted_diameter(plain.to(device))

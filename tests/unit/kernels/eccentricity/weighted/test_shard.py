@@ -125,7 +125,7 @@ RING = weighted(graph_of(4, [(0, 1), (0, 2), (1, 3), (2, 3)]), [2, 1, 2, 3])
     questions=st.lists(st.sampled_from(QUESTIONS), unique=True, min_size=1),
 )
 @example(graph=RING, questions=["diameter", "radius"])
-def test_what_was_answered_stays_answered_whatever_is_asked_next(graph, questions):
+def test_an_answer_remains_whatever_question_comes_next(graph, questions):
     found = components(graph)
     component = np.searchsorted(found.ids, found.component).astype(np.int32)
     most, least = extremes(graph, true_eccentricities(graph), component)
@@ -208,7 +208,7 @@ def test_small_graphs_have_defined_answers(device):
         (np.inf, r"weights\[2\] of the arc 1 -> 2 is not finite"),
     ],
 )
-def test_what_is_no_weight_is_named_by_its_first_arc(device, wrong, message):
+def test_an_invalid_weight_is_named_by_its_first_arc(device, wrong, message):
     shape = path(4)
     weights = np.array([1, 1, wrong, wrong, wrong, wrong], np.float32)
     graph = CSRGraph(shape.indptr, shape.indices, weights, trusted=True).to(device)

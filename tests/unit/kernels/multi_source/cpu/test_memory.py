@@ -12,7 +12,7 @@ from kernels.multi_source.cpu import sweeps as cpu_sweeps
 from tests.shapes import path
 
 
-def test_what_does_not_fit_is_refused_with_the_numbers(host_of, monkeypatch):
+def test_graphs_that_do_not_fit_are_refused_with_the_numbers(host_of, monkeypatch):
     monkeypatch.setattr(host_memory, "SMALL", 0)
     host_of("MemAvailable: 100 kB\n")
     graph = path(5000)
@@ -55,7 +55,7 @@ def test_a_matrix_of_hop_counts_that_does_not_fit_is_refused(host_of):
         msbfs(both, np.append(0, np.full(300, 40_000)))
 
 
-def test_where_the_limit_is_unknown_nothing_is_refused(host_of, monkeypatch):
+def test_if_the_limit_is_unknown_nothing_is_refused(host_of, monkeypatch):
     monkeypatch.setattr(host_memory, "SMALL", 0)
     host_of()
     assert msbfs(path(300), np.arange(12)).n_reached.tolist() == [300] * 12

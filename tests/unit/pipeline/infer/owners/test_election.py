@@ -50,7 +50,7 @@ def test_the_two_hosts_of_a_slash_30_are_mates():
     }
 
 
-def test_an_outer_address_makes_its_four_two_slash_31():
+def test_an_address_ending_in_0_or_3_makes_its_four_two_slash_31():
     found = mates("20.1.0.0", "20.1.0.1", "20.1.0.2", "20.1.0.3", "20.1.0.6", "20.1.0.7")
     assert found["20.1.0.1"] == "20.1.0.0"
     assert found["20.1.0.2"] == "20.1.0.3"
@@ -333,7 +333,7 @@ def test_joins_that_chain_into_a_conflict_are_refused(tmp_path):
     assert suspects == ["20.1.0.118"]
 
 
-def test_a_destinations_own_reply_vouches_for_nothing(tmp_path):
+def test_a_destinations_own_reply_is_no_evidence(tmp_path):
     found, _ = groups_of(tmp_path, f"{ONE} {FAR}! > {FAR}", f"{TWO} {FAR}! > {FAR}")
     assert found == []
 

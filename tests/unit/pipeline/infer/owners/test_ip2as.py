@@ -128,7 +128,7 @@ def test_compressed_tables_are_detected_by_content_and_a_cut_one_is_partial(tmp_
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00\xff" * 500, b"<html>\n</html>\n", b"\x1f\x8bxx"])
-def test_what_is_no_table_is_rejected_by_name_without_an_exception(tmp_path, content):
+def test_a_file_that_is_no_table_is_rejected_by_name_without_an_exception(tmp_path, content):
     path = tmp_path / "junk"
     path.write_bytes(content)
     report = ReadReport(str(path))

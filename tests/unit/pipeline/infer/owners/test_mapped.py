@@ -29,7 +29,7 @@ def test_every_address_that_answered_counts_once_outvoted_and_looping_ones_too(t
     assert (share.n_unrouted, share.n_unrouted_v6, share.special) == (2, 0, ())
 
 
-def test_the_share_is_taken_before_the_election(tmp_path):
+def test_the_share_is_counted_before_the_election(tmp_path):
     topology = infer(tmp_path, f"{A} {DARK} {B}", f"{B} {DARK} {A}", borders="elected")
     assert topology.counts["n_unmapped"] == 0  # adopted by the AS around it
     assert topology.counts["n_addrs"] == 3

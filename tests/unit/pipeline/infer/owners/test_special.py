@@ -83,6 +83,6 @@ def test_an_allowed_range_counts_as_public_and_no_other():
 
 
 @pytest.mark.parametrize("text", ["198.18.0.0/33", "lab", "198.18.0.1/15", ""])
-def test_what_is_no_prefix_is_named(text):
+def test_an_invalid_prefix_is_named(text):
     with pytest.raises(UsageError, match="not an address prefix"):
         is_special(parse_addrs(["10.0.0.1"]), [text])

@@ -51,7 +51,7 @@ def test_a_router_with_inner_links_that_nobody_announces_is_not_its_neighbours(t
 
 
 @pytest.mark.parametrize("merged", [False, True])
-def test_hosts_behind_them_tell_whose_unannounced_routers_are(tmp_path, merged):
+def test_hosts_behind_unannounced_routers_name_their_owner(tmp_path, merged):
     aliases = alias_sets((BORDER, "20.0.5.5", "20.0.5.9")) if merged else None
     found = infer(tmp_path, *WITH_HOST, borders="elected", aliases=aliases)
     border = "20.0.5.5" if merged else BORDER

@@ -83,7 +83,7 @@ def test_an_address_of_two_nodes_stays_with_the_first(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00" * 100, b"hello\n"])
-def test_what_is_no_nodes_file_is_rejected_without_an_exception(tmp_path, content):
+def test_a_file_that_is_no_nodes_file_is_rejected_without_an_exception(tmp_path, content):
     table, report = read(tmp_path, content)
     assert len(table.addrs) == 0
     assert report.status == "rejected"

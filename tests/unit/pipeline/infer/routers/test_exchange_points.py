@@ -100,7 +100,7 @@ def test_members_of_a_lan_are_not_taken_for_one_router(tmp_path):
     assert np.count_nonzero(topology.node_asn == 7) == 0
 
 
-def test_a_members_router_of_which_else_only_a_providers_address_was_seen_is_in_no_as(tmp_path):
+def test_a_members_router_with_only_one_other_address_of_a_provider_is_in_no_as(tmp_path):
     # AS 1 numbers a link to AS 2; by 20.1.9.6 alone the router would be in AS 1. With its address
     # on the LAN known too, that would be an ingress of AS 1.
     lan = LANS["of an AS"]

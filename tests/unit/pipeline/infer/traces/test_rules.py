@@ -41,7 +41,7 @@ def test_a_plain_trace_is_kept_as_it_is(tmp_path):
     assert not any(counts.values())
 
 
-def test_of_several_repliers_the_most_frequent_stays_with_its_smallest_rtt(tmp_path):
+def test_of_several_repliers_the_most_frequent_is_kept_with_its_smallest_rtt(tmp_path):
     hops, _, rtts, _, counts = cleaned(tmp_path, f"{A} {B}/9,{C}/8,{C}/7 {D}")
     assert hops == [[(1, A), (2, C), (3, D)]]
     assert rtts[0][1] == 7.0
@@ -56,7 +56,7 @@ def test_a_reply_without_an_rtt_leaves_the_smallest_rtt_of_its_hop(tmp_path, hop
     assert rtts[0][1] == 20.0
 
 
-def test_of_equally_frequent_repliers_the_first_stays(tmp_path):
+def test_of_equally_frequent_repliers_the_first_is_kept(tmp_path):
     hops, _, _, _, counts = cleaned(tmp_path, f"{A} {C},{B},{B},{C} {D}", f"{A} {B},{C} {D}")
     assert hops[0][1] == (2, C)
     assert hops[1][1] == (2, B)

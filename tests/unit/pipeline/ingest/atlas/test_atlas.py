@@ -258,7 +258,7 @@ def test_files_with_other_results_among_traceroutes_are_detected_as_atlas(name):
 
 
 @pytest.mark.parametrize("depth", [300, 5000])
-def test_a_value_that_is_nested_too_deep_is_said_to_be_that(depth):
+def test_a_value_that_is_nested_too_deep_is_reported_as_such(depth):
     deep = b'{"type":"traceroute","a":' + b"[" * depth + b"]" * depth + b"}"
     for text in (b"[%s,%s]", b"[%s,\n%s\n]\n", b"%s\n%s\n"):
         traces, report = read(text % (LINES[0], deep))
@@ -284,7 +284,7 @@ def test_however_many_types_a_file_names_few_are_distinguished():
     assert report.skipped.total() == 1000
 
 
-def test_keys_that_only_resemble_are_not_taken():
+def test_similar_keys_are_not_accepted():
     trace, _ = one(Timestamp=9, atimestamp=9, timestamq=9, dst_addd="10.0.0.1", result=[])
     assert trace.start_s == 5
     assert trace.dst == "192.0.2.9"

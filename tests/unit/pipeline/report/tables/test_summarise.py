@@ -123,13 +123,13 @@ def test_an_as_with_an_unfinished_search_is_partial_and_one_without_any_failed(s
     assert summary.ingresses["n_reached"].to_pylist() == [5, None, None, None]
 
 
-def test_routers_of_inputs_without_addresses_bear_their_ids():
+def test_routers_of_inputs_without_addresses_have_their_ids():
     snapshot = MemorySnapshot({7: [(0, 1)]}, {7: 2}, [(7, 1, [], 0, 0, False)])
     row = summarise(snapshot, measured(snapshot)).ingresses.to_pylist()[0]
     assert (row["addr"], row["farthest_addrs"], row["neighbor_asns"]) == ("1001", ["1000"], [])
 
 
-def test_nodes_of_a_mixed_snapshot_bear_an_address_or_an_id_or_nothing():
+def test_nodes_of_a_mixed_snapshot_have_an_address_or_an_id_or_neither():
     addr = parse_addrs(["192.0.2.7", "::", "2001:db8::1", "::"])
     table = NodeTable(addr, np.array([1, 22, 3, NO_ID]))
     snapshot = SimpleNamespace(
@@ -149,7 +149,7 @@ def test_a_lone_ingress_reaches_itself_and_has_no_mean():
     assert summary.ases["n_unreached"].to_pylist() == [0]
 
 
-def test_only_the_ases_asked_for_are_in_the_tables(snapshot):
+def test_only_the_requested_ases_are_in_the_tables(snapshot):
     measurement = measured(snapshot, without={(0, 0), (0, 3)}, rows=np.array([1, 2]))
     for name in ("n_tasks", "n_retries", "wall_s"):
         object.__setattr__(measurement, name, getattr(measurement, name)[1:])

@@ -66,7 +66,7 @@ def test_an_ingress_of_another_component_says_nothing():
     assert bounds(widths) == ((1, 2), (1, 2))
 
 
-def test_of_two_components_as_large_an_ingress_says_nothing():
+def test_of_two_equally_large_components_an_ingress_says_nothing():
     links = [(0, 1), (0, 2), (0, 3), *path(4, 4)]
     widths = tightened(snapshot_of(links, 8, [4]), (1, 2), (1, 2))
     assert bounds(widths) == ((1, 2), (1, 2))

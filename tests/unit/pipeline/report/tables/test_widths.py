@@ -120,7 +120,7 @@ def test_an_as_without_a_row_has_no_width(snapshot):
         assert split[name] is None
 
 
-def test_what_was_not_asked_for_is_null(snapshot):
+def test_what_was_not_requested_is_null(snapshot):
     tree = rows_of(snapshot, widths=widths_of(snapshot, metrics=("radius", "center")))[0]
     assert (tree["radius"], tree["n_center"]) == (2, 2)
     assert tree["n_periphery"] is tree["diameter_path"] is tree["ecc_counts"] is None

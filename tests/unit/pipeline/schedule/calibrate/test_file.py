@@ -41,7 +41,7 @@ def changed(path, change):
     path.write_text(json.dumps(content))
 
 
-def test_what_was_kept_is_found(path):
+def test_a_kept_calibration_is_found(path):
     assert save(calibration()) == path
     assert load() == COSTS
     assert [entry.name for entry in path.parent.iterdir()] == [path.name]
@@ -126,7 +126,9 @@ def setting(*keys_and_value):
         (setting("costs", "transfer_byte_s", 1e5), "transfer_byte_s is 100000.0, not a time"),
     ],
 )
-def test_what_is_no_calibration_of_here_is_ignored_and_said(path, caplog, spoil, reason):
+def test_a_file_that_is_no_calibration_of_this_machine_is_ignored_with_a_warning(
+    path, caplog, spoil, reason
+):
     save(calibration())
     spoil(path)
     found = load()
@@ -149,7 +151,7 @@ def test_a_pipe_or_a_folder_is_neither_read_nor_replaced(path, caplog, make):
         save(calibration())
 
 
-def test_a_folder_that_cannot_be_written_is_said(tmp_path, monkeypatch):
+def test_a_folder_that_cannot_be_written_is_reported(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("HOPSCOPE_CALIBRATION", str(tmp_path / "file" / "calibration.json"))
     with pytest.raises(UsageError, match="cannot be written there"):

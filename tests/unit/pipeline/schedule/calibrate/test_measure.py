@@ -42,7 +42,7 @@ def test_noise_of_a_tenth_moves_no_estimate_by_more_than_a_quarter(fixed_s, arc_
         (ARCS, [0.0, 0.0, 0.0, 0.0]),
     ],
 )
-def test_no_cost_is_negative_or_nought(arcs, seconds):
+def test_no_cost_is_negative_or_zero(arcs, seconds):
     found = fit_line(arcs, seconds)
     assert (np.array(found) >= (LEAST_S, LEAST_EACH_S)).all()  # else no file of it would be read
     assert np.isfinite(found).all()
@@ -87,7 +87,7 @@ def test_planted_costs_and_their_crossing_are_recovered():
             assert PLANTED.gpu_wins(factor * n_nodes, n_arcs, n_sources, pack) == wins
 
 
-def test_without_a_gpu_its_costs_are_the_defaults_and_said_to_be():
+def test_without_a_gpu_its_costs_are_the_defaults_and_called_so():
     found = fit(samples_of(PLANTED, ("cpu",)), source="here")
     assert vars(found.cpu) == pytest.approx(vars(PLANTED.cpu), rel=1e-6)
     assert found.gpu == DEFAULTS.gpu

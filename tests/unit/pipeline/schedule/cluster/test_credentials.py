@@ -46,7 +46,7 @@ def pem(tmp_path):
     return path
 
 
-def test_what_is_to_be_set_is_named(pem):
+def test_missing_settings_are_named(pem):
     text = refused()
     assert f"set {SET}CA_FILE and {SET}CLIENT__CERT to PEM files" in text
     assert f"set {SET}CLIENT__CERT to PEM files" in refused(ca=pem)

@@ -145,7 +145,7 @@ MEETING = [
 @pytest.mark.parametrize("max_searches", [0, 1, 2, None])
 @pytest.mark.parametrize("metrics", [("diameter",), ("diameter", "radius"), ("radius",)])
 @pytest.mark.parametrize("graph", MEETING, ids=["dense", "path"])
-def test_where_bounds_meet_the_width_is_exact(graph, metrics, max_searches):
+def test_if_bounds_meet_the_width_is_exact(graph, metrics, max_searches):
     widths = answer_of(graph, metrics, max_searches=max_searches, pack=1).widths
     met = [
         getattr(widths, f"{name}_lower")[0] == getattr(widths, f"{name}_upper")[0]
@@ -210,7 +210,7 @@ def test_several_questions_share_their_searches():
 
 @pytest.mark.parametrize("max_searches", [None, 500])
 @pytest.mark.parametrize("kind", ["opening", "candidate", "path"])
-def test_what_fails_for_good_ends_as_an_interval_with_the_reason(kind, max_searches):
+def test_an_as_that_fails_for_good_ends_as_an_interval_with_the_reason(kind, max_searches):
     graph = grid(12, 11)
     choice = Choice(DEFAULTS, max_searches=max_searches)
     state = ExactState(job_of(graph, ["diameter", "radius"]), choice)
@@ -233,7 +233,7 @@ def test_what_fails_for_good_ends_as_an_interval_with_the_reason(kind, max_searc
         assert answer.widths.diameter_lower[0] == answer.widths.diameter_upper[0] == 21
 
 
-def test_one_failure_is_made_good_by_others():
+def test_one_failure_is_recovered_by_others():
     graph = tree_with_hubs(400, 5)
     state = ExactState(job_of(graph, ["eccentricities"]), Choice(DEFAULTS, pack=1))
     failed = []
@@ -249,7 +249,7 @@ def test_one_failure_is_made_good_by_others():
     check_widths(state.answer.widths, Truth(graph))
 
 
-def test_a_limit_is_no_failure_even_if_something_failed_and_was_made_good():
+def test_a_limit_is_not_a_failure_even_if_a_failure_was_recovered():
     graph = tree_with_hubs(400, 5)
     choice = Choice(DEFAULTS, pack=1, max_searches=3)
     state = ExactState(job_of(graph, ["eccentricities"]), choice)
@@ -281,7 +281,7 @@ def test_a_result_of_another_graph_makes_nothing_exact():
 
 
 @pytest.mark.parametrize("max_searches", [None, 0])
-def test_a_hub_of_more_links_than_two_bytes_tell(max_searches):
+def test_a_hub_with_more_links_than_two_bytes_hold(max_searches):
     """By its degree alone, a node that all others are linked to has eccentricity 1."""
     graph = star(70_000)
     options = {"pack": 1, "max_searches": max_searches}
@@ -293,7 +293,7 @@ def test_a_hub_of_more_links_than_two_bytes_tell(max_searches):
         assert (answer.reason, found.exact[0]) == ("", True)
 
 
-def test_a_path_that_is_not_there_is_refused():
+def test_a_missing_path_is_refused():
     graph = path(6)
     task = ExactTask("path", job_of(graph, ["diameter"]), np.array([0], np.int32), "cpu")
     with resident(graph):

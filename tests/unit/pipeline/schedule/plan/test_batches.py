@@ -73,7 +73,7 @@ SMALL, MIDDLE, LARGE = (50, 200, 4), (100_000, 400_000, 100), (1_000_000, 4_000_
         ([], {}, {}),
     ],
 )
-def test_what_travels_together(sizes, options, kinds):
+def test_which_graphs_share_a_task(sizes, options, kinds):
     tasks = list(plan_of(sizes, **options))
     found = [task.kind for task in tasks]
     assert {kind: found.count(kind) for kind in set(found)} == kinds
@@ -123,7 +123,7 @@ def test_a_task_goes_where_it_ends_sooner_the_way_there_included(
 
 @pytest.mark.parametrize("device", ["cpu", "gpu"])
 @pytest.mark.parametrize("n_nodes", [10, 1_000_000])
-def test_the_device_that_is_asked_for_is_used(device, n_nodes):
+def test_the_requested_device_is_used(device, n_nodes):
     tasks = list(plan_of([(n_nodes, 4 * n_nodes, 3)], devices=(device,)))
     assert {task.device for task in tasks} == {device}
 
@@ -140,7 +140,7 @@ def test_the_device_that_is_asked_for_is_used(device, n_nodes):
         ([(50, 200, 20)] * 6, 5e-3, {"shard": 3}),
     ],
 )
-def test_what_a_task_costs_decides_what_travels_together(sizes, task_s, kinds):
+def test_the_cost_of_a_task_decides_what_shares_one(sizes, task_s, kinds):
     costs = replace(PLANTED, task_s=task_s)
     found = [task.kind for task in plan_of(sizes, costs=costs)]
     assert {kind: found.count(kind) for kind in set(found)} == kinds
@@ -222,7 +222,7 @@ def test_every_search_is_in_one_task_and_the_largest_come_first(
         assert task.whole == (all(alone) and complete)
 
 
-def test_on_a_gpu_large_ases_share_sweeps_with_those_of_about_as_many():
+def test_on_a_gpu_large_ases_share_sweeps_with_ases_of_similar_size():
     few, many = (50_000, 200_000, 100), (300_000, 1_200_000, 500)
     huge = (6_000_000, 24_000_000, 900)
     sizes = [few] * 300 + [many] * 40 + [huge]

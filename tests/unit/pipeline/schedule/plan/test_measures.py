@@ -67,7 +67,7 @@ def test_every_graph_is_in_one_task_or_job(
     assert not (tasks and pack is not None and kind == "widths" and not verify)
 
 
-def test_small_ases_travel_together_and_large_ones_alone():
+def test_small_ases_share_a_task_and_large_ones_have_their_own():
     sizes = [100] * 2000 + [2_000_000] + [50] * 1000
     rows, plan = planned(sizes, metrics=("eccentricities",))
     tasks = [plan.task(i) for i in range(plan.n_tasks)]
@@ -91,7 +91,7 @@ def test_dense_graphs_are_answered_by_exact_searches_where_workers_are_many():
 
 
 @pytest.mark.parametrize("n_ases", [0, 1])
-def test_hardly_any_as(n_ases):
+def test_almost_no_ases(n_ases):
     _, plan = planned([5] * n_ases)
     assert plan.n_tasks == plan.n_units == n_ases
 

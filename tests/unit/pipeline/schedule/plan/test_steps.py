@@ -128,7 +128,7 @@ def test_steps_on_a_cluster(device, n_nodes, n_arcs, longest, n_threads, expecte
 
 
 @pytest.mark.parametrize(("device", "most"), [("cpu", 512), ("gpu", 256)])
-def test_the_user_says_how_many_sources_travel_together(device, most):
+def test_the_user_sets_how_many_sources_share_a_task(device, most):
     job = replace(JOB, device=device)
     for now in (facts(10**6, 0, 10), facts(3, 100, 10)):
         packs = [next_search(job, now, 2, COSTS, pack) for pack in (7, 10**6)]

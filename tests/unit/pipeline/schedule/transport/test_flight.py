@@ -54,7 +54,7 @@ KILLED = KilledWorker("k", SimpleNamespace(address="tcp://b:1"), 0)
         (None, Future("error", TimeoutError("late")), Failed, "bfs_AS1: TimeoutError: late"),
     ],
 )
-def test_what_comes_is_an_event(answer, future, kind, reported):
+def test_answers_become_events(answer, future, kind, reported):
     event = event_of(KEY, answer, future, THERE)
     assert (type(event), event.key) == (kind, KEY)
     match event:
@@ -76,7 +76,7 @@ def test_what_comes_is_an_event(answer, future, kind, reported):
         (b"no pickle", RUNS, False),
     ],
 )
-def test_what_another_attempt_may_cure_is_retryable(answer, future, again):
+def test_errors_that_another_attempt_may_cure_are_retryable(answer, future, again):
     error = event_of(KEY, answer, future, THERE).error
     assert isinstance(error, PipelineError)
     assert isinstance(error, RetryableError) is again

@@ -129,7 +129,7 @@ def test_matrix(state, event, then, reported):
     "event", [name for name in EVENTS if name not in ("unneeded", "cluster lost")]
 )
 @pytest.mark.parametrize("state", ["submitted", "withdrawing", "fetching"])
-def test_what_comes_for_an_attempt_that_is_over_is_ignored(state, event):
+def test_events_for_an_attempt_that_is_over_are_ignored(state, event):
     played = in_state(state)
     key = played.key("a")
     played.handle(Finished(key, "found", RUN, 3.0))
@@ -238,7 +238,7 @@ def test_the_next_suspect_follows_whatever_becomes_of_the_one_before():
         assert played.lines[-1] == "send b 2"
 
 
-def test_what_is_fetched_is_with_no_worker_and_not_sent_again():
+def test_a_task_being_fetched_is_with_no_worker_and_not_sent_again():
     played = Played().submit("a", "b")
     played.handle(Unneeded(("b",)))
     for task in "ab":

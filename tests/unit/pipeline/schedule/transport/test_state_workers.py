@@ -72,7 +72,7 @@ def test_a_worker_of_many_threads_that_does_not_answer_had_begun_as_many_and_urg
     ]
 
 
-def test_what_came_to_a_worker_after_it_was_given_up_only_goes_elsewhere():
+def test_tasks_sent_to_a_worker_after_it_was_given_up_only_go_elsewhere():
     played = Played().submit("a", "b", "c")
     played.handle(Unneeded(("c",)))
     played.look(1, None, {A: ["a"], B: ["b", "c"]})
@@ -83,7 +83,7 @@ def test_what_came_to_a_worker_after_it_was_given_up_only_goes_elsewhere():
 
 
 @pytest.mark.parametrize("state", ["withdrawing", "suspect"])
-def test_what_waited_at_a_worker_that_is_given_up(state):
+def test_tasks_that_waited_at_a_worker_that_is_given_up(state):
     """What is not needed is not sent again; a suspect stays under suspicion."""
     played = in_state(state)
     played.look(1, None, {A: ["a"]})
@@ -126,7 +126,7 @@ def test_a_worker_is_avoided_while_it_is_silent():
     assert said(played.handle(Submitted("b", 2.0))) == "send b 1"
 
 
-def test_what_is_bound_to_a_worker_that_is_gone_is_tried_on_any():
+def test_a_task_bound_to_a_worker_that_is_gone_is_tried_on_any():
     played = Played().submit("a", pin=A)
     assert played.state.pinned() == {A: 1}
     reported = said(played.look(1, {B: "running"}))
@@ -134,13 +134,13 @@ def test_what_is_bound_to_a_worker_that_is_gone_is_tried_on_any():
     assert played.state.pinned() == {None: 1}
 
 
-def test_what_nobody_takes_is_sent_again():
+def test_a_task_that_no_worker_begins_is_sent_again():
     played = Played().submit("a")
     assert played.look(1) == []
     assert said(played.look(31)) == "cancel a 1; warn; send a 2"
 
 
-def test_where_no_worker_comes_everything_fails_at_once():
+def test_if_no_worker_joins_everything_fails_at_once():
     played = Played().submit(*ALL, "d")
     for task in "bcd":
         played.handle(WorkerLost(played.key(task), "died"))

@@ -72,7 +72,7 @@ def test_waiting_behind_tasks_that_end_is_no_fault():
 OVERDUE = (1, RUNNING, WITH_A), (601, RUNNING, WITH_A)
 
 
-def test_what_comes_to_a_worker_that_was_given_up_goes_elsewhere():
+def test_tasks_sent_to_a_worker_that_was_given_up_go_elsewhere():
     watch, tasks = Watch(LIMITS), {"k": Watched("bfs_AS1"), "l": Watched("bfs_AS2")}
     both = {A: "running", B: "running"}
     watch.look({"k": tasks["k"]}, both, WITH_A, 1)
@@ -97,7 +97,7 @@ def test_a_worker_that_works_again_is_used_again(status):
     assert watch.given_up == {}
 
 
-def test_where_all_workers_are_given_up_the_rest_fails():
+def test_if_all_workers_are_given_up_the_rest_fails():
     watch, task = Watch(LIMITS), Watched("bfs_AS1")
     for now, workers, processing in OVERDUE:
         watch.look({"k": task}, workers, processing, now)

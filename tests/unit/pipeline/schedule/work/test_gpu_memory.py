@@ -65,7 +65,7 @@ def assert_same(parts, whole):
         np.testing.assert_array_equal(np.concatenate(part), column)
 
 
-def test_memory_that_another_program_holds_is_gone_around(task):
+def test_memory_that_another_program_holds_is_avoided(task):
     import cupy
 
     whole = searched(task)
@@ -78,7 +78,7 @@ def test_memory_that_another_program_holds_is_gone_around(task):
         cupy.cuda.runtime.free(held)
 
 
-def test_memory_that_vanishes_after_it_was_counted_is_an_error_that_is_retried(task, monkeypatch):
+def test_memory_that_disappears_after_it_was_counted_is_an_error_that_is_retried(task, monkeypatch):
     from kernels.multi_source.gpu import search as gpu
 
     whole = searched(task)

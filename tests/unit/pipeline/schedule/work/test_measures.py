@@ -72,7 +72,7 @@ def test_shards_and_single_graphs_agree_with_networkx(snapshot, verify):
         check_widths(alone, truth)
 
 
-def test_metrics_that_were_not_asked_for_are_not_listed(snapshot):
+def test_metrics_that_were_not_requested_are_not_listed(snapshot):
     found = run_widths(task_of(snapshot, [0, 2], metrics=["radius"])).found
     assert found.radius_lower.tolist() == found.radius_upper.tolist() == [3, 5]
     assert (len(found.path), len(found.center), len(found.periphery)) == (0, 0, 0)

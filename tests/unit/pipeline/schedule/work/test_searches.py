@@ -82,7 +82,7 @@ def test_a_long_path_stays_small(snapshot, monkeypatch):
     assert len(results.hop_counts) == results.hop_ptr[-1] < 100 * 5001
 
 
-def test_what_is_missing_on_one_worker_is_tried_on_another(snapshot, shard, monkeypatch):
+def test_a_task_is_tried_on_another_worker_if_something_is_missing(snapshot, shard, monkeypatch):
     def fail(*args):
         raise DeviceError("no GPU here")
 
