@@ -98,8 +98,7 @@ class Served:
 
 
 def clean_environment(home: Path) -> dict[str, str]:
-    """This environment, without a developer's settings for Prefect or hopscope; its database is
-    ready."""
+    """This environment without a developer's settings; the database of Prefect is ready."""
     environment = _environment(home)
     database = home / DATABASE
     if not database.exists():

@@ -121,8 +121,7 @@ class OtherWork:
 
 
 def waiter(device: str) -> Callable[[], Any]:
-    """A function that waits until a device (``cpu`` or ``gpu``) is idle; for a host it does
-    nothing."""
+    """A function that waits until a device (``cpu`` or ``gpu``) is idle; for a host, at once."""
     if device == "cpu":
         return lambda: None
     import cupy

@@ -265,7 +265,7 @@ def test_own_cluster_of_one_worker_agrees_and_ends(snapshot, wanted, tmp_path):
     with contextlib.closing(socket.socket()) as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
-        dashboard = f"127.0.0.1:{taken.getsockname()[1]}"  # taken: another is used without a message
+        dashboard = f"127.0.0.1:{taken.getsockname()[1]}"  # taken: another is used quietly
         config = config_for(snapshot, tmp_path, workers=1, device="cpu", dashboard=dashboard)
         measurement = measure(snapshot, config)
     assert measured(snapshot, measurement) == wanted

@@ -1,4 +1,4 @@
-"""Every file of tests is collected: pytest passes over folders with some names in silence."""
+"""Every file of tests is collected: pytest silently skips folders with some names."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""Each contract on imports breaks on an import that it forbids: planted in a copy of the tree."""
+"""Each contract on imports breaks on a forbidden import, planted in a copy of the tree."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def forbidden_import(contract: dict[str, Any]) -> tuple[str, str]:
 
 @pytest.fixture(scope="module")
 def broken(tmp_path_factory) -> dict[str, str]:
-    """What lint-imports says of each contract that it finds broken, all imports planted at once."""
+    """The output of lint-imports for each broken contract, with all imports planted at once."""
     tree = tmp_path_factory.mktemp("planted")
     for package in CONFIG["root_packages"]:
         shutil.copytree(REPOSITORY / package, tree / package, ignore=shutil.ignore_patterns("*.cu"))

@@ -149,7 +149,7 @@ def test_a_program_is_timed_cut_off_or_reported_as_wrong():
     assert timed["n_searches"] >= 3
     wrong = time_program("F-Diam", graph, "diameter", 60, expected + 1)
     assert wrong == {"note": f"wrong: {expected}, not {expected + 1}"}
-    # Endless beside this limit on any machine: one search per node of a hundred thousand.
+    # Endless compared with this limit on any machine: one search per node of a hundred thousand.
     late = time_program("plain bounds", attachment(100_000), "eccentricities", 0.01)
     assert late == {"note": "> 0.01 s", "cutoff_s": 0.01}
     none = time_program("F-Diam", graph, "eccentricities", 60)

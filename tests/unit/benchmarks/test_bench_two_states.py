@@ -1,4 +1,4 @@
-"""Two states of the project measured in turn: this one beside itself."""
+"""Two states of the project measured in turn: this one compared with itself."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The benchmarks of weighted widths and effective diameters, on graphs of a moment."""
+"""The benchmarks of weighted widths and effective diameters, on tiny graphs."""
 
 from __future__ import annotations
 

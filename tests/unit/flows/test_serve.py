@@ -1,4 +1,4 @@
-"""What serve says before it starts anything."""
+"""What serve reports before it starts anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The first signal stops, the next ones do not cut the clearing up."""
+"""The first signal stops a run, further ones do not interrupt its clean-up."""
 
 from __future__ import annotations
 

@@ -102,7 +102,7 @@ def ptx_of_kernels() -> dict[str, str]:
 
 
 def test_only_read_only_variants_load_through_the_read_only_path_and_all_have_their_kernels():
-    """Or loads would be compared with their like: compilers choose that path by themselves."""
+    """Otherwise equal loads would be compared: compilers choose that path by themselves."""
     pytest.importorskip("cuda.bindings.nvrtc", reason="NVRTC (extra nvrtc) is not installed")
     kernels = ptx_of_kernels()
     used = set()

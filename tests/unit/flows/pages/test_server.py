@@ -29,7 +29,7 @@ def out(tmp_path):
 
 @pytest.fixture
 def server(out):
-    # Nothing listens on port 9: Prefect does not answer, the pages must.
+    # Nothing listens on port 9: Prefect does not answer, but the pages must.
     api = Api("http://127.0.0.1:9/api")
     with ReportServer(0, out, "http://127.0.0.1:9", api, RUN_NOW) as server:
         thread = threading.Thread(target=server.serve_forever, args=(0.02,))
@@ -62,7 +62,7 @@ def test_no_other_site_can_frame_a_page_or_learn_its_address(server, path):
 
 
 class Unraised(urllib.request.HTTPErrorProcessor):
-    """Hands errors out as answers."""
+    """Returns errors as answers."""
 
     def http_response(self, request, response):
         return response

@@ -1,4 +1,4 @@
-"""What the start page and serve ask of a Prefect server, and what they make of its answers."""
+"""What the start page and serve request from a Prefect server, and how they use its answers."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def test_second_run_waits_for_the_first_and_a_third_is_refused(tmp_path, capsys)
         done.append("first")
     waiting.join(10)
     assert done == ["first", "second"]
-    with turn(store):  # whoever failed or was refused holds nothing
+    with turn(store):  # a run that failed or was refused holds nothing
         pass
 
 

@@ -46,8 +46,8 @@ def compiled(
     options += [f"-arch={architecture}".encode(), *include_options()]
     nvrtc.nvrtcCompileProgram(program, len(options), options)
     _, size = nvrtc.nvrtcGetProgramLogSize(program)
-    # NVRTC writes into these bytes. They must be nobody else's: an empty log has size 1, and
-    # Python shares all bytes objects of one byte.
+    # NVRTC writes into these bytes. They must not be shared: an empty log has size 1, and Python
+    # shares all bytes objects of one byte.
     log = bytes(size + 64)
     nvrtc.nvrtcGetProgramLog(program, log)
     ptx = b""
@@ -101,8 +101,8 @@ def test_another_number_is_another_module():
 def with_places(cu_file: Path) -> str:
     """The source, and of each AT_FIELD an assertion that struct Control has that field there.
 
-    In the source itself they would shut out compilers before CUDA 13.4, which know no offset of a
-    field when they compile.
+    In the source itself they would exclude compilers before CUDA 13.4, which do not know offsets of
+    fields at compile time.
     """
     names = [option[2:].partition("=")[0] for option in options_for(cu_file)]
     places = [name for name in names if name.startswith("AT_")]

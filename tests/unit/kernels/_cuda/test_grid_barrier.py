@@ -10,7 +10,7 @@ import pytest
 import kernels
 from kernels._cuda.loader import OPTIONS
 
-# Every block counts itself before each barrier; behind it each must find all of them counted.
+# Every block counts itself before each barrier; after it each must find all of them counted.
 MEETINGS = r"""
 extern "C" __global__ void meet(
     unsigned* arrivals, int* counts, const int n_meetings, int* n_early)

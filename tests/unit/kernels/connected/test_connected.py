@@ -119,7 +119,7 @@ def test_a_part_grown_first_takes_its_label_from_what_hangs_on_it(monkeypatch, n
     inside = np.concatenate(
         [inside, np.stack([np.arange(first, n - 1), np.arange(first + 1, n)], 1)]
     )
-    tail = np.arange(100, 600)  # 600 is in no part before 599 is: passes see these the wrong way
+    tail = np.arange(100, 600)  # 600 is in no part before 599 is: passes see them in wrong order
     links = np.stack([tail, tail + 1], axis=1)
     bridge = [(600, n - 1), (700, 701), (701, 3000)]
     graph = graph_of(n, np.concatenate([inside, links, bridge]))

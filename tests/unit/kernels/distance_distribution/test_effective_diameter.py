@@ -98,7 +98,7 @@ def test_graphs_of_several_sweeps(device, shape):
 @PROPERTY
 @given(parts=st.lists(graphs(min_nodes=0, max_nodes=20), max_size=6), data=st.data())
 def test_counts_by_searches_are_those_of_sweeps(parts, data):
-    """The way of a GPU, on cores: large graphs alone, others together, a few sources at a time."""
+    """As on a GPU, but on cores: large graphs alone, others together, a few sources at a time."""
     shard = Shard.from_graphs(parts)
     chosen = np.array(data.draw(st.lists(st.booleans(), min_size=len(parts), max_size=len(parts))))
     chosen = chosen.astype(bool) & (np.diff(shard.node_ptr) > 0)

@@ -1,6 +1,6 @@
 """Graphs on which bounds help little are swept from every node, and cost hardly more than that.
 
-What is counted is work (arcs, nodes and searches, as the account has them), never seconds.
+Work is counted (arcs, nodes and searches, as in the account), never seconds.
 """
 
 from __future__ import annotations
@@ -121,7 +121,7 @@ def test_no_question_costs_much_more_than_sweeping_from_every_node(name, questio
     assert spent <= (MOST_AT_ONCE if is_seen else MOST) * work * WORK_NS
 
 
-# Times the work of the sweeps; 1.2 is asked of time, and here all steps are counted too.
+# Times the work of the sweeps; the goal for time is 1.2, and here all steps are counted too.
 MOST, MOST_AT_ONCE = 1.5, 1.15
 SEEN_AT_ONCE = ("circulant", "short circulant", "torus", "hypercube", "random regular")
 

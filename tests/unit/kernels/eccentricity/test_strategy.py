@@ -22,7 +22,7 @@ KNOWN_PAIRS = {"is_diameter": True, "n_pairs": 3e7, "has_landmarks": True}
 PAIRED = {"is_diameter": True, "has_landmarks": True, "is_paired": True}
 OTHERS = {"is_diameter": False}
 
-# A word for each number of searches, a letter for each number of pending.
+# A word for each number of searches, a letter for each number of pending nodes.
 ON_CORES = [
     (DIAMETER, 10, "ffaaaaaaaa ffaaaaaaaa ffaaaaaaaa ffaassssss ffaassssss"),
     (DIAMETER, 40, "ffaaaaaaaa ffaaaaaaaa ffaaaaaaaa ffaaaaaaaa ffaaaaasss"),

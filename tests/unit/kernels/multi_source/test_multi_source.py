@@ -314,7 +314,7 @@ def test_a_graph_on_the_second_gpu_is_searched_there():
 def test_a_sweep_is_left_for_single_searches_only_where_one_of_them_says_so(
     monkeypatch, family, n_sources, is_swept
 ):
-    """The better way takes a sixth and a tenth of the other one's time, so no clock decides."""
+    """The better method takes a sixth and a tenth of the other's time, so noise does not matter."""
     if family == "path":
         graph = path(60_000)
     else:

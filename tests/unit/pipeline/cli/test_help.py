@@ -1,4 +1,4 @@
-"""The text of every --help, to the byte; ``REWRITE=1 pytest`` of this file writes it anew."""
+"""The text of every --help, to the byte; ``REWRITE=1 pytest`` of this file renews it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What commands say while they work and when they are called wrongly."""
+"""What commands print while they work and when they are called wrongly."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The grid: exactly the requested share of links is cut, any of them alike."""
+"""The grid: exactly the requested share of links is cut, each link equally likely."""
 
 from __future__ import annotations
 

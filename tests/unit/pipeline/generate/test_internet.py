@@ -1,4 +1,4 @@
-"""The synthetic Internet: sizes and ingresses by their law, whole, and alike on all ways."""
+"""The synthetic Internet: sizes and ingresses by their law, complete, equal however made."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AS names: both forms, hostile text, and nothing but FormatError from any bytes."""
+"""AS names: both forms, hostile text, and only FormatError from any bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a batch adds to its report: clocks are believed only so far."""
+"""What a batch adds to its report: clocks are believed only within limits."""
 
 from __future__ import annotations
 

@@ -122,7 +122,7 @@ def test_formats_are_named_by_their_row_and_their_reader_alone():
 
 @pytest.fixture(scope="module")
 def copy(tmp_path_factory) -> Path:
-    """The readers and what they stand on, with the contract between them alone."""
+    """The readers and what they import, with only the contract between them."""
     root = tmp_path_factory.mktemp("readers")
     for part in ("ingest", "model"):
         shutil.copytree(

@@ -28,7 +28,7 @@ TASKS = tuple(dict.fromkeys(metric.task for metric in METRICS.values()))
 
 
 def table_of(columns: list[Column]) -> str:
-    """As docs have it; nodes are called nodes there."""
+    """As in the docs, where nodes are called nodes."""
     lines = ["| column | type | unit | means |", "| --- | --- | --- | --- |"]
     lines += [
         f"| `{c.name}` | {c.dtype.replace('<', ' of ').rstrip('>')} | {c.unit} | {c.means} |"

@@ -1,4 +1,4 @@
-"""The report as files: whole or not at all, strict JSON, nothing of strangers unescaped."""
+"""The report as files: complete or not at all, strict JSON, third-party text escaped."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_every_file_of_the_contract_is_there(tmp_path):
     assert pq.read_table(summary.files["ases"])["n_unreached"].to_pylist() == [0, 1]
     assert summary.n_pages == 2
     assert summary.table == [(10, None, 3, 2, 1, 1.5, 2, 0), (20, None, 3, 1, 1, 1.0, 1, 1)]
-    assert names(tmp_path / "out") == [".lock", "2026-11-21"]  # nothing left beside
+    assert names(tmp_path / "out") == [".lock", "2026-11-21"]  # nothing left next to it
 
 
 def test_tasks_keep_their_columns_and_their_schema_without_any(tmp_path):
@@ -331,5 +331,5 @@ def test_many_hop_counts_are_drawn_as_ranges():
 
 def test_characters_that_no_page_can_show_are_replaced():
     assert printable("a\x00b\x1b\x7f\x9f\udcff\n") == "a\ufffdb\ufffd\ufffd\ufffd\ufffd\ufffd"
-    assert printable("\u202eevil\u2069") == "\ufffdevil\ufffd"  # would turn what follows
+    assert printable("\u202eevil\u2069") == "\ufffdevil\ufffd"  # would reverse what follows
     assert printable("\u00e9\u4e2d\u05d0") == "\u00e9\u4e2d\u05d0"

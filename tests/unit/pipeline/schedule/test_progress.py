@@ -79,7 +79,7 @@ def test_exact_searches_and_parts_are_not_counted_as_tasks_that_were_planned(clo
         clock.now += 1
         run_progress.ended(exact, 0, is_exact=True)
     assert reported[-1].detail == "ecc_AS7, 0 of 2 tasks, 20 exact searches"
-    for _ in range(3):  # one was cut in two for want of memory
+    for _ in range(3):  # one was split for lack of memory
         clock.now += 1
         run_progress.ended(SimpleNamespace(name="widths_AS1"), 3, is_exact=False)
     assert reported[-1].detail == "widths_AS1, 3 of 3 tasks, 20 exact searches"

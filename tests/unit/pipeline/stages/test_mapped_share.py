@@ -1,4 +1,4 @@
-"""What ingest says of addresses without an AS, and that it never writes a snapshot of nothing."""
+"""What ingest reports of addresses without an AS, and that it never writes an empty snapshot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Nothing of anybody is replaced or removed by a report, whatever ``--out`` is given."""
+"""A report never replaces or removes anyone's files, whatever ``--out`` is given."""
 
 from __future__ import annotations
 

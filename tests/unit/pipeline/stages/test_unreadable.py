@@ -1,4 +1,4 @@
-"""What cannot be read in a folder, or by name, is named and set aside; the rest is done."""
+"""Inputs that cannot be read, in a folder or by name, are named and skipped; the rest is done."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ NOBODY = 65534
 
 
 def faults(*inputs: Path, store: Path = Path("/nowhere/store")) -> dict[str, str]:
-    """What find_inputs says of each file: the fault, or nothing where it can be read."""
+    """What find_inputs reports of each file: the fault, or nothing if it can be read."""
     found = find_inputs(inputs, None, store)
     return {f.path.name: "" if f.error is None else f.error.reason for f in found.files}
 

@@ -47,6 +47,6 @@ def some_graphs(n_ases: int = 6, nodes_each: int = 40, seed: int = 1) -> GraphSe
 
 
 def write(store: Path, name: str = "a", graphs: GraphSet | None = None, **more) -> Path:
-    """``write_snapshot`` with little said."""
+    """``write_snapshot`` with defaults for most."""
     said = {"as_names": {}, "inputs": [], "options": {}, "counts": {}, "rejects": []}
     return write_snapshot(store, name, graphs or some_graphs(), **(said | more))

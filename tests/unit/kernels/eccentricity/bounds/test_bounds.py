@@ -112,7 +112,7 @@ def test_exact_for_any_order_of_completion_and_any_failure(graph, question, is_w
 
 
 def restrict(bounds: EccentricityBounds, hops: np.ndarray, slack: int) -> None:
-    """Tell of a component that still has pending nodes which pairs may be far apart."""
+    """Set the pairs that may be far apart, for a component that still has pending nodes."""
     component = int(bounds.component[bounds.pending()[0]])
     own = np.flatnonzero(bounds.component == component)
     first, second = np.meshgrid(own, own)

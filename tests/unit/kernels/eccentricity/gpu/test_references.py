@@ -49,7 +49,7 @@ def hops_of(graph: CSRGraph) -> np.ndarray:
 
 @pytest.fixture
 def chosen(monkeypatch) -> list[int]:
-    """Let them begin at once; numbers of nodes that were found to be in the way."""
+    """Let them begin at once; numbers of blocking nodes that were found."""
     from kernels.eccentricity.gpu import solver as gpu_solver
     from kernels.eccentricity.gpu.references import DeviceReferences
 

@@ -34,7 +34,7 @@ def links(graph: nx.Graph) -> csr_array:
 
 def csr(graph: nx.Graph) -> CSRGraph:
     """Of a graph whose nodes are 0, 1, ..."""
-    if len(graph) == 0:  # which SciPy knows no matrix of
+    if len(graph) == 0:  # of which SciPy has no matrix
         return CSRGraph(np.zeros(1, np.int64), np.empty(0, np.int32))
     adjacency = links(graph)
     adjacency.sort_indices()

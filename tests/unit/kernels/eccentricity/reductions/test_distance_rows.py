@@ -152,7 +152,7 @@ def test_two_searches_are_enough_for_a_path():
 
 
 def test_what_is_left_is_handed_over():
-    graph = ring(4000)  # every node is as good as any other: no bound excludes one
+    graph = ring(4000)  # all nodes are alike: no bound excludes one
     kept = search_keeping(graph)
     assert kept is not None
     assert not kept.is_answered

@@ -1,4 +1,4 @@
-"""Upper bounds by what was not searched, and what is searched because it is in the way."""
+"""Upper bounds from unsearched nodes, and the blocking nodes that are searched."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_searched_nodes_block_no_others():
     own = ReferenceNodes(hops[[2]].astype(np.uint8))
     own.note(np.array([2]))
     nodes = np.array([0, 1, 3, 4], np.int32)
-    np.testing.assert_array_equal(own.close(lower, upper, nodes), upper)  # ends bar the way
+    np.testing.assert_array_equal(own.close(lower, upper, nodes), upper)  # ends block others
     lower, upper = known(hops, [2, 0])
     own.note(np.array([0]))
     # 1 may still have node 4 three hops away; 3 and 4 have nothing farther than what they know.

@@ -141,7 +141,7 @@ def test_larger_graphs_are_as_searches_from_all_nodes(device, seed):
 
 
 def test_small_weights_beside_large_ones_are_rounded_and_differ_by_direction():
-    """The hazard: what such a path measures depends on the end that it is measured from."""
+    """The hazard: the length of such a path depends on the end from which it is measured."""
     graph = weighted(path(41), np.tile([1e8, 1e-8], 20))
     rows = np.array([host(sssp(graph, source).distance) for source in range(41)])
     assert np.any(rows != rows.T)

@@ -1,4 +1,4 @@
-"""A host with little memory left: said with the numbers before anything is allocated."""
+"""A host with little memory left: reported with the numbers before anything is allocated."""
 
 from __future__ import annotations
 

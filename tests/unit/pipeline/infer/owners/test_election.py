@@ -357,7 +357,7 @@ def test_one_address_alone_does_not_join_groups_of_different_ases(tmp_path):
         *(f"{addr} {FAR}" for addr in (ONE, *other)),
     ]
     assert groups_of(tmp_path, *apart)[0] == [[ONE, TWO], other]
-    # A second address that says the same is believed.
+    # Two addresses that show the same are believed.
     again = [*apart, f"{ONE} 20.1.0.126", f"{other[0]} 20.1.0.126"]
     assert groups_of(tmp_path, *again)[0] == [[ONE, TWO, *other]]
 

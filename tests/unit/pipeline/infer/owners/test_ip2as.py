@@ -245,7 +245,7 @@ def test_tables_of_other_tools_are_named_with_the_way_out(tmp_path, text, says):
     assert report.status == "rejected"
     assert says in report.error
     assert report.error.count("CAIDA") == 1
-    if says == "pyasn":  # the way out leads there
+    if says == "pyasn":  # the conversion that is suggested gives this
         path = tmp_path / "0.pfx2as"
         made = report.error.partition("convert it: ")[2].replace("FILE.pfx2as", str(path) + ".new")
         subprocess.run(made.replace("FILE", str(path)), shell=True, check=True)

@@ -50,7 +50,7 @@ def test_special_addresses_are_reported_by_the_range_to_admit(tmp_path):
     assert share.largest[0] == ("10.0.0.0/24", 2)
     assert ("2001:db8::/48", 1) in share.largest
     admitted = {text: share_of(tmp_path, texts, allow=[text]) for text, _ in share.special}
-    for text, n in share.special:  # what is advised does help, all of it
+    for text, n in share.special:  # everything that is advised does help
         assert admitted[text].n_mapped == 1 + n
         assert text not in dict(admitted[text].special)
 

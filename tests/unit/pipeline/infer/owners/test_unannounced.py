@@ -65,7 +65,7 @@ def test_true_aliases_claim_no_ingress_for_a_neighbour(tmp_path):
     lines = [*UNANNOUNCED, "20.6.0.1 20.6.0.5 20.0.5.33 20.0.5.14", "20.0.5.34"]
     joined = (BORDER, "20.0.5.5", "20.0.5.9", "20.0.5.33")
     known = infer(tmp_path, *lines, borders="elected", aliases=alias_sets(joined))
-    assert asn_of(known)["20.0.5.5"] == NO_ASN  # though before and behind it there is AS 1
+    assert asn_of(known)["20.0.5.5"] == NO_ASN  # though AS 1 is before and after it
     assert "20.0.5.5" not in ingresses_of(known)
 
 

@@ -1,4 +1,4 @@
-"""A disk that fills up while scratch files are written: said so, and nothing is kept twice."""
+"""A disk that fills up while scratch files are written: reported, and nothing is kept twice."""
 
 import errno
 import os
@@ -35,7 +35,7 @@ class FullDisk:
 
 
 def columns(n_traces):
-    """So many traces of one hop."""
+    """This many traces of one hop."""
     return (
         np.ones(n_traces, np.uint8),
         np.zeros(n_traces, np.uint8),

@@ -1,4 +1,4 @@
-"""BRITE's header: what it says of how a topology was made, and nothing of strangers."""
+"""BRITE's header: how a topology was made, and nothing from other writers."""
 
 from __future__ import annotations
 

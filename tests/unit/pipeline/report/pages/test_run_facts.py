@@ -1,4 +1,4 @@
-"""What pages call a node, and what they say that it is, for each kind of snapshot."""
+"""What pages call a node, and how they explain it, for each kind of snapshot."""
 
 from __future__ import annotations
 

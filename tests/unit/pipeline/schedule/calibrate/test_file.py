@@ -1,4 +1,4 @@
-"""A calibration is kept and found again; whatever else lies there is ignored, and said."""
+"""A calibration is kept and found again; any other file there is ignored, with a warning."""
 
 import json
 import os

@@ -44,7 +44,7 @@ def test_noise_of_a_tenth_moves_no_estimate_by_more_than_a_quarter(fixed_s, arc_
 )
 def test_no_cost_is_negative_or_zero(arcs, seconds):
     found = fit_line(arcs, seconds)
-    assert (np.array(found) >= (LEAST_S, LEAST_EACH_S)).all()  # else no file of it would be read
+    assert (np.array(found) >= (LEAST_S, LEAST_EACH_S)).all()  # else its file would not be read
     assert np.isfinite(found).all()
 
 

@@ -15,7 +15,7 @@ ON_GPU, ON_CPU = SimpleNamespace(device="gpu"), SimpleNamespace(device="cpu")
 
 @pytest.fixture
 def mixed(monkeypatch):
-    """A has a GPU, B has none; whoever comes is asked, and has not answered yet."""
+    """A has a GPU, B has none; workers that join are asked, and have not answered yet."""
     cluster = Cluster(None, {A: {"gpu": "H"}, B: {"gpu": ""}}, ("cpu", "gpu"), own=False)
     monkeypatch.setattr(cluster, "_meet", lambda strangers: None)
     return cluster
@@ -29,8 +29,8 @@ def mixed(monkeypatch):
         (ON_GPU, [A], None),
         (ON_CPU, [A, C], [A]),  # C joined and has not been probed
         (ON_GPU, [A, C], [A]),
-        (ON_GPU, [B], [A]),  # A went: wait for it, B cannot
-        (ON_CPU, [C], None),  # nobody else is left
+        (ON_GPU, [B], [A]),  # A left: wait for it, since B cannot
+        (ON_CPU, [C], None),  # no other worker is left
     ],
 )
 def test_workers_that_may_run_a_task(mixed, task, there, allowed):

@@ -79,7 +79,7 @@ def test_which_graphs_share_a_task(sizes, options, kinds):
     assert {kind: found.count(kind) for kind in set(found)} == kinds
 
 
-# A search takes a core 1 us per arc, the GPU 1 ms; a sweep 10 us and 2 ms; the way there is free.
+# A search takes a core 1 us per arc, the GPU 1 ms; a sweep 10 us and 2 ms; the transfer is free.
 PLANTED = Costs(
     cpu=Cost(search_s=0, search_arc_s=1e-6, sweep_s=0, sweep_arc_s=10e-6),
     gpu=Cost(search_s=1e-3, search_arc_s=0, sweep_s=2e-3, sweep_arc_s=0),
@@ -107,7 +107,7 @@ DEAR_WAY = replace(PLANTED, transfer_byte_s=50e-3 / 4.2e6)
         # 200 are two sweeps on either device.
         (199, 200, None, PLANTED, "cpu"),
         (201, 200, None, PLANTED, "gpu"),
-        # The way there costs 50 ns per arc: nothing for many searches, a twentieth for one.
+        # The transfer costs 50 ns per arc: negligible for many searches, a twentieth for one.
         (1051, 1, None, DEAR_WAY, "cpu"),
         (1055, 1, None, DEAR_WAY, "gpu"),
         (1005, 100, 1, DEAR_WAY, "gpu"),
@@ -135,7 +135,7 @@ def test_the_requested_device_is_used(device, n_nodes):
         ([(1000, 4000, 8)], 1e-3, {"search": 8}),
         # but not where it costs 5 ms.
         ([(1000, 4000, 8)], 5e-3, {"pack": 1}),
-        # Six ASes of 2 ms make tasks of their own, or travel together.
+        # Six ASes of 2 ms make tasks of their own, or share one.
         ([(50, 200, 20)] * 6, 1e-3, {"pack": 6}),
         ([(50, 200, 20)] * 6, 5e-3, {"shard": 3}),
     ],

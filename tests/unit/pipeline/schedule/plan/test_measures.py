@@ -1,4 +1,4 @@
-"""Which graphs travel together: every AS is answered once, whatever their sizes."""
+"""Which graphs share a task: every AS is answered once, whatever their sizes."""
 
 import numpy as np
 import pytest

@@ -63,7 +63,7 @@ def said(instructions):
 
 
 class Played:
-    """A flight, and what it has said: events are about the present attempt of a task, by name."""
+    """A flight and its instructions so far: events are about a task's present attempt, by name."""
 
     def __init__(self, state=None):
         self.state, self.lines, self.outcomes = state or flight(), [], []

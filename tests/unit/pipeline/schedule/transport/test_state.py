@@ -52,7 +52,7 @@ MATRIX = {
     ("submitted", "out of memory"): ("splitting", "split a 1"),
     ("submitted", "worker lost"): ("waiting", AGAIN),  # nobody else is in quarantine
     ("submitted", "unneeded"): ("withdrawing", "withdraw a 1"),
-    ("submitted", "withdrawn"): ("waiting", AGAIN),  # a worker did not begin it: nobody knows why
+    ("submitted", "withdrawn"): ("waiting", AGAIN),  # a worker did not begin it: unknown why
     ("submitted", "cluster lost"): ("done", LOST),
     ("withdrawing", "finished"): ("done", "yield a 1: found"),
     ("withdrawing", "ready"): ("fetching_once", "fetch a 1"),
@@ -137,14 +137,14 @@ def test_events_for_an_attempt_that_is_over_are_ignored(state, event):
     assert played.state.n_in_flight == 0
 
 
-# How often which failure is borne: tasks, what happens to each attempt, and how it ends.
+# How often each failure is tolerated: tasks, what happens to each attempt, and how it ends.
 TRIES = [
     (["retryable"] * 3, "yield a 3: not now", 2),
     (["retryable"] * 2 + ["finished"], "yield a 3: found", 2),
     (["broken"], "yield a 1: a bug", 0),
     (["worker lost"] * 3, "yield a 3: died", 2),  # the first loss may be another's fault
     (["worker lost"] * 2 + ["finished"], "yield a 3: found", 2),
-    # Whoever fails by itself is no suspect any longer, and losses are no tries.
+    # A task that fails by itself is no longer a suspect, and losses do not count as attempts.
     (["worker lost", "worker lost", "retryable", "worker lost", "finished"], "yield a 5: found", 4),
     (
         ["retryable", "worker lost", "worker lost", "retryable", "retryable"],
@@ -202,7 +202,7 @@ def test_out_of_memory_is_cut_until_it_fits_and_each_failure_is_reported_once():
 
 
 def test_a_poisoned_task_costs_only_itself():
-    """It takes its worker with it, and all that wait there; each is then tried alone."""
+    """Its worker dies, with all tasks that wait there; each is then tried alone."""
     played = Played().submit(*"abcd")
     for task in "abcd":
         played.handle(WorkerLost(played.key(task), "died"))

@@ -1,4 +1,4 @@
-"""A card that somebody else fills: what fits is searched, what does not is cut smaller."""
+"""A GPU that another program fills: tasks that fit are searched, others are split."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def searched(task):
 
 
 def run_smaller(task, tried=0):
-    """As the driver does: cut in two whatever finds no memory."""
+    """As the driver does: halve every task that finds no memory."""
     try:
         return [searched(task)]
     except OutOfMemoryError:
