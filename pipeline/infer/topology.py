@@ -16,10 +16,12 @@ import numpy as np
 from pipeline.errors import UsageError
 from pipeline.infer.destinations import find_passages, find_routers
 from pipeline.infer.ingresses import find_ingresses
-from pipeline.infer.owners.borders import HostsBehind, adopt_unmapped, elect_owners
+from pipeline.infer.owners.aims import Aims, find_aims
+from pipeline.infer.owners.borders import adopt_unmapped, elect_owners
 from pipeline.infer.owners.ip2as import PrefixTable
 from pipeline.infer.owners.mapped import mapped_share, origins
 from pipeline.infer.owners.special import is_special
+from pipeline.infer.owners.surroundings import HostsBehind
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN, number_unannounced
 from pipeline.infer.routers.aliases import AliasTable
 from pipeline.infer.routers.exchange_points import find_exchange_lans
@@ -187,7 +189,8 @@ def infer_topology(
         on_lan = find_exchange_lans(addrs, links, mates, origin, special)
         mates = np.where(on_lan, -1, mates)
         numbered = number_unannounced(addrs, origin, special | on_lan)
-        owner = _elect(spools, links, mates, on_lan, routers, numbered, hosts, counts)
+        aims = find_aims(spools, prefixes, len(addrs))
+        owner = _elect(spools, links, mates, on_lan, routers, numbered, hosts, aims, counts)
         counts["elected_otherwise"] = int(np.count_nonzero(owner != numbered))
         node_asn = _most_common(routers.node_of, owner, n_nodes)
         n_known = int(np.count_nonzero((node_asn != NO_ASN) & (node_asn < FIRST_STAND_IN)))
@@ -256,10 +259,11 @@ def _elect(
     routers: _Routers,
     numbered: np.ndarray,
     hosts: HostsBehind,
+    aims: Aims,
     counts: Counter[str],
 ) -> np.ndarray:
     groups = group_interfaces(spools, links, mates, on_lan, routers.alias, numbered)
-    owner = elect_owners(links, groups, mates, on_lan, numbered, hosts)
+    owner = elect_owners(links, groups, mates, on_lan, numbered, hosts, aims)
     counts["exchange_point_addresses"] = int(np.count_nonzero(on_lan))
     counts["suspect_addresses"] = int(np.count_nonzero(groups.suspect))
     counts["alias_conflicts"] = groups.n_conflicts

@@ -15,6 +15,9 @@ known instead is how a router's links are numbered and who is at their other end
    strong evidence for their AS if no trace passes through the group from router to router, counted
    once for each address by which packets came in. Otherwise the host may be a router of the next
    AS, and stands for a link to that AS, if the group has no other.
+   So is the AS of what traces were aimed at (``aims``): a group is in one of the ASes that its
+   addresses were the last routers to, whether the destination answered or not. Where a single
+   AS is all that traces through a group were aimed at, that settles ties.
 3. Each group starts with the AS that most of its links are numbered from, and then takes,
    group by group until nothing changes, the AS for which its surroundings cost least. A link or
    adjacency to another AS has a cost (most links stay inside), and a link that is numbered from
@@ -40,10 +43,11 @@ known instead is how a router's links are numbered and who is at their other end
 Evidence adds up: what several addresses each show by themselves, they show as one router too.
 
 The ideas are those of MAP-IT [1]_ (evidence from both sides of a link, several rounds) and
-bdrmapIT [2]_ (routers, not addresses, are what an AS owns); AS relationships and destination
-ASes, which bdrmapIT needs, are not used. The costs were chosen on simulated networks
-(``tests/unit/pipeline/infer/simulate.py``) of different sizes and ways of numbering, none of them
-a laboratory that the result is measured on; they can be changed by half without much effect.
+bdrmapIT [2]_ (routers, not addresses, are what an AS owns; destinations speak for the last of
+them); AS relationships, which bdrmapIT needs, are not used. The costs were chosen on simulated
+networks (``tests/unit/pipeline/infer/simulate.py`` and Internet-like ones) of different sizes and
+ways of numbering, none of them a laboratory that the result is measured on; they can be changed
+by half without much effect.
 
 References
 ----------
@@ -54,73 +58,52 @@ References
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numba import njit
 
+from pipeline.infer.owners.aims import Aims
+from pipeline.infer.owners.surroundings import (
+    ADJACENCY,
+    AIMED,
+    AIMED_PERHAPS,
+    HOST,
+    HOST_OR_ROUTER,
+    ONLY,
+    HostsBehind,
+    Surroundings,
+    surround,
+)
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN, name_stand_ins
 from pipeline.infer.routers.point_to_point import Groups
 from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.model.columns.ragged import offsets, row_of_value
+from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.topology import NO_ASN
 
 # Costs, in tenths of a nat where they stand for a probability. The cost of the habit must be one
 # too: if it is higher than the habit is likely, a link numbered the rarer way outvotes the inner
 # links of its router.
-_BETWEEN = 20  # a link between two ASes
-_ADJACENT = 7  # groups of two ASes next to each other, link unknown
-_NUMBERED_ELSE = 20  # a link whose other end is unknown, numbered from another AS
+_BETWEEN = 25  # a link between two ASes
+_ADJACENT = 8  # groups of two ASes next to each other, link unknown
+_NUMBERED_ELSE = 25  # a link whose other end is unknown, numbered from another AS
 _FOREIGN_INSIDE = 50  # a link inside an AS, numbered from another
 _FOREIGN_BETWEEN = 70  # a link between two ASes, numbered from a third
 _HOSTS_ELSE = 45  # hosts of another AS right behind a router that nothing passes through
+_AIMED_ELSE = 40  # its address is the last router to one AS, which traces were aimed at
+_AIMED_ELSE_AGAIN = 15  # the same by another of its addresses
+_AIMED_ELSE_PERHAPS = 20  # the last router to several ASes, or only to what may be routers
+_ONLY_ELSE = 12  # traces through it were all aimed at one AS
 _HABIT = 10  # times -log(share) of a way of numbering
 
 _MAX_SWEEPS = 20  # over all groups; usually 3 to 5 are enough
 _LESSONS = 4  # how often the habit is learned
 _PRIOR = 3.0  # links of each kind taken as seen before the first lesson
 
-_HOST = -2  # in place of the other end: hosts of the AS
-_HOST_OR_ROUTER = -3  # the same, right behind a router that leads on
-_ADJACENCY = -2  # in place of the AS that a link is numbered from
-
-
-@dataclass(frozen=True, eq=False)
-class HostsBehind:
-    """Answering destinations that are not routers, by the router at the TTL before.
-
-    Attributes
-    ----------
-    router : (n_pairs,) int64
-        Interface.
-    asn : (n_pairs,) int64
-        AS of the host by prefix; ``NO_ASN`` where unmapped.
-    """
-
-    router: np.ndarray
-    asn: np.ndarray
-
-
-@dataclass(frozen=True, eq=False)
-class _Surroundings:
-    """Links and adjacencies of each group, both directions, as a CSR over interface ids.
-
-    ``other`` is the group at the other end (-1 unknown, ``_HOST``, ``_HOST_OR_ROUTER``),
-    ``numbered`` the AS row that the link is numbered from (-1 unmapped, ``_ADJACENCY`` not known to
-    be one link). ``leads_on`` (n_interfaces,) bool: groups that traces pass through, from one
-    group to another.
-    """
-
-    ptr: np.ndarray
-    other: np.ndarray
-    numbered: np.ndarray
-    leads_on: np.ndarray
-
 
 @njit(cache=True, nogil=True)
 def _cost(label, start, end, other, numbered, labels, size, n_known, habit, met):
     cost = 0
+    n_aims, n_sure, n_here, last_aim, several = 0, 0, 0, np.int64(-1), False
     met[-1] += 1
     met[label] = met[-1]
     for i in range(end - 1, start - 1, -1):  # entries that stand for a link come last
@@ -128,13 +111,23 @@ def _cost(label, start, end, other, numbered, labels, size, n_known, habit, met)
         far = labels[other[i]] if other[i] >= 0 else -1
         if far >= 0:
             met[far] = met[-1]
-        if other[i] == _HOST:
+        if other[i] == HOST:
             if z != label:
                 cost += _HOSTS_ELSE
-        elif other[i] == _HOST_OR_ROUTER:
+        elif other[i] == HOST_OR_ROUTER:
             if met[z] != met[-1]:
                 met[z] = met[-1]
                 cost += _BETWEEN
+        elif other[i] == AIMED or other[i] == AIMED_PERHAPS:
+            n_aims += 1
+            n_sure += int(other[i] == AIMED)
+            n_here += int(z == label)
+            if last_aim >= 0 and z != last_aim:
+                several = True
+            last_aim = z
+        elif other[i] == ONLY:
+            if z != label:
+                cost += _ONLY_ELSE
         elif far < 0:
             if z >= 0 and z != label:
                 cost += _NUMBERED_ELSE
@@ -151,6 +144,11 @@ def _cost(label, start, end, other, numbered, labels, size, n_known, habit, met)
                 cost += habit[int(size[low] > size[high]), int(z == low)]
         else:
             cost += _FOREIGN_BETWEEN
+    if n_aims and not n_here:
+        if several or not n_sure:
+            cost += _AIMED_ELSE_PERHAPS
+        else:
+            cost += _AIMED_ELSE + (n_sure - 1) * _AIMED_ELSE_AGAIN
     return cost
 
 
@@ -243,58 +241,7 @@ def _ways_of_numbering(ptr, other, numbered, labels, size, n_known, certain):
     return seen
 
 
-def _passed(links: DirectedLinks, group: np.ndarray) -> np.ndarray:
-    """(n,) bool: addresses by which packets came in from one group and went on to another.
-
-    The first answer of a trace is not among them: what is behind the router next to a vantage is
-    the rest of the network, whatever AS the router is in.
-    """
-    apart = group[links.near] != group[links.far]
-    came, went = np.zeros(len(group), bool), np.zeros(len(group), bool)
-    came[links.far[apart & (links.n_router + links.n_bridged > 0)]] = True
-    went[links.near[apart & (links.n_router + links.n_destination > 0)]] = True
-    return came & went
-
-
-def _surroundings(
-    links: DirectedLinks,
-    groups: Groups,
-    mates: np.ndarray,
-    on_lan: np.ndarray,
-    row: np.ndarray,
-    host_router: np.ndarray,
-    host_row: np.ndarray,
-) -> _Surroundings:
-    n = len(row)
-    group = groups.group
-    ids = np.arange(n)
-    near = np.where(groups.near_side >= 0, group[np.maximum(groups.near_side, 0)], -1)
-    # A link implied by both its ends counts once; keep what the larger address says.
-    mate = np.maximum(mates, 0)
-    implied_twice = (mates > ids) & (near == group[mate]) & (near[mate] == group)
-    near = np.where(near == group, -1, near)
-    one, other, numbered = group[~implied_twice], near[~implied_twice], row[~implied_twice]
-    linked = other >= 0
-    pair = (np.minimum(one, other) << 32) | np.maximum(one, other)
-    direct = (links.n_router + links.n_destination > 0) & ~on_lan[links.far]
-    a, b = group[links.near[direct]], group[links.far[direct]]
-    passed = _passed(links, group)
-    leads_on = np.zeros(n, bool)
-    leads_on[group[passed]] = True
-    a, b = np.minimum(a, b)[a != b], np.maximum(a, b)[a != b]
-    a, b = split_key(np.setdiff1d((a << 32) | b, pair[linked]))
-    known = host_row >= 0
-    gate, host = split_key(np.unique((host_router[known] << 32) | host_row[known]))
-    behind = np.where(leads_on[group[gate]], _HOST_OR_ROUTER, _HOST)
-    source = np.concatenate([one, other[linked], a, b, group[gate]])
-    target = np.concatenate([other, one[linked], b, a, behind])
-    kind = np.concatenate([numbered, numbered[linked], np.full(2 * len(a), _ADJACENCY), host])
-    order = np.lexsort((kind, target, source))
-    ptr = offsets(np.bincount(source, minlength=n))
-    return _Surroundings(ptr, target[order], kind[order], leads_on)
-
-
-def _majorities(around: _Surroundings) -> np.ndarray:
+def _majorities(around: Surroundings) -> np.ndarray:
     """(n,) int64: AS row from which most links of each group are numbered, -1 for none."""
     n = len(around.ptr) - 1
     source = row_of_value(around.ptr)
@@ -311,12 +258,12 @@ def _majorities(around: _Surroundings) -> np.ndarray:
 
 
 def _customers(
-    around: _Surroundings, labels: np.ndarray, certain: np.ndarray, at_exchange: np.ndarray
+    around: Surroundings, labels: np.ndarray, certain: np.ndarray, at_exchange: np.ndarray
 ) -> np.ndarray:
     """(n,) bool: groups that are in none of the ASes they are linked to (step 5)."""
     n = len(labels)
     source = row_of_value(around.ptr)
-    is_link = around.numbered != _ADJACENCY
+    is_link = around.numbered != ADJACENCY
     source, other, numbered = source[is_link], around.other[is_link], around.numbered[is_link]
     end = np.maximum(other, 0)
     beyond = np.where(other >= 0, labels[end], -1)
@@ -328,7 +275,7 @@ def _customers(
     between = linked & certain[source] & certain[end] & (labels[source] != beyond)
     between &= (numbered == beyond) | (numbered == labels[source])
     excluded = np.zeros(n, bool)
-    excluded[source[own_numbers | (other <= _HOST)]] = True
+    excluded[source[own_numbers | (other <= HOST)]] = True
     excluded[source[linked & ~np.isin(beyond, numbered[between])]] = True
     of_several = (most > least) | (at_exchange & (most >= 0))
     return of_several & ~around.leads_on & ~excluded
@@ -341,6 +288,7 @@ def elect_owners(
     on_lan: np.ndarray,
     origin: np.ndarray,
     hosts: HostsBehind,
+    aims: Aims,
 ) -> np.ndarray:
     """Elect the AS of each address that is numbered from one or on the LAN of an exchange point.
 
@@ -354,24 +302,21 @@ def elect_owners(
     origin : (n_interfaces,) int64
         AS that each address is numbered from, as from ``number_unannounced``.
     hosts : HostsBehind
+    aims : Aims
 
     Returns
     -------
     (n_interfaces,) int64
-        A stand-in on routers of one that hosts do not name. ``NO_ASN`` where ``origin`` is (LANs
+        A stand-in on routers of one that no destination names. ``NO_ASN`` where ``origin`` is (LANs
         aside), and on routers that are in none of the ASes around them.
     """
-    ases = np.union1d(origin, hosts.asn)
-    ases = ases[ases != NO_ASN]
+    ases = np.unique(np.concatenate([origin, hosts.asn, aims.asn, aims.only]))
+    ases = ases[ases >= 0]
     n_known = int(np.searchsorted(ases, FIRST_STAND_IN))
     if len(ases) < 2:
         return origin.copy()
-    row, host_row = (
-        np.where(asn == NO_ASN, -1, np.searchsorted(ases, asn)).astype(np.int64)
-        for asn in (origin, hosts.asn)
-    )
-    row[on_lan] = -1
-    around = _surroundings(links, groups, mates, on_lan, row, hosts.router, host_row)
+    row = np.where((origin == NO_ASN) | on_lan, -1, np.searchsorted(ases, origin))
+    around = surround(links, groups, mates, on_lan, row, hosts, aims, ases)
     graph = (around.ptr, around.other, around.numbered)
     labels = _majorities(around)
     size = np.bincount(row[row >= 0], minlength=len(ases))
@@ -379,8 +324,10 @@ def elect_owners(
     tried = np.empty(len(ases), np.int64)
     met = np.zeros(len(ases) + 1, np.int64)
     if n_known < len(ases):
-        _settle(*graph, labels, size, n_known, habit, tried, met)
-        is_host = around.other <= _HOST
+        # Destinations name whose a stand-in is; they must not give its routers to that AS before.
+        quiet = np.where(around.other <= AIMED, -1, around.numbered)
+        _settle(around.ptr, around.other, quiet, labels, size, n_known, habit, tried, met)
+        is_host = (around.other <= HOST) & (around.other != ONLY)  # or a destination beyond
         router, host = row_of_value(around.ptr)[is_host], around.numbered[is_host]
         stands_for = name_stand_ins(router, labels[router], host, n_known, len(ases))
         for rows in (row, labels, around.numbered):

@@ -104,6 +104,7 @@ class Observer:
         hop_id = np.empty(n_replies, np.int32)
         hop_ttl = np.empty(n_replies, np.uint8)
         hop_rtt = np.empty(n_replies, np.float32)
+        dst_addr = np.ascontiguousarray(batch.dst_addr[start:end], np.uint64)
         n_hops, counts = clean_traces(
             np.ascontiguousarray(batch.reply_ptr[start : end + 1], np.int64) - rows.start,
             np.ascontiguousarray(batch.ttl[rows], np.uint8),
@@ -111,7 +112,7 @@ class Observer:
             addr,
             np.ascontiguousarray(batch.rtt_ms[rows], np.float32),
             np.ascontiguousarray(batch.kind[rows], np.uint8),
-            np.ascontiguousarray(batch.dst_addr[start:end], np.uint64),
+            dst_addr,
             hop_count,
             flags,
             hop_id,
@@ -119,7 +120,9 @@ class Observer:
             hop_rtt,
             self._role,
         )
-        self._writer.add(hop_count, flags, hop_ttl[:n_hops], hop_id[:n_hops], hop_rtt[:n_hops])
+        self._writer.add(
+            hop_count, flags, hop_ttl[:n_hops], hop_id[:n_hops], hop_rtt[:n_hops], dst_addr
+        )
         self._counts.update(counts._asdict())
         self._n_traces += end - start
         self._n_hops += n_hops

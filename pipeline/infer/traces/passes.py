@@ -16,7 +16,14 @@ import numpy as np
 
 from pipeline.infer.traces.merge import find_addrs
 from pipeline.infer.traces.observer import Observation
-from pipeline.infer.traces.spool import Traces, read_block, save_array, scratch_faults
+from pipeline.infer.traces.spool import (
+    Block,
+    Traces,
+    read_block,
+    read_destinations,
+    save_array,
+    scratch_faults,
+)
 
 State = TypeVar("State")
 
@@ -57,7 +64,7 @@ class Spools:
                 save_array(file, find_addrs(addrs, np.load(observation.addrs)))
             self._numberings.append(Path(file.name))
 
-    def _blocks(self, worker: int) -> Iterator[Traces]:
+    def _blocks(self, worker: int) -> Iterator[tuple[Path, Block, Traces]]:
         """Every ``workers``-th block, so that one large spool is shared too."""
         at = 0
         for observation, path in zip(self._observations, self._numberings, strict=True):
@@ -69,7 +76,11 @@ class Spools:
                             numbering = np.load(path)
                         traces = read_block(observation.spool, block)
                     ids = numbering[traces.ids] if block.n_hops else traces.ids
-                    yield Traces(traces.hop_ptr, traces.flags, traces.ttl, ids, traces.rtt_ms)
+                    yield (
+                        observation.spool,
+                        block,
+                        Traces(traces.hop_ptr, traces.flags, traces.ttl, ids, traces.rtt_ms),
+                    )
                 at += 1
 
     def run(self, start: Callable[[], State], step: Callable[[State, Traces], None]) -> list[State]:
@@ -84,10 +95,27 @@ class Spools:
             destination that is not a router: always the last hop of its trace.
         """
 
+        return self._run(start, lambda state, _path, _block, traces: step(state, traces))
+
+    def run_with_destinations(
+        self, start: Callable[[], State], step: Callable[[State, Traces, np.ndarray], None]
+    ) -> list[State]:
+        """The same, with the (n_traces, 2) uint64 addresses that the traces were aimed at."""
+
+        def read_and_step(state: State, path: Path, block: Block, traces: Traces) -> None:
+            with scratch_faults(path.parent):
+                destinations = read_destinations(path, block)
+            step(state, traces, destinations)
+
+        return self._run(start, read_and_step)
+
+    def _run(
+        self, start: Callable[[], State], step: Callable[[State, Path, Block, Traces], None]
+    ) -> list[State]:
         def work(worker: int) -> State:
             state = start()
-            for traces in self._blocks(worker):
-                step(state, traces)
+            for path, block, traces in self._blocks(worker):
+                step(state, path, block, traces)
             return state
 
         if self.workers == 1:

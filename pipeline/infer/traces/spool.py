@@ -1,8 +1,9 @@
-"""Cleaned traces on disk, 9 bytes per hop, so that memory never grows with traces.
+"""Cleaned traces on disk, 9 bytes per hop and 18 per trace, so that memory never grows with traces.
 
-A spool is a run of blocks; a block holds some traces as five flat columns, one after another:
+A spool is a run of blocks; a block holds some traces as six flat columns, one after another:
 hops of each trace (uint8), flags of each trace (uint8), TTL of each hop (uint8), address number
-(int32), RTT in ms (float32). It is scratch: written and read by the same run, never kept.
+(int32), RTT in ms (float32), destination of each trace (2 uint64). It is scratch: written and
+read by the same run, never kept.
 
 A fault of the scratch disk is a ``StoreError``, never an ``OSError``: it must not be taken for a
 fault of the input. A writer that has failed refuses everything, since its content is unknown.
@@ -114,10 +115,11 @@ class SpoolWriter:
         ttl: np.ndarray,
         ids: np.ndarray,
         rtt_ms: np.ndarray,
+        dst_addr: np.ndarray,
     ) -> None:
         """Append traces; arrays are kept until their block is written, and must not change."""
         self._refuse_after_a_fault()
-        self._pending.append((hop_count, flags, ttl, ids, rtt_ms))
+        self._pending.append((hop_count, flags, ttl, ids, rtt_ms, dst_addr))
         self._n_hops += len(ttl)
         if self._n_hops >= BLOCK_HOPS:
             self._flush()
@@ -172,3 +174,11 @@ def read_block(path: Path, block: Block) -> Traces:
         np.frombuffer(data, np.int32, hops, at + hops),
         np.frombuffer(data, np.float32, hops, at + 5 * hops),
     )
+
+
+def read_destinations(path: Path, block: Block) -> np.ndarray:
+    """(n_traces, 2) uint64: what each trace of a block was aimed at."""
+    with path.open("rb") as file:
+        file.seek(block.offset + 2 * block.n_traces + 9 * block.n_hops)
+        data = file.read(16 * block.n_traces)
+    return np.frombuffer(data, np.uint64).reshape(block.n_traces, 2)

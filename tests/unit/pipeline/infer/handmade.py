@@ -55,7 +55,7 @@ def traces(*lines: str, source: str = VANTAGE) -> TraceBatch:
                 addr.append(parse_addr(name))
                 rtt.append(float(rtt_ms) if rtt_ms else 10.0 * at)
         ptr.append(len(ttl))
-        dst.append(target.strip() or "20.8.8.8")
+        dst.append(target.strip() or "20.0.8.8")
     return TraceBatch(
         parse_addrs([source] * len(lines)),
         parse_addrs(dst),

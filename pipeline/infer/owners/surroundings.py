@@ -1,0 +1,157 @@
+"""What is around each group of addresses: the evidence that the election weighs (``borders``).
+
+One row for each link or adjacency of a group, for each kind of hosts right behind it and for each
+AS that traces past it were aimed at.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.infer.owners.aims import Aims
+from pipeline.infer.routers.point_to_point import Groups
+from pipeline.infer.traces.counting import split_key
+from pipeline.infer.traces.links import DirectedLinks
+from pipeline.model.columns.ragged import offsets
+from pipeline.model.topology import NO_ASN
+
+# In place of the other end:
+HOST = -2  # hosts of the AS
+HOST_OR_ROUTER = -3  # the same, right behind a router that leads on
+AIMED = -4  # an AS that an address of the group was the last router to
+AIMED_PERHAPS = -5  # the same, but its destinations answered and may be routers
+ONLY = -6  # the only AS that traces through the group were aimed at
+
+ADJACENCY = -2  # in place of the AS that a link is numbered from
+
+# An address that is the last router to more ASes says nothing: traces break off there.
+_MOST_AIMS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class HostsBehind:
+    """Answering destinations that are not routers, by the router at the TTL before.
+
+    Attributes
+    ----------
+    router : (n_pairs,) int64
+        Interface.
+    asn : (n_pairs,) int64
+        AS of the host by prefix; ``NO_ASN`` where unmapped.
+    """
+
+    router: np.ndarray
+    asn: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Surroundings:
+    """Evidence of each group as a CSR over interface ids; links stand at both ends.
+
+    Attributes
+    ----------
+    ptr : (n_interfaces + 1,) int64
+    other : (n_rows,) int64
+        Group at the other end, -1 for unknown; ``HOST``, ``HOST_OR_ROUTER``, ``AIMED``,
+        ``AIMED_PERHAPS``, ``ONLY``.
+    numbered : (n_rows,) int64
+        AS row that the link is numbered from, -1 for unmapped; ``ADJACENCY`` where it is not known
+        to be one link. The AS row of hosts or destinations.
+    leads_on : (n_interfaces,) bool
+        Groups that traces pass through, from one group to another.
+    """
+
+    ptr: np.ndarray
+    other: np.ndarray
+    numbered: np.ndarray
+    leads_on: np.ndarray
+
+
+def _passed(links: DirectedLinks, group: np.ndarray) -> np.ndarray:
+    """(n,) bool: addresses by which packets came in from one group and went on to another.
+
+    The first answer of a trace is not among them: what is behind the router next to a vantage is
+    the rest of the network, whatever AS the router is in.
+    """
+    apart = group[links.near] != group[links.far]
+    came, went = np.zeros(len(group), bool), np.zeros(len(group), bool)
+    came[links.far[apart & (links.n_router + links.n_bridged > 0)]] = True
+    went[links.near[apart & (links.n_router + links.n_destination > 0)]] = True
+    return came & went
+
+
+def surround(
+    links: DirectedLinks,
+    groups: Groups,
+    mates: np.ndarray,
+    on_lan: np.ndarray,
+    row: np.ndarray,
+    hosts: HostsBehind,
+    aims: Aims,
+    ases: np.ndarray,
+) -> Surroundings:
+    """Gather the evidence of each group.
+
+    Parameters
+    ----------
+    links, groups, mates, on_lan, hosts, aims
+        As for ``elect_owners``.
+    row : (n_interfaces,) int64
+        AS row that each address is numbered from; -1 for none, and on LANs.
+    ases : (n_ases,) int64
+        AS of each row, ascending; holds those of ``hosts`` and ``aims`` too.
+    """
+    n = len(row)
+    group = groups.group
+    ids = np.arange(n)
+    near = np.where(groups.near_side >= 0, group[np.maximum(groups.near_side, 0)], -1)
+    # A link implied by both its ends counts once; keep what the larger address says.
+    mate = np.maximum(mates, 0)
+    implied_twice = (mates > ids) & (near == group[mate]) & (near[mate] == group)
+    near = np.where(near == group, -1, near)
+    one, other, numbered = group[~implied_twice], near[~implied_twice], row[~implied_twice]
+    linked = other >= 0
+    pair = (np.minimum(one, other) << 32) | np.maximum(one, other)
+    direct = (links.n_router + links.n_destination > 0) & ~on_lan[links.far]
+    a, b = group[links.near[direct]], group[links.far[direct]]
+    passed = _passed(links, group)
+    leads_on = np.zeros(n, bool)
+    leads_on[group[passed]] = True
+    a, b = np.minimum(a, b)[a != b], np.maximum(a, b)[a != b]
+    a, b = split_key(np.setdiff1d((a << 32) | b, pair[linked]))
+    known = hosts.asn != NO_ASN
+    host_row = np.searchsorted(ases, hosts.asn[known])
+    gate, host = split_key(np.unique((hosts.router[known] << 32) | host_row))
+    behind = np.where(leads_on[group[gate]], HOST_OR_ROUTER, HOST)
+    past, aimed, aimed_at = _aims_of_groups(aims, group, leads_on, ases)
+    source = np.concatenate([one, other[linked], a, b, group[gate], past])
+    target = np.concatenate([other, one[linked], b, a, behind, aimed])
+    unknown = np.full(2 * len(a), ADJACENCY)
+    kind = np.concatenate([numbered, numbered[linked], unknown, host, aimed_at])
+    order = np.lexsort((kind, target, source))
+    ptr = offsets(np.bincount(source, minlength=n))
+    return Surroundings(ptr, target[order], kind[order], leads_on)
+
+
+def _aims_of_groups(
+    aims: Aims, group: np.ndarray, leads_on: np.ndarray, ases: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Group, kind and AS row of what traces past each group were aimed at."""
+    n = len(group)
+    last, row = group[aims.router], np.searchsorted(ases, aims.asn)
+    n_aims = np.bincount(last, minlength=n)
+    few = np.bincount(aims.router, minlength=n)[aims.router] <= _MOST_AIMS
+    unsure = ~aims.silent & leads_on[last]  # what answers may be a router of the next AS
+    kind = np.where(unsure, AIMED_PERHAPS, AIMED)
+    least, most = np.full(n, np.iinfo(np.int64).max), np.full(n, NO_ASN)
+    some = aims.only != NO_ASN
+    np.minimum.at(least, group[some], aims.only[some])
+    np.maximum.at(most, group[some], aims.only[some])
+    through = np.flatnonzero((n_aims == 0) & (least == most) & (least >= 0))
+    return (
+        np.concatenate([last[few], through]),
+        np.concatenate([kind[few], np.full(len(through), ONLY)]),
+        np.concatenate([row[few], np.searchsorted(ases, most[through])]),
+    )

@@ -1,0 +1,120 @@
+"""What destinations say of the routers before them."""
+
+import numpy as np
+import pytest
+
+from pipeline.infer.owners.aims import MANY, find_aims
+from pipeline.infer.traces.merge import find_addrs, merge_addresses
+from pipeline.infer.traces.passes import Spools
+from pipeline.model.topology import NO_ASN
+from tests.addresses import format_addrs, parse_addrs
+from tests.unit.pipeline.infer.handmade import (
+    alias_sets,
+    asn_of,
+    infer,
+    ingresses_of,
+    observe,
+    prefix_table,
+    traces,
+)
+
+A, B, C = "20.1.0.1", "20.1.0.5", "20.1.9.2"
+
+
+def aims_of(tmp_path, *batches, workers=1):
+    """(router, AS) pairs, and the only AS of each address, by text."""
+    seen = [observe(tmp_path, traces(*lines)) for lines in batches]
+    observed = merge_addresses(seen)
+    addrs = observed.addrs[observed.is_router]
+    found = find_aims(Spools(seen, addrs, workers), prefix_table(tmp_path), len(addrs))
+    names = format_addrs(addrs)
+    pairs = {(names[r], a) for r, a in zip(found.router.tolist(), found.asn.tolist(), strict=True)}
+    return pairs, dict(zip(names, found.only.tolist(), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("line", "pairs"),
+    [
+        (f"{A} {B} {C} > 20.3.0.9", {(C, 3)}),  # nothing answered after the last router
+        (f"{A} {B} {C} * * > 20.3.0.9", {(C, 3)}),
+        (f"{A} {B} {C} 20.3.0.9! > 20.3.0.9", {(C, 3)}),  # but the destination
+        (f"{A} {B} {C} * 20.3.0.9! > 20.3.0.9", set()),  # a router between did not answer
+        (f"{A} {B} {C} > 20.0.0.9", set()),  # a destination in no AS
+        ("20.3.0.9! > 20.3.0.9", set()),
+    ],
+)
+def test_the_last_router_is_paired_with_the_as_that_its_trace_was_aimed_at(tmp_path, line, pairs):
+    assert aims_of(tmp_path, [line])[0] == pairs
+
+
+def test_a_router_that_was_traced_to_says_whose_the_link_is_and_so_nothing(tmp_path):
+    # 20.3.0.9 is a router: it is on the way to AS 4.
+    lines = [f"{A} {B} 20.3.0.9! > 20.3.0.9", f"{A} 20.3.0.9 > 20.4.0.1"]
+    pairs, only = aims_of(tmp_path, lines)
+    assert pairs == {("20.3.0.9", 4)}
+    assert only == {A: 4, B: NO_ASN, "20.3.0.9": 4}
+
+
+def test_an_address_knows_the_only_as_that_traces_through_it_were_aimed_at(tmp_path):
+    lines = [f"{A} {B} {C} > 20.3.0.9", f"{A} {B} {C} > 20.3.1.9", f"{A} {B} > 20.4.0.9"]
+    assert aims_of(tmp_path, lines)[1] == {A: MANY, B: MANY, C: 3}
+
+
+def test_neither_order_nor_threads_change_what_was_aimed_at(tmp_path):
+    lines = [f"{A} {B} {C} > 20.{asn}.0.9" for asn in (3, 4)] + [f"{B} {C} > 20.0.0.1", f"{C} {B}"]
+    one = aims_of(tmp_path, lines)
+    assert aims_of(tmp_path, *([line] for line in reversed(lines)), workers=3) == one
+
+
+# A router of AS 3, a customer of AS 1 and AS 2, which number the links to it; nothing answers
+# behind it.
+UPLINKS = ("20.1.3.2", "20.2.3.2")
+STUB = [
+    f"20.1.0.1 20.1.0.5 20.1.0.9 {UPLINKS[0]} * * > 20.3.0.77",
+    f"20.2.0.1 20.2.0.5 20.2.0.9 {UPLINKS[1]} * * > 20.3.0.78",
+    "20.1.0.1 20.1.0.5 20.1.0.9 20.1.0.13 > 20.1.0.99",
+    "20.2.0.1 20.2.0.5 20.2.0.9 20.2.0.13 > 20.2.0.99",
+]
+
+
+@pytest.mark.parametrize("known", [False, True], ids=["interfaces", "routers"])
+def test_the_last_router_before_a_silent_destination_is_in_its_as(tmp_path, known):
+    aliases = alias_sets(UPLINKS) if known else None
+    topology = infer(tmp_path, *STUB, borders="elected", aliases=aliases)
+    ingresses = ingresses_of(topology)
+    for addr, provider in zip(UPLINKS[: 1 if known else 2], (1, 2), strict=False):
+        assert asn_of(topology)[addr] == 3
+        assert ingresses[addr][0] == ([1, 2] if known else [provider])
+
+
+def test_two_links_to_one_provider_do_not_outvote_what_was_aimed_at(tmp_path):
+    # Merged, the router has two links that AS 1 numbers, to two routers of AS 1.
+    uplinks = ("20.1.3.2", "20.1.3.6")
+    lines = [
+        f"20.1.0.1 20.1.0.5 20.1.0.9 {uplinks[0]} * * > 20.3.0.77",
+        f"20.1.0.1 20.1.0.6 20.1.0.14 {uplinks[1]} * * > 20.3.0.78",
+        "20.1.0.1 20.1.0.5 20.1.0.9 20.1.0.18 20.1.0.22 > 20.4.0.99",
+        "20.1.0.1 20.1.0.6 20.1.0.14 20.1.0.26 20.1.0.30 > 20.5.0.99",
+    ]
+    alone = infer(tmp_path, *lines, borders="elected")
+    assert [asn_of(alone)[addr] for addr in uplinks] == [3, 3]
+    joined = infer(tmp_path, *lines, borders="elected", aliases=alias_sets(uplinks))
+    assert asn_of(joined)[uplinks[0]] == 3
+    assert ingresses_of(joined)[uplinks[0]][0] == [1]
+
+
+def test_a_router_at_which_traces_to_many_ases_break_off_is_in_none_of_them_by_that(tmp_path):
+    lines = [f"20.1.0.1 20.1.0.5 20.1.0.9 * * > 20.{asn}.0.9" for asn in range(2, 9)]
+    lines += [f"20.1.0.1 20.1.0.5 20.1.0.9 * * > 20.{asn}.0.9" for asn in (30, 31, 32)]
+    prefixes = prefix_table(tmp_path, "".join(f"20.{asn}.0.0\t16\t{asn}\n" for asn in range(1, 40)))
+    topology = infer(tmp_path, *lines, borders="elected", prefixes=prefixes)
+    assert asn_of(topology)["20.1.0.9"] == 1
+
+
+def test_without_a_prefix_table_nothing_is_known_of_destinations(tmp_path):
+    seen = [observe(tmp_path, traces(f"{A} {B}"))]
+    addrs = parse_addrs([A, B])
+    assert find_addrs(addrs, addrs).tolist() == [0, 1]
+    found = find_aims(Spools(seen, addrs, 1), None, 2)
+    assert (found.router.tolist(), found.only.tolist()) == ([], [NO_ASN, NO_ASN])
+    assert found.only.dtype == np.int64
