@@ -117,7 +117,7 @@ def _workers(help: str, **other: Any) -> Any:
 
 
 def _asn(
-    help: str = "AS for inputs that name none (to choose ASes to measure, see analyze --asn).",
+    help: str = "AS number for inputs without one (to choose ASes to measure, see analyze --asn).",
     parser: Callable[[Any], int] = asn_of_inputs,
 ) -> Any:
     return option(
