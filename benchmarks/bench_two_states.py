@@ -58,7 +58,7 @@ def measured(state: Path, figure: str, inputs: Path, device: str) -> float:
 
 
 def commit_of(state: Path) -> str:
-    """The commit of a checkout, or of what is written beside it where there is no git."""
+    """The commit of a checkout, or the one noted next to it if there is no git."""
     written = state / "COMMIT"
     if written.exists():
         return written.read_text().strip()

@@ -130,7 +130,7 @@ def _night(ingest_config: IngestConfig, analyze_config: AnalyzeConfig) -> State:
     ingested, failure = result_or_failure(ingest_stage(ingest_config, return_state=True))
     if failure is not None:
         return failure
-    # From here on this one version, and nobody removes it before the report is written.
+    # From here on this one version, which is not removed before the report is written.
     analyze_config = dataclasses.replace(
         analyze_config, snapshot=ingested.snapshot, version=ingested.version
     )

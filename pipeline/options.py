@@ -49,7 +49,7 @@ class Option:
     shared_help : str
         The same for a command of several stages (``merged``); empty: as ``help``.
     variable : str or None
-        Of the environment; None: none.
+        Variable of the environment; None: none.
     metavar : str or None
         Stands for the value in help; None: the field's choices, else the command line's own.
     unit : str
@@ -63,9 +63,9 @@ class Option:
         Value as given (text, or JSON) -> value of the field, in place of what the type says;
         raises ValueError with what it takes.
     minimum, maximum : number or None
-        Of a number, both included.
+        Bounds of a number, both included.
     pattern : str
-        That a text matches, for forms.
+        Pattern that a text must match, for forms.
     commas : bool
         A list in one text, ``a,b``.
     unset : str
@@ -77,9 +77,9 @@ class Option:
     show_variable, show_default : bool
         In help.
     name : str
-        Of the field.
+        Name of the field.
     kind : type
-        Of the value, or of one of a list: Path, str, int, float or bool.
+        Type of the value, or of one in a list: Path, str, int, float or bool.
     is_list : bool
     default : object
         ``REQUIRED`` where it must be given.

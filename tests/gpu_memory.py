@@ -34,7 +34,7 @@ class Counting:
 
 
 class LittleMemory:
-    """CuPy's pool gives only so much more than is in use now.
+    """CuPy's pool gives only a given amount more than is in use now.
 
     The pool's limit applies to memory that it takes from the driver. Memory that it holds already
     it gives without a limit: blocks that were cut in two when an array took a part of them, and

@@ -20,7 +20,7 @@ def circulant(n: int, jumps: list[int]) -> CSRGraph:
 
 
 def torus(width: int, length: int) -> CSRGraph:
-    """``length`` rings of ``width`` nodes, the last beside the first."""
+    """``length`` rings of ``width`` nodes, the last linked to the first."""
     node = np.arange(width * length)
     ring, place = node // width, node % width
     beside, below = ring * width + (place + 1) % width, (ring + 1) % length * width + place

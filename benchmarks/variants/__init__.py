@@ -1,4 +1,4 @@
-"""Searches as papers compare them, beside the fast path and apart from it: benchmarks only.
+"""Searches as papers compare them, separate from the fast path: benchmarks only.
 
 ``choices`` names them and needs no GPU; ``gpu`` places the lists and searches.
 """

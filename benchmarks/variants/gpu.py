@@ -60,7 +60,7 @@ def place(graph: CSRGraph, lists: Lists, seed: int = 1) -> Placed:
         ``offsets``: as they are. ``padded``: each begins at a multiple of 32 places. ``pointers``:
         in random order, as memory allocated list by list is after a while, aligned to 16 bytes.
     seed : int
-        Of that order.
+        Seed of that order.
 
     Raises
     ------

@@ -44,7 +44,7 @@ def progress_artifact(key: str, title: str) -> Iterator[ProgressCallback]:
     Parameters
     ----------
     key : str
-        Of the artifact; lower case letters, digits and dashes.
+        Key of the artifact; lower case letters, digits and dashes.
     title : str
         Its description until there is progress.
     """

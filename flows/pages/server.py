@@ -73,7 +73,7 @@ def start_page(out: Path, ui_url: str, runs: list[Run] | str, run_now: str) -> s
     out : Path
         Folder of reports.
     ui_url : str
-        Of Prefect's pages.
+        Address of Prefect's pages.
     runs : list of Run or str
         Runs in progress; or why they are not known.
     run_now : str

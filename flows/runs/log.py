@@ -22,7 +22,7 @@ class _ToRun(logging.Handler):
 
 @contextlib.contextmanager
 def warnings_in_run_log() -> Iterator[None]:
-    """Within a task run: warnings of a stage, in whichever thread, go to the run's log."""
+    """Within a task run: warnings of a stage, from any thread, go to the run's log."""
     handler = _ToRun(get_run_logger())
     logger = logging.getLogger(LOGGER)
     logger.addHandler(handler)

@@ -32,7 +32,7 @@ OPTIONS = ("-std=c++17", *defined_by(constants))
 def source_of(cu_file: Path) -> str:
     """Text handed to the compiler: the shared header, then the file, each under its own name.
 
-    ``#include "NAME.cuh"`` of a file beside it is replaced by that file's text.
+    ``#include "NAME.cuh"`` of a file in its folder is replaced by that file's text.
     """
     return f'#line 1 "{_COMMON.name}"\n{_COMMON.read_text()}\n{_with_includes(cu_file)}'
 
@@ -50,7 +50,7 @@ def _with_includes(file: Path) -> str:
 
 
 def load_kernel(launcher_file: str, name: str, cooperative: bool = False) -> Any:
-    """Kernel ``name`` of the .cu file beside ``launcher_file``, for the current GPU.
+    """Kernel ``name`` of the .cu file next to ``launcher_file``, for the current GPU.
 
     ``breadth_first/gpu.py`` gets ``breadth_first/breadth_first.cu``, any launcher in
     ``multi_source/gpu/`` gets ``multi_source/gpu/multi_source.cu``. CuPy keeps the binary on
@@ -86,8 +86,8 @@ def _kernel(launcher_file: str, name: str, device_id: int, cooperative: bool) ->
 def options_for(cu_file: Path, name: str | None = None) -> tuple[str, ...]:
     """Options with which a file has kernel ``name``, and no other of the expensive ones.
 
-    They define what Python and device code both know: what is in ``constants.py`` here and, where
-    there is one, beside the file. Without a name a file has all its kernels.
+    They define what Python and device code both know: what is in ``constants.py`` here and, if
+    there is one, next to the file. Without a name a file has all its kernels.
     """
     options = OPTIONS
     if cu_file.with_name("constants.py").exists():

@@ -79,8 +79,8 @@ def effective_diameters(
     percentile : float
         Share of the pairs, above 0 and at most 1. With 1 it is the diameter, of all components.
     seed : int
-        Of the sources of estimates. The same for each graph, so that a result does not depend on
-        the other graphs.
+        Seed of the sources of estimates. The same for each graph, so that a result does not depend
+        on the other graphs.
     max_exact : int
         Largest graph, in nodes, of which all pairs are counted.
     n_sources : int

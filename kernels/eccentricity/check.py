@@ -30,7 +30,7 @@ def check_path(graph: CSRGraph, path: np.ndarray) -> None:
 
 
 def check_diameter(graph: CSRGraph, found: Diameter) -> None:
-    """Raise CheckError unless ``found`` is exact and its path as long as it says.
+    """Raise CheckError unless ``found`` is exact and its path as long as the diameter.
 
     Parameters
     ----------

@@ -40,11 +40,11 @@ class EccentricitySolver:
     Parameters
     ----------
     max_searches : int or None
-        Of all components together.
+        Limit for all components together.
     max_each : int or None
         Of each component.
     known : (EccentricityBounds, (n_components,) int32) or None
-        Bounds to go on from, which know the question, and the names of their components.
+        Bounds to continue from, which know the question, and the names of their components.
     thresholds : Thresholds or None
         Those of cores, None, or others.
 

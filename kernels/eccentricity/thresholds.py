@@ -12,7 +12,7 @@ class Thresholds:
     Attributes
     ----------
     few : int
-        Pending nodes that are searched one by one at once.
+        Up to this many pending nodes are searched one by one.
     few_are_ends : bool
         Whether likely ends of longest paths are searched first for every question; otherwise only
         for diameters, alternating with central nodes for the rest.
@@ -21,7 +21,7 @@ class Thresholds:
     hops_each : int
         On long graphs one search per this many hops: a sweep costs more the longer they are.
     few_lanes, many_lanes : int
-        Pending nodes of one component that a sweep carries, where there are few and at most.
+        Pending nodes of one component that a small sweep and the largest sweep carry.
     few_lanes_searches, many_lanes_searches : int
         Searches on one core that a sweep of this size costs, on graphs of up to sweep_hops;
         on longer ones that times (hops / sweep_hops) ** sweep_growth: measured at 10, 32 and 92

@@ -34,7 +34,7 @@ class Metric:
     name : str
         As users name it.
     question : str
-        That it answers.
+        The question that it answers.
     task : str
         Kind of the tasks that answer it: ``search`` (from every ingress), ``widths`` and
         ``weighted`` (several metrics in one task), or, with a kernel, one of its own.
@@ -58,7 +58,7 @@ class Metric:
     in_all : bool
         Whether ``all`` includes it.
     implies : tuple of str
-        Of WIDTH_METRICS: what else its answer gives, in the same unit.
+        Further WIDTH_METRICS that its answer gives, in the same unit.
     """
 
     name: str

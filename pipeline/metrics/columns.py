@@ -21,7 +21,7 @@ class Column:
     dtype : str
         As Arrow names it: int32, int64, float64, bool, string; ``list<...>`` of these.
     unit : str
-        Of its values; empty where they are names, flags or shares.
+        Unit of its values; empty if they are names, flags or shares.
     means : str
         Text for readers; {noun} and {nouns} stand for what a node is called.
     table : str
@@ -31,7 +31,7 @@ class Column:
     label, title : str
         Head of the column in the list of ASes, and what it says of itself there; none without.
     decimals : int or None
-        Of its figures on pages; None: they are whole numbers or texts.
+        Decimals of its figures on pages; None: whole numbers or texts.
     """
 
     name: str

@@ -11,7 +11,7 @@ from pipeline.schedule.work.searches import run_search
 
 
 def run_task(task: SearchTask | WidthTask | ExactTask) -> Any:
-    """Run one task on this worker; errors as ``work.errors.errors_of`` has them."""
+    """Run one task on this worker; raises what ``work.errors.errors_of`` raises."""
     if isinstance(task, SearchTask):
         return run_search(task)
     if isinstance(task, ExactTask):

@@ -20,7 +20,7 @@ from pipeline.store.held import DISTANCES, hold_folder, release_folder
 
 
 def distances_folder(snapshot: Snapshot, config: AnalyzeConfig) -> Path | None:
-    """A new folder beside the future report; None if no distances are requested."""
+    """A new folder next to the future report; None if no distances are requested."""
     if not config.distances:
         return None
     try:

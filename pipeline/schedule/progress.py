@@ -28,7 +28,7 @@ class RunProgress:
     stream : Stream
         Tasks of the run; exact searches are counted separately.
     n_threads : int
-        That work on it.
+        Threads that work on it.
     where : str
         Workers and dashboard, for people.
     """

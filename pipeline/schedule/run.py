@@ -50,7 +50,7 @@ def measure(
     snapshot : Snapshot
     config : AnalyzeConfig
         ``asns``, ``metrics``, ``max_searches``, ``device``, ``pack``, ``schedule``, ``workers``,
-        ``scheduler``, ``distances`` (written beside ``out/<snapshot>``, which the report takes
+        ``scheduler``, ``distances`` (written next to ``out/<snapshot>``, which the report takes
         in), ``verify``, ``dashboard``.
     progress : callable or None
         Called with Progress at most ten times a second, from this thread.

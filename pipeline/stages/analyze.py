@@ -54,7 +54,7 @@ class AnalyzeSummary:
 
 
 def open_for(config: AnalyzeConfig) -> Snapshot:
-    """Open the snapshot that a run is about: as long as it is open, nobody removes this version.
+    """Open the snapshot of a run: as long as it is open, this version is not removed.
 
     Raises
     ------

@@ -206,7 +206,7 @@ def _refuse_mixture(inputs: InputFiles, config: IngestConfig) -> None:
 
 
 def _why_nothing(reports: list[ReadReport]) -> str:
-    """Why there is no record: the faults of files, else what the first file holds instead."""
+    """Why there is no record: the faults of files, or what the first file holds instead."""
     faults = [report.error for report in reports if report.error]
     if faults:
         more = len(faults) - MAX_NAMED
@@ -273,7 +273,7 @@ def _read_topology(file: InputFile, config: IngestConfig) -> tuple[ReadReport, T
         return report, None
     try:
         declared = declare(topology, asn=config.asn, ingresses=config.ingresses)
-    except UsageError as error:  # no AS in the file, and none given: the other files go on
+    except UsageError as error:  # no AS in the file, and none given: other files are still read
         report.status, report.error = "rejected", f"{report.path}: {error}"
         return report, None
     report.kind, report.as_ranges = declared.kind, as_ranges(asns_of(declared.node_asn))

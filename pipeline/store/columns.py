@@ -134,7 +134,7 @@ class ColumnFiles:
         out : dict of str to arrays
             Column name -> where it goes.
         n_threads : int
-            That decode row groups at once.
+            Threads that decode row groups at once.
 
         Returns
         -------

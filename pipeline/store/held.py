@@ -19,8 +19,8 @@ from pathlib import Path
 from pipeline.store.locks import HeldLock, claim_abandoned, hold_for_writing, store_turn
 
 READING = ".reading-"  # in a store: spool files of an ingest
-WRITING = ".writing-"  # beside reports: one that is being written
-DISTANCES = ".distances-"  # beside reports: hop matrices, until the report takes them in
+WRITING = ".writing-"  # next to reports: one that is being written
+DISTANCES = ".distances-"  # next to reports: hop matrices, until the report takes them in
 WORKERS = "workers-"  # in a folder of this user's own: what Dask workers keep on disk
 _LEFT = ".left-"  # any of these, being removed
 _KINDS = (READING, WRITING, DISTANCES, WORKERS)
@@ -96,7 +96,7 @@ def own_folder() -> Path:
     Raises
     ------
     OSError
-        If somebody else has made a folder of that name.
+        If another user has made a folder of that name.
     """
     folder = Path(tempfile.gettempdir()) / f"hopscope-{os.getuid()}"
     folder.mkdir(mode=0o700, exist_ok=True)

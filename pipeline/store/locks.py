@@ -18,7 +18,7 @@ STORE_LOCK = ".lock"
 
 
 class HeldLock:
-    """An open lock file; released by ``release()``, or when nobody refers to it."""
+    """An open lock file; released by ``release()``, or with the last reference to it."""
 
     def __init__(self, descriptor: int):
         self._release = weakref.finalize(self, os.close, descriptor)

@@ -60,7 +60,7 @@ def graph_file(kind: str, number: int) -> str:
 
 
 def broken(path: Path, reason: str) -> StoreError:
-    """The error for a file that is not as it was written; says what to do.
+    """The error for a file that differs from what was written; says what to do.
 
     ``path`` is a file of a version or of the pointers, so the store is two folders above it.
     """

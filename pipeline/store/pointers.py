@@ -64,7 +64,7 @@ def snapshot_names(store: Path) -> list[str]:
 
 
 def open_snapshot(store: Path, name: str | None = None) -> Snapshot:
-    """Open a snapshot; it stays whole while it is open, even if it is replaced in the meantime.
+    """Open a snapshot; it stays intact while it is open, even if it is replaced in the meantime.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def open_snapshot(store: Path, name: str | None = None) -> Snapshot:
         lock = hold_for_reading(folder / LOCK)
         if lock is not None:
             return Snapshot.open_dir(folder, lock)
-        if folder.exists():  # a copy without its lock file: nobody will clean here
+        if folder.exists():  # a copy without its lock file: nothing is removed here
             return Snapshot.open_dir(folder)
         time.sleep(0.01)
     raise broken(path, f"points to {folder.name}, which does not exist")

@@ -164,12 +164,12 @@ class Snapshot:
         ----------
         row : int
         weights : bool
-            Read the weights too, if there are any; searches by hops do without. NaN where a link
+            Read the weights too, if there are any; searches by hops do not need them. NaN if a link
             has none.
         check : bool
             Compare the arrays with ``graph_hash``.
         n_threads : int
-            That read and decode.
+            Threads that read and decode.
 
         Raises
         ------
@@ -198,7 +198,7 @@ class Snapshot:
         rows : (n_graphs,) int64
             Ascending. Neighbouring rows lie together in the files and are read in one go.
         n_threads : int
-            That read and decode.
+            Threads that read and decode.
 
         Raises
         ------

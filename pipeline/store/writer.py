@@ -83,8 +83,8 @@ def write_snapshot(
 
     Notes
     -----
-    Every file and folder is fsynced before the name points to it, so that this holds after a
-    power cut too. Files and fields are described in docs/store.md.
+    Every file and folder is fsynced before the name points to it, so that the snapshot survives a
+    power cut. Files and fields are described in docs/store.md.
     """
     store = Path(store)
     check_name(name)

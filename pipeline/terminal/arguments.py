@@ -58,7 +58,7 @@ def takes(
     ----------
     options : sequence of Option
     as_json : bool
-        Whether ``--json`` is one more.
+        Whether to add ``--json``.
 
     Raises
     ------

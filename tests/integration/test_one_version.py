@@ -26,7 +26,7 @@ NOT_MEASURED = ["device", "n_tasks", "n_retries", "wall_s"]
 
 
 def ingest(store, night, name="night"):
-    """Write a snapshot; an earlier one of that name is replaced, and removed if nobody reads it."""
+    """Write a snapshot; an earlier one of that name is replaced, then removed unless being read."""
     ases = [topology(asn, n, NIGHTS[night](n, asn), [0, 3]) for asn, n in ((10, 400), (20, 60))]
     return write_snapshot(
         store,
@@ -47,7 +47,7 @@ def tables(report):
 
 @pytest.fixture
 def config(scheduler_address, tmp_path):
-    """For a run on the cluster that is there, of a store with the first night."""
+    """Config of a run on the running cluster, for a store with the first night."""
     ingest(tmp_path / "store", "first")
     given = {"metrics": ("hops", "diameter"), "scheduler": scheduler_address}
     return AnalyzeConfig(store=tmp_path / "store", out=tmp_path / "out", **given)

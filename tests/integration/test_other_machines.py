@@ -129,7 +129,7 @@ def test_the_set_up_of_several_machines_with_certificates(snapshot, tmp_path):
                 run, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
             )
             assert done.returncode == 0, done.stderr
-            # Without certificates: one line that says what to set, and nobody is let in.
+            # Without certificates: one line that says what to set, and no access.
             run = ["bash", "-ec", of_run]
             done = subprocess.run(
                 run, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300

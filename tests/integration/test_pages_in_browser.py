@@ -152,7 +152,7 @@ def test_hostile_names_are_shown_as_they_are_and_run_nothing(page, small):
 
 
 def test_a_script_that_slipped_in_would_not_run(page, small, tmp_path):
-    """The pages' policy is a second wall: scripts run from files beside the page only."""
+    """The pages' policy is a second barrier: only scripts from files next to the page run."""
     text = (small / "index.html").read_text()
     for name in ("hopscope.css", "hopscope.js", "ases.js"):
         (tmp_path / name).write_bytes((small / name).read_bytes())

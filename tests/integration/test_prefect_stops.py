@@ -1,4 +1,4 @@
-"""Whatever ends ``make serve``: nothing of it is left running, and no run stays in progress."""
+"""However ``make serve`` ends, nothing of it keeps running and no run stays in progress."""
 
 from __future__ import annotations
 

@@ -188,7 +188,7 @@ def test_an_unknown_metric_is_reported_before_anything_is_done(
 
 @pytest.mark.parametrize("limit", [None, 5])
 def test_a_store_that_is_broken_fails_whatever_number_of_searches_is_allowed(tmp_path, limit):
-    """No graph can be read; too low a limit leaves bounds apart too, but is no failure."""
+    """No graph can be read; too low a limit also leaves bounds apart, but is not a failure."""
     snapshot = make_snapshot(tmp_path / "store")
     (arcs,) = snapshot.path.glob("arcs*")
     arcs.write_bytes(b"\xff" * arcs.stat().st_size)

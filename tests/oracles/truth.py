@@ -2,8 +2,9 @@
 
     python -m tests.oracles.truth LAB_DIR...
 
-A laboratory is a folder of measurements with ``ground_truth.json`` and ``lab.pfx2as*`` beside them.
-Files that are the same measurement in two formats (``x.warts.gz``, ``x.json.gz``) are read once.
+A laboratory is a folder of measurements with ``ground_truth.json`` and ``lab.pfx2as*`` next to
+them. Files that are the same measurement in two formats (``x.warts.gz``, ``x.json.gz``) are read
+once.
 
 Figures, each against the truth:
 

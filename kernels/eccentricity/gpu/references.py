@@ -37,11 +37,11 @@ class DeviceReferences:
 
     def __init__(self, bounds: DeviceBounds, levels: Any):
         self.bounds, self.levels = bounds, levels
-        self._chosen = (-1, -1, -1)  # as ``plan`` has it
+        self._chosen = (-1, -1, -1)  # as in ``plan``
 
     @staticmethod
     def fits(n_nodes: int, n_arcs: int) -> bool:
-        """Whether there is memory for references beside a sweep, and for finding the hubs."""
+        """Whether there is memory for references besides a sweep, and for finding the hubs."""
         return fits((N_REFERENCES + 32) * n_nodes + sweep_bytes(n_nodes, n_arcs, 1, levels=True))
 
     def close(self, question: Question) -> None:

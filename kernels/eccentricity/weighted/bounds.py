@@ -1,9 +1,9 @@
 """Bounds of weighted eccentricities: which source next, what finished searches prove.
 
-Runs no search, knows no device. Let d(s, v) be the distance that ``sssp`` finds from s, a sum
-rounded from s on, and e(s) the largest finite one. The answers are extremes of e **as found by
-searches, to the bit**; but d(s, v) and d(v, s) are sums of the same weights in opposite order, and
-may differ by rounding. So the bounds of the triangle inequality are widened.
+It does not search and does not depend on a device. Let d(s, v) be the distance that ``sssp`` finds
+from s, a sum rounded from s on, and e(s) the largest finite one. The answers are extremes of e **as
+found by searches, to the bit**; but d(s, v) and d(v, s) are sums of the same weights in opposite
+order, and may differ by rounding. So the bounds of the triangle inequality are widened.
 
 *Margin.* Let L(s, v) be the length of a shortest path without rounding, u = 2**-53, and n the nodes
 of the component. A simple path has at most n - 1 arcs, the first is added to 0 without an error, so
@@ -56,7 +56,7 @@ class WeightedBounds:
     Parameters
     ----------
     question : str
-        What is asked, of each component by itself; as ``EccentricityBounds`` has it. Another one
+        The question, asked of each component by itself, as in ``EccentricityBounds``. Another one
         may be asked later (``ask``).
     component : (n_nodes,) int32
         Components by number, 0, 1, ...

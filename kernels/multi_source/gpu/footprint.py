@@ -41,7 +41,7 @@ def gpu_state_bytes(
 
 
 def gpu_results_words(n_slots: int, n_rows: int) -> int:
-    """int32 words of the inputs and outputs of a sweep of one graph: control to counts."""
+    """int32 words of the inputs and outputs of a sweep of one graph, from control to counts."""
     return CONTROL + n_slots + N_FARTHEST * n_slots + n_rows * n_slots
 
 

@@ -16,7 +16,7 @@ MAX_PATH = 24  # routers of a path that a page shows, half of them at each end
 
 
 def width_sections(report: WidthReport, i: int, n_components: int) -> list[dict]:
-    """Variables of the sections of AS ``i`` of the run: in hops, by weight; where there are any."""
+    """Variables of the sections of AS ``i`` of the run, in hops and by weight, if there are any."""
     made = []
     for table in report.tables:
         k = int(table.at[i])

@@ -201,7 +201,7 @@ def _median_s(call: Callable[[], object]) -> float:
 
 
 def fit(samples: Iterable[Sample], source: str) -> Costs:
-    """Costs that fit the samples; the defaults' where a device has none, and ``source`` says so."""
+    """Costs that fit the samples; defaults for a device without any, which ``source`` then says."""
     samples = list(samples)
 
     def line(device: Device, what: What) -> tuple[float, float] | None:

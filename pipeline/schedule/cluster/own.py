@@ -61,8 +61,7 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
             dask.config.set(
                 {
                     "distributed.scheduler.allowed-failures": DEATHS,
-                    # Its nanny starts a worker again; Dask would send the nanny away in the
-                    # meantime.
+                    # Its nanny restarts a worker; Dask would dismiss the nanny in the meantime.
                     "distributed.deploy.lost-worker-timeout": f"{WORKER_START_S} s",
                     "distributed.scheduler.preload": [
                         *dask.config.get("distributed.scheduler.preload", []),

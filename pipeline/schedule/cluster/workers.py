@@ -17,7 +17,7 @@ from pipeline.schedule.cluster.fingerprint import MUST_AGREE, fingerprint
 from pipeline.schedule.transport.connection import ask
 
 ANSWER_S = 20.0  # seconds for a scheduler to answer
-PROBE_S = 60.0  # seconds for a worker to say what it is; it imports CuPy first
+PROBE_S = 60.0  # seconds for a worker to report about itself; it imports CuPy first
 # A worker without our package says one of these, as an exception or as the text of one.
 _NO_HOPSCOPE = ("ModuleNotFoundError", "ImportError", "AttributeError")
 COMPILE_S = 900.0  # seconds for a worker to compile the kernels

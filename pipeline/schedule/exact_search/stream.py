@@ -54,9 +54,9 @@ def search_exactly(
         Open.
     jobs : sequence of ExactJob
         One per distinct graph, largest first: when the first has enough searches in flight, the
-        next begins, so an AS that waits stops no other.
+        next begins, so an AS that waits does not hold up others.
     costs : Costs
-        They decide the number of searches in flight and of sources in a task.
+        They decide how many searches are in flight and how many sources a task has.
     pack : int or None
         Sources per task; None: one, or those of a whole sweep if that is cheaper.
     max_searches : int or None
@@ -68,7 +68,7 @@ def search_exactly(
     fall_back : bool
         Search on a core where a GPU has too little memory.
     on_outcome : callable
-        Called with every outcome, of whichever job, as it comes: for ``tasks.parquet`` and
+        Called with every outcome, of any job, as it arrives: for ``tasks.parquet`` and
         progress. ``outcome.task`` is an ExactTask (``name``, ``rows``, ``kind``, ``device``
         and ``n_sources`` are as SearchTask's), ``outcome.result`` has ``read_s``;
         ``outcome.withdrawn``: it never started and has no result.

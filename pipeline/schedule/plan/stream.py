@@ -56,7 +56,7 @@ class Stream:
     unit : str
         What progress counts, as text.
     longest_s, total_s : float
-        Of the largest task, and of all, about.
+        Estimated seconds of the largest task, and of all.
     """
 
     def __init__(self, plans: Sequence[Planned], n_large: int = 0):

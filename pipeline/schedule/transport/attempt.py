@@ -91,7 +91,7 @@ def pack(key: tuple, topic: str, run: Callable[[Any], Any], task: Any) -> bytes:
     Parameters
     ----------
     key : tuple
-        Of the task on the scheduler.
+        Key of the task on the scheduler.
     topic : str
         Where a small result is posted; "": all results are fetched.
     run : callable
@@ -137,7 +137,7 @@ def _begin(key: tuple) -> None:
 def _post(worker: Worker, topic: str, key: tuple, attempted: Attempted) -> bool:
     try:
         posted = dumps(attempted)
-    except Exception:  # let Dask say what it cannot pickle
+    except Exception:  # let Dask report what it cannot pickle
         return False
     if len(posted) > MAX_POSTED_BYTES:
         return False

@@ -69,7 +69,7 @@ REASON_S = 10.0  # seconds to fetch an error that has reached this process alrea
 
 Smaller = Callable[[Any], Sequence[Any]]
 Allowed = Callable[[Any, Iterable[str]], list[str] | None]  # of a task and the workers there
-Received = Attempted | BaseException | bytes | str | None  # as ``Connection.done`` has it
+Received = Attempted | BaseException | bytes | str | None  # as in ``Connection.done``
 
 
 def on_any(task: Any, workers: Iterable[str]) -> None:
@@ -229,8 +229,8 @@ class Flight:
     def _use(self, received: list[tuple[Key, Received]]) -> None:
         """Handle what was received.
 
-        What has been posted may come back before Dask knows that it has ended: whoever waits for
-        its end keeps the future until then.
+        A posted result may come before Dask knows that its task has ended: the future is kept until
+        then.
         """
         for key, item in received:
             if (future := self._futures.get(key)) is None:

@@ -1,4 +1,4 @@
-"""Results that workers post to a client, handed to whoever waits for them.
+"""Results that workers post to a client, given to the run that waits for them.
 
 The topic is the client's own id, since a scheduler forgets the events of a client when it leaves.
 Dask knows one handler per topic, so runs that share a client share its mailbox.
@@ -35,7 +35,7 @@ class Mailbox:
         self._waiting.update(dict.fromkeys(keys, done))
 
     def forget(self, keys: Iterable[tuple]) -> None:
-        """These are no longer expected."""
+        """Stop expecting these."""
         for key in keys:
             self._waiting.pop(key, None)
 
@@ -49,7 +49,7 @@ class Mailbox:
             done.put((tuple(key), posted))
 
     def open(self) -> None:
-        """Have the scheduler send what is posted, if it does not yet."""
+        """Make the scheduler send posted results, if it does not yet."""
         with _LOCK:
             self._n_open += 1
             if self._n_open == 1 and (client := self._client()) is not None:

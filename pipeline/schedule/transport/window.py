@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pipeline.model.search.tasks import TaskRun
 from pipeline.schedule.thresholds import THRESHOLDS
 
-MIN_WINDOW = 16  # tasks; those that no worker holds wait at the scheduler for whoever is free
+MIN_WINDOW = 16  # tasks; those that no worker holds wait at the scheduler for a free worker
 # Between the end of a task and the start of the one sent for it lie four streams that Dask fills
 # by the batch: worker to scheduler every 2 ms, to the client 2, back 10, to the worker 5. Where
 # tasks are shorter, more of them are on their way: seconds of work, and tasks at most.

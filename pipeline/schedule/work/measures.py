@@ -26,7 +26,7 @@ from pipeline.schedule.work.searches import as_shard
 
 
 def run_widths(task: WidthTask) -> WidthResults:
-    """Run one task on this worker; errors as ``errors.errors_of`` has them.
+    """Run one task on this worker; raises what ``errors.errors_of`` raises.
 
     An AS with a fault in its own data is reported in ``failed``, the others are done.
     """

@@ -23,9 +23,10 @@ from tests.unit.pipeline.ingest.warts import warts_bytes as wb
 
 
 class Letters(TraceDecoder):
-    """Records are a letter and a full stop; a capital is a broken one, ``!`` loses the way.
+    """Records are a letter and a full stop; a capital is a broken one.
 
-    ``#`` ends what can be read. A trace starts at the letter's number.
+    After ``!`` the next record must be looked for. ``#`` ends what can be read. A
+    trace starts at the letter's number.
     """
 
     min_trace_bytes, min_reply_bytes = 2, 1
