@@ -118,7 +118,7 @@ def time_searches(name: str, graph: CSRGraph, device: str) -> list[Row]:
     for program, call in calls.items():
         if not program.startswith("hopscope"):
             theirs = np.asarray(call(expected.source))
-            theirs = np.where(theirs > 1e300, np.inf, theirs)  # no path, as NetworKit says it
+            theirs = np.where(theirs > 1e300, np.inf, theirs)  # no path, in NetworKit's notation
             np.testing.assert_allclose(theirs, to_host(expected.distance))
         others = OtherWork()
         timing = time_calls(call, sources, wait=waiter(device), budget_s=0.5)

@@ -136,12 +136,12 @@ class Option:
         value : object
             Text, a list of texts, or a JSON value.
         called : str
-            By which the user knows it: ``--pack``, ``HOPSCOPE_PACK``, ``parameter pack``.
+            Name by which the user knows it: ``--pack``, ``HOPSCOPE_PACK``, ``parameter pack``.
 
         Raises
         ------
         UsageError
-            If it is not what this option takes; says what it takes.
+            If the option does not take this value; says what it takes.
         """
         try:
             if self.unset and value == self.unset:

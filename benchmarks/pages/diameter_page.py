@@ -151,7 +151,7 @@ def reported(row: Row, ms: float) -> str:
 
 
 def ratio(ours: Row, others: list[Row]) -> str:
-    """How many times as long the fastest of others takes; at least so, where all were cut off."""
+    """How many times as long the fastest of others takes; a lower bound if all were cut off."""
     own = statistics.median(seeds_of(ours))
     timed = [row for row in others if {"median_ms", "cutoff_s"} & row.keys()]
     least = min((statistics.median(seeds_of(row)) for row in timed), default=math.nan)

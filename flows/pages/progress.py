@@ -104,7 +104,7 @@ class _Publisher:
         try:
             if self._artifact is None:
                 created = create_progress_artifact(percent, key=self.key, description=description)
-                # Called outside an event loop, so it is no coroutine.
+                # Called outside an event loop, so it is not a coroutine.
                 self._artifact = cast(UUID, created)
             else:
                 update_progress_artifact(self._artifact, percent, description=description)

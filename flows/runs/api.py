@@ -17,7 +17,7 @@ from flows.processes.holders import Holder
 DASHBOARD_LINK = re.compile(r"https?://[0-9A-Za-z.\[\]:-]+:\d+/status")
 API_TIMEOUT_S = 5.0
 UNFINISHED = ["RUNNING", "PENDING", "CANCELLING"]
-PROCESS_LABEL = "hopscope.process"  # label of a flow run: the Holder that it is, as text
+PROCESS_LABEL = "hopscope.process"  # label of a flow run: its Holder, as text
 
 
 @dataclass(frozen=True)

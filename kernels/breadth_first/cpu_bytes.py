@@ -14,7 +14,7 @@ from numba import njit, types
 
 from kernels._cpu.signatures import I32, I64, OUT_I32, named
 
-CACHED_NODES = 1 << 19  # beyond, a search by bits is faster: at 1 M nodes 21 ms instead of 32
+CACHED_NODES = 1 << 19  # beyond this, a search by bits is faster: at 1 M nodes 21 ms instead of 32
 # A step goes bottom-up while the frontier is more than a BETA-th of the nodes and its arcs are more
 # than an ALPHA-th of those of open nodes: later than where steps look at bits, since here a step
 # top-down costs less (best of 8 pairs of numbers on attachment graphs, hierarchies, real graphs).

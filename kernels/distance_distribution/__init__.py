@@ -52,7 +52,7 @@ class ShardEffectiveDiameters:
     is_estimated : (n_graphs,) bool
         Whether from some sources only.
     error : (n_graphs,) float64
-        Standard error of an estimate, hops; 0 where all pairs were counted, NaN beside a NaN.
+        Standard error of an estimate, hops; 0 if all pairs were counted, NaN if the value is.
     n_searches : (n_graphs,) int64
         Sources searched: all nodes, or those of the estimate.
     """

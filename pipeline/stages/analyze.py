@@ -106,10 +106,10 @@ def report_stage(
     Raises
     ------
     UsageError
-        If ``config`` names another snapshot or version than was measured, or names none and the
+        If ``config`` names another snapshot or version than the measured one, or none and the
         snapshot has been ingested again since; or as ``open_for``.
     StoreError
-        If the version that was measured is not there.
+        If the measured version no longer exists.
     """
     with _open_measured(config, measurement) as snapshot:
         return _report(snapshot, config, measurement, started, progress)

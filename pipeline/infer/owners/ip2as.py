@@ -1,11 +1,11 @@
 """Addresses to the AS that announces them: CAIDA pfx2as files and longest-prefix match.
 
-A line of a pfx2as file is ``prefix TAB length TAB origin`` [1]_. What an origin may be:
+A line of a pfx2as file is ``prefix TAB length TAB origin`` [1]_. Forms of an origin:
 
 - ``64500``: one AS.
 - ``64500_64501``: **multi-origin**, several ASes announce the prefix. The first is taken: CAIDA
-  lists them by how many of its peers see each as the origin, and advises the same (files before
-  2010-10-27 list them by number). Counted in ``notes["multi-origin"]``.
+  orders them by how many of its peers see each as the origin, and advises to take the first (files
+  before 2010-10-27 list them by number). Counted in ``notes["multi-origin"]``.
 - ``64500,64501``: an **AS set**, left by aggregation, whose order means nothing. The smallest
   number is taken, so that the choice is at least the same everywhere. ``notes["AS set"]``.
 - both, ``64500_64501,64502``: the first origin, and of that the smallest number.

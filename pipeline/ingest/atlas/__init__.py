@@ -67,7 +67,7 @@ _INNER_KEYS = frozenset(
 _NOT_JSON = "not valid JSON"
 _STRING = re.compile(rb'"(?:[^"\\]|\\.)*"', re.DOTALL)
 _INDENT = re.compile(rb"(?:\A|\n)([ \t]*)[\[{,]?[ \t]*\Z")
-# Longest text that the search for the next record may have to look back at.
+# Longest text before its position that the search for the next record may need.
 _OVERLAP = 256
 
 

@@ -24,7 +24,7 @@ class MemorySnapshot:
     ingresses : list of (asn, node, neighbours, n_direct, n_after_gap, candidate)
         Sorted by asn, then node.
     weight : callable of (int, int) to float, optional
-        Of the link between two nodes, in any AS.
+        Weight of the link between two nodes, in any AS.
     """
 
     def __init__(

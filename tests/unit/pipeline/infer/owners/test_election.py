@@ -163,7 +163,7 @@ def test_one_link_numbered_the_rarer_way_does_not_outvote_inner_links(tmp_path):
     assert found["20.4.9.2"] == 4
 
 
-# A router seen right behind AS 1 only, by an address of AS 1, with hosts of AS 3 behind it.
+# A router seen only right behind AS 1, by an address of AS 1, with hosts of AS 3 behind it.
 EDGE, HOST = "20.1.9.6", "20.3.7.7"
 
 

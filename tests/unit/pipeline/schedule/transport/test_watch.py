@@ -91,7 +91,7 @@ def test_a_worker_that_works_again_is_used_again(status):
     watch.look({"k": task}, PAUSED, WITH_A, 1)
     watch.look({"k": task}, {A: status}, WITH_A, 61)
     assert watch.given_up[A].kind == status
-    # It is the only one: what waits for it is left there.
+    # It is the only one: tasks that wait for it are left there.
     assert watch.look({"k": task}, {A: status}, WITH_A, 62) == {}
     assert watch.look({"k": task}, RUNNING, WITH_A, 63) == {}
     assert watch.given_up == {}
