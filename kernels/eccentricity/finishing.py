@@ -42,8 +42,9 @@ LOOKS = 256  # the rest is counted again once 1 / LOOKS of the whole has been sp
 # A graph is placed for its sweeps once that costs little compared with what was spent; per arc. Up
 # to ``sweep_hops`` the cost is predicted without placing.
 PLACE_NS_ARC = 10
-# The prediction takes balls for as ragged as the worst: on grids it is up to 1.6 times too high, on
-# caterpillars 2. One of at least as many sweeps is a sample that costs little of the whole.
+# The prediction assumes that all balls are as ragged as the worst: on grids it is up to 1.6 times
+# too high, on caterpillars 2. One of at least as many sweeps is a sample that costs little of the
+# whole.
 SAMPLED = 16
 # And not before this share of the lower bound of the sweeps has been spent; that bound is usually
 # far too low.
@@ -192,7 +193,7 @@ class Finishing:
         return -(-self._every.n_nodes // MANY_LANES)
 
     def _is_guess(self, solver: OpenQuestion) -> bool:
-        """Whether a sample is due: what may be spent beyond the whole is, and little of that."""
+        """Whether a sample is due: once the extra allowance is spent, and if cheap enough."""
         if self._is_sampled or self._is_short(solver):
             return False
         if self.spent_ns < (self._thresholds.allowance - 1) * self._whole_ns.sum():

@@ -324,7 +324,7 @@ def elect_owners(
     tried = np.empty(len(ases), np.int64)
     met = np.zeros(len(ases) + 1, np.int64)
     if n_known < len(ases):
-        # Destinations name whose a stand-in is; they must not give its routers to that AS before.
+        # Destinations show the owner of a stand-in; before that they must not decide for that AS.
         quiet = np.where(around.other <= AIMED, -1, around.numbered)
         _settle(around.ptr, around.other, quiet, labels, size, n_known, habit, tried, met)
         is_host = (around.other <= HOST) & (around.other != ONLY)  # or a destination beyond

@@ -1,4 +1,4 @@
-"""What is around each group of addresses: the evidence that the election weighs (``borders``).
+"""The surroundings of each group of addresses: the evidence that the election weighs (``borders``).
 
 One row for each link or adjacency of a group, for each kind of hosts right behind it and for each
 AS that traces past it were aimed at.
@@ -26,7 +26,7 @@ ONLY = -6  # the only AS that traces through the group were aimed at
 
 ADJACENCY = -2  # in place of the AS that a link is numbered from
 
-# An address that is the last router to more ASes says nothing: traces break off there.
+# An address that is the last router to more ASes is no evidence: traces break off there.
 _MOST_AIMS = 8
 
 
@@ -48,7 +48,7 @@ class HostsBehind:
 
 @dataclass(frozen=True, eq=False)
 class Surroundings:
-    """Evidence of each group as a CSR over interface ids; links stand at both ends.
+    """Evidence of each group as a CSR over interface ids; links are listed at both ends.
 
     Attributes
     ----------
