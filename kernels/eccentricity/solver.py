@@ -107,7 +107,7 @@ class EccentricitySolver:
             self._keep_longest(first)
 
     def _begin(self, question: Question) -> Implied | None:
-        """Find components and make bounds; the results of a first search, if useful."""
+        """Find components and make bounds; returns the results of a first search, if useful."""
         graph = self.graph
         degree = np.diff(graph.indptr).astype(np.int32)
         hub = np.array([np.argmax(degree)], NODE)
@@ -145,7 +145,7 @@ class EccentricitySolver:
         return self.max_each is not None and bool((own >= self.max_each).all())
 
     def run(self) -> EccentricityBounds:
-        """Search until nothing is open; the bounds."""
+        """Search until nothing is open; returns the bounds."""
         drive(self)
         return self.bounds
 
@@ -247,7 +247,7 @@ class EccentricitySolver:
         return sources[: int(n_left)]
 
     def _search(self, sources: np.ndarray) -> None:
-        """Search one source a component, all in one pass."""
+        """Search one source per component, all in one pass."""
         sources = self._within_limit(sources)
         if not len(sources):  # all of components that have had their searches
             return

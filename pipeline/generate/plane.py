@@ -1,8 +1,9 @@
 """Positions of routers, and what follows from them: lengths, delays, bandwidths, degrees.
 
-As BRITE: each AS has a square plane of its own; a router takes a random free cell of it, a link is
-as long as the straight line between its ends (between two ASes as well), its delay is the time that
-light needs for that distance, its bandwidth is drawn uniformly from 10 to 1024 Mbit/s (BWDist 2).
+As in BRITE: each AS has a square plane of its own; a router takes a random free cell of it, a link
+is as long as the straight line between its ends (between two ASes as well), its delay is the time
+that light needs for that distance, its bandwidth is drawn uniformly from 10 to 1024 Mbit/s (BWDist
+2).
 """
 
 from __future__ import annotations

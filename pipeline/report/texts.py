@@ -13,7 +13,7 @@ NONE = "\u2013"  # where there is no figure
 
 
 def share_text(count: int, total: int) -> str:
-    """Share in per cent, short: ``12``, ``1.2``, ``<.1``, or nothing for none at all."""
+    """Share in per cent, short: ``12``, ``1.2``, ``<.1``, or empty for none."""
     share = 100 * count / total
     if count == 0:
         return ""

@@ -97,7 +97,7 @@ def loss_warnings(lost: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def failure_warnings(failed: Mapping[int, str]) -> list[str]:
-    """Lines on ASes of which something was not measured: one per reason, with how many have it.
+    """Lines on ASes that were not measured completely: one per reason, with how many have it.
 
     Parameters
     ----------

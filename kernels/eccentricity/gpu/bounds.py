@@ -101,7 +101,7 @@ class DeviceBounds:
         return most, least
 
     def after_search(self, sources: Any, level: Any, eccentricity: Any) -> None:
-        """Tighten by a search of at most one source a component.
+        """Tighten by a search of at most one source per component.
 
         Parameters
         ----------
@@ -201,7 +201,7 @@ class DeviceBounds:
         return is_better
 
     def best(self, by_upper: bool, nodes: Any, count: Any) -> Any:
-        """The node of each component to be searched first, ascending; of those that have one.
+        """The node of each component to be searched first, ascending; for components that have one.
 
         Parameters
         ----------
@@ -261,7 +261,7 @@ def tighten(
     Parameters
     ----------
     component : (n_nodes,) int32 or None
-        To which of the ``n_components`` graphs of the sweep a node belongs; None: there is one.
+        Number of each node's graph, of the ``n_components`` of the sweep; None: there is one.
     lower, upper : (n_nodes,) int32
     """
     n_bits = max(1, swept.depth.bit_length())

@@ -267,7 +267,7 @@ class DeviceSolver:
         self._use_search(sources, *self.levels_of(sources))
 
     def levels_of(self, sources: Any) -> tuple[Any, Any]:
-        """Levels of at most one source a component, and the eccentricity of each, -1: none."""
+        """Levels of at most one source per component, and the eccentricity of each, -1: none."""
         bounds = self.bounds
         eccentricity = cp.full(bounds.n_components, -1, np.int32)
         own = bounds.of(sources)

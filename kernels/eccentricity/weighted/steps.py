@@ -47,7 +47,7 @@ def eccentricities_of(distance, component, eccentricity):
 
 @njit([types.int64(F64, I32, F64, F64, OUT_F64, OUT_F64, OUT_F64, OUT_F64)], cache=True, nogil=True)
 def tighten(distance, component, eccentricity, margin, lower, upper, most, least):
-    """Bounds by the distances from one source a component; a node whose bounds cross, or -1."""
+    """Bounds by the distances from one source per component; a node whose bounds cross, or -1."""
     crossed = np.int64(-1)
     for v in range(distance.size):
         length = distance[v]

@@ -268,7 +268,7 @@ COUNT_PAIRS, NOTE_ENDS = _steps(True), _steps(False)
 
 
 def rows_of(n_nodes: int) -> Rows:
-    """For graphs of up to ``n_nodes`` nodes."""
+    """Rows for graphs of up to ``n_nodes`` nodes."""
     size = n_nodes * WORDS
     words = np.empty(2 * size + WORDS, np.uint64)
     first = -(words.ctypes.data // 8) % WORDS  # no row lies across two lines of the cache

@@ -184,7 +184,7 @@ def _search_next(graph: CSRGraph, sources: Iterator[np.ndarray]) -> None:
 
 
 def _move(graph: CSRGraph) -> None:
-    """Copy to the GPU and wait for the last byte: a read of it comes after."""
+    """Copy to the GPU and wait for the last byte, by reading it."""
     there = graph.to("gpu")
     there.indices[-1:].get()
 

@@ -290,7 +290,7 @@ def _alone(
     n_workers: int,
     task_s: float,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Which ASes are searched one source a task, and how many a task carries in the others.
+    """Which ASes are searched one source per task, and how many a task carries in the others.
 
     Full sweeps of even size; fewer lanes where one AS is so large a share of the work that
     workers would be idle.

@@ -43,7 +43,7 @@ class WidthPlan:
     rows : (n_graphs,) int64
         Rows to be measured, ascending.
     start, stop : (n_tasks,) int64
-        Which of them.
+        The rows of each task: rows[start[i]:stop[i]].
     device : (n_tasks,) int8
         Position in ("cpu", "gpu").
     cost_s : (n_tasks,) float64
@@ -51,7 +51,7 @@ class WidthPlan:
     jobs : tuple of ExactJob
         Graphs that get an exact search and are in no task, largest first.
     owner : (n_rows,) int64
-        For each row requested, the row whose task or job answers it.
+        For each requested row, the row whose task or job answers it.
     """
 
     kind: WidthKind

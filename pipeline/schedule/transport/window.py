@@ -30,7 +30,7 @@ class Window:
 
     @property
     def mean_s(self) -> float:
-        """Of the last tasks; as if they were long until one has ended."""
+        """Mean time of the last tasks; that of a long task until one has ended."""
         if not self._recent_s:
             return ROUND_TRIP_S
         return sum(self._recent_s) / len(self._recent_s)
