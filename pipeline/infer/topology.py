@@ -219,6 +219,8 @@ def infer_topology(
         node_links.near,
         node_links.far,
         node_addr=addrs[routers.first],
+        addrs=addrs,
+        addr_node=routers.node_of,
         weight=weight,
         weight_unit="ms",
         link_columns={"n_traces": node_links.n_traces, "bridged": node_links.bridged},

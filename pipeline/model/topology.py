@@ -75,6 +75,10 @@ class Topology:
         What inference saw and decided, for the report (links bridged, loops, ...).
     mapped : MappedShare or None
         How many of the addresses that answered have an AS by prefix. None: no traces.
+    addrs : (n_addrs, 2) uint64 or None
+        Every address of a node, sorted. None: no traces.
+    addr_node : (n_addrs,) int64 or None
+        Node of each of ``addrs``.
     """
 
     node_asn: np.ndarray
@@ -90,6 +94,8 @@ class Topology:
     kind: str = "router"
     counts: dict[str, int] = field(default_factory=dict)
     mapped: MappedShare | None = None
+    addrs: np.ndarray | None = None
+    addr_node: np.ndarray | None = None
 
     @property
     def n_nodes(self) -> int:

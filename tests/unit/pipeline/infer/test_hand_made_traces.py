@@ -5,7 +5,9 @@ import pytest
 
 from pipeline.errors import UsageError
 from pipeline.infer import infer_topology, rtt
+from tests.addresses import format_addrs
 from tests.unit.pipeline.infer.handmade import (
+    alias_sets,
     asn_of,
     infer,
     ingresses_of,
@@ -231,6 +233,13 @@ def test_ipv4_and_ipv6_are_in_one_table(tmp_path):
     topology = infer(tmp_path, f"{A} {B}", "2600:1::1 2600:1::5", prefixes=table)
     assert asn_of(topology) == {A: 1, B: 1, "2600:1::1": 2, "2600:1::5": 2}
     assert len(links_of(topology)) == 2
+
+
+def test_every_address_of_a_node_is_kept(tmp_path):
+    second = "20.1.0.15"
+    topology = infer(tmp_path, f"{A} {B}", f"{second} {B}", aliases=alias_sets((A, second)))
+    nodes = [nodes_of(topology)[node] for node in topology.addr_node.tolist()]
+    assert dict(zip(format_addrs(topology.addrs), nodes, strict=True)) == {A: A, B: B, second: A}
 
 
 def test_no_trace_at_all_is_an_empty_topology(tmp_path):
