@@ -1,7 +1,4 @@
-"""``make serve``, run once for all tests that use ``served``, since it takes seconds to start.
-
-Tests that stop it are in test_prefect_stops.py, which comes last.
-"""
+"""``make serve``, run once for all tests that use ``served``, since it takes seconds to start."""
 
 from __future__ import annotations
 
@@ -31,6 +28,7 @@ LAB = ROOT / "data" / "samples" / "lab"
 DATABASE = "prefect.db"  # in PREFECT_HOME
 START_S = 240.0  # on a busy machine
 RUN_S = 240.0
+STOP_S = 180.0
 
 
 @dataclass

@@ -12,12 +12,16 @@ from kernels.types import NODE, OFFSET, WEIGHT
 
 def csr_arrays(n_nodes: int, edges: Iterable[tuple[int, int]]) -> tuple[np.ndarray, np.ndarray]:
     """indptr and indices of some edges, in any order, with repeats and loops left out."""
-    pairs = np.array(list(edges), np.int64).reshape(-1, 2)
+    given = edges if isinstance(edges, np.ndarray) else list(edges)
+    pairs = np.array(given, np.int64).reshape(-1, 2)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    arcs = np.unique(np.concatenate([pairs, pairs[:, ::-1]]), axis=0)
+    # One number an arc: pairs are sorted ten times slower.
+    keys = np.sort(np.concatenate([pairs, pairs[:, ::-1]]) @ [n_nodes, 1])
+    keys = keys[np.diff(keys, prepend=-1) > 0]
+    tails, heads = np.divmod(keys, max(n_nodes, 1))
     indptr = np.zeros(n_nodes + 1, OFFSET)
-    np.cumsum(np.bincount(arcs[:, 0], minlength=n_nodes), out=indptr[1:])
-    return indptr, arcs[:, 1].astype(NODE)
+    np.cumsum(np.bincount(tails, minlength=n_nodes), out=indptr[1:])
+    return indptr, heads.astype(NODE)
 
 
 def graph_of(n_nodes: int, edges: Iterable[tuple[int, int]]) -> CSRGraph:

@@ -1,4 +1,4 @@
-"""Exact searches on real worker processes, against NetworkX."""
+"""Exact searches on real worker processes, against NetworkX and SciPy."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ def kinds(outcomes, kind="candidate"):
 
 @pytest.mark.parametrize("pack", [None, 1, 5])
 @pytest.mark.parametrize("schedule", ["free", "barrier"])
-def test_all_widths_of_several_ases_at_once_agree_with_networkx(
+def test_all_widths_of_several_ases_at_once_agree_with_other_programs(
     cluster, job, truth, pack, schedule
 ):
     jobs = [job(row, *WIDTH_METRICS) for row in range(len(GRAPHS))]
@@ -194,7 +194,7 @@ def test_stopping_early_leaves_nothing_behind(cluster, job):
 
 
 @pytest.mark.gpu
-def test_searches_on_a_gpu_agree_with_networkx(snapshot, job, truth, tmp_path):
+def test_searches_on_a_gpu_agree_with_other_programs(snapshot, job, truth, tmp_path):
     with open_cluster(config_for(snapshot, tmp_path, device="gpu")) as cluster:
         for pack in (None, 1, 5):
             jobs = [job(row, *WIDTH_METRICS, device="gpu") for row in range(len(GRAPHS))]

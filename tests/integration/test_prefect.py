@@ -1,7 +1,7 @@
 """The nightly flow on a real Prefect server: deployed, run, watched, looked at, stopped.
 
 One server for the whole file, since it takes seconds to start: ``python -m flows.serve`` starts
-it, deploys from prefect.yaml and runs a worker, as ``make serve`` does.
+it, deploys from prefect.yaml and runs a worker, as ``make serve`` does; the last test stops it.
 """
 
 from __future__ import annotations
@@ -10,22 +10,25 @@ import contextlib
 import json
 import os
 import re
+import signal
 import socket
+import sqlite3
 import subprocess
 import sys
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from pathlib import Path
 
 import psutil
 import pytest
 
 from flows.pages.inert import inert
 from flows.processes.holders import Holder, Seat
-from flows.processes.server import HOST, free_port, stop_process
+from flows.processes.server import HOST
 from flows.runs.turns import WORKING
-from tests.served import LAB, ROOT, RUN_S, START_S, clean_environment, wait_until
+from tests.served import LAB, ROOT, STOP_S, wait_until
 
 pytest_plugins = ("tests.browser",)
 
@@ -300,114 +303,28 @@ def test_web_site_cannot_start_a_run_through_the_browser(served, headers):
     assert served.post("/flow_runs/count", {}) == before
 
 
-def test_taken_port_is_named_and_nothing_is_left_running(tmp_path):
-    with socket.socket() as taken:
-        taken.bind((HOST, 0))
-        taken.listen()
-        port = taken.getsockname()[1]
-        done = subprocess.run(
-            [sys.executable, "-m", "flows.serve", "--prefect-port", str(port)],
-            env=clean_environment(tmp_path),
-            cwd=tmp_path,
-            capture_output=True,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-    assert done.returncode == 2
-    assert f"port {port}" in done.stderr
-    assert "--prefect-port" in done.stderr
-    assert "Traceback" not in done.stderr
+# Last of all: it stops what the others use.
+def test_closed_terminal_in_the_middle_of_a_run_leaves_no_process_and_no_place_held(served):
+    topology = served.out.parent / "large.brite"
+    words = [sys.executable, "-m", "pipeline.cli", "generate", "top-down", "--routers", "200000"]
+    subprocess.run([*words, "--out", topology], check=True, cwd=ROOT, capture_output=True)
+    run = served.start(inputs=[str(topology)])
+    wait_until(lambda: "ingest-progress" in served.artifacts(run))
+    children = psutil.Process(served.process.pid).children(recursive=True)
+    commands = "\n".join(" ".join(child.cmdline()) for child in children)
+    for part in ("flows.processes.local_server", "worker start", "prefect.engine"):
+        assert part in commands
 
-
-def test_embedded_run_needs_nothing_started_and_says_what_was_left_out(tmp_path):
-    (tmp_path / "empty.warts").touch()
-    words = [str(LAB / "h1.icmp-paris.warts.gz"), "empty.warts", "--store", "store", "--out", "out"]
-    words += ["--ip2as", str(LAB / "lab.pfx2as"), "--allow-special", "198.18.0.0/15"]
-    done = subprocess.run(
-        [sys.executable, "-m", "flows.nightly", *words, "--snapshot", "now", "--workers", "1"],
-        env=clean_environment(tmp_path / "prefect"),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=RUN_S,
-        check=False,
-    )
-    assert done.returncode == 1, done.stderr
-    assert "Report: out/now/index.html" in done.stdout
-    assert (tmp_path / "out" / "now" / "index.html").is_file()
-    assert "empty.warts" in done.stderr
-    for noise in ("Traceback", "INFO", "ERROR", "prefect", "distributed"):
-        assert noise not in done.stderr
-
-
-@pytest.mark.parametrize("module", ["flows.nightly", "flows.serve"])
-def test_sigterm_leaves_no_process(tmp_path, module):
-    words = ["--port", str(free_port()), "--prefect-port", str(free_port())]
-    if module == "flows.nightly":
-        topology = tmp_path / "large.brite"
-        generate = ["-m", "pipeline.cli", "generate", "top-down", "--routers", "100000"]
-        subprocess.run([sys.executable, *generate, "--out", topology], check=True, cwd=ROOT)
-        words = [str(topology), "--store", "store", "--out", "out", "--workers", "1"]
-    log = tmp_path / "log"
-    with log.open("wb") as output:
-        process = subprocess.Popen(
-            [sys.executable, "-m", module, *words],
-            env=clean_environment(tmp_path / "prefect"),
-            cwd=tmp_path,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
-    try:
-        busy = "Searching" if module == "flows.nightly" else "Starting Prefect"
-        end = time.monotonic() + START_S
-        children: list[psutil.Process] = []
-        while busy not in log.read_text() or not children:
-            assert process.poll() is None, log.read_text()
-            assert time.monotonic() < end, log.read_text()
-            time.sleep(0.1)
-            children = psutil.Process(process.pid).children(recursive=True)
-        assert any("flows.processes.local_server" in child.cmdline() for child in children)
-        process.terminate()
-        status = process.wait(60)
-        _, alive = psutil.wait_procs(children, timeout=5)
-    finally:
-        stop_process(process)
+    served.process.send_signal(signal.SIGHUP)
+    assert served.process.wait(STOP_S) == 0
+    _, alive = psutil.wait_procs(children, timeout=STOP_S)
     assert alive == []
-    assert status == (143 if module == "flows.nightly" else 0), log.read_text()
-    assert "Traceback" not in log.read_text()
-
-
-def test_server_that_does_not_answer_is_named_in_one_line(tmp_path):
-    environment = clean_environment(tmp_path) | {"PREFECT_API_URL": "http://127.0.0.1:9/api"}
-    done = subprocess.run(
-        [sys.executable, "-m", "flows.nightly", str(LAB), "--store", "s", "--out", "o"],
-        env=environment,
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert "PREFECT_API_URL=http://127.0.0.1:9/api" in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-
-
-@pytest.mark.parametrize(
-    ("words", "says"), [([], "inputs"), (["nowhere", "--store", "s"], "--out")]
-)
-def test_embedded_run_with_nothing_to_do_ends_with_one_line(tmp_path, words, says):
-    done = subprocess.run(
-        [sys.executable, "-m", "flows.nightly", *words],
-        env=clean_environment(tmp_path),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert says in done.stderr
-    assert len(done.stderr.splitlines()) == 1
+    for url in (served.ui_url, served.reports_url):
+        with socket.socket() as probe:
+            assert probe.connect_ex((HOST, int(url.rpartition(":")[2]))) != 0
+    # Nothing else would ever say that it has ended.
+    database = Path(served.environment["PREFECT_HOME"]) / "prefect.db"
+    with contextlib.closing(sqlite3.connect(database)) as connection:
+        states = dict(connection.execute("select name, state_type from flow_run"))
+    assert states[run["name"]] == "CRASHED"
+    assert "RUNNING" not in states.values()

@@ -1,15 +1,12 @@
-"""However ``make serve`` ends, nothing of it keeps running and no run stays in progress."""
+"""Whatever ends ``make serve`` or a nightly run: nothing of it is left running."""
 
 from __future__ import annotations
 
-import contextlib
 import os
 import shlex
-import signal
-import socket
-import sqlite3
 import subprocess
 import sys
+import time
 import urllib.request
 from pathlib import Path
 
@@ -17,9 +14,18 @@ import psutil
 import pytest
 
 from flows.processes.holders import Holder, Seat
-from flows.processes.server import HOST, free_port
+from flows.processes.server import free_port, stop_process
 from flows.runs.turns import WORKING
-from tests.served import LAB, ROOT, RUN_S, clean_environment, serving, wait_until
+from tests.served import (
+    LAB,
+    ROOT,
+    RUN_S,
+    START_S,
+    STOP_S,
+    clean_environment,
+    serving,
+    wait_until,
+)
 
 
 def test_kill_of_serve_ends_all_and_a_second_one_is_refused_until_then(tmp_path):
@@ -55,7 +61,7 @@ def test_kill_of_serve_ends_all_and_a_second_one_is_refused_until_then(tmp_path)
             first.process.kill()
             # Held until the last of them has ended.
             freed = Seat(first.home / "serve.lock").take(Holder.me("the test"), wait=True)
-            _, alive = psutil.wait_procs(below, timeout=10)
+            _, alive = psutil.wait_procs(below, timeout=STOP_S)
         finally:
             os.close(turn)
         os.close(freed)
@@ -81,35 +87,46 @@ def test_kill_of_make_ends_serve(tmp_path):
     finally:
         make.kill()
         make.wait()
-    _, alive = psutil.wait_procs(below, timeout=60)
+    _, alive = psutil.wait_procs(below, timeout=STOP_S)
     for process in alive:
         process.kill()
     assert below
     assert alive == []
 
 
-# Last of all: it stops what the others use.
-def test_closed_terminal_in_the_middle_of_a_run_leaves_no_process_and_no_place_held(served):
-    topology = served.out.parent / "large.brite"
-    words = [sys.executable, "-m", "pipeline.cli", "generate", "top-down", "--routers", "200000"]
-    subprocess.run([*words, "--out", topology], check=True, cwd=ROOT, capture_output=True)
-    run = served.start(inputs=[str(topology)])
-    wait_until(lambda: "ingest-progress" in served.artifacts(run))
-    children = psutil.Process(served.process.pid).children(recursive=True)
-    commands = "\n".join(" ".join(child.cmdline()) for child in children)
-    for part in ("flows.processes.local_server", "worker start", "prefect.engine"):
-        assert part in commands
-
-    served.process.send_signal(signal.SIGHUP)
-    assert served.process.wait(60) == 0
-    _, alive = psutil.wait_procs(children, timeout=5)
+@pytest.mark.parametrize("module", ["flows.nightly", "flows.serve"])
+def test_sigterm_leaves_no_process(tmp_path, module):
+    words = ["--port", str(free_port()), "--prefect-port", str(free_port())]
+    if module == "flows.nightly":
+        topology = tmp_path / "large.brite"
+        generate = ["-m", "pipeline.cli", "generate", "top-down", "--routers", "100000"]
+        subprocess.run([sys.executable, *generate, "--out", topology], check=True, cwd=ROOT)
+        words = [str(topology), "--store", "store", "--out", "out", "--workers", "1"]
+    log = tmp_path / "log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            [sys.executable, "-m", module, *words],
+            env=clean_environment(tmp_path / "prefect"),
+            cwd=tmp_path,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    try:
+        busy = "Searching" if module == "flows.nightly" else "Starting Prefect"
+        end = time.monotonic() + START_S
+        children: list[psutil.Process] = []
+        while busy not in log.read_text() or not children:
+            assert process.poll() is None, log.read_text()
+            assert time.monotonic() < end, log.read_text()
+            time.sleep(0.1)
+            children = psutil.Process(process.pid).children(recursive=True)
+        assert any("flows.processes.local_server" in child.cmdline() for child in children)
+        process.terminate()
+        status = process.wait(STOP_S)
+        _, alive = psutil.wait_procs(children, timeout=STOP_S)
+    finally:
+        stop_process(process)
     assert alive == []
-    for url in (served.ui_url, served.reports_url):
-        with socket.socket() as probe:
-            assert probe.connect_ex((HOST, int(url.rpartition(":")[2]))) != 0
-    # Nothing else would ever report that it has ended.
-    database = Path(served.environment["PREFECT_HOME"]) / "prefect.db"
-    with contextlib.closing(sqlite3.connect(database)) as connection:
-        states = dict(connection.execute("select name, state_type from flow_run"))
-    assert states[run["name"]] == "CRASHED"
-    assert "RUNNING" not in states.values()
+    assert status == (143 if module == "flows.nightly" else 0), log.read_text()
+    assert "Traceback" not in log.read_text()

@@ -1,4 +1,4 @@
-"""Widths of a graph by NetworkX, to check a row of Widths."""
+"""Widths of a graph by NetworkX and, for eccentricities, SciPy; to check a row of Widths."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import numpy as np
 
 from kernels import CSRGraph
 from pipeline.model.search.results import Widths
+from tests.oracles.paths import bfs_levels
 
 
 def networkx_of(graph: CSRGraph) -> nx.Graph:
@@ -23,10 +24,7 @@ class Truth:
         self.peer = networkx_of(graph)
         self.components = sorted((sorted(c) for c in nx.connected_components(self.peer)), key=min)
         self.largest = max(self.components, key=len, default=[])
-        self.eccentricity = np.zeros(graph.n_nodes, np.int64)
-        for nodes in self.components:
-            for v, e in nx.eccentricity(self.peer.subgraph(nodes)).items():
-                self.eccentricity[v] = e
+        self.eccentricity = bfs_levels(graph, range(graph.n_nodes)).max(axis=1, initial=0)
 
 
 def check_widths(widths: Widths, truth: Truth) -> None:

@@ -58,7 +58,7 @@ def task_of(snapshot, rows, metrics=WIDTH_METRICS, kind="widths", **options):
 
 
 @pytest.mark.parametrize("verify", [False, True])
-def test_shards_and_single_graphs_agree_with_networkx(snapshot, verify):
+def test_shards_and_single_graphs_agree_with_other_programs(snapshot, verify):
     rows = np.array([0, 2, 3, 4, 5, 7])
     together = run_widths(task_of(snapshot, rows, verify=verify))
     assert together.failed == {}
