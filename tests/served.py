@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import atexit
 import base64
 import contextlib
+import fcntl
 import functools
 import json
 import os
 import shutil
 import subprocess
 import sys
-import tempfile
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
@@ -29,6 +28,8 @@ DATABASE = "prefect.db"  # in PREFECT_HOME
 START_S = 240.0  # on a busy machine
 RUN_S = 240.0
 STOP_S = 180.0
+
+shared_folder = Path()  # of all processes of this run of pytest; set before the first test
 
 
 @dataclass
@@ -118,12 +119,18 @@ def _environment(home: Path) -> dict[str, str]:
 def _empty_database() -> Path:
     """A database of Prefect as its migrations leave it, which take five seconds of a core.
 
-    Tests of the README begin without one, as users do.
+    Made once for all processes that run tests. Tests of the README begin without one, as users do.
     """
-    home = Path(tempfile.mkdtemp(prefix="hopscope-prefect-"))
-    atexit.register(shutil.rmtree, home, ignore_errors=True)
-    words = [sys.executable, "-m", "prefect", "server", "database", "upgrade", "-y"]
-    subprocess.run(words, env=_environment(home), check=True, capture_output=True, timeout=START_S)
+    home = shared_folder / "prefect-database"
+    home.mkdir(exist_ok=True)
+    made = home / "made"
+    with (home / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # until it is closed
+        if not made.exists():
+            words = [sys.executable, "-m", "prefect", "server", "database", "upgrade", "-y"]
+            environment = _environment(home)
+            subprocess.run(words, env=environment, check=True, capture_output=True, timeout=START_S)
+            made.touch()
     return home / DATABASE
 
 

@@ -1,13 +1,23 @@
 from __future__ import annotations
 
+import os
+
 import pytest
 
 from pipeline.config import AnalyzeConfig
 from pipeline.schedule.cluster.open import open_cluster
+from tests import served as of_prefect
 from tests.integration.measured import credentials_of
 from tests.served import served
 
 __all__ = ["served"]
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _shared_folder(tmp_path_factory):
+    """Processes that run tests side by side have their folders in one."""
+    folder = tmp_path_factory.getbasetemp()
+    of_prefect.shared_folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
 
 
 @pytest.fixture(scope="session")

@@ -28,7 +28,9 @@ from flows.pages.inert import inert
 from flows.processes.holders import Holder, Seat
 from flows.processes.server import HOST
 from flows.runs.turns import WORKING
-from tests.served import LAB, ROOT, STOP_S, wait_until
+from pipeline.config import GenerateConfig
+from pipeline.stages.generate import generate_topology
+from tests.served import LAB, STOP_S, wait_until
 
 pytest_plugins = ("tests.browser",)
 
@@ -306,8 +308,7 @@ def test_web_site_cannot_start_a_run_through_the_browser(served, headers):
 # Last of all: it stops what the others use.
 def test_closed_terminal_in_the_middle_of_a_run_leaves_no_process_and_no_place_held(served):
     topology = served.out.parent / "large.brite"
-    words = [sys.executable, "-m", "pipeline.cli", "generate", "top-down", "--routers", "200000"]
-    subprocess.run([*words, "--out", topology], check=True, cwd=ROOT, capture_output=True)
+    generate_topology(GenerateConfig(model="top-down", routers=200_000, out=topology))
     run = served.start(inputs=[str(topology)])
     wait_until(lambda: "ingest-progress" in served.artifacts(run))
     children = psutil.Process(served.process.pid).children(recursive=True)

@@ -16,6 +16,8 @@ import pytest
 from flows.processes.holders import Holder, Seat
 from flows.processes.server import free_port, stop_process
 from flows.runs.turns import WORKING
+from pipeline.config import GenerateConfig
+from pipeline.stages.generate import generate_topology
 from tests.served import (
     LAB,
     ROOT,
@@ -99,8 +101,7 @@ def test_sigterm_leaves_no_process(tmp_path, module):
     words = ["--port", str(free_port()), "--prefect-port", str(free_port())]
     if module == "flows.nightly":
         topology = tmp_path / "large.brite"
-        generate = ["-m", "pipeline.cli", "generate", "top-down", "--routers", "100000"]
-        subprocess.run([sys.executable, *generate, "--out", topology], check=True, cwd=ROOT)
+        generate_topology(GenerateConfig(model="top-down", routers=100_000, out=topology))
         words = [str(topology), "--store", "store", "--out", "out", "--workers", "1"]
     log = tmp_path / "log"
     with log.open("wb") as output:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import bz2
+import functools
 import gzip
 import hashlib
 import lzma
@@ -18,7 +19,11 @@ from pipeline.ingest.opening import CHUNK, open_bytes
 from pipeline.model.reading import ReadReport
 
 DATA = b"".join(b"line %d of some text\n" % i for i in range(200_000))
-COMPRESS = {"gzip": gzip.compress, "bzip2": bz2.compress, "xz": lzma.compress}
+# Compressed once: xz takes more than a second of it.
+COMPRESS = {
+    name: functools.cache(compress)
+    for name, compress in (("gzip", gzip.compress), ("bzip2", bz2.compress), ("xz", lzma.compress))
+}
 
 
 def write(tmp_path, content: bytes):
