@@ -63,6 +63,8 @@ def test_each_command_of_the_readme_does_what_it_says(folder):
     environment = dict(os.environ, VENV="", PREFECT_HOME=str(folder / ".prefect"))
     environment["PATH"] = f"{sys.prefix}/bin{os.pathsep}{environment['PATH']}"
     environment.pop("PREFECT_API_URL", None)
+    # Modules by their own paths, not by the links here: numba finds what it compiled by paths.
+    environment |= {"PYTHONPATH": str(REPOSITORY), "PYTHONSAFEPATH": "1"}
     running: list[subprocess.Popen] = []
     ran = []
     try:
