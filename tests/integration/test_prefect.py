@@ -323,7 +323,7 @@ def test_closed_terminal_in_the_middle_of_a_run_leaves_no_process_and_no_place_h
     for url in (served.ui_url, served.reports_url):
         with socket.socket() as probe:
             assert probe.connect_ex((HOST, int(url.rpartition(":")[2]))) != 0
-    # Nothing else would ever say that it has ended.
+    # Nothing else would ever report that it has ended.
     database = Path(served.environment["PREFECT_HOME"]) / "prefect.db"
     with contextlib.closing(sqlite3.connect(database)) as connection:
         states = dict(connection.execute("select name, state_type from flow_run"))
