@@ -23,7 +23,7 @@ def test_taken_port_is_named_and_nothing_is_left_running(tmp_path):
             cwd=tmp_path,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=RUN_S,
             check=False,
         )
     assert done.returncode == 2
@@ -61,7 +61,7 @@ def test_server_that_does_not_answer_is_named_in_one_line(tmp_path):
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=RUN_S,
         check=False,
     )
     assert done.returncode == 2
@@ -79,7 +79,7 @@ def test_embedded_run_with_nothing_to_do_ends_with_one_line(tmp_path, words, say
         cwd=tmp_path,
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=RUN_S,
         check=False,
     )
     assert done.returncode == 2
