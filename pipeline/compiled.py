@@ -4,7 +4,8 @@ numba's cache looks only at the file of a function. A compiled function that cal
 module keeps the old callee when only that module changes: after an update it would silently
 use old code. The same is true of a constant of another module, which is compiled in. So the name of
 the cache folder has a digest of every source that compiles anything, and of those whose constants
-they import; a state that was compiled once is found again from any checkout.
+they import; a state that was compiled once is found again. Numba files what it compiles by the path
+of each source, so each checkout compiles for itself.
 """
 
 from __future__ import annotations
