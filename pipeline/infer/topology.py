@@ -20,6 +20,7 @@ from pipeline.infer.owners.aims import Aims, find_aims
 from pipeline.infer.owners.borders import adopt_unmapped, elect_owners
 from pipeline.infer.owners.ip2as import PrefixTable
 from pipeline.infer.owners.mapped import mapped_share, origins
+from pipeline.infer.owners.private import follow_private_links
 from pipeline.infer.owners.special import is_special
 from pipeline.infer.owners.surroundings import HostsBehind
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN, number_unannounced
@@ -194,6 +195,14 @@ def infer_topology(
         counts["elected_otherwise"] = int(np.count_nonzero(owner != numbered))
         node_asn = _most_common(routers.node_of, owner, n_nodes)
         n_known = int(np.count_nonzero((node_asn != NO_ASN) & (node_asn < FIRST_STAND_IN)))
+        on_the_way = links.n_router > 0
+        private = np.bincount(routers.node_of, ~special, minlength=n_nodes) == 0
+        node_asn = follow_private_links(
+            routers.node_of[links.near[on_the_way]],
+            routers.node_of[links.far[on_the_way]],
+            node_asn,
+            private,
+        )
         direct = links.n_router + links.n_destination > 0
         node_asn = adopt_unmapped(
             routers.node_of[links.near[direct]], routers.node_of[links.far[direct]], node_asn
@@ -265,7 +274,7 @@ def _elect(
     counts: Counter[str],
 ) -> np.ndarray:
     groups = group_interfaces(spools, links, mates, on_lan, routers.alias, numbered)
-    owner = elect_owners(links, groups, mates, on_lan, numbered, hosts, aims)
+    owner = elect_owners(links, groups, mates, on_lan, numbered, hosts, aims, routers.alias >= 0)
     counts["exchange_point_addresses"] = int(np.count_nonzero(on_lan))
     counts["suspect_addresses"] = int(np.count_nonzero(groups.suspect))
     counts["alias_conflicts"] = groups.n_conflicts

@@ -11,10 +11,12 @@ known instead is how a router's links are numbered and who is at their other end
    for no link, and its prefix shows neither whose router it is on nor that the router before it is
    in the same AS.
 2. Two groups that were seen next to each other without such a link (a destination's own reply,
-   a suspect address) are *adjacent*: numbering unknown. Answering hosts right behind a group are
-   strong evidence for their AS if no trace passes through the group from router to router, counted
-   once for each address by which packets came in. Otherwise the host may be a router of the next
-   AS, and stands for a link to that AS, if the group has no other.
+   a suspect address) are *adjacent*: numbering unknown. That counts less than a link, since
+   several groups may be one router; but not between two routers that an alias file knows.
+   Answering hosts right behind a group are strong evidence for their AS if no trace passes through
+   the group from router to router, counted once for each address by which packets came in.
+   Otherwise the host may be a router of the next AS, and stands for a link to that AS, if the group
+   has no other.
    So is the AS of what traces were aimed at (``aims``): a group is in one of the ASes that its
    addresses were the last routers to, whether the destination answered or not. Where a single
    AS is all that traces through a group were aimed at, that settles ties.
@@ -34,11 +36,11 @@ known instead is how a router's links are numbered and who is at their other end
    other end, of several that are known to number links to others: the router of a customer of
    theirs, in none of them, however many of the links are to one of them. It stays without an AS.
    So does one that is linked to a single such AS and at an exchange point: it meets others there.
-6. An address takes the AS of its group. An address that no prefix covers is numbered from a
-   stand-in (``unannounced``), which takes part like an AS until hosts name it; routers in a
-   stand-in that stays unknown are in no AS. The remaining addresses, mostly private ones, take the
-   AS that all their mapped neighbours have, if there are some both before and after; otherwise
-   none.
+6. An address takes the AS of its group. An address that no prefix holds is numbered from a
+   stand-in (``unannounced``), which takes part like an AS until destinations show whose it is;
+   routers in a stand-in that stays unknown are in no AS. A private address takes the AS of the
+   routers before it (``private``). The remaining addresses take the AS that all their mapped
+   neighbours have, if there are some both before and after; otherwise none.
 
 Evidence adds up: what several addresses each show by themselves, they show as one router too.
 
@@ -63,12 +65,12 @@ from numba import njit
 
 from pipeline.infer.owners.aims import Aims
 from pipeline.infer.owners.surroundings import (
-    ADJACENCY,
     AIMED,
     AIMED_PERHAPS,
     HOST,
     HOST_OR_ROUTER,
     ONLY,
+    UNNUMBERED,
     HostsBehind,
     Surroundings,
     surround,
@@ -133,7 +135,7 @@ def _cost(label, start, end, other, numbered, labels, size, n_known, habit, met)
                 cost += _NUMBERED_ELSE
         elif z < 0:
             if far != label:
-                cost += _ADJACENT
+                cost += _BETWEEN if z == UNNUMBERED else _ADJACENT
         elif far == label:
             if z != label:
                 cost += _FOREIGN_INSIDE
@@ -263,7 +265,7 @@ def _customers(
     """(n,) bool: groups that are in none of the ASes they are linked to (step 5)."""
     n = len(labels)
     source = row_of_value(around.ptr)
-    is_link = around.numbered != ADJACENCY
+    is_link = around.numbered >= -1
     source, other, numbered = source[is_link], around.other[is_link], around.numbered[is_link]
     end = np.maximum(other, 0)
     beyond = np.where(other >= 0, labels[end], -1)
@@ -289,6 +291,7 @@ def elect_owners(
     origin: np.ndarray,
     hosts: HostsBehind,
     aims: Aims,
+    in_set: np.ndarray,
 ) -> np.ndarray:
     """Elect the AS of each address that is numbered from one or on the LAN of an exchange point.
 
@@ -303,6 +306,8 @@ def elect_owners(
         AS that each address is numbered from, as from ``number_unannounced``.
     hosts : HostsBehind
     aims : Aims
+    in_set : (n_interfaces,) bool
+        Addresses in an alias set.
 
     Returns
     -------
@@ -316,7 +321,7 @@ def elect_owners(
     if len(ases) < 2:
         return origin.copy()
     row = np.where((origin == NO_ASN) | on_lan, -1, np.searchsorted(ases, origin))
-    around = surround(links, groups, mates, on_lan, row, hosts, aims, ases)
+    around = surround(links, groups, mates, on_lan, row, hosts, aims, ases, in_set)
     graph = (around.ptr, around.other, around.numbered)
     labels = _majorities(around)
     size = np.bincount(row[row >= 0], minlength=len(ases))

@@ -24,7 +24,9 @@ AIMED = -4  # an AS that an address of the group was the last router to
 AIMED_PERHAPS = -5  # the same, but its destinations answered and may be routers
 ONLY = -6  # the only AS that traces through the group were aimed at
 
-ADJACENCY = -2  # in place of the AS that a link is numbered from
+# In place of the AS that a link is numbered from:
+ADJACENCY = -2  # not known to be one link
+UNNUMBERED = -3  # a link between two routers of alias sets
 
 # An address that is the last router to more ASes is no evidence: traces break off there.
 _MOST_AIMS = 8
@@ -57,8 +59,8 @@ class Surroundings:
         Group at the other end, -1 for unknown; ``HOST``, ``HOST_OR_ROUTER``, ``AIMED``,
         ``AIMED_PERHAPS``, ``ONLY``.
     numbered : (n_rows,) int64
-        AS row that the link is numbered from, -1 for unmapped; ``ADJACENCY`` where it is not known
-        to be one link. The AS row of hosts or destinations.
+        AS row that the link is numbered from, -1 for unmapped, or ``ADJACENCY``, ``UNNUMBERED``.
+        The AS row of hosts or destinations.
     leads_on : (n_interfaces,) bool
         Groups that traces pass through, from one group to another.
     """
@@ -91,12 +93,13 @@ def surround(
     hosts: HostsBehind,
     aims: Aims,
     ases: np.ndarray,
+    in_set: np.ndarray,
 ) -> Surroundings:
     """Gather the evidence of each group.
 
     Parameters
     ----------
-    links, groups, mates, on_lan, hosts, aims
+    links, groups, mates, on_lan, hosts, aims, in_set
         As for ``elect_owners``.
     row : (n_interfaces,) int64
         AS row that each address is numbered from; -1 for none, and on LANs.
@@ -128,8 +131,10 @@ def surround(
     past, aimed, aimed_at = _aims_of_groups(aims, group, leads_on, ases)
     source = np.concatenate([one, other[linked], a, b, group[gate], past])
     target = np.concatenate([other, one[linked], b, a, behind, aimed])
-    unknown = np.full(2 * len(a), ADJACENCY)
-    kind = np.concatenate([numbered, numbered[linked], unknown, host, aimed_at])
+    certain = np.zeros(n, bool)
+    certain[group[in_set]] = True
+    between = np.where(certain[a] & certain[b], UNNUMBERED, ADJACENCY)
+    kind = np.concatenate([numbered, numbered[linked], between, between, host, aimed_at])
     order = np.lexsort((kind, target, source))
     ptr = offsets(np.bincount(source, minlength=n))
     return Surroundings(ptr, target[order], kind[order], leads_on)

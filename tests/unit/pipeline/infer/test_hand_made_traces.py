@@ -216,7 +216,6 @@ def test_an_unmapped_address_amid_one_as_is_elected_into_it(tmp_path):
 @pytest.mark.parametrize(
     "lines",
     [
-        [f"{A} 10.0.0.1 {X}"],
         [f"{A} 10.0.0.1"],
         [f"10.0.0.1 {A}"],
         [f"{A} 10.0.0.1 {B}", f"{X} 10.0.0.1 {B}"],

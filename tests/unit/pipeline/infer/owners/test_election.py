@@ -163,6 +163,29 @@ def test_one_link_numbered_the_rarer_way_does_not_outvote_inner_links(tmp_path):
     assert found["20.4.9.2"] == 4
 
 
+# A border router of AS 2 with two links that AS 1 numbers, and three routers of AS 2 behind it that
+# answer with addresses which are also seen behind another router.
+UPLINKS = ("20.1.9.2", "20.1.9.6")
+NEXT = ("20.2.1.1", "20.2.1.5", "20.2.1.9")
+KNOWN = [UPLINKS, ("20.2.0.33", "20.2.0.77"), *((a, a.replace("20.2.1.", "20.2.7.")) for a in NEXT)]
+AMONG_KNOWN = [
+    line
+    for addr in NEXT
+    for line in (
+        f"20.1.0.1 20.1.0.5 {UPLINKS[0]} {addr}",
+        f"20.1.0.1 20.1.0.9 {UPLINKS[1]} {addr}",
+        f"20.2.0.33 {addr}",
+    )
+]
+
+
+def test_between_two_known_routers_an_adjacency_is_a_link(tmp_path):
+    # Two links to AS 1 against three to routers of AS 2, whose numbering is unknown.
+    found = infer(tmp_path, *AMONG_KNOWN, borders="elected", aliases=alias_sets(*KNOWN))
+    assert asn_of(found)[UPLINKS[0]] == 2
+    assert ingresses_of(found)[UPLINKS[0]][0] == [1]
+
+
 # A router seen only right behind AS 1, by an address of AS 1, with hosts of AS 3 behind it.
 EDGE, HOST = "20.1.9.6", "20.3.7.7"
 
