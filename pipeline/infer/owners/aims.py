@@ -5,7 +5,8 @@ that the trace was aimed at, whether that address answered or not, and whoever n
 it [1]_. So for each router address two things are kept:
 
 - the ASes whose addresses it was the *last* router to: nothing but the destination answered after
-  it, and the destination only at the next TTL;
+  it, and the destination only at the next TTL. They are kept up to ``_MOST``: where traces to more
+  ASes end, they break off, and nothing is kept, so memory does not grow with traces;
 - the *only* AS that traces through it were aimed at, if there is one: everything but a transit
   network has few of these.
 
@@ -20,19 +21,22 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 
 from pipeline.infer.owners.prefixes import PrefixTable
-from pipeline.infer.traces.counting import PairCounter, add_up, slot_of, split_key
+from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.rules import DESTINATION
 from pipeline.infer.traces.spool import Traces
 from pipeline.model.topology import NO_ASN
 
 MANY = NO_ASN - 1  # in place of an AS: traces were aimed at several
+_MOST = 8  # ASes that one address can be the last router to
+_NONE = 0  # AS 0 is never an origin
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +46,8 @@ class Aims:
     Attributes
     ----------
     router : (n_pairs,) int64
-        Interface that was the last router of some trace; sorted, then by ``asn``.
+        Interface that was the last router of some trace, and of traces to few ASes; sorted, then by
+        ``asn``.
     asn : (n_pairs,) int64
         AS that these traces were aimed at.
     silent : (n_pairs,) bool
@@ -58,10 +63,24 @@ class Aims:
     only: np.ndarray
 
 
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """What one thread saw, by address.
+
+    ``last`` (n, _MOST) uint32: ASes that it was the last router to, then ``_NONE``; ``silent``
+    (n, _MOST) bool: some of their destinations did not answer; ``more`` (n,) bool: there are more;
+    ``only`` (n,) int64 as in ``Aims``.
+    """
+
+    last: np.ndarray
+    silent: np.ndarray
+    more: np.ndarray
+    only: np.ndarray
+
+
 @njit(cache=True, nogil=True)
-def _watch(hop_ptr, flags, ttl, ids, aimed_at, only, keys, counts):
-    """Note the AS that each trace was aimed at along its way; pairs of last router and AS."""
-    n_new = 0
+def _watch(hop_ptr, flags, ttl, ids, aimed_at, last, silent, more, only):
+    """Note the AS that each trace was aimed at: along its way, and at its last router."""
     for trace in range(len(hop_ptr) - 1):
         asn = aimed_at[trace]
         start, end = hop_ptr[trace], hop_ptr[trace + 1]
@@ -78,13 +97,15 @@ def _watch(hop_ptr, flags, ttl, ids, aimed_at, only, keys, counts):
                 only[x] = asn if only[x] == NO_ASN else MANY
         if start == end or (answered and ttl[end] != ttl[end - 1] + 1):
             continue
-        key = (np.int64(ids[end - 1]) << 32) | asn
-        slot = slot_of(keys, key)
-        if keys[slot] != key:
-            keys[slot] = key
-            n_new += 1
-        counts[slot, int(answered)] += 1
-    return n_new
+        x = ids[end - 1]
+        at = 0
+        while at < _MOST and last[x, at] != _NONE and last[x, at] != asn:
+            at += 1
+        if at == _MOST:
+            more[x] = True
+        else:
+            last[x, at] = asn
+            silent[x, at] = silent[x, at] or not answered
 
 
 def find_aims(spools: Spools, prefixes: PrefixTable | None, n: int) -> Aims:
@@ -103,30 +124,44 @@ def find_aims(spools: Spools, prefixes: PrefixTable | None, n: int) -> Aims:
         none = np.empty(0, np.int64)
         return Aims(none, none, none.astype(bool), np.full(n, NO_ASN, np.int64))
 
-    def start() -> tuple[np.ndarray, PairCounter]:
-        return np.full(n, NO_ASN, np.int64), PairCounter(2)
+    def start() -> _Seen:
+        return _Seen(
+            np.full((n, _MOST), _NONE, np.uint32),
+            np.zeros((n, _MOST), np.bool_),
+            np.zeros(n, np.bool_),
+            np.full(n, NO_ASN, np.int64),
+        )
 
-    def step(
-        state: tuple[np.ndarray, PairCounter], traces: Traces, destinations: np.ndarray
-    ) -> None:
-        only, table = state
-        table.reserve(len(destinations))
-        table.n_used += _watch(
+    def step(seen: _Seen, traces: Traces, destinations: np.ndarray) -> None:
+        _watch(
             traces.hop_ptr,
             traces.flags,
             traces.ttl,
             traces.ids,
             prefixes.lookup(destinations),
-            only,
-            table.keys,
-            table.counts,
+            seen.last,
+            seen.silent,
+            seen.more,
+            seen.only,
         )
 
-    states = spools.run_with_destinations(start, step)
-    only = states[0][0]
-    for other, _ in states[1:]:
-        differ = (other != only) & (other != NO_ASN)
-        only[differ] = np.where(only[differ] == NO_ASN, other[differ], MANY)
-    keys, counts = add_up([table.rows() for _, table in states])
-    router, asn = split_key(keys)
-    return Aims(router, asn, counts[:, 0] > 0, only)
+    return _add_up(spools.run_with_destinations(start, step))
+
+
+def _add_up(threads: Sequence[_Seen]) -> Aims:
+    """What all threads saw together; which of them saw what makes no difference."""
+    only, more = threads[0].only, threads[0].more
+    for seen in threads[1:]:
+        differ = (seen.only != only) & (seen.only != NO_ASN)
+        only[differ] = np.where(only[differ] == NO_ASN, seen.only[differ], MANY)
+        more |= seen.more
+    keys, silent = [], []
+    for seen in threads:
+        router, column = np.nonzero(seen.last)
+        keys.append((router << 32) | seen.last[router, column])
+        silent.append(seen.silent[router, column])
+    pairs, inverse = np.unique(np.concatenate(keys), return_inverse=True)
+    some_silent = np.bincount(inverse, np.concatenate(silent), len(pairs)) > 0
+    router, asn = split_key(pairs)
+    few = ~more[router] & (np.bincount(router, minlength=len(only))[router] <= _MOST)
+    return Aims(router[few], asn[few], some_silent[few], only)

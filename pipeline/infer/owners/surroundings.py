@@ -28,9 +28,6 @@ ONLY = -6  # the only AS that traces through the group were aimed at
 ADJACENCY = -2  # not known to be one link
 UNNUMBERED = -3  # a link between two routers of alias sets
 
-# An address that is the last router to more ASes is no evidence: traces break off there.
-_MOST_AIMS = 8
-
 
 @dataclass(frozen=True, eq=False)
 class HostsBehind:
@@ -147,7 +144,6 @@ def _aims_of_groups(
     n = len(group)
     last, row = group[aims.router], np.searchsorted(ases, aims.asn)
     n_aims = np.bincount(last, minlength=n)
-    few = np.bincount(aims.router, minlength=n)[aims.router] <= _MOST_AIMS
     unsure = ~aims.silent & leads_on[last]  # what answers may be a router of the next AS
     kind = np.where(unsure, AIMED_PERHAPS, AIMED)
     least, most = np.full(n, np.iinfo(np.int64).max), np.full(n, NO_ASN)
@@ -156,7 +152,7 @@ def _aims_of_groups(
     np.maximum.at(most, group[some], aims.only[some])
     through = np.flatnonzero((n_aims == 0) & (least == most) & (least >= 0))
     return (
-        np.concatenate([last[few], through]),
-        np.concatenate([kind[few], np.full(len(through), ONLY)]),
-        np.concatenate([row[few], np.searchsorted(ases, most[through])]),
+        np.concatenate([last, through]),
+        np.concatenate([kind, np.full(len(through), ONLY)]),
+        np.concatenate([row, np.searchsorted(ases, most[through])]),
     )

@@ -9,6 +9,7 @@ from pipeline.infer.traces.passes import Spools
 from pipeline.model.topology import NO_ASN
 from tests.addresses import format_addrs, parse_addrs
 from tests.unit.pipeline.infer.handmade import (
+    PREFIXES,
     alias_sets,
     asn_of,
     infer,
@@ -21,12 +22,12 @@ from tests.unit.pipeline.infer.handmade import (
 A, B, C = "20.1.0.1", "20.1.0.5", "20.1.9.2"
 
 
-def aims_of(tmp_path, *batches, workers=1):
+def aims_of(tmp_path, *batches, workers=1, table=PREFIXES):
     """(router, AS) pairs, and the only AS of each address, by text."""
     seen = [observe(tmp_path, traces(*lines)) for lines in batches]
     observed = merge_addresses(seen)
     addrs = observed.addrs[observed.is_router]
-    found = find_aims(Spools(seen, addrs, workers), prefix_table(tmp_path), len(addrs))
+    found = find_aims(Spools(seen, addrs, workers), prefix_table(tmp_path, table), len(addrs))
     names = format_addrs(addrs)
     pairs = {(names[r], a) for r, a in zip(found.router.tolist(), found.asn.tolist(), strict=True)}
     return pairs, dict(zip(names, found.only.tolist(), strict=True))
@@ -109,6 +110,19 @@ def test_a_router_at_which_traces_to_many_ases_break_off_is_in_none_of_them_by_t
     prefixes = prefix_table(tmp_path, "".join(f"20.{asn}.0.0\t16\t{asn}\n" for asn in range(1, 40)))
     topology = infer(tmp_path, *lines, borders="elected", prefixes=prefixes)
     assert asn_of(topology)["20.1.0.9"] == 1
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+@pytest.mark.parametrize("n_ases", [8, 9])
+def test_of_an_address_at_which_traces_to_many_ases_end_nothing_is_kept(
+    tmp_path, monkeypatch, n_ases, workers
+):
+    monkeypatch.setattr("pipeline.infer.traces.spool.BLOCK_HOPS", 6)
+    table = "".join(f"20.{asn}.0.0\t16\t{asn}\n" for asn in range(1, 40))
+    lines = [f"{A} {B} {C} > 20.{asn}.0.9" for asn in range(11, 11 + n_ases)]
+    pairs, only = aims_of(tmp_path, lines, workers=workers, table=table)
+    kept = {(C, asn) for asn in range(11, 19)} if n_ases == 8 else set()
+    assert (pairs, only[C]) == (kept, MANY)
 
 
 def test_without_a_prefix_table_nothing_is_known_of_destinations(tmp_path):
