@@ -16,7 +16,7 @@ import numpy as np
 from pipeline.errors import UsageError
 from pipeline.infer.destinations import find_passages, find_routers
 from pipeline.infer.ingresses import find_ingresses
-from pipeline.infer.owners.aims import Aims, find_aims
+from pipeline.infer.owners.aims import find_aims
 from pipeline.infer.owners.borders import adopt_unmapped, elect_owners
 from pipeline.infer.owners.ip2as import PrefixTable
 from pipeline.infer.owners.mapped import mapped_share, origins
@@ -26,21 +26,22 @@ from pipeline.infer.owners.surroundings import HostsBehind
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN, number_unannounced
 from pipeline.infer.routers.aliases import AliasTable
 from pipeline.infer.routers.exchange_points import find_exchange_lans
+from pipeline.infer.routers.inferred import leave_out, merge_interfaces, trust_groups
 from pipeline.infer.routers.mates import find_mates
 from pipeline.infer.routers.point_to_point import group_interfaces
 from pipeline.infer.rtt import measure_links
-from pipeline.infer.traces.links import DirectedLinks, count_links, join_links
+from pipeline.infer.traces.links import count_links, join_links
 from pipeline.infer.traces.merge import ObservedAddresses, merge_addresses
 from pipeline.infer.traces.observer import Observation
 from pipeline.infer.traces.passes import Spools
-from pipeline.model.choices import BORDERS
+from pipeline.model.choices import BORDERS, ROUTERS
 from pipeline.model.mapped import MappedShare
 from pipeline.model.topology import NO_ASN, Topology
 
 
 @dataclass(frozen=True, eq=False)
 class _Routers:
-    """Nodes: alias sets, and every other interface by itself.
+    """Nodes: alias sets, inferred routers, and every other interface by itself.
 
     ``node_of`` (n_interfaces,) int64; ``first`` (n_nodes,) int64: smallest interface of each
     node, ascending; ``alias`` (n_interfaces,) int64: ``first`` where an alias set says so, or -1.
@@ -61,7 +62,11 @@ def _make_routers(addrs: np.ndarray, aliases: AliasTable | None) -> _Routers:
     _, first_at, inverse = np.unique(router[in_set], return_index=True, return_inverse=True)
     alias = np.full(n, -1, np.int64)
     alias[in_set] = in_set[first_at][inverse]  # ids ascend, so the first is the smallest
-    representative = np.where(alias >= 0, alias, np.arange(n))
+    return _number_routers(np.where(alias >= 0, alias, np.arange(n)), alias)
+
+
+def _number_routers(representative: np.ndarray, alias: np.ndarray) -> _Routers:
+    """Nodes in the order of their smallest interfaces, (n_interfaces,) int64."""
     first, node_of = np.unique(representative, return_inverse=True)
     return _Routers(node_of.astype(np.int64), first, alias)
 
@@ -104,6 +109,7 @@ def infer_topology(
     aliases: AliasTable | None = None,
     allow_special: tuple[str, ...] = (),
     borders: str = "elected",
+    routers: str = "interfaces",
     bridge_gaps: bool = False,
     workers: int = 1,
     targets_are_routers: bool = False,
@@ -125,6 +131,10 @@ def infer_topology(
     borders : str
         ``"elected"`` (``infer.owners.borders``) or ``"prefix"``: the AS of an address is that
         of its prefix, and unmapped addresses are in none.
+    routers : str
+        ``"inferred"``: interfaces outside alias sets that the election shows to be one router are
+        one node (``infer.routers.inferred``); none without an election. ``"interfaces"``: each is
+        a node.
     bridge_gaps : bool
         Join the two answers around unanswered hops; such links are marked ``bridged``.
     workers : int
@@ -136,7 +146,7 @@ def infer_topology(
     Returns
     -------
     Topology
-        ``kind`` is ``"router"`` where aliases merged any addresses, else ``"interface"``.
+        ``kind`` is ``"router"`` where any addresses were merged, else ``"interface"``.
         ``weight`` in ms.
         ``link_columns``: ``n_traces`` int64, ``bridged`` bool.
 
@@ -144,7 +154,7 @@ def infer_topology(
     ------
     UsageError
         Without ``prefixes`` and ``asn``; if ``allow_special`` holds what is not a prefix; if
-        ``borders`` is neither of the two.
+        ``borders`` or ``routers`` is none of its words.
     """
     if prefixes is None and asn is None:
         raise UsageError(
@@ -152,6 +162,8 @@ def infer_topology(
         )
     if borders not in BORDERS:
         raise UsageError(f"borders {borders!r}: give {' or '.join(BORDERS)}")
+    if routers not in ROUTERS:
+        raise UsageError(f"routers {routers!r}: give {' or '.join(ROUTERS)}")
     observed = merge_addresses(observations)
     every = Spools(observations, observed.addrs, workers)
     all_links = count_links(every)
@@ -166,13 +178,11 @@ def infer_topology(
     spools = Spools(observations, addrs, workers)
     all_special, all_origin, share = _map_addresses(observed, prefixes, asn, allow_special)
     special, origin = all_special[is_router], all_origin[is_router]
-    routers = _make_routers(addrs, aliases)
-    n_nodes = len(routers.first)
+    nodes = _make_routers(addrs, aliases)
     counts = _observed(observations)
     counts["n_addrs"] = share.n_addrs
     counts["n_addrs_mapped"] = share.n_mapped
     counts["addresses"] = len(observed.addrs)
-    counts["merged_addresses"] = len(addrs) - n_nodes
     counts["destinations_left_out"] = int(np.count_nonzero(~is_router))
     counts["destinations_taken_for_routers"] = int(
         np.count_nonzero(is_router & ~observed.is_router)
@@ -191,31 +201,44 @@ def infer_topology(
         mates = np.where(on_lan, -1, mates)
         numbered = number_unannounced(addrs, origin, special | on_lan)
         aims = find_aims(spools, prefixes, len(addrs))
-        owner = _elect(spools, links, mates, on_lan, routers, numbered, hosts, aims, counts)
+        groups = group_interfaces(spools, links, mates, on_lan, nodes.alias, numbered)
+        counts["exchange_point_addresses"] = int(np.count_nonzero(on_lan))
+        counts["suspect_addresses"] = int(np.count_nonzero(groups.suspect))
+        counts["alias_conflicts"] = groups.n_conflicts
+        trusted = trust_groups(links, groups, mates, nodes.alias)
+        in_set = nodes.alias >= 0
+        owner = elect_owners(links, trusted, mates, on_lan, numbered, hosts, aims, in_set)
         counts["elected_otherwise"] = int(np.count_nonzero(owner != numbered))
-        node_asn = _most_common(routers.node_of, owner, n_nodes)
+        if routers == "inferred":
+            known = len(nodes.first)
+            merged = merge_interfaces(spools, links, groups, mates, nodes.alias, numbered)
+            nodes = _number_routers(leave_out(merged, on_lan & ~in_set), nodes.alias)
+            counts["inferred_aliases"] = known - len(nodes.first)
+        node_asn = _most_common(nodes.node_of, owner, len(nodes.first))
         n_known = int(np.count_nonzero((node_asn != NO_ASN) & (node_asn < FIRST_STAND_IN)))
         on_the_way = links.n_router > 0
-        private = np.bincount(routers.node_of, ~special, minlength=n_nodes) == 0
+        private = np.bincount(nodes.node_of, ~special, minlength=len(nodes.first)) == 0
         node_asn = follow_private_links(
-            routers.node_of[links.near[on_the_way]],
-            routers.node_of[links.far[on_the_way]],
+            nodes.node_of[links.near[on_the_way]],
+            nodes.node_of[links.far[on_the_way]],
             node_asn,
             private,
         )
         direct = links.n_router + links.n_destination > 0
         node_asn = adopt_unmapped(
-            routers.node_of[links.near[direct]], routers.node_of[links.far[direct]], node_asn
+            nodes.node_of[links.near[direct]], nodes.node_of[links.far[direct]], node_asn
         )
         counts["unmapped_adopted"] = int(np.count_nonzero(node_asn != NO_ASN)) - n_known
     else:
-        node_asn = _most_common(routers.node_of, origin, n_nodes)
+        node_asn = _most_common(nodes.node_of, origin, len(nodes.first))
+    n_nodes = len(nodes.first)
+    counts["merged_addresses"] = len(addrs) - n_nodes
     counts["n_unmapped"] = int(np.count_nonzero(node_asn == NO_ASN))
 
-    node_links = join_links(links, routers.node_of, bridge_gaps)
+    node_links = join_links(links, nodes.node_of, bridge_gaps)
     scratch = observations[0].spool.parent if observations else None
-    weight, n_floored = measure_links(spools, node_links, routers.node_of, scratch)
-    ingresses = find_ingresses(spools, routers.node_of, node_asn)
+    weight, n_floored = measure_links(spools, node_links, nodes.node_of, scratch)
+    ingresses = find_ingresses(spools, nodes.node_of, node_asn)
     counts["links"] = len(node_links.near)
     counts["bridged_links"] = int(np.count_nonzero(node_links.bridged))
     counts["links_within_a_router"] = node_links.n_within_node
@@ -227,9 +250,9 @@ def infer_topology(
         node_asn,
         node_links.near,
         node_links.far,
-        node_addr=addrs[routers.first],
+        node_addr=addrs[nodes.first],
         addrs=addrs,
-        addr_node=routers.node_of,
+        addr_node=nodes.node_of,
         weight=weight,
         weight_unit="ms",
         link_columns={"n_traces": node_links.n_traces, "bridged": node_links.bridged},
@@ -260,22 +283,3 @@ def _map_addresses(
         np.concatenate([special, others_special]),
     )
     return special, origin, share
-
-
-def _elect(
-    spools: Spools,
-    links: DirectedLinks,
-    mates: np.ndarray,
-    on_lan: np.ndarray,
-    routers: _Routers,
-    numbered: np.ndarray,
-    hosts: HostsBehind,
-    aims: Aims,
-    counts: Counter[str],
-) -> np.ndarray:
-    groups = group_interfaces(spools, links, mates, on_lan, routers.alias, numbered)
-    owner = elect_owners(links, groups, mates, on_lan, numbered, hosts, aims, routers.alias >= 0)
-    counts["exchange_point_addresses"] = int(np.count_nonzero(on_lan))
-    counts["suspect_addresses"] = int(np.count_nonzero(groups.suspect))
-    counts["alias_conflicts"] = groups.n_conflicts
-    return owner

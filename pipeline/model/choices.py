@@ -8,6 +8,9 @@ from typing import Literal, get_args
 Borders = Literal["elected", "prefix"]
 BORDERS: tuple[Borders, ...] = get_args(Borders)
 
+Routers = Literal["inferred", "interfaces"]
+ROUTERS: tuple[Routers, ...] = get_args(Routers)
+
 DeviceChoice = Literal["auto", "cpu", "gpu"]
 
 Schedule = Literal["free", "striding", "barrier"]

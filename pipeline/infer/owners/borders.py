@@ -4,7 +4,7 @@ A link between two ASes is numbered from one of them, so a border router often a
 neighbour's address, and by prefix alone the router behind it looks like the ingress. What is
 known instead is how a router's links are numbered and who is at their other ends:
 
-1. Addresses are grouped by router (``routers.point_to_point``). An address b by which packets come
+1. Addresses are grouped by router (``routers.inferred``). An address b by which packets come
    in stands for one point-to-point link: from the group of its sides to the group of b, numbered
    from the AS of b's prefix. Two mates that imply the same link count once. For a suspect address
    only the numbering is known, not the other end. An address on the LAN of an exchange point stands

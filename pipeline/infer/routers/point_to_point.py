@@ -65,16 +65,22 @@ class Groups:
         An address of the router at the other end of each address's link; -1 where none is known.
     n_conflicts : int
         Pairs of addresses that a rule on links would join but that are in one trace.
+    side_ptr : (n_interfaces + 1,) int64
+    sides : (n_sides,) int64
+        Sides of each address, ascending; those of one that is not suspect are in one group.
     """
 
     group: np.ndarray
     suspect: np.ndarray
     near_side: np.ndarray
     n_conflicts: int
+    side_ptr: np.ndarray
+    sides: np.ndarray
 
 
 @njit(cache=True, nogil=True)
-def _find(parent, x):
+def find_root(parent, x):
+    """Root of x; shortens the way to it."""
     while parent[x] != x:
         parent[x] = parent[parent[x]]
         x = parent[x]
@@ -87,7 +93,7 @@ def _refuses(parent, next_member, small, large, conflict_ptr, conflicts):
     x = small
     while True:
         for i in range(conflict_ptr[x], conflict_ptr[x + 1]):
-            if _find(parent, conflicts[i]) == large:
+            if find_root(parent, conflicts[i]) == large:
                 return True
         x = next_member[x]
         if x == small:
@@ -130,13 +136,13 @@ def _join_all(pairs, support, alias, barred, conflict_ptr, conflicts, origin):
     set_of = alias.copy()  # of each root: the alias set in its group
     for x in range(n):
         if alias[x] >= 0 and alias[x] != x:
-            one, other = _find(parent, alias[x]), _find(parent, x)
+            one, other = find_root(parent, alias[x]), find_root(parent, x)
             if one != other:
                 _join(parent, size, next_member, one, other)
     for i in range(len(pairs)):
         pair = pairs[i]
         x, y = pair >> 32, pair & 0xFFFFFFFF
-        one, other = _find(parent, x), _find(parent, y)
+        one, other = find_root(parent, x), find_root(parent, y)
         if one == other or barred[x] or barred[y]:
             continue
         if set_of[one] >= 0 and set_of[other] >= 0:
@@ -151,7 +157,7 @@ def _join_all(pairs, support, alias, barred, conflict_ptr, conflicts, origin):
             _join(parent, size, next_member, one, other)
             set_of[min(one, other)] = max(set_of[one], set_of[other])
     for x in range(n):
-        parent[x] = _find(parent, x)
+        parent[x] = find_root(parent, x)
     return parent
 
 
@@ -223,7 +229,7 @@ def _sides(
     return offsets(np.bincount(owner, minlength=n)), side
 
 
-def _watched_pairs(side_ptr: np.ndarray, sides: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def watched_pairs(side_ptr: np.ndarray, sides: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Pairs of sides to watch: key of each, and the address whose sides they are."""
     keys, owners = [], []
     owner = np.repeat(np.arange(len(side_ptr) - 1), np.diff(side_ptr))
@@ -265,7 +271,7 @@ def group_interfaces(
     origin = np.where(on_lan, NO_ASN - 1 - np.arange(n), origin)
     n_sides = np.diff(side_ptr)
     suspect = np.zeros(n, bool)
-    pairs, owners = _watched_pairs(side_ptr, sides)
+    pairs, owners = watched_pairs(side_ptr, sides)
     conflicts = _find_watched(spools, side_ptr, sides, pairs, n)
     suspect[owners[np.isin(pairs, conflicts)]] = True
     one, other = alias[pairs >> 32], alias[pairs & 0xFFFFFFFF]
@@ -294,7 +300,7 @@ def group_interfaces(
     near_side = np.where(suspect, mates, -1)
     has_side = (n_sides > 0) & ~suspect
     near_side[has_side] = sides[side_ptr[:-1][has_side]]
-    return Groups(group, suspect, near_side, len(conflicts))
+    return Groups(group, suspect, near_side, len(conflicts), side_ptr, sides)
 
 
 def _both_ways(pairs: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
@@ -330,10 +336,10 @@ def _parts(side_ptr, sides, n):
     for b in range(len(side_ptr) - 1):
         for i in range(side_ptr[b] + 1, side_ptr[b + 1]):
             paired[sides[i]] = paired[sides[side_ptr[b]]] = 1
-            one, other = _find(parent, sides[side_ptr[b]]), _find(parent, sides[i])
+            one, other = find_root(parent, sides[side_ptr[b]]), find_root(parent, sides[i])
             parent[max(one, other)] = min(one, other)
     for x in range(n):
-        parent[x] = _find(parent, x) if paired[x] else -1
+        parent[x] = find_root(parent, x) if paired[x] else -1
     return parent
 
 

@@ -1,0 +1,171 @@
+"""Routers from traces alone: each rule and what forbids it, by hand; and a simulated network."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from pipeline.infer import Observer, infer_topology
+from pipeline.infer.routers.inferred import leave_out
+from tests.addresses import format_addrs
+from tests.unit.pipeline.infer.handmade import (
+    alias_sets,
+    infer,
+    links_of,
+    nodes_of,
+    prefix_table,
+)
+from tests.unit.pipeline.infer.simulate import Plan, make_network, measure, pfx2as_lines
+
+
+def merged(scratch, *lines, **options):
+    """Nodes by their smallest addresses, and how many addresses were merged."""
+    options = {"borders": "elected", "routers": "inferred", **options}
+    topology = infer(scratch, *lines, **options)
+    assert topology.kind == ("interface" if not topology.counts["merged_addresses"] else "router")
+    return nodes_of(topology), topology.counts["inferred_aliases"]
+
+
+def node_by_address(topology) -> dict[str, int]:
+    return dict(zip(format_addrs(topology.addrs), topology.addr_node.tolist(), strict=True))
+
+
+# Two interfaces of one router, 20.1.1.1 and 20.1.2.1, before 20.1.3.1; different observers.
+ONE_VOUCHER = ("20.1.91.1 20.1.1.1 20.1.3.1", "20.1.92.1 20.1.2.1 20.1.3.1")
+TWO_VOUCHERS = (*ONE_VOUCHER, "20.1.91.1 20.1.1.1 20.1.4.1", "20.1.92.1 20.1.2.1 20.1.4.1")
+
+
+def test_two_routers_vouch_for_two_addresses(tmp_path):
+    names, n_aliases = merged(tmp_path, *TWO_VOUCHERS)
+    assert n_aliases == 1
+    assert "20.1.1.1" in names
+    assert "20.1.2.1" not in names
+
+
+def test_two_vouchers_need_no_different_observers(tmp_path):
+    lines = [line.replace("20.1.92.1", "20.1.91.1") for line in TWO_VOUCHERS]
+    assert merged(tmp_path, *lines)[1] == 1
+    lines = [line.replace("20.1.92.1", "20.1.91.1") for line in ONE_VOUCHER]
+    assert merged(tmp_path, *lines)[1] == 0
+
+
+def test_one_credible_address_vouches_too(tmp_path):
+    assert merged(tmp_path, *ONE_VOUCHER)[1] == 1
+
+
+def test_two_addresses_of_one_trace_are_never_one_router(tmp_path):
+    both = "20.1.91.1 20.1.1.1 20.1.5.1 20.1.2.1"
+    assert "20.1.2.1" in merged(tmp_path, *TWO_VOUCHERS, both)[0]
+    other = "20.1.91.1 20.1.1.1 20.1.5.1 20.1.6.1"
+    assert "20.1.2.1" not in merged(tmp_path, *TWO_VOUCHERS, other)[0]
+
+
+def test_a_router_with_two_addresses_right_behind_one_does_not_vouch_alone(tmp_path):
+    aliases = alias_sets(["20.1.3.1", "20.1.5.1"])
+    other = "20.1.91.1 20.1.{}.1 20.1.5.1"
+    assert merged(tmp_path, *ONE_VOUCHER, other.format(7), aliases=aliases)[1] == 1
+    assert merged(tmp_path, *ONE_VOUCHER, other.format(1), aliases=aliases)[1] == 0
+
+
+def test_one_address_alone_does_not_join_two_routers_of_several_addresses(tmp_path):
+    second = [
+        line.replace("20.1.1.1", "20.1.5.1").replace("20.1.2.1", "20.1.6.1")
+        for line in TWO_VOUCHERS
+    ]
+    second = [line.replace("20.1.3.1", "20.1.7.1") for line in second]
+    second = [line.replace("20.1.4.1", "20.1.8.1").replace("20.1.9", "20.1.8") for line in second]
+    joint = ["20.1.91.1 20.1.1.1 20.1.10.1", "20.1.81.1 20.1.5.1 20.1.10.1"]
+    assert merged(tmp_path, *TWO_VOUCHERS, *second, *joint)[1] == 2
+    again = [line.replace("20.1.10.1", "20.1.11.1") for line in joint]
+    assert merged(tmp_path, *TWO_VOUCHERS, *second, *joint, *again)[1] == 3
+
+
+@pytest.mark.parametrize(("beyond", "n_aliases"), [("20.1.4.1", 2), ("20.1.7.1", 1)])
+def test_a_doubtful_side_leads_only_where_the_router_leads(tmp_path, beyond, n_aliases):
+    # 20.1.1.1 is the mate of 20.1.1.2, and one router with 20.1.2.1 by two vouchers.
+    lines = (
+        "20.1.91.1 20.1.1.1 20.1.1.2",
+        "20.1.93.1 20.1.5.1 20.1.1.2",
+        f"20.1.93.1 20.1.5.1 {beyond}",
+    )
+    assert merged(tmp_path, *TWO_VOUCHERS, *lines)[1] == n_aliases
+
+
+def test_a_given_alias_set_is_a_router_as_it_is_given(tmp_path):
+    aliases = alias_sets(["20.1.1.1", "20.1.60.1"])
+    names, n_aliases = merged(
+        tmp_path, *TWO_VOUCHERS, "20.1.94.1 20.1.60.1 20.1.61.1", aliases=aliases
+    )
+    assert n_aliases == 0
+    assert {"20.1.1.1", "20.1.2.1"} <= set(names)
+    assert "20.1.60.1" not in names
+
+
+def test_nothing_is_merged_without_a_reason_or_a_request(tmp_path):
+    assert merged(tmp_path, "20.1.1.1 20.1.3.1", "20.1.2.1 20.1.4.1")[1] == 0
+    topology = infer(tmp_path, *TWO_VOUCHERS, borders="elected", routers="interfaces")
+    assert topology.kind == "interface"
+    assert topology.addr_node.tolist() == list(range(topology.n_nodes))
+
+
+def test_other_addresses_of_a_node_are_kept(tmp_path):
+    topology = infer(tmp_path, *TWO_VOUCHERS, borders="elected", routers="inferred")
+    node = node_by_address(topology)
+    assert node["20.1.2.1"] == node["20.1.1.1"] == nodes_of(topology).index("20.1.1.1")
+    assert links_of(topology)["20.1.1.1", "20.1.3.1"] == 2
+
+
+def test_left_out_interfaces_are_by_themselves():
+    router = np.array([0, 0, 0, 3, 3, 5])
+    left_out = np.array([True, False, False, False, True, True])
+    assert leave_out(router, left_out).tolist() == [0, 1, 1, 3, 4, 5]
+    assert leave_out(router, np.zeros(6, bool)).tolist() == router.tolist()
+
+
+@pytest.fixture(scope="module")
+def networks(tmp_path_factory):
+    """Simulated networks, with their nodes as interfaces and as inferred routers."""
+    found = []
+    for seed in range(4):
+        net = make_network(Plan(seed=seed, outgoing=(0.05, 0.2)[seed % 2], slash31=seed > 1))
+        scratch = tmp_path_factory.mktemp("network")
+        observer = Observer(scratch)
+        observer.add(measure(net))
+        observation = observer.close()
+        prefixes = prefix_table(scratch, pfx2as_lines(net))
+        topologies = [
+            infer_topology([observation], prefixes=prefixes, routers=routers)
+            for routers in ("interfaces", "inferred")
+        ]
+        found.append((net, *topologies))
+    return found
+
+
+def test_inferred_routers_of_simulated_networks_are_right(networks):
+    n_right = n_merged = n_true = 0
+    for net, _, topology in networks:
+        router_of = {
+            format_addrs(np.array([[0, addr | 0xFFFF << 32]], np.uint64))[0]: router
+            for addr, router in net.owner.items()
+        }
+        nodes = {a: n for a, n in node_by_address(topology).items() if a in router_of}
+        pairs = Counter((node, router_of[addr]) for addr, node in nodes.items())
+        n_right += sum(n * (n - 1) // 2 for n in pairs.values())
+        n_merged += sum(n * (n - 1) // 2 for n in Counter(nodes.values()).values())
+        n_true += sum(n * (n - 1) // 2 for n in Counter(map(router_of.get, nodes)).values())
+    assert n_right >= 0.99 * n_merged  # 2,895 of 2,896
+    assert n_right >= 0.38 * n_true  # 0.405: most interfaces have one voucher or none
+
+
+def test_inferred_routers_have_only_links_that_traces_show(networks):
+    for _, interfaces, topology in networks:
+        node = node_by_address(topology)
+        names = nodes_of(interfaces)
+        shown = {
+            tuple(sorted((node[names[one]], node[names[other]])))
+            for one, other in zip(interfaces.near.tolist(), interfaces.far.tolist(), strict=True)
+        }
+        assert all(one != other for one, other in shown)  # else one trace shows both in sequence
+        assert set(zip(topology.near.tolist(), topology.far.tolist(), strict=True)) == shown
