@@ -1,0 +1,127 @@
+"""Judge inference in laboratories whose true network is known.
+
+usage: python -m tests.oracles.truth LAB... [--table {full,brief}] [--into FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from benchmarks.pages.plot_searches import fill
+from pipeline.errors import PipelineError
+from tests.oracles.truth.laboratory import Laboratory, open_lab
+from tests.oracles.truth.scores import Score, judge_lab, judge_owners
+from tests.oracles.truth.tables import Judged, brief_table, full_table, text
+
+# Name on the command line: name in tables, options of ``judge_lab``.
+WAYS: Mapping[str, tuple[str, dict]] = {
+    "elected": ("elected", {}),
+    "true-aliases": ("elected, true aliases", {"true_alias_sets": True}),
+    "prefix": ("by prefix alone", {"borders": "prefix"}),
+    "targets-are-routers": ("elected, targets are routers", {"targets_are_routers": True}),
+}
+TABLES = {"full": full_table, "brief": brief_table}
+PART = "accuracy"  # of a page, between two marks
+
+
+def _ways(words: str) -> list[str]:
+    ways = words.split(",")
+    if unknown := set(ways) - set(WAYS):
+        raise argparse.ArgumentTypeError(f"{', '.join(unknown)}: give some of {', '.join(WAYS)}")
+    return ways
+
+
+def _owners(words: str) -> tuple[str, Path]:
+    name, found, folder = words.partition("=")
+    if not found or not Path(folder).is_dir():
+        raise argparse.ArgumentTypeError(f"{words}: give NAME=FOLDER")
+    return name, Path(folder)
+
+
+def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.oracles.truth",
+        description="Compare what is inferred in laboratories with their true networks.",
+    )
+    parser.add_argument(
+        "labs",
+        nargs="+",
+        type=Path,
+        metavar="LAB",
+        help="folder with ground_truth.json, or .tar.xz",
+    )
+    parser.add_argument(
+        "--ways",
+        type=_ways,
+        metavar="WAY,...",
+        help=f"how owners are found: {', '.join(WAYS)}; "
+        "default: all, the last only where most targets are routers",
+    )
+    parser.add_argument(
+        "--owners",
+        type=_owners,
+        action="append",
+        default=[],
+        metavar="NAME=FOLDER",
+        help="owners that another program found: LAB.json, address to AS",
+    )
+    parser.add_argument("--table", nargs="?", const="full", choices=TABLES, help="write Markdown")
+    parser.add_argument(
+        "--into", type=Path, metavar="FILE", help=f"fill part {PART!r} of a page with the table"
+    )
+    return parser.parse_args(words)
+
+
+def judge(
+    lab: Laboratory, ways: Sequence[str] | None, owners: Sequence[tuple[str, Path]]
+) -> Judged:
+    """Score a laboratory in every way."""
+    if ways is None:
+        ways = [way for way in WAYS if way != "targets-are-routers" or lab.targets_are_routers]
+    scores: dict[str, Score] = {
+        name: judge_lab(lab, **options) for name, options in (WAYS[way] for way in ways)
+    }
+    for name, folder in owners:
+        if (path := folder / f"{lab.name}.json").is_file():
+            scores[name] = judge_owners(lab, json.loads(path.read_text()))
+    return Judged(lab.describe(), scores)
+
+
+def _warn(lab: Laboratory) -> None:
+    differences = {} if lab.listed is None else lab.visible.differences(lab.listed)
+    for what, n in differences.items():
+        print(
+            f"{lab.name}: visible {what}: {n} differ from the list beside the laboratory",
+            file=sys.stderr,
+        )
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Print a text for each laboratory, or one table for all; the exit status."""
+    arguments = _arguments(words)
+    judged = []
+    for path in arguments.labs:
+        try:
+            with open_lab(path) as lab:
+                _warn(lab)
+                judged.append(judge(lab, arguments.ways, arguments.owners))
+        except PipelineError as error:
+            print(error, file=sys.stderr)
+            return 2
+        if not arguments.table and not arguments.into:
+            print(f"{text(judged[-1])}\n", flush=True)
+    if arguments.into or arguments.table:
+        table = TABLES[arguments.table or "full"](judged)
+        if arguments.into:
+            arguments.into.write_text(fill(arguments.into.read_text(), PART, table))
+        else:
+            print(table)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

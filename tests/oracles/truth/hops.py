@@ -1,0 +1,53 @@
+"""Measured hop counts against those of the true network."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+
+import numpy as np
+
+from pipeline.model.topology import NO_ASN, Topology
+from tests.oracles.truth.network import Truth
+
+
+def _neighbors(links: Iterable[Iterable[Hashable]]) -> dict[Hashable, list[Hashable]]:
+    near: dict[Hashable, list[Hashable]] = {}
+    for one, other in links:
+        near.setdefault(one, []).append(other)
+        near.setdefault(other, []).append(one)
+    return near
+
+
+def _hops(near: dict[Hashable, list[Hashable]], source: Hashable) -> dict[Hashable, int]:
+    """Hops from ``source`` to all that it reaches, by plain breadth-first search."""
+    hops, queue = {source: 0}, [source]
+    for here in queue:
+        for other in near.get(here, ()):
+            if other not in hops:
+                hops[other] = hops[here] + 1
+                queue.append(other)
+    return hops
+
+
+def compare_hops(
+    topology: Topology, names: list[str | None], truth: Truth, sources: Sequence[int]
+) -> tuple[int, int, float]:
+    """Pairs compared, pairs with equal hops, mean measured minus true hops."""
+    inside = topology.node_asn[topology.near] == topology.node_asn[topology.far]
+    inside &= topology.node_asn[topology.near] != NO_ASN
+    ends = np.column_stack([topology.near[inside], topology.far[inside]])
+    measured = _neighbors(ends.tolist())
+    built = _neighbors(
+        link for link in truth.links if len({truth.asn_of[router] for router in link}) == 1
+    )
+    pairs = equal = 0
+    excess = 0.0
+    for source in sources:
+        true = _hops(built, names[source])
+        for node, hops in _hops(measured, source).items():
+            if node != source and names[node] in true:
+                difference = hops - true[names[node]]
+                pairs += 1
+                equal += difference == 0
+                excess += difference
+    return pairs, equal, excess / max(1, pairs)

@@ -1,0 +1,168 @@
+"""Laboratories: what is true, what was measured, and the files beside it."""
+
+from __future__ import annotations
+
+import json
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pipeline.errors import FormatError
+from pipeline.infer import AliasTable, Observation, Observer, PrefixTable, read_pfx2as
+from pipeline.infer.routers.aliases import read_aliases
+from pipeline.infer.traces.merge import merge_addresses
+from pipeline.ingest import FORMATS, open_reader
+from pipeline.model.addresses import sort_addrs
+from pipeline.model.reading import ReadReport
+from tests.addresses import format_addrs, parse_addrs
+from tests.oracles.truth.network import TRUTH, Truth, load_truth, plain_text
+from tests.oracles.truth.visible import Visible, find_visible
+
+ALIASES = "lab.aliases.nodes"
+# Laboratories use ranges that are set apart for documentation and benchmarks.
+LAB_RANGES = ("198.18.0.0/15", "2001:db8::/32")
+# Programs that write a format of traces.
+_PROGRAMS = {"warts": "scamper", "scamper_json": "scamper", "atlas": "RIPE Atlas"}
+
+
+@dataclass(frozen=True, eq=False)
+class Laboratory:
+    """A laboratory, read; its observations need the scratch folder."""
+
+    name: str
+    truth: Truth
+    observations: list[Observation]
+    measured_by: str
+    prefixes: PrefixTable
+    aliases: AliasTable  # true ones
+    visible: Visible
+    listed: Visible | None  # visible as a file beside the laboratory lists it
+
+    @property
+    def targets_are_routers(self) -> bool:
+        """Whether most destinations that answered are addresses of routers."""
+        seen = merge_addresses(self.observations)
+        targets = format_addrs(seen.addrs[seen.is_target])
+        return 2 * sum(addr in self.truth.router_of for addr in targets) > len(targets)
+
+    def describe(self) -> str:
+        """The network in words: its plan, its size, who measured it."""
+        truth = self.truth
+        size = f"{len(truth.asn_of)} routers, {len(set(truth.asn_of.values()))} ASes"
+        if n := truth.n_exchanges:
+            size += f", {n} exchange {'point' if n == 1 else 'points'}"
+        return f"{truth.plan or self.name}: {size}; {self.measured_by}"
+
+
+def _observe_files(folder: Path, scratch: Path) -> Iterator[tuple[str, Observation]]:
+    """Format and observation of every measurement of a laboratory."""
+    seen = set()
+    for path in sorted(folder.iterdir(), key=lambda path: (".warts" not in path.name, path.name)):
+        report = ReadReport(str(path))
+        stem = path.name.split(".warts")[0].split(".json")[0]
+        try:
+            form, batches = open_reader(path, report)
+        except FormatError:
+            continue  # the truth, the prefix table, another tool's output
+        if form is not FORMATS.get(report.format, form) or form.kind != "traces" or stem in seen:
+            continue
+        seen.add(stem)
+        observer = Observer(scratch)
+        for batch in batches:
+            observer.add(batch)
+        yield next(name for name, known in FORMATS.items() if known is form), observer.close()
+
+
+def observe_lab(folder: Path, scratch: Path) -> list[Observation]:
+    """Read every measurement of a laboratory, one observation a file."""
+    return [observation for _, observation in _observe_files(folder, scratch)]
+
+
+def load_prefixes(folder: Path) -> PrefixTable:
+    """The prefix tables of a laboratory."""
+    paths = sorted(folder.glob("lab.pfx2as*"))
+    return read_pfx2as(paths, [ReadReport(str(path)) for path in paths])
+
+
+def true_aliases(truth: Truth) -> AliasTable:
+    """Alias sets as a perfect alias resolution would give them."""
+    addrs = parse_addrs(truth.router_of)
+    numbers = {router: i for i, router in enumerate(truth.asn_of)}
+    router = np.array([numbers[r] for r in truth.router_of.values()], np.int64)
+    order = sort_addrs(addrs)
+    return AliasTable(addrs[order], router[order])
+
+
+def load_aliases(folder: Path, truth: Truth) -> AliasTable:
+    """Read the laboratory's ITDK nodes file; without one, the true alias sets."""
+    path = folder / ALIASES
+    return read_aliases(path, ReadReport(str(path))) if path.is_file() else true_aliases(truth)
+
+
+def _listed(folder: Path, beside: Path) -> Visible | None:
+    paths = (folder / "shown.json", beside)
+    path = next((path for path in paths if path.is_file()), None)
+    if path is None:
+        return None
+    data = json.loads(path.read_text())
+    return Visible(
+        frozenset((router, asn) for router, asn in data["borders"]),
+        frozenset(map(frozenset, data["links"])),
+        frozenset(map(plain_text, data["addresses"])),
+    )
+
+
+def read_lab(folder: Path, scratch: Path, packed: Path | None = None) -> Laboratory:
+    """Read a folder; ``packed`` is the archive that it came in."""
+    truth = load_truth(folder)
+    measured = list(_observe_files(folder, scratch))
+    formats = {form for form, _ in measured}
+    observations = [observation for _, observation in measured]
+    programs = " and ".join(sorted({_PROGRAMS.get(form, form) for form in formats}))
+    if truth.plan and "warts" not in formats:
+        programs = "simulated"  # planned networks are measured in warts, simulated in JSON
+    place = packed or folder
+    name = place.name.split(".tar")[0]
+    return Laboratory(
+        name,
+        truth,
+        observations,
+        programs,
+        load_prefixes(folder),
+        load_aliases(folder, truth),
+        find_visible(truth, observations),
+        _listed(folder, place.with_name(f"{name}.shown.json")),
+    )
+
+
+@contextmanager
+def unpacked(path: Path) -> Iterator[Path]:
+    """Folder of a laboratory; a packed one is unpacked to a temporary folder."""
+    if path.is_dir():
+        if not (path / TRUTH).is_file():
+            raise FormatError(path, TRUTH, "is not there, so this is no laboratory")
+        yield path
+        return
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            with tarfile.open(path) as archive:
+                archive.extractall(scratch, filter="data")
+        except (OSError, tarfile.TarError) as error:
+            reason = str(error).splitlines()[0]
+            raise FormatError(path, "archive", reason) from error
+        truths = sorted(Path(scratch).rglob(TRUTH))
+        if len(truths) != 1:
+            raise FormatError(path, TRUTH, f"is there {len(truths)} times; pack one laboratory")
+        yield truths[0].parent
+
+
+@contextmanager
+def open_lab(path: Path) -> Iterator[Laboratory]:
+    """Read a laboratory, packed or not; what it needs on disk is gone afterwards."""
+    with unpacked(path) as folder, tempfile.TemporaryDirectory() as scratch:
+        yield read_lab(folder, Path(scratch), None if folder == path else path)

@@ -1,0 +1,105 @@
+"""Figures as text for a terminal and as Markdown for the docs. A new figure is one row here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tests.oracles.truth.scores import Score
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A laboratory and its scores by the way in which owners were found."""
+
+    described: str
+    scores: Mapping[str, Score]
+
+
+def share(part: int, whole: int) -> str:
+    """A share and what it is of."""
+    return f"{part / whole:.3f} ({part} of {whole})" if whole else "none"
+
+
+def _left_out(s: Score) -> str:
+    return f"{s.candidates}; {s.borders_true - s.borders_visible}"
+
+
+def _precision_recall(s: Score) -> str:
+    return f"{s.ingress_precision:.3f} / {s.border_recall:.3f}"
+
+
+def _hops(s: Score) -> str:
+    return f"{s.hops_equal_share:.3f}, {s.hops_excess:+.2f}" if s.hop_pairs else "none"
+
+
+LEFT_OUT = "left out: candidates; border routers not visible"
+FIGURES: Mapping[str, Callable[[Score], str]] = {
+    LEFT_OUT: _left_out,
+    "ingresses right (P)": lambda s: share(s.ingresses_right, s.ingresses),
+    "border routers found (R)": lambda s: share(s.borders_found, s.borders_visible),
+    "ASes entered": lambda s: f"{s.ases_found} of {s.ases_visible}",
+    "addresses in their AS": lambda s: share(s.addrs_right, s.addrs),
+    "links found": lambda s: f"{s.links_found} of {s.links_visible}",
+    "false links": lambda s: str(s.links_false),
+    "alias pairs right": lambda s: share(s.alias_pairs_right, s.alias_pairs),
+    "alias pairs found": lambda s: share(s.alias_pairs_found, s.alias_pairs_visible),
+    "hops equal, mean excess": _hops,
+}
+
+# Of the brief table: figures of the first way, then some of each other way.
+_BRIEF: Mapping[str, Callable[[Score], str]] = {
+    LEFT_OUT: _left_out,
+    "P / R": _precision_recall,
+    "ASes entered": FIGURES["ASes entered"],
+    "addresses in their AS": lambda s: f"{s.asn_precision:.3f}",
+    "links found, false": lambda s: f"{s.links_found} of {s.links_visible}, {s.links_false}",
+    "hops equal, mean excess": _hops,
+}
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    return "\n".join(map(_row, (heads, ["---"] * len(heads), *rows)))
+
+
+def full_table(judged: Sequence[Judged]) -> str:
+    """Every figure, a row a laboratory and way."""
+    rows = []
+    for lab in judged:
+        label = lab.described
+        for way, s in lab.scores.items():
+            rows.append([label, way, *(figure(s) for figure in FIGURES.values())])
+            label = "..."
+    return _markdown(["laboratory", "owners", *FIGURES], rows)
+
+
+def brief_table(judged: Sequence[Judged]) -> str:
+    """A row a laboratory: the first way, and P / R of the others."""
+    ways = list(dict.fromkeys(way for lab in judged for way in lab.scores))
+    rows = []
+    for lab in judged:
+        first = lab.scores[ways[0]]
+        others = [
+            _precision_recall(lab.scores[way]) if way in lab.scores else "" for way in ways[1:]
+        ]
+        rows.append([lab.described, *(figure(first) for figure in _BRIEF.values()), *others])
+    heads = ["laboratory", *_BRIEF, *(f"P / R {way}" for way in ways[1:])]
+    return _markdown(heads, rows)
+
+
+def text(lab: Judged) -> str:
+    """One laboratory for a terminal: a line a figure, a column a way."""
+    columns = [
+        ["", *FIGURES],
+        *([way, *(figure(s) for figure in FIGURES.values())] for way, s in lab.scores.items()),
+    ]
+    widths = [max(map(len, column)) for column in columns]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        for line in zip(*columns, strict=True)
+    ]
+    return "\n".join([lab.described, *lines])
