@@ -12,15 +12,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from benchmarks.pages.plot_searches import fill
-from pipeline.errors import PipelineError
+from pipeline.errors import FormatError, PipelineError
 from tests.oracles.truth.laboratory import Laboratory, open_lab
 from tests.oracles.truth.scores import Score, judge_lab, judge_owners
-from tests.oracles.truth.tables import Judged, brief_table, full_table, text
+from tests.oracles.truth.tables import TRUE_ALIASES, Judged, brief_table, full_table, misses, text
 
 # Name on the command line: name in tables, options of ``judge_lab``.
 WAYS: Mapping[str, tuple[str, dict]] = {
     "elected": ("elected", {}),
-    "true-aliases": ("elected, true aliases", {"true_alias_sets": True}),
+    "true-aliases": (TRUE_ALIASES, {"true_alias_sets": True}),
     "prefix": ("by prefix alone", {"borders": "prefix"}),
     "targets-are-routers": ("elected, targets are routers", {"targets_are_routers": True}),
 }
@@ -76,6 +76,13 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
+def _read_owners(path: Path) -> Mapping[str, int]:
+    try:
+        return json.loads(path.read_text())
+    except ValueError as error:
+        raise FormatError(path, "owners", f"not JSON: {error}") from error
+
+
 def judge(
     lab: Laboratory, ways: Sequence[str] | None, owners: Sequence[tuple[str, Path]]
 ) -> Judged:
@@ -87,8 +94,9 @@ def judge(
     }
     for name, folder in owners:
         if (path := folder / f"{lab.name}.json").is_file():
-            scores[name] = judge_owners(lab, json.loads(path.read_text()))
-    return Judged(lab.describe(), scores)
+            scores[name] = judge_owners(lab, _read_owners(path))
+    programs = frozenset(name for name, _ in owners if name in scores)
+    return Judged(lab.truth.plan or lab.name, lab.describe(), scores, programs)
 
 
 def _warn(lab: Laboratory) -> None:
@@ -115,7 +123,7 @@ def main(words: Sequence[str] | None = None) -> int:
         if not arguments.table and not arguments.into:
             print(f"{text(judged[-1])}\n", flush=True)
     if arguments.into or arguments.table:
-        table = TABLES[arguments.table or "full"](judged)
+        table = "\n\n".join([TABLES[arguments.table or "full"](judged), *misses(judged)])
         if arguments.into:
             arguments.into.write_text(fill(arguments.into.read_text(), PART, table))
         else:

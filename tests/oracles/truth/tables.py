@@ -10,10 +10,12 @@ from tests.oracles.truth.scores import Score
 
 @dataclass(frozen=True)
 class Judged:
-    """A laboratory and its scores by the way in which owners were found."""
+    """A laboratory and its scores by the way in which owners were found, our own ways first."""
 
+    name: str
     described: str
     scores: Mapping[str, Score]
+    programs: frozenset[str] = frozenset()  # ways that are other programs
 
 
 def share(part: int, whole: int) -> str:
@@ -33,6 +35,7 @@ def _hops(s: Score) -> str:
     return f"{s.hops_equal_share:.3f}, {s.hops_excess:+.2f}" if s.hop_pairs else "none"
 
 
+TRUE_ALIASES = "elected, true aliases"
 LEFT_OUT = "left out: candidates; border routers not visible"
 FIGURES: Mapping[str, Callable[[Score], str]] = {
     LEFT_OUT: _left_out,
@@ -89,6 +92,33 @@ def brief_table(judged: Sequence[Judged]) -> str:
         rows.append([lab.described, *(figure(first) for figure in _BRIEF.values()), *others])
     heads = ["laboratory", *_BRIEF, *(f"P / R {way}" for way in ways[1:])]
     return _markdown(heads, rows)
+
+
+def _lower(s: Score, other: Score) -> str:
+    """What of P and R is lower than another score's, with both."""
+    pairs = {
+        "P": (s.ingress_precision, other.ingress_precision),
+        "R": (s.border_recall, other.border_recall),
+    }
+    return ", ".join(f"{what} {a:.3f} < {b:.3f}" for what, (a, b) in pairs.items() if a < b)
+
+
+def misses(judged: Sequence[Judged]) -> list[str]:
+    """Sentences that name where P or R is lower than it ought to be.
+
+    That is: lower than another program's, or lower with true aliases than without aliases.
+    """
+    found: dict[str, list[str]] = {}
+    for lab in judged:
+        first = next(iter(lab.scores.values()))
+        ought = {f"Lower than {name}": (first, lab.scores[name]) for name in sorted(lab.programs)}
+        if TRUE_ALIASES in lab.scores:
+            ought["Lower with true aliases than without"] = (lab.scores[TRUE_ALIASES], first)
+        for what, (score, other) in ought.items():
+            found.setdefault(what, [])
+            if lower := _lower(score, other):
+                found[what].append(f"{lab.name} ({lower})")
+    return [f"{what}: {'; '.join(where) or 'nowhere'}." for what, where in found.items()]
 
 
 def text(lab: Judged) -> str:

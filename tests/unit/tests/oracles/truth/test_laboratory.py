@@ -98,7 +98,9 @@ def cells(table: str) -> list[list[str]]:
 
 def test_a_table_has_a_row_for_each_way_and_says_first_what_is_left_out(archive, capsys):
     assert main([str(archive), "--table", "--ways", "prefix,true-aliases"]) == 0
-    heads, _, prefix, aliases = cells(capsys.readouterr().out)
+    table, misses = capsys.readouterr().out.split("\n\n")
+    heads, _, prefix, aliases = cells(table)
+    assert misses == "Lower with true aliases than without: nowhere.\n"
     assert heads[2] == "left out: candidates; border routers not visible"
     # Entered by prefix: AS 7 alone, where no router is. Visible: q and s, but p is not.
     row = dict(zip(heads, prefix, strict=True))
@@ -120,7 +122,10 @@ def test_owners_that_another_program_found_are_judged_alike(archive, tmp_path, c
     (owners / "tiny.json").write_text(json.dumps({"20.1.0.1": 1, "20.1.0.2": 2, "20.7.0.2": 3}))
     words = [str(archive), "--table", "brief", "--ways", "prefix", "--owners", f"other={owners}"]
     assert main(words) == 0
-    heads, _, row = cells(capsys.readouterr().out)
+    table, misses = capsys.readouterr().out.split("\n\n")
+    heads, _, row = cells(table)
+    lower = "tiny, seed 5 (P 0.000 < 1.000, R 0.000 < 1.000)"
+    assert misses == f"Lower than other: {lower}.\n"
     assert dict(zip(heads, row, strict=True))["P / R other"] == "1.000 / 1.000"
 
 
