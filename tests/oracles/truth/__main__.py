@@ -19,7 +19,8 @@ from tests.oracles.truth.tables import TRUE_ALIASES, Judged, brief_table, full_t
 
 # Name on the command line: name in tables, options of ``judge_lab``.
 WAYS: Mapping[str, tuple[str, dict]] = {
-    "elected": ("elected", {}),
+    "elected": ("elected", {"routers": "interfaces"}),
+    "inferred-routers": ("elected, inferred routers", {"routers": "inferred"}),
     "true-aliases": (TRUE_ALIASES, {"true_alias_sets": True}),
     "prefix": ("by prefix alone", {"borders": "prefix"}),
     "targets-are-routers": ("elected, targets are routers", {"targets_are_routers": True}),

@@ -31,6 +31,10 @@ def _precision_recall(s: Score) -> str:
     return f"{s.ingress_precision:.3f} / {s.border_recall:.3f}"
 
 
+def _with_hops(s: Score) -> str:
+    return f"{_precision_recall(s)} / {f'{s.hops_equal_share:.3f}' if s.hop_pairs else 'none'}"
+
+
 def _hops(s: Score) -> str:
     return f"{s.hops_equal_share:.3f}, {s.hops_excess:+.2f}" if s.hop_pairs else "none"
 
@@ -50,7 +54,7 @@ FIGURES: Mapping[str, Callable[[Score], str]] = {
     "hops equal, mean excess": _hops,
 }
 
-# Of the brief table: figures of the first way, then some of each other way.
+# Figures of the first way in the brief table.
 _BRIEF: Mapping[str, Callable[[Score], str]] = {
     LEFT_OUT: _left_out,
     "P / R": _precision_recall,
@@ -81,16 +85,14 @@ def full_table(judged: Sequence[Judged]) -> str:
 
 
 def brief_table(judged: Sequence[Judged]) -> str:
-    """A row a laboratory: the first way, and P / R of the others."""
+    """A row a laboratory: the first way, and P, R and equal hops of the others."""
     ways = list(dict.fromkeys(way for lab in judged for way in lab.scores))
     rows = []
     for lab in judged:
         first = lab.scores[ways[0]]
-        others = [
-            _precision_recall(lab.scores[way]) if way in lab.scores else "" for way in ways[1:]
-        ]
+        others = [_with_hops(lab.scores[way]) if way in lab.scores else "" for way in ways[1:]]
         rows.append([lab.described, *(figure(first) for figure in _BRIEF.values()), *others])
-    heads = ["laboratory", *_BRIEF, *(f"P / R {way}" for way in ways[1:])]
+    heads = ["laboratory", *_BRIEF, *(f"{way}: P / R / hops equal" for way in ways[1:])]
     return _markdown(heads, rows)
 
 
