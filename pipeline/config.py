@@ -18,6 +18,7 @@ from pipeline.model.choices import (
     NAME_RULE,
     Borders,
     DeviceChoice,
+    Routers,
     Schedule,
     is_name,
 )
@@ -179,6 +180,9 @@ class IngestConfig:
         metavar="PREFIX",
     )
     borders: Borders = option(default="elected", help="How the AS of an address is found.")
+    routers: Routers = option(
+        default="interfaces", help="Whether addresses are merged without an alias file."
+    )
     bridge_gaps: bool = option(default=False, help="Also draw links across unanswered hops.")
     targets_are_routers: bool = option(
         default=False, help="Treat destinations that answer as routers, not hosts."

@@ -97,6 +97,7 @@ def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
         weights=None if topology.weight is None else topology.weight[link].astype(np.float32),
         node_addr=None if topology.node_addr is None else topology.node_addr[by_place],
         node_id=None if topology.node_id is None else topology.node_id[by_place],
+        **_address_columns(topology, asn, place, node_ptr),
         node_columns={name: c[by_place] for name, c in topology.node_columns.items()},
         arc_columns={name: c[link] for name, c in topology.link_columns.items()},
         weight_unit=topology.weight_unit,
@@ -179,6 +180,19 @@ def _adjacent_unmapped(near, far, row, n_ases: int, n_unmapped_links: int) -> np
     n = collect_unmapped(near, far, row, as_row, node)
     pairs = np.unique(as_row[:n] * max(len(row), 1) + node[:n])
     return np.bincount(pairs // max(len(row), 1), minlength=n_ases).astype(np.int64)
+
+
+def _address_columns(topology: Topology, asn, place, node_ptr) -> dict:
+    """The ``addr*`` columns of GraphSet; none if no node has two addresses."""
+    if topology.addrs is None or topology.addr_node is None:
+        return {}
+    if len(topology.addrs) <= topology.n_nodes:
+        return {}
+    at = place[topology.addr_node]
+    kept = at >= 0
+    row = np.searchsorted(node_ptr, at[kept], side="right") - 1
+    local = (at[kept] - node_ptr[row]).astype(np.int32)
+    return {"addrs": topology.addrs[kept], "addr_asn": asn[row], "addr_node": local}
 
 
 def _ingress_columns(ingresses: IngressTable, place, row, node_ptr) -> dict:

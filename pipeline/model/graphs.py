@@ -29,6 +29,10 @@ class GraphSet:
         sha256 hex of the structure of each graph (``CSRGraph.graph_hash``); equal for equal CSR.
     node_addr : (n_nodes, 2) uint64 or None; node_id : (n_nodes,) int64 or None
         To translate back, as in Topology. ``::`` and ``NO_ID`` where an input gives none.
+    addrs : (n_addrs, 2) uint64 or None
+        Every address of every node, sorted. None: no node has two.
+    addr_asn : (n_addrs,) int64 or None; addr_node : (n_addrs,) int32 or None
+        AS and local node id of each.
     node_columns, arc_columns : optional columns, one row per node or arc
     component_count, largest_component : (n_ases,) int64
         Connected components of each AS and the nodes of its largest.
@@ -71,6 +75,9 @@ class GraphSet:
     weights: np.ndarray | None = None
     node_addr: np.ndarray | None = None
     node_id: np.ndarray | None = None
+    addrs: np.ndarray | None = None
+    addr_asn: np.ndarray | None = None
+    addr_node: np.ndarray | None = None
     node_columns: dict[str, np.ndarray] = field(default_factory=dict)
     arc_columns: dict[str, np.ndarray] = field(default_factory=dict)
     border_columns: dict[str, np.ndarray] = field(default_factory=dict)

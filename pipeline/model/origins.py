@@ -62,12 +62,15 @@ class Origins:
     sources : tuple of Source
         What the others come from.
     has_traces : bool
+    has_inferred : bool
+        Whether addresses were merged into routers as traces show.
     """
 
     kind: str
     trace_kind: str
     sources: tuple[Source, ...]
     has_traces: bool
+    has_inferred: bool = False
 
     def source_of(self, asn: int) -> Source | None:
         """Where an AS comes from; None: from traces, or an old manifest does not say."""
@@ -151,6 +154,7 @@ def origins_of(manifest: Mapping[str, Any], asn: np.ndarray) -> Origins:
         sources = [Source("", kind, str(made_by), ranges)]
     traces = any(_held(entry) == "traces" for entry in inputs)
     unknown = kind == "mixed" and any(not source.as_ranges for source in sources)
-    merged = (manifest.get("counts") or {}).get("merged_addresses")
+    counts = manifest.get("counts") or {}
+    merged = counts.get("merged_addresses")
     trace_kind = "mixed" if unknown else "router" if merged else "interface"
-    return Origins(kind, trace_kind, tuple(sources), traces)
+    return Origins(kind, trace_kind, tuple(sources), traces, bool(counts.get("inferred_aliases")))

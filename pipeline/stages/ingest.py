@@ -233,6 +233,7 @@ def _infer(
         aliases=aliases,
         allow_special=config.allow_special,
         borders=config.borders,
+        routers=config.routers,
         bridge_gaps=config.bridge_gaps,
         targets_are_routers=config.targets_are_routers,
         workers=config.workers or n_cores(),

@@ -21,12 +21,13 @@ MANIFEST = "manifest.json"
 ASES = "ases.parquet"
 INGRESSES = "ingresses.parquet"
 BORDERS = "borders.parquet"
+ADDRESSES = "addresses.parquet"  # only where a node has several
 REJECTS = "rejects.jsonl"
 LOCK = "lock"  # held shared by readers of a version, exclusive by its writer; empty
 
 _VERSION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*-[0-9a-f]{12}")
 _FILE = re.compile(
-    r"(ases|ingresses|borders)\.parquet|(nodes|arcs)-[0-9]{3,6}\.parquet|rejects\.jsonl"
+    r"(ases|ingresses|borders|addresses)\.parquet|(nodes|arcs)-[0-9]{3,6}\.parquet|rejects\.jsonl"
 )
 
 

@@ -14,7 +14,16 @@ from pipeline.model.columns.ragged import offsets
 from pipeline.store.columns import ColumnFiles, read_table
 from pipeline.store.locks import HeldLock, hold_for_reading
 from pipeline.store.manifest import file_sha256, read_manifest
-from pipeline.store.names import ASES, BORDERS, INGRESSES, LOCK, REJECTS, broken, graph_file
+from pipeline.store.names import (
+    ADDRESSES,
+    ASES,
+    BORDERS,
+    INGRESSES,
+    LOCK,
+    REJECTS,
+    broken,
+    graph_file,
+)
 from pipeline.store.tables import Ingresses, NodeTable
 
 # Columns of ases.parquet that every use of a snapshot needs; texts are read on request.
@@ -284,6 +293,12 @@ class Snapshot:
     def borders(self) -> pa.Table:
         """Links between ASes: near_asn, near, far_asn, far (local node ids) and their columns."""
         return read_table(self.path / BORDERS)
+
+    def addresses(self) -> pa.Table | None:
+        """Every address: addr_high, addr_low, asn, node; sorted. None if no node has several."""
+        if ADDRESSES not in self.manifest["files"]:
+            return None
+        return read_table(self.path / ADDRESSES)
 
     def verify(self) -> None:
         """Compare the sha256 of every file with the manifest.

@@ -17,6 +17,7 @@ from pipeline.model.graphs import NO_ID, GraphSet
 from pipeline.store.columns import as_arrow, row_group_ends, write_columns
 from pipeline.store.manifest import COLUMN_DTYPES, file_sha256, write_manifest
 from pipeline.store.names import (
+    ADDRESSES,
     ASES,
     BORDERS,
     INGRESSES,
@@ -141,11 +142,14 @@ def _write_files(
             ends = row_group_ends(ptr[first : last + 1] - ptr[first])
             write_columns(folder / name, table, ends)
             rows[name] = table.num_rows
-    for name, table in (
+    tables = [
         (ASES, _ases_table(graphs, as_names, first_of_file)),
         (INGRESSES, _ingresses_table(graphs)),
         (BORDERS, _borders_table(graphs)),
-    ):
+    ]
+    if graphs.addrs is not None:
+        tables.append((ADDRESSES, _addresses_table(graphs)))
+    for name, table in tables:
         whole = [*range(SMALL_ROW_GROUP, table.num_rows, SMALL_ROW_GROUP), table.num_rows]
         write_columns(folder / name, table, whole)
         rows[name] = table.num_rows
@@ -256,6 +260,19 @@ def _ingresses_table(graphs: GraphSet) -> pa.Table:
             "n_direct": graphs.n_direct.astype(np.int64),
             "n_after_gap": graphs.n_after_gap.astype(np.int64),
             "candidate": graphs.candidate.astype(bool),
+        }
+    )
+
+
+def _addresses_table(graphs: GraphSet) -> pa.Table:
+    assert graphs.addrs is not None
+    assert graphs.addr_asn is not None
+    return pa.table(
+        {
+            "addr_high": as_arrow(graphs.addrs[:, 0]),
+            "addr_low": as_arrow(graphs.addrs[:, 1]),
+            "asn": graphs.addr_asn.astype(np.uint32),
+            "node": pa.array(graphs.addr_node),
         }
     )
 

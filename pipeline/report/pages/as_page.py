@@ -38,7 +38,10 @@ def as_pages(summary: Summary) -> Iterator[tuple[int, dict]]:
         end = min(start + _ASES_AT_ONCE, summary.ases.num_rows)
         ases = shown_columns.slice(start, end - start).to_pydict()
         here = slice(shown_ptr[start], shown_ptr[end])
-        rows = _ingress_rows(summary.ingresses.take(pa.array(shown[here])), row_widths[here])
+        taken = pa.array(shown[here])
+        rows = _ingress_rows(
+            summary.ingresses.take(taken), summary.ingress_others.take(taken), row_widths[here]
+        )
         far = _farthest_rows(
             summary.ingresses.take(pa.array(farthest[farthest_ptr[start] : farthest_ptr[end]]))
         )
@@ -134,7 +137,7 @@ def _farthest_ingresses(summary: Summary) -> tuple[np.ndarray, np.ndarray]:
     return kept, offsets(np.minimum(n_found, MAX_FARTHEST))
 
 
-def _ingress_rows(table: pa.Table, widths: np.ndarray) -> list[tuple]:
+def _ingress_rows(table: pa.Table, others: pa.Array, widths: np.ndarray) -> list[tuple]:
     """What a page shows of each ingress: plain texts and numbers, in the order of the template."""
     neighbors = table["neighbor_asns"].combine_chunks()
     few = pc.list_slice(neighbors, 0, MAX_NEIGHBORS)
@@ -150,7 +153,7 @@ def _ingress_rows(table: pa.Table, widths: np.ndarray) -> list[tuple]:
         for name in ("n_direct", "n_after_gap", "n_reached", "eccentricity", "mean_hops")
     ]
     addr, candidate = table["addr"].to_pylist(), table["candidate"].to_pylist()
-    return list(zip(addr, texts, *columns, candidate, hops, strict=True))
+    return list(zip(addr, texts, *columns, candidate, hops, others.to_pylist(), strict=True))
 
 
 def _hop_texts(hop_counts: pa.Array, widths: np.ndarray) -> list[str]:

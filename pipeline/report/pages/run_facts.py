@@ -61,7 +61,11 @@ def describe_run(snapshot, summary: Summary, *, version: str, written: float) ->
     totals = summary.totals
     words = node_words(origins.kind)
     brief, limit = _limit(
-        origins.kind, bool(origins.sources), origins.has_traces, origins.all_synthetic
+        origins.kind,
+        bool(origins.sources),
+        origins.has_traces,
+        origins.all_synthetic,
+        origins.has_inferred,
     )
     return RunFacts(
         snapshot=printable(snapshot.name),
@@ -87,7 +91,7 @@ def about_as(run: RunFacts, origins: Origins, source: Source | None) -> RunFacts
     words = node_words(kind)
     declared = source is not None or run.declared_only
     made_up = origins.all_synthetic or (source is not None and bool(source.made_by))
-    brief, limit = _limit(kind, declared, not declared, made_up)
+    brief, limit = _limit(kind, declared, not declared, made_up, origins.has_inferred)
     return replace(
         run,
         noun=words.noun,
@@ -105,7 +109,9 @@ def _synthetic(source: Source) -> Synthetic:
     return Synthetic(printable(source.made_by), printable(source.path), source.n_ases)
 
 
-def _limit(kind: str, has_files: bool, has_traces: bool, made_up: bool) -> tuple[str, str]:
+def _limit(
+    kind: str, has_files: bool, has_traces: bool, made_up: bool, inferred: bool
+) -> tuple[str, str]:
     """What a node is, briefly, and the limits of that."""
     if kind != "router":
         return _LIMITS.get(kind, _LIMITS["mixed"])
@@ -118,6 +124,13 @@ def _limit(kind: str, has_files: bool, has_traces: bool, made_up: bool) -> tuple
             "a router of a topology file, or of traces with its addresses merged",
             "A node is a router, from a topology file, or from traces where an alias file groups "
             "its addresses.",
+        )
+    if inferred:
+        return (
+            "a router (inferred), its addresses merged as far as traces and alias files show",
+            "A node is a router: addresses that traces show to lead to the same routers were "
+            "merged, beside those that an alias file groups. That they are one router was "
+            "inferred, not measured; others of its addresses may be nodes by themselves.",
         )
     return (
         "a router, its addresses merged as far as the alias file lists them",

@@ -13,6 +13,7 @@ from pipeline.model.addresses import V4_PREFIX, format_addr, is_v4
 from pipeline.model.graphs import NO_ID
 from pipeline.store import NodeTable
 
+MAX_OTHERS = 4  # further addresses of a router that a page names
 N_NAMED = 10  # nodes or components of a kind that a page names
 
 _OCTETS = pa.array([str(octet) for octet in range(256)])
@@ -72,6 +73,42 @@ def node_texts(snapshot, rows: np.ndarray, nodes: np.ndarray) -> pa.Array:
     distinct, where = np.unique(key, return_inverse=True)
     table = snapshot.lookup(distinct >> 32, distinct & 0xFFFF_FFFF)
     return _texts_of(table, len(distinct)).take(pa.array(where))
+
+
+def other_addresses(snapshot, asn: np.ndarray, nodes: np.ndarray) -> pa.Array:
+    """Further addresses of some nodes, as one text each; null for a node with one address.
+
+    Parameters
+    ----------
+    snapshot : pipeline.store.Snapshot
+    asn : (n,) int64
+    nodes : (n,) int32
+        Local node ids.
+
+    Returns
+    -------
+    pyarrow.StringArray
+        At most ``MAX_OTHERS`` addresses, ascending, and how many more there are.
+    """
+    table = snapshot.addresses()
+    if table is None or not len(nodes):
+        return pa.nulls(len(nodes), pa.string())
+    named = (table["asn"].to_numpy().astype(np.int64) << 32) | table["node"].to_numpy()
+    order = np.argsort(named, kind="stable")  # addresses ascend within a node
+    named = named[order]
+    key = (asn.astype(np.int64) << 32) | nodes.astype(np.int64)
+    first = np.searchsorted(named, key, side="left") + 1  # the first is the node's own
+    last = np.searchsorted(named, key, side="right")
+    addrs = np.stack([table["addr_high"].to_numpy(), table["addr_low"].to_numpy()], axis=1)
+    texts: list[str | None] = []
+    for begin, end in zip(first.tolist(), last.tolist(), strict=True):
+        if begin >= end:
+            texts.append(None)
+            continue
+        shown = addr_texts(addrs[order[begin : min(end, begin + MAX_OTHERS)]]).to_pylist()
+        more = end - begin - len(shown)
+        texts.append(", ".join(shown) + (f" +{more}" if more else ""))
+    return pa.array(texts, pa.string())
 
 
 def rows_texts(snapshot, rows: np.ndarray, at_once: int) -> Iterator[pa.Array]:

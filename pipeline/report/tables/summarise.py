@@ -15,7 +15,7 @@ from pipeline.model.columns.ragged import offsets, take_rows
 from pipeline.model.search.results import Measurement
 from pipeline.report.tables.columns import lists, null_where_empty, null_where_nan, spread
 from pipeline.report.tables.distributions import Distributions, mean_of_each, sum_distributions
-from pipeline.report.tables.node_names import node_texts
+from pipeline.report.tables.node_names import node_texts, other_addresses
 from pipeline.report.tables.reach import Unreached, find_unreached
 from pipeline.report.tables.widths import WidthReport, report_widths
 
@@ -28,6 +28,8 @@ class Summary:
     ----------
     ases, ingresses : pyarrow.Table
         As in ``ases.parquet`` and ``ingresses.parquet``.
+    ingress_others : pyarrow.StringArray
+        Further addresses of each ingress, null where it has one: ``other_addresses``.
     ingress_ptr : (n_ases + 1,) int64
         Ingress rows of AS i are ingress_ptr[i]:ingress_ptr[i + 1].
     distributions : Distributions
@@ -42,6 +44,7 @@ class Summary:
 
     ases: pa.Table
     ingresses: pa.Table
+    ingress_others: pa.Array
     ingress_ptr: np.ndarray
     distributions: Distributions
     unreached: Unreached
@@ -84,6 +87,9 @@ def summarise(snapshot, measurement: Measurement) -> Summary:
     return Summary(
         ases=ases,
         ingresses=_ingress_table(snapshot, ingresses, measurement),
+        ingress_others=other_addresses(
+            snapshot, np.asarray(snapshot.asn)[ingress_row], np.asarray(ingresses.node)
+        ),
         ingress_ptr=offsets(np.bincount(position, minlength=len(rows))),
         distributions=distributions,
         unreached=unreached,

@@ -65,6 +65,9 @@ class MemorySnapshot:
     def ingresses(self, rows=None) -> Ingresses:
         return self._ingresses if rows is None else self._ingresses.of_rows(rows)
 
+    def addresses(self) -> None:
+        """No node has several."""
+
     def graph(self, row: int, weights: bool = False) -> CSRGraph:
         graph = self._graphs[row]
         if not weights or self.weight is None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import json
 import time
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.parquet as pq
 
 from kernels import msbfs
 from pipeline.graphs import build_graphs
+from pipeline.model.addresses import sort_addrs
 from pipeline.model.search.results import Measurement, SearchResults
 from pipeline.model.topology import NO_ASN, IngressTable, Topology
 from pipeline.report import write_reports
 from pipeline.store import open_snapshot, write_snapshot
-from tests.addresses import parse_addrs
+from tests.addresses import format_addrs, parse_addrs
 
 
 def two_ases() -> Topology:
@@ -112,3 +114,57 @@ def test_a_snapshot_of_two_ases_gives_the_figures_counted_by_hand(tmp_path):
     ):
         assert text in index
     assert "10.0.0.4" in (summary.path / "as" / "10.html").read_text()  # unreached, named
+
+
+def test_every_address_of_a_router_is_stored_and_on_its_page(tmp_path):
+    plain = two_ases()
+    others = ["10.0.0.9", "10.0.1.1", "10.0.1.2", "10.0.1.3", "10.0.1.4", "20.0.0.9", "30.0.0.9"]
+    texts = [*format_addrs(plain.node_addr), *others]
+    node = [*range(7), 2, 0, 0, 0, 0, 4, 6]
+    addrs = parse_addrs(texts)
+    order = sort_addrs(addrs)
+    counts = {"merged_addresses": 7, "inferred_aliases": 7}
+    topology = replace(
+        plain,
+        addrs=addrs[order],
+        addr_node=np.array(node, np.int64)[order],
+        kind="router",
+        counts=counts,
+    )
+    folder = tmp_path / "store"
+    given = {"as_names": {}, "options": {}, "rejects": []}
+    given["inputs"] = [{"path": "a.warts", "format": "warts", "holds": "traces", "status": "ok"}]
+    write_snapshot(folder, "night", build_graphs([topology]), counts=counts, **given)
+    with open_snapshot(folder) as snapshot:
+        snapshot.verify()
+        table = snapshot.addresses()
+        found = {
+            text: (asn, local)
+            for text, asn, local in zip(
+                format_addrs(
+                    np.column_stack([table["addr_high"].to_numpy(), table["addr_low"].to_numpy()])
+                ),
+                table["asn"].to_pylist(),
+                table["node"].to_pylist(),
+                strict=True,
+            )
+        }
+        out = tmp_path / "out"
+        said = {"options": {"pack": None}, "warnings": [], "started": time.time()}
+        summary = write_reports(snapshot, search(snapshot), out, **said)
+    assert len(found) == 12  # those of the node in no AS are left out
+    assert found["10.0.0.9"] == found["10.0.0.3"] == (10, 2)
+    assert found["20.0.0.9"] == (20, 0)
+    page = (summary.index.parent / "as" / "10.html").read_text()
+    assert "10.0.0.1 <small>also 10.0.1.1, 10.0.1.2, 10.0.1.3, 10.0.1.4</small>" in page
+    assert "10.0.0.3 <small>also 10.0.0.9</small>" in page
+    assert "router (inferred)" in summary.index.read_text()
+
+
+def test_interfaces_need_no_table_of_addresses(tmp_path):
+    topology = two_ases()
+    topology = replace(topology, addrs=topology.node_addr, addr_node=np.arange(7))
+    given = {"as_names": {}, "inputs": [], "options": {}, "counts": {}, "rejects": []}
+    write_snapshot(tmp_path, "night", build_graphs([topology]), **given)
+    with open_snapshot(tmp_path) as snapshot:
+        assert snapshot.addresses() is None
