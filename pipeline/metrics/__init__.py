@@ -169,7 +169,7 @@ _ROWS = (
     *_OF_WIDTHS,
     Metric(
         "effective_diameter",
-        "Within how many hops are nine of ten connected pairs of nodes?",
+        "Within how many hops are nine out of ten connected pairs of nodes?",
         "effective",
         (
             Column(

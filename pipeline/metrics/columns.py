@@ -29,7 +29,7 @@ class Column:
     source : str
         What a metric's own kernel calls it; empty: ``name``.
     label, title : str
-        Head of the column in the list of ASes, and what it says of itself there; none without.
+        Heading and tooltip of the column in the list of ASes; empty if it is not shown there.
     decimals : int or None
         Decimals of its figures on pages; None: whole numbers or texts.
     """

@@ -51,7 +51,7 @@ def earlier_report(folder: Path) -> dict | None:
         )
     report = _read(folder / REPORT)
     if report is None or report.get("snapshot") != folder.name:
-        raise _refusal(folder, f"its {REPORT} is not of a report of {folder.name}")
+        raise _refusal(folder, f"its {REPORT} does not belong to a report of {folder.name}")
     return report
 
 

@@ -34,7 +34,7 @@ class Column:
 
     @property
     def decimals(self) -> int | None:
-        """Of its figures; None where they are whole numbers or texts."""
+        """Decimals of its figures; None where they are whole numbers or texts."""
         return decimals_of(self.key)
 
 
@@ -48,7 +48,7 @@ COLUMNS = (
         "mean_hops", "Mean hops", "Mean over pairs of an ingress and one of the {nouns} it reaches"
     ),
     Column("median_hops", "Median", "Median hops over these pairs"),
-    Column("p90_hops", "p90", "Nine of ten pairs are at most this many hops apart"),
+    Column("p90_hops", "p90", "Nine out of ten pairs are at most this many hops apart"),
     Column("max_hops", "Max", "Hops to the farthest {noun} from any ingress"),
     Column("n_unreached", "Unreached", "{nouns} that no ingress reaches"),
     Column("n_components", "Parts", "Connected components of the AS"),

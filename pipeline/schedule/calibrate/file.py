@@ -159,7 +159,7 @@ def _costs(content: Any, here: dict[str, Any]) -> Costs:
     for name, text in (("cpu", "processor"), ("cores", "cores"), ("gpus", "GPUs")):
         if theirs.get(name) != here[name]:
             raise UnusableError(
-                f"it is of another machine ({text}: {_shown(theirs.get(name))}, "
+                f"it was made on another machine ({text}: {_shown(theirs.get(name))}, "
                 f"here {_shown(here[name])})"
             )
     if theirs.get("software") != here["software"]:
