@@ -215,7 +215,7 @@ def main() -> None:
     parser.add_argument("--question", type=words, default=["diameter"], help=",".join(QUESTIONS))
     parser.add_argument("--device", type=words, default=["cpu"], help="cpu,gpu")
     every = [OURS, *PROGRAMS]
-    parser.add_argument("--programs", type=words, default=every, help="of " + ", ".join(every))
+    parser.add_argument("--programs", type=words, default=every, help="some of " + ", ".join(every))
     parser.add_argument(
         "--ablation", action="store_true", help="also measure without each reduction"
     )

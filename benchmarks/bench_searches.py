@@ -294,7 +294,7 @@ def main() -> None:
         "--programs",
         type=lambda text: text.split(","),
         default=[],
-        help=f"of {OURS}, SciPy, igraph, ... only these",
+        help=f"only these of {OURS}, SciPy, igraph, ...",
     )
     parser.add_argument("--budget", type=float, default=BUDGET_S, help="seconds for each row")
     parser.add_argument(

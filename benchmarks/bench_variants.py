@@ -212,7 +212,7 @@ def main() -> None:
         "--warp-from",
         type=int,
         default=16,
-        help="hybrid: mean entries of a list from which warps share it",
+        help="hybrid: mean length of lists from which warps share one",
     )
     parser.add_argument("--subject", help="name of the results file")
     parser.add_argument("--folder", type=Path, default=RESULTS, help="folder of the results file")
