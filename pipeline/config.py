@@ -250,7 +250,7 @@ class AnalyzeConfig:
         help="Write HTML pages, or tables only.",
         show_default=False,
     )
-    version: str | None = None  # of the snapshot, as it was ingested; None: the one of today
+    version: str | None = None  # of the snapshot that was ingested; None: the current one
     dashboard: str = "127.0.0.1:8787"  # where our own cluster's dashboard binds
 
 

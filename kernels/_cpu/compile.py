@@ -36,7 +36,7 @@ _COMPILES = re.compile(rb"^ *@njit\b", re.MULTILINE)
 
 
 def compiled_modules(work: Work) -> tuple[str, ...]:
-    """Modules that compile functions when they are imported, of one kind of work; sorted."""
+    """Modules for one kind of work that compile functions when they are imported; sorted."""
     return tuple(name for name, kind in _scanned() if kind == work)
 
 

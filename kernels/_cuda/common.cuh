@@ -98,11 +98,11 @@ __device__ __forceinline__ int items_each(const int n)
 // Needs a cooperative launch: all blocks resident at once, or they wait for one another forever.
 //
 // arrivals: 0 before the first barrier ever; afterwards it may be kept for later launches, with
-// another grid too. What the blocks add in one barrier is 2^31 in all, block 0 what the others,
-// with 1 each, leave: so the top bit flips when the last block comes, never before, and the lower
-// bits are 0 again. A count of all arrivals would instead run over after 2^32 of them (of 264
-// blocks 16 million barriers), where no whole number of barriers need end, and hang.
-// No block misses a flip: the next one needs its own arrival.
+// another grid too. In one barrier the blocks add 2^31 in all, each adding 1 and block 0 the rest:
+// so the top bit flips when the last block comes, never before, and the lower bits are 0 again. A
+// count of all arrivals would instead overflow after 2^32 of them (16 million barriers of 264
+// blocks), in the middle of a barrier perhaps, and hang. No block misses a flip: the next one needs
+// its own arrival.
 __device__ __forceinline__ void grid_barrier(unsigned* arrivals)
 {
     constexpr unsigned TOP = 0x80000000u;

@@ -21,7 +21,7 @@ _INCLUDE = re.compile(r'#include "(\w+\.cuh)"')
 
 
 def defined_by(module: ModuleType) -> tuple[str, ...]:
-    """Options that define the whole numbers with names in capitals that a module has."""
+    """Options that define a module's whole numbers whose names are in capitals."""
     numbers = {name: value for name, value in vars(module).items() if name.isupper()}
     return tuple(f"-D{name}={value}" for name, value in numbers.items() if type(value) is int)
 

@@ -39,7 +39,7 @@ def _arcs_of(indptr, base, queue, begin, end):
 
 @njit(cache=True, nogil=True)
 def _top_down(indptr, indices, base, n_nodes, target, queue, ends, n_levels, reached):
-    """Level after level while few nodes are in the frontier; the number of levels there are."""
+    """Level after level while few nodes are in the frontier; returns the number of levels."""
     begin = np.uintp(ends[n_levels - 2]) if n_levels > 1 else np.uintp(0)
     end = np.uintp(ends[n_levels - 1])
     while True:

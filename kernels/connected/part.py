@@ -42,7 +42,7 @@ def grow_part(
     Returns
     -------
     (ceil(n_nodes / 64),) uint64 or None
-        One bit per node. None if passes find less than half of the nodes, since they would take
+        One bit per node. None if passes find fewer than half of the nodes, since they would take
         long.
     """
     n_nodes = len(indptr) - 1

@@ -131,7 +131,7 @@ def effective_diameters(
 
 
 def _percentiles(level_ptr: np.ndarray, counts: np.ndarray, percentile: float) -> np.ndarray:
-    """Of every graph; each by itself, in whole numbers up to the interpolation."""
+    """Percentile of every graph by itself, in whole numbers up to the interpolation."""
     n_levels = np.diff(level_ptr)
     value = np.full(len(n_levels), np.nan)
     joined = n_levels > 1  # graphs with an edge

@@ -59,7 +59,7 @@ class _Merged:
         self._parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
 
     def add(self, graphs: np.ndarray, n_levels: np.ndarray, counts: np.ndarray) -> None:
-        """Of each graph (none twice) counts of its first levels, end to end. By any thread."""
+        """Add counts of the first levels of some graphs (none twice), end to end. By any thread."""
         self._parts.append((graphs, n_levels, counts))
 
     def counts(self) -> PairCounts:

@@ -27,7 +27,7 @@ NODE_BYTES = 2 * 8 * WORDS + 3 * 4 + 8 + 1  # of rows, and of ``by_level``
 
 @njit([types.int64(*ARRAYS, types.int64, I32, ROWS, OUT_I64)], cache=True, nogil=True)
 def sweep(indptr, indices, base, n_nodes, sources, rows, by_level):
-    """Add the pairs of some sources to ``by_level``; the last level on which there are any."""
+    """Add the pairs of some sources to ``by_level``; returns the last level that has any."""
     unused, no_rows = np.empty(0, np.int32), np.empty(0, np.uint64)
     level, depth = begin_sweep(indptr, indices, base, n_nodes, sources, rows), np.int64(0)
     by_level[0] += level.n_pairs

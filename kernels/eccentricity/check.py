@@ -41,13 +41,13 @@ def check_diameter(graph: CSRGraph, found: Diameter) -> None:
 
     Notes
     -----
-    The only thing used of the search is which nodes it searched from: each is searched again by the
-    plain queue search. Then, for every pair of nodes of the component, one of these must hold, by
-    which they are at most ``diameter`` apart: a node of the pair has an upper bound that proves it
-    (by searches, or by its degree), both are within half the diameter of the centre, or a landmark
-    is near enough to both. It takes one search per node of the proof: for tests, and for verified
-    reports. Of a pendant tree only a tip is considered (see ``pendant_trees``), if the paths in the
-    tree are short enough.
+    The only thing taken from the search is which nodes it searched from: each is searched again by
+    the plain queue search. Then, for every pair of nodes of the component, one of these must hold,
+    by which they are at most ``diameter`` apart: a node of the pair has an upper bound that proves
+    it (by searches, or by its degree), both are within half the diameter of the centre, or a
+    landmark is near enough to both. It takes one search per node of the proof: for tests, and for
+    verified reports. Of a pendant tree only a tip is considered (see ``pendant_trees``), if the
+    paths in the tree are short enough.
     """
     if graph.n_nodes == 0:
         if found.diameter or len(found.path) or found.component >= 0:

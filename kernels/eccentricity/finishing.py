@@ -101,7 +101,7 @@ class Finishing:
         self.spend((work + self._graph.n_arcs) * WORK_NS)
 
     def account(self, solver: OpenQuestion, next_ns: float | None) -> Account | None:
-        """The account before a step of ``next_ns``, None: of a sweep.
+        """The account before a step of ``next_ns``, or (None) before a sweep.
 
         None while a sweep from every node costs so much more that placing its sources is not worth
         it, or if it must not be used.
@@ -167,8 +167,8 @@ class Finishing:
     def sample(self, solver: OpenQuestion) -> None:
         """Sweep from one ball of the most expensive component, and price the others like it.
 
-        Balls differ by a quarter at most on grids, tori and trees, but in the very first, which is
-        the roundest. Its nodes are answered too: the sample is no loss if all are swept later.
+        Balls differ by a quarter at most on grids, tori and trees, except for the very first, which
+        is the roundest. Its nodes are answered too: the sample is no loss if all are swept later.
         """
         assert self._every is not None
         bounds, costliest = solver.bounds, int(np.argmax(self._whole_ns))

@@ -186,7 +186,7 @@ class ShardWidths:
         Where asked; each node within its own component; right where ``exact``.
     path_ptr : (n_graphs + 1,) int64 or None; path : int32 or None
         Where ``diameter`` was asked, for each graph a shortest path in its largest component
-        (of two equally large ones that with the smaller name) as long as its ``diameter_lower``.
+        (of two equally large ones the one with the smaller name) as long as its ``diameter_lower``.
     """
 
     questions: tuple[str, ...]

@@ -1,11 +1,11 @@
 """Widths of every component of every graph of a shard, tens of thousands of them at once.
 
-Components are taken out of the shard, those of similar size together until they are some
-CHUNK_NODES nodes, larger ones by themselves. One search of such a chunk carries a source of each
-of its components, one sweep up to 512 of each. Components that are answered leave the chunk as
-soon as they are half of it; so the whole costs about as much as its components by themselves, apart
-from the interpreter's overhead. Questions are asked one after another; each begins with the bounds
-that the earlier ones left.
+Components are taken out of the shard, those of similar size together until they have some
+CHUNK_NODES nodes, larger ones by themselves. One search of such a chunk carries a source of each of
+its components, one sweep up to 512 of each. Components that are answered leave the chunk as soon as
+they are half of it; so the whole costs about as much as its components by themselves, apart from
+the interpreter's overhead. Questions are asked one after another; each begins with the bounds that
+the earlier ones left.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from kernels.eccentricity.strategy import Strategy, take_next
 from kernels.errors import GraphError
 from kernels.types import NODE
 
-CHUNK_NODES = 1 << 17  # two tables of 512 lanes are 16 MB; the interpreter costs some 10 ms a chunk
+CHUNK_NODES = 1 << 17  # two tables of 512 lanes are 16 MB; the interpreter takes 10 ms per chunk
 SMALL_NODES = 1 << 13  # smaller parts are searched as fast as an even smaller part is cut out
 
 
@@ -188,7 +188,7 @@ class _ComponentResults:
 
 @dataclass(frozen=True, eq=False)
 class _Intervals:
-    """Of one question, per component of a part: its interval, and whether it is answered."""
+    """Intervals of one question, one per component of a part, and whether each is answered."""
 
     low: np.ndarray
     high: np.ndarray

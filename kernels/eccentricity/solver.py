@@ -46,7 +46,7 @@ class EccentricitySolver:
     known : (EccentricityBounds, (n_components,) int32) or None
         Bounds to continue from, which know the question, and the names of their components.
     thresholds : Thresholds or None
-        Those of cores, None, or others.
+        None: those of cores.
 
     Attributes
     ----------
@@ -196,12 +196,12 @@ class EccentricitySolver:
         )
 
     def _note_flatness(self) -> bool:
-        """Whether the first searches closed their own sources alone, all about equally wide.
+        """Whether the first searches closed only their own sources, of nearly equal eccentricities.
 
-        A search from s proves e(s) + d of a node d hops away, and only what is d <= D - R from a
-        source can be closed by that, D and R the largest and smallest eccentricity. If the
-        likeliest ends and the likeliest centres differ by at most one hop, nearly every node needs
-        its own search, and choosing the next one is wasted time.
+        A search from s proves e(s) + d of a node d hops away: this can close only nodes at most
+        D - R away, D and R being the largest and the smallest eccentricity. If the likeliest ends
+        and the likeliest centres differ by at most one hop, nearly every node needs its own search,
+        and choosing the next one is wasted time.
         """
         bounds = self.bounds
         is_limited = self.max_searches is not None or self.max_each is not None

@@ -128,7 +128,7 @@ class Facts:
     is_diameter : bool
         Whether that is the question.
     n_searches : int
-        Done so far; on a GPU steps, of which each has a search of every component.
+        Done so far; on a GPU steps, each of which searches every component once.
     longest : int
         Largest lower bound, hops; 0 on a GPU, where it is not copied to the host.
     n_pending : int
@@ -207,10 +207,10 @@ def choose_step(now: Facts, at: Thresholds) -> Step:
     Returns
     -------
     str
-        ``far``: search the likeliest end of a longest path; ``alternate``: by turns that and a
-        central node; ``pairs``: ask landmarks; ``sweep``: search many pending nodes at once;
-        ``every``: search all that matter, by sweeps from nodes that lie close together;
-        ``sample``: one of these, whose work tells what the others cost.
+        ``far``: search the likeliest end of a longest path; ``alternate``: that and a central node
+        in turn; ``pairs``: ask landmarks; ``sweep``: search many pending nodes at once; ``every``:
+        search all that matter, by sweeps from nodes that lie close together; ``sample``: one of
+        these, whose work tells what the others cost.
 
     Notes
     -----

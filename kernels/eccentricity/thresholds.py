@@ -55,7 +55,7 @@ class Thresholds:
     patience: int = 2
 
     def first_searches(self, longest: int) -> int:
-        """Searches before anything else is tried, of graphs of that many hops."""
+        """Searches before anything else is tried, on graphs of that many hops."""
         return max(self.n_first, longest // self.hops_each)
 
     def longer(self, longest: int) -> float:

@@ -35,8 +35,8 @@ class MSBFSResult:
     farthest : (n_sources, 10) int32
         The 10 smallest node ids of the last level, ascending, -1 where it has fewer.
     level : (n_sources, n_nodes) uint8, uint16 or int32, or None
-        The narrowest dtype whose maximum no level reaches; the maximum means unreached. Memory
-        order free. On the graph's device.
+        The narrowest dtype whose maximum no level reaches; the maximum means unreached. In any
+        memory order. On the graph's device.
     """
 
     hop_counts: np.ndarray

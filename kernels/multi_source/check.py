@@ -30,7 +30,7 @@ def check_msbfs(graph: CSRGraph, sources: Any, result: MSBFSResult) -> None:
 
     Notes
     -----
-    O(n_arcs * n_sources): a certificate a source (``breadth_first.check``).
+    O(n_arcs * n_sources): one certificate per source (``breadth_first.check``).
     """
     host = graph.to("cpu")
     sources = np.asarray(to_host(sources), np.int64).reshape(-1)

@@ -70,11 +70,11 @@ def sssp(graph: CSRGraph, source: int, parents: bool = False) -> SSSPResult:
     device. float64 cannot overflow here: 2**31 float32 sum to less than 1e48.
 
     *Parent.* An arc u -> v is tight if distance[v] = fl(distance[u] + w). The parent is the
-    smallest tight neighbour that is strictly nearer to the source. Where none is (all tight arcs
-    have weight 0, or so little that rounding absorbs it) it is the smallest tight neighbour, at
-    the same distance, with one arc fewer to the nearest node of that distance that has a strictly
-    nearer one, or to the source. Distances fall towards the source, and among equal ones these
-    counts of arcs do: a tree, the same on every device.
+    smallest tight neighbour that is strictly nearer to the source. Where there is none (all tight
+    arcs have weight 0, or so little that rounding absorbs it) it is the smallest tight neighbour,
+    at the same distance, with one arc fewer to the nearest node of that distance that has a
+    strictly nearer one, or to the source. Distances fall towards the source, and among equal ones
+    these counts of arcs do: a tree, the same on every device.
 
     Near-far [1]_: nodes nearer than a threshold are relaxed until none is left, then it rises; the
     sequential form has one queue, and changes to Dijkstra's algorithm with a heap if it relaxes

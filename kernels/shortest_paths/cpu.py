@@ -59,8 +59,8 @@ def near_far(
     ``sources`` are distinct; a distance is that to the nearest of them.
     Scratch: ``near`` is a circular queue, of a power of two above n_nodes; ``far`` and ``queued``
     ((n_nodes,)). A node is at most once in each. Every node whose distance was lowered after its
-    arcs were relaxed last is in ``near`` if the distance is below the threshold, in ``far`` if
-    not: so when both are empty no arc can lower its head.
+    arcs were last relaxed is in ``near`` if the distance is below the threshold, in ``far`` if not:
+    so when both are empty no arc can lower its head.
 
     A node that came to ``far`` by an arc of weight w is looked at there w / delta + 1 times at
     most: O(n_nodes + n_arcs) for all nodes together if delta is the mean weight.

@@ -73,7 +73,7 @@ __device__ __forceinline__ double number_of(const length_t bits)
 }
 
 // A weight as a float64. Written out, since CuPy has the compiler flush float32 numbers below 2^-126
-// to zero, in conversions too: such weights would be lost, and negative ones not be seen.
+// to zero, in conversions too: such weights would be lost, and negative ones would not be noticed.
 __device__ __forceinline__ double exactly(const float weight)
 {
     double x;

@@ -51,7 +51,7 @@ class Collector:
         self._tasks = {name: [] for name in TASKS.names}
 
     def add(self, outcome: Outcome) -> None:
-        """Take one outcome, also a failure."""
+        """Take one outcome, which may be a failure."""
         task: SearchTask | WidthTask = outcome.task
         if isinstance(task, SearchTask):
             self.note(outcome, task.n_sources)
@@ -199,7 +199,7 @@ class Collector:
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray, list[str]]:
         """Tasks, retries, seconds from first start to last end, and device of each AS.
 
-        An AS that shares the graph of another has the other's, and in addition its own by weight.
+        An AS that shares the graph of another has the other's figures, plus its own by weight.
         """
         n_ases = len(self.asn)
         n_tasks = np.zeros(n_ases, np.int64)

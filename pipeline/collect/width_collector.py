@@ -17,7 +17,7 @@ NOT_MEASURED = "the run ended before it was measured"
 
 @dataclass
 class WidthCollector:
-    """Of one kind of task.
+    """Collects the results of one kind of task.
 
     Parameters
     ----------
@@ -73,7 +73,8 @@ class WidthCollector:
 
 
 def only_asked(widths: Widths) -> Widths:
-    """Without bounds that were not requested: they depend on which searches were made."""
+    """The same widths without bounds that were not requested: they depend on which searches were
+    made."""
     unknown: dict[str, Any] = {}
     for name in ("diameter", "radius"):
         if implied_by(name).isdisjoint(widths.metrics):

@@ -55,7 +55,7 @@ def generate_barabasi_albert(
     seed : int
         0 to 2**64 - 1.
     asn : int or None
-        AS of all routers; None: of no AS, as BRITE's file says -1.
+        AS of all routers; None: no AS, which is -1 in BRITE's files.
 
     Returns
     -------
@@ -100,7 +100,7 @@ def barabasi_albert_graph(
         0 to 2**64 - 1.
     shuffled : bool
         Give the nodes ids in random order, as routers sorted by address have. Otherwise ids are
-        in the order in which nodes came, so small ids have many neighbours.
+        in the order in which nodes were added, so small ids have many neighbours.
     n_threads : int or None
         None: one thread per core. The result is the same on any number.
 

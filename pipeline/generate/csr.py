@@ -19,8 +19,8 @@ from pipeline.model.random_words import draw_below, start_stream
 SHUFFLE_KEY = np.uint64(1 << 42)  # streams apart from those that draw links, keyed by graph
 ONE_BUCKET = 31  # as ``shift``: all rows
 
-# Rows of a bucket are 2 to this power: 13 to 16 tried by benchmarks/bench_generate.py's graphs, 15
-# is the best or as good on two cores, with 27 M arcs in order and shuffled.
+# Rows of a bucket are 2 to this power: of 13 to 16, tried on benchmarks/bench_generate.py's graphs,
+# 15 is the best or as good on two cores, with 27 M arcs in order and shuffled.
 _BUCKET_SHIFT = 15
 _SHORT_ROW = 32  # arcs; longer rows are sorted by numba's quicksort
 _FEW_LINKS = 1 << 16  # not worth a second thread

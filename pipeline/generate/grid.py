@@ -3,8 +3,8 @@
 Router (row, column) has the id row * n_columns + column and is linked to the next one in its row
 and in its column. Exactly the requested share of links is cut, every set of this size equally
 likely. All routers stay, so the graph may fall apart: with a tenth of the links cut, one router in
-ten thousand is isolated and nearly all others are connected; from half of them on it falls into
-small pieces (the threshold of bond percolation on this lattice: Kesten, 1980).
+ten thousand is isolated and nearly all others are connected; with half of them or more, it falls
+into small pieces (the threshold of bond percolation on this lattice: Kesten, 1980).
 """
 
 from __future__ import annotations

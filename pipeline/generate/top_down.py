@@ -25,7 +25,7 @@ _AS_LEVEL_SEED = 0xA5_1EE7_C0DE  # mixed into the seed, so that no AS repeats th
 
 
 def make(given: Parameters) -> Topology:
-    """ASes of one size, as ``generate`` takes them."""
+    """ASes of equal size, as ``generate`` takes them."""
     return generate_top_down(given.n_ases, given.n_routers, m=given.m, seed=given.seed)
 
 

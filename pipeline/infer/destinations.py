@@ -8,7 +8,7 @@ The destination's own final reply is not a router unless the destination also an
    the two routers on the way to the other. That is seen in the hops before: one trace ended
    ``p, end``, another ``p, x, other end``, with x the reply of the router of the first end (or x
    is that end itself): a *passage*; or
-3. another interface of its alias set is a router's by 1 or 2. That does not make a vantage a
+3. another interface of its alias set belongs to a router by 1 or 2. That does not make a vantage a
    router.
 
 The second rule finds links that no trace crosses on its way to anywhere else, where router
@@ -97,7 +97,7 @@ def find_routers(
     targets_are_routers : bool
         Take every destination that answered and is not a vantage for a router.
     aliases : AliasTable or None
-        Interfaces that are one router: if one of them is a router's, so are all but vantages.
+        Interfaces that are one router: if one belongs to a router, so do all but vantages.
 
     Returns
     -------

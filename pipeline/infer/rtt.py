@@ -1,14 +1,14 @@
 """RTT weight of a link: the exact median over traces of (rtt_far - rtt_near) / 2.
 
 Both directions of a link are pooled; a negative half difference (the nearer router was slow to
-answer) counts as it is, and only the median is floored, at ``FLOOR_MS``; how many were is
+answer) counts as it is, and only the median is floored, at ``FLOOR_MS``; floored medians are
 counted. Half differences are kept in steps of ``STEP_MS``, the resolution of the formats.
 
 The median of a link does not exist before its last trace, and memory must not grow with traces.
 So samples go to disk as one 64-bit number each, link in the high half, value in the low half,
 cut into runs of links of near ``_BUCKET_SAMPLES`` samples; each run is then sorted by itself. A run
-that is larger nevertheless (a vantage's first link) is sorted piece by piece, and equal samples are
-added up: only the distinct values of its links stay in memory.
+that is still larger (a vantage's first link) is sorted piece by piece, and equal samples are added
+up: only the distinct values of its links stay in memory.
 """
 
 from __future__ import annotations

@@ -153,8 +153,8 @@ def infer_topology(
     Raises
     ------
     UsageError
-        Without ``prefixes`` and ``asn``; if ``allow_special`` holds what is not a prefix; if
-        ``borders`` or ``routers`` is none of its words.
+        Without ``prefixes`` and ``asn``; if ``allow_special`` holds something other than a prefix;
+        if ``borders`` or ``routers`` is none of its words.
     """
     if prefixes is None and asn is None:
         raise UsageError(

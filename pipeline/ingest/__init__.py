@@ -143,7 +143,7 @@ def open_reader(
         Plain, gzip, bzip2 or xz.
     report : ReadReport
         Filled while the iterator is consumed; ``sha256``, ``size_bytes``, ``status`` and ``error``
-        when it ends, also by an error.
+        when it ends, even by an error.
     format : str, optional
         A key of FORMATS; recognised by content where None.
 
@@ -219,6 +219,6 @@ def _read_head(stream: InputStream) -> bytes:
                 break
             head += more
     except FormatError:
-        if not head:  # nothing at all could be read: that is the file's fault, so say it
+        if not head:  # nothing at all could be read: that is the file's fault, so say so
             raise
     return bytes(head)

@@ -35,8 +35,8 @@ def count_batch(batch: TraceBatch, report: ReadReport) -> None:
 
     Start times that are negative, not finite or beyond ``NEWEST_START_S`` become 0 (unknown) in the
     batch and are noted: a damaged time does not cost a trace. Those later than ``CLOCK_LEAD_S``
-    from now stay but are noted, and do not count for ``newest_s``, which names snapshots: which one
-    wrong clock must not do.
+    from now stay but are noted, and do not count for ``newest_s``, which names snapshots: one wrong
+    clock must not do that.
 
     ``n_hops`` counts replies; the note ``unanswered hops`` those TTLs before the last reply of
     their trace that nobody answered (after it, the format alone does not say what was probed).

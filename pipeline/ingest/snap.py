@@ -1,4 +1,4 @@
-"""Edge lists as SNAP publishes them: one edge a line, two node ids, comments after ``#``.
+"""Edge lists as SNAP publishes them: one edge per line, two node ids, comments after ``#``.
 
     # Directed graph (each unordered pair of nodes is saved once): Wiki-Vote.txt
     # Nodes: 7115 Edges: 103689
@@ -47,12 +47,11 @@ _NO_MATTER = 4 << 20  # entries of a table of ids that are allocated however few
 def sniff(head: bytes) -> bool:
     """Whether a file that begins with ``head`` is an edge list.
 
-    Either comments after ``#`` stand first, or there are two edges at least; an edge is two to four
-    columns of numbers, the same number as in the first line, the first two whole. The first line is
-    one, and two thirds of all behind comments, nine tenths without: the rest is for ``read`` to
-    reject.
-    A line of whole numbers that are more or fewer is a list of neighbours, and the file no list of
-    edges.
+    It begins with comments after ``#`` or with at least two edges. An edge is two to four columns
+    of numbers, the same number as in the first line, the first two whole. The first line must be
+    one, and two thirds of all lines after comments, or nine tenths without: ``read`` rejects the
+    rest. A line of more or fewer whole numbers is a list of neighbours: then the file is not an
+    edge list.
     """
     *lines, last = head.removeprefix(_BOM).split(b"\n")
     has_comment = False
@@ -107,7 +106,7 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[Topology]:
     Raises
     ------
     FormatError
-        After the topology was handed out, if the stream is cut short or damaged; at once if it
+        After the topology was yielded, if the stream is cut short or damaged; at once if it
         holds no edge.
 
     Notes

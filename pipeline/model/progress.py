@@ -25,8 +25,8 @@ Step = Literal[
 class ShownStep:
     """How a step of a command or a flow is shown.
 
-    ``title``: before its counts. ``percent``: from which to which per cent of a flow's task it
-    goes, roughly by its time.
+    ``title``: before its counts. ``percent``: where it begins and ends within a flow's task, in per
+    cent, roughly by its time.
     """
 
     title: str

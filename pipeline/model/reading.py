@@ -37,8 +37,8 @@ class ReadReport:
     ``n_records`` counts the records that were used; ``skipped`` those that are valid but not
     ours (a ping among traces), by type; ``rejected`` broken ones, by reason; ``notes`` oddities
     that were read anyway (a late reply), by name. A topology file also says what its nodes are
-    (``kind``), which AS numbers it has, and in its header how it was made where that is no
-    measurement (``made_by``).
+    (``kind``), which AS numbers it has, and in its header how it was made, if not by measurement
+    (``made_by``).
     """
 
     path: str

@@ -62,7 +62,7 @@ class Topology:
         Node positions. A link may appear twice, or join a node to itself: ``build`` drops and
         counts these.
     weight : (n_links,) float32 or None
-        ``weight_unit`` says of what. NaN where this link has none.
+        In ``weight_unit``. NaN where this link has none.
     weight_unit : str
         ``"ms"`` (RTT), ``"length"`` (BRITE), ``""`` (none).
     node_columns, link_columns : dict of str to (n_nodes,) or (n_links,) arrays

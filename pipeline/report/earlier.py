@@ -118,7 +118,7 @@ def _results(snapshot, table: pa.Table) -> SearchResults:
 
 
 def _figures(rows: np.ndarray, ases: pa.Table) -> dict[str, Figures]:
-    """By kind of task; without graphs that have no figure."""
+    """Figures by kind of task; without graphs that have none."""
     made = {}
     for task, metric in own_kernels().items():
         names = [column.name for column in metric.columns]

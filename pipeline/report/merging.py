@@ -181,7 +181,7 @@ def _not_exact(merged: Measurement, task: str) -> np.ndarray:
 
 
 def _tasks(snapshot, before: Measurement, after: Measurement) -> dict[str, list]:
-    """Tasks of the later run, after those of the earlier one that made something still there."""
+    """Tasks of the later run, after those of the earlier one with results that are still used."""
     replaced: dict[str, set[str]] = {}
     hashes = snapshot.graph_hash
     asked_again = tasks_of(after.metrics)

@@ -40,7 +40,7 @@ class RunProgress:
         self._n_ended = self._n_exact = 0
         self._n_units = 0
         self._share = 0.0  # of the expected work, done
-        self._last = ""  # task that has ended last
+        self._last = ""  # the task that ended last
         self._reported = 0.0
 
     def begin(self) -> None:

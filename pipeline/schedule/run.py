@@ -120,7 +120,7 @@ class _Run:
         sources: np.ndarray,
         kinds: dict[WidthKind, tuple[str, ...]],
     ) -> Measurement:
-        """All of it; ``kinds``: tasks about widths, and the metrics of each."""
+        """Measure everything; ``kinds``: tasks about widths, and the metrics of each."""
         config, snapshot, folder = self._config, self._snapshot, self._folder
         work = compiled_work(config.metrics)
         if config.scheduler is None and not forking.imports(work):

@@ -30,10 +30,10 @@ class PlanThresholds:
     many_window, small_nodes : int
         Minimum window for ASes of up to small_nodes nodes, whose tasks are short.
     shard_arcs_cpu, shard_arcs_gpu : int
-        Of a shard. On a core 16 MB of indices, a sweep of some 0.2 s. On a GPU the ASes of a shard
-        are swept together: 0.5 GB of host memory while they are read.
+        Most arcs of a shard. On a core 16 MB of indices, a sweep of some 0.2 s. On a GPU the ASes
+        of a shard are swept together: 0.5 GB of host memory while they are read.
     shards_a_worker : int
-        So that shards still balance; more only if each is worth a task.
+        Shards for each worker, so that they balance; more only if each is worth a task.
     shard_tasks : int
         A shard may be worth this many tasks: beyond it the task's own cost is under 5 %.
     max_exact, n_sources : int

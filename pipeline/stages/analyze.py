@@ -87,7 +87,8 @@ def measure_stage(config: AnalyzeConfig, progress: ProgressCallback = no_progres
     Raises
     ------
     ClusterLostError, NothingMeasuredError
-        If every AS that had something to measure failed, since the cluster was lost or else.
+        If every AS that had something to measure failed, because the cluster was lost or for
+        other reasons.
     UsageError, StoreError
         As ``open_for`` and ``pipeline.schedule.run.measure`` do.
     """
@@ -116,7 +117,7 @@ def report_stage(
 
 
 def analyze(config: AnalyzeConfig, progress: ProgressCallback = no_progress) -> AnalyzeSummary:
-    """Measure, then report: one version of the snapshot, also if it is replaced in the meantime.
+    """Measure, then report: one version of the snapshot, even if it is replaced in the meantime.
 
     Raises
     ------

@@ -79,7 +79,7 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
 
 
 def _model(config: GenerateConfig) -> str:
-    """Key of MODELS; the routers of an Internet's ASes are joined as in ``ba``, the one so far."""
+    """Key of MODELS; ``internet`` for ``ba --internet``, whose ASes are made as in ``ba``."""
     if not config.internet or config.model == "internet":
         return config.model
     if config.model != "ba":

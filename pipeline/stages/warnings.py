@@ -10,7 +10,7 @@ from typing import Any
 from pipeline.model.mapped import MappedShare, mapped_text
 from pipeline.model.words import number
 
-MAPPED_ENOUGH = 0.9  # share of addresses of a known AS below which it is the first warning
+MAPPED_ENOUGH = 0.9  # share of addresses with a known AS; if it is lower, that is the first warning
 MAX_RANGES = 3  # special ranges to admit that a warning names
 LOSSES_NAMED = 5  # workers that were lost, named one by one
 _NUMBER = re.compile(r"\d+")

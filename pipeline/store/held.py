@@ -126,7 +126,7 @@ def remove_abandoned(parent: Path) -> list[Path]:
     """
     left = list(parent.glob(f"{_LEFT}*"))
     if next(_outer_folders(parent), None) is not None:
-        with store_turn(parent):  # so that none is just being made
+        with store_turn(parent):  # so that none is being made at this moment
             left += _set_aside(parent)
     for folder in left:
         shutil.rmtree(folder, ignore_errors=True)

@@ -37,7 +37,7 @@ REQUIRED = {
 }
 # What reports show of it, if present.
 OPTIONAL = {"inputs": list, "counts": dict, "options": dict, "warnings": list}
-# A row of ``inputs``, as far as they are there.
+# Fields of a row of ``inputs``; any may be missing.
 INPUT = {"path": str, "status": str, "error": str, "rejected": dict}
 INPUT_NUMBERS = ("n_records", "n_rejected")
 COLUMN_DTYPES = {"str", "bool", "float32", "float64"} | {

@@ -31,7 +31,7 @@ class NodeTable:
 
     @classmethod
     def from_arrays(cls, arrays: dict[str, np.ndarray]) -> NodeTable:
-        """From columns of a nodes file.
+        """Make it from columns of a nodes file.
 
         Addresses and ids that none of the nodes has are None, as for an AS whose input gives none.
         """
@@ -72,7 +72,7 @@ class Ingresses:
 
     @classmethod
     def from_table(cls, table: pa.Table, asn: np.ndarray) -> Ingresses:
-        """From the ingresses file of a snapshot whose AS rows are ``asn``, ascending."""
+        """Make it from the ingresses file of a snapshot whose AS rows are ``asn``, ascending."""
         table = table.combine_chunks()
         neighbors = table.column("neighbor_asns").combine_chunks()
         return cls(

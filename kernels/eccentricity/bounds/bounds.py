@@ -169,12 +169,12 @@ class EccentricityBounds:
             How many of each component that is not answered yet, at most.
         by : str or None
             ``upper``: those that may have the largest eccentricity; ``lower``: the smallest; None:
-            one after the other, beginning with ``upper``.
+            the two in turn, beginning with ``upper``.
 
         Returns
         -------
         (n_sources,) int32
-            None while all that matter are in flight.
+            Empty while all that matter are in flight.
         """
         pending = self.pending()
         if by is None:
@@ -246,7 +246,7 @@ class EccentricityBounds:
         Parameters
         ----------
         sources : (n_sources,) integers
-            What was searched; in flight or not, once or again.
+            What was searched; in flight or not, once or more often.
         lower, upper : (n_nodes,) uint8, uint16 or int32
             Bounds that the searches imply, equal at the sources; 0 and the dtype's maximum where
             they imply none.
@@ -366,7 +366,7 @@ class EccentricityBounds:
         self._is_fresh = False
 
     def _cover(self, n_each: int) -> np.ndarray:
-        """Free nodes of open pairs: the one in most pairs first, then of the remaining pairs.
+        """Free nodes of open pairs: the one in most pairs first, then in most of the rest.
 
         Pairs with a node in flight wait for it.
         """

@@ -279,7 +279,7 @@ def _or_null(array: Any) -> Any:
 
 
 def launch(name: str, n_threads: int, *args: Any) -> None:
-    """Run a kernel of the .cu file with at least that many threads, as far as the grid goes."""
+    """Run a kernel of the .cu file with that many threads, or enough to fill the GPU."""
     if n_threads:
         kernel = load_kernel(__file__, f"eccentricity_{name}")
         kernel((grid_for(n_threads),), (BLOCK,), args)

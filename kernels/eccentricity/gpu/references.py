@@ -55,7 +55,7 @@ class DeviceReferences:
         self.bounds.find_extremes()
 
     def choose(self, question: Question, n_most: int) -> Any:
-        """Nodes to search that make more other nodes exact than their own number, if any.
+        """Nodes to search, if there are any that are fewer than the nodes they make exact.
 
         Returns
         -------

@@ -66,7 +66,7 @@ class DeviceSolver:
     max_searches, max_each : int or None
         Sources to search, over all components and of each.
     thresholds : Thresholds or None
-        Those of GPUs, None, or others.
+        None: those of GPUs.
 
     Attributes
     ----------
@@ -77,7 +77,7 @@ class DeviceSolver:
     sources : list of (n,) int32
         What was searched, nodes of ``parts.shard``. On the device.
     centre : (n_components,) int32
-        Around which no pending node for a diameter lies; -1: none. On the device.
+        Centre of a ball without pending nodes for a diameter; -1: none. On the device.
     """
 
     def __init__(
@@ -322,7 +322,7 @@ class DeviceSolver:
         if is_alone:  # no more sweeps than are full
             n_sweeps = -(-sources.size // most_lanes)
         for i in range(n_sweeps):  # interleaved: each sweep has some of either kind
-            part = cp.ascontiguousarray(sources[i::n_sweeps])  # kernels know no strides
+            part = cp.ascontiguousarray(sources[i::n_sweeps])  # kernels do not take strides
             if i:  # nodes that earlier sweeps have made exact need no search
                 is_useful = bounds.lower[part] < bounds.upper[part]
                 if references is not None:
@@ -386,7 +386,7 @@ class DeviceSolver:
             bounds.after_sweep(part, swept)
 
     def _words_for(self, n_lanes: int, levels: bool) -> int:
-        """Words of the widest sweep that is of use and has memory."""
+        """Words of the widest sweep that is useful and fits in memory."""
         most = MOST_WORDS if self.bounds.n_components == 1 else MOST_WORDS_EACH
         n_words = 1 if n_lanes <= 64 else 2 if n_lanes <= 128 else most
         n_nodes, n_arcs = self.parts.shard.n_nodes, self.parts.shard.n_arcs

@@ -16,8 +16,8 @@ router graphs this takes 3 to 25 searches where choosing by bounds alone takes t
 The remaining pairs are listed, by all kept searches, only once that takes a fraction of the time
 that searches took so far; as long as they are too many for that, further searches leave fewer.
 
-On short graphs most of what lies outside the ball around the centre after two searches is a few
-dozen nodes. Sweeps from all of those end it (``farthest``): one takes as long as four searches.
+On short graphs often only a few dozen nodes lie outside the ball around the centre after two
+searches. Sweeps from all of those end it (``farthest``): one takes as long as four searches.
 
 If it takes too long, what was found is handed over; the answer is exact either way.
 """
@@ -48,11 +48,11 @@ from kernels.types import NODE
 N_KEPT = 64  # searches: one byte per node each
 ROOM = 1 << 16  # pairs that are worth a list
 LIST_ARC = 4  # pairs per arc that each search allows to be checked: a fourth of its time
-TOO_MANY, ANEW = 4, 1.25  # fewer pairs to try again with after too many; more so with each search
+TOO_MANY, ANEW = 4, 1.25  # fewer pairs to try with after too many; ANEW: per search
 SEARCH_NS_ARC, SEARCH_NS_NODE = 1.5, 5  # of level_search, on graphs in caches
 # Of ends_sweep on short graphs; an arc costs 1 ns more for that many nodes: rows leave the caches.
 SWEEP_ENDS_NS, SWEEP_ENDS_NS_ARC, SWEEP_ENDS_NODES = 3_000, 10, 40_000
-# Searches that continuing takes at least, unless pairs or nodes are few.
+# The least number of further searches, unless pairs or nodes are few.
 EAGER, FEW_PAIRS, FEW_NODES = 10, 1 << 8, 1 << 9
 MOST_ENDS = 1024  # that are swept from
 WITH_PAIRS = 1.25  # times the searches: pairs take a fourth of their time, see LIST_ARC

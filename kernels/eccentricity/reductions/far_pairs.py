@@ -49,7 +49,7 @@ def in_most(first, second, n_pairs, count):
 
 @njit(cache=True, nogil=True)
 def list_pairs(levels, order, centre, upper, longest, count, first, second, apart):
-    """Pairs that no kept search keeps near; their number, -1: more than there is room.
+    """Pairs that no kept search keeps near; their number, -1: more than there is room for.
 
     ``order``: kept searches, central ones first; ``count``: nodes in question by centre's level.
     """
@@ -107,7 +107,7 @@ def list_pairs(levels, order, centre, upper, longest, count, first, second, apar
 
 @njit(cache=True, nogil=True)
 def keep_pairs(level, upper, longest, first, second, apart, n_pairs):
-    """Drop pairs that one more search keeps near, or the bounds; how many are left."""
+    """Drop pairs that one more search, or the bounds, keep near; returns how many are left."""
     kept = 0
     for i in range(n_pairs):
         x, y = first[i], second[i]

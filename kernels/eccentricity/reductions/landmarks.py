@@ -111,8 +111,8 @@ def list_pairs(
 ):
     """Fill ``first``, ``second`` and ``apart``; the number of pairs, and steps taken.
 
-    -1 pairs: more than there is room for, or steps. ``near`` and ``others``: of rows and columns;
-    ``row_blocks`` and ``blocks``: of blocks of them.
+    -1 pairs: more pairs than there is room for, or too many steps. ``near`` and ``others``: of rows
+    and columns; ``row_blocks`` and ``blocks``: of blocks of them.
     """
     n_found, n_steps = np.int64(0), np.int64(0)
     last, n_blocks = near.shape[0] - 1, blocks.shape[1]

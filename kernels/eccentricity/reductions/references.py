@@ -5,7 +5,7 @@ Lin: On scalable computation of graph eccentricities, SIGMOD 2022) searches node
 of z inwards: once all nodes farther than j from z were searched, e(v) <= max(l(v), d(v, z) + j),
 where l(v) is a lower bound that no distance to a searched node exceeds.
 
-Here only nodes count that can be farther from v than l(v), whatever order they are searched in.
+Here only nodes that can be farther from v than l(v) count, in whatever order they are searched.
 Let U(t) be the nodes that were not searched and have an upper bound above t, and
 J(z, t) = max d(z, u) over u in U(t), or -inf. Then, for every reference z,
 
@@ -74,7 +74,7 @@ class ReferenceNodes:
     def choose(
         self, lower: np.ndarray, upper: np.ndarray, nodes: np.ndarray, n_most: int
     ) -> np.ndarray:
-        """Nodes to search that make more other nodes exact than their own number, if any.
+        """Nodes to search, if there are any that are fewer than the nodes they make exact.
 
         Parameters
         ----------

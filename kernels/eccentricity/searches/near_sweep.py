@@ -2,7 +2,7 @@
 
 Each source of a component is in one sweep (*group*) of that component, and one compiled call makes
 all sweeps: so this is the fastest way to the eccentricities of all nodes if bounds help little,
-and the standard for other ways (``strategy.is_beaten``). The steps are ``near_steps``.
+and other ways are compared with it (``strategy.is_beaten``). The steps are ``near_steps``.
 """
 
 from __future__ import annotations
@@ -82,8 +82,7 @@ def sweep_components(indptr, indices, node_ptr, source_ptr, sources, lower, ecce
     Returns
     -------
     int
-        Work: arcs that were looked at bottom-up, and what else is worth as much. The same in
-        every run.
+        Work: arcs looked at bottom-up, and other work in the same unit. The same in every run.
     """
     work = np.int64(0)
     for c in range(node_ptr.size - 1):

@@ -70,7 +70,7 @@ class Sweep:
     now : (n_nodes * words,) uint64
         Bit l of the row of node v: lane l has reached it in ``depth`` hops.
     work : float
-        Arcs looked at bottom-up, and what else is worth as much.
+        Arcs looked at bottom-up, and other work in the same unit.
     """
 
     def __init__(

@@ -64,8 +64,8 @@ def weighted_diameter(graph: CSRGraph, max_searches: int | None = None) -> Weigh
 
     Notes
     -----
-    O(n_nodes + n_arcs) per search; none is known to need less than one per node in the worst case.
-    Components are searched together, one source in each.
+    O(n_nodes + n_arcs) per search; no method is known that needs fewer than one per node in the
+    worst case. Components are searched together, one source in each.
     """
     found = _Results(graph, "diameter", max_searches)
     if found.bounds is None:
@@ -182,7 +182,7 @@ class _Results:
     bounds : WeightedBounds or None
         None for a graph without nodes.
     largest : int
-        Number of the largest component; of two as large the first.
+        Number of the largest component; of two equally large ones the first.
     common : dict
         Fields of every result.
     """

@@ -30,7 +30,7 @@ itself.
 rounded, and every multiple of q up to 2**53 q is a float64. If 2 e(s) <= 2**53 q then no two nodes
 of the component are farther apart than that, so every shortest path of it is added without
 rounding, d = L is symmetric, e(s) + d(s, v) is exact, and the margin is 0. This holds for whole
-numbers (micro-seconds, length units), and for round-trip times in ms as they are: from 0.01 ms on
+numbers (microseconds, length units), and for round-trip times in ms as they are: from 0.01 ms on
 float32 are multiples of 2**-30, and 2**52 of those are 70 minutes.
 
 *Winnowing* (see ``eccentricity.bounds.bounds``), for a diameter and where d is symmetric: of two

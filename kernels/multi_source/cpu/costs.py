@@ -43,9 +43,9 @@ def _is_long(state, n_arcs, by_level, n_chunks):
 
     Asked a few times while the sweep has spent little of what they cost. How many lanes-at-nodes
     the next levels will find is predicted from the last quarters of those known: if the logarithm
-    of a level's finds grew more from t/2 to t than from t/4 to t/2, they grow by a factor a level,
-    as on short graphs; else by a power of the level, as on grids. A level costs what the cheaper
-    step does.
+    of a level's finds grew more from t/2 to t than from t/4 to t/2, they grow by a factor per
+    level, as on short graphs; else by a power of the level, as on grids. A level costs what the
+    cheaper step does.
     """
     depth, n_nodes, n_threads = state.depth, state.n_nodes, state.may_leave
     n_alive = np.int64(0)

@@ -41,7 +41,7 @@ def host_bytes(
     n_threads : int
         Threads that share the searches.
     eccentricity : int
-        Largest number of hops expected; a hop count of 8 bytes per source each, twice.
+        Largest number of hops expected; each takes a hop count of 8 bytes per source, twice.
 
     Notes
     -----

@@ -5,7 +5,7 @@ and *after*, which are equal but for the nodes that changed on the last level: t
 ``front``, and marked in ``changed``: see ``Rows``.
 
 Sources of a sweep lie close together, so that their frontiers overlap and few nodes change on each
-level: ``place_sources``. Of each level is noted either the number of (source, node) pairs
+level: ``place_sources``. For each level a step notes either the number of (source, node) pairs
 (``COUNT_PAIRS``), or which lanes found a node and which nodes were found by any lane
 (``NOTE_ENDS``, for ``near_sweep``).
 """
@@ -57,7 +57,7 @@ class Rows(NamedTuple):
     tables : (2, n_nodes * WORDS) uint64
         The rows: *now* is that of the level's side, *after* is the other one.
     marks : (2, (n_nodes + 63) // 64) uint64
-        A bit each node: ``changed`` is that of the level's side, and the step fills the other one.
+        A bit per node: ``changed`` is that of the level's side, and the step fills the other one.
     lists : (2, n_nodes) int32
         The nodes that are marked: ``front``, and those that the step finds.
     nodes : (n_nodes,) int32
@@ -263,7 +263,7 @@ def _steps(counts: bool) -> tuple[Callable, Callable]:
     return bottom_up, top_down
 
 
-# No function of these two in another closure: numba would compile it in each process.
+# Neither of these two may be used in another closure: numba would compile that in each process.
 COUNT_PAIRS, NOTE_ENDS = _steps(True), _steps(False)
 
 
@@ -283,7 +283,7 @@ def rows_of(n_nodes: int) -> Rows:
 
 @njit([LEVEL(*ARRAYS, types.int64, I32, ROWS)], cache=True, nogil=True)
 def begin_sweep(indptr, indices, base, n_nodes, sources, rows):
-    """Put a source into each lane, at most LANES of them; the level that they are."""
+    """Put a source into each lane, at most LANES of them; returns the level that they form."""
     every, nodes = rows.every, rows.nodes
     now, after, front = rows.tables[0], rows.tables[1], rows.lists[0]
     changed, changing = rows.marks[0], rows.marks[1]

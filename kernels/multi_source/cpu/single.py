@@ -26,7 +26,7 @@ class _Rows:
         """Row ``i``, all unreached, to be filled with levels up to ``eccentricity``."""
         with self._lock:
             self._deepest = max(self._deepest, eccentricity)
-            if self._matrix is None:  # the others are likely as deep
+            if self._matrix is None:  # the others are probably as deep
                 self._matrix = np.empty(self._shape, level_dtype(eccentricity))
             matrix = self._matrix
         if eccentricity < np.iinfo(matrix.dtype).max:

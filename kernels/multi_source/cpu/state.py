@@ -61,7 +61,7 @@ CHUNK = np.dtype(
         ("n_found", np.int64),  # nodes found by any lane
         ("n_closed", np.int64),  # nodes that now have every lane
         ("bytes_of", np.uint8, LANES),  # counters that go to ``counts`` before they overflow
-        ("wanted", np.uint64, WORDS),  # lanes with less than N_FARTHEST nodes of this level
+        ("wanted", np.uint64, WORDS),  # lanes with fewer than N_FARTHEST nodes of this level
         ("held", np.int32, BLOCK),  # nodes of a block that such a lane may have found
         ("first", np.int32, (2, LANES, N_FARTHEST)),  # first nodes of a level, by side and lane
         ("n_first", np.int32, (2, LANES)),

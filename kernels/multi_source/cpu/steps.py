@@ -53,8 +53,8 @@ def log_place(state, lo, hi, block, step):
 
     ``lo`` and ``hi`` are the borders of the range that holds the block: each range is converted to
     bytes separately. Where logs lie within the levels, those of a range fill the end of its place;
-    going up, bytes of a block then overwrite logs of itself and of blocks before, never of a later
-    one, see ``logs_within``.
+    going up, bytes of a block then overwrite its own logs and those of earlier blocks, never of a
+    later one, see ``logs_within``.
     """
     n_logs = state.n_logs
     start = lo * ROW_BYTES * n_logs
@@ -66,7 +66,7 @@ def log_place(state, lo, hi, block, step):
 
 @njit(cache=True, nogil=True)
 def _note_first(words, ours, theirs, own, n_held, side):
-    """Keep held nodes for lanes that have less than N_FARTHEST of this level; nodes ascend."""
+    """Keep held nodes for lanes that have fewer than N_FARTHEST of this level; nodes ascend."""
     held, wanted, first, n_first = own.held, own.wanted, own.first, own.n_first
     for i in range(n_held):
         v = np.uintp(held[i])

@@ -60,7 +60,7 @@ def source_of(lane, n_lanes):
     """Which source of a group a lane carries, or -1.
 
     The last word holds the last 64 sources, so that bytes of levels are always stored by 64: some
-    of them are in the word before as well. With less than 64 sources only the first word is used.
+    of them are in the word before as well. With fewer than 64 sources only the first word is used.
     """
     if n_lanes < 64:
         return lane if lane < n_lanes else -1

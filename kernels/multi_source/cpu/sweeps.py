@@ -206,8 +206,8 @@ class Sweeps:
     def _is_long(self, first: int, last: int, spent_s: float, found: Found, row: int) -> bool:
         """Whether single searches are faster, by one of them, whose result is then kept.
 
-        What a search costs depends on where neighbours lie in memory, three times as much on
-        some graphs as the sweep expects; and its levels show what is left for the sweep.
+        What a search costs depends on where neighbours lie in memory: on some graphs it is three
+        times what the sweep expects; and its levels show what is left for the sweep.
         """
         state = self.state
         n_sources, which = len(self.sources), (first + last) // 2

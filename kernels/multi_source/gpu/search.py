@@ -184,7 +184,7 @@ def _words_that_fit(graph: CSRGraph, n_sources: int, levels: bool) -> int:
     if levels:
         what += f" with all levels ({needed(1, False):,} bytes without them)"
     check_fits(needed(1, levels), what)
-    return 1  # memory came free in between
+    return 1  # memory became free in between
 
 
 def _sweep_group(
@@ -281,13 +281,13 @@ def sweep_shard(shard: Shard, source_ptr: np.ndarray, sources: np.ndarray) -> Ra
         node_ptr = shard.node_ptr.get()
         most, first_lane = int(np.diff(source_ptr).max(initial=0)), 0
         while first_lane < most:
-            # At first every graph takes part, mostly with few sources; later those with many.
+            # At first every graph takes part, mostly with few sources; later only those with many.
             n_words = _words_for(most - first_lane, LANES if first_lane == 0 else MOST_LANES)
             group = _ShardGroup(shard, node_ptr, source_ptr, first_lane, n_words)
             while not fits(group.n_bytes):
                 if group.n_words == 1:
                     check_fits(group.n_bytes, group.name)
-                    break  # memory came free in between
+                    break  # memory became free in between
                 group = _ShardGroup(shard, node_ptr, source_ptr, first_lane, group.n_words // 2)
             farthest[group.row_of_slot] = _sweep_shard_group(shard, sources, group, counts)
             first_lane += 64 * group.n_words

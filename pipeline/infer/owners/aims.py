@@ -11,8 +11,8 @@ it [1]_. So for each router address two things are kept:
   network has few of these.
 
 The AS of a destination is that of its prefix. That says nothing where the destination is the
-address of a router: whoever numbers a link announces both its ends. Such traces are left out, as
-far as the destination answered and is known as a router.
+address of a router: whoever numbers a link announces both its ends. Such traces are left out if the
+destination answered and is known to be a router.
 
 References
 ----------

@@ -18,8 +18,8 @@ known instead is how a router's links are numbered and who is at their other end
    Otherwise the host may be a router of the next AS, and stands for a link to that AS, if the group
    has no other.
    So is the AS of what traces were aimed at (``aims``): a group is in one of the ASes that its
-   addresses were the last routers to, whether the destination answered or not. Where a single
-   AS is all that traces through a group were aimed at, that settles ties.
+   addresses were the last routers to, whether the destination answered or not. If all traces
+   through a group were aimed at a single AS, that settles ties.
 3. Each group starts with the AS that most of its links are numbered from, and then takes,
    group by group until nothing changes, the AS for which its surroundings cost least. A link or
    adjacency to another AS has a cost (most links stay inside), and a link that is numbered from
@@ -27,15 +27,16 @@ known instead is how a router's links are numbered and who is at their other end
    cost the present one is kept, then the one that comes first in the order of links.
 4. A border router with one link on either side of the border could be on either. How links
    between two ASes are numbered is a habit (by the provider, the larger, the lower number ...),
-   so it is learned from the election itself: of links between ASes, how many are numbered
-   from the AS with the lower number, apart for lower numbers that are the larger AS and that are
-   the smaller. Only links whose two ends are *certain* count: any other AS would cost more even
-   without a habit. A tie is broken by the order of AS numbers, so it would teach that order. The
-   rarer way of numbering costs more, and step 3 is repeated.
-5. A group that nothing passes through, and each of whose links is numbered from the AS at its
-   other end, of several that are known to number links to others: the router of a customer of
-   theirs, in none of them, however many of the links are to one of them. It stays without an AS.
-   So does one that is linked to a single such AS and at an exchange point: it meets others there.
+   so it is learned from the election itself: of links between ASes, how many are numbered from the
+   AS with the lower number, separately where that is the larger AS and where it is the smaller.
+   Only links whose two ends are *certain* count: any other AS would cost more even without a habit.
+   A tie is broken by the order of AS numbers, so it would teach that order. The rarer way of
+   numbering costs more, and step 3 is repeated.
+5. A group that nothing passes through, and whose links are all numbered from the ASes at their
+   other ends, is the router of a customer of these ASes if several of them are known to number
+   links to others: it is in none of them, however many of its links lead to one of them. It stays
+   without an AS. So does one that is linked to a single such AS and is at an exchange point: it
+   meets others there.
 6. An address takes the AS of its group. An address that no prefix holds is numbered from a
    stand-in (``unannounced``), which takes part like an AS until destinations show whose it is;
    routers in a stand-in that stays unknown are in no AS. A private address takes the AS of the
@@ -83,8 +84,8 @@ from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.topology import NO_ASN
 
 # Costs, in tenths of a nat where they stand for a probability. The cost of the habit must be one
-# too: if it is higher than the habit is likely, a link numbered the rarer way outvotes the inner
-# links of its router.
+# too: if it is higher than the habit's probability warrants, a link numbered the rarer way outvotes
+# the inner links of its router.
 _BETWEEN = 25  # a link between two ASes
 _ADJACENT = 8  # groups of two ASes next to each other, link unknown
 _NUMBERED_ELSE = 25  # a link whose other end is unknown, numbered from another AS
@@ -312,8 +313,8 @@ def elect_owners(
     Returns
     -------
     (n_interfaces,) int64
-        A stand-in on routers of one that no destination names. ``NO_ASN`` where ``origin`` is (LANs
-        aside), and on routers that are in none of the ASes around them.
+        A stand-in for routers of an owner that no destination names. ``NO_ASN`` where ``origin`` is
+        (LANs aside), and on routers that are in none of the ASes around them.
     """
     ases = np.unique(np.concatenate([origin, hosts.asn, aims.asn, aims.only]))
     ases = ases[ases >= 0]

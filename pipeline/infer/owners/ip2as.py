@@ -223,7 +223,7 @@ def _read_one(path: Path, report: ReadReport, v4: V4Prefixes, v6: _V6Prefixes) -
 
 
 def foreign_format(text: bytes) -> str:
-    """What another table of prefixes is, and how to convert it; empty for a pfx2as file.
+    """Which other kind of prefix table this is, and how to convert it; empty for a pfx2as file.
 
     Parameters
     ----------

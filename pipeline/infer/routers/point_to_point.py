@@ -11,10 +11,10 @@ those "ends of one link" are in one trace, as two addresses of one router never 
 2. If two sides of b are in one trace, b is *suspect* and joins nothing. All pairs of up to
    ``_ALL_PAIRS`` sides are watched; of more sides each is watched against the next few by
    address, so that memory stays linear in links.
-3. The sides of all other b are joined pair by pair: first pairs that several b support, and of
-   these first pairs in one AS by prefix. A join that would put two addresses of one trace together
-   is refused. So is one that only a single b supports, between groups of two or more that have no
-   AS in common: a router that answers with its outgoing interface looks exactly like this.
+3. The sides of all other b are joined pair by pair: pairs that several b support come first, and
+   among these the pairs in one AS by prefix. A join that would put two addresses of one trace
+   together is refused. So is one that only a single b supports, between groups of two or more that
+   have no AS in common: a router that answers with its outgoing interface looks exactly like this.
 4. Joins chain, so all traces are searched for two addresses of one group; these are added to the
    known conflicts, and step 3 is repeated, at most ``_ROUNDS`` times.
 5. An address whose sides are not in one group in the end is suspect too. For a suspect address only
@@ -330,7 +330,7 @@ def _find_watched(
 
 @njit(cache=True, nogil=True)
 def _parts(side_ptr, sides, n):
-    """Part of each address if all sides were joined; -1 for addresses that are no pair."""
+    """Part of each address if all sides were joined; -1 for addresses that are in no pair."""
     parent = np.arange(n)
     paired = np.zeros(n, np.uint8)
     for b in range(len(side_ptr) - 1):

@@ -27,7 +27,7 @@ def _slot_of(high, low, mask):
 def _intern(addr, start, slots, table, n_known, limit, out):
     """Number rows of ``addr`` from ``start``; stops when the table is full.
 
-    Returns the row that it came to and how many addresses are known then.
+    Returns the row that it reached and how many addresses are known then.
     """
     mask = len(slots) - 1
     for i in range(start, len(addr)):
@@ -78,7 +78,7 @@ class AddressTable:
         return self._table[: self._n_known]
 
     def intern(self, addrs: np.ndarray) -> np.ndarray:
-        """Numbers of some addresses, new ones numbered on.
+        """Numbers of some addresses; new ones get the next numbers.
 
         Parameters
         ----------

@@ -27,7 +27,7 @@ BLOCK_HOPS = 1 << 18
 
 @contextlib.contextmanager
 def scratch_faults(folder: Path) -> Iterator[None]:
-    """Errors of the disk are those of the scratch folder.
+    """Report errors of the disk as faults of the scratch folder.
 
     Raises
     ------

@@ -12,7 +12,7 @@ What a reply means here
     - ``err``: destination unreachable (N, H, A, P, p, h or a number): KIND_UNREACHABLE. ``flags``:
       TCP: KIND_OTHER. All else is KIND_UNKNOWN: Atlas writes a time exceeded, an echo reply and the
       port unreachable of the target alike.
-    - ``edst``: the packet that the router quoted had another destination than the target: it
+    - ``edst``: the packet that the router quoted had a destination other than the target: it
       answers another traceroute of the probe, or a packet rewritten on its way. Whether the router
       lies on the path to the target is unknown: left out.
     - ``rtt`` missing, negative or not finite: NaN.

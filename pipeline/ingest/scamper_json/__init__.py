@@ -91,7 +91,7 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[TraceBatch]:
     Raises
     ------
     FormatError
-        After everything valid: the file is empty, cut short, or no scamper JSON.
+        After everything valid: the file is empty, cut short, or not scamper JSON.
     """
     return ColumnReader(stream, report, ScamperJsonDecoder(report)).batches()
 
@@ -165,7 +165,7 @@ class ScamperJsonDecoder(TraceDecoder):
         return More(window.end)
 
     def _wait(self, window: ByteWindow, at: int) -> Step:
-        """The record at ``at`` does not end in the window; neither will it in a larger one?"""
+        """More for the record at ``at``, which does not end in the window; Broken if too long."""
         if window.has_room(at):
             return More(at)
         last = "an element of the array is too long to continue" if self._in_array else ""

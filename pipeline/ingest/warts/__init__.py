@@ -72,7 +72,7 @@ def read(stream: BinaryIO, report: ReadReport) -> Iterator[TraceBatch]:
     Raises
     ------
     FormatError
-        After everything valid: the file is empty, cut short, damaged to its end, or no warts.
+        After everything valid: the file is empty, cut short, damaged to its end, or not warts.
     """
     return ColumnReader(stream, report, WartsDecoder(report)).batches()
 

@@ -142,7 +142,7 @@ def _record_address(data, pos, end, table, memory):
 def _parameters(data, pos, end, sizes, places, table, memory):
     """Find the values of one parameter block.
 
-    places[flag] becomes the position of the flag's value, of an address its row in ``table``, and
+    places[flag] becomes the position of the flag's value, for an address its row in ``table``, and
     -1 where the flag is unset. Returns the position after the block, or -1 with the reason.
     """
     n_known = len(sizes)
@@ -195,7 +195,7 @@ def _parameters(data, pos, end, sizes, places, table, memory):
 
 @njit(cache=True, nogil=True)
 def _known_address(data, places, number_flag, addr_flag, table, numbered, n_numbered, out, row):
-    """Copy the address that a block gives, in itself or by number, to out[row].
+    """Copy the address that a block gives, directly or by number, to out[row].
 
     Returns 1 when there is one, 0 when there is none, -1 if no record has that number.
     """

@@ -48,7 +48,7 @@ class Widths:
     """Widths of some graphs, one row per graph; what travels back from a worker, and into reports.
 
     Values are in hops (int64), or in the unit of the weights (float64). They are about the largest
-    component of each graph, of two equally large ones that with the smaller smallest node; the
+    component of each graph, of two equally large ones the one with the smaller smallest node; the
     others are listed by the columns ``component_*``.
 
     Attributes

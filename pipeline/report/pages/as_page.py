@@ -27,7 +27,7 @@ _ASES_AT_ONCE = 2000  # ASes whose columns are Python lists at one time
 
 
 def as_pages(summary: Summary) -> Iterator[tuple[int, dict]]:
-    """Number and template variables of each AS page, some thousand ASes in memory at a time."""
+    """Number and template variables of each AS page, a few thousand ASes in memory at a time."""
     shown, shown_ptr = _first_ingresses(summary)
     farthest, farthest_ptr = _farthest_ingresses(summary)
     shown_columns = _without_lists(summary.ases)
@@ -197,7 +197,7 @@ def _eccentricities(summary: Summary, begin: int, end: int) -> tuple[list[tuple]
 
 
 def _levels(pairs: np.ndarray, n_pairs: int) -> list[tuple]:
-    """(hops, pairs, share, cumulated share) of the table below a drawing."""
+    """(hops, pairs, share, cumulative share) of the table below a drawing."""
     if n_pairs == 0:
         return []
     width, counts = bin_counts(pairs[1:])

@@ -86,7 +86,7 @@ def describe_run(snapshot, summary: Summary, *, version: str, written: float) ->
 
 
 def about_as(run: RunFacts, origins: Origins, source: Source | None) -> RunFacts:
-    """The same as the page of an AS that comes from ``source`` says it."""
+    """The same, worded for the page of an AS that comes from ``source``."""
     kind = origins.kind_of(source)
     words = node_words(kind)
     declared = source is not None or run.declared_only

@@ -133,7 +133,7 @@ class WidthReport:
     def totals(self, asn: np.ndarray) -> dict:
         """Totals over all ASes for report.json, by ``widths`` and ``weighted_widths``.
 
-        With them go ``n_width_searches``, of both, and searches for figures.
+        They also have ``n_width_searches``, for both, and searches for figures.
         ``asn`` is of all rows of the snapshot.
         """
         made: dict = {f"{table.prefix}widths": _totals(table, asn) for table in self.tables}

@@ -1,7 +1,7 @@
 """A local Dask cluster: one worker per GPU or core, ended with the run.
 
 It listens on 127.0.0.1 only, and every connection is encrypted and shows a certificate made for
-this cluster (``credentials.temporary``): a worker runs whatever it is sent, with our rights.
+this cluster (``credentials.temporary``): a worker runs whatever it is sent, with our permissions.
 """
 
 from __future__ import annotations

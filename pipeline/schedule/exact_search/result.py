@@ -29,7 +29,7 @@ def widths_of(
     names : (n_components,) int32
         Smallest node of each component.
     bounds : sequence of EccentricityBounds
-        Of every question that was asked, the searches of all in each; none: an empty graph.
+        Bounds of every question, each from the searches of all; none: an empty graph.
     n_searches : int
     path : (n,) int32
         As long as the lower bound of the diameter; empty: it was not found.

@@ -114,7 +114,7 @@ class ExactState:
             self._flying |= {id(part): part for part in parts}
 
     def use(self, outcome: Outcome) -> None:
-        """Take the outcome of a task, also one that comes twice or too late."""
+        """Take the outcome of a task, even one that comes twice or too late."""
         task: ExactTask = outcome.task
         is_flying = self._flying.pop(id(task), None) is not None
         if self._stage == "over":

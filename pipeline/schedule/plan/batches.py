@@ -154,7 +154,7 @@ def plan(
     devices : sequence
         What may be used: ("cpu",), ("gpu",) or both.
     pack : int or None
-        Ingresses of one AS a task carries; None: auto.
+        Ingresses of one AS per task; None: auto.
     costs : Costs
         What searches and tasks take on this machine.
     thresholds : PlanThresholds

@@ -9,7 +9,7 @@ import numpy as np
 from pipeline.model.search.tasks import Device
 
 LANES = 128  # sources that one bit-parallel sweep carries: two 64-bit words per node
-# Least seconds, and seconds per arc or a byte: no cost is zero, since plans divide by some.
+# Least seconds, and seconds per arc or byte: no cost is zero, since plans divide by some.
 LEAST_S, LEAST_EACH_S = 1e-9, 1e-15
 _NODE_BYTES, _ARC_BYTES = 8, 4  # of indptr and indices
 
@@ -68,7 +68,7 @@ class Costs:
     source: str
 
     def of(self, device: str) -> Cost:
-        """Of ``cpu`` or ``gpu``."""
+        """Costs on one device, ``cpu`` or ``gpu``."""
         return self.gpu if device == "gpu" else self.cpu
 
     def search(self, on_gpu: np.ndarray, n_arcs: np.ndarray) -> np.ndarray:

@@ -208,7 +208,7 @@ def n_searches(
     n_nodes: np.ndarray,
     thresholds: PlanThresholds = THRESHOLDS,
 ) -> np.ndarray:
-    """Searches that the answers about graphs of that many nodes cost, about; by hops."""
+    """About how many searches the answers about graphs of that many nodes cost; by hops."""
     costs = {metric.asks or metric.name: metric.searches for metric in metrics_of(kind)}
     if kind in own_kernels():
         each = costs[own_kernels()[kind].name]
@@ -228,7 +228,7 @@ def n_searches(
 def _seconds(
     costs: Costs, device: Device, kind: WidthKind, arcs: np.ndarray, searches: np.ndarray
 ) -> np.ndarray:
-    """Of each graph within a task; graphs that are searched one by one cost their launches too."""
+    """Seconds of each graph within a task; those searched one by one cost their launches too."""
     cost = costs.of(device)
     each_s = cost.search_s if kind == "weighted" or device == "cpu" else 0.0
     return searches * (each_s + cost.search_arc_s * (arcs + 64))

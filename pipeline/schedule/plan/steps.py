@@ -1,4 +1,4 @@
-"""When an AS gets an exact search; how many sources a task has, and tasks are in flight. Pure."""
+"""When an AS gets an exact search; how many sources a task has, how many are in flight. Pure."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ class Planned(Protocol):
 
     @property
     def cost_s(self) -> np.ndarray:
-        """(n_tasks,) seconds, about."""
+        """(n_tasks,) approximate seconds."""
         ...
 
     @property

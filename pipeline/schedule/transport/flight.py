@@ -77,7 +77,7 @@ def on_any(task: Any, workers: Iterable[str]) -> None:
 
 
 def no_beat() -> None:
-    """Ignore calls that tell that time passes."""
+    """Ignore the calls that are made as time passes."""
 
 
 def no_split(task: Any) -> Sequence[Any]:

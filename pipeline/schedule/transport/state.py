@@ -350,7 +350,7 @@ class FlightState:
         return [Send(task.key, task.task, task.pin, self._avoid, task.queue == URGENT)]
 
     def _move(self, task: TaskInFlight) -> list[Instruction]:
-        """Send elsewhere what only waited at a worker: nothing is counted."""
+        """Send elsewhere what only waited at a worker, without counting an attempt."""
         if task.state == "withdrawing":
             return [self._end(task, withdrawn=True)]
         del self.tasks[task.key]

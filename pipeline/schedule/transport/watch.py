@@ -66,7 +66,7 @@ class Fault:
 
     @property
     def ends(self) -> bool:
-        """Whether only its end helps: a worker of our own is then replaced."""
+        """Whether only ending it helps: a worker of our own is then replaced."""
         return self.kind != "mute"
 
     def error(self, name: str) -> PipelineError:

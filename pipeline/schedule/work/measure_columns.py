@@ -92,7 +92,7 @@ class _Columns:
         )
 
     def _of_largest(self, values: np.ndarray) -> np.ndarray:
-        """Of the largest component of each graph; -1 for one without nodes, and for no bound.
+        """Values of the largest component of each graph; -1 without nodes, and for no bound.
 
         Kernels give inf as an upper bound by weight if nothing was searched.
         """

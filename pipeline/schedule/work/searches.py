@@ -68,7 +68,7 @@ def search_graph(graph: CSRGraph, row: int, sources: np.ndarray) -> SearchResult
     graph : CSRGraph
         Runs on ``graph.device``.
     row : int
-        Under which AS row the results are reported.
+        AS row under which the results are reported.
     sources : (n_sources,) int32
     """
     if len(sources) == 1 and graph.device == "gpu":
