@@ -4,9 +4,9 @@
 the graph must be right, and the election gains from it too: two addresses are merged only within
 such a group, so never two that one trace shows, and only where one of two rules holds.
 
-A router that answers by its way out, or with its loopback, vouches for what is not one router. It
-is *odd*: one of its addresses is suspect (``point_to_point``), or two of them were seen right
-behind one address, which only parallel links do otherwise.
+A router that answers with its outgoing interface or its loopback vouches for what is not one
+router. It is *odd*: one of its addresses is suspect (``point_to_point``), or two of them were seen
+right behind one address, which only parallel links do otherwise.
 
 1. **Two vouchers.** Addresses of two routers, one of them not odd, have both among their sides.
    Counted between merged routers, until nothing changes.
@@ -20,14 +20,14 @@ behind one address, which only parallel links do otherwise.
      were, but b's mate is seen, b's router has another address and all sides are numbered from
      one AS;
    - its mate is seen, or it has at most three sides, none of which is merged yet;
-   - it does not alone join two routers of several addresses each.
+   - it is not the only one that joins two routers of several addresses each.
 
    A side that is neither b's mate nor merged yet joins a router of several addresses only if
    everything seen right behind it is seen right behind that router too.
 
 The election loses more by groups that are missing than nodes do (``trust_groups``): it takes rule
-2 without looking at observers and parallel links, and calls a router odd from two suspect
-addresses on.
+2 without looking at observers and parallel links, and a router is odd only if two of its addresses
+are suspect.
 
 Traces were searched for conflicts a few times only, so a node that turns out to have two addresses
 in one trace is taken apart again.
@@ -80,7 +80,7 @@ def _unite(root, one, other):
 
 @njit(cache=True, nogil=True)
 def _find_bridges(group_ptr, order, voucher, side_ptr, sides, member_ptr, members, root, bridges):
-    """Mark addresses by which alone two routers of several addresses each would be one.
+    """Mark addresses that alone would merge two routers of several addresses each.
 
     Rows ``order[group_ptr[g]:group_ptr[g + 1]]`` have their sides in group g, those of one voucher
     one after another; ``bridges`` is by row.
