@@ -115,23 +115,29 @@ def surround(
     linked = other >= 0
     pair = (np.minimum(one, other) << 32) | np.maximum(one, other)
     direct = (links.n_router + links.n_destination > 0) & ~on_lan[links.far]
-    a, b = group[links.near[direct]], group[links.far[direct]]
+    # An address of which only the numbering is known stands for the link to what is before it: what
+    # is before it counts for that side, but not once more for the side of the address.
+    stands_alone = (near < 0) & (row >= 0) & ~implied_twice
+    before, behind_it = group[links.near[direct]], group[links.far[direct]]
+    back = ~stands_alone[links.far[direct]]
+    a, b = np.append(before, behind_it[back]), np.append(behind_it, before[back])
     passed = _passed(links, group)
     leads_on = np.zeros(n, bool)
     leads_on[group[passed]] = True
-    a, b = np.minimum(a, b)[a != b], np.maximum(a, b)[a != b]
-    a, b = split_key(np.setdiff1d((a << 32) | b, pair[linked]))
+    a, b = split_key(np.unique((a << 32) | b))
+    adjacent = (a != b) & ~np.isin((np.minimum(a, b) << 32) | np.maximum(a, b), pair[linked])
+    a, b = a[adjacent], b[adjacent]
     known = hosts.asn != NO_ASN
     host_row = np.searchsorted(ases, hosts.asn[known])
     gate, host = split_key(np.unique((hosts.router[known] << 32) | host_row))
     behind = np.where(leads_on[group[gate]], HOST_OR_ROUTER, HOST)
     past, aimed, aimed_at = _aims_of_groups(aims, group, leads_on, ases)
-    source = np.concatenate([one, other[linked], a, b, group[gate], past])
-    target = np.concatenate([other, one[linked], b, a, behind, aimed])
+    source = np.concatenate([one, other[linked], a, group[gate], past])
+    target = np.concatenate([other, one[linked], b, behind, aimed])
     certain = np.zeros(n, bool)
     certain[group[in_set]] = True
     between = np.where(certain[a] & certain[b], UNNUMBERED, ADJACENCY)
-    kind = np.concatenate([numbered, numbered[linked], between, between, host, aimed_at])
+    kind = np.concatenate([numbered, numbered[linked], between, host, aimed_at])
     order = np.lexsort((kind, target, source))
     ptr = offsets(np.bincount(source, minlength=n))
     return Surroundings(ptr, target[order], kind[order], leads_on)

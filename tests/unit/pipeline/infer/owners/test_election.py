@@ -186,6 +186,20 @@ def test_between_two_known_routers_an_adjacency_is_a_link(tmp_path):
     assert ingresses_of(found)[UPLINKS[0]][0] == [1]
 
 
+def test_a_link_is_not_counted_again_as_an_adjacency(tmp_path):
+    # A customer's last router, numbered by AS 1, behind a router of AS 1 that answers with a
+    # private address: so the other end of its link is unknown, but it is the router before it.
+    edge, before = "20.1.3.2", ("10.0.0.9", "20.1.0.66")
+    lines = [
+        f"20.1.0.1 20.1.0.5 {before[0]} {edge} * * > 20.3.0.77",
+        f"20.1.0.33 {before[1]} 20.1.0.70 20.1.0.74",
+    ]
+    known = alias_sets(before, (edge, "20.3.0.200"))
+    found = infer(tmp_path, *lines, borders="elected", aliases=known)
+    assert asn_of(found)[edge] == 3
+    assert ingresses_of(found)[edge] == ([1], 1, 0, False)
+
+
 # A router seen only right behind AS 1, by an address of AS 1, with hosts of AS 3 behind it.
 EDGE, HOST = "20.1.9.6", "20.3.7.7"
 
