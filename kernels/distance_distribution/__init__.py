@@ -11,8 +11,8 @@ such pairs, at 0 hops, so its figure is a little lower: where n nodes are connec
 *Estimates.* From k of n nodes as sources, drawn without replacement, all n equally likely. With
 C_i(h) the nodes at 1 to h hops of source i and N_i all that it reaches, the estimate solves
 sum C_i(D) = 0.9 sum N_i: a ratio of means. Its standard error is that of the delta method. The
-residuals z_i = C_i(D) - 0.9 N_i add up to 0, the sum grows by f = sum C_i(h) - sum C_i(h - 1) a hop
-around D, so D varies as sum z_i / f does:
+residuals z_i = C_i(D) - 0.9 N_i add up to 0, the sum grows by f = sum C_i(h) - sum C_i(h - 1) per
+hop around D, so D varies as sum z_i / f does:
 
     error^2 = (1 - k / n) k / (k - 1) sum z_i^2 / f^2
 

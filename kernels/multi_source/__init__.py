@@ -186,7 +186,7 @@ def msbfs_shard(shard: Shard, sources: Any, source_ptr: Any) -> ShardResult:
     if shard.device == "cpu":
         from kernels.multi_source.cpu import search as cpu
 
-        # Graph after graph: the largest needs most; results are kept of all.
+        # Graph after graph: the largest needs most; results of all are kept.
         largest = int(np.diff(node_ptr).max(initial=0))
         check_fits(*_host_needs(largest, shard.n_arcs, len(sources), False))
         raw = cpu.search_shard(shard.indptr, shard.indices, node_ptr, source_ptr, sources)

@@ -1,4 +1,4 @@
-// The tree of shortest paths, out of distances that are complete: its own launch.
+// The tree of shortest paths, from complete distances, by a launch of its own.
 
 // All zero before the launch.
 struct TreeControl {

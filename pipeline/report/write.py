@@ -276,7 +276,7 @@ def task_table(tasks: dict) -> pa.Table:
 
 
 def _table(summary: Summary, nouns: str) -> tuple[tuple[str, ...], list[tuple]]:
-    """Columns and rows of the terminal's table: of widths those in hops, if there are any."""
+    """Columns and rows of the terminal's table; its widths are those in hops, if there are any."""
     listed = summary.widths.listed()
     listed = [column for column in listed if column.unit != BY_WEIGHT] or listed
     keys = [column.name for column in listed]

@@ -81,7 +81,7 @@ def _asns(folder: Path) -> list[int]:
 
 
 def _known_inputs(manifest: Mapping[str, Any]) -> list[Path]:
-    """Files that a snapshot was made from, as far as they still exist."""
+    """Files that a snapshot was made from and that still exist."""
     # As they were given, relative to the folder in which the ingest ran.
     ran_in = Path(str((manifest.get("options") or {}).get("ran_in") or ""))
     paths = [ran_in / str(entry["path"]) for entry in manifest["inputs"] if entry.get("path")]

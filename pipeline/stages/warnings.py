@@ -58,8 +58,8 @@ def input_warnings(inputs: Iterable[Mapping[str, Any]]) -> list[str]:
     Parameters
     ----------
     inputs : iterable of mappings
-        Rows of the manifest's ``inputs``: path, status, error, n_rejected, rejected, as far as
-        they are there.
+        Rows of the manifest's ``inputs``: path, status, error, n_rejected, rejected; any may be
+        missing.
     """
     rows = list(inputs)
     lines = [

@@ -5,8 +5,8 @@ that the trace was aimed at, whether that address answered or not, and whoever n
 it [1]_. So for each router address two things are kept:
 
 - the ASes whose addresses it was the *last* router to: nothing but the destination answered after
-  it, and the destination only at the next TTL. They are kept up to ``_MOST``: where traces to more
-  ASes end, they break off, and nothing is kept, so memory does not grow with traces;
+  it, and the destination only at the next TTL. At most ``_MOST`` are kept: where traces to more
+  ASes end, they merely break off, and nothing is kept, so memory does not grow with traces;
 - the *only* AS that traces through it were aimed at, if there is one: everything but a transit
   network has few of these.
 

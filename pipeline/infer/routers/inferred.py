@@ -1,6 +1,6 @@
 """Routers without an alias file: the well-vouched part of groups of addresses.
 
-``point_to_point`` joins what one address vouches for, as far as no trace contradicts. A node of
+``point_to_point`` joins what one address vouches for, unless a trace contradicts it. A node of
 the graph must be right, and the election gains from it too: two addresses are merged only within
 such a group, so never two that one trace shows, and only where one of two rules holds.
 

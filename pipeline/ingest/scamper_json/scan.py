@@ -341,8 +341,8 @@ def read_address(data, pos, stop, out, row):
 def find_close(data, pos, end):
     """The position after the bracket that closes the one at ``pos``; MORE if it is not there.
 
-    Knows only strings and their escapes of JSON's grammar: it finds the end of a broken or unusual
-    record.
+    Of JSON's grammar it knows only strings and their escapes: it finds the end of a broken or
+    unusual record.
     """
     depth = 0
     in_string = False

@@ -208,7 +208,7 @@ _BORDER_FACTS = {
 
 
 def _columns(run: RunFacts, summary: Summary) -> list[Column]:
-    """Columns of the index; that for names is left out if no AS of the run has one."""
+    """Columns of the index; the one for names is left out if no AS of the run has one."""
     named = summary.ases["name"].null_count < summary.ases.num_rows
     units = {table.prefix: table.unit for table in summary.widths.tables}
     measured = [

@@ -97,7 +97,7 @@ def no_interrupt_in_children() -> Iterator[None]:
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    resource_tracker.ensure_running()  # started by the first child else, it unblocks SIGINT there
+    resource_tracker.ensure_running()  # a child would start it, and unblock SIGINT
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -135,7 +135,7 @@ class Connection:
         """Let a worker thread hold two tasks at a time, or ``many``, if the scheduler is ours.
 
         A scheduler writes to a worker every 5 ms only: the worker idles where two tasks end sooner.
-        More of long tasks would wait behind one while other workers are free.
+        If tasks are long, more of them would wait behind one while other workers are free.
         """
         scheduler = getattr(self.client.cluster, "scheduler", None)
         if scheduler is not None and hasattr(scheduler, "WORKER_SATURATION"):
