@@ -127,13 +127,13 @@ def _limit(
         )
     if inferred:
         return (
-            "a router (inferred), its addresses merged as far as traces and alias files show",
+            "a router (inferred), its addresses merged where traces or an alias file show it",
             "A node is a router: addresses that traces show to lead to the same routers were "
-            "merged, beside those that an alias file groups. That they are one router was "
-            "inferred, not measured; others of its addresses may be nodes by themselves.",
+            "merged, in addition to those that an alias file groups. That they are one router was "
+            "inferred, not measured; its other addresses may be nodes of their own.",
         )
     return (
-        "a router, its addresses merged as far as the alias file lists them",
+        "a router, its addresses merged where the alias file lists them",
         "A node is a router: addresses were merged as the alias file groups them.",
     )
 
