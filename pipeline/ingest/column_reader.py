@@ -173,7 +173,7 @@ class ColumnReader:
         return columns
 
     def _read_window(self, at: int) -> int:
-        """Decode what the window holds from ``at`` on; returns from where on to keep it."""
+        """Decode what the window holds from ``at`` on; returns where the rest to keep begins."""
         window, report = self.window, self._report
         while True:
             if self._lost is not None:

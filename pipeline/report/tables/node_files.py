@@ -1,8 +1,8 @@
 """``nodes/<asn>.parquet``: eccentricity, center and periphery of every router of an AS.
 
-One file per AS is what people open, but 47,000 of them cost: columns are therefore made for many
-ASes at once, and a file is a slice of them, encoded in memory and written in one go. A huge AS is
-written in pieces, so memory does not grow with it.
+One file per AS is what people open, but 47,000 of them are costly: columns are therefore made for
+many ASes at once, and a file is a slice of them, encoded in memory and written in one go. A huge AS
+is written in pieces, so memory does not grow with it.
 """
 
 from __future__ import annotations

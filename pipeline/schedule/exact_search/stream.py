@@ -110,7 +110,7 @@ def _name_of(task: ExactTask) -> str:
 
 @dataclass(eq=False)
 class ExactStream:
-    """The jobs that are not answered, in their order, and what is in flight of all.
+    """The jobs that are not answered, in their order, and what is in flight for all of them.
 
     Its methods are what ``drive`` asks for; ``use`` is to be called with every outcome of an
     ExactTask, and ``answers`` at first and after each.
