@@ -13,7 +13,7 @@ import numpy as np
 
 from pipeline.errors import FormatError
 from pipeline.model.reading import ReadReport
-from pipeline.model.traces import TraceBatch
+from pipeline.model.traces import PART_FURTHER, TraceBatch
 
 NEWEST_START_S = 4_102_444_800.0  # 2100-01-01 UTC: later start times are nonsense
 CLOCK_LEAD_S = 2 * 86_400.0  # how far a clock may run ahead of ours and still be believed
@@ -24,10 +24,15 @@ COUNT = np.dtype(
         ("n_replies", np.int64),  # theirs
         ("n_no_addr", np.int64),  # replies left out because they have no address
         ("n_bad_rtt", np.int64),  # round-trip times set to NaN
+        ("n_split_flows", np.int64),  # measurements with a flow of two paths
     ],
     align=True,
 )
-NOTES = {"n_no_addr": "replies without an address", "n_bad_rtt": "round-trip times out of range"}
+NOTES = {
+    "n_no_addr": "replies without an address",
+    "n_bad_rtt": "round-trip times out of range",
+    "n_split_flows": "multipath traces with a flow answered by two addresses at one TTL",
+}
 
 
 def count_batch(batch: TraceBatch, report: ReadReport) -> None:
@@ -41,7 +46,7 @@ def count_batch(batch: TraceBatch, report: ReadReport) -> None:
     ``n_hops`` counts replies; the note ``unanswered hops`` those TTLs before the last reply of
     their trace that nobody answered (after it, the format alone does not say what was probed).
     """
-    report.n_records += batch.n_traces
+    report.n_records += batch.n_measurements
     report.n_hops += batch.n_replies
     start_s = batch.start_s
     unusable = ~((start_s >= 0.0) & (start_s < NEWEST_START_S))  # NaN is neither
@@ -58,6 +63,9 @@ def count_batch(batch: TraceBatch, report: ReadReport) -> None:
     first_of_ttl[1:] = batch.ttl[1:] != batch.ttl[:-1]
     first_of_ttl[batch.reply_ptr[answered]] = True
     n_unanswered = int(batch.ttl[last].sum(dtype=np.int64)) - int(first_of_ttl.sum())
+    if batch.part is not None:  # a further path begins where it leaves another one
+        further = answered[batch.part[answered] & PART_FURTHER > 0]
+        n_unanswered -= int((batch.ttl[batch.reply_ptr[further]].astype(np.int64) - 1).sum())
     if n_unanswered:
         report.notes["unanswered hops"] += n_unanswered
 
@@ -81,6 +89,8 @@ class TraceColumns:
 
     Attributes
     ----------
+    part : (max_traces,) uint8
+        PART_* of each trace; zeros but for what ``flow_paths`` wrote.
     counts : (1,) COUNT
         What the columns hold; kernels advance it.
     count : COUNT
@@ -99,6 +109,7 @@ class TraceColumns:
         self.addr = np.empty((max_replies, 2), np.uint64)
         self.rtt_ms = np.empty(max_replies, np.float32)
         self.kind = np.empty(max_replies, np.uint8)
+        self.part = np.zeros(max_traces, np.uint8)
         self.counts = np.zeros(1, COUNT)
         self.count: np.void = self.counts[0]
         self.arrays = ColumnArrays(*(getattr(self, name) for name in ColumnArrays._fields))
@@ -113,6 +124,9 @@ class TraceColumns:
         self.count["n_traces"] = self.count["n_replies"] = 0
         if n_traces == 0:
             return None
+        part = self.part[:n_traces].copy() if self.part[:n_traces].any() else None
+        if part is not None:
+            self.part[:n_traces] = 0
         return TraceBatch(
             src_addr=self.src_addr[:n_traces].copy(),
             dst_addr=self.dst_addr[:n_traces].copy(),
@@ -122,6 +136,7 @@ class TraceColumns:
             addr=self.addr[:n_replies].copy(),
             rtt_ms=self.rtt_ms[:n_replies].copy(),
             kind=self.kind[:n_replies].copy(),
+            part=part,
         )
 
 

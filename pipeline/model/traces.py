@@ -17,6 +17,10 @@ KIND_UNREACHABLE = 2  # any ICMP destination unreachable, port unreachable too
 KIND_ECHO_REPLY = 3
 KIND_OTHER = 4  # TCP or any other answer
 
+# A measurement of several paths (``pipeline.ingest.flow_paths``) is several rows; bits of a row:
+PART_FURTHER = 1  # a further path of the measurement in the rows before: no trace of its own
+PART_CUT = 2  # its last reply was not the last on the way: the rest is in another row
+
 
 @dataclass(frozen=True, eq=False)
 class TraceBatch:
@@ -39,6 +43,8 @@ class TraceBatch:
         Milliseconds; NaN where the format gives none.
     kind : (n_replies,) uint8
         KIND_*.
+    part : (n_traces,) uint8 or None
+        PART_*; None: every row is a trace of its own.
     """
 
     src_addr: np.ndarray
@@ -49,10 +55,19 @@ class TraceBatch:
     addr: np.ndarray
     rtt_ms: np.ndarray
     kind: np.ndarray
+    part: np.ndarray | None = None
 
     @property
     def n_traces(self) -> int:
+        """Rows."""
         return len(self.start_s)
+
+    @property
+    def n_measurements(self) -> int:
+        """Traces, each measurement of several paths counted once."""
+        if self.part is None:
+            return self.n_traces
+        return int(np.count_nonzero(self.part & PART_FURTHER == 0))
 
     @property
     def n_replies(self) -> int:

@@ -30,7 +30,7 @@ from numba import njit
 from pipeline.infer.owners.prefixes import PrefixTable
 from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.passes import Spools
-from pipeline.infer.traces.rules import DESTINATION
+from pipeline.infer.traces.rules import CUT, DESTINATION
 from pipeline.infer.traces.spool import Traces
 from pipeline.model.topology import NO_ASN
 
@@ -95,7 +95,7 @@ def _watch(hop_ptr, flags, ttl, ids, aimed_at, last, silent, more, only):
             x = ids[row]
             if only[x] != asn:
                 only[x] = asn if only[x] == NO_ASN else MANY
-        if start == end or (answered and ttl[end] != ttl[end - 1] + 1):
+        if start == end or flags[trace] == CUT or (answered and ttl[end] != ttl[end - 1] + 1):
             continue
         x = ids[end - 1]
         at = 0

@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.infer.traces.address_table import AddressTable
-from pipeline.infer.traces.rules import clean_traces
+from pipeline.infer.traces.rules import CUT, DESTINATION, clean_traces
 from pipeline.infer.traces.spool import Block, SpoolWriter, save_array, scratch_faults
-from pipeline.model.traces import TraceBatch
+from pipeline.model.traces import PART_CUT, TraceBatch
 
 # Replies cleaned at a time; a larger batch is cut, so that its hops fit one block of a spool.
 _MAX_REPLIES = 1 << 18
@@ -81,6 +81,7 @@ class Observer:
 
     def add(self, batch: TraceBatch) -> None:
         """Clean and spool the traces of one batch."""
+        self._n_traces += batch.n_measurements
         n_rows = 0
         while n_rows < batch.n_traces:
             limit = int(batch.reply_ptr[n_rows]) + _MAX_REPLIES
@@ -120,11 +121,13 @@ class Observer:
             hop_rtt,
             self._role,
         )
+        if batch.part is not None:
+            cut = batch.part[start:end] & PART_CUT > 0
+            flags[cut & (flags != DESTINATION)] = CUT
         self._writer.add(
             hop_count, flags, hop_ttl[:n_hops], hop_id[:n_hops], hop_rtt[:n_hops], dst_addr
         )
         self._counts.update(counts._asdict())
-        self._n_traces += end - start
         self._n_hops += n_hops
 
     def close(self) -> Observation:

@@ -27,7 +27,9 @@ from numba import njit
 
 from pipeline.model.traces import KIND_TIME_EXCEEDED
 
-DESTINATION = 1  # trace flag: its last hop is the destination's own reply
+# Flags of a trace:
+DESTINATION = 1  # its last hop is the destination's own reply
+CUT = 2  # its last hop was not the last to answer: the rest of the way is in another trace
 # Roles of an address, bits:
 ROUTER = 1  # it answered as a router
 TARGET = 2  # it answered as the destination of a trace

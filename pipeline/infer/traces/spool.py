@@ -76,7 +76,7 @@ class Traces:
     hop_ptr : (n_traces + 1,) int64
         Hops of trace i are rows hop_ptr[i]:hop_ptr[i + 1], by ascending TTL.
     flags : (n_traces,) uint8
-        ``rules.DESTINATION`` where the last hop is the destination's own reply.
+        ``rules.DESTINATION`` where the last hop is the destination's own reply; ``rules.CUT``.
     ttl : (n_hops,) uint8; ids : (n_hops,) int32; rtt_ms : (n_hops,) float32
     """
 

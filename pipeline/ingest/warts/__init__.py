@@ -1,6 +1,6 @@
-"""scamper's binary warts: trace records are read, records of other types skipped and counted.
+"""scamper's binary warts: trace and tracelb records are read, others skipped and counted.
 
-Layout: ``pipeline.ingest.warts.decode``, after scamper's manual page warts(5); sample:
+Layout: ``decode`` and ``tracelb`` beside this file, after scamper's manual page warts(5); sample:
 data/samples/warts/. Rules:
 
 - An address of 4 bytes is IPv4; ``::ffff:a.b.c.d`` of 16 bytes is the same address.
@@ -9,6 +9,7 @@ data/samples/warts/. Rules:
   record is there, at the next place where a record begins and leads to another.
 - A start beyond 2100 is unknown and noted.
 - If only the length of a trace is wrong, the trace is kept.
+- A tracelb record, which probed many flows, becomes paths: ``pipeline.ingest.flow_paths``.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ import numpy as np
 from pipeline.errors import FormatError
 from pipeline.ingest.column_reader import Broken, ColumnReader, More, Step, TraceDecoder
 from pipeline.ingest.columns import ByteWindow, TraceColumns
+from pipeline.ingest.flow_paths import ANSWER
 from pipeline.ingest.warts import decode as wire
+from pipeline.ingest.warts import tracelb
 from pipeline.model.reading import ReadReport
 from pipeline.model.traces import TraceBatch
 
@@ -37,7 +40,6 @@ TYPE_NAMES = {
     4: "cycle stop",
     5: "address",
     7: "ping",
-    8: "tracelb",
     9: "dealias",
     10: "neighbourdisc",
     11: "tbit",
@@ -81,6 +83,8 @@ def compile_kernels() -> None:
     """Compile what reading needs, or load it from numba's cache."""
     trace = b"\x80\x80\x80\x20\0\6\4\1\0\0\0\0" + b"\0\0" + b"\0\0"  # to 0.0.0.0, no reply
     record = b"\x12\x05\0\6\0\0\0" + bytes([len(trace)]) + trace
+    paths = b"\x80\x80\x80\x01\0\6\4\1\0\0\0\0"  # to 0.0.0.0, no node
+    record += b"\x12\x05\0\x08\0\0\0" + bytes([len(paths)]) + paths
     for _ in read(io.BytesIO(record), ReadReport("none")):
         pass
 
@@ -98,6 +102,7 @@ class WartsDecoder(TraceDecoder):
         self._n_skipped = np.zeros(wire.MAX_TYPE + 1, np.int64)
         self._table = np.empty((0, 2), np.uint64)
         self._memories = np.zeros(1, wire.MEMORY)
+        self._answers = np.empty(0, ANSWER)
 
     def decode(self, window: ByteWindow, at: int, columns: TraceColumns) -> Step:
         most = len(window.data) // wire.MIN_ADDRESS_BYTES + 1
@@ -119,12 +124,39 @@ class WartsDecoder(TraceDecoder):
             at = int(self._memories[0]["pos"])
             if code in (wire.DONE, wire.NEED):
                 return More(at)
+            if code == wire.TRACELB:
+                behind = at + wire.HEADER_BYTES + _length(window, at)
+                if not self._take_paths(window, at, behind, columns):
+                    reason = wire.REASONS[self._memories[0]["reason"]]
+                    return Broken(behind, _place(window, at), reason)
+                at = behind
+                continue
             if code != wire.ADDRESS:
                 return self._broken(window, at, code)
             behind, reason, detail = self._number_address(window, at)
             if reason:
                 return Broken(behind, _place(window, at), reason, detail)
             at = behind
+
+    def _take_paths(self, window: ByteWindow, at: int, behind: int, columns: TraceColumns) -> bool:
+        """Decode the tracelb record at ``at``; False if it is broken."""
+        most = len(window.data) // tracelb.MIN_ANSWER_BYTES + 1
+        if len(self._answers) < most:
+            self._answers = np.empty(most, ANSWER)
+        return bool(
+            tracelb.decode(
+                window.data,
+                at + wire.HEADER_BYTES,
+                behind,
+                self._table,
+                self._numbered,
+                self._n_numbered,
+                self._answers,
+                columns.part,
+                columns.arrays,
+                self._memories,
+            )
+        )
 
     def _broken(self, window: ByteWindow, at: int, code: int) -> Broken:
         """Handle the bytes at which the kernel stopped with CUT, LOST or BROKEN."""

@@ -24,14 +24,14 @@ MAGIC_HIGH, MAGIC_LOW = 0x12, 0x05
 HEADER_BYTES = 8
 # Longer than any record of scamper's; a larger length is taken for a damaged header.
 MAX_RECORD = 1 << 24
-TYPE_ADDRESS, TYPE_TRACE = 5, 6
+TYPE_ADDRESS, TYPE_TRACE, TYPE_TRACELB = 5, 6, 8
 MAX_TYPE = 255
 # A trace takes at least header, two parameter bytes, count and end; a reply at least 7 bytes.
 MIN_TRACE_BYTES, MIN_REPLY_BYTES = 12, 7
 MIN_ADDRESS_BYTES = 6  # in a record: length, type, four bytes
 
 # Why ``decode`` returned.
-DONE, NEED, CUT, LOST, BROKEN, ADDRESS = range(6)
+DONE, NEED, CUT, LOST, BROKEN, ADDRESS, TRACELB = range(7)
 
 # Why a record was refused; positions in ``REASONS``.
 REASONS = (
@@ -43,8 +43,11 @@ REASONS = (
     "reply without a TTL",
     "record ends before its end mark",
     "record length leads to no record",
+    "link of a node that is not there",
+    "probe without a flow or a TTL",
 )
 OK, BAD_PARAMS, BAD_ADDRESS, BAD_REFERENCE, NO_DESTINATION, NO_TTL, NO_END, BAD_LENGTH = range(8)
+NO_NODE, NO_FLOW = 8, 9
 
 # Bytes of each value by flag, from flag 1; ADDRESS_VALUE and EXTENSION_VALUE give their own length.
 ADDRESS_VALUE, EXTENSION_VALUE = 254, 255
@@ -80,13 +83,13 @@ MEMORY = np.dtype(
 
 
 @njit(cache=True, nogil=True)
-def _u16(data, pos):
+def read_u16(data, pos):
     return (np.int64(data[pos]) << 8) | np.int64(data[pos + 1])
 
 
 @njit(cache=True, nogil=True)
-def _u32(data, pos):
-    return (_u16(data, pos) << 16) | _u16(data, pos + 2)
+def read_u32(data, pos):
+    return (read_u16(data, pos) << 16) | read_u16(data, pos + 2)
 
 
 @njit(cache=True, nogil=True)
@@ -94,13 +97,13 @@ def parse_address(data, pos, length, kind, out, row):
     """Write an address of ``length`` bytes into out[row]; False if its type is unknown."""
     if kind == 1 and length == 4:
         out[row, 0] = np.uint64(0)
-        out[row, 1] = np.uint64(0xFFFF00000000) | np.uint64(_u32(data, pos))
+        out[row, 1] = np.uint64(0xFFFF00000000) | np.uint64(read_u32(data, pos))
         return True
     if kind == 2 and length == 16:
         for half in range(2):
             at = pos + 8 * half
-            out[row, half] = (np.uint64(_u32(data, at)) << np.uint64(32)) | np.uint64(
-                _u32(data, at + 4)
+            out[row, half] = (np.uint64(read_u32(data, at)) << np.uint64(32)) | np.uint64(
+                read_u32(data, at + 4)
             )
         return True
     return False
@@ -120,7 +123,7 @@ def _record_address(data, pos, end, table, memory):
         if pos + 5 > end:
             memory.reason = BAD_PARAMS
             return -1
-        number = _u32(data, pos + 1)
+        number = read_u32(data, pos + 1)
         if number >= memory.n_addrs:
             memory.reason = BAD_REFERENCE
             return -1
@@ -139,7 +142,7 @@ def _record_address(data, pos, end, table, memory):
 
 
 @njit(cache=True, nogil=True)
-def _parameters(data, pos, end, sizes, places, table, memory):
+def read_parameters(data, pos, end, sizes, places, table, memory):
     """Find the values of one parameter block.
 
     places[flag] becomes the position of the flag's value, for an address its row in ``table``, and
@@ -161,7 +164,7 @@ def _parameters(data, pos, end, sizes, places, table, memory):
         return -1
     behind_flags = pos
     value = pos + 2
-    stop = value + _u16(data, pos)
+    stop = value + read_u16(data, pos)
     if stop > end:
         return -1
     base = 1
@@ -183,7 +186,7 @@ def _parameters(data, pos, end, sizes, places, table, memory):
                     if size == EXTENSION_VALUE:
                         if value + 2 > stop:
                             return -1
-                        size = 2 + _u16(data, value)
+                        size = 2 + read_u16(data, value)
                     if value + size > stop:
                         return -1
                     places[flag] = value
@@ -194,7 +197,7 @@ def _parameters(data, pos, end, sizes, places, table, memory):
 
 
 @njit(cache=True, nogil=True)
-def _known_address(data, places, number_flag, addr_flag, table, numbered, n_numbered, out, row):
+def read_known_address(data, places, number_flag, addr_flag, table, numbered, n_numbered, out, row):
     """Copy the address that a block gives, directly or by number, to out[row].
 
     Returns 1 when there is one, 0 when there is none, -1 if no record has that number.
@@ -204,7 +207,7 @@ def _known_address(data, places, number_flag, addr_flag, table, numbered, n_numb
         out[row, 1] = table[places[addr_flag], 1]
         return 1
     if places[number_flag] >= 0:
-        number = _u32(data, places[number_flag])
+        number = read_u32(data, places[number_flag])
         if number >= n_numbered:
             return -1
         out[row, 0] = numbered[number, 0]
@@ -225,18 +228,18 @@ def _trace(data, pos, end, columns, table, numbered, n_numbered, places, memory)
     first_reply = reply
     n_no_addr = 0
     memory.n_addrs = 0
-    pos = _parameters(data, pos, end, TRACE_VALUES, places, table, memory)
+    pos = read_parameters(data, pos, end, TRACE_VALUES, places, table, memory)
     if pos < 0:
         return -1
     src_addr[row, 0] = np.uint64(0)
     src_addr[row, 1] = np.uint64(0)
-    found = _known_address(
+    found = read_known_address(
         data, places, SOURCE_NUMBER, SOURCE, table, numbered, n_numbered, src_addr, row
     )
     if found < 0:
         memory.reason = BAD_REFERENCE
         return -1
-    found = _known_address(
+    found = read_known_address(
         data, places, DESTINATION_NUMBER, DESTINATION, table, numbered, n_numbered, dst_addr, row
     )
     if found <= 0:
@@ -244,21 +247,21 @@ def _trace(data, pos, end, columns, table, numbered, n_numbered, places, memory)
         return -1
     start_s[row] = 0.0
     if places[START] >= 0:
-        start_s[row] = _u32(data, places[START]) + _u32(data, places[START] + 4) / 1e6
+        start_s[row] = read_u32(data, places[START]) + read_u32(data, places[START] + 4) / 1e6
     if pos + 2 > end:
         memory.reason = NO_END
         return -1
-    n_replies = _u16(data, pos)
+    n_replies = read_u16(data, pos)
     pos += 2
     is_sorted = True
     for _ in range(n_replies):
-        pos = _parameters(data, pos, end, REPLY_VALUES, places, table, memory)
+        pos = read_parameters(data, pos, end, REPLY_VALUES, places, table, memory)
         if pos < 0:
             return -1
         if places[REPLY_TTL] < 0 or data[places[REPLY_TTL]] == 0:
             memory.reason = NO_TTL
             return -1
-        found = _known_address(
+        found = read_known_address(
             data, places, REPLY_NUMBER, REPLY_ADDR, table, numbered, n_numbered, addr, reply
         )
         if found < 0:
@@ -272,7 +275,7 @@ def _trace(data, pos, end, columns, table, numbered, n_numbered, places, memory)
             is_sorted = False
         rtt_ms[reply] = np.nan
         if places[REPLY_RTT] >= 0:
-            rtt_ms[reply] = _u32(data, places[REPLY_RTT]) / 1000.0
+            rtt_ms[reply] = read_u32(data, places[REPLY_RTT]) / 1000.0
         is_v4 = addr[reply, 0] == 0 and (addr[reply, 1] >> np.uint64(32)) == np.uint64(0xFFFF)
         flags = np.int64(data[places[REPLY_FLAGS]]) if places[REPLY_FLAGS] >= 0 else 0
         if flags & (FLAG_TCP | FLAG_UDP):
@@ -287,7 +290,7 @@ def _trace(data, pos, end, columns, table, numbered, n_numbered, places, memory)
         if pos + 2 > end:
             memory.reason = NO_END
             return -1
-        attachment = _u16(data, pos)
+        attachment = read_u16(data, pos)
         pos += 2
         if attachment == 0:
             break
@@ -333,7 +336,7 @@ def decode(data, pos, end, final, columns, table, numbered, n_numbered, n_skippe
     int
         DONE: all read, the stream has ended. NEED: more bytes from its ``pos`` on. CUT: the last
         record, at ``pos``, is longer than the stream. LOST: no header at ``pos``.
-        BROKEN: the record there is refused. ADDRESS: an address record is there.
+        BROKEN: the record there is refused. ADDRESS, TRACELB: such a record is there.
     """
     memory, places = memories[0], np.empty(40, np.int64)
     while True:
@@ -344,8 +347,8 @@ def decode(data, pos, end, final, columns, table, numbered, n_numbered, n_skippe
             return CUT if final else NEED
         if not _is_magic(data, pos):
             return LOST
-        kind = _u16(data, pos + 2)
-        length = _u32(data, pos + 4)
+        kind = read_u16(data, pos + 2)
+        length = read_u32(data, pos + 4)
         if kind == 0 or kind > MAX_TYPE or length > MAX_RECORD:
             return LOST
         body = pos + HEADER_BYTES
@@ -368,6 +371,8 @@ def decode(data, pos, end, final, columns, table, numbered, n_numbered, n_skippe
             return BROKEN
         elif kind == TYPE_ADDRESS:
             return ADDRESS
+        elif kind == TYPE_TRACELB:
+            return TRACELB
         else:
             n_skipped[kind] += 1
             pos = next_pos
@@ -385,8 +390,8 @@ def find_record(data, pos, end, final):
     """
     while pos + HEADER_BYTES <= end:
         if _is_magic(data, pos):
-            kind = _u16(data, pos + 2)
-            length = _u32(data, pos + 4)
+            kind = read_u16(data, pos + 2)
+            length = read_u32(data, pos + 4)
             if 0 < kind <= MAX_TYPE and length <= MAX_RECORD:
                 next_pos = pos + HEADER_BYTES + length
                 if next_pos + 2 <= end:

@@ -1,5 +1,7 @@
 """What destinations say of the routers before them."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -7,6 +9,7 @@ from pipeline.infer.owners.aims import MANY, find_aims
 from pipeline.infer.traces.merge import find_addrs, merge_addresses
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.topology import NO_ASN
+from pipeline.model.traces import PART_CUT, PART_FURTHER
 from tests.addresses import format_addrs, parse_addrs
 from tests.unit.pipeline.infer.handmade import (
     PREFIXES,
@@ -54,6 +57,20 @@ def test_a_router_that_was_traced_to_says_whose_the_link_is_and_so_nothing(tmp_p
     pairs, only = aims_of(tmp_path, lines)
     assert pairs == {("20.3.0.9", 4)}
     assert only == {A: 4, B: NO_ASN, "20.3.0.9": 4}
+
+
+def test_a_path_whose_rest_is_another_row_has_no_last_router_but_counts_for_the_only_as(tmp_path):
+    lines = [f"{A} {B} 20.1.9.9 > 20.3.0.9", f"{A} {C} > 20.3.0.9"]
+    part = np.array([0, PART_FURTHER | PART_CUT], np.uint8)
+    batch = dataclasses.replace(traces(*lines), part=part)
+    seen = observe(tmp_path, batch)
+    assert seen.n_traces == 1
+    observed = merge_addresses([seen])
+    table = prefix_table(tmp_path)
+    found = find_aims(Spools([seen], observed.addrs, 1), table, len(observed.addrs))
+    names = format_addrs(observed.addrs)
+    assert [names[router] for router in found.router.tolist()] == ["20.1.9.9"]
+    assert dict(zip(names, found.only.tolist(), strict=True)) == dict.fromkeys(names, 3)
 
 
 def test_an_address_knows_the_only_as_that_traces_through_it_were_aimed_at(tmp_path):

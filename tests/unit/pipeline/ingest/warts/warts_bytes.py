@@ -99,6 +99,43 @@ def trace(
     return record(6, head + struct.pack(">H", len(replies)) + rows + end)
 
 
+def probe(addrs: Addresses, flow: int, ttl: int, *replies: str | dict[int, bytes]) -> bytes:
+    """A probe of a tracelb record, sent at second 1; replies by address (after 2 ms) or in full."""
+    rows = b""
+    for given in replies:
+        if isinstance(given, str):
+            given = {1: struct.pack(">II", 1, 2000), 4: b"\x01", 5: b"\x0b\0", 11: addrs(given)}
+        rows += params(given)
+    sent = {1: struct.pack(">II", 1, 0), 2: struct.pack(">H", flow), 3: bytes([ttl]), 4: b"\0"}
+    return params({**sent, 5: struct.pack(">H", len(replies))}) + rows
+
+
+def tracelb(src: str, dst: str, nodes: list[str], links) -> bytes:
+    """A tracelb record; a link: from, to (or None), and of each hop the arguments of its probes."""
+    addrs = Addresses()
+    head = params(
+        {
+            5: struct.pack(">II", 1_700_000_009, 500_000),
+            10: b"\x01",
+            16: struct.pack(">H", len(nodes)),
+            17: struct.pack(">H", len(links)),
+            21: addrs(src),
+            22: addrs(dst),
+            24: b"\x01",
+        }
+    )
+    body = b""
+    for node in nodes:
+        body += params({2: b"\0", 3: b"\0\1", 4: b"\1", 5: addrs(node), 6: b"name\0"})
+    for near, far, hops in links:
+        ends = {1: struct.pack(">H", near), 3: bytes([len(hops)])}
+        body += params(ends if far is None else {**ends, 2: struct.pack(">H", far)})
+        for probes in hops:
+            body += params({1: struct.pack(">H", len(probes))})
+            body += b"".join(probe(addrs, *each) for each in probes)
+    return record(8, head + body)
+
+
 LIST = record(1, struct.pack(">II", 1, 0) + b"sample\0" + b"\0")
 CYCLE_START = record(2, struct.pack(">IIII", 1, 1, 0, 1_700_000_000) + params({2: b"here\0"}))
 CYCLE_STOP = record(4, struct.pack(">II", 1, 1_700_000_060) + b"\0")
