@@ -1,7 +1,7 @@
 """scamper's JSON: one record per line, as sc_warts2json prints it, or the elements of one array.
 
-Sample: data/samples/scamper_json/. Traces are read; records of other types (cycles, pings, ...) and
-M-Lab's line of metadata are skipped and counted. Rules:
+Sample: data/samples/scamper_json/. Traces and multipath traces (tracelb) are read; records of other
+types (cycles, pings, ...) and M-Lab's line of metadata are skipped and counted. Rules:
 
 - A hop whose address is ``*`` or empty is not a reply. A hop without ``icmp_type`` is KIND_OTHER:
   TCP and UDP answers are printed like this.
@@ -18,7 +18,6 @@ M-Lab's line of metadata are skipped and counted. Rules:
 from __future__ import annotations
 
 import io
-import math
 import re
 from collections.abc import Iterator
 from typing import Any, BinaryIO
@@ -32,37 +31,37 @@ from pipeline.ingest.columns import (
     ByteWindow,
     TraceColumns,
 )
-from pipeline.ingest.icmp import reply_kind
 from pipeline.ingest.scamper_json import decode as fast
 from pipeline.ingest.scamper_json.scan import MORE, find_close, find_newline
-from pipeline.model.addresses import parse_addr
+from pipeline.ingest.scamper_json.tracelb import take_paths
+from pipeline.ingest.scamper_json.values import (
+    BrokenRecord,
+    read_addr,
+    read_number,
+    read_replier,
+    read_reply_kind,
+    read_rtt,
+    read_start,
+)
 from pipeline.model.reading import ReadReport
-from pipeline.model.traces import KIND_OTHER, TraceBatch
+from pipeline.model.traces import TraceBatch
 
 WINDOW_BYTES = 1 << 23  # some 4,000 traces; bounds what one batch holds
 MAX_RECORD = 1 << 24  # bytes; longer than any trace of 255 hops
 
 # fmt: off
 SKIPPED_TYPES = frozenset((
-    "cycle-start", "cycle-def", "cycle-stop", "list", "ping", "tracelb", "dealias",
+    "cycle-start", "cycle-def", "cycle-stop", "list", "ping", "dealias",
     "neighbourdisc", "tbit", "sting", "sniff", "host", "http", "udpprobe", "owamp",
 ))
 # fmt: on
-_TRACE = re.compile(rb'"type"\s*:\s*"trace"')
+_TRACE = re.compile(rb'"type"\s*:\s*"trace(?:lb)?"')
 _SKIPPED = re.compile(rb'"type"\s*:\s*"(?:' + "|".join(sorted(SKIPPED_TYPES)).encode() + rb')"')
 # RIPE Atlas has pings and more of the same names: each of its results has one of these.
 _NOT_OURS = re.compile(rb'"(?:msm_id|prb_id)"\s*:|"type"\s*:\s*"traceroute"')
 _BOM = b"\xef\xbb\xbf"
 
 NOT_JSON = "not JSON"
-
-
-class _BrokenRecord(Exception):
-    """Why a record is refused: a fixed phrase, and what was found."""
-
-    def __init__(self, reason: str, found: object = "") -> None:
-        super().__init__(reason)
-        self.reason, self.detail = reason, str(found)[:200]
 
 
 def sniff(head: bytes) -> bool:
@@ -100,7 +99,8 @@ def compile_kernels() -> None:
     """Compile what reading needs, or load it from numba's cache."""
     usual = b'{"type":"trace","dst":"192.0.2.1"}\n'
     unusual = b'{"type":"trace","dst":"192.0.2.1","hops":[],"note":"\\n"}\n'
-    for _ in read(io.BytesIO(usual + unusual), ReadReport("none")):
+    paths = b'{"type":"tracelb","dst":"192.0.2.1"}\n'
+    for _ in read(io.BytesIO(usual + unusual + paths), ReadReport("none")):
         pass
 
 
@@ -210,15 +210,15 @@ class ScamperJsonDecoder(TraceDecoder):
         if behind == MORE or rest[:1] not in (b"", b"{"):
             behind = limit
         line = data[at:behind].tobytes()
-        wrong: _BrokenRecord | None = None
+        wrong: BrokenRecord | None = None
         try:
             self._take(orjson.loads(line), columns)
         except (orjson.JSONDecodeError, RecursionError) as error:
             if is_cut:
                 return Unreadable(place, "cut short in a record")
-            wrong = _BrokenRecord(NOT_JSON, error)
+            wrong = BrokenRecord(NOT_JSON, error)
             behind = behind if in_array else limit
-        except _BrokenRecord as error:
+        except BrokenRecord as error:
             wrong = error
         if in_array:
             memory["line"] += line.count(b"\n")
@@ -230,22 +230,24 @@ class ScamperJsonDecoder(TraceDecoder):
         kind, record = _kind(record)
         if kind == "trace":
             take_trace(record, columns)
+        elif kind == "tracelb":
+            take_paths(record, columns)
         else:
             self._report.skip(kind)
 
 
 def take_trace(record: dict[str, Any], columns: TraceColumns) -> None:
     """Append a parsed trace to the columns."""
-    src = _address(record["src"]) if record.get("src") is not None else (0, 0)
+    src = read_addr(record["src"]) if record.get("src") is not None else (0, 0)
     if record.get("dst") is None:
-        raise _BrokenRecord("trace without a destination")
-    dst = _address(record["dst"])
-    start_s = _start(record.get("start"))
+        raise BrokenRecord("trace without a destination")
+    dst = read_addr(record["dst"])
+    start_s = read_start(record.get("start"))
     hops = record.get("hops")
     if hops is None:
         hops = []
     if not isinstance(hops, list):
-        raise _BrokenRecord("hops are not a list", type(hops).__name__)
+        raise BrokenRecord("hops are not a list", type(hops).__name__)
     replies = [_reply(hop) for hop in hops]
     answered = [reply for reply in replies if reply is not None]
     answered.sort(key=lambda reply: reply[0])
@@ -269,63 +271,23 @@ def take_trace(record: dict[str, Any], columns: TraceColumns) -> None:
 def _kind(record: Any) -> tuple[str, dict[str, Any]]:
     """Type of a record, and the record itself out of M-Lab's archived form."""
     if not isinstance(record, dict):
-        raise _BrokenRecord("not a JSON object", type(record).__name__)
+        raise BrokenRecord("not a JSON object", type(record).__name__)
     if "type" not in record and isinstance(record.get("Trace"), dict):
         record = record["Trace"]
     kind = record.get("type")
     if kind is None and "UUID" in record:
         return "metadata", record
-    if isinstance(kind, str) and (kind == "trace" or kind in SKIPPED_TYPES):
+    if isinstance(kind, str) and (kind in ("trace", "tracelb") or kind in SKIPPED_TYPES):
         return kind, record
-    raise _BrokenRecord("record of unknown type", kind)
-
-
-def _number(value: Any, low: int, high: int, reason: str) -> int:
-    if type(value) is not int or not low <= value <= high:
-        raise _BrokenRecord(reason, value)
-    return value
-
-
-def _address(value: Any) -> tuple[int, int]:
-    if not isinstance(value, str):
-        raise _BrokenRecord("not an address", value)
-    try:
-        return parse_addr(value)
-    except ValueError:
-        raise _BrokenRecord("not an address", value) from None
-
-
-def _start(value: Any) -> float:
-    """Seconds; NaN if it is not a time. ``count_batch`` checks them, as in all readers."""
-    if value is None:
-        return 0.0
-    if not isinstance(value, dict):
-        return math.nan
-    sec, usec = value.get("sec", math.nan), value.get("usec", math.nan)
-    if type(sec) not in (int, float) or type(usec) not in (int, float):
-        return math.nan
-    return sec + usec / 1e6
+    raise BrokenRecord("record of unknown type", kind)
 
 
 def _reply(hop: Any) -> tuple[int, tuple[int, int], float | None, int] | None:
     """ttl, address, RTT and kind of a hop; None where nobody answered."""
     if not isinstance(hop, dict):
-        raise _BrokenRecord("hop is not an object", type(hop).__name__)
-    ttl = _number(hop.get("probe_ttl"), 1, 255, "TTL is not a number from 1 to 255")
-    icmp_type, icmp_code = hop.get("icmp_type"), hop.get("icmp_code")
-    reason = "ICMP type or code is not a number from 0 to 255"
-    if icmp_type is not None:
-        _number(icmp_type, 0, 255, reason)
-    if icmp_code is not None:
-        _number(icmp_code, 0, 255, reason)
-    rtt_ms = hop.get("rtt")
-    if rtt_ms is not None and (type(rtt_ms) not in (int, float) or not math.isfinite(rtt_ms)):
-        raise _BrokenRecord("RTT is not a number", rtt_ms)
-    addr = hop.get("addr")
-    if addr is None or addr in ("", "*"):
-        return None
-    words = _address(addr)
-    if icmp_type is None:
-        return ttl, words, rtt_ms, KIND_OTHER
-    is_v4 = words[0] == 0 and words[1] >> 32 == 0xFFFF
-    return ttl, words, rtt_ms, int(reply_kind(is_v4, icmp_type, icmp_code or 0))
+        raise BrokenRecord("hop is not an object", type(hop).__name__)
+    ttl = read_number(hop.get("probe_ttl"), 1, 255, "TTL is not a number from 1 to 255")
+    read_reply_kind(hop, None)
+    rtt_ms = read_rtt(hop)
+    addr = read_replier(hop.get("addr"))
+    return None if addr is None else (ttl, addr, rtt_ms, read_reply_kind(hop, addr))

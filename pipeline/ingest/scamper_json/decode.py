@@ -38,7 +38,9 @@ MEMORY = np.dtype(
     align=True,
 )
 
-MIN_TRACE_BYTES = MIN_REPLY_BYTES = 24  # {"addr":"::","probe_ttl":1} is 27
+MIN_TRACE_BYTES = 24
+# {"addr":"::","probe_ttl":1} is 27; a probe of a tracelb record takes 35, and may be two replies.
+MIN_REPLY_BYTES = 17
 MAX_RTT_MS = 1e9
 
 _QUOTE, _COMMA, _STAR = 0x22, 0x2C, 0x2A

@@ -346,12 +346,6 @@ def test_warts_and_json_of_one_real_measurement_are_equal(name):
         np.testing.assert_array_equal(values, columns[1][column], column)
 
 
-def test_load_balancer_traces_are_skipped():
-    report = ReadReport("tracelb")
-    assert list(open_reader(real_data("labs/small/h1.tracelb.json"), report)[1]) == []
-    assert report.skipped["tracelb"] == 53
-
-
 def test_archived_measurements_read_and_broken_ones_lose_their_broken_lines():
     folder = real_data("traceroute/mlab_scamper2")
     n_replies = {}
