@@ -83,7 +83,7 @@ def read_traces(
     observer = Observer(scratch)
     for batch in _batches(path, format, report):
         observer.add(batch)  # not caught: a full scratch disk is not a fault of this file
-        count(batch.n_traces)
+        count(batch.n_measurements)
     return ReadFile(report, observer.close())
 
 
