@@ -51,7 +51,8 @@ def asn_of_inputs(value: Any) -> int:
 
 def as_numbers(value: Any) -> tuple[int, ...]:
     """AS numbers, ``N,N,...`` or a list of them."""
-    given = [part for part in value.split(",") if part] if isinstance(value, str) else value
+    # No number in a text is a wrong number: it may be an unset variable, and not mean all ASes.
+    given = [part for part in value.split(",") if part] or [""] if isinstance(value, str) else value
     try:
         return tuple(as_number(each) for each in given)
     except (TypeError, ValueError):

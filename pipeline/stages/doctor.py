@@ -19,7 +19,8 @@ from pipeline.model.progress import ProgressCallback, no_progress
 from pipeline.model.words import number
 from pipeline.schedule.calibrate.file import save
 from pipeline.schedule.calibrate.measure import Calibration, calibrate
-from pipeline.store import check_store, is_version, leftovers, remove_leftovers
+from pipeline.store import check_store, leftovers, remove_leftovers
+from pipeline.store.names import VERSIONS, is_version
 
 
 @dataclass(frozen=True)
@@ -106,7 +107,7 @@ def _leftovers(store: Path | None, out: Path | None, clean: bool) -> Iterator[Fi
 
 
 def _what_is_left(path: Path) -> str:
-    if is_version(path.name):
+    if path.parent.name == VERSIONS and is_version(path.name):
         return "a version that was replaced while a run used it, or left by a killed run"
     return "left by a killed run"
 

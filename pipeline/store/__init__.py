@@ -2,7 +2,7 @@
 
 from pipeline.store.doctor import check_store, leftovers, remove_leftovers
 from pipeline.store.held import scratch_folder
-from pipeline.store.names import check_name, is_version
+from pipeline.store.names import check_name
 from pipeline.store.pointers import open_snapshot, open_version, snapshot_names
 from pipeline.store.snapshot import Snapshot
 from pipeline.store.tables import Ingresses, NodeTable
@@ -14,7 +14,6 @@ __all__ = [
     "Snapshot",
     "check_name",
     "check_store",
-    "is_version",
     "leftovers",
     "open_snapshot",
     "open_version",

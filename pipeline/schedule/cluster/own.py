@@ -31,6 +31,8 @@ from pipeline.store.held import WORKERS, held_folder, own_folder
 START_S = 10.0  # seconds for the scheduler in this process to answer
 WORKER_START_S = 600  # seconds for a nanny to start its worker again, on a machine that is busy
 THREADS = ("HOPSCOPE_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS")  # of a worker's kernels
+# More workers than this do nothing but wait for one another, and take minutes to start.
+PER_CORE, LEAST_LIMIT = 4, 16
 DEATHS = 0  # workers that Dask lets a task lose: none, we decide what is tried again
 
 
@@ -41,7 +43,8 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
     Raises
     ------
     UsageError
-        A GPU requested where there is none, more workers than GPUs, no dask-cuda.
+        A GPU requested where there is none, more workers than GPUs or than cores can bear, no
+        dask-cuda.
     """
     gpus = visible_gpus() if config.device != "cpu" else []
     if config.device == "gpu" and not gpus:
@@ -52,6 +55,11 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
         raise UsageError(
             f"--workers {config.workers}: one worker per GPU, and there are {len(gpus)}; "
             "give fewer, or --device cpu"
+        )
+    if not gpus and config.workers is not None and config.workers > _most_workers():
+        raise UsageError(
+            f"--workers {config.workers}: at most {_most_workers()} on "
+            f"{number(n_cores(), 'core')}; each is a process that searches all the time"
         )
     n_workers = config.workers or len(gpus) or n_cores()
     threads = str(max(1, n_cores() // n_workers))
@@ -97,6 +105,10 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
         client = Client(cluster, set_as_default=False, timeout=START_S)
         stack.callback(_close, client)
         yield client
+
+
+def _most_workers() -> int:
+    return max(LEAST_LIMIT, PER_CORE * n_cores())
 
 
 def _close(what: Client | LocalCluster) -> None:

@@ -180,6 +180,13 @@ def test_a_pack_size_is_a_number_of_ingresses(text):
         OPTIONS["pack"].parse(text, "--pack")
 
 
+@pytest.mark.parametrize("text", ["", ","])
+def test_no_as_at_all_is_not_every_as(text):
+    with pytest.raises(UsageError, match="--asn takes AS numbers like 3356,1299"):
+        OPTIONS["asns"].parse(text, "--asn")
+    assert OPTIONS["asns"].parse([], "parameter asns") == ()
+
+
 def test_no_metric_at_all_is_refused():
     with pytest.raises(UsageError, match="at least one"):
         OPTIONS["metrics"].parse(" ,", "--metrics")
