@@ -16,7 +16,8 @@ consecutive TTLs is joined by a link; what answers *different* flows need not be
   the measurement is. Links follow one another in a path where one flow crossed both. The first
   path stands for the measurement; the others are marked ``PART_FURTHER`` and are no traces of their
   own. A path behind whose last hop some flow was answered is marked ``PART_CUT``: that hop was not
-  the last to answer.
+  the last to answer. So is one that ends at a router: probing stops once a hop's next hops are
+  known well enough, so a silent rest shows nothing.
 - A node's RTT is the smallest of its answers at that TTL. It answered as a router if it ever sent
   time exceeded there. Answers without links are paths of one hop.
 """
@@ -222,6 +223,10 @@ def _write(
         columns.rtt_ms[reply] = rtt[node]
         columns.kind[reply] = kind[node]
         reply += 1
-    part[row] = PART_CUT if length and goes_on[path[length - 1]] else 0
+    part[row] = 0
+    if length:
+        last = path[length - 1]
+        if goes_on[last] or kind[last] == KIND_TIME_EXCEEDED:
+            part[row] = PART_CUT
     columns.reply_ptr[row + 1] = reply
     return row + 1, reply

@@ -6,22 +6,39 @@ import numpy as np
 
 from pipeline.ingest.columns import TraceColumns
 from pipeline.ingest.flow_paths import ANSWER, write_paths
-from pipeline.model.traces import KIND_TIME_EXCEEDED, PART_CUT, PART_FURTHER, TraceBatch
+from pipeline.model.traces import (
+    KIND_TIME_EXCEEDED,
+    KIND_UNREACHABLE,
+    PART_CUT,
+    PART_FURTHER,
+    TraceBatch,
+)
 
 HEAD = (np.uint64(0), np.uint64(1), np.uint64(0), np.uint64(2), 5.0)
 NO_SPLIT = 256
 
 
 def paths(
-    flows: dict[int, str], first: int = 1, splits_at: int = NO_SPLIT, seed: int | None = None
+    flows: dict[int, str],
+    first: int = 1,
+    splits_at: int = NO_SPLIT,
+    seed: int | None = None,
+    hosts: str = "",
 ) -> tuple[list[tuple[str, int]], TraceBatch]:
     """Paths of flows given as a letter a TTL from 2 on, ``.`` where nobody answered.
 
-    ``x|y``: both answered. Node ``A`` is the first, at TTL ``first``. Each path as text, with a dot
-    for a TTL that is missing inside, and its part.
+    ``x|y``: both answered. ``hosts`` answer as destinations. Node ``A`` is the first, at TTL
+    ``first``. Each path as text, with a dot for a TTL that is missing inside, and its part.
     """
     rows = [
-        (flow, ttl, 0, ord(name), 10 * ttl + flow, KIND_TIME_EXCEEDED)
+        (
+            flow,
+            ttl,
+            0,
+            ord(name),
+            10 * ttl + flow,
+            KIND_UNREACHABLE if name in hosts else KIND_TIME_EXCEEDED,
+        )
         for flow, letters in flows.items()
         for ttl, names in enumerate(letters.split(), start=2)
         for name in names.split("|")
@@ -47,29 +64,34 @@ def paths(
 
 
 def test_a_diamond_gives_each_of_its_links_once():
-    found, batch = paths({1: "B D E", 2: "C D E", 3: "B D E", 4: "C D E"})
+    found, batch = paths({1: "B D E", 2: "C D E", 3: "B D E", 4: "C D E"}, hosts="E")
     assert found == [("ABDE", 0), ("ACD", PART_FURTHER | PART_CUT)]
     assert (batch.n_traces, batch.n_measurements) == (2, 1)
 
 
+def test_a_path_that_ends_at_a_router_shows_no_last_router():
+    assert paths({1: "B D"})[0] == [("ABD", PART_CUT)]
+    assert paths({1: "B D"}, hosts="D")[0] == [("ABD", 0)]
+
+
 def test_links_join_answers_of_one_flow_only():
     # Side by side: B leads to D, C to E. Pairing by TTL would also join B with E and C with D.
-    found, _ = paths({1: "B D F", 2: "C E F"})
+    found, _ = paths({1: "B D F", 2: "C E F"}, hosts="F")
     assert found == [("ABDF", 0), ("ACEF", PART_FURTHER)]
 
 
 def test_a_flow_that_was_seen_at_one_ttl_only_joins_nothing():
-    found, _ = paths({1: "B D", 2: ". E"})
+    found, _ = paths({1: "B D", 2: ". E"}, hosts="DE")
     assert found == [("ABD", 0), ("E", PART_FURTHER)]
 
 
 def test_silent_hops_make_no_link_and_what_follows_is_a_path_of_its_own():
-    found, _ = paths({1: "B . D E", 2: "B . D E"})
+    found, _ = paths({1: "B . D E", 2: "B . D E"}, hosts="E")
     assert found == [("AB", PART_CUT), ("DE", PART_FURTHER)]
 
 
 def test_a_balancer_that_ignores_flows_joins_nothing_behind_it():
-    found, _ = paths({1: "B|C D E", 2: "B D E"})
+    found, _ = paths({1: "B|C D E", 2: "B D E"}, hosts="E")
     assert found == [
         ("AB", PART_CUT),
         ("AC", PART_FURTHER | PART_CUT),
@@ -79,7 +101,7 @@ def test_a_balancer_that_ignores_flows_joins_nothing_behind_it():
 
 
 def test_two_answers_to_one_probe_are_such_a_balancer_too():
-    found, _ = paths({1: "B D E"}, splits_at=3)
+    found, _ = paths({1: "B D E"}, splits_at=3, hosts="E")
     assert found == [("ABD", PART_CUT), ("E", PART_FURTHER)]
 
 
