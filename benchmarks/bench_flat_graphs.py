@@ -5,11 +5,11 @@ Command: python benchmarks/bench_flat_graphs.py [--families NAME,NAME] [--repeat
 
 On circulants, tori, rings, Watts-Strogatz and random regular graphs bounds help little; attachment
 graphs, trees and cut grids, where bounds help much, are measured too. A round calls each question
-and then the sweep from every node, in each of its forms, so that other work of the machine affects
-all of them. Times are processor time of one thread, medians over rounds. ``ratio`` is the
-question's time divided by that of the fastest form: sweeps that note eccentricities, sweeps that
-count pairs, and (scaled from 64 sources) a search from each node. Answers are compared with the
-sweep's.
+and the sweep from every node in each of its forms, so that other work of the machine affects all of
+them; in random order, since a call is slower after one that used much memory. Times are processor
+time of one thread, medians over rounds. ``ratio`` is the question's time divided by that of the
+fastest form: sweeps that note eccentricities, sweeps that count pairs, and (scaled from 64 sources)
+a search from each node. Answers are compared with the sweep's.
 """
 
 from __future__ import annotations
@@ -97,8 +97,10 @@ def rows_of_graph(name: str, graph: CSRGraph, repeats: int) -> list[dict[str, An
     for question, ask in QUESTIONS.items():
         check(question, ask(graph), truth)
     times: dict[str, list[float]] = {what: [] for what in [*QUESTIONS, *forms]}
+    calls = list((QUESTIONS | forms).items())
+    rng = np.random.default_rng(0)
     for _ in range(repeats):
-        for what, call in (QUESTIONS | forms).items():
+        for what, call in (calls[i] for i in rng.permutation(len(calls))):
             started = time.process_time()
             call(graph)
             times[what].append(time.process_time() - started)
@@ -119,7 +121,7 @@ def main() -> None:
     parser.add_argument(
         "--families", default=",".join(FAMILIES), help="families to measure, comma-separated"
     )
-    parser.add_argument("--repeats", type=int, default=5, help="rounds per graph")
+    parser.add_argument("--repeats", type=int, default=9, help="rounds per graph")
     parser.add_argument("--subject", default="flat_graphs", help="name of the results file")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the results file")
     arguments = parser.parse_args()

@@ -25,7 +25,9 @@ def quick_diameter(graph: CSRGraph, strategy: Strategy) -> Diameter | None:
     if kept is None:
         return None
     if kept.is_answered:
-        sources = np.union1d(kept.sources, kept.ends)  # an end may have been searched again
+        is_source = np.zeros(graph.n_nodes, bool)  # an end may have been searched again
+        is_source[kept.sources] = is_source[kept.ends] = True
+        sources = np.flatnonzero(is_source).astype(NODE)
         proof = Proof(sources, kept.sources[[kept.centre]], kept.sources, by_trees=False)
         return _diameter_result(len(sources), kept.path, proof)
     return _solve_generally(graph, kept, strategy)
