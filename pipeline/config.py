@@ -175,6 +175,17 @@ class IngestConfig:
     aliases: Path | None = option(
         default=None, help="ITDK nodes file that groups interfaces into routers.", metavar="FILE"
     )
+    as_rel: Path | None = option(
+        default=None, help="CAIDA as-rel file: who is whose customer.", metavar="FILE"
+    )
+    as2org: Path | None = option(
+        default=None, help="CAIDA as2org file: ASes of one organisation.", metavar="FILE"
+    )
+    delegated: tuple[Path, ...] = option(
+        default=(),
+        help="Extended delegation file of a registry; repeatable.",
+        metavar="FILE",
+    )
     allow_special: tuple[str, ...] = option(
         default=(),
         help="Special-purpose prefix to accept, for lab networks; repeatable.",

@@ -71,6 +71,19 @@ def read_chunks(path: Path, report: ReadReport) -> Iterator[tuple[int, bytes]]:
         report.error = f"{path}: {where}{reason}"
 
 
+def read_lines(path: Path, report: ReadReport) -> Iterator[tuple[str, str]]:
+    """Lines of a text file as ``read_chunks`` reads it, without blank ones.
+
+    Yields
+    ------
+    (``line 17``; its text, without blanks at its ends)
+    """
+    for first_line, data in read_chunks(path, report):
+        for i, line in enumerate(data.split(b"\n")):
+            if text := line.decode("utf-8", "replace").strip():
+                yield f"line {first_line + i}", text
+
+
 def _fingerprint(path: Path, report: ReadReport) -> None:
     if report.sha256:
         return

@@ -24,6 +24,7 @@ from pipeline.infer.owners.private import follow_private_links
 from pipeline.infer.owners.special import is_special
 from pipeline.infer.owners.surroundings import HostsBehind
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN, number_unannounced
+from pipeline.infer.registries import Registries
 from pipeline.infer.routers.aliases import AliasTable
 from pipeline.infer.routers.exchange_points import find_exchange_lans
 from pipeline.infer.routers.inferred import leave_out, merge_interfaces, trust_groups
@@ -107,6 +108,7 @@ def infer_topology(
     prefixes: PrefixTable | None = None,
     asn: int | None = None,
     aliases: AliasTable | None = None,
+    registries: Registries | None = None,
     allow_special: tuple[str, ...] = (),
     borders: str = "elected",
     routers: str = "interfaces",
@@ -126,6 +128,8 @@ def infer_topology(
         Used without ``prefixes`` only.
     aliases : AliasTable or None
         Interfaces that are one router. None: each interface is a node.
+    registries : Registries or None
+        What is known of ASes and addresses otherwise.
     allow_special : tuple of str
         Special-purpose prefixes whose addresses count as public.
     borders : str
@@ -164,6 +168,7 @@ def infer_topology(
         raise UsageError(f"borders {borders!r}: give {' or '.join(BORDERS)}")
     if routers not in ROUTERS:
         raise UsageError(f"routers {routers!r}: give {' or '.join(ROUTERS)}")
+    registries = registries or Registries()
     observed = merge_addresses(observations)
     every = Spools(observations, observed.addrs, workers)
     all_links = count_links(every)

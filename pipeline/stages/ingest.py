@@ -17,11 +17,10 @@ from pipeline.config import IngestConfig
 from pipeline.errors import FormatError, UsageError
 from pipeline.graphs import asns_of, build_graphs
 from pipeline.graphs.combine import MAX_NAMED
-from pipeline.infer import Observation, PrefixTable, infer_topology, read_aliases, read_pfx2as
+from pipeline.infer import Observation, infer_topology
 from pipeline.infer.declared import declare
 from pipeline.infer.owners.special import parse_prefix
 from pipeline.ingest import FORMATS, hash_file, open_reader
-from pipeline.ingest.as_names import read_as_names
 from pipeline.model.origins import as_ranges
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.reading import ReadReport, printable_path
@@ -29,6 +28,7 @@ from pipeline.model.topology import Topology
 from pipeline.model.words import node_words, number
 from pipeline.stages.inputs import InputFile, InputFiles, find_inputs
 from pipeline.stages.reading import read_all_traces
+from pipeline.stages.tables import Tables, read_names, read_tables
 from pipeline.stages.warnings import input_warnings, mapped_warnings, unmapped_text
 from pipeline.store import check_name, scratch_folder, write_snapshot
 
@@ -107,7 +107,7 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
             f"--asn {config.asn} had no effect: it is for inputs that name no AS, and all do; to "
             f"measure one AS: hopscope analyze --asn {config.asn}"
         )
-    names, name_reports = _read_names(config)
+    names, name_reports = read_names(config)
     reports += name_reports
     snapshot = config.snapshot or _default_name(reports, started)
     counts = dict(graphs.counts, n_unmapped=graphs.n_unmapped, n_traces=_n_traces(reports))
@@ -149,14 +149,7 @@ def _read(
 ) -> tuple[list[ReadReport], list[Topology]]:
     """Read every input; reports come in the order of the inputs, tables after them."""
     traces = inputs.of_kind("traces")
-    prefixes, table_reports = _read_prefixes(config, needed=bool(traces))
-    aliases = None
-    if config.aliases:
-        report = ReadReport(printable_path(config.aliases), "itdk-nodes")
-        aliases = read_aliases(config.aliases, report)
-        table_reports.append(report)
-        if report.status == "rejected":
-            aliases = None  # nothing was merged, and the report must not say otherwise
+    tables = read_tables(config, needed=bool(traces))
 
     def on_traces(n_files: int, n_traces: int) -> None:
         progress(Progress("read", n_files, len(traces), "files", number(n_traces, "trace")))
@@ -179,8 +172,8 @@ def _read(
             topologies.append(topology)
     observations = [r.observation for r in read if r.observation is not None]
     if any(r.report.n_records for r in read):
-        topologies.append(_infer(config, observations, prefixes, aliases, progress))
-    return reports + table_reports, topologies
+        topologies.append(_infer(config, observations, tables, progress))
+    return reports + tables.reports, topologies
 
 
 def _refuse_mixture(inputs: InputFiles, config: IngestConfig) -> None:
@@ -221,16 +214,16 @@ def _why_nothing(reports: list[ReadReport]) -> str:
 def _infer(
     config: IngestConfig,
     observations: list[Observation],
-    prefixes: PrefixTable | None,
-    aliases,
+    tables: Tables,
     progress: ProgressCallback,
 ) -> Topology:
     progress(Progress("infer", 0, 1, "topology", f"borders: {config.borders}"))
     topology = infer_topology(
         observations,
-        prefixes=prefixes,
+        prefixes=tables.prefixes,
         asn=config.asn,
-        aliases=aliases,
+        aliases=tables.aliases,
+        registries=tables.registries,
         allow_special=config.allow_special,
         borders=config.borders,
         routers=config.routers,
@@ -240,18 +233,6 @@ def _infer(
     )
     progress(Progress("infer", 1, 1, "topology", number(topology.n_nodes, topology.kind)))
     return topology
-
-
-def _read_prefixes(
-    config: IngestConfig, needed: bool
-) -> tuple[PrefixTable | None, list[ReadReport]]:
-    if not config.ip2as:
-        return None, []
-    reports = [ReadReport(printable_path(path), "pfx2as") for path in config.ip2as]
-    prefixes = read_pfx2as(config.ip2as, reports)
-    if needed and all(report.status == "rejected" for report in reports):
-        raise UsageError("; ".join(report.error for report in reports))
-    return prefixes, reports
 
 
 def _read_topology(file: InputFile, config: IngestConfig) -> tuple[ReadReport, Topology | None]:
@@ -279,19 +260,6 @@ def _read_topology(file: InputFile, config: IngestConfig) -> tuple[ReadReport, T
         return report, None
     report.kind, report.as_ranges = declared.kind, as_ranges(asns_of(declared.node_asn))
     return report, declared
-
-
-def _read_names(config: IngestConfig) -> tuple[dict[int, str], list[ReadReport]]:
-    if config.as_names is None:
-        return {}, []
-    report = ReadReport(printable_path(config.as_names), "as-names")
-    try:
-        return read_as_names(config.as_names, report), [report]
-    except FormatError as error:
-        report.status, report.error = "rejected", str(error)
-    except OSError as error:
-        report.status, report.error = "rejected", f"{config.as_names}: {error.strerror}"
-    return {}, [report]
 
 
 def _default_name(reports: list[ReadReport], started: float) -> str:

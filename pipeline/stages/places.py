@@ -15,6 +15,7 @@ from pipeline.errors import UsageError
 from pipeline.metrics import METRICS
 from pipeline.report.earlier import measured_metrics
 from pipeline.report.folder import earlier_report
+from pipeline.stages.tables import table_paths
 from pipeline.store import Snapshot, check_name
 
 
@@ -27,8 +28,7 @@ def check_run(ingest: IngestConfig, analyze: AnalyzeConfig) -> None:
         If ``out`` is, holds or lies in the store or an input, if something other than a report of
         ours is where the report must be, or a fuller one of another version of the snapshot.
     """
-    tables = [path for path in (ingest.as_names, ingest.aliases) if path is not None]
-    _check_apart(analyze.out, ingest.store, [*ingest.inputs, *ingest.ip2as, *tables])
+    _check_apart(analyze.out, ingest.store, [*ingest.inputs, *table_paths(ingest)])
     if ingest.snapshot is not None:
         _check_fuller(analyze, analyze.out / check_name(ingest.snapshot), None)
 

@@ -36,9 +36,8 @@ from numba import njit
 
 from kernels.errors import HostMemoryError
 from pipeline.errors import UsageError
-from pipeline.infer.owners.intervals import IntervalTable, table_of
+from pipeline.infer.intervals import IntervalTable, Network, prefix_range, table_of
 from pipeline.infer.owners.prefixes import PrefixTable, V4Prefixes
-from pipeline.infer.owners.special import Network, prefix_range
 from pipeline.infer.tables import parse_v4, read_chunks
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.reading import ReadReport

@@ -14,7 +14,7 @@ import numpy as np
 from numba import njit
 
 from kernels.host import check_fits
-from pipeline.infer.owners.intervals import IntervalTable
+from pipeline.infer.intervals import IntervalTable
 from pipeline.model.topology import NO_ASN
 
 _LENGTH_BITS = 6  # of a key: start << 6 | length sorts by start, wider prefixes first

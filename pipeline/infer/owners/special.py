@@ -20,8 +20,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from pipeline.errors import UsageError
-from pipeline.infer.owners.intervals import IntervalTable, table_of
-from pipeline.model.addresses import V4_PREFIX
+from pipeline.infer.intervals import IntervalTable, Network, prefix_range, table_of
 from pipeline.model.topology import NO_ASN
 
 SPECIAL_V4 = (
@@ -64,8 +63,6 @@ _NAMED_V6 = (
     "ff00::/8",
 )
 
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
-
 
 @functools.cache
 def special_ranges() -> tuple[str, ...]:
@@ -88,15 +85,6 @@ def parse_prefix(text: str) -> Network:
         raise UsageError(
             f"{text!r} is not an address prefix ({error}); give one like 198.18.0.0/15"
         ) from error
-
-
-def prefix_range(network: Network) -> tuple[tuple[int, int], tuple[int, int]]:
-    """First and last address of a prefix as (high, low) words; IPv4 mapped."""
-    mapped = int(V4_PREFIX) if network.version == 4 else 0
-    first = int(network.network_address) | mapped
-    last = int(network.broadcast_address) | mapped
-    word = 0xFFFF_FFFF_FFFF_FFFF
-    return (first >> 64, first & word), (last >> 64, last & word)
 
 
 def in_prefix(addrs: np.ndarray, network: Network) -> np.ndarray:

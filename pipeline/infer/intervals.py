@@ -6,12 +6,16 @@ column is then looked up by binary search, IPv4 and IPv6 in one table.
 
 from __future__ import annotations
 
+import ipaddress
 from dataclasses import dataclass
 
 import numpy as np
 from numba import njit
 
+from pipeline.model.addresses import V4_PREFIX
 from pipeline.model.topology import NO_ASN
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,3 +118,12 @@ def table_of(start: np.ndarray, end: np.ndarray, origin: np.ndarray) -> Interval
     asn = np.empty(2 * len(start) + 1, np.int64)
     n = _flatten(start, end, origin, first, asn)
     return IntervalTable(first[:n].copy(), asn[:n].copy())
+
+
+def prefix_range(network: Network) -> tuple[tuple[int, int], tuple[int, int]]:
+    """First and last address of a prefix as (high, low) words; IPv4 mapped."""
+    mapped = int(V4_PREFIX) if network.version == 4 else 0
+    first = int(network.network_address) | mapped
+    last = int(network.broadcast_address) | mapped
+    word = 0xFFFF_FFFF_FFFF_FFFF
+    return (first >> 64, first & word), (last >> 64, last & word)

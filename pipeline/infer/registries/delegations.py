@@ -1,0 +1,173 @@
+"""Who holds addresses and AS numbers: extended delegation files of the regional registries.
+
+A line is ``registry|cc|type|start|value|date|status|holder`` [1]_, perhaps with more fields after
+it. ``value`` counts addresses for ``ipv4`` and numbers for ``asn``, and is a prefix length for
+``ipv6``. Blocks and AS numbers of one holder have the same ``holder`` in one registry. What is
+allocated or assigned is read; available and reserved space has no holder. The lines of a file's
+head, its version and its sums, are not records.
+
+A holder is not always an operator: a national registry may hold thousands of AS numbers. So
+holders of more than ``MAX_ASES`` say nothing about who uses their blocks. Of two entries for one
+block the holder of the smaller name is taken (``notes["blocks of two holders"]``), of nested
+blocks the narrowest counts.
+
+References
+----------
+.. [1] APNIC and others, "RIR statistics exchange format", extended, version 2.3.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from pipeline.infer.intervals import IntervalTable, Network, prefix_range, table_of
+from pipeline.infer.tables import read_lines
+from pipeline.model.choices import MAX_ASN
+from pipeline.model.reading import ReadReport
+from pipeline.model.topology import NO_ASN
+
+MAX_ASES = 64
+_HELD = ("allocated", "assigned")
+_TYPES = ("asn", "ipv4", "ipv6")
+_MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
+
+
+@dataclass(frozen=True, eq=False)
+class Delegations:
+    """Blocks and AS numbers by holder.
+
+    Attributes
+    ----------
+    blocks : IntervalTable
+        Its values are holders.
+    holder : (n_ases,) int64, sorted
+    asn : (n_ases,) int64
+        AS numbers of each holder, ascending within one.
+    """
+
+    blocks: IntervalTable
+    holder: np.ndarray
+    asn: np.ndarray
+
+    def holders_of(self, addrs: np.ndarray) -> np.ndarray:
+        """(n,) int64: holder of each of (n, 2) uint64 addresses, ``NO_ASN`` where nobody is."""
+        return self.blocks.lookup(addrs)
+
+    def only_as(self, holder: np.ndarray) -> np.ndarray:
+        """(n,) int64: the AS of each holder that has a single one, else ``NO_ASN``."""
+        first = np.searchsorted(self.holder, holder)
+        one = (np.searchsorted(self.holder, holder, side="right") == first + 1) & (holder >= 0)
+        asn = self.asn[np.minimum(first, len(self.asn) - 1)] if len(self.asn) else NO_ASN
+        return np.where(one, asn, NO_ASN)
+
+
+@dataclass
+class _Found:
+    blocks: dict[Network, str] = field(default_factory=dict)
+    asns: dict[str, list[range]] = field(default_factory=dict)
+
+
+def read_delegations(paths: Sequence[Path], reports: Sequence[ReadReport]) -> Delegations:
+    """Read delegation files into one table.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Plain, gzip, bzip2 or xz.
+    reports : sequence of ReadReport
+        One for each file, filled: lines used as ``n_records``, broken ones by reason. A file that
+        cannot be read, is cut short or holds no block and no AS number of a known holder has status
+        ``rejected`` or ``partial`` and says why in ``error``; nothing is raised for it.
+    """
+    found = _Found()
+    for path, report in zip(paths, reports, strict=True):
+        report.format = "delegated"
+        for place, line in read_lines(path, report):
+            if line.startswith("#"):
+                continue
+            try:
+                report.n_records += _add(line.split("|"), found, report)
+            except ValueError as error:
+                report.reject(place, str(error), line)
+        if not report.n_records:
+            report.status = "rejected"
+            report.error = report.error or (
+                f"{path}: no block or AS number of a holder; give a registry's file "
+                "delegated-...-extended-latest"
+            )
+    return _table(found)
+
+
+def _add(fields: list[str], found: _Found, report: ReadReport) -> bool:
+    """Keep what a line says; whether it says who holds something."""
+    if len(fields) > 5 and fields[-1] == "summary":
+        return False
+    if fields[0].replace(".", "", 1).isdecimal():
+        return False  # the version line
+    if len(fields) < 7 or fields[2] not in _TYPES:
+        raise ValueError("not registry|cc|type|start|value|date|status|holder")
+    if fields[6] not in _HELD:
+        report.skip(fields[6][:20])
+        return False
+    if len(fields) < 8 or not fields[7]:
+        raise ValueError("no holder; not an extended file")
+    holder = f"{fields[0]}|{fields[7]}"
+    if fields[2] == "asn":
+        first, count = _number(fields[3]), _number(fields[4])
+        if not 0 < first <= first + count - 1 <= MAX_ASN:
+            raise ValueError("not AS numbers")
+        found.asns.setdefault(holder, []).append(range(first, first + count))
+        return True
+    for network in _networks(fields[2], fields[3], fields[4]):
+        other = found.blocks.setdefault(network, holder)
+        if other != holder:
+            report.notes["blocks of two holders"] += 1
+            found.blocks[network] = min(holder, other)
+    return True
+
+
+def _number(text: str) -> int:
+    if not (0 < len(text) <= 10 and text.isascii() and text.isdecimal()):
+        raise ValueError("not a number")
+    return int(text)
+
+
+def _networks(kind: str, start: str, value: str) -> Iterator[Network]:
+    """Prefixes that make up a block; ValueError with a fixed phrase if it is none."""
+    size = _number(value)
+    try:
+        if kind == "ipv6":
+            block = ipaddress.IPv6Network((start, size))
+            if size and not block.overlaps(_MAPPED):
+                return iter((block,))
+        else:
+            first = ipaddress.IPv4Address(start)
+            if size:
+                return ipaddress.summarize_address_range(first, first + (size - 1))
+    except ValueError:
+        pass
+    raise ValueError("not a block of addresses")
+
+
+def _table(found: _Found) -> Delegations:
+    names = sorted({*found.blocks.values(), *found.asns})
+    numbers = {name: i for i, name in enumerate(names)}
+    rows = [(*prefix_range(block), numbers[name]) for block, name in found.blocks.items()]
+    rows.sort(key=lambda row: (row[0], [-word for word in row[1]]))
+    start = np.array([row[0] for row in rows], np.uint64).reshape(len(rows), 2)
+    end = np.array([row[1] for row in rows], np.uint64).reshape(len(rows), 2)
+    blocks = table_of(start, end, np.array([row[2] for row in rows], np.int64))
+    holder: list[int] = []
+    asn: list[int] = []
+    for name in names:
+        ranges = found.asns.get(name, ())
+        if sum(len(each) for each in ranges) <= MAX_ASES:
+            own = sorted({number for each in ranges for number in each})
+            holder += [numbers[name]] * len(own)
+            asn += own
+    return Delegations(blocks, np.array(holder, np.int64), np.array(asn, np.int64))

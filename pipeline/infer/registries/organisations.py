@@ -1,0 +1,138 @@
+"""Which ASes are of one organisation: CAIDA's as2org, text and JSON lines.
+
+The text has two sections [1]_, each after a comment that names its fields::
+
+    # format:org_id|changed|org_name|country|source
+    # format:aut|changed|aut_name|org_id|opaque_id|source
+
+Of the second, ``aut`` and ``org_id`` are read, wherever they stand; the first has only names. JSON
+lines have ``{"type": "ASN", "asn": "3356", "organizationId": "LPL-141-ARIN"}``; other types are not
+needed. Lines of two words before any such comment, ``asn organisation``, are read too. Of several
+organisations of one AS the last in order of text is taken, so that the order of lines does not
+matter (``notes["ASes of two organisations"]``).
+
+References
+----------
+.. [1] CAIDA, "Inferred AS to Organization Mapping Dataset", README.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import orjson
+
+from pipeline.infer.tables import read_lines
+from pipeline.model.choices import MAX_ASN
+from pipeline.model.reading import ReadReport
+
+UNKNOWN = -1
+_FORMAT = "format:"
+
+
+@dataclass(frozen=True, eq=False)
+class Organisations:
+    """Organisation of each AS.
+
+    Attributes
+    ----------
+    asn : (n_ases,) int64, sorted, distinct
+    organisation : (n_ases,) int64
+        Equal for ASes of one organisation; the numbers mean nothing else.
+    """
+
+    asn: np.ndarray
+    organisation: np.ndarray
+
+    def of(self, asn: np.ndarray) -> np.ndarray:
+        """Organisation of each AS, (n,) int64; ``UNKNOWN`` if not listed."""
+        if not len(self.asn):
+            return np.full(len(asn), UNKNOWN)
+        at = np.minimum(np.searchsorted(self.asn, asn), len(self.asn) - 1)
+        return np.where(self.asn[at] == asn, self.organisation[at], UNKNOWN)
+
+
+def read_organisations(path: Path, report: ReadReport) -> Organisations:
+    """Read the organisations of ASes.
+
+    Parameters
+    ----------
+    path : Path
+        Plain, gzip, bzip2 or xz.
+    report : ReadReport
+        Filled: ASes as ``n_records``, broken lines by reason. A file that cannot be read, is cut
+        short or holds no AS has status ``rejected`` or ``partial`` and says why in ``error``;
+        nothing is raised for it.
+    """
+    report.format = "as2org"
+    found: dict[int, str] = {}
+    fields: Sequence[str] | None = None  # of the section; None: before any
+    for place, line in read_lines(path, report):
+        if line.startswith("#"):
+            said = line.lstrip("# ")
+            if said.startswith(_FORMAT):
+                fields = [word.strip() for word in said.removeprefix(_FORMAT).split("|")]
+            continue
+        try:
+            entry = _json_entry(line) if line.startswith("{") else _text_entry(line, fields)
+        except ValueError as error:
+            report.reject(place, str(error), line)
+            continue
+        if entry is None:
+            continue
+        asn, name = entry
+        report.n_records += 1
+        if found.get(asn, name) != name:
+            report.notes["ASes of two organisations"] += 1
+        found[asn] = max(name, found.get(asn, name))
+    if not found:
+        report.status = "rejected"
+        report.error = report.error or (
+            f"{path}: no AS with an organisation; give a CAIDA as2org file, text or JSON lines"
+        )
+    numbers = {name: i for i, name in enumerate(sorted(set(found.values())))}
+    asns = sorted(found)
+    return Organisations(
+        np.array(asns, np.int64), np.array([numbers[found[asn]] for asn in asns], np.int64)
+    )
+
+
+def _text_entry(line: str, fields: Sequence[str] | None) -> tuple[int, str] | None:
+    """AS and organisation; None in the section of names; ValueError with a fixed phrase."""
+    if fields is None:
+        words = line.split()
+        if len(words) != 2:
+            raise ValueError("before any `# format:` line")
+        return _asn(words[0]), words[1]
+    if "aut" not in fields:
+        return None
+    values = line.split("|")
+    if len(values) != len(fields) or "org_id" not in fields:
+        raise ValueError("not as many fields as `# format:` names")
+    return _asn(values[fields.index("aut")]), _name(values[fields.index("org_id")])
+
+
+def _json_entry(line: str) -> tuple[int, str] | None:
+    try:
+        row = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        raise ValueError("not valid JSON") from None
+    if row.get("type") != "ASN":
+        return None
+    return _asn(str(row.get("asn", ""))), _name(row.get("organizationId"))
+
+
+def _asn(text: str) -> int:
+    text = text.strip()
+    if not (text.isascii() and text.isdecimal() and len(text) <= 10 and 0 < int(text) <= MAX_ASN):
+        raise ValueError("not an AS number")
+    return int(text)
+
+
+def _name(value: object) -> str:
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError("no organisation")
+    return value.strip()

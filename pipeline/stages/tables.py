@@ -1,0 +1,108 @@
+"""Tables about addresses and ASes that are read beside the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from pipeline.config import IngestConfig
+from pipeline.errors import FormatError, UsageError
+from pipeline.infer import (
+    AliasTable,
+    PrefixTable,
+    Registries,
+    read_aliases,
+    read_delegations,
+    read_organisations,
+    read_pfx2as,
+    read_relationships,
+)
+from pipeline.ingest.as_names import read_as_names
+from pipeline.model.reading import ReadReport, printable_path
+
+_Table = TypeVar("_Table")
+
+
+@dataclass(frozen=True, eq=False)
+class Tables:
+    """What traces are interpreted with, and how reading each file went.
+
+    ``prefixes``, ``aliases``: None where no file was given, or none could be used.
+    """
+
+    prefixes: PrefixTable | None
+    aliases: AliasTable | None
+    registries: Registries
+    reports: list[ReadReport]
+
+
+def table_paths(config: IngestConfig) -> list[Path]:
+    """Every table that a config names."""
+    single = (config.as_names, config.aliases, config.as_rel, config.as2org)
+    return [*config.ip2as, *config.delegated, *(path for path in single if path is not None)]
+
+
+def read_tables(config: IngestConfig, needed: bool) -> Tables:
+    """Read the tables that traces need.
+
+    Parameters
+    ----------
+    config : IngestConfig
+    needed : bool
+        Whether there are traces.
+
+    Raises
+    ------
+    UsageError
+        If nothing in any of the files of one option can be used, and it is needed.
+    """
+    reports: list[ReadReport] = []
+    prefixes = aliases = relationships = organisations = delegations = None
+
+    def refuse_unusable(read: list[ReadReport]) -> None:
+        reports.extend(read)
+        if needed and all(report.status == "rejected" for report in read):
+            raise UsageError("; ".join(report.error for report in read))
+
+    def read_one(path: Path, kind: str, read: Callable[[Path, ReadReport], _Table]) -> _Table:
+        report = ReadReport(printable_path(path), kind)
+        table = read(path, report)
+        refuse_unusable([report])
+        return table
+
+    if config.ip2as:
+        each = [ReadReport(printable_path(path), "pfx2as") for path in config.ip2as]
+        prefixes = read_pfx2as(config.ip2as, each)
+        refuse_unusable(each)
+    if config.aliases:
+        report = ReadReport(printable_path(config.aliases), "itdk-nodes")
+        aliases = read_aliases(config.aliases, report)
+        reports.append(report)
+        if report.status == "rejected":
+            aliases = None  # nothing was merged, and the report must not say otherwise
+    if config.as_rel:
+        relationships = read_one(config.as_rel, "as-rel", read_relationships)
+    if config.as2org:
+        organisations = read_one(config.as2org, "as2org", read_organisations)
+    if config.delegated:
+        each = [ReadReport(printable_path(path), "delegated") for path in config.delegated]
+        delegations = read_delegations(config.delegated, each)
+        refuse_unusable(each)
+    registries = Registries(relationships, organisations, delegations)
+    return Tables(prefixes, aliases, registries, reports)
+
+
+def read_names(config: IngestConfig) -> tuple[dict[int, str], list[ReadReport]]:
+    """Names of ASes, where a file was given; one that cannot be used is no fault of a run."""
+    if config.as_names is None:
+        return {}, []
+    report = ReadReport(printable_path(config.as_names), "as-names")
+    try:
+        return read_as_names(config.as_names, report), [report]
+    except FormatError as error:
+        report.status, report.error = "rejected", str(error)
+    except OSError as error:
+        report.status, report.error = "rejected", f"{config.as_names}: {error.strerror}"
+    return {}, [report]

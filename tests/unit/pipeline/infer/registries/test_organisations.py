@@ -1,0 +1,81 @@
+"""Organisations of ASes: text, JSON lines, hostile lines."""
+
+from __future__ import annotations
+
+import gzip
+
+import numpy as np
+import pytest
+
+from pipeline.infer import read_organisations
+from pipeline.infer.registries.organisations import UNKNOWN
+from pipeline.model.reading import ReadReport
+
+TEXT = b"""# name: AS Org
+# format:org_id|changed|org_name|country|source
+LPL-141-ARIN|20170128|Level 3|US|ARIN
+# format:aut|changed|aut_name|org_id|opaque_id|source
+3356|20180220|LEVEL3|LPL-141-ARIN|e5e3_ARIN|ARIN
+3549|20180220|LVLT-3549|LPL-141-ARIN|e5e3_ARIN|ARIN
+1299||TWELVE99|ORG-TSR1-RIPE||RIPE
+"""
+JSON = b"""{"organizationId":"LPL-141-ARIN","name":"Level 3","type":"Organization"}
+{"asn":"3356","organizationId":"LPL-141-ARIN","name":"LEVEL3","type":"ASN"}
+{"asn":3549,"organizationId":"LPL-141-ARIN","type":"ASN"}
+{"asn":"1299","organizationId":"ORG-TSR1-RIPE","type":"ASN"}
+"""
+
+
+@pytest.fixture
+def read(tmp_path):
+    def read_bytes(data: bytes):
+        path = tmp_path / "lab.as2org.txt"
+        path.write_bytes(data)
+        report = ReadReport(str(path))
+        return read_organisations(path, report), report
+
+    return read_bytes
+
+
+@pytest.mark.parametrize(
+    "data",
+    [TEXT, JSON, gzip.compress(TEXT), b"# asn organisation\n3356 a\n3549 a\n1299 b\n"],
+    ids=["text", "json", "packed", "pairs"],
+)
+def test_ases_of_one_organisation_are_siblings(read, data):
+    table, report = read(data)
+    level3, other, telia, unlisted = table.of(np.array([3356, 3549, 1299, 7])).tolist()
+    assert level3 == other != telia
+    assert UNKNOWN not in (level3, telia)
+    assert unlisted == UNKNOWN
+    assert report.n_records == 3
+    assert not report.rejected
+
+
+def test_the_last_organisation_in_order_of_text_is_taken(read):
+    for data in (b"1 a\n1 b\n2 b\n", b"2 b\n1 b\n1 a\n"):
+        table, report = read(data)
+        assert len(set(table.of(np.array([1, 2])).tolist())) == 1
+        assert report.notes == {"ASes of two organisations": 1}
+
+
+def test_broken_lines_are_named_and_set_aside(read):
+    table, report = read(TEXT + b'12|x\nAS5||x|ORG||RIPE\n6||x|||RIPE\n{"type":\n{"type":"ASN"}\n')
+    assert len(table.asn) == 3
+    assert report.rejected == {
+        "not as many fields as `# format:` names": 1,
+        "not an AS number": 2,
+        "no organisation": 1,
+        "not valid JSON": 1,
+    }
+    assert report.samples[0].place == "line 8"
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"3356|LEVEL3\n", b"[1]\n", TEXT.partition(b"# format:aut")[0]]
+)
+def test_a_file_without_any_says_what_to_give(read, data):
+    table, report = read(data)
+    assert report.status == "rejected"
+    assert "lab.as2org.txt: no AS with an organisation" in report.error
+    assert table.of(np.array([3356])).tolist() == [UNKNOWN]
