@@ -173,7 +173,7 @@ class IngestConfig:
         default=None, help="Names of ASes: JSON or text.", metavar="FILE"
     )
     aliases: Path | None = option(
-        default=None, help="ITDK nodes file that groups interfaces into routers.", metavar="FILE"
+        default=None, help="Alias sets of routers: ITDK, MIDAR, iffinder, or lists.", metavar="FILE"
     )
     as_rel: Path | None = option(
         default=None, help="CAIDA as-rel file: who is whose customer.", metavar="FILE"

@@ -29,7 +29,7 @@ _Table = TypeVar("_Table")
 class Tables:
     """What traces are interpreted with, and how reading each file went.
 
-    ``prefixes``, ``aliases``: None where no file was given, or none could be used.
+    ``prefixes``, ``aliases``: None where no file was given.
     """
 
     prefixes: PrefixTable | None
@@ -77,11 +77,7 @@ def read_tables(config: IngestConfig, needed: bool) -> Tables:
         prefixes = read_pfx2as(config.ip2as, each)
         refuse_unusable(each)
     if config.aliases:
-        report = ReadReport(printable_path(config.aliases), "itdk-nodes")
-        aliases = read_aliases(config.aliases, report)
-        reports.append(report)
-        if report.status == "rejected":
-            aliases = None  # nothing was merged, and the report must not say otherwise
+        aliases = read_one(config.aliases, "", read_aliases)  # recognised by content
     if config.as_rel:
         relationships = read_one(config.as_rel, "as-rel", read_relationships)
     if config.as2org:

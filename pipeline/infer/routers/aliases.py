@@ -1,9 +1,12 @@
-"""Interfaces of one router, from ITDK ``nodes`` files.
+"""Interfaces of one router, from a file: ``--aliases``.
 
-A line is ``node N1:  addr addr ...`` [1]_; lines that begin with ``#`` are comments. Addresses in
-0.0.0.0/8 (and 224.0.0.0/3, in newer files) are placeholders for routers that never answered and
-are left out; a node with fewer than two real addresses merges nothing and is not kept, so memory
-is that of the alias sets alone. An address in two nodes stays with the first one
+Most files are ITDK ``nodes`` [1]_, MIDAR's and kapar's results: lines ``node N1:  addr addr ...``;
+``alias_lines`` reads the other forms. The form is recognised by content. Lines that begin with
+``#`` are comments, except the heads of MIDAR's sets.
+
+Addresses in 0.0.0.0/8 (and 224.0.0.0/3, in newer files) are placeholders for routers that never
+answered and are left out; a node with fewer than two real addresses merges nothing and is not kept,
+so memory is that of the alias sets alone. An address in two nodes stays with the first one
 (``notes["address of two nodes"]``).
 
 References
@@ -13,13 +16,15 @@ References
 
 from __future__ import annotations
 
-import ipaddress
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain, islice
 from pathlib import Path
 
 import numpy as np
 from numba import njit
 
+from pipeline.infer.routers.alias_lines import Form, is_placeholder, read_lines, recognise
 from pipeline.infer.tables import parse_v4, read_chunks
 from pipeline.infer.traces.merge import find_addrs
 from pipeline.model.addresses import V4_PREFIX, parse_addr, sort_addrs
@@ -108,40 +113,56 @@ def _slow_line(line: str, broken: bool) -> list[tuple[int, int]]:
         words = [parse_addr(text) for text in line.split(":", 1)[1].split()]
     except ValueError:
         raise ValueError("not an address") from None
-    v4 = int(V4_PREFIX)
-    placeholders = (
-        ipaddress.ip_network("0.0.0.0/8"),
-        ipaddress.ip_network("224.0.0.0/3"),
-    )
-    return [
-        (high, low)
-        for high, low in words
-        if not (
-            high == 0
-            and low & v4 == v4
-            and any(ipaddress.IPv4Address(low & 0xFFFF_FFFF) in net for net in placeholders)
-        )
-    ]
+    return [word for word in words if not is_placeholder(*word)]
 
 
 def read_aliases(path: Path, report: ReadReport) -> AliasTable:
-    """Read an ITDK ``nodes`` file, plain, gzip, bzip2 or xz.
+    """Read a file of alias sets, plain, gzip, bzip2 or xz.
 
     Parameters
     ----------
     path : Path
     report : ReadReport
-        Filled: nodes read as ``n_records``, broken lines by reason. A file that cannot be read,
-        is cut short or holds no node has status ``rejected`` or ``partial`` and says why in
-        ``error``; nothing is raised for it.
+        Filled: its form as ``format``, sets read as ``n_records`` (addresses of ``.ifaces``, pairs
+        of iffinder), broken lines by reason. A file that cannot be read, is cut short or holds
+        nothing valid has status ``rejected`` or ``partial`` and says why in ``error``; nothing is
+        raised for it.
 
     Returns
     -------
     AliasTable
     """
+    chunks = read_chunks(path, report)
+    head = list(islice(chunks, 1))
+    form = recognise(head[0][1] if head else b"")
+    report.format = form.value
+    lines = chain(head, chunks)
+    if form is Form.NODES:
+        addrs, routers = _read_nodes(lines, report)
+    else:
+        addrs, routers = read_lines(lines, form, report)
+    if not report.n_records and not report.skipped:
+        report.status = "rejected"
+        report.error = report.error or (
+            f"{path}: no aliases; give ITDK nodes (`node N1:  addr addr`) or ifaces, MIDAR sets, "
+            "iffinder output, or the addresses of a router on each line"
+        )
+    order = sort_addrs(addrs)  # stable: the first node of an address comes first
+    addrs, routers = addrs[order], routers[order]
+    first = np.ones(len(addrs), bool)
+    first[1:] = (addrs[1:] != addrs[:-1]).any(axis=1)
+    twice = np.count_nonzero(~first[1:] & (routers[1:] != routers[:-1]))
+    if twice:
+        report.notes["address of two nodes"] += int(twice)
+    return AliasTable(addrs[first], routers[first])
+
+
+def _read_nodes(
+    chunks: Iterator[tuple[int, bytes]], report: ReadReport
+) -> tuple[np.ndarray, np.ndarray]:
+    """Addresses and routers of ITDK nodes, in the order of the file."""
     addrs, routers = [np.empty((0, 2), np.uint64)], [np.empty(0, np.int64)]
-    report.format = "itdk-nodes"
-    for first_line, text in read_chunks(path, report):
+    for first_line, text in chunks:
         data = np.frombuffer(text, np.uint8)
         n_lines = text.count(b"\n")
         # An address takes at least 8 bytes with its blank.
@@ -164,17 +185,4 @@ def read_aliases(path: Path, report: ReadReport) -> AliasTable:
             if len(words) > 1:
                 addrs.append(np.array(words, np.uint64))
                 routers.append(np.full(len(words), first_line + i, np.int64))
-    if not report.n_records:
-        report.status = "rejected"
-        report.error = report.error or (
-            f"{path}: no line of `node N1:  addr addr`; give an ITDK nodes file"
-        )
-    all_addrs, all_routers = np.concatenate(addrs), np.concatenate(routers)
-    order = sort_addrs(all_addrs)  # stable: the first node of an address comes first
-    all_addrs, all_routers = all_addrs[order], all_routers[order]
-    first = np.ones(len(all_addrs), bool)
-    first[1:] = (all_addrs[1:] != all_addrs[:-1]).any(axis=1)
-    twice = np.count_nonzero(~first[1:] & (all_routers[1:] != all_routers[:-1]))
-    if twice:
-        report.notes["address of two nodes"] += int(twice)
-    return AliasTable(all_addrs[first], all_routers[first])
+    return np.concatenate(addrs), np.concatenate(routers)

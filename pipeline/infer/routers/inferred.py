@@ -55,7 +55,8 @@ from dataclasses import replace
 import numpy as np
 from numba import njit
 
-from pipeline.infer.routers.point_to_point import Groups, find_root, watched_pairs
+from pipeline.infer.routers.forest import find_root, unite
+from pipeline.infer.routers.point_to_point import Groups, watched_pairs
 from pipeline.infer.traces.counting import PairCounter, add_up, slot_of, split_key
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
@@ -66,16 +67,6 @@ from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_val
 _VOUCHERS = 2
 _SUSPECTS = 2  # addresses of a router that is odd for the election
 _MOST_SIDES = 3  # of a credible voucher whose mate is not seen
-
-
-@njit(cache=True, nogil=True)
-def _unite(root, one, other):
-    """Merge the routers of pairs, in place; the smallest interface stays the root."""
-    for i in range(len(one)):
-        x, y = find_root(root, one[i]), find_root(root, other[i])
-        root[max(x, y)] = min(x, y)
-    for x in range(len(root)):
-        root[x] = find_root(root, x)
 
 
 @njit(cache=True, nogil=True)
@@ -276,7 +267,7 @@ def _merge_twice_vouched(
         joined = distinct[(n_vouchers >= _VOUCHERS) & (n_plain > 0)]
         if not len(joined):
             return
-        _unite(root, *split_key(joined))
+        unite(root, *split_key(joined))
 
 
 def _single_vouchers(
@@ -329,7 +320,7 @@ def _merge_sides(
     joins = _may_join(links, root, groups.group, row, side, mates[credible])
     row, side = row[joins], side[joins]
     first = np.searchsorted(row, row)  # of those of its row
-    _unite(root, side[first], side)
+    unite(root, side[first], side)
 
 
 def _may_join(

@@ -36,6 +36,7 @@ from dataclasses import dataclass
 import numpy as np
 from numba import njit
 
+from pipeline.infer.routers.forest import find_root
 from pipeline.infer.traces.counting import PairCounter, add_up, key_set, slot_of, split_key
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
@@ -76,15 +77,6 @@ class Groups:
     n_conflicts: int
     side_ptr: np.ndarray
     sides: np.ndarray
-
-
-@njit(cache=True, nogil=True)
-def find_root(parent, x):
-    """Root of x; shortens the way to it."""
-    while parent[x] != x:
-        parent[x] = parent[parent[x]]
-        x = parent[x]
-    return x
 
 
 @njit(cache=True, nogil=True)

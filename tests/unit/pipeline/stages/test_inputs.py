@@ -141,12 +141,12 @@ def test_an_edge_list_is_one_graph_under_the_as_that_is_given(tmp_path):
     assert (graph.n_nodes, graph.n_edges) == (6, 6)  # without the loop, one link of two directions
 
 
-def test_an_alias_file_that_cannot_be_used_makes_no_routers(tmp_path, prefixes):
+def test_an_alias_file_with_nothing_valid_is_refused(tmp_path, prefixes):
     (tmp_path / "nodes").write_text("rubbish\n")
     given = config(tmp_path, ATLAS, ip2as=(prefixes,), aliases=tmp_path / "nodes")
-    summary = ingest(given)
-    assert not summary.complete
-    assert open_snapshot(tmp_path / "store").kind == "interface"
+    with pytest.raises(UsageError, match="nodes: no aliases; give ITDK nodes"):
+        ingest(given)
+    assert not list((tmp_path / "store").rglob("*.parquet"))
 
 
 def test_two_topologies_with_one_as_are_refused(tmp_path):
