@@ -1,4 +1,7 @@
-"""Which folder a report may replace: a missing or empty one, or an earlier report of ours."""
+"""Which folder a report may replace: a missing or empty one, or an earlier report of ours.
+
+Files that users put into a report of ours are moved into the one that replaces it.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ import contextlib
 import fcntl
 import json
 import os
+import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +19,25 @@ from pipeline.report.escaping import printable
 
 REPORT = "report.json"
 N_NAMED = 3  # files of a folder that a refusal names
+
+# What reports consist of. Anything else in a folder of a report belongs to its user.
+_FILES = frozenset(
+    {
+        REPORT,
+        "ases.js",
+        "ases.parquet",
+        "hopscope.css",
+        "hopscope.js",
+        "index.html",
+        "ingresses.parquet",
+        "rejects.jsonl",
+        "tasks.parquet",
+    }
+)
+_OF_ASES = {
+    folder: re.compile(rf"[0-9]+\.{suffix}")
+    for folder, suffix in (("as", "html"), ("distances", "parquet"), ("nodes", "parquet"))
+}
 
 
 def earlier_report(folder: Path) -> dict | None:
@@ -32,7 +56,8 @@ def earlier_report(folder: Path) -> dict | None:
     Raises
     ------
     UsageError
-        If there is anything but a report of this snapshot by hopscope: it would be lost.
+        If there is anything but a report of this snapshot by hopscope, or in it something that a
+        new report has no room for: it would be lost.
     """
     if folder.is_symlink():
         raise _refusal(folder, "is a link, and a report can replace only folders")
@@ -52,7 +77,61 @@ def earlier_report(folder: Path) -> dict | None:
     report = _read(folder / REPORT)
     if report is None or report.get("snapshot") != folder.name:
         raise _refusal(folder, f"its {REPORT} does not belong to a report of {folder.name}")
+    for name in names:
+        is_folder = (folder / name).is_dir() and not (folder / name).is_symlink()
+        if (name in _FILES and is_folder) or (name in _OF_ASES and not is_folder):
+            needed = "folder" if name in _OF_ASES else "file"
+            raise _refusal(folder, f"{name} is not the {needed} of that name in a report")
     return report
+
+
+def carry_over(before: Path, after: Path) -> None:
+    """Put what users added to a report into the folder of another one.
+
+    Files are linked, so that both folders have them; what is there already is kept.
+
+    Parameters
+    ----------
+    before : Path
+        Report of ours; may be missing.
+    after : Path
+        Report of ours, complete.
+
+    Raises
+    ------
+    OSError
+        If something can be neither linked nor copied.
+    """
+    if not before.exists():
+        return
+    # From below, so that a folder is filled before it may become read-only.
+    for folder, subfolders, names in os.walk(before, topdown=False, onerror=_raise):
+        here = Path(folder).relative_to(before)
+        links = [name for name in subfolders if os.path.islink(os.path.join(folder, name))]
+        for path in (here / name for name in [*names, *links]):
+            if not _is_of_report(path) and not os.path.lexists(after / path):
+                (after / path).parent.mkdir(parents=True, exist_ok=True)
+                _link(before / path, after / path)
+        if here.parts and str(here) not in _OF_ASES:
+            (after / here).mkdir(parents=True, exist_ok=True)
+            shutil.copystat(folder, after / here)
+
+
+def _is_of_report(path: Path) -> bool:
+    if len(path.parts) == 2 and path.parts[0] in _OF_ASES:
+        return _OF_ASES[path.parts[0]].fullmatch(path.name) is not None
+    return str(path) in _FILES
+
+
+def _link(path: Path, target: Path) -> None:
+    try:
+        os.link(path, target, follow_symlinks=False)
+    except OSError:  # a file system without hard links, or a file of another user
+        shutil.copy2(path, target, follow_symlinks=False)
+
+
+def _raise(error: OSError) -> None:
+    raise error
 
 
 @contextlib.contextmanager

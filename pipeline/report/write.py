@@ -35,7 +35,7 @@ from pipeline.model.packages import GPU_PACKAGES, PACKAGES
 from pipeline.model.search.results import Measurement
 from pipeline.model.words import node_words
 from pipeline.report.escaping import printable
-from pipeline.report.folder import REPORT, earlier_report
+from pipeline.report.folder import REPORT, carry_over, earlier_report
 from pipeline.report.pages.html import write_pages
 from pipeline.report.pages.run_facts import describe_run
 from pipeline.report.tables.node_files import write_node_files
@@ -114,6 +114,8 @@ def write_reports(
 ) -> ReportSummary:
     """Write everything under ``out/<snapshot>/``; a report of ours that is there is replaced.
 
+    Files that users put into it are kept.
+
     Parameters
     ----------
     snapshot : pipeline.store.Snapshot
@@ -155,8 +157,10 @@ def write_reports(
                 _take_in(made, aside / "distances", asns)
             if is_kept and (final / "distances").is_dir():  # of other ASes, or of an earlier run
                 _take_in(final / "distances", aside / "distances", asns)
-            earlier_report(final)  # if someone put something there in the meantime, it is kept
+            earlier_report(final)  # someone may have put something there in the meantime
+            carry_over(final, aside)
             _swap(aside, final)
+            carry_over(aside, final)  # and even since
             if made is not None:
                 release_folder(made)
     except OSError as error:

@@ -35,6 +35,45 @@ def test_nothing_an_empty_folder_and_our_own_report_are_replaced(tmp_path):
     assert not (final / "as" / "99.html").exists()
 
 
+def test_files_that_users_added_are_kept(tmp_path, monkeypatch):
+    final = tmp_path / "night"
+    write(tmp_path)
+    ours = {path.relative_to(final) for path in final.rglob("*")}
+    added = {"notes.txt": "a", "as/notes.txt": "b", "mine/deep/10.html": "c", "nodes/x": "d"}
+    for name, text in added.items():
+        (final / name).parent.mkdir(parents=True, exist_ok=True)
+        (final / name).write_text(text)
+    (final / "empty").mkdir(mode=0o700)
+    (final / "link").symlink_to("mine")
+    (final / "as" / "99.html").touch()  # ours, of an AS that no longer exists
+    for can_link in (True, False):
+        if not can_link:
+            monkeypatch.setattr("os.link", _refuse)
+        write(tmp_path)
+        assert {name: (final / name).read_text() for name in added} == added
+        assert (final / "empty").stat().st_mode & 0o777 == 0o700
+        assert (final / "link").is_symlink()
+        assert (final / "link" / "deep").is_dir()
+        found = {path.relative_to(final) for path in final.rglob("*")}
+        assert ours <= found
+        assert not (final / "as" / "99.html").exists()
+
+
+def _refuse(*_, **__):
+    raise OSError
+
+
+@pytest.mark.parametrize(("name", "needed"), [("index.html", "file"), ("nodes", "folder")])
+def test_what_a_new_report_has_no_room_for_is_refused_by_name(tmp_path, name, needed):
+    write(tmp_path)
+    path = tmp_path / "night" / name
+    path.unlink(missing_ok=True)
+    path.mkdir() if needed == "file" else path.write_text("mine")
+    with pytest.raises(UsageError, match=rf"{name} is not the {needed} of that name"):
+        write(tmp_path)
+    assert path.exists()
+
+
 @pytest.mark.parametrize(
     "text",
     [
