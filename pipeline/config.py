@@ -139,6 +139,7 @@ def _ingresses(help: str = "Number of ingresses to draw if a topology has none."
         metavar="K",
         unit="routers",
         minimum=1,
+        needs="topology",
     )
 
 
@@ -168,36 +169,56 @@ class IngestConfig:
         help="CAIDA pfx2as file, IPv4 or IPv6; repeatable.",
         metavar="FILE",
         is_parameter=True,
+        needs="traces",
     )
     as_names: Path | None = option(
         default=None, help="Names of ASes: JSON or text.", metavar="FILE"
     )
     aliases: Path | None = option(
-        default=None, help="Alias sets of routers: ITDK, MIDAR, iffinder, or lists.", metavar="FILE"
+        default=None,
+        help="Alias sets of routers: ITDK, MIDAR, iffinder, or lists.",
+        metavar="FILE",
+        needs="traces",
     )
     as_rel: Path | None = option(
-        default=None, help="CAIDA as-rel file: who is whose customer.", metavar="FILE"
+        default=None,
+        help="CAIDA as-rel file: who is whose customer.",
+        metavar="FILE",
+        needs="traces",
     )
     as2org: Path | None = option(
-        default=None, help="CAIDA as2org file: ASes of one organisation.", metavar="FILE"
+        default=None,
+        help="CAIDA as2org file: ASes of one organisation.",
+        metavar="FILE",
+        needs="traces",
     )
     delegated: tuple[Path, ...] = option(
         default=(),
         help="Extended delegation file of a registry; repeatable.",
         metavar="FILE",
+        needs="traces",
     )
     allow_special: tuple[str, ...] = option(
         default=(),
         help="Special-purpose prefix to accept, for lab networks; repeatable.",
         metavar="PREFIX",
+        needs="traces",
     )
-    borders: Borders = option(default="elected", help="How the AS of an address is found.")
+    borders: Borders = option(
+        default="elected", help="How the AS of an address is found.", needs="traces"
+    )
     routers: Routers = option(
-        default="interfaces", help="Whether addresses are merged without an alias file."
+        default="interfaces",
+        help="Whether addresses are merged without an alias file.",
+        needs="traces",
     )
-    bridge_gaps: bool = option(default=False, help="Also draw links across unanswered hops.")
+    bridge_gaps: bool = option(
+        default=False, help="Also draw links across unanswered hops.", needs="traces"
+    )
     targets_are_routers: bool = option(
-        default=False, help="Treat destinations that answer as routers, not hosts."
+        default=False,
+        help="Treat destinations that answer as routers, not hosts.",
+        needs="traces",
     )
     asn: int | None = _asn()
     ingresses: int | None = _ingresses()
@@ -251,7 +272,7 @@ class AnalyzeConfig:
     workers: int | None = _workers(_ONE_PER_GPU)
     scheduler: str | None = option(
         default=None,
-        help="Address of a running Dask scheduler, tcp://HOST:PORT.",
+        help="Address of a running Dask scheduler, tcp://HOST:PORT or tls://HOST:PORT.",
         metavar="ADDRESS",
         is_parameter=True,
     )

@@ -62,6 +62,8 @@ class Option:
     parser : callable or None
         Value as given (text, or JSON) -> value of the field, in place of what the type says;
         raises ValueError with what it takes.
+    needs : str
+        Kind of input without which it has no effect: ``traces``, ``topology``; empty: has always.
     minimum, maximum : number or None
         Bounds of a number, both included.
     pattern : str
@@ -98,6 +100,7 @@ class Option:
     commas: bool
     unset: str
     shared_help: str
+    needs: str
     is_argument: bool
     is_parameter: bool
     show_variable: bool
@@ -237,6 +240,7 @@ def option(
     commas: bool = False,
     unset: str = "",
     shared_help: str = "",
+    needs: str = "",
     is_argument: bool = False,
     is_parameter: bool = False,
     show_variable: bool = False,

@@ -48,9 +48,10 @@ def read_chunks(path: Path, report: ReadReport) -> Iterator[tuple[int, bytes]]:
     line, rest, n_bytes = 1, b"", 0
     try:
         mode = path.stat().st_mode
-        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+        if not stat.S_ISREG(mode):
             report.status = "rejected"
-            report.error = f"{path}: is a pipe or device; give a file"
+            what = "folder" if stat.S_ISDIR(mode) else "pipe or device"
+            report.error = f"{path}: is a {what}; give a file"
             return
         _fingerprint(path, report)
         with path.open("rb") as head:
@@ -65,7 +66,7 @@ def read_chunks(path: Path, report: ReadReport) -> Iterator[tuple[int, bytes]]:
             if rest:
                 yield line, rest + b"\n"
     except (OSError, EOFError, zlib.error, lzma.LZMAError, _NoTextError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
+        reason = _reason(error)
         report.status = "partial" if n_bytes else "rejected"
         where = f"line {line}: " if n_bytes else ""
         report.error = f"{path}: {where}{reason}"
@@ -82,6 +83,15 @@ def read_lines(path: Path, report: ReadReport) -> Iterator[tuple[str, str]]:
         for i, line in enumerate(data.split(b"\n")):
             if text := line.decode("utf-8", "replace").strip():
                 yield f"line {first_line + i}", text
+
+
+def _reason(error: Exception) -> str:
+    """What is wrong with a file, and what to do about it."""
+    if isinstance(error, EOFError):
+        return "cut short: the compressed data stop before their end; copy the file again"
+    if isinstance(error, (zlib.error, lzma.LZMAError, gzip.BadGzipFile)):
+        return f"damaged compressed data ({error}); copy the file again"
+    return getattr(error, "strerror", None) or str(error)
 
 
 def _fingerprint(path: Path, report: ReadReport) -> None:

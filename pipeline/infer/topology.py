@@ -278,7 +278,7 @@ def _map_addresses(
     special = is_special(observed.addrs, allow)
     origin = origins(observed.addrs, prefixes, asn, special)
     if not len(observed.never_hops):
-        return special, origin, mapped_share(observed.addrs, origin, special)
+        return special, origin, mapped_share(observed.addrs, origin, special, prefixes)
     others = observed.never_hops
     others_special = is_special(others, allow)
     others_origin = origins(others, prefixes, asn, others_special)
@@ -286,5 +286,6 @@ def _map_addresses(
         np.concatenate([observed.addrs, others]),
         np.concatenate([origin, others_origin]),
         np.concatenate([special, others_special]),
+        prefixes,
     )
     return special, origin, share

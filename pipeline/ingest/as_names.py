@@ -2,8 +2,8 @@
 
 JSON values are the name itself or an object with one of ``NAME_KEYS``. A number may be written with
 AS before it. Lines that are empty or begin with # are not names. Names are third-party text: they
-are kept as they are, except that control characters and blanks at the ends are removed; code that
-shows them must escape them. The last of several names of one AS counts.
+are kept as they are, except that control characters become U+FFFD and blanks at the ends are
+removed; code that shows them must escape them. The last of several names of one AS counts.
 """
 
 from __future__ import annotations
@@ -130,10 +130,10 @@ def _name(value: Any) -> str | None:
 
 
 def _clean(name: str, report: ReadReport) -> str:
-    plain = _CONTROL.sub("", name)
+    name = name.strip()
+    plain = _CONTROL.sub("\ufffd", name)
     if plain != name:
-        report.notes["names with control characters, removed"] += 1
-    plain = plain.strip()
+        report.notes["names with control characters, replaced"] += 1
     if len(plain) > MAX_NAME:
         report.notes[f"names cut to {MAX_NAME} characters"] += 1
     return plain[:MAX_NAME]

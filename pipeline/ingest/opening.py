@@ -22,6 +22,7 @@ from pipeline.errors import FormatError, UnreadableError
 from pipeline.model.reading import ReadReport
 
 NO_FILE = "is a socket, pipe or device, not a file; give a regular file"
+A_FOLDER = "is a folder; give a file"
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")  # of names; the content decides the format
 RAW_CHUNK = 1 << 18  # compressed bytes read at once
 CHUNK = 1 << 20  # decompressed bytes produced at once
@@ -46,15 +47,16 @@ def open_bytes(path: Path) -> InputStream:
     Raises
     ------
     UnreadableError
-        If the file cannot be opened or read, or is not a regular file (a pipe, a socket, a device).
+        If the file cannot be opened or read, or is not a regular file (a folder, pipe, socket,
+        device).
     FormatError
         If it is empty.
     """
     try:
         # Checked before opening: opening a pipe waits for its writer; its bytes are read only once.
         mode = path.stat().st_mode
-        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-            raise UnreadableError(path, "", NO_FILE)
+        if not stat.S_ISREG(mode):
+            raise UnreadableError(path, "", NO_FILE if not stat.S_ISDIR(mode) else A_FOLDER)
         file = path.open("rb", buffering=0)
     except OSError as error:
         raise UnreadableError(path, "", f"cannot be opened: {error.strerror or error}") from None

@@ -27,6 +27,8 @@ class MappedShare:
     special : tuple of (str, int)
         Ranges of the special-purpose registries that were not admitted, and how many addresses
         lie in each; most first.
+    special_unrouted : frozenset of str
+        Those of them with an address that no prefix table covers: admitted, it still has no AS.
     n_unrouted, n_unrouted_v6 : int
         Addresses of no AS outside of special ranges; those of IPv6 among them.
     """
@@ -36,14 +38,19 @@ class MappedShare:
     n_in_as: int
     largest: tuple[tuple[str, int], ...] = ()
     special: tuple[tuple[str, int], ...] = ()
+    special_unrouted: frozenset[str] = frozenset()
     n_unrouted: int = 0
     n_unrouted_v6: int = 0
 
 
 def mapped_text(n_addrs: int, n_mapped: int) -> str:
-    """The mapped share in words; a share below 100 % is never rounded up to it."""
+    """The mapped share in words; a share below 100 % is never rounded up to it.
+
+    Addresses in a range of ``--allow-special`` that no prefix table covers count as well: they are
+    admitted, but mapped to no AS.
+    """
     share = math.floor(1000 * n_mapped / n_addrs) / 10 if n_addrs else 0.0
-    return f"{n_mapped:,} of {n_addrs:,} addresses mapped to an AS ({share:.1f} %)"
+    return f"{n_mapped:,} of {n_addrs:,} addresses mapped or admitted ({share:.1f} %)"
 
 
 def mapped_of(counts: Mapping[str, Any]) -> str:

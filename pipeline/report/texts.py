@@ -9,6 +9,7 @@ from markupsafe import Markup
 
 from pipeline.metrics import decimals_of
 
+MAX_SHOWN = 80  # characters of a name in a heading
 NONE = "\u2013"  # where there is no figure
 
 
@@ -27,6 +28,11 @@ def share(count: int, total: int) -> str:
     if not count or not total:
         return "0 %"
     return "100 %" if count == total else f"{Markup(share_text(count, total)).unescape()} %"
+
+
+def short(name: str) -> str:
+    """A name cut to what a heading has room for."""
+    return name if len(name) <= MAX_SHOWN else f"{name[: MAX_SHOWN - 1]}\u2026"
 
 
 def utc(seconds: float) -> str:

@@ -16,6 +16,7 @@ from pipeline.model.search.results import Measurement
 from pipeline.model.words import number
 from pipeline.report import ReportSummary, write_reports
 from pipeline.report.folder import report_turn
+from pipeline.report.tables.width_bounds import with_searches
 from pipeline.schedule.distances import removed_on_error
 from pipeline.schedule.run import measure
 from pipeline.stages.adding import with_earlier
@@ -28,6 +29,15 @@ from pipeline.stages.warnings import (
 )
 from pipeline.store import Snapshot, open_snapshot, open_version
 from pipeline.store.held import release_folder
+
+
+@dataclass(frozen=True)
+class WidthsKnown:
+    """For how many of the ASes that a run measured widths are exact, only bounded, or unknown."""
+
+    n_exact: int
+    n_not_exact: int
+    n_unknown: int
 
 
 @dataclass(frozen=True)
@@ -46,6 +56,7 @@ class AnalyzeSummary:
     wall_s: float = 0.0
     n_width_searches: int = 0  # in hops and by weight
     n_figure_searches: dict[str, int] = field(default_factory=dict)  # by kind of task
+    widths_known: dict[str, WidthsKnown] = field(default_factory=dict)  # by entry of the totals
 
     @property
     def complete(self) -> bool:
@@ -204,12 +215,25 @@ def _report(
         n_figure_searches={
             task: figures.n_searches for task, figures in measurement.figures.items()
         },
+        widths_known=widths_known(measurement),
         failed=failed,
         busy_share=measurement.busy_share,
         cluster=measurement.cluster,
         warnings=measured,
         wall_s=time.time() - started,
     )
+
+
+def widths_known(measurement: Measurement) -> dict[str, WidthsKnown]:
+    """What one run found out about widths, in hops and by weight; without those not requested."""
+    found = {"widths": measurement.widths, "weighted_widths": measurement.weighted_widths}
+    known = {}
+    for name, widths in found.items():
+        if widths is not None:
+            exact = with_searches(widths, measurement.results).exact
+            n_exact, n_unknown = int(exact.sum()), len(measurement.rows) - len(exact)
+            known[name] = WidthsKnown(n_exact, len(exact) - n_exact, n_unknown)
+    return known
 
 
 def _failed(snapshot: Snapshot, measurement: Measurement) -> dict[int, str]:

@@ -19,7 +19,7 @@ from pipeline.graphs import asns_of, build_graphs
 from pipeline.graphs.combine import MAX_NAMED
 from pipeline.infer import Observation, infer_topology
 from pipeline.infer.declared import declare
-from pipeline.infer.owners.special import parse_prefix
+from pipeline.infer.owners.special import check_special
 from pipeline.ingest import FORMATS, hash_file, open_reader
 from pipeline.model.origins import as_ranges
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
@@ -29,7 +29,7 @@ from pipeline.model.words import node_words, number
 from pipeline.stages.inputs import InputFile, InputFiles, find_inputs
 from pipeline.stages.reading import read_all_traces
 from pipeline.stages.tables import Tables, read_names, read_tables
-from pipeline.stages.warnings import input_warnings, mapped_warnings, unmapped_text
+from pipeline.stages.warnings import effect_warnings, input_warnings, mapped_warnings, unmapped_text
 from pipeline.store import check_name, scratch_folder, write_snapshot
 
 
@@ -86,7 +86,7 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
         )
     # Faults of options are reported before hours of reading, not after.
     for prefix in config.allow_special:
-        parse_prefix(prefix)
+        check_special(prefix)
     if config.snapshot is not None:
         check_name(config.snapshot)
     with scratch_folder(config.store) as scratch:
@@ -102,13 +102,17 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
     progress(Progress("build", 1, 1, "graphs", number(graphs.n_ases, "AS")))
     if graphs.n_ases == 0:
         raise UsageError("nothing to ingest: no router of the inputs is in an AS; give --asn N")
-    if config.asn is not None and ((traces and config.ip2as) or config.asn not in graphs.asn):
-        notes.append(
-            f"--asn {config.asn} had no effect: it is for inputs that name no AS, and all do; to "
-            f"measure one AS: hopscope analyze --asn {config.asn}"
-        )
     names, name_reports = read_names(config)
     reports += name_reports
+    unused = []
+    if config.asn is not None and ((traces and config.ip2as) or config.asn not in graphs.asn):
+        unused.append(
+            f"--asn {config.asn} (only for inputs that name no AS, and all do; to measure one AS: "
+            f"hopscope analyze --asn {config.asn})"
+        )
+    if names and not any(asn in names for asn in graphs.asn.tolist()):
+        unused.append("--as-names (names none of these ASes)")
+    notes += effect_warnings(config, {_holds(report) for report in reports}, unused)
     snapshot = config.snapshot or _default_name(reports, started)
     counts = dict(graphs.counts, n_unmapped=graphs.n_unmapped, n_traces=_n_traces(reports))
     progress(Progress("write", 0, 1, "snapshot", snapshot))
@@ -332,6 +336,6 @@ def _warnings(reports: list[ReadReport], inputs: InputFiles, chosen: str | None)
     if inputs.left_alone:
         names = ", ".join(printable_path(path.name) for path in inputs.left_alone[:5])
         more = f" and {len(inputs.left_alone) - 5} more" if len(inputs.left_alone) > 5 else ""
-        what = f"not {chosen}" if chosen else "no measurement"
-        lines.append(f"{what}, ignored: {names}{more}")
+        kind = {"traces": "trace", None: "measurement"}.get(chosen, chosen)
+        lines.append(f"no {kind} files, left out: {names}{more}")
     return lines

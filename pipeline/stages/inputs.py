@@ -3,11 +3,11 @@
 A file that is named itself must be readable, or it is rejected. A folder is searched for files:
 one that cannot be read is rejected too, whatever it is; a file there that is not a measurement (a
 README, a prefix table) is skipped and named, unless its suffix claims a format that its content
-does not have. Files that this program wrote into a folder of inputs (a store, the rejects of a
-report) are not inputs. A forced format is used for files that are named; in a folder it selects
-files of that format and files that claim to be measurements. A kind (traces,
-topology) forces no format: it selects the files of a folder that have one of its formats, and
-rejects named files that do not.
+does not have, or it has lost its content. Files that this program wrote into a folder of inputs (a
+store, the rejects of a report) are not inputs. A forced format is used for files that are named;
+in a folder it selects files of that format and files that claim to be measurements. A kind
+(traces, topology) forces no format: it selects the files of a folder that have one of its formats,
+and rejects named files that do not.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from pathlib import Path
 
 from pipeline.errors import FormatError, UnreadableError, UsageError
 from pipeline.ingest import FORMATS, claims_a_format, detect_format, formats_of
+from pipeline.ingest.opening import COMPRESSED_SUFFIXES
 from pipeline.stages.folders import unreadable, walk
+
+_NEVER_EMPTY = (*COMPRESSED_SUFFIXES, ".json")
 
 
 @dataclass(frozen=True)
@@ -59,7 +62,7 @@ def _recognise(path: Path, choice: str | None, in_folder: bool) -> InputFile | N
     except UnreadableError as error:
         return InputFile(path, error=error)
     except FormatError as error:
-        if in_folder and not claims_a_format(path):
+        if in_folder and not claims_a_format(path) and not _lost_its_content(path):
             return None
         return InputFile(path, forced) if forced else InputFile(path, error=error)
     if found in formats_of(choice):
@@ -69,6 +72,11 @@ def _recognise(path: Path, choice: str | None, in_folder: bool) -> InputFile | N
     held = {"traces": "traces", "topology": "a topology"}[FORMATS[found].kind]
     why = f"holds {held} ({found}), and --format {choice} was given; leave this file out"
     return InputFile(path, error=FormatError(path, "", why))
+
+
+def _lost_its_content(path: Path) -> bool:
+    """Whether a file holds nothing, not even what a compressed file or JSON at least holds."""
+    return path.suffix.lower() in _NEVER_EMPTY and path.stat().st_size == 0
 
 
 def _expand(given: Path, store: Path) -> Iterable[tuple[Path, FormatError | None]]:

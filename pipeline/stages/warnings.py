@@ -7,12 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
+from pipeline.config import IngestConfig
 from pipeline.model.mapped import MappedShare, mapped_text
 from pipeline.model.words import number
+from pipeline.options import options_of
 
 MAPPED_ENOUGH = 0.9  # share of addresses with a known AS; if it is lower, that is the first warning
 MAX_RANGES = 3  # special ranges to admit that a warning names
 LOSSES_NAMED = 5  # workers that were lost, named one by one
+_NEEDED = {"traces": "traces", "topology": "topologies"}
+_COVERED = " and a prefix table that covers it (--ip2as)"
 _NUMBER = re.compile(r"\d+")
 _TASK = re.compile(r"^\w+_AS\d+(_AS\d+)?: ")  # a reason may begin with the task that failed
 
@@ -39,12 +43,42 @@ def unmapped_text(share: MappedShare) -> str:
         shown += f", {n_admitted:,}{of_these} admitted by --allow-special but in no prefix table"
     shown += "; largest prefixes without an AS: "
     shown += ", ".join(f"{name} ({n:,})" for name, n in share.largest)
-    helps = [(n, f"--allow-special {name}") for name, n in share.special[:MAX_RANGES]]
+    helps = [
+        (n, f"--allow-special {name}{_COVERED if name in share.special_unrouted else ''}")
+        for name, n in share.special[:MAX_RANGES]
+    ]
     if n_unrouted := share.n_unrouted + n_admitted:
         family = "an IPv6" if share.n_unrouted_v6 == n_unrouted else "a newer"
         helps.append((n_unrouted, f"{family} prefix table (--ip2as)"))
     helps.sort(key=lambda entry: -entry[0])
     return f"{shown}; to fix this: " + ", ".join(f"{what} for {n:,}" for n, what in helps)
+
+
+def effect_warnings(config: IngestConfig, kinds: Iterable[str], others: Sequence[str]) -> list[str]:
+    """One line if any option was given that has no effect on these inputs.
+
+    Parameters
+    ----------
+    config : IngestConfig
+    kinds : iterable of str
+        What the inputs hold: ``"traces"``, ``"topology"``.
+    others : sequence of str
+        Further options without effect, each with the reason.
+    """
+    missing = {each.needs for each in options_of(IngestConfig)} - {"", *kinds}
+    unused = [
+        f"{', '.join(flags)} (only for {_NEEDED[kind]}, and no input holds any)"
+        for kind in sorted(missing)
+        if (
+            flags := [
+                each.flag
+                for each in options_of(IngestConfig)
+                if each.needs == kind and getattr(config, each.name) != each.default
+            ]
+        )
+    ]
+    unused += others
+    return [f"options without effect: {'; '.join(unused)}"] if unused else []
 
 
 def snapshot_warnings(manifest: Mapping[str, Any]) -> list[str]:
@@ -72,7 +106,21 @@ def input_warnings(inputs: Iterable[Mapping[str, Any]]) -> list[str]:
             reasons = ", ".join(f"{name} ({n})" for name, n in row.get("rejected", {}).items())
             records = number(n_rejected, "broken record")
             lines.append(f"{row.get('path', '')}: {records} rejected: {reasons}")
-    return lines
+    return lines + _identical_files(rows)
+
+
+def _identical_files(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """A line for each set of files with the same bytes whose records count more than once."""
+    same: dict[str, list[str]] = {}
+    for row in rows:
+        if row.get("sha256") and row.get("n_records") and row.get("holds") != "table":
+            same.setdefault(row["sha256"], []).append(row.get("path", ""))
+    return [
+        f"{' and '.join(paths[:2])}{f' and {len(paths) - 2:,} more' if len(paths) > 2 else ''} are "
+        f"identical: their records count {number(len(paths), 'time')}; leave all but one out"
+        for paths in same.values()
+        if len(paths) > 1
+    ]
 
 
 def loss_warnings(lost: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -131,13 +131,13 @@ def _searches_of(summary: AnalyzeSummary) -> str:
 
 
 def _widths_of(summary: AnalyzeSummary) -> str:
-    """Number of ASes whose widths are known, and of those with only bounds or nothing."""
+    """ASes of this run whose widths are known, and of those with only bounds or nothing."""
     text = ""
     for name, what in _WIDTHS.items():
-        totals = summary.report.totals.get(name)
-        if totals:
-            n_ases = totals["n_exact"] + totals["n_not_exact"]
-            lacks = ((totals["n_not_exact"], "not exact"), (totals["n_unknown"], "unknown"))
+        known = summary.widths_known.get(name)
+        if known:
+            n_ases = known.n_exact + known.n_not_exact
+            lacks = ((known.n_not_exact, "not exact"), (known.n_unknown, "unknown"))
             lacking = ", ".join(f"{n:,} {lack}" for n, lack in lacks if n)
             text += f", {what} of {number(n_ases, 'AS')}{f' ({lacking})' if lacking else ''}"
     return text

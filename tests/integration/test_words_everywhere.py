@@ -113,12 +113,12 @@ def test_the_mapped_share_is_reported_wherever_traces_are(traced, made):
     places = traced
     n, n_mapped = (places.report["counts"][name] for name in ("n_addrs", "n_addrs_mapped"))
     assert 300 < n_mapped <= n
-    reported = f"{n_mapped} of {n} addresses mapped to an AS ("
+    reported = f"{n_mapped} of {n} addresses mapped or admitted ("
     for shown in (places.ingested, places.analyzed, places.page("index.html")):
         assert reported in shown
     assert f"Of the whole snapshot {reported}" in places.page(f"as/{TRACED}.html")
     for shown in (made.ingested, made.page("index.html"), made.page(f"as/{MADE}.html")):
-        assert "mapped to an AS" not in shown
+        assert "mapped or admitted" not in shown
 
 
 def test_interfaces_are_called_so_where_nothing_was_merged(traced, made):

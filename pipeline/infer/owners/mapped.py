@@ -39,7 +39,9 @@ def origins(
     return origin
 
 
-def mapped_share(addrs: np.ndarray, origin: np.ndarray, special: np.ndarray) -> MappedShare:
+def mapped_share(
+    addrs: np.ndarray, origin: np.ndarray, special: np.ndarray, prefixes: PrefixTable | None
+) -> MappedShare:
     """Count addresses by whether they are mapped, and find the prefixes that are not.
 
     Parameters
@@ -50,6 +52,8 @@ def mapped_share(addrs: np.ndarray, origin: np.ndarray, special: np.ndarray) -> 
         As from ``origins``.
     special : (n,) bool
         As from ``is_special``, without the ranges that were admitted.
+    prefixes : PrefixTable or None
+        As for ``origins``.
     """
     none = np.flatnonzero(origin == NO_ASN)
     lost, lost_special = addrs[none], special[none]
@@ -62,9 +66,20 @@ def mapped_share(addrs: np.ndarray, origin: np.ndarray, special: np.ndarray) -> 
         n_in_as=len(addrs) - len(lost),
         largest=_largest(lost),
         special=_by_range(position[lost_special]),
+        special_unrouted=_unrouted_ranges(lost[lost_special], position[lost_special], prefixes),
         n_unrouted=int(np.count_nonzero(unrouted)),
         n_unrouted_v6=int(np.count_nonzero(unrouted & ~is_v4(lost))),
     )
+
+
+def _unrouted_ranges(
+    addrs: np.ndarray, position: np.ndarray, prefixes: PrefixTable | None
+) -> frozenset[str]:
+    """Ranges of the registries with an address that no prefix table covers."""
+    if prefixes is None:
+        return frozenset()
+    unrouted = np.unique(position[prefixes.lookup(addrs) == NO_ASN])
+    return frozenset(special_ranges()[i] for i in unrouted.tolist())
 
 
 def _largest(addrs: np.ndarray) -> tuple[tuple[str, int], ...]:

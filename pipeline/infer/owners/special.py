@@ -87,6 +87,24 @@ def parse_prefix(text: str) -> Network:
         ) from error
 
 
+def check_special(text: str) -> None:
+    """Check a prefix that is to be admitted.
+
+    Raises
+    ------
+    UsageError
+        If the text is not a prefix, or none of its addresses is special: then there is nothing to
+        admit.
+    """
+    network = parse_prefix(text)
+    special = (ipaddress.ip_network(each) for each in special_ranges())
+    if not any(network.version == each.version and network.overlaps(each) for each in special):
+        raise UsageError(
+            f"--allow-special {text}: no special-purpose range overlaps it, so its addresses need "
+            "not be admitted; leave it out, or give a prefix table that covers it (--ip2as)"
+        )
+
+
 def in_prefix(addrs: np.ndarray, network: Network) -> np.ndarray:
     """(n,) bool: which rows of an address column lie in a prefix."""
     (first_high, first_low), (last_high, last_low) = prefix_range(network)

@@ -18,7 +18,7 @@ from pipeline.report.pages.as_page import as_pages
 from pipeline.report.pages.index_page import index_script, index_variables
 from pipeline.report.pages.run_facts import RunFacts, about_as
 from pipeline.report.tables.summarise import Summary
-from pipeline.report.texts import NONE, figure
+from pipeline.report.texts import NONE, figure, short
 
 ASSETS = ("hopscope.css", "hopscope.js")
 
@@ -89,5 +89,6 @@ def _environment() -> jinja2.Environment:
         "n": lambda value: NONE if value is None else f"{value:,}",
         "figure": figure,
         "number": number,
+        "short": short,
     }
     return environment

@@ -51,7 +51,7 @@ COLUMNS = (
     Column("p90_hops", "p90", "Nine out of ten pairs are at most this many hops apart"),
     Column("max_hops", "Max", "Hops to the farthest {noun} from any ingress"),
     Column("n_unreached", "Unreached", "{nouns} that no ingress reaches"),
-    Column("n_components", "Parts", "Connected components of the AS"),
+    Column("n_components", "Components", "Connected components of the AS"),
     Column("status", "Status", "ok; partial or failed: some or all searches did not finish"),
 )
 
@@ -165,7 +165,7 @@ def _facts(
         borders = str(options.get("borders", ""))
         facts.append(("borders", _BORDER_FACTS.get(borders, printable(borders) or "not recorded")))
     if run.mapped:
-        facts.append(("mapped", run.mapped))
+        facts.append(("addresses", run.mapped))
     if counts.get("n_unmapped"):
         facts.append(("in no AS", f"{counts['n_unmapped']:,} {run.nouns} could not be mapped"))
     facts.append(
@@ -178,7 +178,7 @@ def _facts(
             if found["n_not_exact"]
             else ""
         )
-        cut += f", unknown in {found['n_unknown']:,}" if found["n_unknown"] else ""
+        cut += f", not measured in {found['n_unknown']:,}" if found["n_unknown"] else ""
         facts.append(
             (
                 f"widths in {_unit(table.unit)}",

@@ -48,17 +48,17 @@ def test_compressed(read):
     assert report.size_bytes > 0
 
 
-def test_hostile_text_is_kept_and_control_characters_are_removed(read):
+def test_hostile_text_is_kept_and_control_characters_are_replaced(read):
     evil = '<script>alert(1)</script>\x1b[31m\u0000"&\u009b\u2028'
     names, report = read(
         json.dumps({"1": evil, "2": "\u202eright to left", "3": "é 日本"}).encode()
     )
     assert names == {
-        1: '<script>alert(1)</script>[31m"&',
+        1: '<script>alert(1)</script>\ufffd[31m\ufffd"&\ufffd',
         2: "\u202eright to left",
         3: "é 日本",
     }
-    assert report.notes == {"names with control characters, removed": 1}
+    assert report.notes == {"names with control characters, replaced": 1}
 
 
 def test_an_endless_name_is_cut(read):

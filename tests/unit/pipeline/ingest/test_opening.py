@@ -119,7 +119,7 @@ def test_nothing_at_all_is_an_error(tmp_path, compress):
 def test_what_cannot_be_opened_is_named(tmp_path):
     with pytest.raises(FormatError, match=r"missing: cannot be opened: No such file"):
         open_bytes(tmp_path / "missing")
-    with pytest.raises(FormatError, match="cannot be opened: Is a directory"):
+    with pytest.raises(FormatError, match="is a folder; give a file"):
         open_bytes(tmp_path)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from markupsafe import escape
 
 from pipeline.collect.schema import TASKS
 from pipeline.errors import UsageError
@@ -70,6 +71,17 @@ def test_every_file_of_the_contract_is_there(tmp_path):
     assert summary.n_pages == 2
     assert summary.table == [(10, None, 3, 2, 1, 1.5, 2, 0), (20, None, 3, 1, 1, 1.0, 1, 1)]
     assert names(tmp_path / "out") == [".lock", "2026-11-21"]  # nothing left next to it
+
+
+def test_a_long_name_is_cut_in_headings_and_whole_in_their_title(tmp_path):
+    name = '<b>"' + "x" * 4996
+    page = report(small(names={10: name}), tmp_path).path / "as" / "10.html"
+    whole, shown = (str(escape(text)) for text in (name, name[:79] + "\u2026"))
+    heading = f'<bdi class="name" title="{whole}">{shown}</bdi>'
+    text = page.read_text()
+    assert heading in text
+    assert f"AS10 {shown} " in text
+    assert text.count("x" * 4996) == 1
 
 
 def test_tasks_keep_their_columns_and_their_schema_without_any(tmp_path):

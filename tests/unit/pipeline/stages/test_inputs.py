@@ -256,10 +256,53 @@ def test_the_as_of_inputs_is_one_number_and_the_other_meaning_is_explained(text,
 
 def test_an_as_for_inputs_that_all_name_theirs_is_reported_as_without_effect(tmp_path, prefixes):
     summary = ingest(config(tmp_path, ATLAS, ip2as=(prefixes,), asn=64501))
-    assert "--asn 64501 had no effect" in summary.warnings[-1]
+    assert "options without effect: --asn 64501 (" in summary.warnings[-1]
     assert "hopscope analyze --asn 64501" in summary.warnings[-1]
     used = ingest(config(tmp_path, ATLAS, asn=64501))
     assert not any("--asn" in line for line in used.warnings)
+
+
+def test_options_without_effect_are_named_in_one_line(tmp_path, prefixes):
+    names = tmp_path / "names"
+    names.write_text("99|nobody\n")
+    (tmp_path / "b.brite").write_bytes(BRITE_WITHOUT_AS)
+    given = {"ip2as": (prefixes,), "bridge_gaps": True, "ingresses": 1, "as_names": names}
+    topology = ingest(config(tmp_path, tmp_path / "b.brite", asn=7, **given))
+    assert topology.warnings == [
+        "options without effect: --ip2as, --allow-special, --bridge-gaps (only for traces, and no "
+        "input holds any); --as-names (names none of these ASes)"
+    ]
+    names.write_text("64500|one\n")
+    traces = ingest(config(tmp_path, ATLAS, **given))
+    (line,) = (line for line in traces.warnings if "without effect" in line)
+    assert line.endswith(": --ingresses (only for topologies, and no input holds any)")
+
+
+def test_files_that_are_identical_are_named(tmp_path, prefixes):
+    again, third = tmp_path / "again.jsonl", tmp_path / "third.jsonl"
+    shutil.copy(ATLAS, again)
+    shutil.copy(ATLAS, third)
+    two = ingest(config(tmp_path, ATLAS, again, ip2as=(prefixes, prefixes)))
+    line = f"{ATLAS} and {again} are identical: their records count 2 times; leave all but one out"
+    assert [each for each in two.warnings if "identical" in each] == [line]
+    three = ingest(config(tmp_path, ATLAS, again, third, ip2as=(prefixes,)))
+    assert any(f"{again} and 1 more are identical" in each for each in three.warnings)
+
+
+def test_a_file_that_lost_its_content_is_an_error_in_a_folder_too(tmp_path):
+    for name in ("x.json.gz", "y.json", "z.warts", "README"):
+        (tmp_path / name).touch()
+    found = find_inputs([tmp_path], None, tmp_path / "store")
+    assert [str(file.error) for file in found.files] == [
+        f"{tmp_path / name}: empty" for name in ("x.json.gz", "y.json", "z.warts")
+    ]
+    assert [path.name for path in found.left_alone] == ["README"]
+
+
+def test_a_prefix_that_is_not_special_is_not_admitted(tmp_path):
+    given = IngestConfig(inputs=(ATLAS,), store=tmp_path, asn=1, allow_special=("8.8.8.0/24",))
+    with pytest.raises(UsageError, match=r"8\.8\.8\.0/24: no special-purpose range overlaps it"):
+        ingest(given)
 
 
 def test_every_input_that_is_missing_is_named_up_to_a_few(tmp_path):

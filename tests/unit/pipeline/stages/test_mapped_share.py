@@ -52,7 +52,7 @@ def test_the_mapped_share_is_always_reported(tmp_path, capsys):
     assert summary.warnings == []
     assert (summary.n_addrs, summary.n_addrs_mapped) == (18, 18)
     print_ingest(summary)
-    assert "18 of 18 addresses mapped to an AS (100.0 %)" in capsys.readouterr().out
+    assert "18 of 18 addresses mapped or admitted (100.0 %)" in capsys.readouterr().out
     facts = ingest_facts(summary)
     assert (facts["n_addrs"], facts["n_addrs_mapped"]) == (18, 18)
     manifest = open_snapshot(tmp_path / "store").manifest
@@ -68,9 +68,10 @@ def test_below_nine_tenths_the_first_warning_names_prefixes_and_what_helps(tmp_p
         IngestConfig(**vars(given) | {"inputs": (*given.inputs, tmp_path / "junk.warts")})
     )
     first = summary.warnings[0]
-    assert first.startswith("18 of 21 addresses mapped to an AS (85.7 %)")
+    assert first.startswith("18 of 21 addresses mapped or admitted (85.7 %)")
     assert "10.0.0.0/24 (2), 20.5.0.0/24 (1)" in first
-    assert "--allow-special 10.0.0.0/8 for 2, a newer prefix table (--ip2as) for 1" in first
+    covers = "and a prefix table that covers it (--ip2as) for 2"
+    assert f"--allow-special 10.0.0.0/8 {covers}, a newer prefix table (--ip2as) for 1" in first
     assert len(summary.warnings) == 2
     assert open_snapshot(given.store).manifest["warnings"] == [first]
     analyzed = analyze(AnalyzeConfig(store=given.store, out=tmp_path / "out", pages=False))
@@ -85,7 +86,7 @@ def test_nine_tenths_are_enough(tmp_path):
 def test_if_nothing_is_mapped_the_former_snapshot_is_kept(tmp_path):
     ingest(config(tmp_path, MAPPED))
     before = open_snapshot(tmp_path / "store")
-    with pytest.raises(UsageError, match=r"0 of 2 addresses .*--allow-special 10\.0\.0\.0/8 for 2"):
+    with pytest.raises(UsageError, match=r"0 of 2 addresses .*--allow-special 10\.0\.0\.0/8 and a"):
         ingest(config(tmp_path, ["10.0.0.1", "10.0.1.1"]))
     after = open_snapshot(tmp_path / "store", "today")
     assert after.path == before.path

@@ -58,7 +58,11 @@ def test_lost_workers_are_named_with_time_and_tasks():
 
 @pytest.mark.parametrize(
     ("chosen", "line"),
-    [("warts", "not warts, ignored: a.json"), (None, "no measurement, ignored: a.json")],
+    [
+        ("warts", "no warts files, left out: a.json"),
+        ("topology", "no topology files, left out: a.json"),
+        (None, "no measurement files, left out: a.json"),
+    ],
 )
 def test_a_file_of_another_format_is_not_called_no_measurement(chosen, line):
     assert _warnings([], InputFiles([], [Path("in") / "a.json"]), chosen) == [line]

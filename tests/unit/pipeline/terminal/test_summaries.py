@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from pipeline.report import write_reports
-from pipeline.stages.analyze import AnalyzeSummary
+from pipeline.stages.analyze import AnalyzeSummary, widths_known
 from pipeline.terminal.summaries import analyze_facts, print_analyze
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 from tests.unit.pipeline.report.width_data import effective_of, widths_of
@@ -35,6 +36,7 @@ def summary_of(out: Path, **given) -> AnalyzeSummary:
         failed,
         wall_s=30.2,
         n_width_searches=report.totals.get("n_width_searches", 0),
+        widths_known=widths_known(measurement),
         n_figure_searches={"effective": report.totals.get("n_effective_searches", 0)},
     )
 
@@ -65,6 +67,17 @@ def test_searches_are_named_by_what_they_were_for(tmp_path, capsys):
     assert "1 search, 6 searches for widths, 6 searches for effective diameters, widths" in reported
     reported = last_lines(summary_of(tmp_path), capsys)
     assert "1 search in 30.2 s" in reported
+
+
+def test_ases_of_other_runs_in_the_report_are_not_counted(tmp_path, capsys):
+    summary = summary_of(tmp_path, widths=widths_of(SNAPSHOT, rows=[1]))
+    one = replace(
+        measured(SNAPSHOT), widths=widths_of(SNAPSHOT, rows=[1]), rows=np.array([1], np.int64)
+    )
+    summary = replace(summary, widths_known=widths_known(one))
+    assert "widths of 1 AS in 30.2 s" in last_lines(summary, capsys)
+    summary = replace(summary, widths_known=widths_known(measured(SNAPSHOT)))
+    assert "widths of" not in last_lines(summary, capsys)
 
 
 def test_ases_that_failed_are_reported_and_leave_the_largest_diameter_open(tmp_path, capsys):

@@ -125,6 +125,7 @@ def test_compressed_tables_are_detected_by_content_and_a_cut_one_is_partial(tmp_
     read_pfx2as([path], [report])
     assert report.status in ("partial", "rejected")
     assert str(path) in report.error
+    assert report.error.endswith("stop before their end; copy the file again")
 
 
 @pytest.mark.parametrize("content", [b"", b"\x00\xff" * 500, b"<html>\n</html>\n", b"\x1f\x8bxx"])
@@ -142,6 +143,12 @@ def test_a_pipe_is_refused_since_it_cannot_be_read_again(piped):
     assert read_pfx2as([piped("20.1.0.0\t16\t1\n")], [report]).n_prefixes == 0
     assert report.status == "rejected"
     assert "is a pipe or device; give a file" in report.error
+
+
+def test_a_folder_is_refused_and_a_file_requested(tmp_path):
+    report = ReadReport("x")
+    assert read_pfx2as([tmp_path], [report]).n_prefixes == 0
+    assert (report.status, report.error) == ("rejected", f"{tmp_path}: is a folder; give a file")
 
 
 def test_a_missing_table_is_rejected_by_name(tmp_path):

@@ -19,7 +19,7 @@ def share_of(tmp_path, texts, allow=(), asn=None):
     addrs = unique_addrs([parse_addrs(texts)])
     special = is_special(addrs, allow)
     prefixes = prefix_table(tmp_path) if asn is None else None
-    return mapped_share(addrs, origins(addrs, prefixes, asn, special), special)
+    return mapped_share(addrs, origins(addrs, prefixes, asn, special), special, prefixes)
 
 
 def test_every_address_that_answered_counts_once_outvoted_and_looping_ones_too(tmp_path):

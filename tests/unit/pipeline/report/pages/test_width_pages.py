@@ -119,7 +119,7 @@ def test_the_index_says_of_how_many_ases_nothing_is_known(tmp_path):
     given = {"widths": widths_of(snapshot, rows=[0, 2]), "failed": {1: "killed"}}
     index = report(snapshot, tmp_path, **given).index.read_text()
     assert re.search(r"largest diameter</dt><dd>at least 3 <small>not exact", index)
-    assert "exact in 2 ASes, unknown in 1; 6 searches" in index
+    assert "exact in 2 ASes, not measured in 1; 6 searches" in index
 
 
 def test_an_as_of_which_nothing_is_known_has_no_value(tmp_path):
