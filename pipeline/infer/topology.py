@@ -23,7 +23,7 @@ from pipeline.infer.owners.mapped import mapped_share, origins
 from pipeline.infer.owners.private import follow_private_links
 from pipeline.infer.owners.special import is_special
 from pipeline.infer.owners.surroundings import HostsBehind
-from pipeline.infer.owners.unannounced import FIRST_STAND_IN, number_unannounced
+from pipeline.infer.owners.unannounced import FIRST_STAND_IN, find_holders, number_unannounced
 from pipeline.infer.registries import Registries
 from pipeline.infer.routers.aliases import AliasTable
 from pipeline.infer.routers.exchange_points import find_exchange_lans
@@ -204,7 +204,8 @@ def infer_topology(
         mates = _restrict_mates(all_mates, is_router)
         on_lan = find_exchange_lans(addrs, links, mates, origin, special)
         mates = np.where(on_lan, -1, mates)
-        numbered = number_unannounced(addrs, origin, special | on_lan)
+        held = find_holders(addrs, origin, special | on_lan, registries.delegations)
+        numbered = number_unannounced(addrs, held, special | on_lan)
         aims = find_aims(spools, prefixes, len(addrs))
         groups = group_interfaces(spools, links, mates, on_lan, nodes.alias, numbered)
         counts["exchange_point_addresses"] = int(np.count_nonzero(on_lan))
@@ -212,7 +213,9 @@ def infer_topology(
         counts["alias_conflicts"] = groups.n_conflicts
         trusted = trust_groups(links, groups, mates, nodes.alias)
         in_set = nodes.alias >= 0
-        owner = elect_owners(links, trusted, mates, on_lan, numbered, hosts, aims, in_set)
+        owner = elect_owners(
+            links, trusted, mates, on_lan, numbered, hosts, aims, in_set, registries
+        )
         counts["elected_otherwise"] = int(np.count_nonzero(owner != numbered))
         if routers == "inferred":
             known = len(nodes.first)

@@ -31,7 +31,8 @@ known instead is how a router's links are numbered and who is at their other end
    AS with the lower number, separately where that is the larger AS and where it is the smaller.
    Only links whose two ends are *certain* count: any other AS would cost more even without a habit.
    A tie is broken by the order of AS numbers, so it would teach that order. The rarer way of
-   numbering costs more, and step 3 is repeated.
+   numbering costs more, and step 3 is repeated. Links of known providers with their customers have
+   a habit of their own.
 5. A group that nothing passes through, and whose links are all numbered from the ASes at their
    other ends, is the router of a customer of these ASes if several of them are known to number
    links to others: it is in none of them, however many of its links lead to one of them. It stays
@@ -47,10 +48,11 @@ Evidence adds up: what several addresses each show by themselves, they show as o
 
 The ideas are those of MAP-IT [1]_ (evidence from both sides of a link, several rounds) and
 bdrmapIT [2]_ (routers, not addresses, are what an AS owns; destinations speak for the last of
-them); AS relationships, which bdrmapIT needs, are not used. The costs were chosen on simulated
-networks (``tests/unit/pipeline/infer/simulate.py`` and Internet-like ones) of different sizes and
-ways of numbering, none of them a laboratory that the result is measured on; they can be changed
-by half without much effect.
+them). AS relationships and organisations, which bdrmapIT needs, are used where they are given
+(``relations``). The costs (``costs``) were chosen on simulated networks
+(``tests/unit/pipeline/infer/simulate.py`` and Internet-like ones) of different sizes and ways of
+numbering, none of them a laboratory that the result is measured on; they can be changed by half
+without much effect.
 
 References
 ----------
@@ -65,98 +67,30 @@ import numpy as np
 from numba import njit
 
 from pipeline.infer.owners.aims import Aims
+from pipeline.infer.owners.costs import by_habit, cost_of, ways_of_numbering, without_habit
+from pipeline.infer.owners.relations import relations_among
 from pipeline.infer.owners.surroundings import (
     AIMED,
-    AIMED_PERHAPS,
     HOST,
-    HOST_OR_ROUTER,
     ONLY,
-    UNNUMBERED,
     HostsBehind,
     Surroundings,
     surround,
 )
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN, name_stand_ins
+from pipeline.infer.registries import Registries
 from pipeline.infer.routers.point_to_point import Groups
 from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.topology import NO_ASN
 
-# Costs, in tenths of a nat where they stand for a probability. The cost of the habit must be one
-# too: if it is higher than the habit's probability warrants, a link numbered the rarer way outvotes
-# the inner links of its router.
-_BETWEEN = 25  # a link between two ASes
-_ADJACENT = 8  # groups of two ASes next to each other, link unknown
-_NUMBERED_ELSE = 25  # a link whose other end is unknown, numbered from another AS
-_FOREIGN_INSIDE = 50  # a link inside an AS, numbered from another
-_FOREIGN_BETWEEN = 70  # a link between two ASes, numbered from a third
-_HOSTS_ELSE = 45  # hosts of another AS right behind a router that nothing passes through
-_AIMED_ELSE = 40  # its address is the last router to one AS, which traces were aimed at
-_AIMED_ELSE_AGAIN = 15  # the same by another of its addresses
-_AIMED_ELSE_PERHAPS = 20  # the last router to several ASes, or only to what may be routers
-_ONLY_ELSE = 12  # traces through it were all aimed at one AS
-_HABIT = 10  # times -log(share) of a way of numbering
-
 _MAX_SWEEPS = 20  # over all groups; usually 3 to 5 are enough
 _LESSONS = 4  # how often the habit is learned
-_PRIOR = 3.0  # links of each kind taken as seen before the first lesson
 
 
 @njit(cache=True, nogil=True)
-def _cost(label, start, end, other, numbered, labels, size, n_known, habit, met):
-    cost = 0
-    n_aims, n_sure, n_here, last_aim, several = 0, 0, 0, np.int64(-1), False
-    met[-1] += 1
-    met[label] = met[-1]
-    for i in range(end - 1, start - 1, -1):  # entries that stand for a link come last
-        z = numbered[i]
-        far = labels[other[i]] if other[i] >= 0 else -1
-        if far >= 0:
-            met[far] = met[-1]
-        if other[i] == HOST:
-            if z != label:
-                cost += _HOSTS_ELSE
-        elif other[i] == HOST_OR_ROUTER:
-            if met[z] != met[-1]:
-                met[z] = met[-1]
-                cost += _BETWEEN
-        elif other[i] == AIMED or other[i] == AIMED_PERHAPS:
-            n_aims += 1
-            n_sure += int(other[i] == AIMED)
-            n_here += int(z == label)
-            if last_aim >= 0 and z != last_aim:
-                several = True
-            last_aim = z
-        elif other[i] == ONLY:
-            if z != label:
-                cost += _ONLY_ELSE
-        elif far < 0:
-            if z >= 0 and z != label:
-                cost += _NUMBERED_ELSE
-        elif z < 0:
-            if far != label:
-                cost += _BETWEEN if z == UNNUMBERED else _ADJACENT
-        elif far == label:
-            if z != label:
-                cost += _FOREIGN_INSIDE
-        elif z in (label, far):
-            cost += _BETWEEN
-            low, high = min(label, far), max(label, far)
-            if high < n_known:  # a stand-in has no place in the order of AS numbers
-                cost += habit[int(size[low] > size[high]), int(z == low)]
-        else:
-            cost += _FOREIGN_BETWEEN
-    if n_aims and not n_here:
-        if several or not n_sure:
-            cost += _AIMED_ELSE_PERHAPS
-        else:
-            cost += _AIMED_ELSE + (n_sure - 1) * _AIMED_ELSE_AGAIN
-    return cost
-
-
-@njit(cache=True, nogil=True)
-def _settle(ptr, other, numbered, labels, size, n_known, habit, tried, met):
+def _settle(ptr, other, numbered, labels, size, n_known, ways, tried, met):
     """Give each group the AS of least cost, in place, until nothing changes."""
     stamp = 0
     tried[:] = -1
@@ -168,8 +102,8 @@ def _settle(ptr, other, numbered, labels, size, n_known, habit, tried, met):
                 continue
             best, best_cost = labels[group], np.int64(1) << 60
             if best >= 0:
-                best_cost = _cost(
-                    best, start, end, other, numbered, labels, size, n_known, habit, met
+                best_cost = cost_of(
+                    best, start, end, other, numbered, labels, size, n_known, ways, met
                 )
                 tried[best] = stamp
             for i in range(start, end):
@@ -181,8 +115,8 @@ def _settle(ptr, other, numbered, labels, size, n_known, habit, tried, met):
                     if one < 0 or tried[one] == stamp:
                         continue
                     tried[one] = stamp
-                    cost = _cost(
-                        one, start, end, other, numbered, labels, size, n_known, habit, met
+                    cost = cost_of(
+                        one, start, end, other, numbered, labels, size, n_known, ways, met
                     )
                     if cost < best_cost:
                         best, best_cost = one, cost
@@ -195,16 +129,15 @@ def _settle(ptr, other, numbered, labels, size, n_known, habit, tried, met):
 
 
 @njit(cache=True, nogil=True)
-def _certain(ptr, other, numbered, labels, size, n_known, tried, met):
-    """Groups whose AS costs less than any other if there is no habit."""
-    no_habit = np.zeros((2, 2), np.int64)
+def _certain(ptr, other, numbered, labels, size, n_known, ways, tried, met):
+    """Groups whose AS costs less than any other."""
     certain = np.zeros(len(labels), np.bool_)
     tried[:] = -1
     for group in range(len(ptr) - 1):
         start, end, label = ptr[group], ptr[group + 1], labels[group]
         if start == end or label < 0:
             continue
-        cost = _cost(label, start, end, other, numbered, labels, size, n_known, no_habit, met)
+        cost = cost_of(label, start, end, other, numbered, labels, size, n_known, ways, met)
         certain[group] = True
         tried[label] = group
         for i in range(start, end):
@@ -217,31 +150,11 @@ def _certain(ptr, other, numbered, labels, size, n_known, tried, met):
                     continue
                 tried[one] = group
                 if (
-                    _cost(one, start, end, other, numbered, labels, size, n_known, no_habit, met)
+                    cost_of(one, start, end, other, numbered, labels, size, n_known, ways, met)
                     <= cost
                 ):
                     certain[group] = False
     return certain
-
-
-@njit(cache=True, nogil=True)
-def _ways_of_numbering(ptr, other, numbered, labels, size, n_known, certain):
-    """Certain links between two ASes by (lower AS is the larger, numbered from the lower)."""
-    seen = np.full((2, 2), _PRIOR)
-    for group in range(len(ptr) - 1):
-        label = labels[group]
-        for i in range(ptr[group], ptr[group + 1]):
-            z = numbered[i]
-            if z < 0 or other[i] < 0 or not (certain[group] and certain[other[i]]):
-                continue
-            far = labels[other[i]]
-            if far == label or z not in (label, far):
-                continue
-            low, high = min(label, far), max(label, far)
-            if high >= n_known:
-                continue
-            seen[int(size[low] > size[high]), int(z == low)] += 0.5  # a link is listed at both ends
-    return seen
 
 
 def _majorities(around: Surroundings) -> np.ndarray:
@@ -293,6 +206,7 @@ def elect_owners(
     hosts: HostsBehind,
     aims: Aims,
     in_set: np.ndarray,
+    registries: Registries,
 ) -> np.ndarray:
     """Elect the AS of each address that is numbered from one or on the LAN of an exchange point.
 
@@ -309,6 +223,7 @@ def elect_owners(
     aims : Aims
     in_set : (n_interfaces,) bool
         Addresses in an alias set.
+    registries : Registries
 
     Returns
     -------
@@ -326,13 +241,14 @@ def elect_owners(
     graph = (around.ptr, around.other, around.numbered)
     labels = _majorities(around)
     size = np.bincount(row[row >= 0], minlength=len(ases))
-    habit = np.zeros((2, 2), np.int64)
+    relations = relations_among(ases, registries)
+    no_habit, ways = without_habit(relations), by_habit(relations)
     tried = np.empty(len(ases), np.int64)
     met = np.zeros(len(ases) + 1, np.int64)
     if n_known < len(ases):
         # Destinations show the owner of a stand-in; before that they must not decide for that AS.
         quiet = np.where(around.other <= AIMED, -1, around.numbered)
-        _settle(around.ptr, around.other, quiet, labels, size, n_known, habit, tried, met)
+        _settle(around.ptr, around.other, quiet, labels, size, n_known, ways, tried, met)
         is_host = (around.other <= HOST) & (around.other != ONLY)  # or a destination beyond
         router, host = row_of_value(around.ptr)[is_host], around.numbered[is_host]
         stands_for = name_stand_ins(router, labels[router], host, n_known, len(ases))
@@ -341,14 +257,12 @@ def elect_owners(
         size = np.bincount(row[row >= 0], minlength=len(ases))
     for lesson in range(_LESSONS + 1):
         before = labels.copy()
-        _settle(*graph, labels, size, n_known, habit, tried, met)
-        certain = _certain(*graph, labels, size, n_known, tried, met)
+        _settle(*graph, labels, size, n_known, ways, tried, met)
+        certain = _certain(*graph, labels, size, n_known, no_habit, tried, met)
         if lesson and np.array_equal(before, labels):
             break
-        seen = _ways_of_numbering(*graph, labels, size, n_known, certain)
-        share = seen / seen.sum(axis=1, keepdims=True)
-        habit = np.rint(-_HABIT * np.log(share)).astype(np.int64)
-        habit -= habit.min(axis=1, keepdims=True)
+        seen = ways_of_numbering(*graph, labels, size, n_known, relations, certain)
+        ways = by_habit(relations, seen)
     at_exchange = np.zeros(len(labels), bool)
     at_exchange[groups.group[on_lan]] = True
     labels[_customers(around, labels, certain, at_exchange)] = -1

@@ -10,19 +10,57 @@ AS numbers that takes part in the election like an AS. A stand-in is named after
 hosts that answered right behind its routers, counting each router and AS once; without a majority
 it stays unknown and its routers are in no AS.
 
+Where delegation files of the registries are given, they say who holds a block, and which AS numbers
+the holder has [1]_: with a single one, its unannounced addresses are numbered from that AS. With
+several they have a stand-in.
+
 Special-purpose addresses have no stand-in, since a private address is used in many networks; nor
 have addresses on the LAN of an exchange point.
+
+References
+----------
+.. [1] A. Marder et al., "Pushing the boundaries with bdrmapIT", IMC 2018, section 4.1.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
+from pipeline.infer.registries.delegations import Delegations
 from pipeline.infer.traces.counting import split_key
 from pipeline.model.addresses import is_v4
 from pipeline.model.topology import NO_ASN
 
 FIRST_STAND_IN = 1 << 32  # AS numbers have 32 bits
+
+
+def find_holders(
+    addrs: np.ndarray,
+    origin: np.ndarray,
+    excluded: np.ndarray,
+    delegations: Delegations | None,
+) -> np.ndarray:
+    """AS of each address by prefix, or else of the holder of its block, if that has a single one.
+
+    Parameters
+    ----------
+    addrs : (n, 2) uint64
+    origin : (n,) int64
+        AS of each address by prefix; ``NO_ASN`` where unmapped.
+    excluded : (n,) bool
+        Addresses that stay unmapped.
+    delegations : Delegations or None
+
+    Returns
+    -------
+    (n,) int64
+    """
+    if delegations is None:
+        return origin
+    unannounced = np.flatnonzero((origin == NO_ASN) & ~excluded)
+    held = origin.copy()
+    held[unannounced] = delegations.only_as(delegations.holders_of(addrs[unannounced]))
+    return held
 
 
 def number_unannounced(addrs: np.ndarray, origin: np.ndarray, excluded: np.ndarray) -> np.ndarray:

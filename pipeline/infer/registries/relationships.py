@@ -55,6 +55,12 @@ class Relationships:
         at = np.minimum(np.searchsorted(self.pairs, key), len(self.pairs) - 1)
         return np.where(self.pairs[at] == key, self.kind[at], UNRELATED).astype(np.int8)
 
+    def lists(self, asn: np.ndarray) -> np.ndarray:
+        """(n,) bool: whether any relationship of each AS is known."""
+        at = np.searchsorted(self.pairs >> np.uint64(32), asn.astype(np.uint64))
+        at = np.minimum(at, len(self.pairs) - 1)
+        return (self.pairs[at] >> np.uint64(32)) == asn.astype(np.uint64)
+
     def among(self, ases: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Related pairs of some ASes.
 

@@ -1,0 +1,170 @@
+"""What it costs to say that a router is in an AS, given its surroundings (``borders``).
+
+Links between two ASes are numbered by habit, which is learned: its costs are ``Ways``.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from pipeline.infer.owners.relations import Relations, relation
+from pipeline.infer.owners.surroundings import (
+    AIMED,
+    AIMED_PERHAPS,
+    HOST,
+    HOST_OR_ROUTER,
+    ONLY,
+    UNNUMBERED,
+)
+from pipeline.infer.registries.relationships import CUSTOMER, PROVIDER, SIBLING, UNRELATED
+
+# Costs, in tenths of a nat where they stand for a probability. The cost of the habit must be one
+# too: if it is higher than the habit's probability warrants, a link numbered the rarer way outvotes
+# the inner links of its router.
+_BETWEEN = 25  # a link between two ASes
+_ADJACENT = 8  # groups of two ASes next to each other, link unknown
+_NUMBERED_ELSE = 25  # a link whose other end is unknown, numbered from another AS
+_FOREIGN_INSIDE = 50  # a link inside an AS, numbered from another
+_SIBLINGS = 6  # a link between two ASes of one organisation
+_SIBLING_INSIDE = 2  # a link inside an AS, numbered from one of the same organisation
+_STRANGERS = 12  # more, if the two are in no relationship though both are listed
+_STRANGERS_NEAR = 4  # the same next to each other, link unknown
+_FOREIGN_BETWEEN = 70  # a link between two ASes, numbered from a third
+_HOSTS_ELSE = 45  # hosts of another AS right behind a router that nothing passes through
+_AIMED_ELSE = 40  # its address is the last router to one AS, which traces were aimed at
+_AIMED_ELSE_AGAIN = 15  # the same by another of its addresses
+_AIMED_ELSE_PERHAPS = 20  # the last router to several ASes, or only to what may be routers
+_ONLY_ELSE = 12  # traces through it were all aimed at one AS
+_HABIT = 10  # times -log(share) of a way of numbering
+
+# Links of each kind taken as seen before the first lesson, as ``Ways.habit``.
+_UNSEEN = ((3.0, 3.0), (3.0, 3.0), (2.0, 6.0))
+_FROM_PROVIDER = 2  # row of the habit
+
+
+class Ways(NamedTuple):
+    """How links between two ASes are numbered, and what ASes are to each other.
+
+    ``habit`` (3, 2) int64: cost of a link that is numbered from the larger or from the lower AS
+    number, where that of the lower number is the smaller AS, and where it is the larger one; from
+    the customer or from the provider, where one of them is.
+    """
+
+    habit: np.ndarray
+    relations: Relations
+
+
+@njit(cache=True, nogil=True)
+def way_of(relations, size, n_known, label, far, z):
+    """Row and column of the habit of a link between two ASes; row -1: it has none."""
+    kind = relation(relations, label, far)
+    if kind in (PROVIDER, CUSTOMER):
+        return _FROM_PROVIDER, int((z == label) == (kind == PROVIDER))
+    low, high = min(label, far), max(label, far)
+    if high < n_known and kind != SIBLING:  # a stand-in has no place in the order of AS numbers
+        return int(size[low] > size[high]), int(z == low)
+    return -1, 0
+
+
+@njit(cache=True, nogil=True)
+def cost_of(label, start, end, other, numbered, labels, size, n_known, ways, met):
+    cost = 0
+    n_aims, n_sure, n_here, last_aim, several = 0, 0, 0, np.int64(-1), False
+    met[-1] += 1
+    met[label] = met[-1]
+    for i in range(end - 1, start - 1, -1):  # entries that stand for a link come last
+        z = numbered[i]
+        far = labels[other[i]] if other[i] >= 0 else -1
+        if far >= 0:
+            met[far] = met[-1]
+        if other[i] == HOST:
+            if z != label:
+                cost += _HOSTS_ELSE
+        elif other[i] == HOST_OR_ROUTER:
+            if met[z] != met[-1]:
+                met[z] = met[-1]
+                cost += _BETWEEN
+        elif other[i] == AIMED or other[i] == AIMED_PERHAPS:
+            n_aims += 1
+            n_sure += int(other[i] == AIMED)
+            n_here += int(z == label)
+            if last_aim >= 0 and z != last_aim:
+                several = True
+            last_aim = z
+        elif other[i] == ONLY:
+            if z != label:
+                cost += _ONLY_ELSE
+        elif far < 0:
+            if z >= 0 and z != label:
+                cost += _NUMBERED_ELSE
+        elif z < 0:
+            if far != label:
+                kind = relation(ways.relations, label, far)
+                if kind == SIBLING:
+                    cost += _SIBLINGS
+                else:
+                    cost += _BETWEEN if z == UNNUMBERED else _ADJACENT
+                    cost += _STRANGERS_NEAR if kind == UNRELATED else 0
+        elif far == label:
+            if z != label:
+                sibling = relation(ways.relations, label, z) == SIBLING
+                cost += _SIBLING_INSIDE if sibling else _FOREIGN_INSIDE
+        else:
+            kind = relation(ways.relations, label, far)
+            if z not in (label, far):
+                if relation(ways.relations, label, z) == SIBLING:
+                    z = label
+                elif relation(ways.relations, far, z) == SIBLING:
+                    z = far
+                else:
+                    cost += _FOREIGN_BETWEEN
+                    continue
+            if kind == SIBLING:
+                cost += _SIBLINGS
+                continue
+            cost += _BETWEEN
+            if kind == UNRELATED:
+                cost += _STRANGERS
+            row, column = way_of(ways.relations, size, n_known, label, far, z)
+            if row >= 0:
+                cost += ways.habit[row, column]
+    if n_aims and not n_here:
+        if several or not n_sure:
+            cost += _AIMED_ELSE_PERHAPS
+        else:
+            cost += _AIMED_ELSE + (n_sure - 1) * _AIMED_ELSE_AGAIN
+    return cost
+
+
+@njit(cache=True, nogil=True)
+def ways_of_numbering(ptr, other, numbered, labels, size, n_known, relations, certain):
+    """Certain links between two ASes by the rows and columns of the habit."""
+    seen = np.array(_UNSEEN)
+    for group in range(len(ptr) - 1):
+        label = labels[group]
+        for i in range(ptr[group], ptr[group + 1]):
+            z = numbered[i]
+            if z < 0 or other[i] < 0 or not (certain[group] and certain[other[i]]):
+                continue
+            far = labels[other[i]]
+            if far == label or z not in (label, far):
+                continue
+            row, column = way_of(relations, size, n_known, label, far, z)
+            if row >= 0:
+                seen[row, column] += 0.5  # a link is listed at both ends
+    return seen
+
+
+def without_habit(relations: Relations) -> Ways:
+    """All ways of numbering cost the same."""
+    return Ways(np.zeros((3, 2), np.int64), relations)
+
+
+def by_habit(relations: Relations, seen: np.ndarray | None = None) -> Ways:
+    """Ways that were seen so often cost so much, the commonest nothing; None: before any lesson."""
+    seen = np.array(_UNSEEN) if seen is None else seen
+    habit = np.rint(-_HABIT * np.log(seen / seen.sum(axis=1, keepdims=True))).astype(np.int64)
+    return Ways(habit - habit.min(axis=1, keepdims=True), relations)

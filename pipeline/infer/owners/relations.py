@@ -1,0 +1,95 @@
+"""What ASes are to each other, for the election: relationships and organisations, where given.
+
+- The two ends of a link are mostly a provider and its customer, or peers [1]_. ASes of which the
+  file says nothing together seldom meet; the file lacks many peers at exchange points, so they are
+  not excluded.
+- A link between a provider and its customer is mostly numbered by the provider [2]_. That is where
+  the habit of such links begins; what the election sees corrects it.
+- ASes of one organisation number each other's links, inner ones too, and share routers: a link
+  between two of them costs hardly more than one inside an AS [2]_.
+
+References
+----------
+.. [1] M. Luckie et al., "AS relationships, customer cones, and validation", IMC 2013.
+.. [2] A. Marder et al., "Pushing the boundaries with bdrmapIT", IMC 2018, sections 4 and 5.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from pipeline.infer.registries import Registries
+from pipeline.infer.registries.organisations import UNKNOWN
+from pipeline.infer.registries.relationships import SIBLING, UNRELATED
+
+NOTHING = -1  # is known of two ASes
+
+
+class Relations(NamedTuple):
+    """Relations between the ASes of an election, by their rows.
+
+    Attributes
+    ----------
+    pairs : (n_pairs,) int64, sorted
+        ``row << 32 | other``; both ways.
+    kind : (n_pairs,) int8
+        What the first is to the other, as in ``infer.registries.relationships``.
+    listed : (n_ases + 1,) bool
+        ASes that relationships are known of; the last entry stands for an AS without a row.
+    """
+
+    pairs: np.ndarray
+    kind: np.ndarray
+    listed: np.ndarray
+
+
+def relations_among(ases: np.ndarray, registries: Registries) -> Relations:
+    """Relations among the ASes of an election.
+
+    Parameters
+    ----------
+    ases : (n_ases,) int64, sorted, distinct
+    registries : Registries
+    """
+    listed = np.zeros(len(ases) + 1, bool)
+    pairs, kind = np.empty(0, np.int64), np.empty(0, np.int8)
+    if registries.relationships is not None:
+        row, other, kind = registries.relationships.among(ases)
+        pairs = (row << 32) | other
+        listed[:-1] = registries.relationships.lists(ases)
+    if registries.organisations is not None:
+        row, other = _siblings(registries.organisations.of(ases))
+        # Of one organisation and a customer, too: the organisation says more.
+        pairs = np.concatenate([(row << 32) | other, pairs])
+        kind = np.concatenate([np.full(len(row), SIBLING, np.int8), kind])
+        pairs, first = np.unique(pairs, return_index=True)
+        kind = kind[first]
+    return Relations(pairs, kind, listed)
+
+
+def _siblings(organisation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of equal organisations, every two of them both ways."""
+    known = np.flatnonzero(organisation != UNKNOWN)
+    members: dict[int, list[int]] = {}
+    for row, number in zip(known.tolist(), organisation[known].tolist(), strict=True):
+        members.setdefault(number, []).append(row)
+    found = [(a, b) for some in members.values() for a in some for b in some if a != b]
+    rows = np.array(found, np.int64).reshape(len(found), 2)
+    return rows[:, 0], rows[:, 1]
+
+
+@njit(cache=True, nogil=True)
+def relation(relations, row, other):
+    """What an AS is to another; ``NOTHING`` where that is not known."""
+    if not len(relations.pairs):
+        return NOTHING
+    key = (row << 32) | other
+    at = np.searchsorted(relations.pairs, key)
+    if at < len(relations.pairs) and relations.pairs[at] == key:
+        return np.int64(relations.kind[at])
+    if relations.listed[row] and relations.listed[other]:
+        return UNRELATED
+    return NOTHING

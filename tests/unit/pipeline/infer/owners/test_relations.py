@@ -1,0 +1,77 @@
+"""What registries say, as evidence for owners: on small examples."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pipeline.infer import Registries, read_delegations, read_organisations, read_relationships
+from pipeline.infer.owners.relations import NOTHING, relation, relations_among
+from pipeline.infer.registries.relationships import CUSTOMER, PEER, PROVIDER, SIBLING, UNRELATED
+from pipeline.model.reading import ReadReport
+from pipeline.model.topology import NO_ASN
+from tests.unit.pipeline.infer.handmade import asn_of, infer
+from tests.unit.pipeline.infer.owners.test_unannounced import BORDER, INNER, UNANNOUNCED
+
+# One link on either side: the router in the middle is in AS 1 or in AS 2.
+TIE = ["20.1.0.1 20.1.0.5 20.1.9.2 20.2.0.18 20.2.0.26"]
+MIDDLE = "20.1.9.2"
+
+
+@pytest.fixture
+def read(tmp_path):
+    def registries(relationships="", organisations="", delegations=""):
+        found = []
+        for text, reader in (
+            (relationships, read_relationships),
+            (organisations, read_organisations),
+            (delegations, lambda path, report: read_delegations([path], [report])),
+        ):
+            path = tmp_path / "table"
+            path.write_text(text)
+            found.append(reader(path, ReadReport(str(path))) if text else None)
+        return Registries(*found)
+
+    return registries
+
+
+@pytest.mark.parametrize(("provider", "customer", "owner"), [(1, 2, 2), (2, 1, 1)])
+def test_a_provider_numbers_the_link_to_its_customer(tmp_path, read, provider, customer, owner):
+    known = read(f"{provider}|{customer}|-1\n")
+    found = infer(tmp_path, *TIE, borders="elected", registries=known)
+    assert asn_of(found)[MIDDLE] == owner
+
+
+def test_inner_links_may_be_numbered_from_a_sibling(tmp_path, read):
+    # AS 7 has its inner links from AS 2: as strangers the routers between are taken for AS 2's.
+    lines = [
+        "20.7.0.1 20.2.0.2 20.2.0.6 20.7.0.9",
+        "20.7.0.1 20.2.0.2 20.2.0.6 20.7.0.13",
+        "20.7.0.1 20.2.0.2 20.7.0.17",
+        "20.7.0.1 20.2.0.2 20.7.0.21",
+    ]
+    inside = "20.2.0.2"
+    assert asn_of(infer(tmp_path, *lines, borders="elected"))[inside] == 2
+    known = read(organisations="2 a\n7 a\n")
+    found = asn_of(infer(tmp_path, *lines, borders="elected", registries=known))
+    assert found[inside] == 7
+
+
+def test_the_holder_of_a_block_that_nobody_announces_owns_its_routers(tmp_path, read):
+    text = "lab|ZZ|asn|5|1|2020|allocated|a\nlab|ZZ|ipv4|20.0.5.0|256|2020|allocated|a\n"
+    found = asn_of(
+        infer(tmp_path, *UNANNOUNCED, borders="elected", registries=read(delegations=text))
+    )
+    assert {found[addr] for addr in (BORDER, *INNER)} == {5}
+    of_two = read(delegations=text + "lab|ZZ|asn|6|1|2020|allocated|a\n")
+    found = asn_of(infer(tmp_path, *UNANNOUNCED, borders="elected", registries=of_two))
+    assert {found[addr] for addr in (BORDER, *INNER)} == {NO_ASN}
+
+
+def test_relations_of_rows_of_an_election(read):
+    ases = np.array([1, 2, 3, 4, 5, 1 << 32])
+    found = relations_among(ases, read("3|1|-1\n1|2|0\n9|4|-1\n4|3|-1\n", "3 a\n4 a\n6 a\n"))
+    kinds = [relation(found, *rows) for rows in ((2, 0), (0, 2), (0, 1), (2, 3), (3, 2), (0, 3))]
+    assert kinds == [PROVIDER, CUSTOMER, PEER, SIBLING, SIBLING, UNRELATED]
+    assert {relation(found, 0, 4), relation(found, 5, 0), relation(found, 0, 6)} == {NOTHING}
+    assert relation(relations_among(ases, read()), 2, 0) == NOTHING
