@@ -38,6 +38,7 @@ from kernels.errors import (
 )
 from kernels.multi_source import MSBFSResult, ShardResult, msbfs, msbfs_shard
 from kernels.shortest_paths import SSSPResult, sssp
+from kernels.spanning_tree import SpanningForest, mst
 
 __all__ = [
     "BFSResult",
@@ -57,6 +58,7 @@ __all__ = [
     "SSSPResult",
     "Shard",
     "ShardResult",
+    "SpanningForest",
     "bfs",
     "center",
     "components",
@@ -64,6 +66,7 @@ __all__ = [
     "eccentricities",
     "msbfs",
     "msbfs_shard",
+    "mst",
     "periphery",
     "radius",
     "sssp",

@@ -9,6 +9,8 @@
 // [1] J. Jaiganesh, M. Burtscher, "A high-performance connected components implementation for
 //     GPUs", HPDC 2018.
 
+#include "union_find.cuh"
+
 extern "C" __global__ void connected_start(
     const offset_t* __restrict__ indptr,
     const node_t* __restrict__ indices,
@@ -22,33 +24,6 @@ extern "C" __global__ void connected_start(
         node_t smallest = (node_t)v;
         if (arc < indptr[v + 1] && indices[arc] < smallest) smallest = indices[arc];
         label[v] = smallest;
-    }
-}
-
-// The root of v. Shortens the path on its way: another thread may write the same label at the
-// same time, but each of them writes a node of the same tree nearer to the root.
-__device__ __forceinline__ node_t connected_root(const node_t v, volatile node_t* label)
-{
-    node_t at = label[v];
-    if (at == v) return at;
-    node_t before = v;
-    for (node_t next = label[at]; at > next; next = label[at]) {
-        label[before] = next;
-        before = at;
-        at = next;
-    }
-    return at;
-}
-
-__device__ __forceinline__ void connected_join(const node_t u, const node_t v, node_t* label)
-{
-    node_t a = connected_root(u, label), b = connected_root(v, label);
-    while (a != b) {
-        const node_t high = a > b ? a : b, low = a > b ? b : a;
-        const node_t seen = atomicCAS(&label[high], high, low);
-        if (seen == high) return;
-        a = seen;  // high is no longer a root: continue from its parent
-        b = low;
     }
 }
 
@@ -75,13 +50,13 @@ extern "C" __global__ void connected_hook(
             const offset_t to = __shfl_sync(ALL_THREADS, stop, owner);
             for (offset_t a = from + t; a < to; a += WARP) {
                 const node_t v = indices[a];
-                if (v < first + owner) connected_join((node_t)(first + owner), v, label);
+                if (v < first + owner) unite((node_t)(first + owner), v, label);
             }
             if (t == owner) arc = stop;
         }
         // Each edge once, from its larger end: arcs ascend, so the first larger head ends it.
         for (; arc < stop && indices[arc] < first + t; ++arc) {
-            connected_join((node_t)(first + t), indices[arc], label);
+            unite((node_t)(first + t), indices[arc], label);
         }
         __syncwarp();
     }

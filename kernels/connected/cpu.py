@@ -63,7 +63,7 @@ def _runs(borders: list[int]) -> list[tuple[int, int]]:
 
 
 @njit(inline="always")
-def _root(label, node):
+def root_of(label, node):
     """The root above a node; the path to it is halved. Ancestors stay ancestors in any order."""
     while label[node] != node:
         label[node] = label[label[node]]  # also if it changes nothing: faster than a check
@@ -74,12 +74,12 @@ def _root(label, node):
 @njit(inline="always")
 def _unite(label, root, node):
     """Put the greater of two roots, ``root`` and that of ``node``, under the lesser; returns it."""
-    other = _root(label, node)
+    other = root_of(label, node)
     while other != root:
         low, high = min(root, other), max(root, other)
         if replace_if(label, np.uintp(high), np.int32(high), np.int32(low)):
             return low
-        root, other = _root(label, low), _root(label, high)  # another thread was faster
+        root, other = root_of(label, low), root_of(label, high)  # another thread was faster
     return root
 
 
@@ -88,7 +88,7 @@ def link_rows(indptr, indices, first, last, label):
     """Unite the nodes ``first`` to ``last - 1`` with their smaller neighbours."""
     n_arcs = indices.size
     for u in range(first, last):
-        root = _root(label, np.int64(u))
+        root = root_of(label, np.int64(u))
         for arc in range(indptr[u], indptr[u + 1]):
             v = np.int64(indices[arc])
             if v > u:  # each edge once, from its larger end; arcs ascend
@@ -135,7 +135,7 @@ def link_others(indptr, indices, first, last, part, label):
         while missing != 0:
             u = 64 * w + np.int64(lowest(missing))
             missing &= missing - ONE
-            root = _root(label, u)
+            root = root_of(label, u)
             for arc in range(indptr[u], indptr[u + 1]):
                 v = np.int64(indices[arc])
                 if v < u or is_in(part, v):  # an edge of two others once, from its larger end
