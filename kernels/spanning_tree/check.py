@@ -93,12 +93,13 @@ def _forest_fault(indptr, indices, weights, tails, heads, theirs, order, above, 
             a, b = b, a
         above[a], joined[a] = b, rank
         size[b] += size[a]
-    for u in range(indptr.size - 1):
+    for tail in range(indptr.size - 1):
+        u = np.int64(tail)
         for arc in range(indptr[u], indptr[u + 1]):
             v = np.int64(indices[arc])
             if v < u:
                 continue
-            a, b = np.int64(u), v
+            a, b = u, v
             last = np.int64(-1)
             while a != b:  # from the one whose next edge is lighter; a root has none
                 if joined[a] < 0 and joined[b] < 0:

@@ -14,8 +14,8 @@ from kernels._cuda.memory import check_fits
 from kernels.types import NODE
 
 EDGE_BYTES = 16  # of one listed edge
-FEW_EDGES = 4  # edges per node up to which all are listed at once
-LIGHT_EDGES = 2  # edges per node that come first where there are more
+FEW_EDGES, FEW_NODES = 1.9, 1 << 19  # edges per node, or nodes, up to which all are listed at once
+LIGHT_EDGES = 0.75  # edges per node that come first where there are more
 N_SAMPLED = 1024  # weights from which the weight that parts them is estimated
 
 
@@ -54,7 +54,7 @@ def spanning_forest(indptr: Any, indices: Any, weights: Any) -> tuple[Any, Any, 
 
 def light_weight(weights: Any, n_nodes: int, n_edges: int) -> float:
     """A weight that about LIGHT_EDGES edges per node do not exceed; inf where edges are few."""
-    if n_edges <= FEW_EDGES * n_nodes:
+    if n_edges <= FEW_EDGES * n_nodes or n_nodes < FEW_NODES:
         return np.inf
     sample = np.sort(weights[:: -(-weights.size // N_SAMPLED)].get())
     return float(sample[int(len(sample) * LIGHT_EDGES * n_nodes / n_edges)])

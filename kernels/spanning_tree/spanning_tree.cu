@@ -9,12 +9,13 @@
 // Atomics  atomicMin finds the lightest key of each tree; atomicCAS unites two trees, of which one
 //          root becomes the other's child (union_find.cuh).
 //
-// A round has two steps. (1) Each listed edge looks up the roots of its ends; one between different
-// trees is listed again, named by the roots, and offers its key to both. (2) An edge whose key is
-// the lightest of a tree is chosen, and unites its trees: as keys differ, chosen edges close no
-// cycle. A tree's lightest key is kept in one of two places in turn, and the other is cleared by
-// the edges that wrote to it, so no step clears them alone. Edges up to ``light`` come first; then
-// most others are inside a tree and never listed.
+// Each edge between different trees is listed, named by their roots, and offers its key to both.
+// Then a round has two steps. (1) An edge whose key is the lightest of a tree is chosen, and unites
+// its trees: as keys differ, chosen edges close no cycle. (2) Each listed edge looks up the roots of
+// its ends; one between different trees is listed again, and offers its key again. A tree's
+// lightest key is kept in one of two places in turn, and the other is cleared by the edges that
+// wrote to it, so no step clears them alone. Edges up to ``light`` come first; then most others are
+// inside a tree and never listed.
 //
 // [1] A. Fallin, A. Gonzalez, J. Seo, M. Burtscher, "A high-performance MST implementation for
 //     GPUs", SC 2023.
@@ -65,6 +66,7 @@ __device__ __forceinline__ void list_edges(
     const bool is_light_pass,
     const float light,
     node_t* label,
+    lanes_t* offered,
     Edge* __restrict__ list,
     unsigned* count,
     int* is_invalid)
@@ -93,6 +95,10 @@ __device__ __forceinline__ void list_edges(
                     edge.u = root_of(edge.u, label);
                     edge.v = root_of(edge.v, label);
                     keep = edge.u != edge.v;
+                }
+                if (keep) {
+                    offer(key_of(edge), &offered[edge.u]);
+                    offer(key_of(edge), &offered[edge.v]);
                 }
             }
         }
@@ -143,21 +149,32 @@ extern "C" __global__ void spanning_tree_boruvka(
             turn = after_turn(turn);
             if (thread == 0) counts[after_turn(turn)] = 0;
         }
+        lanes_t *offered = lightest, *cleared = lightest + n_nodes;
         offset_t first = (offset_t)warp_of_grid() * WARP;
         for (; first < n_nodes; first += (offset_t)warps_of_grid() * WARP) {
             list_edges(
-                indptr, indices, weights, n_nodes, first, pass == 0, light, label, now,
+                indptr, indices, weights, n_nodes, first, pass == 0, light, label, offered, now,
                 &counts[turn], is_invalid);
         }
         grid_barrier(arrivals);
-        for (int round = 0;; ++round) {
+        for (;;) {
             const unsigned n = *(volatile unsigned*)&counts[turn];
             if (n == 0) break;
+            for (offset_t i = thread; i < n; i += stride) {
+                const Edge edge = now[i];
+                const lanes_t key = key_of(edge);
+                if (offered[edge.u] == key || offered[edge.v] == key) {
+                    chosen[edge.arc] = 1;
+                    unite(edge.u, edge.v, label);
+                }
+            }
+            grid_barrier(arrivals);
             const int after = after_turn(turn);
             if (thread == 0) counts[after_turn(after)] = 0;  // to be filled in the next round
-            lanes_t* offered = lightest + (round & 1 ? n_nodes : 0);
-            lanes_t* cleared = lightest + (round & 1 ? 0 : n_nodes);
-            const offset_t whole = (offset_t)(n + WARP - 1) / WARP * WARP;  // warps stay together
+            lanes_t* used = offered;
+            offered = cleared;
+            cleared = used;
+            const offset_t whole = ((offset_t)n + WARP - 1) / WARP * WARP;  // warps stay together
             for (offset_t i = thread; i < whole; i += stride) {
                 Edge edge;
                 bool keep = false;
@@ -174,16 +191,6 @@ extern "C" __global__ void spanning_tree_boruvka(
                     }
                 }
                 append(keep, edge, next, &counts[after]);
-            }
-            grid_barrier(arrivals);
-            const unsigned n_next = *(volatile unsigned*)&counts[after];
-            for (offset_t i = thread; i < n_next; i += stride) {
-                const Edge edge = next[i];
-                const lanes_t key = key_of(edge);
-                if (offered[edge.u] == key || offered[edge.v] == key) {
-                    chosen[edge.arc] = 1;
-                    unite(edge.u, edge.v, label);
-                }
             }
             grid_barrier(arrivals);
             Edge* other = now;
