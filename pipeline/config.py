@@ -192,6 +192,11 @@ class IngestConfig:
         metavar="FILE",
         needs="traces",
     )
+    ixp: tuple[Path, ...] = option(
+        default=(),
+        help="LANs and members of exchange points; repeatable.",
+        metavar="FILE",
+    )
     delegated: tuple[Path, ...] = option(
         default=(),
         help="Extended delegation file of a registry; repeatable.",

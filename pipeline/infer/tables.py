@@ -50,8 +50,7 @@ def read_chunks(path: Path, report: ReadReport) -> Iterator[tuple[int, bytes]]:
         mode = path.stat().st_mode
         if not stat.S_ISREG(mode):
             report.status = "rejected"
-            what = "folder" if stat.S_ISDIR(mode) else "pipe or device"
-            report.error = f"{path}: is a {what}; give a file"
+            report.error = f"{path}: {_no_file(mode)}"
             return
         _fingerprint(path, report)
         with path.open("rb") as head:
@@ -85,6 +84,10 @@ def read_lines(path: Path, report: ReadReport) -> Iterator[tuple[str, str]]:
                 yield f"line {first_line + i}", text
 
 
+def _no_file(mode: int) -> str:
+    return f"is a {'folder' if stat.S_ISDIR(mode) else 'pipe or device'}; give a file"
+
+
 def _reason(error: Exception) -> str:
     """What is wrong with a file, and what to do about it."""
     if isinstance(error, EOFError):
@@ -92,6 +95,34 @@ def _reason(error: Exception) -> str:
     if isinstance(error, (zlib.error, lzma.LZMAError, gzip.BadGzipFile)):
         return f"damaged compressed data ({error}); copy the file again"
     return getattr(error, "strerror", None) or str(error)
+
+
+def read_whole(path: Path, report: ReadReport, limit: int) -> bytes:
+    """All bytes of a file, decompressed, if there are at most ``limit``.
+
+    What goes wrong is written to the report (status ``rejected`` and why): part of a JSON document
+    says nothing.
+    """
+    data = bytearray()
+    fault = ""
+    try:
+        mode = path.stat().st_mode
+        if stat.S_ISREG(mode):
+            _fingerprint(path, report)
+            with path.open("rb") as head:
+                opener = _OPENERS.get(head.read(2))
+            with (opener or open)(path, "rb") as stream:
+                while len(data) <= limit and (piece := stream.read(_CHUNK)):
+                    data += piece
+            if len(data) > limit:
+                fault = f"more than {limit >> 20} MiB; no such table is this large"
+        else:
+            fault = _no_file(mode)
+    except (OSError, EOFError, zlib.error, lzma.LZMAError) as error:
+        fault = _reason(error)
+    if fault:
+        report.status, report.error = "rejected", f"{path}: {fault}"
+    return bytes(data)
 
 
 def _fingerprint(path: Path, report: ReadReport) -> None:

@@ -22,9 +22,10 @@ from pipeline.infer.owners.ip2as import PrefixTable
 from pipeline.infer.owners.mapped import mapped_share, origins
 from pipeline.infer.owners.private import follow_private_links
 from pipeline.infer.owners.special import is_special
-from pipeline.infer.owners.surroundings import HostsBehind
+from pipeline.infer.owners.surroundings import HostsBehind, Members
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN, find_holders, number_unannounced
 from pipeline.infer.registries import Registries
+from pipeline.infer.registries.exchanges import ExchangePoints
 from pipeline.infer.routers.aliases import AliasTable
 from pipeline.infer.routers.exchange_points import find_exchange_lans
 from pipeline.infer.routers.inferred import leave_out, merge_interfaces, trust_groups
@@ -175,13 +176,18 @@ def infer_topology(
     all_mates = find_mates(
         observed.addrs, None if aliases is None else aliases.routers_of(observed.addrs)
     )
+    exchanges = registries.exchanges or ExchangePoints.none()
+    all_lan = exchanges.find(observed.addrs)
+    all_mates = np.where(all_lan >= 0, -1, all_mates)
     passed = find_passages(every, all_links, all_mates)
     is_router = find_routers(observed, all_mates, passed, targets_are_routers, aliases)
 
     addrs = observed.addrs[is_router]
     links = all_links.restrict(is_router)
     spools = Spools(observations, addrs, workers)
-    all_special, all_origin, share = _map_addresses(observed, prefixes, asn, allow_special)
+    all_special, all_origin, share = _map_addresses(
+        observed, prefixes, asn, allow_special, exchanges
+    )
     special, origin = all_special[is_router], all_origin[is_router]
     nodes = _make_routers(addrs, aliases)
     counts = _observed(observations)
@@ -202,19 +208,22 @@ def infer_topology(
             all_origin[all_links.far[behind]],
         )
         mates = _restrict_mates(all_mates, is_router)
-        on_lan = find_exchange_lans(addrs, links, mates, origin, special)
+        known_lan = all_lan[is_router]
+        on_lan = find_exchange_lans(addrs, links, mates, origin, special | (known_lan >= 0))
+        on_lan |= (known_lan >= 0) & ~special
         mates = np.where(on_lan, -1, mates)
         held = find_holders(addrs, origin, special | on_lan, registries.delegations)
         numbered = number_unannounced(addrs, held, special | on_lan)
-        aims = find_aims(spools, prefixes, len(addrs))
+        aims = find_aims(spools, prefixes, len(addrs), exchanges)
         groups = group_interfaces(spools, links, mates, on_lan, nodes.alias, numbered)
         counts["exchange_point_addresses"] = int(np.count_nonzero(on_lan))
         counts["suspect_addresses"] = int(np.count_nonzero(groups.suspect))
         counts["alias_conflicts"] = groups.n_conflicts
         trusted = trust_groups(links, groups, mates, nodes.alias)
         in_set = nodes.alias >= 0
+        members = Members(*exchanges.find_members(addrs))
         owner = elect_owners(
-            links, trusted, mates, on_lan, numbered, hosts, aims, in_set, registries
+            links, trusted, mates, on_lan, numbered, hosts, aims, in_set, registries, members
         )
         counts["elected_otherwise"] = int(np.count_nonzero(owner != numbered))
         if routers == "inferred":
@@ -276,19 +285,14 @@ def _map_addresses(
     prefixes: PrefixTable | None,
     asn: int | None,
     allow: tuple[str, ...],
+    exchanges: ExchangePoints,
 ) -> tuple[np.ndarray, np.ndarray, MappedShare]:
     """Special or not, and AS by prefix, of ``observed.addrs``; the mapped share of all."""
-    special = is_special(observed.addrs, allow)
-    origin = origins(observed.addrs, prefixes, asn, special)
-    if not len(observed.never_hops):
-        return special, origin, mapped_share(observed.addrs, origin, special, prefixes)
+    addrs = observed.addrs
     others = observed.never_hops
-    others_special = is_special(others, allow)
-    others_origin = origins(others, prefixes, asn, others_special)
-    share = mapped_share(
-        np.concatenate([observed.addrs, others]),
-        np.concatenate([origin, others_origin]),
-        np.concatenate([special, others_special]),
-        prefixes,
-    )
-    return special, origin, share
+    both = np.concatenate([addrs, others]) if len(others) else addrs
+    special = is_special(both, allow)
+    on_lan = exchanges.find(both) >= 0
+    origin = origins(both, prefixes, asn, special, on_lan)
+    share = mapped_share(both, origin, special, on_lan, prefixes)
+    return special[: len(addrs)], origin[: len(addrs)], share

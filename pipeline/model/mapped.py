@@ -17,11 +17,11 @@ class MappedShare:
     n_addrs : int
         Distinct addresses that answered.
     n_mapped : int
-        Of these, covered by a prefix table (or by the one AS that all belong to) or by a special
-        range that was admitted.
+        Of these, covered by a prefix table (or by the one AS that all belong to), by a special
+        range that was admitted or by a known LAN of an exchange point.
     n_in_as : int
         Of these, covered by a prefix table (or the one AS): less than ``n_mapped`` where an
-        admitted range is in no table.
+        admitted range is in no table, or an address is on a LAN, which is in no AS.
     largest : tuple of (str, int)
         The /24 and /48 that hold most addresses of no AS, and how many each; most first.
     special : tuple of (str, int)

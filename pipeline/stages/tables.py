@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -15,6 +16,7 @@ from pipeline.infer import (
     Registries,
     read_aliases,
     read_delegations,
+    read_exchanges,
     read_organisations,
     read_pfx2as,
     read_relationships,
@@ -41,7 +43,8 @@ class Tables:
 def table_paths(config: IngestConfig) -> list[Path]:
     """Every table that a config names."""
     single = (config.as_names, config.aliases, config.as_rel, config.as2org)
-    return [*config.ip2as, *config.delegated, *(path for path in single if path is not None)]
+    several = (config.ip2as, config.ixp, config.delegated)
+    return [*chain(*several), *(path for path in single if path is not None)]
 
 
 def read_tables(config: IngestConfig, needed: bool) -> Tables:
@@ -59,7 +62,7 @@ def read_tables(config: IngestConfig, needed: bool) -> Tables:
         If nothing in any of the files of one option can be used, and it is needed.
     """
     reports: list[ReadReport] = []
-    prefixes = aliases = relationships = organisations = delegations = None
+    prefixes = aliases = relationships = organisations = delegations = exchanges = None
 
     def refuse_unusable(read: list[ReadReport]) -> None:
         reports.extend(read)
@@ -86,7 +89,11 @@ def read_tables(config: IngestConfig, needed: bool) -> Tables:
         each = [ReadReport(printable_path(path), "delegated") for path in config.delegated]
         delegations = read_delegations(config.delegated, each)
         refuse_unusable(each)
-    registries = Registries(relationships, organisations, delegations)
+    if config.ixp:
+        each = [ReadReport(printable_path(path), "exchange points") for path in config.ixp]
+        exchanges = read_exchanges(config.ixp, each)
+        refuse_unusable(each)
+    registries = Registries(relationships, organisations, delegations, exchanges)
     return Tables(prefixes, aliases, registries, reports)
 
 

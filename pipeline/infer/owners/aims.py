@@ -28,6 +28,7 @@ import numpy as np
 from numba import njit
 
 from pipeline.infer.owners.prefixes import PrefixTable
+from pipeline.infer.registries.exchanges import ExchangePoints
 from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.rules import CUT, DESTINATION
@@ -108,7 +109,9 @@ def _watch(hop_ptr, flags, ttl, ids, aimed_at, last, silent, more, only):
             silent[x, at] = silent[x, at] or not answered
 
 
-def find_aims(spools: Spools, prefixes: PrefixTable | None, n: int) -> Aims:
+def find_aims(
+    spools: Spools, prefixes: PrefixTable | None, n: int, exchanges: ExchangePoints | None = None
+) -> Aims:
     """Find what the traces past each router were aimed at; one pass.
 
     Parameters
@@ -119,10 +122,14 @@ def find_aims(spools: Spools, prefixes: PrefixTable | None, n: int) -> Aims:
         None: no destination is known to be in an AS.
     n : int
         Addresses.
+    exchanges : ExchangePoints or None
+        Destinations on their LANs are in no AS.
     """
     if prefixes is None:
         none = np.empty(0, np.int64)
         return Aims(none, none, none.astype(bool), np.full(n, NO_ASN, np.int64))
+
+    lans = exchanges or ExchangePoints.none()
 
     def start() -> _Seen:
         return _Seen(
@@ -138,7 +145,7 @@ def find_aims(spools: Spools, prefixes: PrefixTable | None, n: int) -> Aims:
             traces.flags,
             traces.ttl,
             traces.ids,
-            prefixes.lookup(destinations),
+            lans.outside(destinations, prefixes.lookup(destinations)),
             seen.last,
             seen.silent,
             seen.more,

@@ -20,6 +20,8 @@ known instead is how a router's links are numbered and who is at their other end
    So is the AS of what traces were aimed at (``aims``): a group is in one of the ASes that its
    addresses were the last routers to, whether the destination answered or not. If all traces
    through a group were aimed at a single AS, that settles ties.
+   A member of an exchange point that is registered with an address of a group is evidence for that
+   AS; of several, any one.
 3. Each group starts with the AS that most of its links are numbered from, and then takes,
    group by group until nothing changes, the AS for which its surroundings cost least. A link or
    adjacency to another AS has a cost (most links stay inside), and a link that is numbered from
@@ -74,6 +76,7 @@ from pipeline.infer.owners.surroundings import (
     HOST,
     ONLY,
     HostsBehind,
+    Members,
     Surroundings,
     surround,
 )
@@ -207,6 +210,7 @@ def elect_owners(
     aims: Aims,
     in_set: np.ndarray,
     registries: Registries,
+    members: Members,
 ) -> np.ndarray:
     """Elect the AS of each address that is numbered from one or on the LAN of an exchange point.
 
@@ -224,6 +228,7 @@ def elect_owners(
     in_set : (n_interfaces,) bool
         Addresses in an alias set.
     registries : Registries
+    members : Members
 
     Returns
     -------
@@ -231,13 +236,13 @@ def elect_owners(
         A stand-in for routers of an owner that no destination names. ``NO_ASN`` where ``origin`` is
         (LANs aside), and on routers that are in none of the ASes around them.
     """
-    ases = np.unique(np.concatenate([origin, hosts.asn, aims.asn, aims.only]))
+    ases = np.unique(np.concatenate([origin, hosts.asn, aims.asn, aims.only, members.asn]))
     ases = ases[ases >= 0]
     n_known = int(np.searchsorted(ases, FIRST_STAND_IN))
     if len(ases) < 2:
         return origin.copy()
     row = np.where((origin == NO_ASN) | on_lan, -1, np.searchsorted(ases, origin))
-    around = surround(links, groups, mates, on_lan, row, hosts, aims, ases, in_set)
+    around = surround(links, groups, mates, on_lan, row, hosts, aims, members, ases, in_set)
     graph = (around.ptr, around.other, around.numbered)
     labels = _majorities(around)
     size = np.bincount(row[row >= 0], minlength=len(ases))

@@ -16,6 +16,7 @@ from pipeline.infer.owners.surroundings import (
     AIMED_PERHAPS,
     HOST,
     HOST_OR_ROUTER,
+    MEMBER,
     ONLY,
     UNNUMBERED,
 )
@@ -37,6 +38,7 @@ _HOSTS_ELSE = 45  # hosts of another AS right behind a router that nothing passe
 _AIMED_ELSE = 40  # its address is the last router to one AS, which traces were aimed at
 _AIMED_ELSE_AGAIN = 15  # the same by another of its addresses
 _AIMED_ELSE_PERHAPS = 20  # the last router to several ASes, or only to what may be routers
+_MEMBER_ELSE = 34  # another AS is registered with its address: one entry in thirty is old
 _ONLY_ELSE = 12  # traces through it were all aimed at one AS
 _HABIT = 10  # times -log(share) of a way of numbering
 
@@ -73,6 +75,7 @@ def way_of(relations, size, n_known, label, far, z):
 def cost_of(label, start, end, other, numbered, labels, size, n_known, ways, met):
     cost = 0
     n_aims, n_sure, n_here, last_aim, several = 0, 0, 0, np.int64(-1), False
+    is_registered, is_member = False, False
     met[-1] += 1
     met[label] = met[-1]
     for i in range(end - 1, start - 1, -1):  # entries that stand for a link come last
@@ -97,6 +100,9 @@ def cost_of(label, start, end, other, numbered, labels, size, n_known, ways, met
         elif other[i] == ONLY:
             if z != label:
                 cost += _ONLY_ELSE
+        elif other[i] == MEMBER:
+            is_registered = True
+            is_member = is_member or z == label
         elif far < 0:
             if z >= 0 and z != label:
                 cost += _NUMBERED_ELSE
@@ -136,6 +142,8 @@ def cost_of(label, start, end, other, numbered, labels, size, n_known, ways, met
             cost += _AIMED_ELSE_PERHAPS
         else:
             cost += _AIMED_ELSE + (n_sure - 1) * _AIMED_ELSE_AGAIN
+    if is_registered and not is_member:
+        cost += _MEMBER_ELSE
     return cost
 
 

@@ -1,4 +1,7 @@
-"""The mapped share: of the addresses that answered, the share with an AS by prefix.
+"""The mapped share: of the addresses that answered, the share of which the owner is known.
+
+That is those with an AS by prefix, those of a special range that was admitted, and those on a known
+LAN of an exchange point, which belongs to no AS.
 
 Counted before any election, over all addresses that answered: the election assigns an AS to many
 unmapped addresses, and so hides that a prefix table is missing or old.
@@ -18,7 +21,11 @@ N_LARGEST = 5  # unmapped prefixes that are named
 
 
 def origins(
-    addrs: np.ndarray, prefixes: PrefixTable | None, asn: int | None, special: np.ndarray
+    addrs: np.ndarray,
+    prefixes: PrefixTable | None,
+    asn: int | None,
+    special: np.ndarray,
+    on_lan: np.ndarray,
 ) -> np.ndarray:
     """AS of each address by prefix, or the one AS of all; (n,) int64, ``NO_ASN`` for none.
 
@@ -30,17 +37,23 @@ def origins(
         Used without ``prefixes`` only.
     special : (n,) bool
         Addresses that belong to no AS whatever the table says.
+    on_lan : (n,) bool
+        Addresses on known LANs of exchange points: likewise.
     """
     if prefixes is not None:
         origin = prefixes.lookup(addrs)
     else:
         origin = np.full(len(addrs), NO_ASN if asn is None else asn, np.int64)
-    origin[special] = NO_ASN
+    origin[special | on_lan] = NO_ASN
     return origin
 
 
 def mapped_share(
-    addrs: np.ndarray, origin: np.ndarray, special: np.ndarray, prefixes: PrefixTable | None
+    addrs: np.ndarray,
+    origin: np.ndarray,
+    special: np.ndarray,
+    on_lan: np.ndarray,
+    prefixes: PrefixTable | None,
 ) -> MappedShare:
     """Count addresses by whether they are mapped, and find the prefixes that are not.
 
@@ -52,10 +65,12 @@ def mapped_share(
         As from ``origins``.
     special : (n,) bool
         As from ``is_special``, without the ranges that were admitted.
+    on_lan : (n,) bool
     prefixes : PrefixTable or None
         As for ``origins``.
     """
-    none = np.flatnonzero(origin == NO_ASN)
+    in_as = int(np.count_nonzero(origin != NO_ASN))
+    none = np.flatnonzero((origin == NO_ASN) & (special | ~on_lan))
     lost, lost_special = addrs[none], special[none]
     position = special_range(lost)
     admitted = (position >= 0) & ~lost_special
@@ -63,7 +78,7 @@ def mapped_share(
     return MappedShare(
         n_addrs=len(addrs),
         n_mapped=len(addrs) - len(lost) + int(np.count_nonzero(admitted)),
-        n_in_as=len(addrs) - len(lost),
+        n_in_as=in_as,
         largest=_largest(lost),
         special=_by_range(position[lost_special]),
         special_unrouted=_unrouted_ranges(lost[lost_special], position[lost_special], prefixes),

@@ -23,6 +23,7 @@ HOST_OR_ROUTER = -3  # the same, right behind a router that leads on
 AIMED = -4  # an AS that an address of the group was the last router to
 AIMED_PERHAPS = -5  # the same, but its destinations answered and may be routers
 ONLY = -6  # the only AS that traces through the group were aimed at
+MEMBER = -7  # a member registered with an address of the group on the LAN of an exchange point
 
 # In place of the AS that a link is numbered from:
 ADJACENCY = -2  # not known to be one link
@@ -46,6 +47,26 @@ class HostsBehind:
 
 
 @dataclass(frozen=True, eq=False)
+class Members:
+    """Members of exchange points as they are registered, by router.
+
+    Attributes
+    ----------
+    router : (n_pairs,) int64
+        Interface on the LAN of an exchange point.
+    asn : (n_pairs,) int64
+    """
+
+    router: np.ndarray
+    asn: np.ndarray
+
+    @classmethod
+    def none(cls) -> Members:
+        """Nothing is registered."""
+        return cls(np.empty(0, np.int64), np.empty(0, np.int64))
+
+
+@dataclass(frozen=True, eq=False)
 class Surroundings:
     """Evidence of each group as a CSR over interface ids; links are listed at both ends.
 
@@ -54,7 +75,7 @@ class Surroundings:
     ptr : (n_interfaces + 1,) int64
     other : (n_rows,) int64
         Group at the other end, -1 for unknown; ``HOST``, ``HOST_OR_ROUTER``, ``AIMED``,
-        ``AIMED_PERHAPS``, ``ONLY``.
+        ``AIMED_PERHAPS``, ``ONLY``, ``MEMBER``.
     numbered : (n_rows,) int64
         AS row that the link is numbered from, -1 for unmapped, or ``ADJACENCY``, ``UNNUMBERED``.
         The AS row of hosts or destinations.
@@ -89,6 +110,7 @@ def surround(
     row: np.ndarray,
     hosts: HostsBehind,
     aims: Aims,
+    members: Members,
     ases: np.ndarray,
     in_set: np.ndarray,
 ) -> Surroundings:
@@ -96,12 +118,12 @@ def surround(
 
     Parameters
     ----------
-    links, groups, mates, on_lan, hosts, aims, in_set
+    links, groups, mates, on_lan, hosts, aims, members, in_set
         As for ``elect_owners``.
     row : (n_interfaces,) int64
         AS row that each address is numbered from; -1 for none, and on LANs.
     ases : (n_ases,) int64
-        AS of each row, ascending; holds those of ``hosts`` and ``aims`` too.
+        AS of each row, ascending; holds those of ``hosts``, ``aims`` and ``members`` too.
     """
     n = len(row)
     group = groups.group
@@ -132,12 +154,14 @@ def surround(
     gate, host = split_key(np.unique((hosts.router[known] << 32) | host_row))
     behind = np.where(leads_on[group[gate]], HOST_OR_ROUTER, HOST)
     past, aimed, aimed_at = _aims_of_groups(aims, group, leads_on, ases)
-    source = np.concatenate([one, other[linked], a, group[gate], past])
-    target = np.concatenate([other, one[linked], b, behind, aimed])
+    registered = np.searchsorted(ases, members.asn)
+    member, registered = split_key(np.unique((group[members.router] << 32) | registered))
+    source = np.concatenate([one, other[linked], a, group[gate], past, member])
+    target = np.concatenate([other, one[linked], b, behind, aimed, np.full(len(member), MEMBER)])
     certain = np.zeros(n, bool)
     certain[group[in_set]] = True
     between = np.where(certain[a] & certain[b], UNNUMBERED, ADJACENCY)
-    kind = np.concatenate([numbered, numbered[linked], between, host, aimed_at])
+    kind = np.concatenate([numbered, numbered[linked], between, host, aimed_at, registered])
     order = np.lexsort((kind, target, source))
     ptr = offsets(np.bincount(source, minlength=n))
     return Surroundings(ptr, target[order], kind[order], leads_on)

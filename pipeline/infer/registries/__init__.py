@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from pipeline.infer.registries.delegations import Delegations
+from pipeline.infer.registries.exchanges import ExchangePoints
 from pipeline.infer.registries.organisations import Organisations
 from pipeline.infer.registries.relationships import Relationships
 
@@ -16,3 +17,4 @@ class Registries:
     relationships: Relationships | None = None
     organisations: Organisations | None = None
     delegations: Delegations | None = None
+    exchanges: ExchangePoints | None = None

@@ -8,6 +8,9 @@ A LAN is recognised as follows: two of its addresses that would be the two ends 
 address, and is seen behind it only if a router answers with the address of its outgoing interface.
 So a block of addresses is taken for a LAN if this is seen for several links, and for a fair share
 of those for which it can be seen: links of which both ends were seen behind something.
+
+LANs that files name (``registries.exchanges``) need no recognition, and are no evidence that the
+block around them is a LAN.
 """
 
 from __future__ import annotations
@@ -40,7 +43,8 @@ def find_exchange_lans(
     origin : (n,) int64
         AS of each address by prefix; ``NO_ASN`` where unmapped.
     special : (n,) bool
-        Special-purpose addresses: a private address is used in many networks, and is on no LAN.
+        Addresses that are on no LAN to be found: special-purpose ones, since a private address is
+        used in many networks, and those of known LANs.
 
     Returns
     -------

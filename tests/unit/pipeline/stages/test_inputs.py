@@ -233,7 +233,10 @@ def test_if_nothing_is_a_trace_the_file_and_its_content_are_named(tmp_path, pref
 
 @pytest.mark.parametrize(
     "option",
-    ["INPUT", "--store", "--out", "--ip2as", "--as-names", "--aliases", "--as-rel", "--delegated"],
+    [
+        *("INPUT", "--store", "--out", "--ip2as", "--as-names", "--aliases"),
+        *("--as-rel", "--delegated", "--ixp"),
+    ],
 )
 def test_an_empty_path_is_not_the_current_folder(option, capsys):
     words = {"INPUT": "x", "--store": "s", "--out": "o", "--ip2as": "p"} | {option: ""}

@@ -13,6 +13,7 @@ from pipeline.stages.tables import read_tables, table_paths
 GOOD = {
     "as_rel": "1|2|-1\n",
     "as2org": "1 a\n2 a\n",
+    "ixp": "195.42.144.0/23 France-IX 51706\n",
     "delegated": "lab|ZZ|asn|1|1|2020|allocated|a\n",
 }
 
@@ -22,7 +23,7 @@ def config(tmp_path, **texts) -> IngestConfig:
     for name, text in texts.items():
         path = tmp_path / f"{name}.txt"
         path.write_text(text)
-        given[name] = (path,) if name == "delegated" else path
+        given[name] = (path,) if name in ("delegated", "ixp") else path
     return IngestConfig(inputs=(tmp_path,), store=tmp_path / "store", **given)
 
 
@@ -33,10 +34,12 @@ def test_every_table_is_read_and_told(tmp_path):
     assert registries.relationships is not None
     assert registries.organisations is not None
     assert registries.delegations is not None
+    assert registries.exchanges is not None
     assert [(r.format, r.status, r.n_records) for r in tables.reports] == [
         ("as-rel", "ok", 1),
         ("as2org", "ok", 2),
         ("delegated", "ok", 1),
+        ("exchange points", "ok", 1),
     ]
     assert all(len(report.sha256) == 64 for report in tables.reports)
     assert {path.name for path in table_paths(given)} == {f"{name}.txt" for name in GOOD}

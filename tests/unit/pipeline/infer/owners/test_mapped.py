@@ -8,18 +8,20 @@ from pipeline.infer.owners.mapped import mapped_share, origins
 from pipeline.infer.owners.special import is_special
 from pipeline.model.addresses import unique_addrs
 from pipeline.model.mapped import mapped_text
-from tests.addresses import parse_addrs
+from tests.addresses import format_addrs, parse_addrs
 from tests.unit.pipeline.infer.handmade import infer, observe, prefix_table, traces
 
 A, B, C = (f"20.1.0.{i}" for i in (10, 20, 30))
 DARK, DARKER = "20.0.0.10", "20.0.0.20"  # routed by nobody
 
 
-def share_of(tmp_path, texts, allow=(), asn=None):
+def share_of(tmp_path, texts, allow=(), asn=None, lan=()):
     addrs = unique_addrs([parse_addrs(texts)])
     special = is_special(addrs, allow)
+    on_lan = np.isin(format_addrs(addrs), lan)
     prefixes = prefix_table(tmp_path) if asn is None else None
-    return mapped_share(addrs, origins(addrs, prefixes, asn, special), special, prefixes)
+    origin = origins(addrs, prefixes, asn, special, on_lan)
+    return mapped_share(addrs, origin, special, on_lan, prefixes)
 
 
 def test_every_address_that_answered_counts_once_outvoted_and_looping_ones_too(tmp_path):
@@ -27,6 +29,14 @@ def test_every_address_that_answered_counts_once_outvoted_and_looping_ones_too(t
     assert (share.n_addrs, share.n_mapped, share.n_in_as) == (5, 3, 3)
     assert share.largest == (("20.0.0.0/24", 2),)
     assert (share.n_unrouted, share.n_unrouted_v6, share.special) == (2, 0, ())
+
+
+def test_the_lan_of_an_exchange_point_is_mapped_to_no_as(tmp_path):
+    share = share_of(tmp_path, [A, B, DARK, DARKER], lan=(B, DARK))
+    assert (share.n_addrs, share.n_mapped, share.n_in_as, share.n_unrouted) == (4, 3, 1, 1)
+    assert share.largest == (("20.0.0.0/24", 1),)
+    special = share_of(tmp_path, [A, "10.0.0.1"], lan=("10.0.0.1",))  # not admitted: not mapped
+    assert (special.n_mapped, special.special) == (1, (("10.0.0.0/8", 1),))
 
 
 def test_the_share_is_counted_before_the_election(tmp_path):

@@ -1,14 +1,21 @@
 """The LAN of an exchange point: found by its addresses, and what the election makes of them."""
 
+from ipaddress import ip_network
+
 import numpy as np
 import pytest
 
+from pipeline.infer import Registries
 from pipeline.infer.owners.special import is_special
+from pipeline.infer.registries.exchange_files import Entries
+from pipeline.infer.registries.exchanges import join_entries
 from pipeline.infer.routers.exchange_points import find_exchange_lans
 from pipeline.infer.routers.mates import find_mates
 from pipeline.infer.traces.links import count_links
 from pipeline.infer.traces.merge import merge_addresses
 from pipeline.infer.traces.passes import Spools
+from pipeline.model.addresses import parse_addr
+from pipeline.model.reading import ReadReport
 from pipeline.model.topology import NO_ASN
 from tests.addresses import format_addrs
 from tests.unit.pipeline.infer.handmade import (
@@ -126,3 +133,63 @@ def test_a_members_router_with_only_one_other_address_of_a_provider_is_in_no_as(
     passed = [*lines, f"20.3.0.10 20.3.0.5 {lan.format(6)} 20.1.9.5 20.1.0.14"]
     through = infer(tmp_path, *passed, borders="elected", aliases=known)
     assert asn_of(through)["20.1.9.6"] == 1
+
+
+def registered(lan, members=()):
+    """A registry of one LAN and some (address, AS) entries."""
+    entries = Entries()
+    entries.lans.append((ip_network(lan), "FIX", None))
+    entries.members.extend((parse_addr(addr), asn, None) for addr, asn in members)
+    return Registries(exchanges=join_entries(entries, ReadReport("")))
+
+
+def owners(tmp_path, *lines, members=(), **options):
+    registries = registered("20.7.7.0/24", members)
+    options.setdefault("borders", "elected")
+    return infer(tmp_path, *lines, registries=registries, **options)
+
+
+@pytest.mark.parametrize("borders", ["elected", "prefix"])
+def test_a_known_lan_is_in_no_as_that_announces_it(tmp_path, borders):
+    line = "20.1.0.10 20.1.0.5 20.7.7.3 20.2.0.6 20.2.0.9"  # too little to recognise it
+    assert asn_of(infer(tmp_path, line, borders=borders))["20.7.7.3"] == 7
+    topology = owners(tmp_path, line, borders=borders)
+    assert asn_of(topology)["20.7.7.3"] == (2 if borders == "elected" else NO_ASN)
+    assert 7 not in topology.node_asn.tolist()
+    assert (topology.mapped.n_addrs, topology.mapped.n_mapped, topology.mapped.n_in_as) == (5, 5, 4)
+
+
+def test_a_known_lan_does_not_make_one_of_the_block_around_it(tmp_path):
+    lines = lines_of("20.7.7.{}")
+    infrastructure = "20.5.0.10 20.7.7.129 20.7.7.133"
+    around = infer(tmp_path, *lines, infrastructure, borders="elected")
+    assert around.counts["exchange_point_addresses"] == len(MEMBERS) + 2
+    half = registered("20.7.7.0/25")
+    topology = infer(tmp_path, *lines, infrastructure, borders="elected", registries=half)
+    assert topology.counts["exchange_point_addresses"] == len(MEMBERS)
+    assert asn_of(topology)["20.7.7.133"] == 7
+
+
+LAST = "20.1.0.10 20.1.0.5 20.7.7.3"
+ONE_LINK = f"{LAST} 20.2.0.6"
+LINKS = [f"{LAST} 20.2.0.{i} 20.2.1.{i}" for i in (6, 10, 14)]
+REGISTERED = {
+    "nothing follows": ([LAST], [("20.7.7.3", 2)], 2),
+    "one link of its own": ([ONE_LINK], [("20.7.7.3", 2)], 2),
+    "an old entry": (LINKS, [("20.7.7.3", 3)], 2),
+    "an old and a new entry": ([ONE_LINK], [("20.7.7.3", 8), ("20.7.7.3", 2)], 2),
+    "an entry for another address": ([ONE_LINK], [("20.7.7.4", 3)], 2),
+}
+
+
+@pytest.mark.parametrize("case", REGISTERED)
+def test_registered_members_are_evidence_not_truth(tmp_path, case):
+    lines, members, expected = REGISTERED[case]
+    both = [*lines, "20.1.0.10 20.1.0.14", "20.1.0.10 20.1.0.5 20.1.0.18"]
+    assert asn_of(owners(tmp_path, *both, members=members))["20.7.7.3"] == expected
+
+
+def test_a_trace_aimed_at_a_lan_is_aimed_at_no_as(tmp_path):
+    line = "20.1.0.10 20.1.0.5 20.0.3.5 * * > 20.7.7.9"
+    assert asn_of(infer(tmp_path, line, borders="elected"))["20.0.3.5"] == 7
+    assert asn_of(owners(tmp_path, line))["20.0.3.5"] == NO_ASN

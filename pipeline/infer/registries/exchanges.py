@@ -1,0 +1,159 @@
+"""Exchange points: their LANs, names and members, from the files that registries publish.
+
+Recognised by content, plain or compressed (``exchange_files``):
+
+- lists of prefixes, one a line, with a name and an AS number where there are some;
+- PeeringDB [1]_: answers of its API (``ix``, ``ixlan``, ``ixpfx``, ``netixlan``, one or several in
+  one object, nested or not) and the daily dumps of all of it that CAIDA keeps;
+- the subnets of PCH's directory [2]_, JSON or a table with a header, and its members of a subnet;
+- CAIDA's ``ixs`` and ``ix-asns`` [3]_, JSON lines or a JSON list.
+
+Members are entered by hand, and some entries are old: the address of one may now be another's. So
+they are evidence for the election, not the truth; where two are registered with one address, both
+are kept. An entry for the AS of the exchange point itself is none of a member.
+
+References
+----------
+.. [1] PeeringDB, "API documentation", https://www.peeringdb.com/apidocs.
+.. [2] Packet Clearing House, "Internet exchange point datasets", https://www.pch.net/ixp/data.
+.. [3] CAIDA, "Internet eXchange Points (IXPs) Dataset", https://www.caida.org/data/ixps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from pipeline.infer.intervals import IntervalTable, Network, prefix_range, table_of
+from pipeline.infer.registries.exchange_files import Entries, read_entries, refuse
+from pipeline.model.addresses import format_addr
+from pipeline.model.reading import ReadReport
+from pipeline.model.topology import NO_ASN
+
+
+@dataclass(frozen=True, eq=False)
+class ExchangePoints:
+    """Known exchange points.
+
+    Attributes
+    ----------
+    lans : IntervalTable
+        Row in ``names`` of each LAN, in place of an AS.
+    names : tuple of str
+        Third-party text; the prefix (of members alone: the address) where a LAN has no name.
+    member_addr : (n_members, 2) uint64, sorted
+        Addresses on LANs; twice where two members are registered with it.
+    member_asn : (n_members,) int64
+    """
+
+    lans: IntervalTable
+    names: tuple[str, ...]
+    member_addr: np.ndarray
+    member_asn: np.ndarray
+
+    @classmethod
+    def none(cls) -> ExchangePoints:
+        """No exchange point is known."""
+        no_addr = np.empty((0, 2), np.uint64)
+        no_asn = np.empty(0, np.int64)
+        return cls(table_of(no_addr, no_addr, no_asn), (), no_addr, no_asn)
+
+    def find(self, addrs: np.ndarray) -> np.ndarray:
+        """(n,) int64: row in ``names`` of the exchange point that each address is on, or -1."""
+        return self.lans.lookup(addrs)
+
+    def outside(self, addrs: np.ndarray, asn: np.ndarray) -> np.ndarray:
+        """(n,) int64: the AS of each address by prefix, ``NO_ASN`` on LANs."""
+        return np.where(self.find(addrs) >= 0, NO_ASN, asn) if self.names else asn
+
+    def find_members(self, addrs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Members registered with some addresses.
+
+        Parameters
+        ----------
+        addrs : (n, 2) uint64, sorted, distinct
+
+        Returns
+        -------
+        position : (n_found,) int64
+            In ``addrs``, ascending.
+        asn : (n_found,) int64
+        """
+        at = _flat_lookup(addrs, self.member_addr)
+        return at[at >= 0], self.member_asn[at >= 0]
+
+
+def _flat_lookup(addrs: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """(n_wanted,) int64: position in sorted distinct addresses, -1 where one is not among them."""
+    both = np.concatenate([addrs, wanted])
+    order = np.lexsort((both[:, 1], both[:, 0]))
+    position = np.where(order < len(addrs), order, -1)
+    first = np.ones(len(both), bool)
+    first[1:] = (both[order[1:]] != both[order[:-1]]).any(axis=1)
+    of_run = position[first][np.cumsum(first) - 1]  # stable: the address itself comes first
+    found = np.empty(len(both), np.int64)
+    found[order] = of_run
+    return found[len(addrs) :]
+
+
+def read_exchanges(paths: Sequence[Path], reports: Sequence[ReadReport]) -> ExchangePoints:
+    """Read files about exchange points into one table.
+
+    Parameters
+    ----------
+    paths : sequence of Path
+        Plain, gzip, bzip2 or xz. Of several names of one LAN the first counts.
+    reports : sequence of ReadReport
+        One a file, filled: what was used as ``n_records``, broken entries by reason. A file that
+        cannot be read or says nothing, and each if there is no LAN in any, has status
+        ``rejected`` and says why in ``error``; nothing is raised for it.
+    """
+    entries = Entries()
+    for path, report in zip(paths, reports, strict=True):
+        read_entries(path, report, entries)
+    if not entries.lans and not entries.members:
+        for report in reports:
+            refuse(report)
+        return ExchangePoints.none()
+    return join_entries(entries, reports[0])
+
+
+def join_entries(entries: Entries, report: ReadReport) -> ExchangePoints:
+    """One table of all entries; oddities between files are noted in the first report."""
+    named: dict[Network, str] = {}
+    for network, given, lan in entries.lans:
+        name = given or entries.name_of(lan)
+        if named.setdefault(network, name) != name and name:
+            if named[network]:
+                report.notes["LANs listed again with another name"] += 1
+            else:
+                named[network] = name
+    members = {(addr, asn): lan for addr, asn, lan in entries.members if asn not in entries.own}
+    own = len({(addr, asn) for addr, asn, _ in entries.members}) - len(members)
+    if own:
+        report.notes["entries of exchange points themselves"] += own
+    ranges = {prefix_range(network): name or str(network) for network, name in named.items()}
+    if not named:  # members alone: their addresses are all that is known of the LANs
+        for (words, _), lan in members.items():
+            ranges.setdefault((words, words), entries.name_of(lan) or format_addr(*words))
+    names = tuple(dict.fromkeys(ranges.values()))
+    row_of = {name: i for i, name in enumerate(names)}
+    rows = sorted(ranges.items(), key=lambda entry: (entry[0][0], [-w for w in entry[0][1]]))
+    bounds = np.array([bound for bound, _ in rows], np.uint64).reshape(len(rows), 2, 2)
+    values = np.array([row_of[name] for _, name in rows], np.int64)
+    lans = table_of(bounds[:, 0].copy(), bounds[:, 1].copy(), values)
+    addr = np.array([words for words, _ in members], np.uint64).reshape(len(members), 2)
+    asn = np.array([number for _, number in members], np.int64)
+    on_lan = lans.lookup(addr) != NO_ASN
+    if not on_lan.all():
+        report.notes["members outside every LAN, left out"] += int(np.count_nonzero(~on_lan))
+    addr, asn = addr[on_lan], asn[on_lan]
+    order = np.lexsort((asn, addr[:, 1], addr[:, 0]))
+    addr, asn = addr[order], asn[order]
+    twice = int(np.count_nonzero((addr[1:] == addr[:-1]).all(axis=1)))
+    if twice:
+        report.notes["addresses of two members"] += twice
+    return ExchangePoints(lans, names, addr, asn)
