@@ -71,8 +71,8 @@ from pipeline.store import Snapshot
 
 N_SEQUENTIAL = 2  # searches of the baseline that are measured
 ENOUGH_S = 1.0  # seconds of repeats of one run; at most the requested number
-HALF_S = 10e-3  # seconds that a slowed worker runs, and is stopped, in turn
-PAYS = 1.1  # gain from which the last added workers pay
+HALF_S = 10e-3  # seconds that a slowed worker alternately runs and is stopped
+PAYS = 1.1  # gain at which the last added workers pay off
 
 
 @dataclass

@@ -81,7 +81,7 @@ class Bench:
                 "n_arcs": graph.n_arcs,
                 "device": device,
                 "by": OURS,
-                "threads": 1 if device == "cpu" else 0,  # but for sweeps
+                "threads": 1 if device == "cpu" else 0,  # except sweeps
             }
             if self.is_wanted(OURS):
                 self._single(row, graph, here, sources)
@@ -105,7 +105,7 @@ class Bench:
             self.timed(row | {"what": what}, here.device, bfs, each, **more)
 
     def _many(self, row: Row, graph: CSRGraph, here: CSRGraph, sources: np.ndarray) -> None:
-        wall_s, n_sweeps = 0.0, 1  # of the call before
+        wall_s, n_sweeps = 0.0, 1  # of the previous call
         lanes = LANES[here.device]
         most: MSBFSResult | None = None
         for n in self.sources:

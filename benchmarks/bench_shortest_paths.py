@@ -100,7 +100,7 @@ def peers(graph: CSRGraph) -> dict[str, Callable[[int], Any]]:
 
 
 def time_searches(name: str, graph: CSRGraph, device: str) -> list[Row]:
-    """A row a program."""
+    """One row per program."""
     here = graph.to("gpu" if device == "gpu" else "cpu")
     sources = [(int(source),) for source in np.linspace(0, graph.n_nodes - 1, N_SOURCES)]
     expected = sssp(here, sources[0][0], parents=True)

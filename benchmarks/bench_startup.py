@@ -8,8 +8,9 @@ is timed is the repository named, by this Python: two checkouts can be compared 
 (``--repository A --repository B``: rows of both).
 
 The analysis is of 20 ASes of 100 routers each: a single task of some milliseconds. ``first_task_s``
-is from the start of the process to the start of its first task, ``start_up_s`` all of the time but
-the task's, ``after_task_s`` what comes after its end (report, end of the cluster and the process).
+is from the start of the process to the start of its first task, ``start_up_s`` all of the time
+except the task's, ``after_task_s`` what comes after its end (report, end of the cluster and the
+process).
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ Command: python benchmarks/bench_variants.py [--device gpu] [--variant NAME ...|
 or, on any machine: python benchmarks/bench_variants.py --docs
 
 A variant is choices joined by ``+``: ``warp``, ``hybrid+padded+busy-wait``; docs/variants.md says
-what they are. Graphs: ``attachment-N`` of N routers, ``grid-SIDE``, and two of as many arcs:
-``regular-D``, where every node has D neighbours, and ``uneven-D``, of preferential attachment with
-as many nodes and D neighbours on average.
+what they are. Graphs: ``attachment-N`` of N routers, ``grid-SIDE``, and two with the same number of
+arcs: ``regular-D``, where every node has D neighbours, and ``uneven-D``, of preferential attachment
+with the same number of nodes and D neighbours on average.
 
 Each call is timed on the device, by events around all that it launches, allocations and read-backs
 between them included; the median is over searches from ``--repeats`` random routers, the same for

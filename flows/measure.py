@@ -50,7 +50,7 @@ def is_cluster_lost(task: Any, run: Any, state: State) -> bool:
 def measure_stage(config: AnalyzeConfig, handover: Path) -> Path | State:
     """Measure the ASes and write the results to ``handover``.
 
-    If the cluster was lost, what was found before is written all the same, and the state is Failed,
+    If the cluster was lost, what was found before is still written, and the state is Failed,
     with the name ``CLUSTER_LOST``.
     """
     from pipeline.stages import analyze

@@ -1,8 +1,8 @@
 """The nightly flow: ingest, measure, report.
 
-``python -m flows.nightly INPUT... --store DIR --out DIR [...]`` runs it on a Prefect server of its
-own, without anything having been started first, or on the server that ``PREFECT_API_URL`` names.
-The deployment ``nightly/nightly`` (prefect.yaml) runs it every night.
+``python -m flows.nightly INPUT... --store DIR --out DIR [...]`` runs it on a Prefect server that it
+starts itself, or on the server that ``PREFECT_API_URL`` names. The deployment ``nightly/nightly``
+(prefect.yaml) runs it every night.
 
 Rejected files and failed ASes end the run Partial (a state of type COMPLETED), with a warning
 artifact; if nothing can be done it ends Failed, with one line that says what to give.

@@ -51,7 +51,7 @@ def asn_of_inputs(value: Any) -> int:
 
 def as_numbers(value: Any) -> tuple[int, ...]:
     """AS numbers, ``N,N,...`` or a list of them."""
-    # No number in a text is a wrong number: it may be an unset variable, and not mean all ASes.
+    # A text without a number is an error: it may be an unset variable, and must not mean all ASes.
     given = [part for part in value.split(",") if part] or [""] if isinstance(value, str) else value
     try:
         return tuple(as_number(each) for each in given)

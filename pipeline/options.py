@@ -63,7 +63,8 @@ class Option:
         Value as given (text, or JSON) -> value of the field, in place of what the type says;
         raises ValueError with what it takes.
     needs : str
-        Kind of input without which it has no effect: ``traces``, ``topology``; empty: has always.
+        Kind of input without which it has no effect: ``traces``, ``topology``; empty: it always has
+        one.
     minimum, maximum : number or None
         Bounds of a number, both included.
     pattern : str
@@ -315,7 +316,7 @@ def merged(*configs: type) -> tuple[Option, ...]:
 def _merge(first: list[Option], second: list[Option]) -> list[Option]:
     names, words = [each.name for each in first], {each.word for each in first}
     found: list[Option] = []
-    own: list[Option] = []  # of the second since the last that both have
+    own: list[Option] = []  # of the second, since the last option that both have
     for each in second:
         if each.name in names:
             place = names.index(each.name)

@@ -15,7 +15,7 @@ def csr_arrays(n_nodes: int, edges: Iterable[tuple[int, int]]) -> tuple[np.ndarr
     given = edges if isinstance(edges, np.ndarray) else list(edges)
     pairs = np.array(given, np.int64).reshape(-1, 2)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    # One number an arc: pairs are sorted ten times slower.
+    # One number per arc: pairs are sorted ten times slower.
     keys = np.sort(np.concatenate([pairs, pairs[:, ::-1]]) @ [n_nodes, 1])
     keys = keys[np.diff(keys, prepend=-1) > 0]
     tails, heads = np.divmod(keys, max(n_nodes, 1))

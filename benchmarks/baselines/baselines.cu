@@ -1,14 +1,14 @@
-// Breadth-first search as the first GPU searches did it: a launch or two for every level [1].
+// Breadth-first search as the first GPU searches did it: one or two launches per level [1].
 //
 // Input    CSR arcs of a symmetric graph.
 // Output   level[v], hops from the source.
 // Order    Several threads may write level[v] at once: all write the same number.
-// Launch   bfs_thread_per_node: 1-D, any grid. The others: 1-D, a thread for each node.
+// Launch   bfs_thread_per_node: 1-D, any grid. The others: 1-D, one thread per node.
 //
 // [1] P. Harish, P. J. Narayanan, "Accelerating large graph algorithms on the GPU using CUDA",
 //     HiPC 2007.
 
-// One kernel a level: every thread looks at its nodes, those of the last level relax their arcs.
+// One kernel per level: every thread looks at its nodes, those of the last level relax their arcs.
 extern "C" __global__ void bfs_thread_per_node(
     const offset_t* __restrict__ indptr,
     const node_t* __restrict__ indices,

@@ -58,7 +58,7 @@ def _measure(network: Network, namespace: dict[str, str], scratch: Path, out: Pa
         (host, method, kind, ["-c", TRACE.format(method=method), "-f", str(targets)])
         for host, method, kind in RUNS
     ]
-    # A file with more than traces in it, as real collections are.
+    # A file that holds more than traces, like those of real collections.
     hosts = [str(host.addr) for host in network.hosts.values()]
     mixed = [f"{TRACE.format(method='udp-paris')} {addr}" for addr in hosts]
     mixed += [f"ping -c 2 {addr}" for addr in hosts[:4]]

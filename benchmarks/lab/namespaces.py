@@ -16,7 +16,7 @@ from benchmarks.lab.plan import Network
 
 PREFIX = "hopscope"
 # All namespaces share one neighbour table; beyond its thresholds entries are dropped and probes
-# die. Two entries a link and some room.
+# die. Two entries per link, and some room.
 NEIGHBOR_TABLE = {"gc_thresh1": 8192, "gc_thresh2": 32768, "gc_thresh3": 65536}
 
 
@@ -102,12 +102,12 @@ def _configure_router(network: Network, router: str, namespace: dict[str, str]) 
         "ip_forward": 1,
         "conf.all.rp_filter": 0,
         "conf.default.rp_filter": 0,
-        "fib_multipath_hash_policy": 1,  # one path a flow, so paris traceroute sees one
+        "fib_multipath_hash_policy": 1,  # one path per flow, so paris traceroute sees one
         "icmp_msgs_per_sec": 100000,
         "icmp_msgs_burst": 10000,
-        # The kernel's default, 1000 ms a destination, is what "rate limited" means here.
+        # The kernel's default, 1000 ms per destination, is what "rate limited" means here.
         "icmp_ratelimit": 1000 if router in network.rate_limited else 0,
-        # 1: errors carry the address of the interface that the probe came in by, as most routers
+        # 1: errors carry the address of the interface that the probe came in on, as most routers
         # do; 0: of the one toward the prober.
         "icmp_errors_use_inbound_ifaddr": 0 if router in network.outgoing_address else 1,
     }

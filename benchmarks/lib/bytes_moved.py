@@ -3,11 +3,11 @@
 Two counts bracket the truth, both from shapes alone, whatever the code does:
 
 * ``least``: each pass over the graph reads ``indptr`` and ``indices`` once, and what is requested
-  is written once. In a sweep that is one bit per node and source, written and read back, and a byte
-  each where levels are requested. A pass serves up to LANES sources.
+  is written once. In a sweep that is one bit per node and source, written and read back, and one
+  byte each where levels are requested. A pass serves up to LANES sources.
 * ``most``: nothing is saved and nothing is found in a cache. Each time a node is newly reached by
   some source of a pass, all its arcs are read, a sector of memory for the head of each, and three
-  words (seen, frontier, next frontier). That happens at most once a level, and at most once a
+  words (seen, frontier, next frontier). That happens at most once per level, and at most once per
   source. A single search looks at each arc once in all.
 
 Real code skips arcs (a search from below stops at the first neighbour found) and finds hubs in

@@ -182,7 +182,7 @@ def _ingest(inputs: Path, what: str) -> float:
 
 
 def _fetch(store: Path) -> float:
-    """One AS among thousands, of each size: a hundred of them a call."""
+    """One AS among thousands, of each size: a hundred of them per call."""
     from pipeline.store import open_snapshot
 
     snapshot = open_snapshot(store)

@@ -18,8 +18,8 @@ from pipeline.generate.grid import grid_graph
 from pipeline.generate.threads import call_each
 from pipeline.model.random_words import stream_start, word_at
 
-# Of an RMAT graph, as the Graph500 has them: that both ends, only the first or only the second are
-# in the first half of the nodes; 2 ** 32 is certainty.
+# Of an RMAT graph, as in Graph500: the chances that both ends, only the first or only the second
+# are in the first half of the nodes; 2 ** 32 is certainty.
 _RMAT = tuple(np.int64(share * 2**32) for share in (0.57, 0.57 + 0.19, 0.57 + 0.19 + 0.19))
 _LINKS_AT_ONCE = 1 << 20  # that a thread draws
 

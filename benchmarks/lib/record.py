@@ -30,7 +30,7 @@ def record(
     subject : str
         What was measured, and on what where that matters: ``ingest``, ``searches_gpu``.
     rows : iterable of mappings
-        One mapping a figure or a set of them; units are part of the names (``wall_s``).
+        One mapping per figure or set of them; units are part of the names (``wall_s``).
     folder : Path, optional
         Where to write instead.
     **more

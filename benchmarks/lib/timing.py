@@ -16,7 +16,7 @@ import numpy as np
 
 AT_LEAST, AT_MOST = 5, 101  # calls
 BUDGET_S = 1.0
-LONG_S = 10.0  # of calls longer than this three suffice
+LONG_S = 10.0  # three calls suffice if each takes longer than this
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ def time_calls(
     wait
         Waits until a device is idle: called before the clock starts, and again before it stops.
     budget_s : float
-        Seconds; enough once the calls have taken so long in all.
+        Seconds; enough once the calls have taken this long in all.
     at_least, at_most : int
         Calls; at least 3 where each takes LONG_S or longer.
 

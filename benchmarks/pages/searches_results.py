@@ -29,7 +29,7 @@ def load(results: Path) -> list[Row]:
     for run in sorted(runs, key=lambda run: run["date"]):
         about = {name: run.get(name) for name in ("date", "command", "commit", "cores_of_others")}
         rates = {row["device"]: row["gb_per_s"] for row in run["rows"] if row["what"] == "copy"}
-        # Other devices were not measured, only got ready.
+        # Other devices were not measured, only prepared.
         for row in (row for row in run["rows"] if row["device"] in rates):
             more = {
                 "machine": machine_name(run["machine"], row["device"]),

@@ -109,7 +109,7 @@ def _forget(level, queue, n):
 
 @njit(cache=True, nogil=True)
 def _winnow(indptr, indices, hub, bound, is_tip, is_out, level, queue):
-    """Leave out the ball of half the bound around the hub, but for tips that stand for others."""
+    """Leave out the ball of half the bound around the hub, except tips that stand for others."""
     n = _search(indptr, indices, hub, bound // 2, level, queue)
     for i in range(n):
         if not is_tip[queue[i]]:

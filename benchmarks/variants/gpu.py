@@ -24,7 +24,7 @@ from kernels.breadth_first import node_of
 from kernels.errors import DeviceError
 from kernels.types import LEVEL, NODE, OFFSET, UNREACHED
 
-# hybrid: mean entries of a list of the frontier from which a warp shares it: half of it is busy.
+# hybrid: mean length of the lists of a frontier from which a warp shares each: half of it is busy.
 WARP_FROM = 16
 POINTER_ALIGNMENT = 4  # nodes, 16 bytes: as malloc on a device aligns
 CONTROL = 14  # int32 words of struct Control

@@ -4,7 +4,7 @@
 // Mapping   thread: a thread walks a node's list [1]. warp: the 32 threads of a warp share it [2].
 //           hybrid: on each level the one or the other, by the mean list of its frontier (the
 //           choice by level of [3]); only there nodes are counted, so claimed by atomicCAS.
-// Lists     offsets: one array, CSR. pointers: a pointer and a length a node, to lists that lie
+// Lists     offsets: one array, CSR. pointers: a pointer and a length per node, to lists that lie
 //           anywhere. padded: CSR whose lists begin at multiples of 32 and end in -1s, so that a
 //           warp reads whole lines of 128 bytes.
 // Loads     of the graph: plain, or read-only (ld.global.nc): by the path that textures took.
@@ -162,7 +162,7 @@ extern "C" __global__ void variant_start(
     }
 }
 
-// Copy the lists of a CSR graph to where they shall begin. One warp per node.
+// Copy the lists of a CSR graph to where they are to begin. One warp per node.
 extern "C" __global__ void variant_place(
     const offset_t* indptr, const node_t* indices, const offset_t n_nodes,
     const offset_t* start,  // (n_nodes,)

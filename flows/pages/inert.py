@@ -14,7 +14,7 @@ import unicodedata
 _JOINER = "\u2060"  # word joiner: shows nothing, breaks no line, belongs to no markup
 # These pair up wherever they are, so characters that look alike replace them.
 _TWINS = str.maketrans({"`": "\u02cb", "*": "\u2217", "~": "\u223c"})
-# After each of these markup would continue: tags, entities, links, escapes, addresses.
+# Each of these can begin markup: tags, entities, links, escapes, addresses.
 _OPENS = re.compile(
     r"""<|&|\\|@
     | \](?=[(\[:])

@@ -55,7 +55,7 @@ def main(arguments: list[str]) -> int:
             os.kill(program, signal.SIGTERM)
         elif time.monotonic() >= kill_at:
             os.kill(program, signal.SIGKILL)
-        time.sleep(LOOK_EVERY_S)  # cut short by nothing: a signal is seen at the next look
+        time.sleep(LOOK_EVERY_S)  # not cut short by signals: they are seen at the next look
     _end_all_below()
     return status
 

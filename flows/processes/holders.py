@@ -31,7 +31,7 @@ class Holder:
     what: str
     host: str
     pid: int
-    started: float  # seconds since 1970 UTC: of the process, so that no later one is taken for it
+    started: float  # seconds since 1970 UTC: of the process, so no later one is mistaken for it
     since: float  # seconds since 1970 UTC
 
     @classmethod

@@ -104,7 +104,7 @@ def end_lost_runs(api: Api, *, no_worker: bool = False) -> int:
     ----------
     api : Api
     no_worker : bool
-        No worker of this server is alive, so no run of a deployment can be.
+        No worker of this server is alive, so no run of a deployment is alive.
 
     Returns
     -------

@@ -58,7 +58,7 @@ def bfs(
     Raises
     ------
     GraphError
-        If ``source`` or ``target`` is not a node; so always for a graph without nodes.
+        If ``source`` or ``target`` is not a node, as is always so in a graph without nodes.
     DeviceError
         If the graph lies on a GPU and the kernel cannot be built or has no memory there.
 

@@ -19,7 +19,7 @@ from kernels.multi_source import msbfs, msbfs_shard
 from kernels.types import NODE, OFFSET
 
 ITEMS_EACH = 16  # runs of sweeps per thread: they end together though costs are estimates
-LARGE = 1 << 13  # nodes from which on a graph has a GPU to itself: its own sweeps fill it
+LARGE = 1 << 13  # nodes from which a graph has a GPU to itself: its own sweeps fill it
 WINDOW = 128  # sources of a small graph at once: the width of a sweep of a shard
 WIDE = 2048  # sources of a large graph at once, while its levels are few
 COUNTS = 1 << 24  # hop counts that are in memory at once, of a graph of many levels

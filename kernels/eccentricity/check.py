@@ -60,7 +60,7 @@ def check_diameter(graph: CSRGraph, found: Diameter) -> None:
     nodes = np.flatnonzero(level >= 0)
     if nodes[0] != found.component:
         raise CheckError(f"the path lies in component {nodes[0]}, not {found.component}")
-    # Neighbours are 1 hop away, and each further hop has its own node at least.
+    # Neighbours are 1 hop away, and each further hop has at least one node of its own.
     upper = np.minimum(len(nodes) - 1, len(nodes) - np.diff(graph.indptr))
     for source in found.proof.sources.tolist():
         if level[source] < 0:

@@ -43,8 +43,8 @@ LOOKS = 256  # the rest is counted again once 1 / LOOKS of the whole has been sp
 # to ``sweep_hops`` the cost is predicted without placing.
 PLACE_NS_ARC = 10
 # The prediction assumes that all balls are as ragged as the worst: on grids it is up to 1.6 times
-# too high, on caterpillars 2. One of at least as many sweeps is a sample that costs little of the
-# whole.
+# too high, on caterpillars 2. With at least this many sweeps, one is a sample that costs little of
+# the whole.
 SAMPLED = 16
 # And not before this share of the lower bound of the sweeps has been spent; that bound is usually
 # far too low.

@@ -135,7 +135,7 @@ class Facts:
         Of one component.
     strategy : Strategy
     n_pairs : float
-        Pairs that landmarks would be asked about; infinite if that is pointless.
+        Pairs that landmarks would be checked for; infinite if that is pointless.
     has_landmarks : bool
         Whether their distances are known.
     is_paired : bool

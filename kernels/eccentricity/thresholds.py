@@ -65,4 +65,4 @@ class Thresholds:
 
 CORE = Thresholds()
 GPU = Thresholds(few_are_ends=True, many_lanes=256)
-CLUSTER = Thresholds(few_are_ends=True)  # of its tasks; the most lanes depend on the device
+CLUSTER = Thresholds(few_are_ends=True)  # of its tasks; the most lanes vary by device

@@ -22,7 +22,7 @@ __all__ = ["MSBFSResult", "ShardResult", "msbfs", "msbfs_shard"]
 
 @dataclass(frozen=True, eq=False)
 class MSBFSResult:
-    """Outcome of searches on one graph, one row per source; on the host, but for ``level``.
+    """Outcome of searches on one graph, one row per source; on the host, except ``level``.
 
     Attributes
     ----------

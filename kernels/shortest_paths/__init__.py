@@ -51,7 +51,7 @@ def sssp(graph: CSRGraph, source: int, parents: bool = False) -> SSSPResult:
     Raises
     ------
     GraphError
-        If ``source`` is not a node (so always for a graph without nodes), if the graph has no
+        If ``source`` is not a node (always the case in a graph without nodes), if the graph has no
         weights, or if one is negative or not finite: the first such arc is named. Weights that
         differ between the two arcs of an edge are refused by ``CSRGraph``, not again here.
     DeviceError

@@ -13,9 +13,9 @@
 // the arcs of all near nodes; once none is left the threshold rises and the far ones are split by
 // it anew [1]. A node is in the near list of a step at most once, and in the far list at most once.
 //
-// No fall of a distance is lost: who lowers distance[v] puts v into a list that is read after the
-// next barrier, unless it is there already. A step that reads its own distance near list
-// while it falls may see either value; v is then near in the next step again.
+// No fall of a distance is lost: whoever lowers distance[v] puts v into a list that is read after
+// the next barrier, unless it is there already. A step that reads its own distance near list while
+// it falls may see either value; v is then near in the next step again.
 //
 // [1] A. Davidson, S. Baxter, M. Garland, J. D. Owens, "Work-efficient parallel GPU methods for
 //     single-source shortest paths", IPDPS 2014.
@@ -277,7 +277,7 @@ extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK) sssp_search(
     int step = 0, pile = 0;
     bool was_split = false;
     // Every thread of the grid takes the same branches: what they depend on was written before the
-    // last barrier and changes after the next one only.
+    // last barrier and changes only after the next one.
     while (true) {
         const bool has_near = control->n_near[step & 3] || control->n_segments[step & 3];
         if (!has_near && control->n_far[pile & 3] == 0) break;

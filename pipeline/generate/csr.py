@@ -20,7 +20,7 @@ SHUFFLE_KEY = np.uint64(1 << 42)  # streams apart from those that draw links, ke
 ONE_BUCKET = 31  # as ``shift``: all rows
 
 # Rows of a bucket are 2 to this power: of 13 to 16, tried on benchmarks/bench_generate.py's graphs,
-# 15 is the best or as good on two cores, with 27 M arcs in order and shuffled.
+# 15 is the best, or equal to it, on two cores, with 27 M arcs in order and shuffled.
 _BUCKET_SHIFT = 15
 _SHORT_ROW = 32  # arcs; longer rows are sorted by numba's quicksort
 _FEW_LINKS = 1 << 16  # not worth a second thread

@@ -90,7 +90,7 @@ class TraceColumns:
     Attributes
     ----------
     part : (max_traces,) uint8
-        PART_* of each trace; zeros but for what ``flow_paths`` wrote.
+        PART_* of each trace; zeros except where ``flow_paths`` wrote.
     counts : (1,) COUNT
         What the columns hold; kernels advance it.
     count : COUNT

@@ -147,7 +147,7 @@ class _Header:
 
     def read(self, lines: Lines, report: ReadReport) -> None:
         """Go to the first line that is neither comment nor blank, nor the count of nodes."""
-        for number in range(MAX_HEADER_LINES):  # comments beyond are passed over unread
+        for number in range(MAX_HEADER_LINES):  # further comments are skipped unread
             if not lines.fill():
                 return
             line = _peek(lines)

@@ -1,6 +1,6 @@
 """Which folder a report may replace: a missing or empty one, or an earlier report of ours.
 
-Files that users put into a report of ours are moved into the one that replaces it.
+Files that users put into a report of ours are carried over to the one that replaces it.
 """
 
 from __future__ import annotations

@@ -56,7 +56,7 @@ def small(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def large(tmp_path_factory):
-    """Index of 50,000 ASes; the page of each is left out, but for one."""
+    """Index of 50,000 ASes; the page of each is left out, except one."""
     rng = np.random.default_rng(7)
     one = MemorySnapshot(
         {1: [(0, 1)]}, {1: 2}, [(1, 0, [2], 1, 0, False)], names={1: "so that names are shown"}

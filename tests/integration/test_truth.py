@@ -67,7 +67,7 @@ FLOORS = {
 def test_links_are_true_and_most_are_found(scores, name):
     found = scores(name)
     assert found.links_found >= FLOORS[name][0]
-    # Atlas: probes of one trace took two paths of equal cost, each TTL seen on another one.
+    # Atlas: probes of one trace took two paths of equal cost, each TTL seen on a different one.
     assert found.links_false <= (1 if name == "atlas" else 0)
 
 

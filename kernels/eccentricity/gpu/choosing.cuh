@@ -119,8 +119,8 @@ extern "C" __global__ void eccentricity_move(
     }
 }
 
-// 63 bits; numbers too large for theirs count as equal. By upper bounds: the highest one, then the
-// highest lower bound, then the smallest degree: such nodes lie far out. By lower bounds: the
+// 63 bits; numbers too large for their field count as equal. By upper bounds: the highest one, then
+// the highest lower bound, then the smallest degree: such nodes lie far out. By lower bounds: the
 // lowest one, then the largest degree. Then the smallest node.
 __device__ __forceinline__ key_t key_of(
     const bool by_upper, const int lower, const int upper, const int most, const offset_t degree,

@@ -22,4 +22,4 @@ MOST_HOPS = 64  # graphs with reference nodes have fewer: tables of MOST_HOPS sq
 # State of a node: a search from it gave bounds to all nodes, or to itself alone; 0: none was made.
 SEARCHED, SEARCHED_ALONE = 1, 2
 
-ENDS = len(QUESTIONS)  # asked of nodes outside the balls: which may be ends of longest paths
+ENDS = len(QUESTIONS)  # question about nodes outside the balls: which may be ends of longest paths

@@ -49,7 +49,7 @@ extern "C" __global__ void eccentricity_close(
     const unsigned char* __restrict__ levels,  // (n_references, n_nodes)
     const int n_references,
     const offset_t n_nodes,
-    const int* __restrict__ above,  // (n_references, n_hops) how far any node is that counts
+    const int* __restrict__ above,  // (n_references, n_hops) largest distance of a node that counts
     const int n_hops,
     const int* __restrict__ lower,
     int* __restrict__ upper)

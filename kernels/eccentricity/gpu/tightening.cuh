@@ -1,7 +1,7 @@
 // What finished searches prove: bounds of every node, and the extremes of each component.
 
-// Bounds before any search: a node reaches its neighbours in 1 hop, and each further hop reaches
-// one more node at least.
+// Bounds before any search: a node reaches its neighbours in 1 hop, and each further hop reaches at
+// least one more node.
 extern "C" __global__ void eccentricity_start(
     const offset_t* __restrict__ indptr,
     const offset_t n_nodes,

@@ -9,9 +9,10 @@ Kosters, CIKM 2011). Taking for s_i the one centre c alone is winnowing: see ``b
 Searches alternate: from a *far* node x, of a pair that is left, which makes all distances of x
 known; then from a *central* one, on a shortest path from x to the farthest node y that is left for
 x. That d(x, y) <= L is known by now, but not why: any node z of the path has
-d(x, z) + d(z, y) = d(x, y) <= L, and keeps neighbours of x and y near to one another too. From the
-path the node is taken whose eccentricity may be smallest. On hierarchies of ASes, road-like and
-router graphs this takes 3 to 25 searches where choosing by bounds alone takes ten times as many.
+d(x, z) + d(z, y) = d(x, y) <= L, and keeps neighbours of x and y near to one another too. Of the
+nodes of the path, the one whose eccentricity may be smallest is taken. On hierarchies of ASes,
+road-like and router graphs this takes 3 to 25 searches where choosing by bounds alone takes ten
+times as many.
 
 The remaining pairs are listed, by all kept searches, only once that takes a fraction of the time
 that searches took so far; as long as they are too many for that, further searches leave fewer.
@@ -48,7 +49,7 @@ from kernels.types import NODE
 N_KEPT = 64  # searches: one byte per node each
 ROOM = 1 << 16  # pairs that are worth a list
 LIST_ARC = 4  # pairs per arc that each search allows to be checked: a fourth of its time
-TOO_MANY, ANEW = 4, 1.25  # fewer pairs to try with after too many; ANEW: per search
+TOO_MANY, ANEW = 4, 1.25  # fewer pairs to try after too many; ANEW: per search
 SEARCH_NS_ARC, SEARCH_NS_NODE = 1.5, 5  # of level_search, on graphs in caches
 # Of ends_sweep on short graphs; an arc costs 1 ns more for that many nodes: rows leave the caches.
 SWEEP_ENDS_NS, SWEEP_ENDS_NS_ARC, SWEEP_ENDS_NODES = 3_000, 10, 40_000

@@ -1,8 +1,8 @@
 """Steps of a bit-parallel sweep of 512 lanes from sources close together, on one core.
 
 A lane carries one source. A node has a row of 64-bit words, one bit per lane, in two tables, *now*
-and *after*, which are equal but for the nodes that changed on the last level: they are in the list
-``front``, and marked in ``changed``: see ``Rows``.
+and *after*, which are equal except for the nodes that changed on the last level: they are in the
+list ``front``, and marked in ``changed``: see ``Rows``.
 
 Sources of a sweep lie close together, so that their frontiers overlap and few nodes change on each
 level: ``place_sources``. For each level a step notes either the number of (source, node) pairs

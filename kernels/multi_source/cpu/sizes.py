@@ -7,7 +7,7 @@ LANES = 64 * WORDS
 BLOCK = 64  # nodes that a bottom-up step counts at once
 N_NARROW = 255  # levels that a byte holds: 0 to 254, 255 means unreached
 ROW_BYTES = 8 * WORDS
-MAX_LOGS = 7  # bottom-up steps whose finds are kept until bytes are made of all of them
+MAX_LOGS = 7  # bottom-up steps whose results are kept until all of them are made into bytes
 N_LOGS_APART = 4  # where they cannot lie within the levels
 LEAST_WITHIN = 64  # sources from which they can: with fewer, too few steps would find room
 

@@ -9,7 +9,7 @@ is older than the last level.
   its own row to the other table, which then becomes the current one. Ranges of nodes are
   independent: threads share a step by ranges, and ``chunk`` numbers what each one counts.
 - **Top-down**: the frontier is a list of nodes, and beside it the lanes that reached each of them
-  on the last level. The other table is equal to the current one but for what the step finds.
+  on the last level. The other table is equal to the current one except for what the step finds.
 
 Where levels are wanted, a bottom-up step logs what each node found, and what top-down steps found
 stays listed. All of it is converted to bytes at once: at the end, or when there is no more room,

@@ -1,6 +1,6 @@
 // A level bottom-up: every node that misses a lane asks its neighbours.
 
-// Or into got the frontier words of heads[0], heads[stride], ... below n, until no lane is missing.
+// OR into got the frontier words of heads[0], heads[stride], ... below n, until no lane is missing.
 template <int W>
 __device__ __forceinline__ void ask(
     const unsigned* map, const lanes_t* frontier, const node_t* __restrict__ heads, int n,
@@ -102,14 +102,15 @@ __device__ __forceinline__ void bottom_up(
     int n_found[2 * W];  // of lanes t, 32 + t, ... in the graph at hand
     for (int k = 0; k < 2 * W; ++k) n_found[k] = 0;
     int nodes = 0;
-    unsigned arcs = 0;  // hubs are counted apart, so a thread's fit
+    unsigned arcs = 0;  // hubs are counted apart, so a thread's counts fit
     Lanes<W> used = s.used(s.n_slots);
     int graph_at_hand = -1;
     int* n_taken = &s.control->n_taken[depth & 3];
     int next = 0;
     for (int chunk = warp_of_grid(); chunk < s.n_chunks;
          chunk = __shfl_sync(ALL_THREADS, next, 0)) {
-        // The first by number, all others to whoever is free: some list what has ended in the meantime.
+        // The first by number, all others to any free warp: some are listing what has ended in the
+        // meantime.
         if (t == 0) next = atomicAdd(n_taken, 1) + warps_of_grid();
         int graph = 0;
         if (SHARD) {

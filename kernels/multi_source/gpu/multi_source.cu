@@ -102,7 +102,7 @@ __device__ __noinline__ void start(const Sweep<W, SHARD>& s)
             s.list(0)[atomicAdd(&s.control->n_listed[0], 1)] = v;
         }
     }
-    if (thread == 0) s.control->n_found[0] = s.n_slots;  // about: it is asked only whether it is 0
+    if (thread == 0) s.control->n_found[0] = s.n_slots;  // only whether it is 0 matters
     grid_barrier(&s.control->arrivals);
 }
 

@@ -177,7 +177,7 @@ __device__ __forceinline__ void end_of_level(
     const Sweep<W, SHARD>& s, BlockCounts<W>& block, const int depth, int (&n_found)[2 * W],
     const int nodes, const offset_t arcs)
 {
-    // One graph: a block's warps first meet in shared memory, or thousands of warps would wait
+    // One graph: a block's warps first add up in shared memory, or thousands of warps would wait
     // for the same 128 numbers.
     if (!SHARD) add_counts<W>(block.lanes, 64 * W, n_found);
     const offset_t all_arcs = warp_sum(arcs);

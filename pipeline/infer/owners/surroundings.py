@@ -138,7 +138,7 @@ def surround(
     pair = (np.minimum(one, other) << 32) | np.maximum(one, other)
     direct = (links.n_router + links.n_destination > 0) & ~on_lan[links.far]
     # An address of which only the numbering is known stands for the link to what is before it: what
-    # is before it counts for that side, but not once more for the side of the address.
+    # is before it counts for that side, but not again for the side of the address.
     stands_alone = (near < 0) & (row >= 0) & ~implied_twice
     before, behind_it = group[links.near[direct]], group[links.far[direct]]
     back = ~stands_alone[links.far[direct]]

@@ -1,6 +1,6 @@
 """Alias files other than ITDK ``nodes``, line by line.
 
-- MIDAR's ``.sets`` [1]_: ``# set 0: ...`` begins a set, whose addresses follow, one a line.
+- MIDAR's ``.sets`` [1]_: ``# set 0: ...`` begins a set, whose addresses follow, one per line.
 - ITDK ``.ifaces``, also of kapar [2]_: ``addr N1 L1 T D``, all but the address optional; addresses
   of one node are one router.
 - iffinder's ``.iffout``: ``addr addr status ...``: the address probed, the address that answered;
@@ -72,7 +72,7 @@ def _is_address(word: bytes) -> bool:
 
 
 def recognise(text: bytes) -> Form:
-    """Form of the first line that tells; ITDK nodes if none does."""
+    """Form of the first line that shows it; ITDK nodes if none does."""
     for line in text.split(b"\n"):
         if _HEAD.match(line):
             return Form.SETS

@@ -259,7 +259,7 @@ def group_interfaces(
     """
     n = len(mates)
     side_ptr, sides = _sides(links, mates, on_lan, origin != NO_ASN, alias)
-    # The prefix of a LAN says nothing: its addresses have no AS in common by it.
+    # The prefix of a LAN says nothing: it does not give its addresses a common AS.
     origin = np.where(on_lan, NO_ASN - 1 - np.arange(n), origin)
     n_sides = np.diff(side_ptr)
     suspect = np.zeros(n, bool)

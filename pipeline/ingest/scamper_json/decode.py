@@ -369,7 +369,7 @@ def decode(data, pos, end, final, columns, memories):
         if pos < 0:
             return SLOW
         if not newlines:
-            # What follows on the line must be nothing or another record, or all of it is odd.
+            # The rest of the line must be empty or another record, or the whole line is odd.
             behind = skip_space(data, pos, end, False)
             if behind >= end and not final:
                 return NEED

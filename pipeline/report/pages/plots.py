@@ -17,7 +17,7 @@ MAX_BARS = 40
 _HEIGHT = 176  # pixels
 _TOP, _FLOOR = 20, 148
 _MIN_SLOTS = 10  # few bars stay slim
-_FEW, _MANY = 14, 26  # bars whose labels all fit on a phone; every other of which does
+_FEW, _MANY = 14, 26  # bars up to which all labels fit on a phone; and every other one
 
 
 def bin_counts(counts: np.ndarray, max_bins: int = MAX_BARS) -> tuple[int, np.ndarray]:

@@ -59,7 +59,7 @@ def lists(ptr: np.ndarray, values: pa.Array, has: np.ndarray | None = None) -> p
         lengths[has] = np.diff(ptr)
         ptr = offsets(lengths)
     mask = None if has is None or has.all() else pa.array(~has)
-    # Offsets of 32 bits are what every reader of Parquet knows; larger ones where they must be.
+    # Every reader of Parquet knows offsets of 32 bits; larger ones only where needed.
     if ptr[-1] > np.iinfo(np.int32).max:
         return pa.LargeListArray.from_arrays(pa.array(ptr, pa.int64()), values, mask=mask)
     return pa.ListArray.from_arrays(pa.array(ptr, pa.int32()), values, mask=mask)

@@ -45,7 +45,7 @@ from pipeline.schedule.transport.drive import drive
 from pipeline.schedule.work.searches import search_graph
 
 SIZES = (1_000, 10_000, 100_000, 1_000_000)  # routers; the crossover is among them
-SAMPLE_S = 0.4  # seconds of repeats a figure, at least MIN_REPEATS
+SAMPLE_S = 0.4  # seconds of repeats per figure, at least MIN_REPEATS
 MIN_REPEATS, MAX_REPEATS = 3, 25
 N_EMPTY = 600  # empty tasks, 1 to 5 ms each
 

@@ -180,7 +180,7 @@ def plan(
         small = np.zeros(len(first), bool)
         per_task = np.full(len(first), max(1, pack))
     # Small graphs first, so that a shard is one run of graphs and one run of sources. On a GPU
-    # those of about the same number of sweeps together: a sweep costs its whole shard.
+    # those with about the same number of sweeps together: a sweep costs its whole shard.
     rounds = _rounds(n_sources) if "gpu" in devices else np.zeros(len(first), np.int64)
     order = np.lexsort((np.where(small, rounds, 0), ~small))
     rounds = rounds[order]

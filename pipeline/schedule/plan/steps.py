@@ -11,9 +11,9 @@ from pipeline.model.search.tasks import Device
 from pipeline.schedule.plan.costs import DEFAULTS, LANES, Costs
 from pipeline.schedule.thresholds import THRESHOLDS, PlanThresholds
 
-# What the client does with one result, seconds per node: take it off the network (two bytes per
-# node), merge it, look which nodes still matter, choose the next. Measured: 4 to 6 ns on short
-# graphs without the network, 31 on a grid of two-byte bounds (docs/scheduling.md).
+# What the client does with one result, seconds per node: receive it (two bytes per node), merge it,
+# find which nodes still matter, choose the next. Measured: 4 to 6 ns on short graphs without the
+# network, 31 on a grid of two-byte bounds (docs/scheduling.md).
 RESULT_NODE_S = 8e-9
 MOST_LANES: dict[Device, int] = {"cpu": CORE.many_lanes, "gpu": GPU.many_lanes}  # of a component
 _NO_SWEEP = (0.0, math.inf)  # prices

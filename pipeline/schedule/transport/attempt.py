@@ -1,8 +1,8 @@
 """A worker's part of one task: run it, and return its result, place and time.
 
-A small result is posted: it travels as an event on streams that exist and that Dask fills by the
-batch, worker to scheduler to client. Fetching it would take six messages (who has it, give it to
-me, give it to the client, each with an answer), most of the cost of a task without work.
+A small result is posted: it travels as an event on existing streams, which Dask flushes in batches,
+from worker to scheduler to client. Fetching it would take six messages (who has it, give it to me,
+give it to the client, each with an answer), most of the cost of a task without work.
 """
 
 from __future__ import annotations

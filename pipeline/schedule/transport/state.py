@@ -299,7 +299,7 @@ class FlightState:
                 instructions += self._move(task)
                 continue
             instructions += self._fail(task, verdict)
-            if isinstance(verdict, ClusterLostError):  # nor will others find a worker
+            if isinstance(verdict, ClusterLostError):  # others will not find a worker either
                 left, self.quarantine = self.quarantine, deque()
                 instructions += [self._end(suspect, error=verdict) for suspect in left]
         for fault, keys in held.items():

@@ -35,7 +35,7 @@ class Limits:
     task_s: float = 3600.0  # 128 searches of 7 million routers take a core some 2 s
     answer_s: float = 20.0  # a scheduler answers in ms; a busy one in seconds
     fetch_s: float = 30.0  # a result is a few MB at most
-    silent_s: float = 120.0  # between two heartbeats of a worker, every 1 to 5 s else
+    silent_s: float = 120.0  # between two heartbeats of a worker, otherwise every 1 to 5 s
 
 
 @dataclass(slots=True)

@@ -9,9 +9,9 @@ from pipeline.model.search.tasks import TaskRun
 from pipeline.schedule.thresholds import THRESHOLDS
 
 MIN_WINDOW = 16  # tasks; those that no worker holds wait at the scheduler for a free worker
-# Between the end of a task and the start of the one sent for it lie four streams that Dask fills
-# by the batch: worker to scheduler every 2 ms, to the client 2, back 10, to the worker 5. Where
-# tasks are shorter, more of them are on their way: seconds of work, and tasks at most.
+# Between the end of a task and the start of the one sent for it lie four streams that Dask flushes
+# in batches: worker to scheduler every 2 ms, to the client 2, back 10, to the worker 5. Where tasks
+# are shorter, more of them are on their way: seconds of work, and tasks at most.
 ROUND_TRIP_S = 40e-3
 MAX_THREAD_WINDOW, MAX_WINDOW = 32, 256
 SHORT_S = 10e-3  # seconds; of tasks shorter than that a worker thread holds more

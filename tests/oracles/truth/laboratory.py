@@ -79,7 +79,7 @@ def _observe_files(folder: Path, scratch: Path) -> Iterator[tuple[str, Observati
 
 
 def observe_lab(folder: Path, scratch: Path) -> list[Observation]:
-    """Read every measurement of a laboratory, one observation a file."""
+    """Read every measurement of a laboratory, one observation per file."""
     return [observation for _, observation in _observe_files(folder, scratch)]
 
 

@@ -193,7 +193,7 @@ def judge_lab(lab: Laboratory, *, true_alias_sets: bool = False, **options) -> S
 
 
 def judge_owners(lab: Laboratory, owners: Mapping[str, int]) -> Score:
-    """Compare another program's owners of addresses: one node an address, the same rules after."""
+    """Compare another program's owners of addresses: one node per address, the same rules after."""
     plain = infer_topology(
         lab.observations, prefixes=lab.prefixes, allow_special=LAB_RANGES, borders="prefix"
     )

@@ -74,7 +74,7 @@ def _markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 
 
 def full_table(judged: Sequence[Judged]) -> str:
-    """Every figure, a row a laboratory and way."""
+    """Every figure, one row per laboratory and way."""
     rows = []
     for lab in judged:
         label = lab.described
@@ -85,7 +85,7 @@ def full_table(judged: Sequence[Judged]) -> str:
 
 
 def brief_table(judged: Sequence[Judged]) -> str:
-    """A row a laboratory: the first way, and P, R and equal hops of the others."""
+    """One row per laboratory: the first way, and P, R and equal hops of the others."""
     ways = list(dict.fromkeys(way for lab in judged for way in lab.scores))
     rows = []
     for lab in judged:
@@ -124,7 +124,7 @@ def misses(judged: Sequence[Judged]) -> list[str]:
 
 
 def text(lab: Judged) -> str:
-    """One laboratory for a terminal: a line a figure, a column a way."""
+    """One laboratory for a terminal: one line per figure, one column per way."""
     columns = [
         ["", *FIGURES],
         *([way, *(figure(s) for figure in FIGURES.values())] for way, s in lab.scores.items()),

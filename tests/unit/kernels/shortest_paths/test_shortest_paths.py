@@ -164,7 +164,8 @@ def test_hand_counted_graph_with_two_components(device):
 
 
 def test_parents_without_a_nearer_neighbour_lead_to_the_nearest_node_that_has_one(device):
-    # All at distance 1 but the source: node 5 is entered, 1 - 2 - 3 - 4 - 5 - 1 is a ring of zeros.
+    # All except the source at distance 1: node 5 is entered, 1 - 2 - 3 - 4 - 5 - 1 is a ring of
+    # zeros.
     edges = [(0, 5), (1, 2), (1, 5), (2, 3), (3, 4), (4, 5)]
     graph = weighted(graph_of(6, edges), [1, 0, 0, 0, 0, 0])
     result = sssp(graph.to(device), 0, parents=True)

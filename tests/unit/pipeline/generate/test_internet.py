@@ -129,7 +129,7 @@ def test_ases_are_drawn_as_often_as_they_have_ingresses():
     )
     large = n_each >= 20
     assert large.sum() > 40
-    # A link from each ingress and as many to it on average, but few between the largest.
+    # One link from each ingress, and on average one to it, but few between the largest.
     assert (met[large] / n_each[large]).mean() == pytest.approx(2, abs=0.15)
 
 

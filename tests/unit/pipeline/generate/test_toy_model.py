@@ -75,7 +75,7 @@ def test_help_knows_a_model_that_has_a_row():
 
 
 def test_models_are_named_by_their_row_and_their_module_alone():
-    """But for ``--internet``, an option of the model ba."""
+    """Except ``--internet``, an option of the model ba."""
     registry = REPOSITORY / "pipeline" / "generate" / "__init__.py"
     modules = {name: model.module.rpartition(".")[2] for name, model in MODELS.items()}
     elsewhere = set()

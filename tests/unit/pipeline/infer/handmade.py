@@ -1,4 +1,4 @@
-"""Traces written by hand: one line of text a trace.
+"""Traces written by hand: one line of text per trace.
 
 ``"20.0.0.1 * 20.0.0.3/5.5 20.0.0.9! > 20.0.0.9"``: hops from TTL 1 on, ``*`` unanswered, ``/`` an
 RTT in ms (by default 10 times the TTL), several probes at one TTL joined by ``,``; after ``>`` the

@@ -215,7 +215,7 @@ class _Routes:
 
 
 def measure(net: Network) -> TraceBatch:
-    """Traceroutes from every vantage to its share of all addresses, ICMP, one reply a hop."""
+    """Traceroutes from every vantage to its share of all addresses, ICMP, one reply per hop."""
     plan = net.plan
     rng = np.random.default_rng(plan.seed + 1)
     routes = _Routes(net)

@@ -25,7 +25,7 @@ def paths(
     seed: int | None = None,
     hosts: str = "",
 ) -> tuple[list[tuple[str, int]], TraceBatch]:
-    """Paths of flows given as a letter a TTL from 2 on, ``.`` where nobody answered.
+    """Paths of flows given as one letter per TTL from 2 on, ``.`` where nobody answered.
 
     ``x|y``: both answered. ``hosts`` answer as destinations. Node ``A`` is the first, at TTL
     ``first``. Each path as text, with a dot for a TTL that is missing inside, and its part.

@@ -73,7 +73,7 @@ def widths_of(
 
 
 def cut_short(widths: Widths, k: int, diameter: tuple, radius: tuple, n_searches: int) -> Widths:
-    """The same, but of its row ``k`` there are only bounds and a path."""
+    """The same, except that row ``k`` has only bounds and a path."""
 
     def one(name: str, value) -> np.ndarray:
         changed = getattr(widths, name).copy()
@@ -143,7 +143,7 @@ class _Graph:
         found = [_distances(far, v, weight) for v in range(self.n_nodes)]
         ecc = [max(distance.values()) for distance, _ in found]
         parts = sorted({tuple(sorted(distance)) for distance, _ in found}, key=lambda p: p[0])
-        largest = max(parts, key=len, default=())  # the first of those as large
+        largest = max(parts, key=len, default=())  # the first of those of equal size
         self.component = largest[0] if largest else -1
         self.diameter = max((ecc[v] for v in largest), default=-1)
         self.radius = min((ecc[v] for v in largest), default=-1)

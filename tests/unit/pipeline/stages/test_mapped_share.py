@@ -16,7 +16,7 @@ from pipeline.terminal.summaries import ingest_facts, print_ingest
 
 
 def atlas(path: Path, *paths: list[str]) -> Path:
-    """A file of one Atlas result a path of addresses."""
+    """A file with one Atlas result per path of addresses."""
     lines = [
         {
             "type": "traceroute",

@@ -41,7 +41,7 @@ def ingested(
     workers: int,
     order: list[int] | None = None,
 ) -> IngestSummary:
-    """Write traces by number to one file a part, and ingest the files in some order."""
+    """Write traces by number to one file per part, and ingest the files in some order."""
     vantages, folder = measured
     place = folder / name
     place.mkdir()

@@ -30,7 +30,7 @@ def test_graphs_that_do_not_fit_are_refused_with_the_numbers(host_of, monkeypatc
 def test_hop_counts_of_a_long_graph_are_foreseen_after_some_of_its_sources(
     host_of, monkeypatch, way
 ):
-    """24,000 bytes per source: of 3,000 sources 72 MB, and as much again when they are joined."""
+    """24,000 bytes per source: of 3,000 sources 72 MB, and the same again when they are joined."""
     monkeypatch.setattr(cpu_sweeps, "SMALL", 1 << 20)
     graph, sources = path(3000), np.arange(3000, dtype=np.int32)
     host_of("MemAvailable: 130000 kB\n")

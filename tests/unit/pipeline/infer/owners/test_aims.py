@@ -41,7 +41,7 @@ def aims_of(tmp_path, *batches, workers=1, table=PREFIXES):
     [
         (f"{A} {B} {C} > 20.3.0.9", {(C, 3)}),  # nothing answered after the last router
         (f"{A} {B} {C} * * > 20.3.0.9", {(C, 3)}),
-        (f"{A} {B} {C} 20.3.0.9! > 20.3.0.9", {(C, 3)}),  # but the destination
+        (f"{A} {B} {C} 20.3.0.9! > 20.3.0.9", {(C, 3)}),  # except the destination
         (f"{A} {B} {C} * 20.3.0.9! > 20.3.0.9", set()),  # a router between did not answer
         (f"{A} {B} {C} > 20.0.0.9", set()),  # a destination in no AS
         ("20.3.0.9! > 20.3.0.9", set()),

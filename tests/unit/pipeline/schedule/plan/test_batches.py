@@ -54,13 +54,13 @@ SMALL, MIDDLE, LARGE = (50, 200, 4), (100_000, 400_000, 100), (1_000_000, 4_000_
         # but two workers finish a hundred of them much sooner by sweeps.
         ([LARGE], {}, {"pack": 2}),
         ([LARGE] * 16, {"n_workers": 16}, {"pack": 16}),
-        # One of a hundred thousand does not: as many tasks as keep both workers busy.
+        # One of a hundred thousand does not: enough tasks to keep both workers busy.
         ([MIDDLE], {}, {"pack": 2}),
         ([MIDDLE], {"n_workers": 1}, {"pack": 1}),
         # Hundreds of sources are several sweeps.
         ([(100_000, 400_000, 500)], {"n_workers": 1}, {"pack": 4}),
         ([SMALL] * 100, {}, {"shard": 1}),
-        # Beyond that as many as each are worth a task.
+        # Beyond that they make several, each worth a task.
         ([SMALL] * 1000, {}, {"shard": 6}),
         ([SMALL, LARGE, SMALL], {"n_workers": 16}, {"shard": 1, "search": 100}),
         ([SMALL], {}, {"pack": 1}),
@@ -148,7 +148,7 @@ def test_the_cost_of_a_task_decides_what_shares_one(sizes, task_s, kinds):
 
 @pytest.mark.parametrize(
     ("n_ases", "device"),
-    # A sweep over the shard takes the GPU 2 ms; a core 10 us per arc, and 64 arcs more an AS.
+    # A sweep over the shard takes the GPU 2 ms; a core 10 us per arc, and 64 more arcs per AS.
     [(2, "cpu"), (3, "gpu")],
 )
 def test_a_shard_goes_to_the_gpu_from_where_it_wins(n_ases, device):
@@ -183,7 +183,7 @@ def test_every_search_is_in_one_task_and_the_largest_come_first(
     sizes, n_workers, pack, devices, data
 ):
     hashes = [f"hash{data.draw(st.integers(0, i))}" for i in range(len(sizes))]
-    # One hash is one graph: equal sizes but for the ingresses.
+    # One hash is one graph: equal sizes except the ingresses.
     first = {h: sizes[hashes.index(h)] for h in hashes}
     sizes = [(*first[h][:2], size[2]) for h, size in zip(hashes, sizes, strict=True)]
     made = plan_of(sizes, n_workers, hashes, pack=pack, devices=devices)

@@ -25,7 +25,7 @@ STATUS = {
     "silent": ("silent", 2),
     "mute": ("mute", 2),
 }
-# A worker is given up that holds three tasks: it says that it has begun b, says nothing, or is not
+# A worker that holds three tasks is given up: it says that it has begun b, says nothing, or is not
 # even asked.
 GIVEN_UP = [
     ("overdue", {"b"}, f"{BEGUN}; restart {A}; send a 1 @; yield b 1: b: !; send c 1 @"),
