@@ -3,12 +3,14 @@
 A line of a pfx2as file is ``prefix TAB length TAB origin`` [1]_. Forms of an origin:
 
 - ``64500``: one AS.
-- ``64500_64501``: **multi-origin**, several ASes announce the prefix. The first is taken: CAIDA
-  orders them by how many of its peers see each as the origin, and advises to take the first (files
-  before 2010-10-27 list them by number). Counted in ``notes["multi-origin"]``.
+- ``64500_64501``: **multi-origin**, several ASes announce the prefix: mostly one that uses it, and
+  others, such as its provider, on its behalf. So the AS with least IPv4 space of its own, in
+  prefixes of one origin, is taken; of equal ones the first, since CAIDA orders them by how many of
+  its peers see each as the origin (by number before 2010-10-27). Counted in
+  ``notes["multi-origin"]``.
 - ``64500,64501``: an **AS set**, left by aggregation, whose order means nothing. The smallest
   number is taken, so that the choice is at least the same everywhere. ``notes["AS set"]``.
-- both, ``64500_64501,64502``: the first origin, and of that the smallest number.
+- both, ``64500_64501,64502``: of each set the smallest number.
 
 A prefix that is listed twice with different origins takes the smaller one, so that the order of
 files does not matter (``notes["listed again with another origin"]``). AS 0 marks space that must
@@ -47,12 +49,12 @@ _MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
 _PYASN = re.compile(rb"[0-9a-fA-F.:]+/\d+\s+\d+\s*$")
 _RANGES = re.compile(rb'"?[0-9a-fA-F.:]+"?,"?[0-9a-fA-F.:]+"?,"?(?:AS)?\d+"?')
 _HEAD_BYTES, _HEAD_LINES = 1 << 14, 20
-_PLAIN, _MULTI_ORIGIN, _AS_SET, _SLOW, _IGNORED = 0, 1, 2, 3, 4
+_FAST, _SLOW, _IGNORED = 0, 1, 2
 
 
 @njit(cache=True, nogil=True)
 def _parse(data, prefix, length, origin, kind, offset):
-    """Fields of each line of IPv4; other lines are left to the caller (``_SLOW``)."""
+    """Fields of each line of IPv4 with one origin; others are left to the caller (``_SLOW``)."""
     n_lines, at, size = 0, 0, len(data)
     while at < size:
         end = at
@@ -75,48 +77,31 @@ def _parse(data, prefix, length, origin, kind, offset):
             number = parse_v4(data, at, tab1)
             well = number >= 0 and tab1 + 1 < tab2 < stop and (data[tab2] == 9 or data[tab2] == 32)
             if well and 0 < n_bits <= 32 and number & ((1 << (32 - n_bits)) - 1) == 0:
-                best, value = np.int64(-1), np.int64(0)
-                digits, first_origin = 0, True
-                state = _PLAIN
-                for i in range(tab2 + 1, stop + 1):
-                    byte = data[i] if i < stop else np.uint8(95)  # as if ended by "_"
-                    if 48 <= byte <= 57 and digits < 10:
-                        value = 10 * value + np.int64(byte) - 48
-                        digits += 1
-                    elif (byte == 95 or byte == 44) and digits > 0 and 0 < value <= MAX_ASN:
-                        if first_origin and (best < 0 or value < best):
-                            best = value
-                        if byte == 44:
-                            state = max(state, _AS_SET)
-                        elif i < stop:
-                            state = max(state, _MULTI_ORIGIN)
-                            first_origin = False
-                        value, digits = np.int64(0), 0
-                    else:
-                        state = _SLOW
-                        break
-                prefix[n_lines], length[n_lines] = number, n_bits
-                origin[n_lines], kind[n_lines] = best, state
+                value = np.int64(0)
+                i = tab2 + 1
+                while i < stop and 48 <= data[i] <= 57 and i - tab2 <= 10:
+                    value = 10 * value + np.int64(data[i]) - 48
+                    i += 1
+                if i == stop and 0 < value <= MAX_ASN:
+                    prefix[n_lines], length[n_lines], origin[n_lines] = number, n_bits, value
+                    kind[n_lines] = _FAST
         n_lines += 1
         at = end + 1
     return n_lines
 
 
-def _choose_origin(text: str) -> tuple[int, int]:
-    """AS and kind of an origin field; raises ValueError if it is not one."""
-    origins = [[int(part) for part in one.split(",")] for one in text.split("_")]
-    if not text.replace("_", "").replace(",", "").isascii():
+def _origins(text: str) -> tuple[tuple[int, ...], bool]:
+    """ASes of an origin field, and whether one was a set; ValueError with a fixed phrase."""
+    if not text.isascii() or not text.translate({95: "", 44: ""}).isdecimal():
         raise ValueError("origin is not an AS number")
-    for asn in (asn for one in origins for asn in one):
-        if not 0 < asn <= MAX_ASN:
-            raise ValueError("origin is not an AS number")
-    if any(len(one) > 1 for one in origins):
-        return min(origins[0]), _AS_SET
-    return origins[0][0], _MULTI_ORIGIN if len(origins) > 1 else _PLAIN
+    words = [one.split(",") for one in text.split("_")]
+    if not all(0 < len(word) <= 10 and 0 < int(word) <= MAX_ASN for one in words for word in one):
+        raise ValueError("origin is not an AS number")
+    return tuple(min(map(int, one)) for one in words), any(len(one) > 1 for one in words)
 
 
-def _slow_line(line: str) -> tuple[Network, int, int]:
-    """Prefix, origin and its kind; ValueError with a fixed phrase if broken."""
+def _slow_line(line: str) -> tuple[Network, tuple[int, ...], bool]:
+    """Prefix, origins, and whether one was a set; ValueError with a fixed phrase if broken."""
     fields = line.split()
     if len(fields) != 3:
         raise ValueError("not prefix, length, origin")
@@ -134,11 +119,7 @@ def _slow_line(line: str) -> tuple[Network, int, int]:
         raise ValueError("bits set beyond the prefix length") from None
     if isinstance(network, ipaddress.IPv6Network) and network.overlaps(_MAPPED):
         raise ValueError("covers IPv4-mapped space")
-    try:
-        origin, kind = _choose_origin(fields[2])
-    except ValueError:
-        raise ValueError("origin is not an AS number") from None
-    return network, origin, kind
+    return network, *_origins(fields[2])
 
 
 @dataclass
@@ -171,53 +152,78 @@ class _V6Prefixes:
         return table, int(np.count_nonzero(~again)), n_changed
 
 
-def _read_one(path: Path, report: ReadReport, v4: V4Prefixes, v6: _V6Prefixes) -> None:
+@dataclass
+class _Prefixes:
+    """Prefixes of all files; ``shared`` are those of several origins."""
+
+    v4: V4Prefixes = field(default_factory=V4Prefixes)
+    v6: _V6Prefixes = field(default_factory=_V6Prefixes)
+    shared: set[tuple[Network, tuple[int, ...]]] = field(default_factory=set)
+
+    def add(self, networks: list[Network], origins: list[int]) -> None:
+        """Append prefixes of one origin each."""
+        v4 = [(n, asn) for n, asn in zip(networks, origins, strict=True) if n.version == 4]
+        v6 = [(n, asn) for n, asn in zip(networks, origins, strict=True) if n.version == 6]
+        if v4:
+            self.v4.add(
+                np.array([int(network.network_address) for network, _ in v4], np.int64),
+                np.array([network.prefixlen for network, _ in v4], np.int64),
+                np.array([asn for _, asn in v4], np.int64),
+            )
+        if v6:
+            self.v6.add([network for network, _ in v6], [asn for _, asn in v6])
+
+    def choose_origins(self) -> None:
+        """Append the shared prefixes, each with the origin of least space of its own."""
+        if not self.shared:
+            return
+        asns = np.unique([asn for _, origins in self.shared for asn in origins])
+        space = dict(zip(asns.tolist(), self.v4.space_of(asns).tolist(), strict=True))
+        networks = [network for network, _ in self.shared]
+        self.add(networks, [min(origins, key=space.__getitem__) for _, origins in self.shared])
+
+
+def _read_one(path: Path, report: ReadReport, found: _Prefixes) -> None:
     """Add the prefixes of one file."""
-    found = ""
+    foreign = ""
     for first_line, text in read_chunks(path, report):
-        if first_line == 1 and (found := foreign_format(text)):
+        if first_line == 1 and (foreign := foreign_format(text)):
             break
         data = np.frombuffer(text, np.uint8)
         n_lines = text.count(b"\n")
         prefix, length, origin = np.empty((3, n_lines), np.int64)
         kind, offset = np.empty(n_lines, np.uint8), np.empty(n_lines, np.int64)
         _parse(data, prefix, length, origin, kind, offset)
-        fast = kind < _SLOW
-        v4.add(prefix[fast], length[fast], origin[fast])
-        n_of_kind = np.bincount(kind[fast], minlength=_SLOW)
-        slow = np.flatnonzero(kind == _SLOW)
-        if len(slow):
-            bounds = np.append(offset, len(text))
-            networks: dict[int, list[Network]] = {4: [], 6: []}
-            origins: dict[int, list[int]] = {4: [], 6: []}
-            for i in slow.tolist():
-                line = text[bounds[i] : bounds[i + 1]].decode("ascii", "replace").strip()
-                if not line:
-                    continue
-                try:
-                    network, asn, how = _slow_line(line)
-                except ValueError as error:
-                    report.reject(f"line {first_line + i}", str(error), line)
-                    continue
-                networks[network.version].append(network)
-                origins[network.version].append(asn)
-                n_of_kind[how] += 1
-            v4.add(
-                np.array([int(network.network_address) for network in networks[4]], np.int64),
-                np.array([network.prefixlen for network in networks[4]], np.int64),
-                np.array(origins[4], np.int64),
-            )
-            if networks[6]:
-                v6.add(networks[6], origins[6])
-        report.n_records += int(n_of_kind.sum())
-        report.notes["multi-origin"] += int(n_of_kind[_MULTI_ORIGIN])
-        report.notes["AS set"] += int(n_of_kind[_AS_SET])
+        fast = kind == _FAST
+        found.v4.add(prefix[fast], length[fast], origin[fast])
+        report.n_records += int(np.count_nonzero(fast))
+        bounds = np.append(offset, len(text))
+        networks: list[Network] = []
+        asns: list[int] = []
+        for i in np.flatnonzero(kind == _SLOW).tolist():
+            line = text[bounds[i] : bounds[i + 1]].decode("ascii", "replace").strip()
+            if not line:
+                continue
+            try:
+                network, origins, has_set = _slow_line(line)
+            except ValueError as error:
+                report.reject(f"line {first_line + i}", str(error), line)
+                continue
+            report.n_records += 1
+            report.notes["AS set"] += has_set
+            report.notes["multi-origin"] += len(origins) > 1 and not has_set
+            if len(origins) > 1:
+                found.shared.add((network, origins))
+            else:
+                networks.append(network)
+                asns.append(origins[0])
+        found.add(networks, asns)
     report.notes = +report.notes  # without zeros
     report.format = "pfx2as"
     if not report.n_records:
         report.status = "rejected"
         report.error = report.error or (
-            f"{path}: {found or 'no line of `prefix length origin`; give a CAIDA pfx2as file'}"
+            f"{path}: {foreign or 'no line of `prefix length origin`; give a CAIDA pfx2as file'}"
         )
 
 
@@ -264,19 +270,20 @@ def read_pfx2as(paths: Sequence[Path], reports: Sequence[ReadReport]) -> PrefixT
     Raises
     ------
     UsageError
-        If the table does not fit into memory. It takes some 20 bytes per IPv4 prefix while it is
-        read, 45 if the files are not sorted.
+        If the table does not fit into memory. It takes some 45 bytes per IPv4 prefix while it is
+        read, 20 if they are sorted and each has one origin.
     """
-    v4, v6 = V4Prefixes(), _V6Prefixes()
+    found = _Prefixes()
     path = None
     try:
         for path, report in zip(paths, reports, strict=True):
-            _read_one(path, report, v4, v6)
-        v6_table, n_v6, n_changed = v6.intervals()
-        first, asn, n_v4, n_v4_changed = v4.intervals()
+            _read_one(path, report, found)
+        found.choose_origins()
+        v6_table, n_v6, n_changed = found.v6.intervals()
+        first, asn, n_v4, n_v4_changed = found.v4.intervals()
     except (MemoryError, HostMemoryError) as error:
         raise UsageError(
-            f"{path}: the prefix tables do not fit into memory at {v4.n:,} IPv4 prefixes "
+            f"{path}: the prefix tables do not fit into memory at {found.v4.n:,} IPv4 prefixes "
             f"({str(error) or 'no more memory'}); give fewer or smaller ones with --ip2as"
         ) from None
     if n_changed + n_v4_changed:

@@ -92,6 +92,12 @@ class V4Prefixes:
         self._origin[self.n : n] = origin
         self.n = n
 
+    def space_of(self, asns: np.ndarray) -> np.ndarray:
+        """(n,) int64: addresses in the prefixes of each of (n,) sorted AS numbers."""
+        space = np.zeros(len(asns), np.int64)
+        _add_space(self._key[: self.n], self._origin[: self.n], asns.astype(np.uint32), space)
+        return space
+
     def intervals(self) -> tuple[np.ndarray, np.ndarray, int, int]:
         """Disjoint intervals of all prefixes; the added prefixes are dropped.
 
@@ -139,6 +145,14 @@ def _without_repeats(key: np.ndarray, origin: np.ndarray) -> tuple[np.ndarray, n
     origin = origin.copy()
     origin[np.flatnonzero(again)] = origin[rows]  # within its key, the smallest now comes first
     return key[first], origin[first], n_changed
+
+
+@njit(cache=True, nogil=True)
+def _add_space(key, origin, asns, space):
+    for i in range(len(key)):
+        at = np.searchsorted(asns, origin[i])
+        if at < len(asns) and asns[at] == origin[i]:
+            space[at] += np.int64(1) << (32 - np.int64(key[i] & np.uint64((1 << _LENGTH_BITS) - 1)))
 
 
 @njit(cache=True, nogil=True)

@@ -69,6 +69,13 @@ def test_multi_origins_take_the_first_and_sets_the_smallest(tmp_path):
     assert report.notes == {"multi-origin": 2, "AS set": 2}
 
 
+def test_a_prefix_of_two_origins_is_that_of_the_one_with_less_space_of_its_own(tmp_path):
+    texts = ["20.1.0.0 16 1\n20.2.0.0 24 2\n", "20.3.0.0 24 1_2\n2600:: 32 1_2\n20.4.0.0 24 2_3\n"]
+    for order in (texts, texts[::-1]):
+        table, _ = read(tmp_path, *order)
+        assert lookup(table, "20.3.0.1", "2600::1", "20.4.0.1") == [2, 2, 3]
+
+
 def test_the_same_prefix_with_another_origin_takes_the_smaller_in_either_order(tmp_path):
     texts = ["20.1.0.0\t16\t5\n", "20.1.0.0\t16\t3\n"]
     for order in (texts, texts[::-1]):
