@@ -183,16 +183,22 @@ def _adjacent_unmapped(near, far, row, n_ases: int, n_unmapped_links: int) -> np
 
 
 def _address_columns(topology: Topology, asn, place, node_ptr) -> dict:
-    """The ``addr*`` columns of GraphSet; none if no node has two addresses."""
+    """The ``addr*`` columns of GraphSet; none if nodes say the same."""
     if topology.addrs is None or topology.addr_node is None:
         return {}
-    if len(topology.addrs) <= topology.n_nodes:
+    confidence = topology.addr_confidence
+    if len(topology.addrs) <= topology.n_nodes and confidence is None:
         return {}
     at = place[topology.addr_node]
     kept = at >= 0
     row = np.searchsorted(node_ptr, at[kept], side="right") - 1
     local = (at[kept] - node_ptr[row]).astype(np.int32)
-    return {"addrs": topology.addrs[kept], "addr_asn": asn[row], "addr_node": local}
+    return {
+        "addrs": topology.addrs[kept],
+        "addr_asn": asn[row],
+        "addr_node": local,
+        "addr_confidence": None if confidence is None else confidence[kept],
+    }
 
 
 def _ingress_columns(ingresses: IngressTable, place, row, node_ptr) -> dict:
@@ -211,6 +217,7 @@ def _ingress_columns(ingresses: IngressTable, place, row, node_ptr) -> dict:
         "n_direct": ingresses.n_direct[order],
         "n_after_gap": ingresses.n_after_gap[order],
         "candidate": ingresses.candidate[order],
+        "confidence": None if ingresses.confidence is None else ingresses.confidence[order],
     }
 
 

@@ -139,6 +139,9 @@ def _summed(counts: Sequence[dict[str, int]]) -> dict[str, int]:
 
 
 def _join_ingresses(tables: Sequence[IngressTable], first: np.ndarray) -> IngressTable:
+    confidence = None
+    if any(t.confidence is not None for t in tables):
+        confidence = np.concatenate([_or_full(t.confidence, len(t), np.nan, "f4") for t in tables])
     lengths = _joined([np.diff(t.neighbor_ptr) for t in tables], np.int64)
     return IngressTable(
         node=_joined([t.node + at for t, at in zip(tables, first, strict=False)], np.int64),
@@ -147,4 +150,5 @@ def _join_ingresses(tables: Sequence[IngressTable], first: np.ndarray) -> Ingres
         n_direct=_joined([t.n_direct for t in tables], np.int64),
         n_after_gap=_joined([t.n_after_gap for t in tables], np.int64),
         candidate=_joined([t.candidate for t in tables], np.bool_),
+        confidence=confidence,
     )

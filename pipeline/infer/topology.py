@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,7 +17,8 @@ from pipeline.errors import UsageError
 from pipeline.infer.destinations import find_passages, find_routers
 from pipeline.infer.ingresses import find_ingresses
 from pipeline.infer.owners.aims import find_aims
-from pipeline.infer.owners.borders import adopt_unmapped, elect_owners
+from pipeline.infer.owners.borders import Election, adopt_unmapped, elect_owners
+from pipeline.infer.owners.confidence import rate
 from pipeline.infer.owners.ip2as import PrefixTable
 from pipeline.infer.owners.mapped import mapped_share, origins
 from pipeline.infer.owners.private import follow_private_links
@@ -222,9 +223,10 @@ def infer_topology(
         trusted = trust_groups(links, groups, mates, nodes.alias)
         in_set = nodes.alias >= 0
         members = Members(*exchanges.find_members(addrs))
-        owner = elect_owners(
+        election = elect_owners(
             links, trusted, mates, on_lan, numbered, hosts, aims, in_set, registries, members
         )
+        owner = election.owner
         counts["elected_otherwise"] = int(np.count_nonzero(owner != numbered))
         if routers == "inferred":
             known = len(nodes.first)
@@ -247,6 +249,7 @@ def infer_topology(
         )
         counts["unmapped_adopted"] = int(np.count_nonzero(node_asn != NO_ASN)) - n_known
     else:
+        election = Election(origin, None)
         node_asn = _most_common(nodes.node_of, origin, len(nodes.first))
     n_nodes = len(nodes.first)
     counts["merged_addresses"] = len(addrs) - n_nodes
@@ -256,6 +259,9 @@ def infer_topology(
     scratch = observations[0].spool.parent if observations else None
     weight, n_floored = measure_links(spools, node_links, nodes.node_of, scratch)
     ingresses = find_ingresses(spools, nodes.node_of, node_asn)
+    near, far = links.near[links.n_router > 0], links.far[links.n_router > 0]
+    of_addrs, of_ingresses = rate(ingresses, near, far, nodes.node_of, node_asn, election)
+    ingresses = replace(ingresses, confidence=of_ingresses)
     counts["links"] = len(node_links.near)
     counts["bridged_links"] = int(np.count_nonzero(node_links.bridged))
     counts["links_within_a_router"] = node_links.n_within_node
@@ -270,6 +276,7 @@ def infer_topology(
         node_addr=addrs[nodes.first],
         addrs=addrs,
         addr_node=nodes.node_of,
+        addr_confidence=of_addrs,
         weight=weight,
         weight_unit="ms",
         link_columns={"n_traces": node_links.n_traces, "bridged": node_links.bridged},

@@ -30,9 +30,11 @@ class GraphSet:
     node_addr : (n_nodes, 2) uint64 or None; node_id : (n_nodes,) int64 or None
         To translate back, as in Topology. ``::`` and ``NO_ID`` where an input gives none.
     addrs : (n_addrs, 2) uint64 or None
-        Every address of every node, sorted. None: no node has two.
+        Every address of every node, sorted. None: no node has two, and no confidence is known.
     addr_asn : (n_addrs,) int64 or None; addr_node : (n_addrs,) int32 or None
         AS and local node id of each.
+    addr_confidence : (n_addrs,) float32 or None
+        As in Topology.
     node_columns, arc_columns : optional columns, one row per node or arc
     component_count, largest_component : (n_ases,) int64
         Connected components of each AS and the nodes of its largest.
@@ -40,7 +42,7 @@ class GraphSet:
         Ingress rows of AS row i are ingress_ptr[i]:ingress_ptr[i + 1]; sorted by local node.
     ingress_node : (n_ingresses,) int32
         Local node ids.
-    neighbor_ptr, neighbor_asn, n_direct, n_after_gap, candidate : as in IngressTable.
+    neighbor_ptr, neighbor_asn, n_direct, n_after_gap, candidate, confidence : as in IngressTable.
     border_near_asn, border_far_asn : (n_borders,) int64; border_near, border_far : int32
         Links between two ASes, each once, by local node ids, near_asn < far_asn; with their
         columns in ``border_columns``.
@@ -72,12 +74,14 @@ class GraphSet:
     border_near: np.ndarray
     border_far_asn: np.ndarray
     border_far: np.ndarray
+    confidence: np.ndarray | None = None
     weights: np.ndarray | None = None
     node_addr: np.ndarray | None = None
     node_id: np.ndarray | None = None
     addrs: np.ndarray | None = None
     addr_asn: np.ndarray | None = None
     addr_node: np.ndarray | None = None
+    addr_confidence: np.ndarray | None = None
     node_columns: dict[str, np.ndarray] = field(default_factory=dict)
     arc_columns: dict[str, np.ndarray] = field(default_factory=dict)
     border_columns: dict[str, np.ndarray] = field(default_factory=dict)

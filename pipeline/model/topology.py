@@ -28,6 +28,8 @@ class IngressTable:
         unmapped ones. Both 0 without traces (a topology file, a drawn ingress).
     candidate : (n_ingresses,) bool
         Seen after a gap only: written to the results, no source by default.
+    confidence : (n_ingresses,) float32 or None
+        Probability that AS and border are right. NaN or None where no election gave one.
     """
 
     node: np.ndarray
@@ -36,6 +38,7 @@ class IngressTable:
     n_direct: np.ndarray
     n_after_gap: np.ndarray
     candidate: np.ndarray
+    confidence: np.ndarray | None = None
 
     @classmethod
     def empty(cls) -> IngressTable:
@@ -79,6 +82,8 @@ class Topology:
         Every address of a node, sorted. None: no traces.
     addr_node : (n_addrs,) int64 or None
         Node of each of ``addrs``.
+    addr_confidence : (n_addrs,) float32 or None
+        Probability that the AS of each of ``addrs`` is right; NaN in no AS. None: no election.
     """
 
     node_asn: np.ndarray
@@ -96,6 +101,7 @@ class Topology:
     mapped: MappedShare | None = None
     addrs: np.ndarray | None = None
     addr_node: np.ndarray | None = None
+    addr_confidence: np.ndarray | None = None
 
     @property
     def n_nodes(self) -> int:

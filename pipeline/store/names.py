@@ -21,7 +21,7 @@ MANIFEST = "manifest.json"
 ASES = "ases.parquet"
 INGRESSES = "ingresses.parquet"
 BORDERS = "borders.parquet"
-ADDRESSES = "addresses.parquet"  # only where a node has several
+ADDRESSES = "addresses.parquet"  # where a node has several, or with confidence
 REJECTS = "rejects.jsonl"
 LOCK = "lock"  # held shared by readers of a version, exclusive by its writer; empty
 

@@ -295,7 +295,10 @@ class Snapshot:
         return read_table(self.path / BORDERS)
 
     def addresses(self) -> pa.Table | None:
-        """Every address: addr_high, addr_low, asn, node; sorted. None if no node has several."""
+        """Every address: addr_high, addr_low, asn, node; sorted. None if nodes say as much.
+
+        ``confidence`` too, but not in snapshots from before there was any.
+        """
         if ADDRESSES not in self.manifest["files"]:
             return None
         return read_table(self.path / ADDRESSES)

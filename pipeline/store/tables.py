@@ -60,6 +60,8 @@ class Ingresses:
         Neighbours of ingress i are neighbor_asn[neighbor_ptr[i]:neighbor_ptr[i + 1]], ascending.
     n_direct, n_after_gap : (n,) int64; candidate : (n,) bool
         As in ``pipeline.model.topology.IngressTable``.
+    confidence : (n,) float32
+        Likewise; NaN where none is known, as in snapshots from before there was any.
     """
 
     row: np.ndarray
@@ -69,12 +71,16 @@ class Ingresses:
     n_direct: np.ndarray
     n_after_gap: np.ndarray
     candidate: np.ndarray
+    confidence: np.ndarray
 
     @classmethod
     def from_table(cls, table: pa.Table, asn: np.ndarray) -> Ingresses:
         """Make it from the ingresses file of a snapshot whose AS rows are ``asn``, ascending."""
         table = table.combine_chunks()
         neighbors = table.column("neighbor_asns").combine_chunks()
+        confidence = np.full(table.num_rows, np.nan, np.float32)
+        if "confidence" in table.column_names:
+            confidence = table.column("confidence").fill_null(np.nan).to_numpy()
         return cls(
             row=np.searchsorted(asn, table.column("asn").to_numpy()).astype(np.int64),
             node=table.column("node").to_numpy(),
@@ -83,6 +89,7 @@ class Ingresses:
             n_direct=table.column("n_direct").to_numpy(),
             n_after_gap=table.column("n_after_gap").to_numpy(),
             candidate=table.column("candidate").to_numpy(),
+            confidence=confidence,
         )
 
     def __len__(self) -> int:
@@ -103,6 +110,7 @@ class Ingresses:
             n_direct=self.n_direct[picked],
             n_after_gap=self.n_after_gap[picked],
             candidate=self.candidate[picked],
+            confidence=self.confidence[picked],
         )
 
 

@@ -260,6 +260,7 @@ def _ingresses_table(graphs: GraphSet) -> pa.Table:
             "n_direct": graphs.n_direct.astype(np.int64),
             "n_after_gap": graphs.n_after_gap.astype(np.int64),
             "candidate": graphs.candidate.astype(bool),
+            "confidence": _confidence(graphs.confidence, len(graphs.candidate)),
         }
     )
 
@@ -273,8 +274,16 @@ def _addresses_table(graphs: GraphSet) -> pa.Table:
             "addr_low": as_arrow(graphs.addrs[:, 1]),
             "asn": graphs.addr_asn.astype(np.uint32),
             "node": pa.array(graphs.addr_node),
+            "confidence": _confidence(graphs.addr_confidence, len(graphs.addrs)),
         }
     )
+
+
+def _confidence(column: np.ndarray | None, n: int) -> pa.Array:
+    """float32, null where unknown."""
+    if column is None:
+        return pa.nulls(n, pa.float32())
+    return pa.array(column.astype(np.float32), mask=np.isnan(column))
 
 
 def _borders_table(graphs: GraphSet) -> pa.Table:

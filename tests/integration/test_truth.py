@@ -12,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from pipeline.infer.owners.confidence import SHARES
 from tests.oracles.truth import Laboratory, Score, judge_lab, open_lab
+from tests.oracles.truth.calibration import pool
 from tests.real_data import REPOSITORY, real_data
 
 COMMITTED = REPOSITORY / "data" / "samples" / "lab"
@@ -119,6 +121,25 @@ def test_routers_of_the_internet_are_in_their_as(scores, name):
         assert found.ingress_precision >= precision
         assert found.borders_found >= borders
         assert found.asn_precision >= in_as
+
+
+def test_stated_confidence_is_what_is_measured(scores):
+    rated = pool(
+        one
+        for name in INTERNET
+        for known in (False, True)
+        for one in scores(name, true_alias_sets=known).rated
+    )
+    for what in SHARES:
+        counted = [one for one in rated if one.what == what]
+        n = sum(one.n for one in counted)
+        stated = sum(one.n * one.stated for one in counted) / n
+        measured = sum(one.right for one in counted) / n
+        # Two laboratories, neither used for the shares: some 800 ingresses, 100 candidates.
+        assert abs(stated - measured) < (0.12 if what == "candidate" else 0.03), what
+    top, *others = (one for one in rated if one.what == "ingress")
+    assert top.measured >= 0.97
+    assert top.n >= 0.7 * (top.n + sum(one.n for one in others))
 
 
 @pytest.mark.parametrize("name", [*FLOORS, *INTERNET])

@@ -65,12 +65,14 @@ References
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numba import njit
 
 from pipeline.infer.owners.aims import Aims
 from pipeline.infer.owners.costs import by_habit, cost_of, ways_of_numbering, without_habit
-from pipeline.infer.owners.relations import relations_among
+from pipeline.infer.owners.relations import relations_among, with_stranger
 from pipeline.infer.owners.surroundings import (
     AIMED,
     HOST,
@@ -132,16 +134,23 @@ def _settle(ptr, other, numbered, labels, size, n_known, ways, tried, met):
 
 
 @njit(cache=True, nogil=True)
-def _certain(ptr, other, numbered, labels, size, n_known, ways, tried, met):
-    """Groups whose AS costs less than any other."""
-    certain = np.zeros(len(labels), np.bool_)
+def _margins(ptr, other, numbered, labels, size, n_known, absent, ways, tried, met):
+    """Cost of the cheapest other AS less that of the AS that each group has; 0 without one.
+
+    With ``absent``, the row after the last, one of the others is an AS that is not around: a group
+    that only one AS is near may still be in another, and what it costs to be in none of those
+    around tells how much evidence there is. Without (-1) such a group has a huge margin.
+    """
+    margins = np.zeros(len(labels), np.int64)
     tried[:] = -1
     for group in range(len(ptr) - 1):
         start, end, label = ptr[group], ptr[group + 1], labels[group]
         if start == end or label < 0:
             continue
         cost = cost_of(label, start, end, other, numbered, labels, size, n_known, ways, met)
-        certain[group] = True
+        least = np.int64(1) << 60
+        if absent >= 0:
+            least = cost_of(absent, start, end, other, numbered, labels, size, n_known, ways, met)
         tried[label] = group
         for i in range(start, end):
             for which in range(2):
@@ -152,12 +161,12 @@ def _certain(ptr, other, numbered, labels, size, n_known, ways, tried, met):
                 if one < 0 or tried[one] == group:
                     continue
                 tried[one] = group
-                if (
-                    cost_of(one, start, end, other, numbered, labels, size, n_known, ways, met)
-                    <= cost
-                ):
-                    certain[group] = False
-    return certain
+                least = min(
+                    least,
+                    cost_of(one, start, end, other, numbered, labels, size, n_known, ways, met),
+                )
+        margins[group] = max(least - cost, 0)
+    return margins
 
 
 def _majorities(around: Surroundings) -> np.ndarray:
@@ -200,6 +209,22 @@ def _customers(
     return of_several & ~around.leads_on & ~excluded
 
 
+class Election(NamedTuple):
+    """What was elected, and how clearly.
+
+    Attributes
+    ----------
+    owner : (n_interfaces,) int64
+        A stand-in for routers of an owner that no destination names. ``NO_ASN`` where nothing is
+        numbered from an AS (LANs aside), and on routers that are in none of the ASes around them.
+    margin : (n_interfaces,) int64 or None
+        How much more any other AS costs, in tenths of a nat. None: there was no choice of ASes.
+    """
+
+    owner: np.ndarray
+    margin: np.ndarray | None
+
+
 def elect_owners(
     links: DirectedLinks,
     groups: Groups,
@@ -211,7 +236,7 @@ def elect_owners(
     in_set: np.ndarray,
     registries: Registries,
     members: Members,
-) -> np.ndarray:
+) -> Election:
     """Elect the AS of each address that is numbered from one or on the LAN of an exchange point.
 
     Parameters
@@ -229,18 +254,12 @@ def elect_owners(
         Addresses in an alias set.
     registries : Registries
     members : Members
-
-    Returns
-    -------
-    (n_interfaces,) int64
-        A stand-in for routers of an owner that no destination names. ``NO_ASN`` where ``origin`` is
-        (LANs aside), and on routers that are in none of the ASes around them.
     """
     ases = np.unique(np.concatenate([origin, hosts.asn, aims.asn, aims.only, members.asn]))
     ases = ases[ases >= 0]
     n_known = int(np.searchsorted(ases, FIRST_STAND_IN))
     if len(ases) < 2:
-        return origin.copy()
+        return Election(origin.copy(), None)
     row = np.where((origin == NO_ASN) | on_lan, -1, np.searchsorted(ases, origin))
     around = surround(links, groups, mates, on_lan, row, hosts, aims, members, ases, in_set)
     graph = (around.ptr, around.other, around.numbered)
@@ -263,16 +282,19 @@ def elect_owners(
     for lesson in range(_LESSONS + 1):
         before = labels.copy()
         _settle(*graph, labels, size, n_known, ways, tried, met)
-        certain = _certain(*graph, labels, size, n_known, no_habit, tried, met)
+        certain = _margins(*graph, labels, size, n_known, -1, no_habit, tried, met) > 0
         if lesson and np.array_equal(before, labels):
             break
         seen = ways_of_numbering(*graph, labels, size, n_known, relations, certain)
         ways = by_habit(relations, seen)
+    ways = ways._replace(relations=with_stranger(relations))
+    margins = _margins(*graph, labels, size, n_known, len(ases), ways, tried, met)
     at_exchange = np.zeros(len(labels), bool)
     at_exchange[groups.group[on_lan]] = True
     labels[_customers(around, labels, certain, at_exchange)] = -1
     label = labels[groups.group]
-    return np.where(((row >= 0) | on_lan) & (label >= 0), ases[np.maximum(label, 0)], NO_ASN)
+    owner = np.where(((row >= 0) | on_lan) & (label >= 0), ases[np.maximum(label, 0)], NO_ASN)
+    return Election(owner, margins[groups.group])
 
 
 def adopt_unmapped(near: np.ndarray, far: np.ndarray, asn: np.ndarray) -> np.ndarray:

@@ -81,6 +81,13 @@ def _siblings(organisation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return rows[:, 0], rows[:, 1]
 
 
+def with_stranger(relations: Relations) -> Relations:
+    """The same, with an AS without a row that is in no relationship though it is listed."""
+    listed = relations.listed.copy()
+    listed[-1] = listed.any()
+    return relations._replace(listed=listed)
+
+
 @njit(cache=True, nogil=True)
 def relation(relations, row, other):
     """What an AS is to another; ``NOTHING`` where that is not known."""

@@ -96,6 +96,7 @@ def _as_variables(summary: Summary, i: int, one: dict, ingresses: list, farthest
         "widths": sections,
         "figures": [] if any(not s["weighted"] for s in sections) else figures,
         "traced": any(row[2] or row[3] for row in ingresses),
+        "rated": any(row[10] is not None for row in ingresses),
     }
 
 
@@ -153,7 +154,8 @@ def _ingress_rows(table: pa.Table, others: pa.Array, widths: np.ndarray) -> list
         for name in ("n_direct", "n_after_gap", "n_reached", "eccentricity", "mean_hops")
     ]
     addr, candidate = table["addr"].to_pylist(), table["candidate"].to_pylist()
-    return list(zip(addr, texts, *columns, candidate, hops, others.to_pylist(), strict=True))
+    rated = table["confidence"].to_pylist()
+    return list(zip(addr, texts, *columns, candidate, hops, others.to_pylist(), rated, strict=True))
 
 
 def _hop_texts(hop_counts: pa.Array, widths: np.ndarray) -> list[str]:

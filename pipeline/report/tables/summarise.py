@@ -172,6 +172,9 @@ def _ingress_table(snapshot, ingresses, measurement: Measurement) -> pa.Table:
         "n_direct": pa.array(ingresses.n_direct, pa.int64()),
         "n_after_gap": pa.array(ingresses.n_after_gap, pa.int64()),
         "candidate": pa.array(ingresses.candidate, pa.bool_()),
+        "confidence": pa.array(
+            ingresses.confidence, pa.float32(), mask=np.isnan(ingresses.confidence)
+        ),
         "n_reached": spread(has, results.n_reached[search], pa.int64()),
         "eccentricity": spread(has, results.eccentricity[search], pa.int32()),
         "mean_hops": spread(has, mean_of_each(hop_ptr, hop_counts), pa.float64()),

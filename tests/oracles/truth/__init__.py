@@ -23,6 +23,8 @@ Figures, each against the truth:
   to a host counts neither way.
 - alias pairs: of all pairs of addresses on one node, those of one router; of all pairs of one
   router that answered as routers, those on one node.
+- confidence: how often what is stated with some confidence is right; ingresses and candidates as
+  for P, addresses as above, without those in no AS.
 - hops: over all pairs of a right ingress and another node of a known router that it reaches within
   its AS, measured hops against breadth-first search in the true network of that AS.
 """

@@ -15,7 +15,15 @@ from benchmarks.pages.plot_searches import fill
 from pipeline.errors import FormatError, PipelineError
 from tests.oracles.truth.laboratory import Laboratory, open_lab
 from tests.oracles.truth.scores import Score, judge_lab, judge_owners
-from tests.oracles.truth.tables import TRUE_ALIASES, Judged, brief_table, full_table, misses, text
+from tests.oracles.truth.tables import (
+    TRUE_ALIASES,
+    Judged,
+    brief_table,
+    calibration_table,
+    full_table,
+    misses,
+    text,
+)
 
 # Name on the command line: name in tables, options of ``judge_lab``.
 WAYS: Mapping[str, tuple[str, dict]] = {
@@ -123,12 +131,18 @@ def main(words: Sequence[str] | None = None) -> int:
             return 2
         if not arguments.table and not arguments.into:
             print(f"{text(judged[-1])}\n", flush=True)
+    calibration = calibration_table(judged)
     if arguments.into or arguments.table:
-        table = "\n\n".join([TABLES[arguments.table or "full"](judged), *misses(judged)])
+        parts = [TABLES[arguments.table or "full"](judged), *misses(judged)]
+        if calibration and arguments.table != "brief":
+            parts.append(f"Confidence, all laboratories and ways together:\n\n{calibration}")
+        table = "\n\n".join(parts)
         if arguments.into:
             arguments.into.write_text(fill(arguments.into.read_text(), PART, table))
         else:
             print(table)
+    elif calibration:
+        print(calibration)
     return 0
 
 

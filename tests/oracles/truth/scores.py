@@ -15,6 +15,7 @@ from pipeline.infer.ingresses import find_ingresses
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.topology import NO_ASN, Topology
 from tests.addresses import format_addrs
+from tests.oracles.truth.calibration import Rated, count_rated
 from tests.oracles.truth.hops import compare_hops
 from tests.oracles.truth.laboratory import LAB_RANGES, Laboratory, read_lab
 from tests.oracles.truth.network import Truth
@@ -46,6 +47,7 @@ class Score:
     hop_pairs: int
     hops_equal: int
     hops_excess: float
+    rated: tuple[Rated, ...] = ()
 
     @property
     def asn_precision(self) -> float:
@@ -93,26 +95,27 @@ def _node_of(topology: Topology) -> dict[str, int]:
     return dict(zip(format_addrs(topology.addrs), topology.addr_node.tolist(), strict=True))
 
 
-def _addrs_right(topology: Topology, truth: Truth, addrs: frozenset[str]) -> int:
-    """Addresses that are on a node in the AS of their router."""
-    asn, node_of = topology.node_asn.tolist(), _node_of(topology)
-    return sum(
-        addr in node_of and asn[node_of[addr]] == truth.asn_of[truth.router_of[addr]]
-        for addr in addrs
+def _addrs_right(topology: Topology, truth: Truth, addrs: frozenset[str]) -> np.ndarray:
+    """(n_addrs,) of the topology: 1 on a node in the AS of its router, 0 if not; -1 not judged."""
+    asn = topology.node_asn.tolist()
+    return np.array(
+        [
+            int(asn[node] == truth.asn_of[truth.router_of[addr]]) if addr in addrs else -1
+            for addr, node in _node_of(topology).items()
+        ],
+        np.int64,
     )
 
 
-def _right_ingresses(topology: Topology, names: list[str | None], truth: Truth) -> list[int]:
-    """Nodes that are ingresses, in the AS of their router, next to an AS that it has a link to."""
-    table, right = topology.ingresses, []
-    for i in np.flatnonzero(~table.candidate).tolist():
-        node = int(table.node[i])
+def _ingresses_right(topology: Topology, names: list[str | None], truth: Truth) -> np.ndarray:
+    """(n_ingresses,) bool: in the AS of their router, next to an AS that it has a link to."""
+    table = topology.ingresses
+    right = np.zeros(len(table), bool)
+    for i, node in enumerate(table.node.tolist()):
         name = names[node]
         seen = table.neighbor_asn[table.neighbor_ptr[i] : table.neighbor_ptr[i + 1]].tolist()
-        if name is None or truth.asn_of[name] != topology.node_asn[node]:
-            continue
-        if not truth.neighbor_asns.get(name, set()).isdisjoint(seen):
-            right.append(node)
+        if name is not None and truth.asn_of[name] == topology.node_asn[node]:
+            right[i] = not truth.neighbor_asns.get(name, set()).isdisjoint(seen)
     return right
 
 
@@ -154,12 +157,14 @@ def score(
     visible = visible or find_visible(truth, observations)
     names = _names(topology, truth)
     joined = _joined(topology, names)
-    good = _right_ingresses(topology, names, truth)
+    right = _ingresses_right(topology, names, truth)
+    good = topology.ingresses.node[right & ~topology.ingresses.candidate].tolist()
     found = visible.borders & {names[node] for node in good}
     hop_pairs, equal, excess = compare_hops(topology, names, truth, good)
     candidates = int(np.count_nonzero(topology.ingresses.candidate))
+    addrs = _addrs_right(topology, truth, visible.addrs)
     return Score(
-        addrs_right=_addrs_right(topology, truth, visible.addrs),
+        addrs_right=int(np.count_nonzero(addrs == 1)),
         addrs=len(visible.addrs),
         ingresses_right=len(good),
         ingresses=len(topology.ingresses) - candidates,
@@ -177,6 +182,7 @@ def score(
         hop_pairs=hop_pairs,
         hops_equal=equal,
         hops_excess=excess,
+        rated=count_rated(topology, right, addrs),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from tests.oracles.truth.calibration import HEADS, pool, rows_of
 from tests.oracles.truth.scores import Score
 
 
@@ -94,6 +95,12 @@ def brief_table(judged: Sequence[Judged]) -> str:
         rows.append([lab.described, *(figure(first) for figure in _BRIEF.values()), *others])
     heads = ["laboratory", *_BRIEF, *(f"{way}: P / R / hops equal" for way in ways[1:])]
     return _markdown(heads, rows)
+
+
+def calibration_table(judged: Sequence[Judged]) -> str:
+    """Stated and measured confidence in all laboratories and ways together; empty without any."""
+    rated = pool(one for lab in judged for score in lab.scores.values() for one in score.rated)
+    return _markdown(HEADS, rows_of(rated)) if rated else ""
 
 
 def _lower(s: Score, other: Score) -> str:

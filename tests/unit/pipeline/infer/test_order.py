@@ -31,6 +31,12 @@ def assert_same(one, other):
         assert np.array_equal(getattr(one, name), getattr(other, name), equal_nan=True), name
     for name in ("node", "neighbor_ptr", "neighbor_asn", "n_direct", "n_after_gap", "candidate"):
         assert np.array_equal(getattr(one.ingresses, name), getattr(other.ingresses, name)), name
+    for one_has, other_has in (
+        (one.addr_confidence, other.addr_confidence),
+        (one.ingresses.confidence, other.ingresses.confidence),
+    ):
+        assert (one_has is None) == (other_has is None)
+        assert one_has is None or np.array_equal(one_has, other_has, equal_nan=True)
     for name in one.link_columns:
         assert np.array_equal(one.link_columns[name], other.link_columns[name]), name
     assert one.counts == other.counts

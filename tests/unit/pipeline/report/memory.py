@@ -142,6 +142,7 @@ def _ingress_table(asn: np.ndarray, ingresses: list[tuple]) -> Ingresses:
         neighbor_asn=np.array([asn for n in neighbors for asn in n], np.int64),
         n_direct=np.array([entry[3] for entry in ingresses], np.int64),
         n_after_gap=np.array([entry[4] for entry in ingresses], np.int64),
+        confidence=np.full(len(ingresses), np.nan, np.float32),
         candidate=np.array([entry[5] for entry in ingresses], bool),
     )
 

@@ -113,7 +113,9 @@ def test_a_snapshot_of_two_ases_gives_the_figures_counted_by_hand(tmp_path):
         "a.warts",
     ):
         assert text in index
-    assert "10.0.0.4" in (summary.path / "as" / "10.html").read_text()  # unreached, named
+    page = (summary.path / "as" / "10.html").read_text()
+    assert "10.0.0.4" in page  # unreached, named
+    assert "confidence" not in page  # nothing has one
 
 
 def test_every_address_of_a_router_is_stored_and_on_its_page(tmp_path):
@@ -124,8 +126,10 @@ def test_every_address_of_a_router_is_stored_and_on_its_page(tmp_path):
     addrs = parse_addrs(texts)
     order = sort_addrs(addrs)
     counts = {"merged_addresses": 7, "inferred_aliases": 7}
+    rated = replace(plain.ingresses, confidence=np.array([0.9, np.nan, 0.4], np.float32))
     topology = replace(
         plain,
+        ingresses=rated,
         addrs=addrs[order],
         addr_node=np.array(node, np.int64)[order],
         kind="router",
@@ -158,6 +162,11 @@ def test_every_address_of_a_router_is_stored_and_on_its_page(tmp_path):
     page = (summary.index.parent / "as" / "10.html").read_text()
     assert "10.0.0.1 <small>also 10.0.1.1, 10.0.1.2, 10.0.1.3, 10.0.1.4</small>" in page
     assert "10.0.0.3 <small>also 10.0.0.9</small>" in page
+    ingresses = pq.read_table(summary.files["ingresses"]).column("confidence")
+    assert ingresses.to_pylist() == [np.float32(0.9), None, np.float32(0.4)]
+    assert "<td>0.90<td>" in page
+    assert "low confidence" not in page
+    assert "low confidence</i><td>" in (summary.path / "as" / "20.html").read_text()
     assert "router (inferred)" in summary.index.read_text()
 
 

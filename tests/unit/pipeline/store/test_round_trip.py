@@ -4,6 +4,7 @@ import json
 import pickle
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,8 @@ from pipeline.graphs import build_graphs
 from pipeline.model.graphs import NO_ID
 from pipeline.model.topology import Topology
 from pipeline.store import Snapshot, open_snapshot
-from pipeline.store.columns import row_group_ends
+from pipeline.store.columns import read_table, row_group_ends
+from pipeline.store.tables import Ingresses
 from tests.soak import examples
 from tests.unit.pipeline.graphs.multi_as import topologies
 from tests.unit.pipeline.store.snapshots import some_graphs, write
@@ -75,6 +77,8 @@ def assert_holds(snapshot: Snapshot, graphs) -> None:
     assert found.node.tolist() == graphs.ingress_node.tolist()
     for name in ("neighbor_ptr", "neighbor_asn", "n_direct", "n_after_gap", "candidate"):
         assert getattr(found, name).tolist() == getattr(graphs, name).tolist()
+    known = np.full(len(found), np.nan) if graphs.confidence is None else graphs.confidence
+    np.testing.assert_array_equal(found.confidence, known)
     borders = snapshot.borders()
     for name in ("near_asn", "near", "far_asn", "far"):
         assert borders.column(name).to_pylist() == getattr(graphs, f"border_{name}").tolist()
@@ -240,3 +244,34 @@ def test_optional_columns_cannot_hide_our_own(tmp_path):
     )
     with pytest.raises(ValueError, match="cannot be called degree"):
         write(tmp_path, "a", graphs)
+
+
+def test_confidence_is_null_where_unknown_and_missing_in_old_snapshots(tmp_path):
+    graphs = some_graphs()
+    rated = np.linspace(0, 1, len(graphs.candidate)).astype(np.float32)
+    rated[1] = np.nan
+    n = len(graphs.node_addr)
+    of_addrs = np.full(n, 0.25, np.float32)
+    of_addrs[0] = np.nan
+    of_node = np.arange(n) - np.repeat(graphs.node_ptr[:-1], np.diff(graphs.node_ptr))
+    graphs = replace(
+        graphs,
+        confidence=rated,
+        addrs=graphs.node_addr,
+        addr_asn=np.repeat(graphs.asn, np.diff(graphs.node_ptr)),
+        addr_node=of_node.astype(np.int32),
+        addr_confidence=of_addrs,
+    )
+    path = write(tmp_path, graphs=graphs)
+    snapshot = open_snapshot(tmp_path)
+    np.testing.assert_array_equal(snapshot.ingresses().confidence, rated)
+    some = snapshot.ingresses(np.array([1, 3]))
+    np.testing.assert_array_equal(some.confidence, rated[np.isin(snapshot.ingresses().row, [1, 3])])
+    found = snapshot.addresses().column("confidence")
+    assert found.null_count == 1
+    assert set(found.to_pylist()) == {None, 0.25}
+    table = read_table(path / "ingresses.parquet")
+    assert table.column("confidence").null_count == 1
+    old = Ingresses.from_table(table.drop_columns(["confidence"]), snapshot.asn)
+    assert np.isnan(old.confidence).all()
+    assert old.n_direct.tolist() == snapshot.ingresses().n_direct.tolist()

@@ -77,6 +77,7 @@ def test_rows_of_ingresses_are_those_counted_by_hand(snapshot):
         "n_direct": 5,
         "n_after_gap": 1,
         "candidate": False,
+        "confidence": None,
         "n_reached": 5,
         "eccentricity": 3,
         "mean_hops": 2.0,
@@ -229,8 +230,8 @@ status reason
 """
 
 INGRESS_COLUMNS = """
-asn ingress addr neighbor_asns n_direct n_after_gap candidate n_reached eccentricity mean_hops
-hop_counts farthest farthest_addrs
+asn ingress addr neighbor_asns n_direct n_after_gap candidate confidence n_reached eccentricity
+mean_hops hop_counts farthest farthest_addrs
 """
 
 
