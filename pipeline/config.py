@@ -196,6 +196,7 @@ class IngestConfig:
         default=(),
         help="LANs and members of exchange points; repeatable.",
         metavar="FILE",
+        needs="traces",
     )
     delegated: tuple[Path, ...] = option(
         default=(),

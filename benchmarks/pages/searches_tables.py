@@ -77,7 +77,7 @@ def time_rows(rows: list[Row], graphs: list[str]) -> Iterator[str]:
 
 
 def times_next(own: dict[str, dict[str, Row]], graph: str) -> str:
-    """How many times as long as ours the fastest of the others takes; empty where one lacks."""
+    """The time of the fastest of the others divided by ours; empty where one is missing."""
     times = {by: rows[graph]["median_ms"] for by, rows in own.items() if timed_on(rows, graph)}
     ours = times.pop(OURS, None)
     return f"*{min(times.values()) / ours:.3g}*" if ours and times else ""

@@ -131,7 +131,7 @@ def best(of_graph: dict[str, float]) -> str | None:
 
 
 def ratio(of_graph: dict[str, float], before: str, after: str) -> str:
-    """Time before by time after; empty where one lacks."""
+    """Time before by time after; empty where one is missing."""
     if before not in of_graph or after not in of_graph:
         return ""
     return f"{of_graph[before] / of_graph[after]:.2f}"

@@ -35,7 +35,7 @@ struct Control {
 };
 
 // A load that is never ld.global.nc, whatever the compiler can prove. Not volatile: the graph does
-// not change, so that loads may be moved and joined as those of the other kind.
+// not change, so that loads may be moved and joined like those of the other kind.
 __device__ __forceinline__ int plain(const int* p)
 {
     int x;

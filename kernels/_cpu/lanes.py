@@ -220,7 +220,7 @@ def word_of(typingctx, lanes, i):
 
 @intrinsic
 def lowest(typingctx, word):
-    """Position of the lowest bit that is set; 64 of zero."""
+    """Position of the lowest bit that is set; 64 for zero."""
 
     def codegen(context, builder, signature, args):
         return builder.cttz(args[0], BIT(0))

@@ -15,7 +15,7 @@ from kernels._cpu.signatures import F32, I32, I64, OUT_I32, OUT_U8, OUT_U64
 from kernels.connected.cpu import root_of
 from kernels.types import NODE
 
-# Edges up to which a part is sorted whole: less takes longer to part and filter than it saves.
+# Edges up to which a part is sorted whole: fewer take longer to divide and filter than that saves.
 SMALL_PART = 1 << 19
 N_SAMPLED = 63  # keys of a part, whose median parts it: an odd number
 MOST_PARTS = 128  # parts that wait; beyond that, which takes very odd weights, one is sorted whole

@@ -4,7 +4,7 @@
 //          end; its key is the weight's bits above that arc's number, so no two are equal.
 // Output   chosen[arc] = 1 for the forest's edges; *is_invalid = 1 if a weight is negative or not
 //          finite.
-// Launch   Cooperative, COOPERATIVE_BLOCK threads a block; arrivals as for grid_barrier.
+// Launch   Cooperative, COOPERATIVE_BLOCK threads per block; arrivals as for grid_barrier.
 // Scratch  label (n_nodes,), lightest (2, n_nodes), lists (2, n_edges), counts (3,) zeros.
 // Atomics  atomicMin finds the lightest key of each tree; atomicCAS unites two trees, of which one
 //          root becomes the other's child (union_find.cuh).

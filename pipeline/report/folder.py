@@ -81,7 +81,7 @@ def earlier_report(folder: Path) -> dict | None:
         is_folder = (folder / name).is_dir() and not (folder / name).is_symlink()
         if (name in _FILES and is_folder) or (name in _OF_ASES and not is_folder):
             needed = "folder" if name in _OF_ASES else "file"
-            raise _refusal(folder, f"{name} is not the {needed} of that name in a report")
+            raise _refusal(folder, f"{name} should be a {needed}")
     return report
 
 

@@ -120,7 +120,7 @@ class EccentricityBounds:
         self._is_open = np.ones(n_components, np.int32)  # components with pending nodes
         self._is_fresh = False
         self._take_highest = True
-        # By upper or lower bounds: how many nodes were open, the best of them, takes until renewed.
+        # By upper or lower bounds: number of open nodes, the best, takes until renewal.
         self._pools: dict[bool, tuple[int, np.ndarray | None, int]] = {}
 
     @property
@@ -144,7 +144,7 @@ class EccentricityBounds:
         return self._pending
 
     def interval(self) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds of the radius (if requested it or the center), else of the diameter.
+        """Bounds of the radius (if it or the center was requested), else of the diameter.
 
         Returns
         -------

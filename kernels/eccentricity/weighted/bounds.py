@@ -124,7 +124,7 @@ class WeightedBounds:
         return self._has_open == 0
 
     def interval(self) -> tuple[np.ndarray, np.ndarray]:
-        """Bounds of the radius (if requested it or the center), else of the diameter.
+        """Bounds of the radius (if it or the center was requested), else of the diameter.
 
         Returns
         -------

@@ -26,7 +26,7 @@ STATE = np.dtype(
         ("n_nodes", np.int64),
         ("n_lanes", np.int64),  # sources
         ("n_set", np.int64),  # lanes in use
-        ("every", np.uint64, WORDS),  # the same, a bit each
+        ("every", np.uint64, WORDS),  # the same, one bit each
         ("current", np.int64),  # which of the two tables
         ("depth", np.int64),  # last level that is complete
         ("is_listed", np.bool_),  # the frontier is nodes[begin:end] of the list

@@ -195,7 +195,7 @@ class Sweeps:
                 if self._is_long(first, last, time.perf_counter() - started, found, row):
                     return False
                 self.state["n_asked"] = MOST_ASKED  # not again
-                if self.state["levels"] == WRITTEN:  # the level at which it was asked
+                if self.state["levels"] == WRITTEN:  # the level after which it was asked
                     self._record(first)
             else:
                 break

@@ -6,7 +6,7 @@ struct BlockLists {};
 
 template <int W>
 struct BlockLists<W, false> {
-    unsigned hits[HIT_WORDS];          // units that have a node of the lane, a bit each
+    unsigned hits[HIT_WORDS];          // units that have a node of the lane, one bit each
     offset_t unit[N_WARPS];            // the first of them
     int n_units;
     int n_found[N_WARPS];
@@ -108,7 +108,7 @@ __device__ __noinline__ void list_ended(
     }
 }
 
-// The same of one graph, a block each: all units are looked at at once, then each warp looks
+// The same of one graph, one block each: all units are looked at at once, then each warp looks
 // through one of those that have such a node.
 template <int W>
 __device__ __noinline__ void list_ended(

@@ -1,4 +1,4 @@
-"""The mapped share: of the addresses that answered, the share of which the owner is known.
+"""The mapped share: of the addresses that answered, the share whose owner is known.
 
 That is those with an AS by prefix, those of a special range that was admitted, and those on a known
 LAN of an exchange point, which belongs to no AS.

@@ -21,7 +21,7 @@ from pipeline.model.reading import ReadReport
 FORMAT = "exchange points"
 MAX_FILE_BYTES = 1 << 29  # decompressed; a dump of all of PeeringDB has 100 MB
 MAX_NAME = 200  # characters; longer ones are cut
-# Wider prefixes are no LANs: the widest have some thousand members.
+# Wider prefixes are not LANs: the widest have some thousand members.
 _SHORTEST = {4: 16, 6: 32}
 _MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -100,7 +100,7 @@ def refuse(report: ReadReport) -> None:
 
 
 def _first_line(text: str) -> str:
-    """The first line that is not empty and no comment."""
+    """The first line that is neither empty nor a comment."""
     lines = (line.strip() for line in text.splitlines()[:100])
     return next((line for line in lines if line and not line.startswith("#")), "")
 

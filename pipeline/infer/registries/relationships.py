@@ -1,8 +1,8 @@
 """Who is whose customer: CAIDA's AS relationships, serial-1 and serial-2.
 
 A line of serial-1 is ``provider|customer|-1`` or ``peer|peer|0``; serial-2 adds where the link was
-seen, ``|bgp`` or ``|mlp``, which is not used. Files of before 2013 also have ``sibling|sibling|2``:
-two ASes of one organisation [1]_. Lines that begin with ``#`` are comments.
+seen, ``|bgp`` or ``|mlp``, which is not used. Files from before 2013 also have
+``sibling|sibling|2``: two ASes of one organisation [1]_. Lines that begin with ``#`` are comments.
 
 A pair that is listed with several relationships keeps the one that says most, so that the order of
 lines does not matter: customer, then sibling, then peer; of two ASes that are listed as customers

@@ -69,7 +69,7 @@ def test_what_a_new_report_has_no_room_for_is_refused_by_name(tmp_path, name, ne
     path = tmp_path / "night" / name
     path.unlink(missing_ok=True)
     path.mkdir() if needed == "file" else path.write_text("mine")
-    with pytest.raises(UsageError, match=rf"{name} is not the {needed} of that name"):
+    with pytest.raises(UsageError, match=rf"{name} should be a {needed}; "):
         write(tmp_path)
     assert path.exists()
 

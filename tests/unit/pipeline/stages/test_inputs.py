@@ -281,6 +281,12 @@ def test_options_without_effect_are_named_in_one_line(tmp_path, prefixes):
     assert line.endswith(": --ingresses (only for topologies, and no input holds any)")
 
 
+def test_every_other_option_of_ingest_serves_all_inputs():
+    serves_all = {each.name for each in options_of(IngestConfig) if not each.needs}
+    of_both = {"inputs", "store", "snapshot", "format", "as_names", "asn", "workers"}
+    assert serves_all == of_both
+
+
 def test_files_that_are_identical_are_named(tmp_path, prefixes):
     again, third = tmp_path / "again.jsonl", tmp_path / "third.jsonl"
     shutil.copy(ATLAS, again)
