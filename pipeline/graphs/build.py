@@ -209,11 +209,15 @@ def _ingress_columns(ingresses: IngressTable, place, row, node_ptr) -> dict:
     at = at[order]
     at_row = row[ingresses.node[order]].astype(np.int64)
     neighbor_ptr, neighbor_asn = take_rows(ingresses.neighbor_ptr, ingresses.neighbor_asn, order)
+    neighbor_ixp = None
+    if ingresses.neighbor_ixp is not None:
+        _, neighbor_ixp = take_rows(ingresses.neighbor_ptr, ingresses.neighbor_ixp, order)
     return {
         "ingress_ptr": np.searchsorted(at_row, np.arange(len(node_ptr))).astype(np.int64),
         "ingress_node": (at - node_ptr[at_row]).astype(np.int32),
         "neighbor_ptr": neighbor_ptr,
         "neighbor_asn": neighbor_asn,
+        "neighbor_ixp": neighbor_ixp,
         "n_direct": ingresses.n_direct[order],
         "n_after_gap": ingresses.n_after_gap[order],
         "candidate": ingresses.candidate[order],

@@ -142,6 +142,10 @@ def _join_ingresses(tables: Sequence[IngressTable], first: np.ndarray) -> Ingres
     confidence = None
     if any(t.confidence is not None for t in tables):
         confidence = np.concatenate([_or_full(t.confidence, len(t), np.nan, "f4") for t in tables])
+    neighbor_ixp = None
+    if any(t.neighbor_ixp is not None for t in tables):
+        each = [_or_full(t.neighbor_ixp, len(t.neighbor_asn), "", object) for t in tables]
+        neighbor_ixp = np.concatenate(each)
     lengths = _joined([np.diff(t.neighbor_ptr) for t in tables], np.int64)
     return IngressTable(
         node=_joined([t.node + at for t, at in zip(tables, first, strict=False)], np.int64),
@@ -151,4 +155,5 @@ def _join_ingresses(tables: Sequence[IngressTable], first: np.ndarray) -> Ingres
         n_after_gap=_joined([t.n_after_gap for t in tables], np.int64),
         candidate=_joined([t.candidate for t in tables], np.bool_),
         confidence=confidence,
+        neighbor_ixp=neighbor_ixp,
     )

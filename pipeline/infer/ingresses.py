@@ -12,6 +12,8 @@ The first answer of a trace is never an entry: what came before it was not seen.
 before which every answer is unmapped. Nor is the destination's own final reply: it comes from
 the address that was probed, whichever interface the packet came in by, so it does not show where X
 begins. A trace that leaves X and comes back enters it twice.
+
+A direct entry by an address on the LAN of an exchange point is an entry by that exchange point.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pipeline.infer.routers.exchange_points import Lans
 from pipeline.infer.traces.counting import PairCounter, add_up, slot_of, split_key
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.rules import DESTINATION
@@ -28,9 +31,12 @@ from pipeline.model.topology import NO_ASN, IngressTable
 
 
 @njit(cache=True, nogil=True)
-def _entries(hop_ptr, flags, ttl, ids, node_of, as_of, keys, counts):
-    """Count entries by (node, AS row of the neighbour): direct, after a gap."""
-    n_new = 0
+def _entries(hop_ptr, flags, ttl, ids, node_of, as_of, on_lan, keys, counts, lan_keys, lan_counts):
+    """Count entries by (node, AS row of the neighbour): direct, after a gap.
+
+    Direct ones by an address on a LAN are also counted by (interface, AS row of the neighbour).
+    """
+    n_new, n_new_by_lan = 0, 0
     for trace in range(len(hop_ptr) - 1):
         last_as, last_ttl = np.int64(-1), np.int64(-1)
         end = hop_ptr[trace + 1] - (1 if flags[trace] == DESTINATION else 0)
@@ -45,12 +51,22 @@ def _entries(hop_ptr, flags, ttl, ids, node_of, as_of, keys, counts):
                 if keys[slot] != key:
                     keys[slot] = key
                     n_new += 1
-                counts[slot, 0 if ttl[row] == last_ttl + 1 else 1] += 1
+                is_direct = ttl[row] == last_ttl + 1
+                counts[slot, 0 if is_direct else 1] += 1
+                if is_direct and on_lan[ids[row]]:
+                    key = (np.int64(ids[row]) << 32) | last_as
+                    slot = slot_of(lan_keys, key)
+                    if lan_keys[slot] != key:
+                        lan_keys[slot] = key
+                        n_new_by_lan += 1
+                    lan_counts[slot, 0] += 1
             last_as, last_ttl = here, np.int64(ttl[row])
-    return n_new
+    return n_new, n_new_by_lan
 
 
-def find_ingresses(spools: Spools, node_of: np.ndarray, node_asn: np.ndarray) -> IngressTable:
+def find_ingresses(
+    spools: Spools, node_of: np.ndarray, node_asn: np.ndarray, lans: Lans | None = None
+) -> IngressTable:
     """Count how traces enter each AS; one pass over the spools.
 
     Parameters
@@ -59,27 +75,39 @@ def find_ingresses(spools: Spools, node_of: np.ndarray, node_asn: np.ndarray) ->
     node_of : (n_interfaces,) int64
     node_asn : (n_nodes,) int64
         ``NO_ASN`` where unmapped.
+    lans : Lans or None
+        None: it is not known which addresses are on LANs.
     """
     ases = np.unique(node_asn[node_asn != NO_ASN])
     if len(ases) < 2:
         return IngressTable.empty()
     as_of = np.where(node_asn == NO_ASN, -1, np.searchsorted(ases, node_asn)).astype(np.int64)
 
-    def step(table: PairCounter, traces: Traces) -> None:
+    on_lan = np.zeros(len(node_of), bool) if lans is None else lans.row >= 0
+
+    def step(tables: tuple[PairCounter, PairCounter], traces: Traces) -> None:
+        table, by_lan = tables
         table.reserve(len(traces.ids))
-        table.n_used += _entries(
+        if on_lan.any():
+            by_lan.reserve(len(traces.ids))
+        n_new, n_new_by_lan = _entries(
             traces.hop_ptr,
             traces.flags,
             traces.ttl,
             traces.ids,
             node_of,
             as_of,
+            on_lan,
             table.keys,
             table.counts,
+            by_lan.keys,
+            by_lan.counts,
         )
+        table.n_used += n_new
+        by_lan.n_used += n_new_by_lan
 
-    tables = spools.run(lambda: PairCounter(2), step)
-    keys, counts = add_up([table.rows() for table in tables])
+    tables = spools.run(lambda: (PairCounter(2), PairCounter(1)), step)
+    keys, counts = add_up([table.rows() for table, _ in tables])
     node, neighbor = split_key(keys)
     distinct, start = np.unique(node, return_index=True)
     if not len(distinct):
@@ -90,6 +118,10 @@ def find_ingresses(spools: Spools, node_of: np.ndarray, node_asn: np.ndarray) ->
     row = np.repeat(np.arange(len(distinct)), np.diff(start, append=len(node)))
     keep = (counts[:, 0] > 0) | candidate[row]
     neighbor_ptr = offsets(np.bincount(row[keep], minlength=len(distinct)))
+    neighbor_ixp = None
+    if lans is not None:
+        by_lan = add_up([by_lan.rows() for _, by_lan in tables])
+        neighbor_ixp = _exchange_points(keys[keep], *by_lan, node_of, lans)
     return IngressTable(
         distinct,
         neighbor_ptr,
@@ -97,4 +129,21 @@ def find_ingresses(spools: Spools, node_of: np.ndarray, node_asn: np.ndarray) ->
         total[:, 0],
         total[:, 1],
         candidate,
+        neighbor_ixp=neighbor_ixp,
     )
+
+
+def _exchange_points(
+    keys: np.ndarray, lan_keys: np.ndarray, counts: np.ndarray, node_of: np.ndarray, lans: Lans
+) -> np.ndarray:
+    """Name of the exchange point that most entries of each key were by, the first of equal ones."""
+    names = np.full(len(keys), "", object)
+    interface, neighbor = split_key(lan_keys)
+    at = np.searchsorted(keys, (node_of[interface] << 32) | neighbor)
+    exchange = lans.row[interface]
+    pair, inverse = np.unique((at << 32) | exchange, return_inverse=True)
+    n_entries = np.bincount(inverse, counts[:, 0], len(pair))
+    at, exchange = split_key(pair)
+    order = np.lexsort((-exchange, n_entries, at))  # the last one of a key stays
+    names[at[order]] = np.array(lans.names, object)[exchange[order]]
+    return names

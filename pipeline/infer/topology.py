@@ -28,7 +28,7 @@ from pipeline.infer.owners.unannounced import FIRST_STAND_IN, find_holders, numb
 from pipeline.infer.registries import Registries
 from pipeline.infer.registries.exchanges import ExchangePoints
 from pipeline.infer.routers.aliases import AliasTable
-from pipeline.infer.routers.exchange_points import find_exchange_lans
+from pipeline.infer.routers.exchange_points import Lans, find_exchange_lans, name_lans
 from pipeline.infer.routers.inferred import leave_out, merge_interfaces, trust_groups
 from pipeline.infer.routers.mates import find_mates
 from pipeline.infer.routers.point_to_point import group_interfaces
@@ -154,7 +154,8 @@ def infer_topology(
     Topology
         ``kind`` is ``"router"`` where any addresses were merged, else ``"interface"``.
         ``weight`` in ms.
-        ``link_columns``: ``n_traces`` int64, ``bridged`` bool.
+        ``link_columns``: ``n_traces`` int64, ``bridged`` bool, and ``via_ixp`` bool where LANs of
+        exchange points were looked for or given.
 
     Raises
     ------
@@ -190,6 +191,7 @@ def infer_topology(
         observed, prefixes, asn, allow_special, exchanges
     )
     special, origin = all_special[is_router], all_origin[is_router]
+    known_lan = np.where(special, -1, all_lan[is_router])
     nodes = _make_routers(addrs, aliases)
     counts = _observed(observations)
     counts["n_addrs"] = share.n_addrs
@@ -200,7 +202,10 @@ def infer_topology(
         np.count_nonzero(is_router & ~observed.is_router)
     )
     counts["special_addresses"] = int(np.count_nonzero(special))
-    counts["unrouted_addresses"] = int(np.count_nonzero((origin == NO_ASN) & ~special))
+    counts["unrouted_addresses"] = int(
+        np.count_nonzero((origin == NO_ASN) & ~special & (known_lan < 0))
+    )
+    lans = Lans(known_lan, exchanges.names) if exchanges.names else None
     if borders == "elected":
         behind = is_router[all_links.near] & ~is_router[all_links.far]
         behind &= all_links.n_destination > 0
@@ -209,9 +214,9 @@ def infer_topology(
             all_origin[all_links.far[behind]],
         )
         mates = _restrict_mates(all_mates, is_router)
-        known_lan = all_lan[is_router]
         on_lan = find_exchange_lans(addrs, links, mates, origin, special | (known_lan >= 0))
-        on_lan |= (known_lan >= 0) & ~special
+        on_lan |= known_lan >= 0
+        lans = name_lans(addrs, on_lan, known_lan, exchanges.names)
         mates = np.where(on_lan, -1, mates)
         held = find_holders(addrs, origin, special | on_lan, registries.delegations)
         numbered = number_unannounced(addrs, held, special | on_lan)
@@ -255,10 +260,12 @@ def infer_topology(
     counts["merged_addresses"] = len(addrs) - n_nodes
     counts["n_unmapped"] = int(np.count_nonzero(node_asn == NO_ASN))
 
-    node_links = join_links(links, nodes.node_of, bridge_gaps)
+    node_links = join_links(
+        links, nodes.node_of, bridge_gaps, None if lans is None else lans.row >= 0
+    )
     scratch = observations[0].spool.parent if observations else None
     weight, n_floored = measure_links(spools, node_links, nodes.node_of, scratch)
-    ingresses = find_ingresses(spools, nodes.node_of, node_asn)
+    ingresses = find_ingresses(spools, nodes.node_of, node_asn, lans)
     near, far = links.near[links.n_router > 0], links.far[links.n_router > 0]
     of_addrs, of_ingresses = rate(ingresses, near, far, nodes.node_of, node_asn, election)
     ingresses = replace(ingresses, confidence=of_ingresses)
@@ -279,7 +286,7 @@ def infer_topology(
         addr_confidence=of_addrs,
         weight=weight,
         weight_unit="ms",
-        link_columns={"n_traces": node_links.n_traces, "bridged": node_links.bridged},
+        link_columns=node_links.columns(),
         ingresses=ingresses,
         kind="router" if n_nodes < len(addrs) else "interface",
         counts=dict(counts),

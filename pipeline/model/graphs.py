@@ -43,6 +43,8 @@ class GraphSet:
     ingress_node : (n_ingresses,) int32
         Local node ids.
     neighbor_ptr, neighbor_asn, n_direct, n_after_gap, candidate, confidence : as in IngressTable.
+    neighbor_ixp : (n_neighbors,) object or None
+        Likewise.
     border_near_asn, border_far_asn : (n_borders,) int64; border_near, border_far : int32
         Links between two ASes, each once, by local node ids, near_asn < far_asn; with their
         columns in ``border_columns``.
@@ -75,6 +77,7 @@ class GraphSet:
     border_far_asn: np.ndarray
     border_far: np.ndarray
     confidence: np.ndarray | None = None
+    neighbor_ixp: np.ndarray | None = None
     weights: np.ndarray | None = None
     node_addr: np.ndarray | None = None
     node_id: np.ndarray | None = None

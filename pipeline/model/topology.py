@@ -30,6 +30,9 @@ class IngressTable:
         Seen after a gap only: written to the results, no source by default.
     confidence : (n_ingresses,) float32 or None
         Probability that AS and border are right. NaN or None where no election gave one.
+    neighbor_ixp : (n_neighbors,) object or None
+        Name of the exchange point by which most traces from that neighbour entered, ``""`` where
+        none did; the prefix of a LAN without a name. None: not known.
     """
 
     node: np.ndarray
@@ -39,6 +42,7 @@ class IngressTable:
     n_after_gap: np.ndarray
     candidate: np.ndarray
     confidence: np.ndarray | None = None
+    neighbor_ixp: np.ndarray | None = None
 
     @classmethod
     def empty(cls) -> IngressTable:

@@ -62,6 +62,8 @@ class Ingresses:
         As in ``pipeline.model.topology.IngressTable``.
     confidence : (n,) float32
         Likewise; NaN where none is known, as in snapshots from before there was any.
+    neighbor_ixp : (n_neighbors,) object
+        Likewise; None in place of a name where nothing is known.
     """
 
     row: np.ndarray
@@ -72,6 +74,7 @@ class Ingresses:
     n_after_gap: np.ndarray
     candidate: np.ndarray
     confidence: np.ndarray
+    neighbor_ixp: np.ndarray
 
     @classmethod
     def from_table(cls, table: pa.Table, asn: np.ndarray) -> Ingresses:
@@ -81,6 +84,11 @@ class Ingresses:
         confidence = np.full(table.num_rows, np.nan, np.float32)
         if "confidence" in table.column_names:
             confidence = table.column("confidence").fill_null(np.nan).to_numpy()
+        neighbor_ixp = np.full(len(neighbors.values), None, object)
+        if "neighbor_ixps" in table.column_names:
+            names = table.column("neighbor_ixps").combine_chunks()
+            if not names.null_count:
+                neighbor_ixp = names.values.fill_null("").to_numpy(zero_copy_only=False)
         return cls(
             row=np.searchsorted(asn, table.column("asn").to_numpy()).astype(np.int64),
             node=table.column("node").to_numpy(),
@@ -90,6 +98,7 @@ class Ingresses:
             n_after_gap=table.column("n_after_gap").to_numpy(),
             candidate=table.column("candidate").to_numpy(),
             confidence=confidence,
+            neighbor_ixp=neighbor_ixp,
         )
 
     def __len__(self) -> int:
@@ -102,6 +111,7 @@ class Ingresses:
         last = np.searchsorted(self.row, rows, side="right")
         picked = ragged_positions(first, last)
         neighbor_ptr, neighbor_asn = take_rows(self.neighbor_ptr, self.neighbor_asn, picked)
+        _, neighbor_ixp = take_rows(self.neighbor_ptr, self.neighbor_ixp, picked)
         return Ingresses(
             row=self.row[picked],
             node=self.node[picked],
@@ -111,6 +121,7 @@ class Ingresses:
             n_after_gap=self.n_after_gap[picked],
             candidate=self.candidate[picked],
             confidence=self.confidence[picked],
+            neighbor_ixp=neighbor_ixp,
         )
 
 

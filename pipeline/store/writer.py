@@ -257,12 +257,21 @@ def _ingresses_table(graphs: GraphSet) -> pa.Table:
                 pa.array(graphs.neighbor_ptr.astype(np.int64)),
                 pa.array(graphs.neighbor_asn.astype(np.uint32)),
             ),
+            "neighbor_ixps": _exchange_points(graphs),
             "n_direct": graphs.n_direct.astype(np.int64),
             "n_after_gap": graphs.n_after_gap.astype(np.int64),
             "candidate": graphs.candidate.astype(bool),
             "confidence": _confidence(graphs.confidence, len(graphs.candidate)),
         }
     )
+
+
+def _exchange_points(graphs: GraphSet) -> pa.Array:
+    """Lists of names, null for none; null where nothing is known of exchange points."""
+    if graphs.neighbor_ixp is None:
+        return pa.nulls(len(graphs.ingress_node), pa.large_list(pa.string()))
+    names = pa.array(graphs.neighbor_ixp, pa.string(), mask=graphs.neighbor_ixp == "")
+    return pa.LargeListArray.from_arrays(pa.array(graphs.neighbor_ptr.astype(np.int64)), names)
 
 
 def _addresses_table(graphs: GraphSet) -> pa.Table:

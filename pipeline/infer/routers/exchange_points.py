@@ -15,14 +15,60 @@ block around them is a LAN.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+
 import numpy as np
 
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.model.addresses import is_v4
+from pipeline.model.addresses import format_addr, is_v4
 
 # On simulated networks: LANs 2 to 14 links and 0.33 to 1.00 of all, other blocks at most 1 link.
 _LINKS = 2
 _SHARE = 0.3
+
+
+@dataclass(frozen=True, eq=False)
+class Lans:
+    """LANs of exchange points, known and recognised ones.
+
+    Attributes
+    ----------
+    row : (n_interfaces,) int64
+        Row in ``names`` of the LAN that each interface is on, or -1.
+    names : tuple of str
+        The name of a known exchange point, third-party text; the block of a recognised LAN.
+    """
+
+    row: np.ndarray
+    names: tuple[str, ...]
+
+
+def name_lans(
+    addrs: np.ndarray, on_lan: np.ndarray, known: np.ndarray, names: Sequence[str]
+) -> Lans:
+    """Name each LAN.
+
+    Parameters
+    ----------
+    addrs : (n, 2) uint64, sorted, distinct
+    on_lan : (n,) bool
+        As from ``find_exchange_lans``, and where LANs are known.
+    known : (n,) int64
+        Row in ``names`` where the LAN is known, else -1.
+    names : sequence of str
+    """
+    found = np.flatnonzero(on_lan & (known < 0))
+    row = np.where(on_lan, known, -1)
+    texts = []
+    for high, low in addrs[found].tolist():
+        v4 = high == 0 and low >> 32 == 0xFFFF
+        block = format_addr(high, low >> 8 << 8 if v4 else 0)
+        texts.append(f"{block}/{24 if v4 else 64}")
+    blocks = list(dict.fromkeys(texts))
+    row_of = {text: len(names) + i for i, text in enumerate(blocks)}
+    row[found] = [row_of[text] for text in texts]
+    return Lans(row, (*names, *blocks))
 
 
 def find_exchange_lans(

@@ -113,6 +113,10 @@ class NodeLinks:
         Traces that showed the link, both directions: directly, or across a gap where bridged.
     bridged : (n_links,) bool
         Seen across unanswered TTLs only.
+    n_within_node : int
+        Pairs of interfaces on one node.
+    via_ixp : (n_links,) bool or None
+        Some packets came in by an address on the LAN of an exchange point. None: not known.
     """
 
     near: np.ndarray
@@ -120,9 +124,17 @@ class NodeLinks:
     n_traces: np.ndarray
     bridged: np.ndarray
     n_within_node: int
+    via_ixp: np.ndarray | None = None
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """What a topology keeps of each link."""
+        columns = {"n_traces": self.n_traces, "bridged": self.bridged}
+        return columns if self.via_ixp is None else columns | {"via_ixp": self.via_ixp}
 
 
-def join_links(links: DirectedLinks, node_of: np.ndarray, bridge_gaps: bool) -> NodeLinks:
+def join_links(
+    links: DirectedLinks, node_of: np.ndarray, bridge_gaps: bool, on_lan: np.ndarray | None = None
+) -> NodeLinks:
     """Pool both directions of every link, between the nodes that its interfaces belong to.
 
     Parameters
@@ -131,6 +143,8 @@ def join_links(links: DirectedLinks, node_of: np.ndarray, bridge_gaps: bool) -> 
     node_of : (n_interfaces,) int64
     bridge_gaps : bool
         Keep pairs that were seen only across unanswered TTLs.
+    on_lan : (n_interfaces,) bool or None
+        Addresses on LANs of exchange points. None: not known.
     """
     one, other = node_of[links.near], node_of[links.far]
     direct = links.n_router + links.n_destination
@@ -146,4 +160,9 @@ def join_links(links: DirectedLinks, node_of: np.ndarray, bridge_gaps: bool) -> 
     np.add.at(n_bridged, inverse, links.n_bridged[keep])
     near, far = split_key(distinct)
     bridged = n_direct == 0
-    return NodeLinks(near, far, np.where(bridged, n_bridged, n_direct), bridged, n_within)
+    via_ixp = None
+    if on_lan is not None:
+        by_lan = (links.n_router > 0) & on_lan[links.far]
+        via_ixp = np.bincount(inverse, by_lan[keep], len(distinct)) > 0
+    n_traces = np.where(bridged, n_bridged, n_direct)
+    return NodeLinks(near, far, n_traces, bridged, n_within, via_ixp)

@@ -22,6 +22,7 @@ from pipeline.report.texts import share
 
 MAX_INGRESSES = 100
 MAX_NEIGHBORS = 6  # of an ingress, on a page
+MAX_IXP_NAME = 40  # characters on a page
 MAX_FARTHEST = 3  # ingresses whose farthest routers a page names
 _ASES_AT_ONCE = 2000  # ASes whose columns are Python lists at one time
 
@@ -141,8 +142,12 @@ def _farthest_ingresses(summary: Summary) -> tuple[np.ndarray, np.ndarray]:
 def _ingress_rows(table: pa.Table, others: pa.Array, widths: np.ndarray) -> list[tuple]:
     """What a page shows of each ingress: plain texts and numbers, in the order of the template."""
     neighbors = table["neighbor_asns"].combine_chunks()
-    few = pc.list_slice(neighbors, 0, MAX_NEIGHBORS)
-    texts = pc.binary_join(few.cast(pa.list_(pa.string())), ", ").to_pylist()
+    few = pc.list_slice(neighbors.cast(pa.list_(pa.string())), 0, MAX_NEIGHBORS).to_pylist()
+    ixps = pc.list_slice(table["neighbor_ixps"].combine_chunks(), 0, MAX_NEIGHBORS).to_pylist()
+    texts = [
+        ", ".join(f"{asn} by {_short(ixp)}" if ixp else asn for asn, ixp in zip(*row, strict=True))
+        for row in zip(few, ixps, strict=True)
+    ]
     lengths = pc.list_value_length(neighbors).to_pylist()
     texts = [
         f"{text} +{n - MAX_NEIGHBORS}" if n > MAX_NEIGHBORS else text
@@ -156,6 +161,15 @@ def _ingress_rows(table: pa.Table, others: pa.Array, widths: np.ndarray) -> list
     addr, candidate = table["addr"].to_pylist(), table["candidate"].to_pylist()
     rated = table["confidence"].to_pylist()
     return list(zip(addr, texts, *columns, candidate, hops, others.to_pylist(), rated, strict=True))
+
+
+def _short(name: str) -> str:
+    """The name of an exchange point as a page has room for it.
+
+    Between marks that keep the direction of its script from the text around it.
+    """
+    text = name if len(name) <= MAX_IXP_NAME else f"{name[: MAX_IXP_NAME - 1]}…"
+    return text if text.isascii() else f"\u2068{text}\u2069"
 
 
 def _hop_texts(hop_counts: pa.Array, widths: np.ndarray) -> list[str]:

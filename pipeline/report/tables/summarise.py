@@ -175,6 +175,7 @@ def _ingress_table(snapshot, ingresses, measurement: Measurement) -> pa.Table:
         "confidence": pa.array(
             ingresses.confidence, pa.float32(), mask=np.isnan(ingresses.confidence)
         ),
+        **_exchange_points(ingresses),
         "n_reached": spread(has, results.n_reached[search], pa.int64()),
         "eccentricity": spread(has, results.eccentricity[search], pa.int32()),
         "mean_hops": spread(has, mean_of_each(hop_ptr, hop_counts), pa.float64()),
@@ -183,6 +184,20 @@ def _ingress_table(snapshot, ingresses, measurement: Measurement) -> pa.Table:
         "farthest_addrs": lists(farthest_ptr, texts.slice(len(row)), has),
     }
     return pa.table(columns)
+
+
+def _exchange_points(ingresses) -> dict[str, pa.Array]:
+    """Whether an ingress is entered by an exchange point, and by which from each neighbour."""
+    ptr, name = np.asarray(ingresses.neighbor_ptr), np.asarray(ingresses.neighbor_ixp, object)
+    known = np.array([one is not None for one in name], bool)
+    by_one = known & (name != "")
+    n_rows = len(ptr) - 1
+    row = np.repeat(np.arange(n_rows), np.diff(ptr))
+    unknown = np.bincount(row, known, n_rows) == 0
+    return {
+        "via_ixp": pa.array(np.bincount(row, by_one, n_rows) > 0, pa.bool_(), mask=unknown),
+        "neighbor_ixps": lists(ptr, pa.array(name, pa.string(), mask=~by_one)),
+    }
 
 
 def _totals(ases: pa.Table, distributions: Distributions) -> dict:

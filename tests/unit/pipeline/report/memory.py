@@ -21,7 +21,7 @@ class MemorySnapshot:
     ases : dict of int to list of (int, int)
         ASN -> links (local node ids).
     n_nodes : dict of int to int
-    ingresses : list of (asn, node, neighbours, n_direct, n_after_gap, candidate)
+    ingresses : list of (asn, node, neighbours, n_direct, n_after_gap, candidate[, exchange points])
         Sorted by asn, then node.
     weight : callable of (int, int) to float, optional
         Weight of the link between two nodes, in any AS.
@@ -144,6 +144,14 @@ def _ingress_table(asn: np.ndarray, ingresses: list[tuple]) -> Ingresses:
         n_after_gap=np.array([entry[4] for entry in ingresses], np.int64),
         confidence=np.full(len(ingresses), np.nan, np.float32),
         candidate=np.array([entry[5] for entry in ingresses], bool),
+        neighbor_ixp=np.array(
+            [
+                ixp
+                for entry, n in zip(ingresses, neighbors, strict=True)
+                for ixp in (entry[6] if len(entry) > 6 else [None] * len(n))
+            ],
+            object,
+        ),
     )
 
 

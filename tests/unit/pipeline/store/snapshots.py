@@ -40,6 +40,7 @@ def some_graphs(n_ases: int = 6, nodes_each: int = 40, seed: int = 1) -> GraphSe
                     ingress + 1,
                     ingress * 2,
                     ingress % 2 == 1,
+                    neighbor_ixp=np.tile(np.array(["FIX", ""], object), len(ingress)),
                 ),
             )
         ]

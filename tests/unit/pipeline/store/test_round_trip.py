@@ -79,6 +79,10 @@ def assert_holds(snapshot: Snapshot, graphs) -> None:
         assert getattr(found, name).tolist() == getattr(graphs, name).tolist()
     known = np.full(len(found), np.nan) if graphs.confidence is None else graphs.confidence
     np.testing.assert_array_equal(found.confidence, known)
+    ixps = [None] * len(found.neighbor_asn)
+    assert found.neighbor_ixp.tolist() == (
+        ixps if graphs.neighbor_ixp is None else graphs.neighbor_ixp.tolist()
+    )
     borders = snapshot.borders()
     for name in ("near_asn", "near", "far_asn", "far"):
         assert borders.column(name).to_pylist() == getattr(graphs, f"border_{name}").tolist()

@@ -24,6 +24,8 @@ from tests.unit.pipeline.infer.handmade import (
     asn_of,
     infer,
     ingresses_of,
+    links_of,
+    nodes_of,
     observe,
     prefix_table,
     traces,
@@ -193,3 +195,53 @@ def test_a_trace_aimed_at_a_lan_is_aimed_at_no_as(tmp_path):
     line = "20.1.0.10 20.1.0.5 20.0.3.5 * * > 20.7.7.9"
     assert asn_of(infer(tmp_path, line, borders="elected"))["20.0.3.5"] == 7
     assert asn_of(owners(tmp_path, line))["20.0.3.5"] == NO_ASN
+
+
+def entries_of(topology):
+    """(neighbour AS, exchange point) of each ingress by its address."""
+    table, names = topology.ingresses, nodes_of(topology)
+    return {
+        names[node]: list(
+            zip(table.neighbor_asn[at].tolist(), table.neighbor_ixp[at].tolist(), strict=True)
+        )
+        for i, node in enumerate(table.node.tolist())
+        for at in [slice(table.neighbor_ptr[i], table.neighbor_ptr[i + 1])]
+    }
+
+
+@pytest.mark.parametrize("lan", LANS.values(), ids=LANS)
+def test_entries_by_a_recognised_lan_are_named_by_its_block(tmp_path, lan):
+    table = prefix_table(tmp_path, TABLE)
+    topology = infer(tmp_path, *lines_of(lan), borders="elected", prefixes=table)
+    block = "2600:7::/64" if ":" in lan else lan.format("0/24")
+    for asn, addr in lan_of(lan).items():
+        assert entries_of(topology)[addr] == [(x, block) for x in MEMBERS if x != asn]
+
+
+def test_entries_and_links_by_an_exchange_point_are_told_from_others(tmp_path):
+    lines = [
+        *["20.1.0.10 20.1.0.5 20.7.7.3 20.2.0.6 20.2.0.9"] * 2,
+        "20.1.0.10 20.1.0.5 20.1.3.2 20.3.0.5 20.3.0.9",
+        "20.1.0.10 20.1.0.5 * 20.7.7.4 20.4.0.6 20.4.0.9",
+    ]
+    topology = owners(tmp_path, *lines)
+    assert entries_of(topology) == {
+        "20.7.7.3": [(1, "FIX")],
+        "20.3.0.5": [(1, "")],
+        "20.7.7.4": [(1, "")],  # after a gap
+    }
+    by_lan = {
+        pair
+        for pair, yes in zip(links_of(topology), topology.link_columns["via_ixp"], strict=True)
+        if yes
+    }
+    assert by_lan == {("20.1.0.5", "20.7.7.3")}
+
+
+def test_without_a_search_for_lans_nothing_is_said_of_them(tmp_path):
+    topology = infer(tmp_path, lines_of("20.7.7.{}")[0], borders="prefix")
+    assert topology.ingresses.neighbor_ixp is None
+    assert "via_ixp" not in topology.link_columns
+    known = owners(tmp_path, ONE_LINK, borders="prefix")
+    assert set(known.ingresses.neighbor_ixp.tolist()) == {""}  # LANs are in no AS
+    assert known.link_columns["via_ixp"].sum() == 1

@@ -78,6 +78,8 @@ def test_rows_of_ingresses_are_those_counted_by_hand(snapshot):
         "n_after_gap": 1,
         "candidate": False,
         "confidence": None,
+        "via_ixp": None,
+        "neighbor_ixps": [None],
         "n_reached": 5,
         "eccentricity": 3,
         "mean_hops": 2.0,
@@ -91,6 +93,18 @@ def test_rows_of_ingresses_are_those_counted_by_hand(snapshot):
     for column in ("n_reached", "eccentricity", "mean_hops", "hop_counts", "farthest_addrs"):
         assert candidate[column] is None  # written, no source
     assert split["farthest_addrs"] == ["198.51.100.0"]
+
+
+def test_exchange_points_by_which_an_ingress_is_entered_are_named():
+    ingresses = [
+        (PATH, 0, [20, 30], 5, 1, False, ["FIX", ""]),
+        (PATH, 1, [20], 5, 1, False, [""]),
+        (PATH, 2, [20], 5, 1, False),
+    ]
+    snapshot = MemorySnapshot({PATH: [(0, 1), (1, 2)]}, {PATH: 3}, ingresses)
+    rows = summarise(snapshot, measured(snapshot)).ingresses.to_pylist()
+    assert [row["via_ixp"] for row in rows] == [True, False, None]
+    assert [row["neighbor_ixps"] for row in rows] == [["FIX", None], [None], [None]]
 
 
 def test_named_unreached_routers_are_those_of_parts_without_ingress(snapshot):
@@ -230,8 +244,8 @@ status reason
 """
 
 INGRESS_COLUMNS = """
-asn ingress addr neighbor_asns n_direct n_after_gap candidate confidence n_reached eccentricity
-mean_hops hop_counts farthest farthest_addrs
+asn ingress addr neighbor_asns n_direct n_after_gap candidate confidence via_ixp neighbor_ixps
+n_reached eccentricity mean_hops hop_counts farthest farthest_addrs
 """
 
 
