@@ -15,8 +15,11 @@ import subprocess
 import sys
 import threading
 import time
+import urllib.error
 from collections.abc import Iterator
+from http import HTTPStatus
 from pathlib import Path
+from typing import Any
 
 import flows
 from flows.pages.server import REPORTS, REPORTS_FOLDER, REPORTS_URL, ReportServer
@@ -41,7 +44,7 @@ from pipeline.terminal.lines import print_line, warn
 ROOT = Path(flows.__file__).resolve().parents[1]
 POOL = "local"
 LOCK = "serve.lock"  # in PREFECT_HOME
-CLI_TIMEOUT_S = 180.0
+CLI_TIMEOUT_S = 180.0  # for each step of deploying, on a busy machine
 # On each store one run works and one waits, others are refused within seconds; runs on other stores
 # work in parallel.
 RUNS_AT_ONCE = 4
@@ -109,7 +112,7 @@ def _serve(config: ServeConfig, asked_to_stop: threading.Event) -> int:
         }
         if api.auth:
             environment["PREFECT_API_AUTH_STRING"] = api.auth
-        _prefect(["work-pool", "create", POOL, "--type", "process", "--overwrite"], environment)
+        _renew_pool(api)
         _prefect(["deploy", "--all"], environment)
         worker = stack.enter_context(_worker(environment, home / "worker.log", lock))
         print_line(f"Reports:  {reports.url}/")
@@ -240,6 +243,24 @@ def _worker(environment: dict[str, str], log: Path, lock: int) -> Iterator[subpr
         yield process
     finally:
         stop_process(process)
+
+
+def _renew_pool(api: Api) -> None:
+    """Make the worker's pool, or reset it; the worker fills in the template that it lacks.
+
+    By the API: the command, which would import all of Prefect, takes two seconds of a core.
+    """
+    pool: dict[str, Any] = {"base_job_template": {}, "is_paused": False}
+    try:
+        try:
+            api.post("/work_pools/", pool | {"name": POOL, "type": "process"}, CLI_TIMEOUT_S)
+        except urllib.error.HTTPError as error:
+            with error:
+                if error.code != HTTPStatus.CONFLICT:
+                    raise
+            api.patch(f"/work_pools/{POOL}", pool, CLI_TIMEOUT_S)
+    except (OSError, ValueError) as error:
+        raise UsageError(f"Prefect made no work pool {POOL}: {error}") from None
 
 
 def _prefect(words: list[str], environment: dict[str, str]) -> None:

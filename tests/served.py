@@ -13,10 +13,14 @@ import subprocess
 import sys
 import time
 import urllib.request
+import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -29,7 +33,7 @@ START_S = 240.0  # on a busy machine
 RUN_S = 240.0
 STOP_S = 180.0
 
-shared_folder = Path()  # of all processes of this run of pytest; set before the first test
+kept_folder = Path()  # from one run of pytest to the next; set before the first test
 
 
 @dataclass
@@ -58,20 +62,14 @@ class Served:
 
     def run(self, **parameters: object) -> tuple[int, dict]:
         """Exit status of ``prefect deployment run --watch``, and the flow run it started."""
-        words = ["-m", "prefect", "--no-prompt", "deployment", "run", "nightly/nightly", "--watch"]
+        words = ["--no-prompt", "deployment", "run", "nightly/nightly", "--watch"]
+        words += ["--watch-timeout", f"{RUN_S:.0f}"]
         for name, value in parameters.items():
             words += ["-p", f"{name}={json.dumps(value)}"]
-        done = subprocess.run(
-            [sys.executable, *words],
-            env=self.environment,
-            capture_output=True,
-            text=True,
-            timeout=RUN_S,
-            check=False,
-        )
+        status = _prefect(words, self.environment["PREFECT_API_URL"])
         newest = {"sort": "EXPECTED_START_TIME_DESC", "limit": 1}
         newest["flow_runs"] = {"state": {"type": {"not_any_": ["SCHEDULED"]}}}
-        return done.returncode, self.post("/flow_runs/filter", newest)[0]
+        return status, self.post("/flow_runs/filter", newest)[0]
 
     def start(self, **parameters: object) -> dict:
         """A flow run of the deployment that the worker is to start at once."""
@@ -96,6 +94,33 @@ class Served:
         return {row["key"]: row for row in rows if row["key"]}
 
 
+def _prefect(words: list[str], api_url: str) -> int:
+    """Exit status of a command of Prefect, in this process: it takes seconds to import.
+
+    In a thread, since a browser's loop may be running in this one.
+    """
+
+    def run() -> int:
+        from prefect.cli import app
+        from prefect.settings import PREFECT_API_URL, PREFECT_TEST_MODE, temporary_settings
+
+        # In test mode it leaves the loggers of this process alone.
+        with temporary_settings({PREFECT_API_URL: api_url, PREFECT_TEST_MODE: True}):
+            try:
+                app()
+            except SystemExit as stopped:
+                return int(stopped.code or 0)
+        return 0
+
+    with (
+        mock.patch.object(sys, "argv", ["prefect", *words]),
+        warnings.catch_warnings(),
+        ThreadPoolExecutor(1) as thread,
+    ):
+        warnings.simplefilter("ignore")  # Prefect's, and those of what it imports
+        return thread.submit(run).result()
+
+
 def clean_environment(home: Path) -> dict[str, str]:
     """This environment without a developer's settings; the database of Prefect is ready."""
     environment = _environment(home)
@@ -112,17 +137,19 @@ def _environment(home: Path) -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith(("PREFECT_", "HOPSCOPE_"))
     }
-    return kept | {"PREFECT_HOME": str(home), "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    kept |= {"PREFECT_HOME": str(home), "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+    # More than a second of a core with each new database, for what no page or run of ours uses.
+    return kept | {"PREFECT_API_BLOCKS_REGISTER_ON_START": "false"}
 
 
 @functools.cache
 def _empty_database() -> Path:
     """A database of Prefect as its migrations leave it, which take five seconds of a core.
 
-    Made once for all processes that run tests. Tests of the README begin without one, as users do.
+    Kept for the next runs, in pytest's cache. Tests of the README begin without one, as users do.
     """
-    home = shared_folder / "prefect-database"
-    home.mkdir(exist_ok=True)
+    home = kept_folder / f"prefect-{version('prefect')}"
+    home.mkdir(parents=True, exist_ok=True)
     made = home / "made"
     with (home / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # until it is closed
@@ -176,7 +203,7 @@ def wait_until(
         said = log.read_text()[-3000:] if log else ""
         assert process is None or process.poll() is None, said
         assert time.monotonic() < end, said
-        time.sleep(0.1)
+        time.sleep(0.25)  # each look at a server takes some of its time
 
 
 @pytest.fixture(scope="session")

@@ -27,14 +27,22 @@ class Api:
     url: str
     auth: str | None = field(default=None, repr=False)
 
-    def post(self, path: str, body: dict) -> Any:
+    def post(self, path: str, body: dict, timeout_s: float = API_TIMEOUT_S) -> Any:
         """Parsed answer to a request; OSError or ValueError if there is none."""
+        return json.loads(self._send("POST", path, body, timeout_s))
+
+    def patch(self, path: str, body: dict, timeout_s: float = API_TIMEOUT_S) -> None:
+        """Change what has this path; OSError if there is no answer, or a refusal."""
+        self._send("PATCH", path, body, timeout_s)
+
+    def _send(self, method: str, path: str, body: dict, timeout_s: float) -> bytes:
         headers = {"Content-Type": "application/json"}
         if self.auth:
             headers["Authorization"] = f"Basic {base64.b64encode(self.auth.encode()).decode()}"
-        request = urllib.request.Request(f"{self.url}{path}", json.dumps(body).encode(), headers)
-        with urllib.request.urlopen(request, timeout=API_TIMEOUT_S) as answer:
-            return json.load(answer)
+        data = json.dumps(body).encode()
+        request = urllib.request.Request(f"{self.url}{path}", data, headers, method=method)
+        with urllib.request.urlopen(request, timeout=timeout_s) as answer:
+            return answer.read()
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import os
-
 import pytest
 
 from pipeline.config import AnalyzeConfig
@@ -14,10 +12,8 @@ __all__ = ["served"]
 
 
 @pytest.fixture(scope="session", autouse=True)
-def _shared_folder(tmp_path_factory):
-    """Processes that run tests side by side have their folders in one."""
-    folder = tmp_path_factory.getbasetemp()
-    of_prefect.shared_folder = folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder
+def _kept_folder(pytestconfig):
+    of_prefect.kept_folder = pytestconfig.cache.mkdir("hopscope")
 
 
 @pytest.fixture(scope="session")
