@@ -9,6 +9,7 @@ import importlib
 import os
 import platform
 import sys
+import zlib
 from importlib.metadata import version
 from pathlib import Path
 
@@ -28,8 +29,12 @@ def modules() -> list[str]:
 
 
 def marker() -> Path | None:
-    """A file in numba's cache that marks it as complete; None if there is no cache."""
+    """A file in numba's cache that marks it as complete; None if there is no cache.
+
+    Of this checkout alone: numba files what it compiles by the path of each source.
+    """
     facts = (platform.python_version(), version("numba"), version("numpy"), platform.node())
+    facts += (f"{zlib.crc32(bytes(ROOT)):08x}",)
     folder = os.environ.get("NUMBA_CACHE_DIR")
     return Path(folder) / f"compiled-tests-{'-'.join(facts)}" if folder else None
 
