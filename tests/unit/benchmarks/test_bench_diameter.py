@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import io
 import json
+import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
 
 import networkx as nx
 import numpy as np
@@ -15,6 +19,7 @@ from hypothesis import assume, given, settings
 
 from benchmarks import bench_diameter
 from benchmarks.diameter import graphs as diameter_graphs
+from benchmarks.diameter import peers
 from benchmarks.diameter.graphs import describe, graphs, top_down
 from benchmarks.diameter.peers import PROGRAMS, time_program
 from benchmarks.diameter.profile import PARTS, WRAPPED, timed_parts
@@ -212,7 +217,24 @@ def test_triangles_of_very_large_graphs_are_not_counted(monkeypatch):
 
 
 @pytest.fixture
-def measured(tmp_path, monkeypatch) -> Path:
+def in_this_process(monkeypatch):
+    """Run other programs here: a process for each call takes a second to start."""
+
+    def run(words: list[str], **_) -> subprocess.CompletedProcess:
+        monkeypatch.setattr(sys, "argv", words[2:])
+        why = ""
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            try:
+                peers._main()
+            except SystemExit as stopped:
+                why = str(stopped.code)
+        return subprocess.CompletedProcess(words, int(bool(why)), printed.getvalue(), why)
+
+    monkeypatch.setattr(peers, "subprocess", SimpleNamespace(run=run))
+
+
+@pytest.fixture
+def measured(tmp_path, monkeypatch, in_this_process) -> Path:
     """Results of a small run in a folder, and a page to be filled."""
     monkeypatch.setattr("os.sched_setaffinity", lambda *_: None)  # this process goes on
     file = tmp_path / "small.txt"
