@@ -57,7 +57,7 @@ class Cluster:
             running = dask(*arguments, "--no-dashboard", cwd=self.cwd)
             self.process, log = self.started.enter_context(running)
             wait_for(log, r"Scheduler at:")
-            self.started.enter_context(worker(self.address, self.cwd))
+            self.started.enter_context(worker(self.address, self.cwd, "--no-nanny"))
 
     def kill(self):
         if self.process is not None:

@@ -83,7 +83,7 @@ def test_a_worker_that_is_stopped_with_results_does_not_delay_others(tmp_path, c
 
 
 def test_a_scheduler_that_is_stopped_ends_the_run(tmp_path, connected):
-    with scheduler(tmp_path) as (process, address), worker(address, tmp_path):
+    with scheduler(tmp_path) as (process, address), worker(address, tmp_path, "--no-nanny"):
         client = connected(address)
         client.wait_for_workers(1, timeout=30)
         try:
