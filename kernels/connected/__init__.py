@@ -59,8 +59,9 @@ def components(graph: CSRGraph | Shard) -> ComponentsResult:
     Notes
     -----
     CPU: union-find with path halving; threads share the rows of a large graph, and link only nodes
-    outside a part that is found first [2]_. GPU: hooking and flattening [1]_. 4 bytes per node
-    besides the graph, and up to 8 per node for the sizes.
+    outside a part that is found first [2]_. GPU: hooking and flattening [1]_, outside a part that
+    two arcs per node connect [2]_. 4 bytes per node besides the graph, and up to 8 per node for the
+    sizes.
 
     References
     ----------
@@ -81,6 +82,5 @@ def components(graph: CSRGraph | Shard) -> ComponentsResult:
     else:
         from kernels.connected import gpu
 
-        component = gpu.components(graph.indptr, graph.indices)
-        ids, sizes = gpu.ids_and_sizes(component)
+        component, ids, sizes = gpu.components_and_sizes(graph.indptr, graph.indices)
     return ComponentsResult(component, ids.astype(NODE), sizes.astype(np.int64))

@@ -34,7 +34,7 @@ def spanning_forest(indptr: Any, indices: Any, weights: Any) -> tuple[Any, Any, 
         state = cp.zeros(5, np.uint32)  # three counts, whether a weight is invalid, arrivals
         light = light_weight(weights, n_nodes, n_edges)
         kernel = load_kernel(__file__, "spanning_tree_boruvka", cooperative=True)
-        grid = cooperative_grid(kernel, -(-n_nodes // WARP))
+        grid = cooperative_grid(kernel, -(-max(n_nodes, n_arcs) // WARP))
         kernel(
             (grid,),
             (COOPERATIVE_BLOCK,),

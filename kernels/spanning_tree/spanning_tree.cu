@@ -53,16 +53,31 @@ __device__ __forceinline__ void offer(const lanes_t key, lanes_t* place)
     if (*(volatile lanes_t*)place > key) atomicMin(place, key);
 }
 
+// The node among first .. last that an arc leaves; the work of a hub is shared by arcs.
+__device__ __forceinline__ node_t tail_of(
+    const offset_t* __restrict__ indptr, node_t first, node_t last, const offset_t arc)
+{
+    while (first < last) {
+        const node_t middle = first + (last - first + 1) / 2;
+        if (indptr[middle] <= arc) {
+            first = middle;
+        } else {
+            last = middle - 1;
+        }
+    }
+    return first;
+}
+
 // Three counts take turns: that of this list, that of the next, and one that is set to 0.
 __device__ __forceinline__ int after_turn(const int turn) { return turn == 2 ? 0 : turn + 1; }
 
-// List the edges of 32 nodes, those up to ``light`` or the others between different trees.
+// List the edges among SEGMENT arcs, those up to ``light`` or the others between different trees.
 __device__ __forceinline__ void list_edges(
     const offset_t* __restrict__ indptr,
     const node_t* __restrict__ indices,
     const float* __restrict__ weights,
     const offset_t n_nodes,
-    const offset_t first,
+    const offset_t begin,
     const bool is_light_pass,
     const float light,
     node_t* label,
@@ -72,16 +87,16 @@ __device__ __forceinline__ void list_edges(
     int* is_invalid)
 {
     const int t = thread_of_warp();
-    offset_t begin = 0, end = 0;
-    if (first + t < n_nodes) {
-        begin = indptr[first + t];
-        end = indptr[first + t + 1];
-    }
-    auto visit = [&](const offset_t arc, const int owner) {
+    const offset_t n_arcs = indptr[n_nodes];
+    const offset_t end = begin + SEGMENT < n_arcs ? begin + SEGMENT : n_arcs;
+    const node_t first = tail_of(indptr, 0, (node_t)n_nodes - 1, begin);
+    const node_t last = tail_of(indptr, first, (node_t)n_nodes - 1, end - 1);
+    for (offset_t base = begin; base < end; base += WARP) {
+        const offset_t arc = base + t;
         bool keep = false;
         Edge edge;
-        if (arc >= 0) {
-            edge.u = (node_t)first + owner;
+        if (arc < end) {
+            edge.u = tail_of(indptr, first, last, arc);
             edge.v = indices[arc];
             if (edge.v > edge.u) {
                 const float weight = weights[arc] + 0.0f;  // -0 becomes 0
@@ -103,19 +118,7 @@ __device__ __forceinline__ void list_edges(
             }
         }
         append(keep, edge, list, count);
-    };
-    unsigned hubs = __ballot_sync(ALL_THREADS, end - begin >= SEGMENT);
-    while (hubs) {
-        const int owner = __ffs(hubs) - 1;
-        hubs &= hubs - 1;
-        const offset_t from = __shfl_sync(ALL_THREADS, begin, owner);
-        const offset_t to = __shfl_sync(ALL_THREADS, end, owner);
-        for (offset_t base = from; base < to; base += WARP) {
-            visit(base + t < to ? base + t : -1, owner);
-        }
-        if (t == owner) end = begin;
     }
-    visit_arcs(begin, (int)(end - begin), visit);
 }
 
 extern "C" __global__ void spanning_tree_boruvka(
@@ -150,10 +153,10 @@ extern "C" __global__ void spanning_tree_boruvka(
             if (thread == 0) counts[after_turn(turn)] = 0;
         }
         lanes_t *offered = lightest, *cleared = lightest + n_nodes;
-        offset_t first = (offset_t)warp_of_grid() * WARP;
-        for (; first < n_nodes; first += (offset_t)warps_of_grid() * WARP) {
+        offset_t begin = (offset_t)warp_of_grid() * SEGMENT;
+        for (; begin < 2 * n_edges; begin += (offset_t)warps_of_grid() * SEGMENT) {
             list_edges(
-                indptr, indices, weights, n_nodes, first, pass == 0, light, label, offered, now,
+                indptr, indices, weights, n_nodes, begin, pass == 0, light, label, offered, now,
                 &counts[turn], is_invalid);
         }
         grid_barrier(arrivals);
