@@ -104,6 +104,9 @@ def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
         kind=topology.kind,
         n_unmapped=topology.n_nodes - n_nodes,
         adjacent_unmapped=adjacent_unmapped,
+        entered_unseen=np.array(
+            [topology.entered_unseen.get(n, 0) for n in asn.tolist()], np.int64
+        ),
         counts=topology.counts
         | {
             "n_links_given": topology.n_links,

@@ -59,6 +59,7 @@ def combine(topologies: Sequence[Topology]) -> Topology:
         ingresses=_join_ingresses([t.ingresses for t in topologies], first),
         kind=_one_word(t.kind for t in topologies) or "router",
         counts=_summed([t.counts for t in topologies]),
+        entered_unseen={asn: n for t in topologies for asn, n in t.entered_unseen.items()},
     )
 
 

@@ -14,9 +14,17 @@ the address that was probed, whichever interface the packet came in by, so it do
 begins. A trace that leaves X and comes back enters it twice.
 
 A direct entry by an address on the LAN of an exchange point is an entry by that exchange point.
+
+A trace **begins inside** X if the first of its answers that is in any AS is in X, although it did
+not start there: its vantage point is in another AS by prefix, or, where that is unknown (a private
+address), an unanswered hop lies before. It crossed a border of X that it does not show, so these
+traces are counted for each AS.
 """
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 from numba import njit
@@ -25,20 +33,27 @@ from pipeline.infer.routers.exchange_points import Lans
 from pipeline.infer.traces.counting import PairCounter, add_up, slot_of, split_key
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.rules import DESTINATION
-from pipeline.infer.traces.spool import Traces
+from pipeline.infer.traces.spool import FURTHER, Traces
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.topology import NO_ASN, IngressTable
 
+# Entries, those by a LAN, and by AS row the traces that begin inside.
+_Counts: TypeAlias = tuple[PairCounter, PairCounter, np.ndarray]
+
 
 @njit(cache=True, nogil=True)
-def _entries(hop_ptr, flags, ttl, ids, node_of, as_of, on_lan, keys, counts, lan_keys, lan_counts):
+def _entries(
+    hop_ptr, flags, ttl, ids, vantage_as, node_of, as_of, on_lan, keys, counts, lan_keys,
+    lan_counts, n_unseen,
+):  # fmt: skip
     """Count entries by (node, AS row of the neighbour): direct, after a gap.
 
-    Direct ones by an address on a LAN are also counted by (interface, AS row of the neighbour).
+    Direct ones by an address on a LAN are also counted by (interface, AS row of the neighbour), and
+    traces that begin inside an AS by its row.
     """
     n_new, n_new_by_lan = 0, 0
     for trace in range(len(hop_ptr) - 1):
-        last_as, last_ttl = np.int64(-1), np.int64(-1)
+        last_as, last_ttl, came_from = np.int64(-1), np.int64(-1), vantage_as[trace]
         end = hop_ptr[trace + 1] - (1 if flags[trace] == DESTINATION else 0)
         for row in range(hop_ptr[trace], end):
             node = node_of[ids[row]]
@@ -60,13 +75,21 @@ def _entries(hop_ptr, flags, ttl, ids, node_of, as_of, on_lan, keys, counts, lan
                         lan_keys[slot] = key
                         n_new_by_lan += 1
                     lan_counts[slot, 0] += 1
+            elif last_as < 0 and came_from != here and came_from != FURTHER:
+                is_gap = np.int64(ttl[row]) > row - hop_ptr[trace] + 1
+                if is_gap or came_from >= 0:
+                    n_unseen[here] += 1
             last_as, last_ttl = here, np.int64(ttl[row])
     return n_new, n_new_by_lan
 
 
 def find_ingresses(
-    spools: Spools, node_of: np.ndarray, node_asn: np.ndarray, lans: Lans | None = None
-) -> IngressTable:
+    spools: Spools,
+    node_of: np.ndarray,
+    node_asn: np.ndarray,
+    lans: Lans | None = None,
+    origin_of: Callable[[np.ndarray], np.ndarray] | None = None,
+) -> tuple[IngressTable, dict[int, int]]:
     """Count how traces enter each AS; one pass over the spools.
 
     Parameters
@@ -77,16 +100,34 @@ def find_ingresses(
         ``NO_ASN`` where unmapped.
     lans : Lans or None
         None: it is not known which addresses are on LANs.
+    origin_of : callable
+        (n, 2) uint64 addresses -> (n,) int64 ASes by prefix, ``NO_ASN`` where unmapped. None: the
+        ASes of vantage points are unknown.
+
+    Returns
+    -------
+    ingresses : IngressTable
+    entered_unseen : dict of int to int
+        asn -> traces that begin inside it.
     """
     ases = np.unique(node_asn[node_asn != NO_ASN])
-    if len(ases) < 2:
-        return IngressTable.empty()
+    if not len(ases):
+        return IngressTable.empty(), {}
     as_of = np.where(node_asn == NO_ASN, -1, np.searchsorted(ases, node_asn)).astype(np.int64)
 
     on_lan = np.zeros(len(node_of), bool) if lans is None else lans.row >= 0
 
-    def step(tables: tuple[PairCounter, PairCounter], traces: Traces) -> None:
-        table, by_lan = tables
+    def vantage_rows(addrs: np.ndarray) -> np.ndarray:
+        origin = np.full(len(addrs), NO_ASN) if origin_of is None else origin_of(addrs)
+        row = np.minimum(np.searchsorted(ases, origin), len(ases) - 1)
+        elsewhere = np.where(origin == NO_ASN, -1, len(ases))  # in no AS, or in one without routers
+        return np.where(ases[row] == origin, row, elsewhere).astype(np.int64)
+
+    def start() -> _Counts:
+        return PairCounter(2), PairCounter(1), np.zeros(len(ases), np.int64)
+
+    def step(counts: _Counts, traces: Traces, vantage: np.ndarray) -> None:
+        table, by_lan, n_unseen = counts
         table.reserve(len(traces.ids))
         if on_lan.any():
             by_lan.reserve(len(traces.ids))
@@ -95,6 +136,7 @@ def find_ingresses(
             traces.flags,
             traces.ttl,
             traces.ids,
+            vantage,
             node_of,
             as_of,
             on_lan,
@@ -102,27 +144,31 @@ def find_ingresses(
             table.counts,
             by_lan.keys,
             by_lan.counts,
+            n_unseen,
         )
         table.n_used += n_new
         by_lan.n_used += n_new_by_lan
 
-    tables = spools.run(lambda: (PairCounter(2), PairCounter(1)), step)
-    keys, counts = add_up([table.rows() for table, _ in tables])
+    tables = spools.run_with_vantages(start, step, vantage_rows)
+    n_unseen = np.sum([unseen for *_, unseen in tables], axis=0)
+    some = np.flatnonzero(n_unseen)
+    entered_unseen = dict(zip(ases[some].tolist(), n_unseen[some].tolist(), strict=True))
+    keys, counts = add_up([table.rows() for table, *_ in tables])
     node, neighbor = split_key(keys)
-    distinct, start = np.unique(node, return_index=True)
+    distinct, first = np.unique(node, return_index=True)
     if not len(distinct):
-        return IngressTable.empty()
-    total = np.add.reduceat(counts, start, axis=0)
+        return IngressTable.empty(), entered_unseen
+    total = np.add.reduceat(counts, first, axis=0)
     # Neighbours seen only after a gap are not neighbours of a direct ingress.
     candidate = total[:, 0] == 0
-    row = np.repeat(np.arange(len(distinct)), np.diff(start, append=len(node)))
+    row = np.repeat(np.arange(len(distinct)), np.diff(first, append=len(node)))
     keep = (counts[:, 0] > 0) | candidate[row]
     neighbor_ptr = offsets(np.bincount(row[keep], minlength=len(distinct)))
     neighbor_ixp = None
     if lans is not None:
-        by_lan = add_up([by_lan.rows() for _, by_lan in tables])
+        by_lan = add_up([by_lan.rows() for _, by_lan, _ in tables])
         neighbor_ixp = _exchange_points(keys[keep], *by_lan, node_of, lans)
-    return IngressTable(
+    ingresses = IngressTable(
         distinct,
         neighbor_ptr,
         ases[neighbor[keep]],
@@ -131,6 +177,7 @@ def find_ingresses(
         candidate,
         neighbor_ixp=neighbor_ixp,
     )
+    return ingresses, entered_unseen
 
 
 def _exchange_points(

@@ -154,8 +154,8 @@ def infer_topology(
     Topology
         ``kind`` is ``"router"`` where any addresses were merged, else ``"interface"``.
         ``weight`` in ms.
-        ``link_columns``: ``n_traces`` int64, ``bridged`` bool, and ``via_ixp`` bool where LANs of
-        exchange points were looked for or given.
+        ``link_columns``: ``n_traces`` int64, ``bridged`` and ``mpls`` bool, and ``via_ixp`` bool
+        where LANs of exchange points were looked for or given.
 
     Raises
     ------
@@ -265,15 +265,22 @@ def infer_topology(
     )
     scratch = observations[0].spool.parent if observations else None
     weight, n_floored = measure_links(spools, node_links, nodes.node_of, scratch)
-    ingresses = find_ingresses(spools, nodes.node_of, node_asn, lans)
+
+    def origin_of(vantages: np.ndarray) -> np.ndarray:
+        on_lan = exchanges.find(vantages) >= 0
+        return origins(vantages, prefixes, asn, is_special(vantages, allow_special), on_lan)
+
+    ingresses, entered_unseen = find_ingresses(spools, nodes.node_of, node_asn, lans, origin_of)
     near, far = links.near[links.n_router > 0], links.far[links.n_router > 0]
     of_addrs, of_ingresses = rate(ingresses, near, far, nodes.node_of, node_asn, election)
     ingresses = replace(ingresses, confidence=of_ingresses)
     counts["links"] = len(node_links.near)
     counts["bridged_links"] = int(np.count_nonzero(node_links.bridged))
+    counts["mpls_links"] = int(np.count_nonzero(node_links.labelled))
     counts["links_within_a_router"] = node_links.n_within_node
     counts["rtt_floored"] = n_floored
     counts["links_without_rtt"] = int(np.count_nonzero(np.isnan(weight)))
+    counts["entered_unseen"] = sum(entered_unseen.values())
     counts["ingresses"] = int(np.count_nonzero(~ingresses.candidate))
     counts["ingress_candidates"] = int(np.count_nonzero(ingresses.candidate))
     return Topology(
@@ -290,6 +297,7 @@ def infer_topology(
         ingresses=ingresses,
         kind="router" if n_nodes < len(addrs) else "interface",
         counts=dict(counts),
+        entered_unseen=entered_unseen,
         mapped=share,
     )
 

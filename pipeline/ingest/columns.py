@@ -13,7 +13,7 @@ import numpy as np
 
 from pipeline.errors import FormatError
 from pipeline.model.reading import ReadReport
-from pipeline.model.traces import PART_FURTHER, TraceBatch
+from pipeline.model.traces import LABELLED, PART_FURTHER, TraceBatch
 
 NEWEST_START_S = 4_102_444_800.0  # 2100-01-01 UTC: later start times are nonsense
 CLOCK_LEAD_S = 2 * 86_400.0  # how far a clock may run ahead of ours and still be believed
@@ -68,6 +68,8 @@ def count_batch(batch: TraceBatch, report: ReadReport) -> None:
         n_unanswered -= int((batch.ttl[batch.reply_ptr[further]].astype(np.int64) - 1).sum())
     if n_unanswered:
         report.notes["unanswered hops"] += n_unanswered
+    if n_labelled := int(np.count_nonzero(batch.kind >= LABELLED)):
+        report.notes["replies with MPLS labels"] += n_labelled
 
 
 class ColumnArrays(NamedTuple):

@@ -19,7 +19,8 @@ consecutive TTLs is joined by a link; what answers *different* flows need not be
   the last to answer. So is one that ends at a router: probing stops once a hop's next hops are
   known well enough, so a silent rest shows nothing.
 - A node's RTT is the smallest of its answers at that TTL. It answered as a router if it ever sent
-  time exceeded there. Answers without links are paths of one hop.
+  time exceeded there, and under MPLS labels if it ever sent some. Answers without links are paths
+  of one hop.
 """
 
 from __future__ import annotations
@@ -27,7 +28,13 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pipeline.model.traces import KIND_TIME_EXCEEDED, KIND_UNKNOWN, PART_CUT, PART_FURTHER
+from pipeline.model.traces import (
+    KIND_TIME_EXCEEDED,
+    KIND_UNKNOWN,
+    LABELLED,
+    PART_CUT,
+    PART_FURTHER,
+)
 
 # What answered one probe.
 ANSWER = np.dtype(
@@ -37,7 +44,7 @@ ANSWER = np.dtype(
         ("high", np.uint64),  # who answered
         ("low", np.uint64),
         ("rtt_ms", np.float32),  # NaN: unknown
-        ("kind", np.uint8),  # KIND_*
+        ("kind", np.uint8),  # KIND_*, LABELLED
     ],
     align=True,
 )
@@ -161,8 +168,10 @@ def write_paths(answers, n, first_ttl, first_high, first_low, splits_at, head, p
         node, value = node_of[i], answers[i].rtt_ms
         if value < rtt[node] or np.isnan(rtt[node]):
             rtt[node] = value
-        if answers[i].kind == KIND_TIME_EXCEEDED:
+        labelled = (kind[node] | answers[i].kind) & LABELLED
+        if answers[i].kind & ~LABELLED == KIND_TIME_EXCEEDED:
             kind[node] = KIND_TIME_EXCEEDED
+        kind[node] |= labelled
 
     row, reply = count.n_traces, count.n_replies
     first_row = row
@@ -226,7 +235,7 @@ def _write(
     part[row] = 0
     if length:
         last = path[length - 1]
-        if goes_on[last] or kind[last] == KIND_TIME_EXCEEDED:
+        if goes_on[last] or kind[last] & ~LABELLED == KIND_TIME_EXCEEDED:
             part[row] = PART_CUT
     columns.reply_ptr[row + 1] = reply
     return row + 1, reply

@@ -53,6 +53,8 @@ class GraphSet:
         Nodes with no AS: in no graph.
     adjacent_unmapped : (n_ases,) int64 or None
         Nodes with no AS that have a link to each AS.
+    entered_unseen : (n_ases,) int64 or None
+        Traces that begin inside each AS. None: no traces.
     counts : dict of str to int
         Loops and duplicates dropped, and what inference counted.
     """
@@ -92,6 +94,7 @@ class GraphSet:
     kind: str = "router"
     n_unmapped: int = 0
     adjacent_unmapped: np.ndarray | None = None
+    entered_unseen: np.ndarray | None = None
     counts: dict[str, int] = field(default_factory=dict)
 
     @property

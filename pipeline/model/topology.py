@@ -80,6 +80,8 @@ class Topology:
         router-level file), ``"as"`` (an AS-level file).
     counts : dict of str to int
         What inference saw and decided, for the report (links bridged, loops, ...).
+    entered_unseen : dict of int to int
+        asn -> traces that begin inside the AS: the border by which they came in is not shown.
     mapped : MappedShare or None
         How many of the addresses that answered have an AS by prefix. None: no traces.
     addrs : (n_addrs, 2) uint64 or None
@@ -102,6 +104,7 @@ class Topology:
     ingresses: IngressTable = field(default_factory=IngressTable.empty)
     kind: str = "router"
     counts: dict[str, int] = field(default_factory=dict)
+    entered_unseen: dict[int, int] = field(default_factory=dict)
     mapped: MappedShare | None = None
     addrs: np.ndarray | None = None
     addr_node: np.ndarray | None = None

@@ -16,6 +16,8 @@ KIND_TIME_EXCEEDED = 1  # only a forwarding router sends it
 KIND_UNREACHABLE = 2  # any ICMP destination unreachable, port unreachable too
 KIND_ECHO_REPLY = 3
 KIND_OTHER = 4  # TCP or any other answer
+# Bit beside the kind: the reply has an MPLS label stack (RFC 4950), so the probe came with one.
+LABELLED = 0x80
 
 # A measurement of several paths (``pipeline.ingest.flow_paths``) is several rows; bits of a row:
 PART_FURTHER = 1  # a further path of the measurement in the rows before: no trace of its own
@@ -42,7 +44,7 @@ class TraceBatch:
     rtt_ms : (n_replies,) float32
         Milliseconds; NaN where the format gives none.
     kind : (n_replies,) uint8
-        KIND_*.
+        KIND_*, with the bit ``LABELLED`` where the format gives an MPLS label stack.
     part : (n_traces,) uint8 or None
         PART_*; None: every row is a trace of its own.
     """

@@ -240,13 +240,21 @@ class ColumnFiles:
         return self._metadata[file]
 
 
-def read_table(path: Path, names: Sequence[str] | None = None) -> pa.Table:
-    """Some columns of a small file, or all; StoreError that names it if it is broken."""
+def read_table(
+    path: Path, names: Sequence[str] | None = None, optional: Sequence[str] = ()
+) -> pa.Table:
+    """Some columns of a small file, or all; StoreError that names it if it is broken.
+
+    ``optional`` columns are read besides ``names`` where the file has them.
+    """
     with _naming(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
         lacking = set(names or ()) - set(file.schema_arrow.names)
         if lacking:
             raise KeyError(f"it has no column {', '.join(sorted(lacking))}")
-        return file.read(columns=None if names is None else list(names))
+        if names is None:
+            return file.read()
+        found = [name for name in optional if name in file.schema_arrow.names]
+        return file.read(columns=[*names, *found])
 
 
 def merged(starts: np.ndarray, stops: np.ndarray) -> list[tuple[int, int]]:

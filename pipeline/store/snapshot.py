@@ -41,6 +41,8 @@ NUMBERS = (
     "node_start",
     "arc_start",
 )
+# Columns that snapshots of earlier versions lack: zeros there.
+LATER_NUMBERS = ("n_entered_unseen", "n_mpls_links")
 
 
 class Snapshot:
@@ -60,6 +62,9 @@ class Snapshot:
         Ingresses that count, and those seen only after a gap.
     n_unmapped : (n_ases,) int64
         Nodes of no AS that have a link to the AS.
+    n_entered_unseen, n_mpls_links : (n_ases,) int64
+        Traces that begin inside the AS; links that were crossed under MPLS labels. 0 in snapshots
+        of versions that did not count them.
 
     Notes
     -----
@@ -79,7 +84,7 @@ class Snapshot:
             kind: ColumnFiles([self.path / graph_file(kind, i) for i in range(n_files)])
             for kind in ("nodes", "arcs")
         }
-        self._table = read_table(self.path / ASES, NUMBERS)
+        self._table = read_table(self.path / ASES, NUMBERS, LATER_NUMBERS)
         self.asn = self._column("asn").astype(np.int64)
         self.n_nodes = self._column("n_nodes")
         self.n_arcs = self._column("n_arcs")
@@ -89,6 +94,7 @@ class Snapshot:
         self.n_ingresses = self._column("n_ingresses")
         self.n_candidates = self._column("n_candidates")
         self.n_unmapped = self._column("n_unmapped")
+        self.n_entered_unseen, self.n_mpls_links = map(self._later_column, LATER_NUMBERS)
         self._file = self._column("file").astype(np.int64)
         self._node_start = self._column("node_start")
         self._arc_start = self._column("arc_start")
@@ -339,6 +345,11 @@ class Snapshot:
 
     def _column(self, name: str) -> np.ndarray:
         return self._table.column(name).to_numpy()
+
+    def _later_column(self, name: str) -> np.ndarray:
+        if name not in self._table.column_names:
+            return np.zeros(self.n_ases, np.int64)
+        return self._column(name)
 
     def _check_table(self, n_files: int) -> None:
         """Refuse offsets that would lead outside the files."""

@@ -227,7 +227,8 @@ def _ases_table(graphs: GraphSet, as_names: dict[int, str], first_of_file: np.nd
     candidates = np.append(0, np.cumsum(graphs.candidate))
     n_candidates = np.diff(candidates[graphs.ingress_ptr])
     n_arcs = np.diff(graphs.arc_ptr)
-    unmapped = graphs.adjacent_unmapped
+    none = np.zeros(graphs.n_ases, np.int64)
+    unmapped, unseen = graphs.adjacent_unmapped, graphs.entered_unseen
     return pa.table(
         {
             "asn": graphs.asn.astype(np.uint32),
@@ -239,13 +240,24 @@ def _ases_table(graphs: GraphSet, as_names: dict[int, str], first_of_file: np.nd
             "largest_component": graphs.largest_component.astype(np.int64),
             "n_ingresses": np.diff(graphs.ingress_ptr) - n_candidates,
             "n_candidates": n_candidates.astype(np.int64),
-            "n_unmapped": np.zeros(graphs.n_ases, np.int64) if unmapped is None else unmapped,
+            "n_unmapped": none if unmapped is None else unmapped,
+            "n_entered_unseen": none if unseen is None else unseen,
+            "n_mpls_links": _arcs_that(graphs.arc_columns.get("mpls"), graphs.arc_ptr) // 2,
             "graph_hash": pa.array(graphs.graph_hash, pa.string()),
             "file": file.astype(np.int32),
             "node_start": graphs.node_ptr[:-1] - graphs.node_ptr[first],
             "arc_start": graphs.arc_ptr[:-1] - graphs.arc_ptr[first],
         }
     )
+
+
+def _arcs_that(marked: np.ndarray | None, arc_ptr: np.ndarray) -> np.ndarray:
+    """Arcs of each AS that a column of truth values marks; none without it; (n_ases,) int64."""
+    if marked is None or marked.dtype != bool:
+        return np.zeros(len(arc_ptr) - 1, np.int64)
+    before = np.zeros(len(marked) + 1, np.int64)
+    np.cumsum(marked, out=before[1:])
+    return np.diff(before[arc_ptr])
 
 
 def _ingresses_table(graphs: GraphSet) -> pa.Table:

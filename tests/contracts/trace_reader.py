@@ -2,7 +2,8 @@
 
 A class gives ``format``, ``sample`` (below data/samples/), ``traces`` (what the sample holds,
 counted by hand: see ``Trace``), ``broken_record`` (bytes that may be between two samples and of
-which only they are rejected) and ``broken_reason`` (why). Next to the sample, ``bad/`` holds broken
+which only they are rejected), ``broken_reason`` (why) and ``labels`` (contents of files, each with
+the addresses in it that sent an MPLS label stack). Next to the sample, ``bad/`` holds broken
 files and ``bad/expected.json`` what each must give: the error's reason ("" where the file as a
 whole is good), the number of traces that are read, and the rejected records by reason.
 """
@@ -28,7 +29,7 @@ from hypothesis import strategies as st
 from pipeline.errors import FormatError
 from pipeline.ingest import FORMATS, detect_format, open_reader
 from pipeline.model.reading import ReadReport
-from pipeline.model.traces import KIND_OTHER, TraceBatch
+from pipeline.model.traces import KIND_OTHER, LABELLED, TraceBatch
 from tests.addresses import format_addrs
 from tests.soak import examples
 
@@ -86,7 +87,7 @@ def check_batch(batch: TraceBatch) -> None:
     assert batch.reply_ptr[-1] == m
     assert (np.diff(batch.reply_ptr) >= 0).all()
     assert (batch.ttl >= 1).all()
-    assert (batch.kind <= KIND_OTHER).all()
+    assert (batch.kind & ~np.uint8(LABELLED) <= KIND_OTHER).all()
     assert not np.isinf(batch.rtt_ms).any()
     assert not (batch.rtt_ms < 0).any()
     assert np.isfinite(batch.start_s).all()
@@ -132,10 +133,22 @@ class TraceReaderContract:
     traces: list[Trace]
     broken_record: bytes
     broken_reason: str
+    labels: list[tuple[bytes, set[str]]]
 
     @pytest.fixture
     def path(self) -> Path:
         return SAMPLES / self.sample
+
+    def test_only_replies_with_a_label_stack_are_labelled(self):
+        assert any(found for _, found in self.labels)
+        for content, expected in self.labels:
+            report = ReadReport("labels")
+            batches = list(FORMATS[self.format].load().read(io.BytesIO(content), report))
+            replies = [reply for batch in batches for t in unpack(batch) for reply in t.replies]
+            assert len(replies) >= 2, content
+            assert {addr for _, addr, _, kind in replies if kind & LABELLED} == expected, content
+            n = sum(kind >= LABELLED for *_, kind in replies)
+            assert report.notes["replies with MPLS labels"] == n, content
 
     def sample_bytes(self) -> bytes:
         return (SAMPLES / self.sample).read_bytes()

@@ -6,6 +6,12 @@ apart, and a pair that was also seen directly is a direct link. Two hops of one 
 link. The last hop of a trace that is its destination's own reply counts only if the address
 answered as a router elsewhere; these sightings are counted apart too, since the reply need not
 come from the interface that the packet came in by.
+
+A link is **labelled** if in some trace its far end, at the TTL after its near end, answered with an
+MPLS label stack: a router returns the stack that the packet came in with (RFC 4950, section 3), so
+the packet crossed the link under labels. These are the links of explicit tunnels (Sommers et al.,
+IMC 2011; Donnet et al., CCR 2012), from the first that carries a label to the last: where labels
+are popped one hop early, the last hop of the path, which carries none, is not marked.
 """
 
 from __future__ import annotations
@@ -34,6 +40,8 @@ class DirectedLinks:
         Traces in which ``far``, at the next TTL, was the destination's own final reply.
     n_bridged : (n_pairs,) int64
         Traces in which unanswered TTLs lie between the two.
+    labelled : (n_pairs,) bool
+        Some trace crossed it under MPLS labels.
     """
 
     near: np.ndarray
@@ -41,6 +49,7 @@ class DirectedLinks:
     n_router: np.ndarray
     n_destination: np.ndarray
     n_bridged: np.ndarray
+    labelled: np.ndarray
 
     def restrict(self, kept: np.ndarray) -> DirectedLinks:
         """Pairs whose addresses are both kept, in the numbering of those.
@@ -57,6 +66,7 @@ class DirectedLinks:
             self.n_router[both],
             self.n_destination[both],
             self.n_bridged[both],
+            self.labelled[both],
         )
 
 
@@ -83,22 +93,54 @@ def _count(hop_ptr, flags, ttl, ids, keys, counts):
     return n_new
 
 
+@njit(cache=True, nogil=True)
+def _count_labelled(hop_ptr, ttl, ids, labelled, keys, counts):
+    n_new = 0
+    for trace in range(len(hop_ptr) - 1):
+        for row in range(hop_ptr[trace] + 1, hop_ptr[trace + 1]):
+            near, far = np.int64(ids[row - 1]), np.int64(ids[row])
+            if not (labelled[row >> 3] >> (row & 7)) & 1 or ttl[row] != ttl[row - 1] + 1:
+                continue
+            if far < 0 or near < 0 or near == far:
+                continue
+            key = (near << 32) | far
+            slot = slot_of(keys, key)
+            if keys[slot] != key:
+                keys[slot] = key
+                n_new += 1
+            counts[slot, 0] += 1
+    return n_new
+
+
 def count_links(spools: Spools) -> DirectedLinks:
     """Count every pair of successive answers; one pass over the spools.
 
     Near addresses are always routers: a destination's own reply is the last of its trace.
     """
 
-    def step(table: PairCounter, traces: Traces) -> None:
+    def step(tables: tuple[PairCounter, PairCounter], traces: Traces) -> None:
+        hops = traces.hop_ptr, traces.flags, traces.ttl, traces.ids
+        table, under_labels = tables
         table.reserve(len(traces.ids))
-        table.n_used += _count(
-            traces.hop_ptr, traces.flags, traces.ttl, traces.ids, table.keys, table.counts
-        )
+        table.n_used += _count(*hops, table.keys, table.counts)
+        if traces.labelled is not None:
+            under_labels.reserve(len(traces.ids))
+            under_labels.n_used += _count_labelled(
+                traces.hop_ptr,
+                traces.ttl,
+                traces.ids,
+                traces.labelled,
+                under_labels.keys,
+                under_labels.counts,
+            )
 
-    tables = spools.run(lambda: PairCounter(3), step)
-    keys, counts = add_up([table.rows() for table in tables])
+    tables = spools.run(lambda: (PairCounter(3), PairCounter(1)), step)
+    keys, counts = add_up([table.rows() for table, _ in tables])
+    labelled = np.zeros(len(keys), bool)
+    for _, under_labels in tables:
+        labelled[np.searchsorted(keys, under_labels.rows()[0])] = True
     near, far = split_key(keys)
-    return DirectedLinks(near, far, counts[:, 0], counts[:, 1], counts[:, 2])
+    return DirectedLinks(near, far, counts[:, 0], counts[:, 1], counts[:, 2], labelled)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +155,8 @@ class NodeLinks:
         Traces that showed the link, both directions: directly, or across a gap where bridged.
     bridged : (n_links,) bool
         Seen across unanswered TTLs only.
+    labelled : (n_links,) bool
+        Some trace crossed it under MPLS labels, in either direction.
     n_within_node : int
         Pairs of interfaces on one node.
     via_ixp : (n_links,) bool or None
@@ -123,12 +167,13 @@ class NodeLinks:
     far: np.ndarray
     n_traces: np.ndarray
     bridged: np.ndarray
+    labelled: np.ndarray
     n_within_node: int
     via_ixp: np.ndarray | None = None
 
     def columns(self) -> dict[str, np.ndarray]:
         """What a topology keeps of each link."""
-        columns = {"n_traces": self.n_traces, "bridged": self.bridged}
+        columns = {"n_traces": self.n_traces, "bridged": self.bridged, "mpls": self.labelled}
         return columns if self.via_ixp is None else columns | {"via_ixp": self.via_ixp}
 
 
@@ -158,6 +203,8 @@ def join_links(
     n_bridged = np.zeros(len(distinct), np.int64)
     np.add.at(n_direct, inverse, direct[keep])
     np.add.at(n_bridged, inverse, links.n_bridged[keep])
+    labelled = np.zeros(len(distinct), bool)
+    labelled[inverse[links.labelled[keep]]] = True
     near, far = split_key(distinct)
     bridged = n_direct == 0
     via_ixp = None
@@ -165,4 +212,4 @@ def join_links(
         by_lan = (links.n_router > 0) & on_lan[links.far]
         via_ixp = np.bincount(inverse, by_lan[keep], len(distinct)) > 0
     n_traces = np.where(bridged, n_bridged, n_direct)
-    return NodeLinks(near, far, n_traces, bridged, n_within, via_ixp)
+    return NodeLinks(near, far, n_traces, bridged, labelled, n_within, via_ixp)

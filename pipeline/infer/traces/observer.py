@@ -15,8 +15,14 @@ import numpy as np
 
 from pipeline.infer.traces.address_table import AddressTable
 from pipeline.infer.traces.rules import CUT, DESTINATION, clean_traces
-from pipeline.infer.traces.spool import Block, SpoolWriter, save_array, scratch_faults
-from pipeline.model.traces import PART_CUT, TraceBatch
+from pipeline.infer.traces.spool import (
+    FURTHER,
+    Block,
+    SpoolWriter,
+    save_array,
+    scratch_faults,
+)
+from pipeline.model.traces import PART_CUT, PART_FURTHER, TraceBatch
 
 # Replies cleaned at a time; a larger batch is cut, so that its hops fit one block of a spool.
 _MAX_REPLIES = 1 << 18
@@ -91,7 +97,7 @@ class Observer:
             n_rows = end
 
     def _add_rows(self, batch: TraceBatch, start: int, end: int) -> None:
-        self._vantages.intern(batch.src_addr[start:end])
+        vantage = self._vantages.intern(batch.src_addr[start:end])
         rows = slice(int(batch.reply_ptr[start]), int(batch.reply_ptr[end]))
         addr = np.ascontiguousarray(batch.addr[rows], np.uint64)
         ids = self._table.intern(addr)
@@ -105,6 +111,7 @@ class Observer:
         hop_id = np.empty(n_replies, np.int32)
         hop_ttl = np.empty(n_replies, np.uint8)
         hop_rtt = np.empty(n_replies, np.float32)
+        labelled = np.empty(n_replies, np.uint8)
         dst_addr = np.ascontiguousarray(batch.dst_addr[start:end], np.uint64)
         n_hops, counts = clean_traces(
             np.ascontiguousarray(batch.reply_ptr[start : end + 1], np.int64) - rows.start,
@@ -119,13 +126,22 @@ class Observer:
             hop_id,
             hop_ttl,
             hop_rtt,
+            labelled,
             self._role,
         )
         if batch.part is not None:
             cut = batch.part[start:end] & PART_CUT > 0
             flags[cut & (flags != DESTINATION)] = CUT
+            vantage[batch.part[start:end] & PART_FURTHER > 0] = FURTHER
         self._writer.add(
-            hop_count, flags, hop_ttl[:n_hops], hop_id[:n_hops], hop_rtt[:n_hops], dst_addr
+            hop_count,
+            flags,
+            hop_ttl[:n_hops],
+            hop_id[:n_hops],
+            hop_rtt[:n_hops],
+            dst_addr,
+            vantage,
+            labelled[:n_hops],
         )
         self._counts.update(counts._asdict())
         self._n_hops += n_hops

@@ -9,6 +9,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -17,10 +18,12 @@ import numpy as np
 from pipeline.infer.traces.merge import find_addrs
 from pipeline.infer.traces.observer import Observation
 from pipeline.infer.traces.spool import (
+    FURTHER,
     Block,
     Traces,
     read_block,
     read_destinations,
+    read_vantages,
     save_array,
     scratch_faults,
 )
@@ -64,7 +67,7 @@ class Spools:
                 save_array(file, find_addrs(addrs, np.load(observation.addrs)))
             self._numberings.append(Path(file.name))
 
-    def _blocks(self, worker: int) -> Iterator[tuple[Path, Block, Traces]]:
+    def _blocks(self, worker: int) -> Iterator[tuple[Observation, Block, Traces]]:
         """Every ``workers``-th block, so that one large spool is shared too."""
         at = 0
         for observation, path in zip(self._observations, self._numberings, strict=True):
@@ -77,9 +80,9 @@ class Spools:
                         traces = read_block(observation.spool, block)
                     ids = numbering[traces.ids] if block.n_hops else traces.ids
                     yield (
-                        observation.spool,
+                        observation,
                         block,
-                        Traces(traces.hop_ptr, traces.flags, traces.ttl, ids, traces.rtt_ms),
+                        replace(traces, ids=ids),
                     )
                 at += 1
 
@@ -95,27 +98,58 @@ class Spools:
             destination that is not a router: always the last hop of its trace.
         """
 
-        return self._run(start, lambda state, _path, _block, traces: step(state, traces))
+        return self._run(start, lambda state, _observation, _block, traces: step(state, traces))
 
     def run_with_destinations(
         self, start: Callable[[], State], step: Callable[[State, Traces, np.ndarray], None]
     ) -> list[State]:
         """The same, with the (n_traces, 2) uint64 addresses that the traces were aimed at."""
 
-        def read_and_step(state: State, path: Path, block: Block, traces: Traces) -> None:
-            with scratch_faults(path.parent):
-                destinations = read_destinations(path, block)
+        def read_and_step(
+            state: State, observation: Observation, block: Block, traces: Traces
+        ) -> None:
+            with scratch_faults(observation.spool.parent):
+                destinations = read_destinations(observation.spool, block)
             step(state, traces, destinations)
 
         return self._run(start, read_and_step)
 
+    def run_with_vantages(
+        self,
+        start: Callable[[], State],
+        step: Callable[[State, Traces, np.ndarray], None],
+        describe: Callable[[np.ndarray], np.ndarray],
+    ) -> list[State]:
+        """The same, with what is known of the vantage point of each trace, (n_traces,) int64.
+
+        Parameters
+        ----------
+        describe : callable
+            (n, 2) uint64 addresses -> (n,) int64, none of it ``FURTHER``. That stands for a further
+            path of a measurement, which begins where it leaves another one.
+        """
+        known: dict[Path, np.ndarray] = {}
+        for observation in self._observations:
+            with scratch_faults(observation.vantages.parent):
+                known[observation.vantages] = describe(np.load(observation.vantages))
+
+        def read_and_step(
+            state: State, observation: Observation, block: Block, traces: Traces
+        ) -> None:
+            with scratch_faults(observation.spool.parent):
+                number = read_vantages(observation.spool, block)
+            of_trace = known[observation.vantages][np.maximum(number, 0)]
+            step(state, traces, np.where(number == FURTHER, FURTHER, of_trace))
+
+        return self._run(start, read_and_step)
+
     def _run(
-        self, start: Callable[[], State], step: Callable[[State, Path, Block, Traces], None]
+        self, start: Callable[[], State], step: Callable[[State, Observation, Block, Traces], None]
     ) -> list[State]:
         def work(worker: int) -> State:
             state = start()
-            for path, block, traces in self._blocks(worker):
-                step(state, path, block, traces)
+            for observation, block, traces in self._blocks(worker):
+                step(state, observation, block, traces)
             return state
 
         if self.workers == 1:

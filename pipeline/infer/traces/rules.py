@@ -15,6 +15,9 @@ A hop is one address at one TTL. For each trace, in the order of TTLs:
    time-exceeded, on a trace to another destination, or before the end of a trace to itself
    (``destinations`` has the rest of this rule). ``destination_replies`` counts them.
 
+5. **MPLS labels**: a hop is labelled if the chosen address sent a label stack at its TTL
+   (``labelled_hops``): the probe came to it under labels.
+
 These rules know nothing of ASes, of other traces or of the order of files.
 """
 
@@ -25,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from pipeline.model.traces import KIND_TIME_EXCEEDED
+from pipeline.model.traces import KIND_TIME_EXCEEDED, LABELLED
 
 # Flags of a trace:
 DESTINATION = 1  # its last hop is the destination's own reply
@@ -34,6 +37,7 @@ CUT = 2  # its last hop was not the last to answer: the rest of the way is in an
 ROUTER = 1  # it answered as a router
 TARGET = 2  # it answered as the destination of a trace
 _TIME_EXCEEDED = KIND_TIME_EXCEEDED
+_KIND = 0xFF & ~LABELLED  # bits of a kind
 # Replies at one TTL that are looked at: no tool sends that many probes, and the count is quadratic.
 _MAX_REPLIERS = 256
 _MAX_HOPS = 255
@@ -46,14 +50,20 @@ class RuleCounts(NamedTuple):
     repeated_addresses: int
     loops: int
     destination_replies: int
+    labelled_hops: int
 
 
 @njit(cache=True, nogil=True)
 def _choose(ids, kind, rtt, start, end):
-    """Most frequent replier of rows start:end of one TTL, its RTT, and whether it was alone."""
+    """Most frequent replier of rows start:end of one TTL.
+
+    Returns its number, its RTT, whether it sent time exceeded, whether it was alone, and LABELLED
+    or 0.
+    """
     best, best_n, alone = start, 0, True
     if end - start == 1:
-        return ids[start], rtt[start], kind[start] == _TIME_EXCEEDED, True
+        exceeded = kind[start] & _KIND == _TIME_EXCEEDED
+        return ids[start], rtt[start], exceeded, True, kind[start] & LABELLED
     for i in range(start, end):
         if ids[i] != ids[start]:
             alone = False
@@ -71,20 +81,22 @@ def _choose(ids, kind, rtt, start, end):
         if n > best_n:
             best, best_n = i, n
     least = np.float32(np.nan)
-    exceeded = False
+    exceeded, labelled = False, kind[start] & 0
     for i in range(start, end):
         if ids[i] == ids[best]:
             if rtt[i] < least or np.isnan(least):  # a reply without RTT (NaN) is never less
                 least = rtt[i]
-            if kind[i] == _TIME_EXCEEDED:
+            if kind[i] & _KIND == _TIME_EXCEEDED:
                 exceeded = True
-    return ids[best], least, exceeded, alone
+            labelled |= kind[i] & LABELLED
+    return ids[best], least, exceeded, alone, labelled
 
 
 @njit(cache=True, nogil=True)
 def clean_traces(
-    reply_ptr, ttl, ids, addr, rtt, kind, dst, hop_count, flags, out_id, out_ttl, out_rtt, role
-):
+    reply_ptr, ttl, ids, addr, rtt, kind, dst, hop_count, flags, out_id, out_ttl, out_rtt,
+    out_labelled, role,
+):  # fmt: skip
     """Apply the rules to a batch of traces.
 
     Parameters
@@ -93,8 +105,8 @@ def clean_traces(
     ids : (n_replies,) int32
         Number of each replier.
     hop_count, flags : (n_traces,) uint8, out
-    out_id, out_ttl, out_rtt : (n_replies,), out
-        Hops of all traces, end to end; the first ``n_hops`` rows are filled.
+    out_id, out_ttl, out_rtt, out_labelled : (n_replies,), out
+        Hops of all traces, end to end; the first ``n_hops`` rows are filled. Not 0: labelled.
     role : (n_known,) uint8, in and out
         ``ROUTER`` and ``TARGET`` are set for each number that answered as one.
 
@@ -103,7 +115,7 @@ def clean_traces(
     n_hops : int
     counts : RuleCounts
     """
-    n_multi = n_repeated = n_loops = n_destinations = 0
+    n_multi = n_repeated = n_loops = n_destinations = n_labelled = 0
     n_out = 0
     for trace in range(len(reply_ptr) - 1):
         first = n_out
@@ -117,7 +129,7 @@ def clean_traces(
                 row += 1
             if n_out - first == _MAX_HOPS:
                 break
-            hop, hop_rtt, exceeded, alone = _choose(
+            hop, hop_rtt, exceeded, alone, labelled = _choose(
                 ids, kind, rtt, start, min(row, start + _MAX_REPLIERS)
             )
             if not alone:
@@ -146,6 +158,8 @@ def clean_traces(
             out_id[n_out] = hop
             out_ttl[n_out] = this_ttl
             out_rtt[n_out] = hop_rtt
+            out_labelled[n_out] = labelled
+            n_labelled += labelled > 0
             n_out += 1
             replier = start
             while ids[replier] != hop:
@@ -165,4 +179,4 @@ def clean_traces(
                     role[out_id[n_out - 1]] |= ROUTER
             else:
                 role[out_id[n_out - 1]] |= ROUTER
-    return n_out, RuleCounts(n_multi, n_repeated, n_loops, n_destinations)
+    return n_out, RuleCounts(n_multi, n_repeated, n_loops, n_destinations, n_labelled)

@@ -1,9 +1,10 @@
-"""Cleaned traces on disk, 9 bytes per hop and 18 per trace, so that memory never grows with traces.
+"""Cleaned traces on disk, 9 bytes per hop and 22 per trace, so that memory never grows with traces.
 
-A spool is a run of blocks; a block holds some traces as six flat columns, one after another:
+A spool is a run of blocks; a block holds some traces as flat columns, one after another:
 hops of each trace (uint8), flags of each trace (uint8), TTL of each hop (uint8), address number
-(int32), RTT in ms (float32), destination of each trace (2 uint64). It is scratch: written and
-read by the same run, never kept.
+(int32), RTT in ms (float32), destination of each trace (2 uint64), its vantage point (int32), and,
+where any hop has MPLS labels, a bit of each hop. It is scratch: written and read by the same run,
+never kept.
 
 A fault of the scratch disk is a ``StoreError``, never an ``OSError``: it must not be taken for a
 fault of the input. A writer that has failed refuses everything, since its content is unknown.
@@ -12,6 +13,7 @@ fault of the input. A writer that has failed refuses everything, since its conte
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +25,7 @@ from pipeline.errors import StoreError, is_no_room
 
 # Hops at which a block is cut: 2.3 MB, small compared with the tables, large for one call.
 BLOCK_HOPS = 1 << 18
+FURTHER = -2  # in place of a vantage point: no trace of its own
 
 
 @contextlib.contextmanager
@@ -65,6 +68,7 @@ class Block:
     offset: int
     n_traces: int
     n_hops: int
+    has_labels: bool = False  # of a hop
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +82,8 @@ class Traces:
     flags : (n_traces,) uint8
         ``rules.DESTINATION`` where the last hop is the destination's own reply; ``rules.CUT``.
     ttl : (n_hops,) uint8; ids : (n_hops,) int32; rtt_ms : (n_hops,) float32
+    labelled : (ceil(n_hops / 8),) uint8 or None
+        Bits, the lowest of a byte first: hops with MPLS labels. None: no hop has any.
     """
 
     hop_ptr: np.ndarray
@@ -85,6 +91,7 @@ class Traces:
     ttl: np.ndarray
     ids: np.ndarray
     rtt_ms: np.ndarray
+    labelled: np.ndarray | None = None
 
 
 class SpoolWriter:
@@ -116,10 +123,15 @@ class SpoolWriter:
         ids: np.ndarray,
         rtt_ms: np.ndarray,
         dst_addr: np.ndarray,
+        vantage: np.ndarray,
+        labelled: np.ndarray,
     ) -> None:
-        """Append traces; arrays are kept until their block is written, and must not change."""
+        """Append traces; arrays are kept until their block is written, and must not change.
+
+        ``vantage``: (n_traces,) int32; ``labelled``: (n_hops,) uint8, not 0 where so.
+        """
         self._refuse_after_a_fault()
-        self._pending.append((hop_count, flags, ttl, ids, rtt_ms, dst_addr))
+        self._pending.append((hop_count, flags, ttl, ids, rtt_ms, dst_addr, vantage, labelled))
         self._n_hops += len(ttl)
         if self._n_hops >= BLOCK_HOPS:
             self._flush()
@@ -133,12 +145,15 @@ class SpoolWriter:
             self._file.close()  # writes the last bytes
 
     def _flush(self) -> None:
-        columns = [np.concatenate(parts) for parts in zip(*self._pending, strict=True)]
+        *columns, labelled = [np.concatenate(parts) for parts in zip(*self._pending, strict=True)]
+        has_labels = bool(labelled.any())
+        if has_labels:
+            columns.append(np.packbits(labelled, bitorder="little"))
         with self._fails_once():
             offset = self._file.tell()
             for column in columns:
                 self._file.write(column.data)
-        self.blocks.append(Block(offset, len(columns[0]), len(columns[2])))
+        self.blocks.append(Block(offset, len(columns[0]), len(columns[2]), has_labels))
         self._pending, self._n_hops = [], 0
 
     @contextlib.contextmanager
@@ -163,6 +178,10 @@ def read_block(path: Path, block: Block) -> Traces:
     with path.open("rb") as file:
         file.seek(block.offset)
         data = file.read(2 * block.n_traces + 9 * block.n_hops)
+        labelled = None
+        if block.has_labels:
+            file.seek(20 * block.n_traces, os.SEEK_CUR)
+            labelled = np.frombuffer(file.read(-(-block.n_hops // 8)), np.uint8)
     traces, hops = block.n_traces, block.n_hops
     hop_ptr = np.zeros(traces + 1, np.int64)
     np.cumsum(np.frombuffer(data, np.uint8, traces), out=hop_ptr[1:])
@@ -173,6 +192,7 @@ def read_block(path: Path, block: Block) -> Traces:
         np.frombuffer(data, np.uint8, hops, at),
         np.frombuffer(data, np.int32, hops, at + hops),
         np.frombuffer(data, np.float32, hops, at + 5 * hops),
+        labelled,
     )
 
 
@@ -182,3 +202,14 @@ def read_destinations(path: Path, block: Block) -> np.ndarray:
         file.seek(block.offset + 2 * block.n_traces + 9 * block.n_hops)
         data = file.read(16 * block.n_traces)
     return np.frombuffer(data, np.uint64).reshape(block.n_traces, 2)
+
+
+def read_vantages(path: Path, block: Block) -> np.ndarray:
+    """(n_traces,) int32: number of the vantage point of each trace of a block.
+
+    ``FURTHER``: the trace is a further path of a measurement, which begins where it leaves another.
+    """
+    with path.open("rb") as file:
+        file.seek(block.offset + 18 * block.n_traces + 9 * block.n_hops)
+        data = file.read(4 * block.n_traces)
+    return np.frombuffer(data, np.int32)

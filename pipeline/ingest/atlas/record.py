@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pipeline.ingest.atlas import scan as atlas_scan
 from pipeline.model.addresses import parse_addr
-from pipeline.model.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE
+from pipeline.model.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE, LABELLED
 
 NOTES = {
     "unanswered": "unanswered probes",
@@ -133,7 +133,17 @@ def _answer(reply: dict, ttl: int, notes: dict[str, int]) -> Reply:
     kind = KIND_UNREACHABLE if "err" in reply else KIND_OTHER if "flags" in reply else KIND_UNKNOWN
     notes["err"] += "err" in reply
     notes["icmpext"] += "icmpext" in reply
+    if _has_labels(reply.get("icmpext")):
+        kind |= LABELLED
     return Reply(ttl, addr, rtt, kind)
+
+
+def _has_labels(extensions: Any) -> bool:
+    """Whether one of the ICMP extensions of a reply is an MPLS label stack."""
+    objects = extensions.get("obj") if isinstance(extensions, dict) else None
+    if not isinstance(objects, list):
+        return False
+    return any(isinstance(each, dict) and "mpls" in each for each in objects)
 
 
 def _addr(text: Any) -> Words:

@@ -15,6 +15,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pipeline.ingest.atlas.extensions import has_labels
 from pipeline.ingest.atlas.grammar import (
     BAD,
     MAX_DEPTH,
@@ -28,7 +29,7 @@ from pipeline.ingest.atlas.grammar import (
 )
 from pipeline.ingest.text.addresses import scan_addr
 from pipeline.ingest.text.digits import PARSED, scan_float, scan_int
-from pipeline.model.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE
+from pipeline.model.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE, LABELLED
 
 # What ``scan_records`` stopped for.
 EMPTY, PARTIAL, BROKEN, STRAY, ODD = 0, 1, 2, 3, 4
@@ -79,6 +80,7 @@ def _reply(text, i, n, k, addr, rtt_ms, kind, stack, scan):
     from_start = from_stop = np.int64(0)
     rtt = np.nan
     has_x = has_error = has_late = has_dup = has_err = has_edst = has_ext = has_flags = False
+    labelled = False
     if text[i] != 123:
         scan.is_odd = True
         i, status = skip_value(text, i, n, stack, scan)
@@ -117,7 +119,7 @@ def _reply(text, i, n, k, addr, rtt_ms, kind, stack, scan):
         elif key == _EDST and size == 4:
             has_edst = True
         elif key == _ICMPEXT and size == 7:
-            has_ext = True
+            has_ext, labelled = True, has_labels(text, start, n, stack, scan)
         elif key == _FLAGS and size == 5:
             has_flags = True
         i, status, closed = next_member(text, i, n, 125)
@@ -148,6 +150,8 @@ def _reply(text, i, n, k, addr, rtt_ms, kind, stack, scan):
         return i, OK, 0
     rtt_ms[k] = rtt
     kind[k] = KIND_UNREACHABLE if has_err else KIND_OTHER if has_flags else KIND_UNKNOWN
+    if labelled:
+        kind[k] |= LABELLED
     scan.err += has_err
     scan.icmpext += has_ext
     scan.no_rtt += np.isnan(rtt)

@@ -4,8 +4,6 @@ Only records that are usual in every respect are decoded here; anything broken, 
 another type goes back to the caller as a piece of text (``SLOW``). Whatever both parsers accept
 must give the same columns: a test compares them on mutated text.
 """
-# Kernels compare bytes one by one: tuples and generators would cost time here.
-# ruff: noqa: SIM110
 
 from __future__ import annotations
 
@@ -13,9 +11,11 @@ import numpy as np
 from numba import njit
 
 from pipeline.ingest.icmp import reply_kind, sort_by_ttl
+from pipeline.ingest.scamper_json.extensions import read_extensions
 from pipeline.ingest.scamper_json.scan import (
     MORE,
     UNSURE,
+    is_word,
     read_address,
     read_decimal,
     read_int,
@@ -24,7 +24,7 @@ from pipeline.ingest.scamper_json.scan import (
     skip_value,
     to_value,
 )
-from pipeline.model.traces import KIND_OTHER
+from pipeline.model.traces import KIND_OTHER, LABELLED
 
 # Why ``decode`` returned.
 DONE, NEED, SLOW, END_OF_ARRAY = range(4)
@@ -55,16 +55,7 @@ _TYPE, _SRC, _DST, _START, _HOPS = map(_word, (b"type", b"src", b"dst", b"start"
 _TRACE, _SEC, _USEC = map(_word, (b"trace", b"sec", b"usec"))
 _ADDR, _PROBE_TTL, _RTT = map(_word, (b"addr", b"probe_ttl", b"rtt"))
 _ICMP_TYPE, _ICMP_CODE = map(_word, (b"icmp_type", b"icmp_code"))
-
-
-@njit(cache=True, nogil=True)
-def _is(data, pos, length, word):
-    if length != len(word):
-        return False
-    for i in range(len(word)):
-        if data[pos + i] != word[i]:
-            return False
-    return True
+_ICMPEXT = _word(b"icmpext")
 
 
 @njit(cache=True, nogil=True)
@@ -89,9 +80,9 @@ def _start(data, pos, end, newlines):
         pos = to_value(data, pos, end, newlines)
         if pos < 0:
             return pos, 0.0
-        if _is(data, key, length, _SEC):
+        if is_word(data, key, length, _SEC):
             bit = 1
-        elif _is(data, key, length, _USEC):
+        elif is_word(data, key, length, _USEC):
             bit = 2
         else:
             bit = 0
@@ -128,7 +119,7 @@ def _hop(data, pos, end, newlines, columns, reply):
     """
     ttl, addr, rtt_ms, kind = columns.ttl, columns.addr, columns.rtt_ms, columns.kind
     seen = 0
-    answered = True
+    answered, labelled = True, False
     hop_ttl = icmp_type = icmp_code = np.int64(0)
     hop_rtt_ms = np.nan
     while True:
@@ -147,7 +138,7 @@ def _hop(data, pos, end, newlines, columns, reply):
             return pos, False
         bit = 0
         if length == 4:
-            if _is(data, key, length, _ADDR):
+            if is_word(data, key, length, _ADDR):
                 bit = 1
                 if data[pos] != _QUOTE:
                     return UNSURE, False
@@ -161,18 +152,21 @@ def _hop(data, pos, end, newlines, columns, reply):
                 elif not read_address(data, first, stop, addr, reply):
                     return UNSURE, False
         elif length == 9:
-            if _is(data, key, length, _PROBE_TTL):
+            if is_word(data, key, length, _PROBE_TTL):
                 bit = 2
                 pos, hop_ttl = read_int(data, pos, end)
-            elif _is(data, key, length, _ICMP_TYPE):
+            elif is_word(data, key, length, _ICMP_TYPE):
                 bit = 4
                 pos, icmp_type = read_int(data, pos, end)
-            elif _is(data, key, length, _ICMP_CODE):
+            elif is_word(data, key, length, _ICMP_CODE):
                 bit = 8
                 pos, icmp_code = read_int(data, pos, end)
-        elif length == 3 and _is(data, key, length, _RTT):
+        elif length == 3 and is_word(data, key, length, _RTT):
             bit = 16
             pos, hop_rtt_ms = read_decimal(data, pos, end)
+        elif length == 7 and is_word(data, key, length, _ICMPEXT):
+            bit = 32
+            pos, labelled = read_extensions(data, pos, end, newlines)
         if bit == 0:
             pos = skip_value(data, pos, end, newlines)
         elif seen & bit:
@@ -201,6 +195,8 @@ def _hop(data, pos, end, newlines, columns, reply):
         kind[reply] = reply_kind(is_v4, icmp_type, icmp_code)
     else:
         kind[reply] = KIND_OTHER
+    if labelled:
+        kind[reply] |= LABELLED
     return pos + 1, True
 
 
@@ -236,7 +232,7 @@ def _record(data, pos, end, newlines, columns):
         if pos < 0:
             return pos, reply, n_no_addr
         bit = 0
-        if length == 3 and (_is(data, key, length, _SRC) or _is(data, key, length, _DST)):
+        if length == 3 and (is_word(data, key, length, _SRC) or is_word(data, key, length, _DST)):
             is_src = data[key] == _SRC[0]
             bit = 1 if is_src else 2
             if data[pos] != _QUOTE:
@@ -247,7 +243,7 @@ def _record(data, pos, end, newlines, columns):
                 return pos, reply, n_no_addr
             if not read_address(data, first, pos - 1, src_addr if is_src else dst_addr, row):
                 return UNSURE, reply, n_no_addr
-        elif length == 4 and _is(data, key, length, _TYPE):
+        elif length == 4 and is_word(data, key, length, _TYPE):
             bit = 4
             if data[pos] != _QUOTE:
                 return UNSURE, reply, n_no_addr
@@ -255,12 +251,12 @@ def _record(data, pos, end, newlines, columns):
             pos = skip_string(data, first, end)
             if pos < 0:
                 return pos, reply, n_no_addr
-            if not _is(data, first, pos - 1 - first, _TRACE):
+            if not is_word(data, first, pos - 1 - first, _TRACE):
                 return UNSURE, reply, n_no_addr
-        elif length == 5 and _is(data, key, length, _START):
+        elif length == 5 and is_word(data, key, length, _START):
             bit = 8
             pos, seconds = _start(data, pos, end, newlines)
-        elif length == 4 and _is(data, key, length, _HOPS):
+        elif length == 4 and is_word(data, key, length, _HOPS):
             bit = 16
             if seen & 16 or data[pos] != _OPEN_ARRAY:
                 return UNSURE, reply, n_no_addr

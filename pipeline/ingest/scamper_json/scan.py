@@ -8,7 +8,7 @@ text to a full parser, so whatever is accepted here must mean the same there.
 ``newlines`` says whether line breaks may occur between tokens; if a record is a line, they may not.
 """
 # Kernels compare bytes one by one: tuples and generators would cost time here.
-# ruff: noqa: SIM109
+# ruff: noqa: SIM109, SIM110
 
 from __future__ import annotations
 
@@ -47,6 +47,17 @@ def skip_string(data, pos, end):
             return UNSURE
         pos += 1
     return MORE
+
+
+@njit(cache=True, nogil=True)
+def is_word(data, pos, length, word):
+    """Whether the ``length`` bytes at ``pos`` are those of ``word``, (n,) uint8."""
+    if length != len(word):
+        return False
+    for i in range(len(word)):
+        if data[pos + i] != word[i]:
+            return False
+    return True
 
 
 @njit(cache=True, nogil=True)

@@ -6,8 +6,9 @@ import math
 from typing import Any
 
 from pipeline.ingest.icmp import reply_kind
+from pipeline.ingest.scamper_json.extensions import MPLS_LABELS
 from pipeline.model.addresses import parse_addr
-from pipeline.model.traces import KIND_OTHER
+from pipeline.model.traces import KIND_OTHER, LABELLED
 
 
 class BrokenRecord(Exception):
@@ -46,17 +47,25 @@ def read_start(value: Any) -> float:
 
 
 def read_reply_kind(reply: dict[str, Any], addr: tuple[int, int] | None) -> int:
-    """KIND_* of a reply from ``addr``; KIND_OTHER without an ICMP type, or from nobody."""
+    """KIND_* of a reply from ``addr`` and LABELLED; KIND_OTHER without an ICMP type."""
     icmp_type, icmp_code = reply.get("icmp_type"), reply.get("icmp_code")
     reason = "ICMP type or code is not a number from 0 to 255"
     if icmp_type is not None:
         read_number(icmp_type, 0, 255, reason)
     if icmp_code is not None:
         read_number(icmp_code, 0, 255, reason)
+    labels = LABELLED if _has_labels(reply.get("icmpext")) else 0
     if addr is None or icmp_type is None:
-        return KIND_OTHER
+        return KIND_OTHER | labels
     is_v4 = addr[0] == 0 and addr[1] >> 32 == 0xFFFF
-    return int(reply_kind(is_v4, icmp_type, icmp_code or 0))
+    return int(reply_kind(is_v4, icmp_type, icmp_code or 0)) | labels
+
+
+def _has_labels(extensions: Any) -> bool:
+    """Whether one of the ICMP extensions of a reply is an MPLS label stack."""
+    if not isinstance(extensions, list):
+        return False
+    return any(isinstance(each, dict) and MPLS_LABELS in each for each in extensions)
 
 
 def read_rtt(reply: dict[str, Any]) -> float | None:

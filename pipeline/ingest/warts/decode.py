@@ -18,7 +18,7 @@ import numpy as np
 from numba import njit
 
 from pipeline.ingest.icmp import reply_kind, sort_by_ttl
-from pipeline.model.traces import KIND_OTHER, KIND_UNKNOWN
+from pipeline.model.traces import KIND_OTHER, KIND_UNKNOWN, LABELLED
 
 MAGIC_HIGH, MAGIC_LOW = 0x12, 0x05
 HEADER_BYTES = 8
@@ -69,6 +69,7 @@ REPLY_VALUES = np.array([
 # fmt: on
 SOURCE_NUMBER, DESTINATION_NUMBER, START, SOURCE, DESTINATION = 3, 4, 5, 26, 27
 REPLY_NUMBER, REPLY_TTL, REPLY_FLAGS, REPLY_RTT, REPLY_ICMP, REPLY_ADDR = 1, 2, 4, 6, 7, 18
+REPLY_EXTENSIONS = 17
 FLAG_TCP, FLAG_UDP = 0x20, 0x40  # the reply was not an ICMP message
 
 MEMORY = np.dtype(
@@ -217,6 +218,21 @@ def read_known_address(data, places, number_flag, addr_flag, table, numbered, n_
 
 
 @njit(cache=True, nogil=True)
+def has_labels(data, pos):
+    """Whether the ICMP extensions at ``pos`` hold an MPLS label stack (RFC 4950: class 1, type 1).
+
+    Their length (2), then objects: length of what follows (2), class (1), type (1), bytes.
+    """
+    stop = pos + 2 + read_u16(data, pos)
+    pos += 2
+    while pos + 4 <= stop:
+        if data[pos + 2] == 1 and data[pos + 3] == 1:
+            return True
+        pos += 4 + read_u16(data, pos)
+    return False
+
+
+@njit(cache=True, nogil=True)
 def _trace(data, pos, end, columns, table, numbered, n_numbered, places, memory):
     """Decode the body of a trace record in [pos, end) into the rows after those of ``columns``.
 
@@ -285,6 +301,8 @@ def _trace(data, pos, end, columns, table, numbered, n_numbered, places, memory)
         else:
             at = places[REPLY_ICMP]
             kind[reply] = reply_kind(is_v4, data[at], data[at + 1])
+        if places[REPLY_EXTENSIONS] >= 0 and has_labels(data, places[REPLY_EXTENSIONS]):
+            kind[reply] |= LABELLED
         reply += 1
     while True:
         if pos + 2 > end:

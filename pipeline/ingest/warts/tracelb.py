@@ -21,12 +21,13 @@ from pipeline.ingest.warts.decode import (
     NO_DESTINATION,
     NO_FLOW,
     NO_NODE,
+    has_labels,
     read_known_address,
     read_parameters,
     read_u16,
     read_u32,
 )
-from pipeline.model.traces import KIND_OTHER
+from pipeline.model.traces import KIND_OTHER, LABELLED
 
 # A probe with flow, TTL and number of replies takes 8 bytes, a reply with an address 9.
 MIN_ANSWER_BYTES = 17
@@ -55,7 +56,7 @@ SOURCE, DESTINATION = 21, 22
 NODE_NUMBER, NODE_ADDR = 1, 5
 FROM, N_HOPS = 1, 3
 SENT, FLOW, TTL, N_REPLIES = 1, 2, 3, 5
-RECEIVED, REPLY_FLAGS, REPLY_ICMP, REPLY_NUMBER, REPLY_ADDR = 1, 4, 5, 10, 11
+RECEIVED, REPLY_FLAGS, REPLY_ICMP, REPLY_EXTENSIONS, REPLY_NUMBER, REPLY_ADDR = 1, 4, 5, 7, 10, 11
 FLAG_TCP = 0x02
 NO_TTL_YET = 256
 
@@ -191,6 +192,9 @@ def decode(data, pos, end, table, numbered, n_numbered, answers, part, columns, 
                         is_v4 = high == 0 and (low >> np.uint64(32)) == np.uint64(0xFFFF)
                         at = places[REPLY_ICMP]
                         answer.kind = reply_kind(is_v4, data[at], data[at + 1])
+                    at = places[REPLY_EXTENSIONS]
+                    if at >= 0 and has_labels(data, at):
+                        answer.kind |= LABELLED
     count = columns.counts[0]
     count.n_no_addr += n_no_addr
     count.n_bad_rtt += n_bad_rtt

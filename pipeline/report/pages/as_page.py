@@ -77,6 +77,8 @@ def _as_variables(summary: Summary, i: int, one: dict, ingresses: list, farthest
         "n_components": one["n_components"],
         "largest_component": one["largest_component"],
         "n_unreached": one["n_unreached"],
+        "n_entered_unseen": one["n_entered_unseen"],
+        "n_mpls_links": one["n_mpls_links"],
         "unreached_share": share(one["n_unreached"], one["n_nodes"]),
         "unreached": _listed(unreached, one["n_unreached"]),
         "mean": one["mean_hops"],

@@ -127,6 +127,8 @@ def _as_table(
         "n_candidates": pa.array(n_candidates, pa.int64()),
         "n_unreached": pa.array(n_unreached, pa.int64()),
         "n_unmapped": _counts(snapshot.n_unmapped, rows),
+        "n_entered_unseen": _counts(snapshot.n_entered_unseen, rows),
+        "n_mpls_links": _counts(snapshot.n_mpls_links, rows),
         "mean_hops": null_where_nan(distributions.mean),
         "median_hops": null_where_nan(distributions.median),
         "p90_hops": null_where_nan(distributions.p90),

@@ -3,7 +3,7 @@
 ``"20.0.0.1 * 20.0.0.3/5.5 20.0.0.9! > 20.0.0.9"``: hops from TTL 1 on, ``*`` unanswered, ``/`` an
 RTT in ms (by default 10 times the TTL), several probes at one TTL joined by ``,``; after ``>`` the
 destination. Replies are time-exceeded; a trailing ``!`` makes it the destination's answer (echo
-reply), ``?`` one of unknown kind, ``^`` an unreachable.
+reply), ``?`` one of unknown kind, ``^`` an unreachable, ``#`` a reply with MPLS labels.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from pipeline.model.traces import (
     KIND_TIME_EXCEEDED,
     KIND_UNKNOWN,
     KIND_UNREACHABLE,
+    LABELLED,
     TraceBatch,
 )
 from tests.addresses import format_addrs, parse_addrs
@@ -49,7 +50,9 @@ def traces(*lines: str, source: str = VANTAGE) -> TraceBatch:
             for probe in hop.split(","):
                 if probe == "*":
                     continue
-                kind.append(_KINDS.get(probe[-1], KIND_TIME_EXCEEDED))
+                labels = LABELLED if "#" in probe else 0
+                probe = probe.replace("#", "")
+                kind.append(_KINDS.get(probe[-1], KIND_TIME_EXCEEDED) | labels)
                 name, _, rtt_ms = probe.rstrip("!?^").partition("/")
                 ttl.append(at)
                 addr.append(parse_addr(name))

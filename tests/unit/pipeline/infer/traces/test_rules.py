@@ -179,3 +179,27 @@ def test_many_batches_and_addresses_are_interned_alike(tmp_path):
     two = observe(tmp_path, *(traces(*lines[i : i + 700]) for i in range(0, 9000, 700)))
     assert one.n_addrs == two.n_addrs == 18000
     assert np.array_equal(np.load(one.addrs), np.load(two.addrs))
+
+
+@pytest.mark.parametrize(
+    ("hop", "labelled"),
+    [
+        (f"{B}#", True),
+        (f"{B},{B}#", True),
+        (f"{B}#,{C},{C}", False),  # outvoted
+        (f"{C}#,{B},{B}#", True),
+        (B, False),
+    ],
+)
+def test_a_hop_is_labelled_where_the_chosen_address_sent_labels(tmp_path, hop, labelled):
+    seen = observe(tmp_path, traces(*[A] * 9, f"{A} {hop} {D}#"))
+    (block,) = seen.blocks
+    bits = np.unpackbits(read_block(seen.spool, block).labelled, bitorder="little", count=12)
+    assert np.flatnonzero(bits).tolist() == ([10, 11] if labelled else [11])
+    assert seen.counts["labelled_hops"] == 1 + labelled
+
+
+def test_blocks_without_labels_hold_no_bits(tmp_path):
+    seen = observe(tmp_path, traces(f"{A} {B} {C}"))
+    assert read_block(seen.spool, seen.blocks[0]).labelled is None
+    assert seen.spool.stat().st_size == 3 * 9 + 22

@@ -15,7 +15,7 @@ from pipeline.ingest import FORMATS, atlas
 from pipeline.ingest.atlas.record import parse_result
 from pipeline.model.addresses import parse_addr
 from pipeline.model.reading import MAX_SKIPPED_TYPES, OTHER_TYPE, ReadReport
-from pipeline.model.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE
+from pipeline.model.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE, LABELLED
 from tests.contracts.trace_reader import Trace, TraceReaderContract, unpack
 from tests.real_data import real_data
 
@@ -29,7 +29,7 @@ FIRST = Trace(
     [
         (1, "10.0.0.1", 1.01, KIND_UNKNOWN),
         (1, "10.0.0.1", 0.831, KIND_UNKNOWN),
-        (3, "198.51.100.7", 4.7, KIND_UNKNOWN),
+        (3, "198.51.100.7", 4.7, KIND_UNKNOWN | LABELLED),
         (3, "198.51.100.8", 4.9, KIND_UNKNOWN),
         (3, "198.51.100.7", 5.0, KIND_UNKNOWN),
         (4, "192.0.2.9", 9.5, KIND_UNKNOWN),
@@ -57,12 +57,39 @@ TRACES = [
 ]
 
 
+def label_files() -> list[tuple[bytes, set[str]]]:
+    """A result whose first reply has extensions, for the scanner and (by an escape) the parser."""
+    label = {"class": 1, "type": 1, "mpls": [{"exp": 0, "label": 7, "s": 1, "ttl": 1}]}
+    other = {"class": 2, "type": 1, "more": {"mpls": 1}}
+    files: list[tuple[bytes, set[str]]] = []
+    for icmpext, is_found in (
+        ({"version": 2, "obj": [label]}, True),
+        ({"obj": [other, 7, {}, label], "version": 2}, True),
+        ({"obj": [other]}, False),
+        ({"obj": []}, False),
+        ({"obj": label}, False),
+        ({"version": 2}, False),
+        ({}, False),
+        ([label], False),
+        (None, False),
+    ):
+        for name in ("x", "\n"):
+            first = {"from": "198.51.100.7", "rtt": 1.5, "icmpext": icmpext}
+            second = {"from": "198.51.100.8", "rtt": 1.5}
+            record = {"type": "traceroute", "dst_addr": "192.0.2.9", "prb_id": 1, "name": name}
+            record["result"] = [{"hop": 1, "result": [first, second]}]
+            found = {"198.51.100.7"} if is_found else set()
+            files.append((json.dumps(record).encode() + b"\n", found))
+    return files
+
+
 class TestAtlas(TraceReaderContract):
     format = "atlas"
     sample = "atlas/results.jsonl"
     traces = TRACES
     broken_record = LINES[0][:-40] + b"\n"
     broken_reason = "not valid JSON"
+    labels = label_files()
 
 
 def read(data: bytes) -> tuple[list[Trace], ReadReport]:
@@ -92,6 +119,7 @@ def test_every_oddity_of_the_sample_is_counted():
         "replies of kind unreachable (err)": 1,
         "replies to packets for another destination (edst), left out": 1,
         "replies with ICMP extensions": 1,
+        "replies with MPLS labels": 1,
         "replies without a usable rtt": 1,
         "hops with an error": 2,
         "results without dst_addr": 1,
@@ -303,6 +331,7 @@ def test_similar_keys_are_not_accepted():
                 "late replies, left out": 15,
                 "replies of kind unreachable (err)": 14,
                 "replies with ICMP extensions": 45,
+                "replies with MPLS labels": 45,
                 "hops with an error": 2,
                 "results without dst_addr": 1,
                 "results without hops": 1,

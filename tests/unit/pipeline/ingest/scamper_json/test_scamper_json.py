@@ -41,12 +41,36 @@ def read_bytes(data: bytes) -> tuple[list[Trace], ReadReport]:
     return [t for batch in batches for t in unpack(batch)], report
 
 
+def label_files() -> list[tuple[bytes, set[str]]]:
+    """A trace whose first hop has extensions, for the scanner and (with an escape) the parser."""
+    label = '{"ie_cn":1,"ie_ct":1,"ie_dl":4,"mpls_labels":[{"mpls_ttl":1,"mpls_label":20}]}'
+    interface = '{"ie_cn":2,"ie_ct":1,"ie_dl":2,"ie_dd":[1,2],"x":{"mpls_labels":1}}'
+    other = hop(addr='"203.0.113.5"')
+    files: list[tuple[bytes, set[str]]] = []
+    for icmpext, is_found in (
+        (f"[{label}]", True),
+        (f"[ {label} , {label}]", True),
+        (f"[{interface}, 7, {{}}, {label}]", True),
+        (f"[{interface}]", False),
+        ("[]", False),
+        (label, False),
+        (f"[[{label}]]", False),
+        ("null", False),
+    ):
+        for note in ("", r'"\u0041"'):
+            extended = hop(icmpext=icmpext, note=note)
+            found = {"203.0.113.1"} if is_found else set()
+            files.append((trace(f"[{extended}, {other}]"), found))
+    return files
+
+
 class TestScamperJson(TraceReaderContract):
     format = "scamper_json"
     sample = "scamper_json/sample.json"
     traces = SAMPLE_TRACES
     broken_record = b'{"type":"trace", "dst":"192.0.2.1", "hops":[{"addr":\n'
     broken_reason = "not JSON"
+    labels = label_files()
 
 
 def test_warts_and_json_of_the_committed_sample_are_equal():

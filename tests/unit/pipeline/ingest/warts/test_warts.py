@@ -20,6 +20,7 @@ from pipeline.model.traces import (
     KIND_TIME_EXCEEDED,
     KIND_UNKNOWN,
     KIND_UNREACHABLE,
+    LABELLED,
 )
 from tests.contracts.trace_reader import Trace, TraceReaderContract, unpack
 from tests.real_data import real_data
@@ -51,7 +52,7 @@ SAMPLE_TRACES = [
         "198.51.100.10",
         1_700_000_003.999999,
         [
-            (1, "203.0.113.1", 0.6, KIND_TIME_EXCEEDED),
+            (1, "203.0.113.1", 0.6, KIND_TIME_EXCEEDED | LABELLED),
             (2, "198.51.100.10", 3.0, KIND_OTHER),
             (3, "203.0.113.9", 4.0, KIND_UNREACHABLE),
         ],
@@ -65,18 +66,48 @@ def read_bytes(data: bytes) -> tuple[list[Trace], ReadReport]:
     return [t for batch in warts.read(io.BytesIO(data), report) for t in unpack(batch)], report
 
 
+A, B = "203.0.113.1", "203.0.113.5"
+
+
+def label_files() -> list[tuple[bytes, set[str]]]:
+    """A trace whose first reply has extensions, as a trace record and as a tracelb record."""
+    label, interface = b"\x00\x04\x01\x01\x00\x01\x41\x01", b"\x00\x02\x02\x01ab"
+    files: list[tuple[bytes, set[str]]] = []
+    for objects, found in (
+        (label, {A}),
+        (label + label, {A}),
+        (interface + label, {A}),
+        (interface, set()),
+        (b"\x00\x04\x01\x02\x00\x01\x41\x01", set()),  # of the same class, another type
+        (b"\xff\xff\x02\x01" + label, set()),  # a length that leads out
+        (b"\x00\x04\x01", set()),
+        (b"", set()),
+    ):
+        extensions = struct.pack(">H", len(objects)) + objects
+        hops = [
+            {"ttl": 2, "addr": A, "rtt_us": 1, "icmp": (11, 0), "more": {17: extensions}},
+            {"ttl": 3, "addr": B, "rtt_us": 1, "icmp": (11, 0)},
+        ]
+        files.append((wb.trace("192.0.2.1", "198.51.100.1", (1, 0), 4, hops), found))
+        full = {5: b"\x0b\0", 7: extensions, 11: wb.address(A)}
+        links = [(0, None, [[(1, 2, full), (2, 2, A)], [(1, 3, B), (2, 3, B)]])]
+        files.append((wb.tracelb("192.0.2.1", "198.51.100.1", ["203.0.113.9"], links), found))
+    return files
+
+
 class TestWarts(TraceReaderContract):
     format = "warts"
     sample = "warts/sample.warts"
     traces = SAMPLE_TRACES
     broken_record = wb.record(6, b"\x10\x00\x30" + b"\0" * 20)
     broken_reason = "parameters do not fit the record"
+    labels = label_files()
 
 
 def test_other_records_are_counted_by_type_and_silent_hops_noted():
     _, report = read_bytes(wb.SAMPLE)
     assert dict(report.skipped) == {"list": 1, "cycle start": 1, "cycle stop": 1, "ping": 1}
-    assert dict(report.notes) == {"unanswered hops": 1}
+    assert dict(report.notes) == {"unanswered hops": 1, "replies with MPLS labels": 1}
 
 
 def test_the_committed_samples_are_what_their_script_writes():
