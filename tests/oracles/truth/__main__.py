@@ -1,6 +1,6 @@
 """Judge inference in laboratories whose true network is known.
 
-usage: python -m tests.oracles.truth LAB... [--table {full,brief}] [--into FILE]
+usage: python -m tests.oracles.truth LAB... [--table {full,brief,gain}] [--into FILE]
 """
 
 from __future__ import annotations
@@ -16,24 +16,34 @@ from pipeline.errors import FormatError, PipelineError
 from tests.oracles.truth.laboratory import Laboratory, open_lab
 from tests.oracles.truth.scores import Score, judge_lab, judge_owners
 from tests.oracles.truth.tables import (
+    REGISTRIES,
     TRUE_ALIASES,
     Judged,
     brief_table,
     calibration_table,
     full_table,
+    gain_table,
     misses,
     text,
 )
 
 # Name on the command line: name in tables, options of ``judge_lab``.
+_ALL = ("relationships", "organisations", "delegations", "exchanges")
 WAYS: Mapping[str, tuple[str, dict]] = {
     "elected": ("elected", {"routers": "interfaces"}),
     "inferred-routers": ("elected, inferred routers", {"routers": "inferred"}),
     "true-aliases": (TRUE_ALIASES, {"true_alias_sets": True}),
+    "registries": (REGISTRIES, {"registries": _ALL}),
+    "registries-true-aliases": (
+        f"{REGISTRIES}, true aliases",
+        {"registries": _ALL, "true_alias_sets": True},
+    ),
+    **{name: (f"elected, {name} alone", {"registries": (name,)}) for name in _ALL},
     "prefix": ("by prefix alone", {"borders": "prefix"}),
     "targets-are-routers": ("elected, targets are routers", {"targets_are_routers": True}),
 }
-TABLES = {"full": full_table, "brief": brief_table}
+_BY_DEFAULT = ("elected", "inferred-routers", "true-aliases", "prefix")
+TABLES = {"gain": gain_table, "full": full_table, "brief": brief_table}
 PART = "accuracy"  # of a page, between two marks
 
 
@@ -68,7 +78,8 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
         type=_ways,
         metavar="WAY,...",
         help=f"how owners are found: {', '.join(WAYS)}; "
-        "default: all, the last only where most targets are routers",
+        "default: elected, inferred-routers, true-aliases, prefix, registries where there are any, "
+        "targets-are-routers where most are",
     )
     parser.add_argument(
         "--owners",
@@ -97,7 +108,12 @@ def judge(
 ) -> Judged:
     """Score a laboratory in every way."""
     if ways is None:
-        ways = [way for way in WAYS if way != "targets-are-routers" or lab.targets_are_routers]
+        known = vars(lab.registries).values()
+        also = {
+            "registries": any(table is not None for table in known),
+            "targets-are-routers": lab.targets_are_routers,
+        }
+        ways = [way for way in WAYS if way in _BY_DEFAULT or also.get(way)]
     scores: dict[str, Score] = {
         name: judge_lab(lab, **options) for name, options in (WAYS[way] for way in ways)
     }
@@ -105,7 +121,8 @@ def judge(
         if (path := folder / f"{lab.name}.json").is_file():
             scores[name] = judge_owners(lab, _read_owners(path))
     programs = frozenset(name for name, _ in owners if name in scores)
-    return Judged(lab.truth.plan or lab.name, lab.describe(), scores, programs)
+    name = lab.truth.plan or lab.name
+    return Judged(name, name.partition(",")[0], lab.describe(), scores, programs)
 
 
 def _warn(lab: Laboratory) -> None:
@@ -134,7 +151,7 @@ def main(words: Sequence[str] | None = None) -> int:
     calibration = calibration_table(judged)
     if arguments.into or arguments.table:
         parts = [TABLES[arguments.table or "full"](judged), *misses(judged)]
-        if calibration and arguments.table != "brief":
+        if calibration and arguments.table in (None, "full"):
             parts.append(f"Confidence, all laboratories and ways together:\n\n{calibration}")
         table = "\n\n".join(parts)
         if arguments.into:

@@ -13,7 +13,18 @@ from pathlib import Path
 import numpy as np
 
 from pipeline.errors import FormatError
-from pipeline.infer import AliasTable, Observation, Observer, PrefixTable, read_pfx2as
+from pipeline.infer import (
+    AliasTable,
+    Observation,
+    Observer,
+    PrefixTable,
+    Registries,
+    read_delegations,
+    read_exchanges,
+    read_organisations,
+    read_pfx2as,
+    read_relationships,
+)
 from pipeline.infer.routers.aliases import read_aliases
 from pipeline.infer.traces.merge import merge_addresses
 from pipeline.ingest import FORMATS, open_reader
@@ -40,6 +51,7 @@ class Laboratory:
     measured_by: str
     prefixes: PrefixTable
     aliases: AliasTable  # true ones
+    registries: Registries  # what files beside the measurements say
     visible: Visible
     listed: Visible | None  # visible as a file beside the laboratory lists it
 
@@ -104,6 +116,23 @@ def load_aliases(folder: Path, truth: Truth) -> AliasTable:
     return read_aliases(path, ReadReport(str(path))) if path.is_file() else true_aliases(truth)
 
 
+def load_registries(folder: Path) -> Registries:
+    """The files about ASes and addresses that lie in a laboratory."""
+
+    def there(*names: str) -> tuple[list[Path], list[ReadReport]]:
+        paths = [folder / name for name in names if (folder / name).is_file()]
+        return paths, [ReadReport(str(path)) for path in paths]
+
+    rel, org = there("lab.as-rel.txt"), there("lab.as2org.txt")
+    held, met = there("lab.delegated"), there("lab.ixp.txt", "lab.peeringdb.json")
+    return Registries(
+        read_relationships(rel[0][0], rel[1][0]) if rel[0] else None,
+        read_organisations(org[0][0], org[1][0]) if org[0] else None,
+        read_delegations(*held) if held[0] else None,
+        read_exchanges(*met) if met[0] else None,
+    )
+
+
 def _listed(folder: Path, beside: Path) -> Visible | None:
     paths = (folder / "shown.json", beside)
     path = next((path for path in paths if path.is_file()), None)
@@ -135,6 +164,7 @@ def read_lab(folder: Path, scratch: Path, packed: Path | None = None) -> Laborat
         programs,
         load_prefixes(folder),
         load_aliases(folder, truth),
+        load_registries(folder),
         find_visible(truth, observations),
         _listed(folder, place.with_name(f"{name}.shown.json")),
     )

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import comb
 from pathlib import Path
 
 import numpy as np
 
-from pipeline.infer import Observation, infer_topology
+from pipeline.infer import Observation, Registries, infer_topology
 from pipeline.infer.ingresses import find_ingresses
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.topology import NO_ASN, Topology
@@ -186,13 +186,23 @@ def score(
     )
 
 
-def judge_lab(lab: Laboratory, *, true_alias_sets: bool = False, **options) -> Score:
-    """Infer the topology of a laboratory and compare it; options go to ``infer_topology``."""
+def judge_lab(
+    lab: Laboratory,
+    *,
+    true_alias_sets: bool = False,
+    registries: Collection[str] = (),
+    **options,
+) -> Score:
+    """Infer the topology of a laboratory and compare it; options go to ``infer_topology``.
+
+    ``registries``: fields of ``Registries`` whose files are used.
+    """
     topology = infer_topology(
         lab.observations,
         prefixes=lab.prefixes,
         allow_special=LAB_RANGES,
         aliases=lab.aliases if true_alias_sets else None,
+        registries=Registries(**{name: getattr(lab.registries, name) for name in registries}),
         **options,
     )
     return score(topology, lab.truth, lab.observations, lab.visible)

@@ -14,6 +14,7 @@ class Judged:
     """A laboratory and its scores by the way in which owners were found, our own ways first."""
 
     name: str
+    plan: str  # laboratories of one plan differ in their seed
     described: str
     scores: Mapping[str, Score]
     programs: frozenset[str] = frozenset()  # ways that are other programs
@@ -41,6 +42,7 @@ def _hops(s: Score) -> str:
 
 
 TRUE_ALIASES = "elected, true aliases"
+REGISTRIES = "elected, registries"
 LEFT_OUT = "left out: candidates; border routers not visible"
 FIGURES: Mapping[str, Callable[[Score], str]] = {
     LEFT_OUT: _left_out,
@@ -97,6 +99,22 @@ def brief_table(judged: Sequence[Judged]) -> str:
     return _markdown(heads, rows)
 
 
+def gain_table(judged: Sequence[Judged]) -> str:
+    """One row per way: mean P and R of the laboratories of each plan."""
+    plans = list(dict.fromkeys(lab.plan for lab in judged))
+    rows = []
+    for way in dict.fromkeys(way for lab in judged for way in lab.scores):
+        cells = []
+        for plan in plans:
+            found = [lab.scores[way] for lab in judged if lab.plan == plan and way in lab.scores]
+            precision = sum(s.ingress_precision for s in found) / max(1, len(found))
+            recall = sum(s.border_recall for s in found) / max(1, len(found))
+            cells.append(f"{precision:.3f} / {recall:.3f}" if found else "")
+        rows.append([way, *cells])
+    n = {plan: sum(lab.plan == plan for lab in judged) for plan in plans}
+    return _markdown(["owners", *(f"{plan} ({n[plan]})" for plan in plans)], rows)
+
+
 def calibration_table(judged: Sequence[Judged]) -> str:
     """Stated and measured confidence in all laboratories and ways together; empty without any."""
     rated = pool(one for lab in judged for score in lab.scores.values() for one in score.rated)
@@ -115,12 +133,16 @@ def _lower(s: Score, other: Score) -> str:
 def misses(judged: Sequence[Judged]) -> list[str]:
     """Sentences that name where P or R is lower than it ought to be.
 
-    That is: lower than another program's, or lower with true aliases than without aliases.
+    That is: lower than another program's, or lower with registries or true aliases than without.
     """
     found: dict[str, list[str]] = {}
     for lab in judged:
         first = next(iter(lab.scores.values()))
         ought = {f"Lower than {name}": (first, lab.scores[name]) for name in sorted(lab.programs)}
+        if known := lab.scores.get(REGISTRIES):
+            for name in sorted(lab.programs):
+                ought[f"With registries lower than {name}"] = (known, lab.scores[name])
+            ought["Lower with registries than without"] = (known, first)
         if TRUE_ALIASES in lab.scores:
             ought["Lower with true aliases than without"] = (lab.scores[TRUE_ALIASES], first)
         for what, (score, other) in ought.items():

@@ -98,9 +98,9 @@ def cells(table: str) -> list[list[str]]:
 
 def test_a_table_has_a_row_for_each_way_and_says_first_what_is_left_out(archive, capsys):
     assert main([str(archive), "--table", "--ways", "prefix,true-aliases"]) == 0
-    table, misses = capsys.readouterr().out.split("\n\n")
+    table, misses, *_ = capsys.readouterr().out.split("\n\n")
     heads, _, prefix, aliases = cells(table)
-    assert misses == "Lower with true aliases than without: nowhere.\n"
+    assert misses.strip() == "Lower with true aliases than without: nowhere."
     assert heads[2] == "left out: candidates; border routers not visible"
     # Entered by prefix: AS 7 alone, where no router is. Visible: q and s, but p is not.
     row = dict(zip(heads, prefix, strict=True))
@@ -122,7 +122,7 @@ def test_owners_that_another_program_found_are_judged_alike(archive, tmp_path, c
     (owners / "tiny.json").write_text(json.dumps({"20.1.0.1": 1, "20.1.0.2": 2, "20.7.0.2": 3}))
     words = [str(archive), "--table", "brief", "--ways", "prefix", "--owners", f"other={owners}"]
     assert main(words) == 0
-    table, misses = capsys.readouterr().out.split("\n\n")
+    table, misses, *_ = capsys.readouterr().out.split("\n\n")
     heads, _, row = cells(table)
     lower = "tiny, seed 5 (P 0.000 < 1.000, R 0.000 < 1.000)"
     assert misses == f"Lower than other: {lower}.\n"
@@ -143,3 +143,15 @@ def test_a_list_that_says_otherwise_is_named(folder, capsys):
     Path(folder, "shown.json").write_text(json.dumps(shown))
     assert main([str(folder), "--ways", "prefix"]) == 0
     assert "tiny: visible entries: 1 differ" in capsys.readouterr().err
+
+
+def test_files_of_registries_in_a_laboratory_are_used_and_their_gain_is_one_table(folder, capsys):
+    (folder / "lab.as-rel.txt").write_text("1|2|-1\n")
+    assert main([str(folder), "--table", "gain", "--ways", "prefix,registries,relationships"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "| owners | tiny (1) |"
+    ways = ["by prefix alone", "elected, registries", "elected, relationships alone"]
+    assert [line.split(" | ")[0].lstrip("| ") for line in lines[2:5]] == ways
+    with open_lab(folder) as lab:
+        assert lab.registries.relationships is not None
+        assert lab.registries.organisations is None
