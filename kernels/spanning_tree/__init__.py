@@ -79,7 +79,7 @@ def mst(graph: CSRGraph, method: Method = "auto") -> SpanningForest:
     Edges are ordered by weight, equal ones by the smaller end, then by the larger one. No two are
     equal, so the minimum spanning forest is unique, whatever the method and the device.
 
-    *Filter-Kruskal* [1]_: edges are parted by weight; before the heavier part is sorted, edges
+    *Filter-Kruskal* [1]_: edges are divided by weight; before the heavier part is sorted, edges
     whose ends are connected already are left out. O(m + n log n log(m / n)) for random weights,
     O(m log n) at worst; 4 bytes per node and 20 per arc
     besides the graph. *Kruskal* sorts all edges first.

@@ -17,7 +17,7 @@ from kernels.types import NODE
 
 # Edges up to which a part is sorted whole: fewer take longer to divide and filter than that saves.
 SMALL_PART = 1 << 19
-N_SAMPLED = 63  # keys of a part, whose median parts it: an odd number
+N_SAMPLED = 63  # keys of a part, whose median divides it: an odd number
 MOST_PARTS = 128  # parts that wait; beyond that, which takes very odd weights, one is sorted whole
 AHEAD = 12  # edges whose labels are prefetched
 DIGIT, N_DIGITS = 11, 3  # bits of a weight that one pass sorts by, and passes
@@ -82,7 +82,7 @@ def _sort(keys, ends, at, begin, end):
     """Sort a part by weight, from where it is (``at``); returns where it is then.
 
     One digit after another, the lowest first; each pass keeps the order of equal digits, so edges
-    of equal weight stay in the order of arcs. A digit that all have is passed over.
+    of equal weight stay in the order of arcs. A digit that all have is skipped.
     """
     radix = 1 << DIGIT
     mask = np.uint64(radix - 1)

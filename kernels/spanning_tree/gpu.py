@@ -16,7 +16,7 @@ from kernels.types import NODE
 EDGE_BYTES = 16  # of one listed edge
 FEW_EDGES, FEW_NODES = 1.9, 1 << 19  # edges per node, or nodes, up to which all are listed at once
 LIGHT_EDGES = 0.75  # edges per node that come first where there are more
-N_SAMPLED = 1024  # weights from which the weight that parts them is estimated
+N_SAMPLED = 1024  # weights from which the weight that divides them is estimated
 
 
 def spanning_forest(indptr: Any, indices: Any, weights: Any) -> tuple[Any, Any, Any] | None:

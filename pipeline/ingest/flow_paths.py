@@ -7,7 +7,7 @@ consecutive TTLs is joined by a link; what answers *different* flows need not be
 - A link joins the answers of **one flow** at consecutive TTLs. Never what merely stands at
   consecutive TTLs, never across an unanswered TTL, and not what a record calls a link of several
   hops.
-- The first node was found before flows were told apart. It is joined to the answers at the next
+- The first node was found before flows were distinguished. It is joined to the answers at the next
   TTL if it is the first hop, which all flows share.
 - A balancer may **ignore flows**: then one flow is answered by two addresses at one TTL, and what
   answers it later may be behind either. Nothing at that TTL or after it is joined to what follows.

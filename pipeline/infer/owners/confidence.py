@@ -3,7 +3,7 @@
 Of an address: that its AS is right. Of an ingress: that its AS is right, and that its router has a
 link to an AS that is named with it. Both rest on the *margin* of the election (``borders``): how
 much more any other AS costs than the one that a router got. It grows with all evidence that speaks
-for this AS and against others, and four classes are told apart by it (``CLASSES``).
+for this AS and against others, and it distinguishes four classes (``CLASSES``).
 
 - **Address.** The class of its router: the largest margin among the addresses of the node that got
   the AS of the node. A node whose AS comes from its surroundings alone (``private``,
@@ -11,7 +11,7 @@ for this AS and against others, and four classes are told apart by it (``CLASSES
 - **Ingress.** A border lies between two routers, so the class is the lower of two: that of the
   router, and that of the best of the routers right before it in other ASes. One of these is enough,
   as one named neighbour is. A router that has its AS from its surroundings is doubtful here: that
-  rule looks for routers inside an AS. Few traces (``_FEW``) may owe to a change of routes on the
+  rule looks for routers inside an AS. Few traces (``_FEW``) may be due to a change of routes on the
   way, and lower the class by one.
 - **Candidate.** Where the AS begins was not seen, whatever the margins are; what counts is how many
   traces entered so (``_MANY``): routers deep inside are seldom entered so by many.

@@ -172,7 +172,7 @@ def without_habit(relations: Relations) -> Ways:
 
 
 def by_habit(relations: Relations, seen: np.ndarray | None = None) -> Ways:
-    """Ways that were seen so often cost so much, the commonest nothing; None: before any lesson."""
+    """Costs of ways by how often each was seen, the commonest nothing; None: before any lesson."""
     seen = np.array(_UNSEEN) if seen is None else seen
     habit = np.rint(-_HABIT * np.log(seen / seen.sum(axis=1, keepdims=True))).astype(np.int64)
     return Ways(habit - habit.min(axis=1, keepdims=True), relations)

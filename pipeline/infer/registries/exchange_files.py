@@ -106,7 +106,7 @@ def _first_line(text: str) -> str:
 
 
 def _json_values(text: str, report: ReadReport) -> Iterator[tuple[str, Any]]:
-    """One value, or one a line."""
+    """One value, or one per line."""
     try:
         whole = orjson.loads(text)
     except orjson.JSONDecodeError:

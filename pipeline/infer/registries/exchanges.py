@@ -2,7 +2,7 @@
 
 Recognised by content, plain or compressed (``exchange_files``):
 
-- lists of prefixes, one a line, with a name and an AS number where there are some;
+- lists of prefixes, one per line, with a name and an AS number where there are some;
 - PeeringDB [1]_: answers of its API (``ix``, ``ixlan``, ``ixpfx``, ``netixlan``, one or several in
   one object, nested or not) and the daily dumps of all of it that CAIDA keeps;
 - the subnets of PCH's directory [2]_, JSON or a table with a header, and its members of a subnet;
@@ -10,7 +10,7 @@ Recognised by content, plain or compressed (``exchange_files``):
 
 Members are entered by hand, and some entries are old: the address of one may now be another's. So
 they are evidence for the election, not the truth; where two are registered with one address, both
-are kept. An entry for the AS of the exchange point itself is none of a member.
+are kept. An entry for the AS of the exchange point itself is not that of a member.
 
 References
 ----------
@@ -107,7 +107,7 @@ def read_exchanges(paths: Sequence[Path], reports: Sequence[ReadReport]) -> Exch
     paths : sequence of Path
         Plain, gzip, bzip2 or xz. Of several names of one LAN the first counts.
     reports : sequence of ReadReport
-        One a file, filled: what was used as ``n_records``, broken entries by reason. A file that
+        One per file, filled: what was used as ``n_records``, broken entries by reason. A file that
         cannot be read or says nothing, and each if there is no LAN in any, has status
         ``rejected`` and says why in ``error``; nothing is raised for it.
     """

@@ -76,7 +76,7 @@ def pool(parts: Iterable[Rated]) -> tuple[Rated, ...]:
 
 
 def rows_of(rated: Iterable[Rated]) -> list[list[str]]:
-    """A row a class: what, classes, number, stated, measured, their difference."""
+    """One row per class: what, classes, number, stated, measured, their difference."""
     return [
         [
             one.what,
