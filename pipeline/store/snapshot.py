@@ -301,7 +301,7 @@ class Snapshot:
         return read_table(self.path / BORDERS)
 
     def addresses(self) -> pa.Table | None:
-        """Every address: addr_high, addr_low, asn, node; sorted. None if nodes say as much.
+        """Every address: addr_high, addr_low, asn, node; sorted. None if the nodes say the same.
 
         ``confidence`` too, but not in snapshots from before there was any.
         """

@@ -8,7 +8,7 @@ head, its version and its sums, are not records.
 
 A holder is not always an operator: a national registry may hold thousands of AS numbers. So
 holders of more than ``MAX_ASES`` say nothing about who uses their blocks. Of two entries for one
-block the holder of the smaller name is taken (``notes["blocks of two holders"]``), of nested
+block the holder whose name sorts first is taken (``notes["blocks of two holders"]``), of nested
 blocks the narrowest counts.
 
 References

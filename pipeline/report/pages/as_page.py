@@ -166,7 +166,7 @@ def _ingress_rows(table: pa.Table, others: pa.Array, widths: np.ndarray) -> list
 
 
 def _short(name: str) -> str:
-    """The name of an exchange point as a page has room for it.
+    """The name of an exchange point, cut to what a page has room for.
 
     Between marks that keep the direction of its script from the text around it.
     """
