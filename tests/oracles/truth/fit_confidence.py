@@ -2,7 +2,8 @@
 
     python -m tests.oracles.truth.fit_confidence LAB... [--into FILE]
 
-Each laboratory is inferred without aliases and with its true ones. The share never falls from one
+Each laboratory is inferred without aliases and with its true ones, and both with the files that are
+beside it about its ASes and addresses. The share never falls from one
 class to the next: where counts say otherwise, neighbouring classes are pooled [1]_.
 
 References
@@ -16,11 +17,14 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+import textwrap
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from pathlib import Path
 from unittest import mock
 
 from pipeline.errors import PipelineError
+from pipeline.infer import Registries
 from pipeline.infer.owners import confidence
 from tests.oracles.truth.calibration import Rated, pool
 from tests.oracles.truth.laboratory import open_lab
@@ -28,7 +32,12 @@ from tests.oracles.truth.scores import judge_lab
 
 # In place of each share: the position of its class.
 _POSITIONS = {what: tuple(range(len(shares))) for what, shares in confidence.SHARES.items()}
-_WAYS = ({"routers": "inferred"}, {"routers": "inferred", "true_alias_sets": True})
+_REGISTRIES = [field.name for field in fields(Registries)]
+_WAYS = [
+    {"routers": "inferred", "true_alias_sets": aliases, "registries": registries}
+    for aliases in (False, True)
+    for registries in ((), _REGISTRIES)
+]
 
 
 def pool_violators(n: Sequence[int], right: Sequence[int]) -> list[float]:
@@ -57,6 +66,15 @@ def fit(rated: Iterable[Rated]) -> dict[str, list[float]]:
     return fitted
 
 
+def name_labs(plans: Iterable[str]) -> str:
+    """Laboratories in few words, from the plans that they were built from."""
+    words = [plan.rpartition(", seed ") for plan in plans]
+    seeds = sorted({int(seed) for _, _, seed in words if seed.isdigit()})
+    runs = [s for s in seeds if s - 1 not in seeds], [s for s in seeds if s + 1 not in seeds]
+    spans = [str(a) if a == b else f"{a} to {b}" for a, b in zip(*runs, strict=True)]
+    return f"{', '.join(sorted({name for name, _, _ in words}))}; seeds {', '.join(spans)}"
+
+
 def lines_of(fitted: dict[str, list[float]]) -> str:
     """The table as source."""
     rows = [
@@ -66,6 +84,14 @@ def lines_of(fitted: dict[str, list[float]]) -> str:
     return "".join(["SHARES = {\n", *rows, "}\n"])
 
 
+def put_into(text: str, labs: str, fitted: dict[str, list[float]]) -> str:
+    """The text of the module with another table, and the laboratories that it is of."""
+    named = textwrap.fill(f"Laboratories: {labs}.", 98, initial_indent="# ", subsequent_indent="# ")
+    before = r"(?:^# Laboratories: .*\n(?:^# .*\n)*)?"
+    pattern = before + r"^SHARES = \{\n(?:^    .*\n)*^\}\n"
+    return re.sub(pattern, f"{named}\n{lines_of(fitted)}", text, flags=re.M)
+
+
 def main(words: Sequence[str] | None = None) -> int:
     """Print the table, or write it into the module; the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -73,9 +99,11 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--into", type=Path, metavar="FILE", help="replace the table in this file")
     arguments = parser.parse_args(words)
     rated: list[Rated] = []
+    plans: list[str] = []
     for path in arguments.labs:
         try:
             with open_lab(path) as lab, mock.patch.dict(confidence.SHARES, _POSITIONS):
+                plans.append(lab.truth.plan or lab.name)
                 for options in _WAYS:
                     rated += judge_lab(lab, **options).rated
         except PipelineError as error:
@@ -84,12 +112,11 @@ def main(words: Sequence[str] | None = None) -> int:
     for one in pool(rated):
         name = confidence.CANDIDATE_CLASSES if one.what == "candidate" else confidence.CLASSES
         print(f"{one.what} {name[int(one.stated)]}: {one.right} of {one.n}, {one.measured:.3f}")
-    table = lines_of(fit(rated))
     if arguments.into:
         text = arguments.into.read_text()
-        arguments.into.write_text(re.sub(r"^SHARES = \{\n.*?^\}\n", table, text, flags=re.M | re.S))
+        arguments.into.write_text(put_into(text, name_labs(plans), fit(rated)))
     else:
-        print(table, end="")
+        print(lines_of(fit(rated)), end="")
     return 0
 
 

@@ -1,6 +1,7 @@
 """Confidence: margins and classes counted by hand, and that more evidence never lowers it."""
 
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +15,7 @@ from pipeline.infer.owners.surroundings import HOST
 from pipeline.infer.registries import Registries
 from pipeline.model.topology import NO_ASN, IngressTable
 from tests.oracles.truth.calibration import Rated
-from tests.oracles.truth.fit_confidence import fit, lines_of, pool_violators
+from tests.oracles.truth.fit_confidence import fit, lines_of, name_labs, pool_violators, put_into
 from tests.unit.pipeline.infer.handmade import infer, nodes_of
 
 DOUBTFUL, WEAK, FAIR, STRONG = range(4)
@@ -174,6 +175,12 @@ def test_shares_are_fitted_by_pooling_classes_out_of_order():
 
 
 def test_the_fitted_table_can_be_written_back():
+    module = Path(confidence.__file__).read_text()
+    fitted = {what: list(shares) for what, shares in SHARES.items()}
+    plans = ["a, seed 3", "b, seed 4", "a, seed 7"]
+    once = put_into(module, name_labs(plans), fitted)
+    assert "# Laboratories: a, b; seeds 3 to 4, 7.\nSHARES = {\n" in once
+    assert put_into(once, "others", fitted) == once.replace("a, b; seeds 3 to 4, 7", "others")
     names: dict = {}
-    exec(lines_of({what: list(shares) for what, shares in SHARES.items()}), names)
-    assert names["SHARES"] == confidence.SHARES
+    exec(lines_of(fitted), names)
+    assert names["SHARES"] == SHARES
