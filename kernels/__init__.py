@@ -6,6 +6,7 @@ is used.
 
 from __future__ import annotations
 
+from kernels.bidirectional import ShortestPath, shortest_path
 from kernels.breadth_first import BFSResult, bfs
 from kernels.connected import ComponentsResult, components
 from kernels.csr import CSRGraph, Shard
@@ -58,6 +59,7 @@ __all__ = [
     "SSSPResult",
     "Shard",
     "ShardResult",
+    "ShortestPath",
     "SpanningForest",
     "bfs",
     "center",
@@ -69,6 +71,7 @@ __all__ = [
     "mst",
     "periphery",
     "radius",
+    "shortest_path",
     "sssp",
     "weighted_center",
     "weighted_diameter",

@@ -19,13 +19,14 @@ log = logging.getLogger(__name__)
 
 _KERNELS = Path(__file__).parents[1]
 
-Work = Literal["searches", "widths", "weights", "forests"]
-ALL: tuple[Work, ...] = ("searches", "widths", "weights", "forests")
+Work = Literal["searches", "widths", "weights", "forests", "paths"]
+ALL: tuple[Work, ...] = ("searches", "widths", "weights", "forests", "paths")
 # Cold, on one core, about.
-_SECONDS: dict[Work, int] = {"searches": 15, "widths": 25, "weights": 5, "forests": 5}
+_SECONDS: dict[Work, int] = {"searches": 15, "widths": 25, "weights": 5, "forests": 5, "paths": 3}
 # Which work needs what a package or module compiles; the longest name that fits a module decides.
 ROOMS: dict[str, Work] = {
     "kernels": "searches",
+    "kernels.bidirectional": "paths",
     "kernels.breadth_first.cpu_bytes": "widths",
     "kernels.distance_distribution": "widths",
     "kernels.eccentricity": "widths",
@@ -72,13 +73,13 @@ def compile_cpu(work: Sequence[Work] = ALL) -> float:
     ----------
     work : sequence of str
         What for: ``searches`` in hops, ``widths`` in hops, searches and widths by ``weights``,
-        spanning ``forests``.
+        spanning ``forests``, ``paths`` between two nodes.
 
     Returns
     -------
     float
-        Seconds spent: some 15, 25, 5 and 5 on the first call on a machine, under 1 later, 0 within
-        the same process.
+        Seconds spent: some 15, 25, 5, 5 and 3 on the first call on a machine, under 1 later, 0
+        within the same process.
 
     Notes
     -----
