@@ -5,7 +5,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from kernels import CSRGraph, GraphError, bfs, shortest_path
+from kernels import CSRGraph, GraphError, bfs
+from kernels.bidirectional import shortest_path
 from tests.oracles.paths import distances
 from tests.oracles.weighted import length_of
 from tests.shapes import graph_of, grid, path, star, tree_with_hubs, weighted
