@@ -38,7 +38,7 @@ class FDiam:
 
 
 class BruteForce:
-    """One search per node, by a queue; of large graphs as many as ``budget_s`` allows."""
+    """One search per node, by a queue; of large graphs until ``budget_s`` is spent."""
 
     threads = 1
     budget_s = 3.0

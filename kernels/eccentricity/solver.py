@@ -236,7 +236,7 @@ class EccentricitySolver:
         return math.inf if self.max_searches is None else self.max_searches - self.bounds.n_searches
 
     def _within_limit(self, sources: np.ndarray) -> np.ndarray:
-        """As many of the taken sources as may still be searched; the others are released."""
+        """Those of the taken sources that may still be searched; the others are released."""
         if self.max_each is not None:
             n_before = self.n_searched[self.bounds.component[sources]]
             fits = n_before + lanes_of(sources, self.bounds.component) < self.max_each

@@ -359,7 +359,7 @@ class DeviceSolver:
         return self._references if int(self.bounds.most[0]) < MOST_HOPS else None
 
     def _sweep_each(self, sources: Any, levels: bool) -> None:
-        """Search some nodes, sorted, in as many sweeps as they take; extremes stay as they are."""
+        """Search some nodes, sorted, in all sweeps that they take; extremes stay as they are."""
         bounds = self.bounds
         sources = self._within_limit(sources)
         while sources.size:

@@ -252,7 +252,7 @@ class ExactState:
         return None
 
     def _within_limit(self, sources: np.ndarray) -> np.ndarray:
-        """As many of each component as may still be searched; the others are released."""
+        """Those of each component that may still be searched; the others are released."""
         component = self._bounds[0].component
         before = self._n_taken[component[sources]] + lanes_of(sources, component)
         np.add.at(self._n_taken, component[sources], 1)
