@@ -23,8 +23,9 @@ export DO_NOT_TRACK := 1
 export PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS := 180
 export PREFECT_HOME ?= $(CURDIR)/.prefect
 
-# Processes that run tests side by side; on two cores, alone on the machine, 3 take less time.
-TESTERS ?= 2
+# Processes that run tests side by side. One more than two cores: tests of servers, clusters and
+# browsers wait, for starts, limits and quiet pages, and leave a core idle meanwhile.
+TESTERS ?= 3
 # Compiled test modules are kept for the next run, and for the processes that run beside.
 unexport PYTHONDONTWRITEBYTECODE
 
