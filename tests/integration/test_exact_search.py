@@ -30,7 +30,7 @@ pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 ATTACHMENT, GRID, PIECES, PATH = range(4)  # rows
 pieces = [(i, i + 1) for i in range(60) if i not in (20, 45)] + [(50, 60), (3, 11)]
-GRAPHS = [attachment(1500), cut_grid(24), graph_of(64, pieces), path(202)]
+GRAPHS = [attachment(700), cut_grid(18), graph_of(64, pieces), path(202)]
 
 
 @pytest.fixture(scope="module")
