@@ -39,11 +39,14 @@ class Relations(NamedTuple):
         What the first is to the other, as in ``infer.registries.relationships``.
     listed : (n_ases + 1,) bool
         ASes that relationships are known of; the last entry stands for an AS without a row.
+    organisation : (n_ases + 1,) int64
+        Equal for ASes of one organisation; ``UNKNOWN`` for others.
     """
 
     pairs: np.ndarray
     kind: np.ndarray
     listed: np.ndarray
+    organisation: np.ndarray
 
 
 def relations_among(ases: np.ndarray, registries: Registries) -> Relations:
@@ -55,30 +58,15 @@ def relations_among(ases: np.ndarray, registries: Registries) -> Relations:
     registries : Registries
     """
     listed = np.zeros(len(ases) + 1, bool)
+    organisation = np.full(len(ases) + 1, UNKNOWN)
     pairs, kind = np.empty(0, np.int64), np.empty(0, np.int8)
     if registries.relationships is not None:
         row, other, kind = registries.relationships.among(ases)
         pairs = (row << 32) | other
         listed[:-1] = registries.relationships.lists(ases)
     if registries.organisations is not None:
-        row, other = _siblings(registries.organisations.of(ases))
-        # Of one organisation and a customer, too: the organisation says more.
-        pairs = np.concatenate([(row << 32) | other, pairs])
-        kind = np.concatenate([np.full(len(row), SIBLING, np.int8), kind])
-        pairs, first = np.unique(pairs, return_index=True)
-        kind = kind[first]
-    return Relations(pairs, kind, listed)
-
-
-def _siblings(organisation: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of equal organisations, every two of them both ways."""
-    known = np.flatnonzero(organisation != UNKNOWN)
-    members: dict[int, list[int]] = {}
-    for row, number in zip(known.tolist(), organisation[known].tolist(), strict=True):
-        members.setdefault(number, []).append(row)
-    found = [(a, b) for some in members.values() for a in some for b in some if a != b]
-    rows = np.array(found, np.int64).reshape(len(found), 2)
-    return rows[:, 0], rows[:, 1]
+        organisation[:-1] = registries.organisations.of(ases)
+    return Relations(pairs, kind, listed, organisation)
 
 
 def with_stranger(relations: Relations) -> Relations:
@@ -91,12 +79,13 @@ def with_stranger(relations: Relations) -> Relations:
 @njit(cache=True, nogil=True)
 def relation(relations, row, other):
     """What an AS is to another; ``NOTHING`` where that is not known."""
-    if not len(relations.pairs):
+    organisation = relations.organisation[row]
+    if organisation != UNKNOWN and organisation == relations.organisation[other]:
+        return SIBLING  # even where one is the other's customer
+    if not relations.listed[row] or not relations.listed[other]:
         return NOTHING
     key = (row << 32) | other
     at = np.searchsorted(relations.pairs, key)
     if at < len(relations.pairs) and relations.pairs[at] == key:
         return np.int64(relations.kind[at])
-    if relations.listed[row] and relations.listed[other]:
-        return UNRELATED
-    return NOTHING
+    return UNRELATED

@@ -57,6 +57,8 @@ class Relationships:
 
     def lists(self, asn: np.ndarray) -> np.ndarray:
         """(n,) bool: whether any relationship of each AS is known."""
+        if not len(self.pairs):
+            return np.zeros(len(asn), bool)
         at = np.searchsorted(self.pairs >> np.uint64(32), asn.astype(np.uint64))
         at = np.minimum(at, len(self.pairs) - 1)
         return (self.pairs[at] >> np.uint64(32)) == asn.astype(np.uint64)

@@ -44,7 +44,8 @@ WAYS: Mapping[str, tuple[str, dict]] = {
 }
 _BY_DEFAULT = ("elected", "inferred-routers", "true-aliases", "prefix")
 TABLES = {"gain": gain_table, "full": full_table, "brief": brief_table}
-PART = "accuracy"  # of a page, between two marks
+# Part of a page that a table fills, between two marks.
+PARTS = {"gain": "gain", "full": "accuracy", "brief": "accuracy"}
 
 
 def _ways(words: str) -> list[str]:
@@ -91,7 +92,10 @@ def _arguments(words: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--table", nargs="?", const="full", choices=TABLES, help="write Markdown")
     parser.add_argument(
-        "--into", type=Path, metavar="FILE", help=f"fill part {PART!r} of a page with the table"
+        "--into",
+        type=Path,
+        metavar="FILE",
+        help="fill the part of a page that is made of such a table",
     )
     return parser.parse_args(words)
 
@@ -150,12 +154,15 @@ def main(words: Sequence[str] | None = None) -> int:
             print(f"{text(judged[-1])}\n", flush=True)
     calibration = calibration_table(judged)
     if arguments.into or arguments.table:
-        parts = [TABLES[arguments.table or "full"](judged), *misses(judged)]
+        parts = [TABLES[arguments.table or "full"](judged)]
+        parts += misses(judged) if arguments.table != "gain" else []
         if calibration and arguments.table in (None, "full"):
             parts.append(f"Confidence, all laboratories and ways together:\n\n{calibration}")
         table = "\n\n".join(parts)
         if arguments.into:
-            arguments.into.write_text(fill(arguments.into.read_text(), PART, table))
+            arguments.into.write_text(
+                fill(arguments.into.read_text(), PARTS[arguments.table or "full"], table)
+            )
         else:
             print(table)
     elif calibration:
