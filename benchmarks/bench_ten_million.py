@@ -9,6 +9,10 @@ Kernels were compiled before, by ingesting a few traces.
 Memory is the largest sum, sampled every 0.2 s, of the proportional set sizes (Pss: pages that
 several processes share count once) of that process and all its children. Pages of spool files that
 the system keeps in its own cache are not part of it; how large these files got is given apart.
+``step_s`` and ``step_cpu_s`` are the parts of ``infer``: wall time, and processor time of all its
+threads. ``read_cpu_s`` is what reading one of the files takes in this process, on one core, divided
+into decoding and spooling, times the number of files. ``load_before`` is the load of the machine
+(1 minute) when the ingest began: on a busy machine look at processor time.
 Each row has passed a check: all traces and replies that were written, nothing rejected.
 """
 
@@ -22,6 +26,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,14 +34,77 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from benchmarks.lib.record import record
 from benchmarks.synthetic.traces import Written, write_traces
-from pipeline.model.choices import BORDERS
+from pipeline.model.choices import BORDERS, ROUTERS
 
 SAMPLE_S = 0.2
 
 
-def ingest_here(folder: Path, store: Path, borders: str, workers: int) -> dict[str, Any]:
+# What infer_topology calls, by the name of the step that it is part of.
+STEPS = {
+    "merge addresses": ("merge_addresses",),
+    "number addresses": ("Spools",),
+    "count links": ("count_links", "join_links"),
+    "destinations": ("find_mates", "find_passages", "find_routers"),
+    "prefixes": ("_map_addresses", "find_holders", "number_unannounced"),
+    "exchange points": ("find_exchange_lans", "name_lans"),
+    "aims": ("find_aims",),
+    "groups": ("group_interfaces", "trust_groups"),
+    "election": ("elect_owners", "follow_private_links", "adopt_unmapped"),
+    "inferred routers": ("merge_interfaces", "leave_out"),
+    "RTT": ("measure_links",),
+    "ingresses": ("find_ingresses",),
+    "confidence": ("rate",),
+}
+
+
+def time_steps() -> dict[str, list[float]]:
+    """Make infer_topology note the wall and processor time of each step, from now on."""
+    from pipeline.infer import topology
+
+    spent = {step: [0.0, 0.0] for step in STEPS}
+
+    def noting(call: Callable[..., Any], times: list[float]) -> Callable[..., Any]:
+        def timed(*arguments: Any, **named: Any) -> Any:
+            wall, cpu = time.perf_counter(), time.process_time()
+            try:
+                return call(*arguments, **named)
+            finally:
+                times[0] += time.perf_counter() - wall
+                times[1] += time.process_time() - cpu
+
+        return timed
+
+    for step, names in STEPS.items():
+        for name in names:
+            setattr(topology, name, noting(getattr(topology, name), spent[step]))
+    return spent
+
+
+def read_one(path: Path, scratch: Path) -> dict[str, float]:
+    """Processor time of reading one file in this process: opening and decoding, spooling."""
+    from pipeline.infer import Observer
+    from pipeline.ingest import open_reader
+    from pipeline.model.reading import ReadReport
+
+    spool_s, started = 0.0, time.process_time()
+    observer = Observer(scratch)
+    for batch in open_reader(path, ReadReport(str(path)))[1]:
+        before = time.process_time()
+        observer.add(batch)  # type: ignore[arg-type]
+        spool_s += time.process_time() - before
+    before = time.process_time()
+    observer.close()
+    ended = time.process_time()
+    spool_s += ended - before
+    return {"decode": ended - started - spool_s, "spool": spool_s}
+
+
+def ingest_here(
+    folder: Path, store: Path, borders: str, routers: str, workers: int
+) -> dict[str, Any]:
     """Ingest the files of a folder in this process; seconds of each stage, and what came out."""
     started = time.perf_counter()
+    load = os.getloadavg()[0]
     from pipeline.config import IngestConfig
     from pipeline.model.progress import Progress
     from pipeline.stages.ingest import ingest
@@ -52,8 +120,10 @@ def ingest_here(folder: Path, store: Path, borders: str, workers: int) -> dict[s
         store=store,
         ip2as=(folder / "prefixes.pfx2as",),
         borders=borders,  # type: ignore[arg-type]
+        routers=routers,  # type: ignore[arg-type]
         workers=workers,
     )
+    spent = time_steps()
     began["prepare"] = time.perf_counter()
     summary = ingest(config, progress)
     ends = [*list(began.values())[1:], time.perf_counter()]
@@ -68,6 +138,10 @@ def ingest_here(folder: Path, store: Path, borders: str, workers: int) -> dict[s
             name: round(end - start, 2)
             for (name, start), end in zip(began.items(), ends, strict=True)
         },
+        "step_s": {step: round(wall, 2) for step, (wall, _) in spent.items()},
+        "step_cpu_s": {step: round(cpu, 2) for step, (_, cpu) in spent.items()},
+        "cpu_s": round(sum(os.times()[:4]), 1),
+        "load_before": round(load, 1),
         "n_traces": summary.n_traces,
         "n_replies": sum(r.n_hops for r in summary.reports if r.format == "warts"),
         "n_addresses": counts["addresses"],
@@ -146,10 +220,13 @@ def watch(command: list[str], store: Path) -> tuple[str, dict[str, float]]:
     return text, {"wall_s": round(wall_s, 1), **rounded, "peak_at_s": round(peak_at, 1)}
 
 
-def measure(folder: Path, written: Written, borders: str, workers: int) -> dict[str, Any]:
+def measure(
+    folder: Path, written: Written, borders: str, routers: str, workers: int
+) -> dict[str, Any]:
     """Ingest a written measurement in a fresh process."""
     with tempfile.TemporaryDirectory(dir=folder) as store:
-        command = [sys.executable, __file__, "--ingest", str(folder), store, borders, str(workers)]
+        options = [borders, routers, str(workers)]
+        command = [sys.executable, __file__, "--ingest", str(folder), store, *options]
         text, measured = watch(command, Path(store))
     result = json.loads(text.splitlines()[-1])
     if (result["n_traces"], result["n_replies"]) != (written.n_traces, written.n_replies):
@@ -157,13 +234,18 @@ def measure(folder: Path, written: Written, borders: str, workers: int) -> dict[
             f"written were {written.n_traces} traces, {written.n_replies} replies; "
             f"read {result['n_traces']} and {result['n_replies']}"
         )
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:
+        read = read_one(written.paths[0], Path(scratch))
+    n_files = len(written.paths)
     return {
         "n_traces": written.n_traces,
         "n_replies": written.n_replies,
-        "n_files": len(written.paths),
+        "n_files": n_files,
         "stored_mib": round(written.n_stored / 2**20),
         "borders": borders,
+        "routers": routers,
         "workers": workers,
+        "read_cpu_s": {part: round(n_files * cpu_s, 1) for part, cpu_s in read.items()},
         **measured,
         "traces_per_s": round(written.n_traces / measured["wall_s"]),
         **{name: value for name, value in result.items() if name not in ("n_traces", "n_replies")},
@@ -172,10 +254,10 @@ def measure(folder: Path, written: Written, borders: str, workers: int) -> dict[
 
 def main() -> None:
     if sys.argv[1:2] == ["--ingest"]:
-        folder, store, borders, workers = sys.argv[2:]
+        folder, store, borders, routers, workers = sys.argv[2:]
         cores = sorted(os.sched_getaffinity(0))[: int(workers)]
         os.sched_setaffinity(0, cores)
-        print(json.dumps(ingest_here(Path(folder), Path(store), borders, int(workers))))
+        print(json.dumps(ingest_here(Path(folder), Path(store), borders, routers, int(workers))))
         return
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument(
@@ -184,25 +266,27 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--files", type=int, default=20)
     parser.add_argument("--ases", type=int, default=300)
-    parser.add_argument("--routers", type=int, default=1000, help="routers of each AS")
+    parser.add_argument("--routers-per-as", type=int, default=1000)
     parser.add_argument("--borders", choices=BORDERS, default="elected")
+    parser.add_argument("--routers", choices=ROUTERS, default="inferred")
     parser.add_argument(
         "--folder", type=Path, help="folder for traces (10 million: 4 GB, scratch included)"
     )
     parser.add_argument("--name", default="ten_million", help="name of the results file")
     arguments = parser.parse_args()
     rows = []
-    size = {"n_ases": arguments.ases, "routers_per_as": arguments.routers}
+    options = arguments.borders, arguments.routers, arguments.workers
+    size = {"n_ases": arguments.ases, "routers_per_as": arguments.routers_per_as}
     with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
         few = write_traces(Path(folder), 2_000, 2, n_ases=10, routers_per_as=100, processes=1)
-        measure(Path(folder), few, arguments.borders, arguments.workers)
+        measure(Path(folder), few, *options)
     for n_traces in map(int, arguments.traces.split(",")):
         with tempfile.TemporaryDirectory(dir=arguments.folder) as folder:
             started = time.perf_counter()
             written = write_traces(Path(folder), n_traces, arguments.files, **size)
             write_s = round(time.perf_counter() - started, 1)
             print(f"{n_traces} traces written in {write_s} s", file=sys.stderr, flush=True)
-            row = measure(Path(folder), written, arguments.borders, arguments.workers)
+            row = measure(Path(folder), written, *options)
             rows.append(row | {"write_s": write_s})
     record(arguments.name, rows, **size)
 
