@@ -108,10 +108,9 @@ def rows(folder: Path) -> Iterator[tuple[str, ...]]:
 def main(words: Sequence[str] | None = None) -> None:
     """Print the table."""
     words = sys.argv[1:] if words is None else words
-    print("| address | measurement | by prefix | elected | elected, LANs known |")
-    print("| --- | --- | --- | --- | --- |")
-    for row in rows(Path(words[0]) if words else ROOT):
-        print(f"| {' | '.join(row)} |")
+    heads = ("address", "measurement", "by prefix", "elected", "elected, LANs known")
+    for row in (heads, ["---"] * len(heads), *rows(Path(words[0]) if words else ROOT)):
+        sys.stdout.write(f"| {' | '.join(row)} |\n")
 
 
 if __name__ == "__main__":

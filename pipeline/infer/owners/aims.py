@@ -8,7 +8,7 @@ it [1]_. So for each router address two things are kept:
   it, and the destination only at the next TTL. At most ``_MOST`` are kept: where traces to more
   ASes end, they merely break off, and nothing is kept, so memory does not grow with traces;
 - the *only* AS that traces through it were aimed at, if there is one: everything but a transit
-  network has few of these.
+  network has few of these. A single trace shows none: it is aimed at one AS all along its way.
 
 The AS of a destination is that of its prefix. That says nothing where the destination is the
 address of a router: whoever numbers a link announces both its ends. Such traces are left out if the
@@ -37,6 +37,7 @@ from pipeline.model.topology import NO_ASN
 
 MANY = NO_ASN - 1  # in place of an AS: traces were aimed at several
 _MOST = 8  # ASes that one address can be the last router to
+_SOME = 2  # traces that show the only AS they were aimed at
 _NONE = 0  # AS 0 is never an origin
 
 
@@ -70,17 +71,19 @@ class _Seen:
 
     ``last`` (n, _MOST) uint32: ASes that it was the last router to, then ``_NONE``; ``silent``
     (n, _MOST) bool: some of their destinations did not answer; ``more`` (n,) bool: there are more;
-    ``only`` (n,) int64 as in ``Aims``.
+    ``only`` (n,) int64 as in ``Aims``; ``n_aimed`` (n,) uint8: traces, up to
+    ``_SOME``.
     """
 
     last: np.ndarray
     silent: np.ndarray
     more: np.ndarray
     only: np.ndarray
+    n_aimed: np.ndarray
 
 
 @njit(cache=True, nogil=True)
-def _watch(hop_ptr, flags, ttl, ids, aimed_at, last, silent, more, only):
+def _watch(hop_ptr, flags, ttl, ids, aimed_at, last, silent, more, only, n_aimed):
     """Note the AS that each trace was aimed at: along its way, and at its last router."""
     for trace in range(len(hop_ptr) - 1):
         asn = aimed_at[trace]
@@ -94,6 +97,8 @@ def _watch(hop_ptr, flags, ttl, ids, aimed_at, last, silent, more, only):
             end -= 1
         for row in range(start, end):
             x = ids[row]
+            if n_aimed[x] < _SOME:
+                n_aimed[x] += 1
             if only[x] != asn:
                 only[x] = asn if only[x] == NO_ASN else MANY
         if start == end or flags[trace] == CUT or (answered and ttl[end] != ttl[end - 1] + 1):
@@ -137,6 +142,7 @@ def find_aims(
             np.zeros((n, _MOST), np.bool_),
             np.zeros(n, np.bool_),
             np.full(n, NO_ASN, np.int64),
+            np.zeros(n, np.uint8),
         )
 
     def step(seen: _Seen, traces: Traces, destinations: np.ndarray) -> None:
@@ -150,6 +156,7 @@ def find_aims(
             seen.silent,
             seen.more,
             seen.only,
+            seen.n_aimed,
         )
 
     return _add_up(spools.run_with_destinations(start, step))
@@ -157,11 +164,12 @@ def find_aims(
 
 def _add_up(threads: Sequence[_Seen]) -> Aims:
     """What all threads saw together; which of them saw what makes no difference."""
-    only, more = threads[0].only, threads[0].more
+    only, more, n_aimed = threads[0].only, threads[0].more, threads[0].n_aimed
     for seen in threads[1:]:
         differ = (seen.only != only) & (seen.only != NO_ASN)
         only[differ] = np.where(only[differ] == NO_ASN, seen.only[differ], MANY)
         more |= seen.more
+        n_aimed = np.minimum(n_aimed + seen.n_aimed, _SOME)
     keys, silent = [], []
     for seen in threads:
         router, column = np.nonzero(seen.last)
@@ -170,5 +178,6 @@ def _add_up(threads: Sequence[_Seen]) -> Aims:
     pairs, inverse = np.unique(np.concatenate(keys), return_inverse=True)
     some_silent = np.bincount(inverse, np.concatenate(silent), len(pairs)) > 0
     router, asn = split_key(pairs)
+    only = np.where(n_aimed >= _SOME, only, NO_ASN)
     few = ~more[router] & (np.bincount(router, minlength=len(only))[router] <= _MOST)
     return Aims(router[few], asn[few], some_silent[few], only)

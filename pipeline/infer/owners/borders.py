@@ -35,7 +35,7 @@ known instead is how a router's links are numbered and who is at their other end
    A tie is broken by the order of AS numbers, so it would teach that order. The rarer way of
    numbering costs more, and step 3 is repeated. Links of known providers with their customers have
    a habit of their own.
-5. A group that nothing passes through, and whose links are all numbered from the ASes at their
+5. A group from which nothing goes on, and whose links are all numbered from the ASes at their
    other ends, is the router of a customer of these ASes if several of them are known to number
    links to others: it is in none of them, however many of its links lead to one of them. It stays
    without an AS. So does one that is linked to a single such AS and is at an exchange point: it
@@ -169,14 +169,21 @@ def _margins(ptr, other, numbered, labels, size, n_known, absent, ways, tried, m
     return margins
 
 
-def _majorities(around: Surroundings) -> np.ndarray:
-    """(n,) int64: AS row from which most links of each group are numbered, -1 for none."""
+def _majorities(around: Surroundings, group_of: np.ndarray, row_of: np.ndarray) -> np.ndarray:
+    """(n,) int64: AS row from which most links of each group are numbered, -1 for none.
+
+    Of several, the one that most of its own addresses are from.
+    """
     n = len(around.ptr) - 1
     source = row_of_value(around.ptr)
     mapped = around.numbered >= 0
     keys, counts = np.unique((source[mapped] << 32) | around.numbered[mapped], return_counts=True)
     group, row = split_key(keys)
-    order = np.lexsort((row, -counts, group))
+    is_own = row_of >= 0
+    own, n_own = np.unique((group_of[is_own] << 32) | row_of[is_own], return_counts=True)
+    at = np.minimum(np.searchsorted(own, keys), max(0, len(own) - 1))
+    n_own = np.where(own[at] == keys, n_own[at], 0) if len(own) else np.zeros(len(keys), np.int64)
+    order = np.lexsort((row, -n_own, -counts, group))
     group, row = group[order], row[order]
     first = np.ones(len(group), bool)
     first[1:] = group[1:] != group[:-1]
@@ -206,7 +213,7 @@ def _customers(
     excluded[source[own_numbers | (other <= HOST)]] = True
     excluded[source[linked & ~np.isin(beyond, numbered[between])]] = True
     of_several = (most > least) | (at_exchange & (most >= 0))
-    return of_several & ~around.leads_on & ~excluded
+    return of_several & ~around.goes_on & ~excluded
 
 
 class Election(NamedTuple):
@@ -263,7 +270,7 @@ def elect_owners(
     row = np.where((origin == NO_ASN) | on_lan, -1, np.searchsorted(ases, origin))
     around = surround(links, groups, mates, on_lan, row, hosts, aims, members, ases, in_set)
     graph = (around.ptr, around.other, around.numbered)
-    labels = _majorities(around)
+    labels = _majorities(around, groups.group, row)
     size = np.bincount(row[row >= 0], minlength=len(ases))
     relations = relations_among(ases, registries)
     no_habit, ways = without_habit(relations), by_habit(relations)

@@ -81,16 +81,21 @@ class Surroundings:
         The AS row of hosts or destinations.
     leads_on : (n_interfaces,) bool
         Groups that traces pass through, from one group to another.
+    goes_on : (n_interfaces,) bool
+        Groups from which traces go on to another; they may begin there.
     """
 
     ptr: np.ndarray
     other: np.ndarray
     numbered: np.ndarray
     leads_on: np.ndarray
+    goes_on: np.ndarray
 
 
-def _passed(links: DirectedLinks, group: np.ndarray) -> np.ndarray:
-    """(n,) bool: addresses by which packets came in from one group and went on to another.
+def _passed(links: DirectedLinks, group: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Addresses by which packets came in from one group and went on to another; (n,) bool.
+
+    Second, those from which they went on.
 
     The first answer of a trace is not among them: what is behind the router next to a vantage is
     the rest of the network, whatever AS the router is in.
@@ -99,7 +104,7 @@ def _passed(links: DirectedLinks, group: np.ndarray) -> np.ndarray:
     came, went = np.zeros(len(group), bool), np.zeros(len(group), bool)
     came[links.far[apart & (links.n_router + links.n_bridged > 0)]] = True
     went[links.near[apart & (links.n_router + links.n_destination > 0)]] = True
-    return came & went
+    return came & went, went
 
 
 def surround(
@@ -143,9 +148,10 @@ def surround(
     before, behind_it = group[links.near[direct]], group[links.far[direct]]
     back = ~stands_alone[links.far[direct]]
     a, b = np.append(before, behind_it[back]), np.append(behind_it, before[back])
-    passed = _passed(links, group)
-    leads_on = np.zeros(n, bool)
+    passed, went = _passed(links, group)
+    leads_on, goes_on = np.zeros(n, bool), np.zeros(n, bool)
     leads_on[group[passed]] = True
+    goes_on[group[went]] = True
     a, b = split_key(np.unique((a << 32) | b))
     adjacent = (a != b) & ~np.isin((np.minimum(a, b) << 32) | np.maximum(a, b), pair[linked])
     a, b = a[adjacent], b[adjacent]
@@ -164,7 +170,7 @@ def surround(
     kind = np.concatenate([numbered, numbered[linked], between, host, aimed_at, registered])
     order = np.lexsort((kind, target, source))
     ptr = offsets(np.bincount(source, minlength=n))
-    return Surroundings(ptr, target[order], kind[order], leads_on)
+    return Surroundings(ptr, target[order], kind[order], leads_on, goes_on)
 
 
 def _aims_of_groups(

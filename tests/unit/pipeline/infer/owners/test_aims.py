@@ -53,7 +53,7 @@ def test_the_last_router_is_paired_with_the_as_that_its_trace_was_aimed_at(tmp_p
 
 def test_a_router_that_was_traced_to_says_whose_the_link_is_and_so_nothing(tmp_path):
     # 20.3.0.9 is a router: it is on the way to AS 4.
-    lines = [f"{A} {B} 20.3.0.9! > 20.3.0.9", f"{A} 20.3.0.9 > 20.4.0.1"]
+    lines = [f"{A} {B} 20.3.0.9! > 20.3.0.9", *[f"{A} 20.3.0.9 > 20.4.0.1"] * 2]
     pairs, only = aims_of(tmp_path, lines)
     assert pairs == {("20.3.0.9", 4)}
     assert only == {A: 4, B: NO_ASN, "20.3.0.9": 4}
@@ -70,12 +70,19 @@ def test_a_path_whose_rest_is_another_row_has_no_last_router_but_counts_for_the_
     found = find_aims(Spools([seen], observed.addrs, 1), table, len(observed.addrs))
     names = format_addrs(observed.addrs)
     assert [names[router] for router in found.router.tolist()] == ["20.1.9.9"]
-    assert dict(zip(names, found.only.tolist(), strict=True)) == dict.fromkeys(names, 3)
+    only = dict(zip(names, found.only.tolist(), strict=True))
+    assert only == {A: 3, B: NO_ASN, C: NO_ASN, "20.1.9.9": NO_ASN}  # both rows have A
 
 
 def test_an_address_knows_the_only_as_that_traces_through_it_were_aimed_at(tmp_path):
     lines = [f"{A} {B} {C} > 20.3.0.9", f"{A} {B} {C} > 20.3.1.9", f"{A} {B} > 20.4.0.9"]
     assert aims_of(tmp_path, lines)[1] == {A: MANY, B: MANY, C: 3}
+
+
+def test_one_trace_is_aimed_at_one_as_all_along_and_shows_no_only_one(tmp_path):
+    line = [f"{A} {B} > 20.3.0.9"]
+    assert aims_of(tmp_path, line)[1] == {A: NO_ASN, B: NO_ASN}
+    assert aims_of(tmp_path, line, line, workers=2)[1] == {A: 3, B: 3}
 
 
 def test_neither_order_nor_threads_change_what_was_aimed_at(tmp_path):

@@ -319,3 +319,10 @@ def test_elected_ases_of_simulated_routers_are_right(totals):
     found, plain = totals["elected"], totals["prefix"]
     assert found["right"] / found["nodes"] > 0.98
     assert plain["right"] / plain["nodes"] < found["right"] / found["nodes"] - 0.01
+
+
+@pytest.mark.parametrize(("inside", "beyond"), [(1, 2), (2, 1)])
+def test_between_equal_ases_a_router_is_in_that_of_its_own_address(tmp_path, inside, beyond):
+    line = f"20.{inside}.0.10 20.{inside}.0.5 20.{beyond}.0.5 20.{beyond}.0.10 > 20.{beyond}.9.9"
+    found = asn_of(infer(tmp_path, line, borders="elected"))
+    assert found[f"20.{inside}.0.5"] == inside

@@ -197,6 +197,11 @@ def test_a_trace_aimed_at_a_lan_is_aimed_at_no_as(tmp_path):
     assert asn_of(owners(tmp_path, line))["20.0.3.5"] == NO_ASN
 
 
+def test_a_router_that_answers_first_on_a_lan_is_not_at_the_end_of_traces(tmp_path):
+    lines = ["* * 20.7.7.3 20.2.0.6 20.2.0.10", "20.1.0.10 20.1.0.5"]
+    assert asn_of(owners(tmp_path, *lines))["20.7.7.3"] == 2
+
+
 def entries_of(topology):
     """(neighbour AS, exchange point) of each ingress by its address."""
     table, names = topology.ingresses, nodes_of(topology)
