@@ -17,8 +17,8 @@ for this AS and against others, and it distinguishes four classes (``CLASSES``).
   traces entered so (``_MANY``): routers deep inside are seldom entered so by many.
 
 The share of each class that is right was counted in laboratories whose networks are known
-(``SHARES``). It is the same for all networks: where many routers do not answer or answer with other
-addresses, confidence is too high by some hundredths, elsewhere too low. Real networks have no known
+(``SHARES``). It is the same for all networks: where many routers do not answer, confidence is too
+high by some hundredths, elsewhere rather too low. Real networks have no known
 truth, and no share of them was counted.
 """
 
