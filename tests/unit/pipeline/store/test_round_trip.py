@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -279,3 +281,33 @@ def test_confidence_is_null_where_unknown_and_missing_in_old_snapshots(tmp_path)
     old = Ingresses.from_table(table.drop_columns(["confidence"]), snapshot.asn)
     assert np.isnan(old.confidence).all()
     assert old.n_direct.tolist() == snapshot.ingresses().n_direct.tolist()
+
+
+def test_traces_that_begin_inside_and_links_under_labels_are_kept_for_each_as(tmp_path):
+    topology = Topology(
+        node_asn=np.array([10, 10, 10, 20, 20]),
+        near=np.array([0, 1, 3, 2]),
+        far=np.array([1, 2, 4, 3]),
+        node_id=np.arange(5),
+        link_columns={"mpls": np.array([True, False, True, True])},  # the last joins two ASes
+        entered_unseen={20: 7},
+    )
+    write(tmp_path, graphs=build_graphs([topology]))
+    snapshot = open_snapshot(tmp_path)
+    assert snapshot.n_entered_unseen.tolist() == [0, 7]
+    assert snapshot.n_mpls_links.tolist() == [1, 1]
+    assert snapshot.borders()["mpls"].to_pylist() == [True]
+
+
+def test_a_column_of_later_versions_is_read_where_a_file_has_it(tmp_path):
+    path = tmp_path / "ases.parquet"
+    pq.write_table(pa.table({"asn": [10], "name": ["a"]}), path)
+    assert read_table(path, ["asn"], ["later"]).column_names == ["asn"]
+    assert read_table(path, ["asn"], ["name", "later"]).column_names == ["asn", "name"]
+
+
+def test_a_snapshot_of_an_earlier_version_has_none_of_what_it_did_not_count(tmp_path, monkeypatch):
+    write(tmp_path)
+    monkeypatch.setattr("pipeline.store.snapshot.LATER_NUMBERS", ("not_there", "nor_this"))
+    snapshot = open_snapshot(tmp_path)
+    assert snapshot.n_entered_unseen.tolist() == snapshot.n_mpls_links.tolist() == [0] * 6
