@@ -113,8 +113,14 @@ def _identical_files(rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """A line for each set of files with the same bytes whose records count more than once."""
     same: dict[str, list[str]] = {}
     for row in rows:
-        if row.get("sha256") and row.get("n_records") and row.get("holds") != "table":
-            same.setdefault(row["sha256"], []).append(row.get("path", ""))
+        digest = row.get("sha256")  # a damaged manifest may hold anything
+        if (
+            digest
+            and isinstance(digest, str)
+            and row.get("n_records")
+            and row.get("holds") != "table"
+        ):
+            same.setdefault(digest, []).append(str(row.get("path", "")))
     return [
         f"{' and '.join(paths[:2])}{f' and {len(paths) - 2:,} more' if len(paths) > 2 else ''} are "
         f"identical: their records count {number(len(paths), 'time')}; leave all but one out"
