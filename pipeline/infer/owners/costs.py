@@ -45,6 +45,9 @@ _HABIT = 10  # times -log(share) of a way of numbering
 # Links of each kind taken as seen before the first lesson, as ``Ways.habit``.
 _UNSEEN = ((3.0, 3.0), (3.0, 3.0), (2.0, 6.0))
 _FROM_PROVIDER = 2  # row of the habit
+# Most that the rarer way costs there: certain links are of the common way more often than others,
+# so what they teach would outvote the inner links of a router.
+_MOST_FROM_PROVIDER = 15
 
 
 class Ways(NamedTuple):
@@ -175,4 +178,6 @@ def by_habit(relations: Relations, seen: np.ndarray | None = None) -> Ways:
     """Costs of ways by how often each was seen, the commonest nothing; None: before any lesson."""
     seen = np.array(_UNSEEN) if seen is None else seen
     habit = np.rint(-_HABIT * np.log(seen / seen.sum(axis=1, keepdims=True))).astype(np.int64)
-    return Ways(habit - habit.min(axis=1, keepdims=True), relations)
+    habit -= habit.min(axis=1, keepdims=True)
+    habit[_FROM_PROVIDER] = np.minimum(habit[_FROM_PROVIDER], _MOST_FROM_PROVIDER)
+    return Ways(habit, relations)
