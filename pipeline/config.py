@@ -214,7 +214,7 @@ class IngestConfig:
         default="elected", help="How the AS of an address is found.", needs="traces"
     )
     routers: Routers = option(
-        default="interfaces",
+        default="inferred",
         help="Whether addresses are merged without an alias file.",
         needs="traces",
     )

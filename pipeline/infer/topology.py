@@ -113,7 +113,7 @@ def infer_topology(
     registries: Registries | None = None,
     allow_special: tuple[str, ...] = (),
     borders: str = "elected",
-    routers: str = "interfaces",
+    routers: str = "inferred",
     bridge_gaps: bool = False,
     workers: int = 1,
     targets_are_routers: bool = False,
