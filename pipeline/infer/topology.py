@@ -29,6 +29,7 @@ from pipeline.infer.registries import Registries
 from pipeline.infer.registries.exchanges import ExchangePoints
 from pipeline.infer.routers.aliases import AliasTable
 from pipeline.infer.routers.exchange_points import Lans, find_exchange_lans, name_lans
+from pipeline.infer.routers.gateways import find_gateways
 from pipeline.infer.routers.inferred import leave_out, merge_interfaces, trust_groups
 from pipeline.infer.routers.mates import find_mates
 from pipeline.infer.routers.point_to_point import group_interfaces
@@ -220,12 +221,21 @@ def infer_topology(
         mates = np.where(on_lan, -1, mates)
         held = find_holders(addrs, origin, special | on_lan, registries.delegations)
         numbered = number_unannounced(addrs, held, special | on_lan)
+        gateways = find_gateways(
+            spools,
+            all_links,
+            is_router,
+            numbered,
+            on_lan | (numbered == NO_ASN) | (nodes.alias >= 0),
+        )
+        # Of what looks like a link, both ends are on one router: of two links, then.
+        mates = np.where((mates >= 0) & (gateways[mates] == gateways), -1, mates)
         aims = find_aims(spools, prefixes, len(addrs), exchanges)
         groups = group_interfaces(spools, links, mates, on_lan, nodes.alias, numbered)
         counts["exchange_point_addresses"] = int(np.count_nonzero(on_lan))
         counts["suspect_addresses"] = int(np.count_nonzero(groups.suspect))
         counts["alias_conflicts"] = groups.n_conflicts
-        trusted = trust_groups(links, groups, mates, nodes.alias)
+        trusted = trust_groups(links, groups, mates, nodes.alias, gateways)
         in_set = nodes.alias >= 0
         members = Members(*exchanges.find_members(addrs))
         election = elect_owners(
@@ -235,7 +245,7 @@ def infer_topology(
         counts["elected_otherwise"] = int(np.count_nonzero(owner != numbered))
         if routers == "inferred":
             known = len(nodes.first)
-            merged = merge_interfaces(spools, links, groups, mates, nodes.alias, numbered)
+            merged = merge_interfaces(spools, links, groups, mates, nodes.alias, numbered, gateways)
             nodes = _number_routers(leave_out(merged, on_lan & ~in_set), nodes.alias)
             counts["inferred_aliases"] = known - len(nodes.first)
         node_asn = _most_common(nodes.node_of, owner, len(nodes.first))

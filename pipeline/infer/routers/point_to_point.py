@@ -264,7 +264,7 @@ def group_interfaces(
     n_sides = np.diff(side_ptr)
     suspect = np.zeros(n, bool)
     pairs, owners = watched_pairs(side_ptr, sides)
-    conflicts = _find_watched(spools, side_ptr, sides, pairs, n)
+    conflicts = find_watched(spools, side_ptr, sides, pairs, n)
     suspect[owners[np.isin(pairs, conflicts)]] = True
     one, other = alias[pairs >> 32], alias[pairs & 0xFFFFFFFF]
     suspect[owners[(one >= 0) & (other >= 0) & (one != other)]] = True
@@ -303,10 +303,21 @@ def _both_ways(pairs: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
     return ptr, target[order]
 
 
-def _find_watched(
+def find_watched(
     spools: Spools, side_ptr: np.ndarray, sides: np.ndarray, pairs: np.ndarray, n: int
 ) -> np.ndarray:
-    """Which watched pairs are in one trace, sorted."""
+    """Which watched pairs are in one trace, sorted; one pass over the spools.
+
+    Parameters
+    ----------
+    spools : Spools
+    side_ptr : (n_owners + 1,) int64
+    sides : (n_sides,) int64
+    pairs : (n_pairs,) int64
+        As from ``watched_pairs``.
+    n : int
+        Interfaces.
+    """
     if not len(pairs):
         return np.empty(0, np.int64)
     keys = key_set(pairs)

@@ -141,13 +141,13 @@ def _limit(
 _LIMITS = {
     "interface": (
         "an interface address; none were merged into routers",
-        "A node is an interface address, since no alias file says which addresses belong to one "
-        "router, so there are fewer real routers, and no more hops between them.",
+        "A node is an interface address, since nothing says which addresses belong to one router, "
+        "so there are fewer real routers, and no more hops between them.",
     ),
     "mixed": (
         "a router of a topology file, or an interface address of traces",
         "A node is a router if an AS comes from a topology file, and an interface address if it "
-        "comes from traces without an alias file: there are fewer real routers than addresses.",
+        "comes from traces and none were merged: there are fewer real routers than addresses.",
     ),
     "as": (
         "a whole AS",

@@ -87,8 +87,9 @@ def prefix_table(folder: Path, text: str = PREFIXES) -> PrefixTable:
 
 
 def infer(scratch: Path, *lines: str, **options) -> Topology:
-    """Topology of some lines, by prefix alone unless stated otherwise."""
+    """Topology of some lines, by prefix alone and of interfaces unless stated otherwise."""
     options.setdefault("borders", "prefix")
+    options.setdefault("routers", "interfaces")
     if "asn" not in options:
         options.setdefault("prefixes", prefix_table(scratch))
     return infer_topology([observe(scratch, traces(*lines))], **options)

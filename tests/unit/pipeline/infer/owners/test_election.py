@@ -266,7 +266,8 @@ def compare(tmp_path, plan, **options):
     path = tmp_path / "table"
     path.write_text(pfx2as_lines(network))
     table = read_pfx2as([path], [ReadReport(str(path))])
-    topology = infer_topology([observe(tmp_path, measure(network))], prefixes=table, **options)
+    seen = [observe(tmp_path, measure(network))]
+    topology = infer_topology(seen, prefixes=table, routers="interfaces", **options)
     low = (topology.node_addr[:, 1] & np.uint64(0xFFFFFFFF)).tolist()
     owner = [network.owner.get(addr, -1) for addr in low]
     right = [o >= 0 and topology.node_asn[i] == network.asn[o] for i, o in enumerate(owner)]

@@ -1,0 +1,239 @@
+"""Single vouchers: addresses whose sides are one router although no other address says so.
+
+The sides of one address b are one router if b is likely to be the address by which packets came in.
+An odd router (``inferred``) shows the same address to one observer whichever way packets came;
+another shows the address by which *it* was entered, which one observer seldom sees two of. So b is
+credible if
+
+- its router is not odd;
+- no two of its sides were seen by one observer (by the first address of its traces); or they were,
+  but b's mate is seen, b's router has another address and all sides are numbered from one AS;
+- its mate is seen, or it has at most three sides, none of which is merged yet;
+- it is not the only one that joins two routers of several addresses each.
+
+A side that is neither b's mate nor merged yet joins a router of several addresses only if
+everything seen right behind it is seen right behind that router too.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from pipeline.infer.routers.forest import find_root, unite
+from pipeline.infer.routers.point_to_point import Groups
+from pipeline.infer.traces.counting import PairCounter, add_up, slot_of, split_key
+from pipeline.infer.traces.links import DirectedLinks
+from pipeline.infer.traces.passes import Spools
+from pipeline.infer.traces.rules import DESTINATION
+from pipeline.infer.traces.spool import Traces
+from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value
+
+_MOST_SIDES = 3  # of a credible voucher whose mate is not seen
+
+
+@njit(cache=True, nogil=True)
+def _find_bridges(group_ptr, order, voucher, side_ptr, sides, member_ptr, members, root, bridges):
+    """Mark addresses that alone would merge two routers of several addresses each.
+
+    Rows ``order[group_ptr[g]:group_ptr[g + 1]]`` have their sides in group g, those of one voucher
+    one after another; ``bridges`` is by row.
+    """
+    part = root.copy()
+    size = np.zeros(len(root), np.int64)
+    for g in range(len(group_ptr) - 1):
+        own = members[member_ptr[g] : member_ptr[g + 1]]
+        begin = group_ptr[g]
+        while begin < group_ptr[g + 1]:
+            end = begin + 1
+            while end < group_ptr[g + 1] and voucher[order[end]] == voucher[order[begin]]:
+                end += 1
+            for x in own:
+                part[x] = part[root[x]] = root[x]
+            for i in range(group_ptr[g], group_ptr[g + 1]):
+                if begin <= i < end:
+                    continue
+                row = order[i]
+                x = find_root(part, sides[side_ptr[row]])
+                for at in range(side_ptr[row] + 1, side_ptr[row + 1]):
+                    y = find_root(part, sides[at])
+                    part[max(x, y)] = min(x, y)
+                    x = min(x, y)
+            for x in own:
+                size[find_root(part, x)] = 0
+            for x in own:
+                size[find_root(part, x)] += 1
+            for i in range(begin, end):
+                row = order[i]
+                first = np.int64(-1)
+                for at in range(side_ptr[row], side_ptr[row + 1]):
+                    x = find_root(part, sides[at])
+                    if size[x] > 1 and x != first:
+                        bridges[row] = first >= 0 or bridges[row]
+                        first = x
+            begin = end
+
+
+@njit(cache=True, nogil=True)
+def _observe(hop_ptr, flags, ids, watched, keys, counts):
+    """Record (address, first address of the trace) of watched addresses; how many are new."""
+    n_new = 0
+    for trace in range(len(hop_ptr) - 1):
+        first, end = hop_ptr[trace], hop_ptr[trace + 1]
+        if flags[trace] == DESTINATION:
+            end -= 1
+        for row in range(first, end):
+            x = np.int64(ids[row])
+            if x < 0 or not watched[x]:
+                continue
+            key = (x << 32) | np.int64(ids[first])
+            slot = slot_of(keys, key)
+            if keys[slot] != key:
+                keys[slot] = key
+                counts[slot, 0] = 1
+                n_new += 1
+    return n_new
+
+
+def single_vouchers(
+    root: np.ndarray,
+    groups: Groups,
+    is_odd: np.ndarray,
+    side_ptr: np.ndarray,
+    sides: np.ndarray,
+    mates: np.ndarray,
+) -> np.ndarray:
+    """Addresses of routers that are not odd, whose mate is seen or that have few sides."""
+    n_sides = np.diff(side_ptr)
+    is_merged = np.bincount(root, minlength=len(root))[root] > 1
+    has_merged = np.bincount(row_of_value(side_ptr), is_merged[sides], len(root)) > 0
+    has_few = (n_sides <= _MOST_SIDES) & ~has_merged
+    return np.flatnonzero((n_sides > 1) & ~is_odd[groups.group] & ((mates >= 0) | has_few))
+
+
+def is_inner(
+    asked: np.ndarray,
+    groups: Groups,
+    side_ptr: np.ndarray,
+    sides: np.ndarray,
+    mates: np.ndarray,
+    origin: np.ndarray,
+) -> np.ndarray:
+    """(n_asked,) bool: mates are seen, routers have other addresses, all sides are in one AS."""
+    n = len(mates)
+    owner = row_of_value(side_ptr)
+    least, most = np.full(n, np.iinfo(np.int64).max), np.full(n, -1, np.int64)
+    np.minimum.at(least, owner, origin[sides])
+    np.maximum.at(most, owner, origin[sides])
+    has_others = np.bincount(groups.group, minlength=n)[groups.group] > 1
+    return (mates[asked] >= 0) & has_others[asked] & (least[asked] == most[asked])
+
+
+def merge_sides(
+    root: np.ndarray,
+    credible: np.ndarray,
+    links: DirectedLinks,
+    groups: Groups,
+    side_ptr: np.ndarray,
+    sides: np.ndarray,
+    mates: np.ndarray,
+) -> None:
+    """Rule 2 for credible addresses that bridge nothing, in place."""
+    credible = credible[~_bridging(credible, root, groups.group, side_ptr, sides)]
+    kept, at = positions_of_rows(side_ptr, credible)
+    row, side = row_of_value(kept), sides[at]
+    joins = _may_join(links, root, groups.group, row, side, mates[credible])
+    row, side = row[joins], side[joins]
+    first = np.searchsorted(row, row)  # of those of its row
+    unite(root, side[first], side)
+
+
+def _may_join(
+    links: DirectedLinks,
+    root: np.ndarray,
+    group: np.ndarray,
+    row: np.ndarray,
+    side: np.ndarray,
+    mate: np.ndarray,
+) -> np.ndarray:
+    """(n_sides,) bool: sides of credible addresses that may join the others.
+
+    Parameters
+    ----------
+    row, side : (n_sides,) int64
+        Credible address, by its position, and one of its sides.
+    mate : (n_rows,) int64
+        Of each credible address; -1 where it was not seen.
+    """
+    is_merged = np.bincount(root, minlength=len(root))[root[side]] > 1
+    larger = np.full(len(mate), -1, np.int64)
+    larger[row[is_merged]] = root[side[is_merged]]  # one at most: others would be bridged
+    doubtful = np.flatnonzero(~is_merged & (larger[row] >= 0) & (side != mate[row]))
+    on_the_way = links.n_router > 0
+    near, far = links.near[on_the_way], group[links.far[on_the_way]]
+    behind_router = np.unique((root[near] << 32) | far)
+    of, behind = split_key(np.unique((near << 32) | far))
+    behind_ptr = offsets(np.bincount(of, minlength=len(root)))
+    ptr, at = positions_of_rows(behind_ptr, side[doubtful])
+    which = row_of_value(ptr)
+    key = (larger[row[doubtful]][which] << 32) | behind[at]
+    n_others = np.bincount(which, ~np.isin(key, behind_router), len(doubtful))
+    joins = np.ones(len(side), bool)
+    joins[doubtful[n_others > 0]] = False
+    return joins
+
+
+def _bridging(
+    credible: np.ndarray,
+    root: np.ndarray,
+    group: np.ndarray,
+    side_ptr: np.ndarray,
+    sides: np.ndarray,
+) -> np.ndarray:
+    """(n_credible,) bool: addresses that join routers of several addresses by themselves."""
+    n = len(root)
+    bridges = np.zeros(len(credible), np.bool_)
+    own_ptr, at = positions_of_rows(side_ptr, credible)
+    of_sides, voucher = group[sides[side_ptr[credible]]], group[credible]
+    order = np.lexsort((voucher, of_sides))
+    numbers, n_rows = np.unique(of_sides, return_counts=True)
+    by_group = np.argsort(group, kind="stable")
+    all_ptr = offsets(np.bincount(group, minlength=n))
+    member_ptr, members = positions_of_rows(all_ptr, numbers)
+    _find_bridges(
+        offsets(n_rows),
+        order,
+        voucher,
+        own_ptr,
+        sides[at],
+        member_ptr,
+        by_group[members],
+        root,
+        bridges,
+    )
+    return bridges
+
+
+def seen_by_one(
+    spools: Spools, owners: np.ndarray, side_ptr: np.ndarray, sides: np.ndarray
+) -> np.ndarray:
+    """(n_owners,) bool: whether one observer saw two of an address's sides."""
+    side_of, at = positions_of_rows(side_ptr, owners)
+    watched = np.zeros(len(side_ptr) - 1, bool)
+    watched[sides[at]] = True
+
+    def step(table: PairCounter, traces: Traces) -> None:
+        table.reserve(len(traces.ids))
+        table.n_used += _observe(
+            traces.hop_ptr, traces.flags, traces.ids, watched, table.keys, table.counts
+        )
+
+    keys, _ = add_up([table.rows() for table in spools.run(lambda: PairCounter(1), step)])
+    address, observer = split_key(keys)
+    seen_ptr = offsets(np.bincount(address, minlength=len(watched)))
+    seen_of, seen = positions_of_rows(seen_ptr, sides[at])
+    row = row_of_value(side_of)[row_of_value(seen_of)]
+    pairs, times = np.unique((row << 32) | observer[seen], return_counts=True)
+    result = np.zeros(len(owners), bool)
+    result[split_key(pairs[times > 1])[0]] = True
+    return result
