@@ -33,12 +33,15 @@ WAYS: Mapping[str, tuple[str, dict]] = {
     "elected": ("elected", {"routers": "interfaces"}),
     "inferred-routers": ("elected, inferred routers", {"routers": "inferred"}),
     "true-aliases": (TRUE_ALIASES, {"true_alias_sets": True}),
-    "registries": (REGISTRIES, {"registries": _ALL}),
+    "registries": (REGISTRIES, {"registries": _ALL, "routers": "interfaces"}),
     "registries-true-aliases": (
         f"{REGISTRIES}, true aliases",
-        {"registries": _ALL, "true_alias_sets": True},
+        {"registries": _ALL, "routers": "interfaces", "true_alias_sets": True},
     ),
-    **{name: (f"elected, {name} alone", {"registries": (name,)}) for name in _ALL},
+    **{
+        name: (f"elected, {name} alone", {"registries": (name,), "routers": "interfaces"})
+        for name in _ALL
+    },
     "prefix": ("by prefix alone", {"borders": "prefix"}),
     "targets-are-routers": ("elected, targets are routers", {"targets_are_routers": True}),
 }
