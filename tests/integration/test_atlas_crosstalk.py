@@ -67,7 +67,8 @@ def false_links(folder: Path, net: Network, marked: bool) -> tuple[int, int, Rea
     for batch in open_reader(path, report)[1]:
         observer.add(batch)
     prefixes = read_pfx2as([table], [ReadReport(str(table))])
-    joined = router_links(infer_topology([observer.close()], prefixes=prefixes), net)
+    topology = infer_topology([observer.close()], prefixes=prefixes, routers="interfaces")
+    joined = router_links(topology, net)
     return len(joined), len(joined - net.links), report
 
 

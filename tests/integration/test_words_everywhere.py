@@ -62,7 +62,8 @@ class Places:
 def traced(scheduler_address, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", "120")
-        return Places(scheduler_address, tmp_path_factory.mktemp("traced"), LAB, *TABLES)
+        folder = tmp_path_factory.mktemp("traced")
+        return Places(scheduler_address, folder, LAB, *TABLES, "--routers", "interfaces")
 
 
 @pytest.fixture(scope="module")
