@@ -30,7 +30,7 @@ from pipeline.model.columns.ragged import offsets
 
 _MOST_ASES = 3
 # In laboratories that are aimed at hosts none is contradicted, in those aimed at routers half are.
-_CONTRADICTED = 0.1
+_CONTRADICTED = 0.02
 
 
 def find_gateways(
