@@ -230,6 +230,15 @@ class IngestConfig:
     ingresses: int | None = _ingresses()
     workers: int | None = _workers("Number of processes [one per core].", shared_help=_ONE_PER_GPU)
 
+    @property
+    def tables(self) -> tuple[Path, ...]:
+        """Every table beside the inputs."""
+        single = (self.as_names, self.aliases, self.as_rel, self.as2org)
+        return (
+            *(*self.ip2as, *self.ixp, *self.delegated),
+            *(path for path in single if path is not None),
+        )
+
 
 @dataclass(frozen=True)
 class AnalyzeConfig:

@@ -22,6 +22,8 @@ class MappedShare:
     n_in_as : int
         Of these, covered by a prefix table (or the one AS): less than ``n_mapped`` where an
         admitted range is in no table, or an address is on a LAN, which is in no AS.
+    n_on_lan : int
+        Of ``n_mapped``, on a known LAN.
     largest : tuple of (str, int)
         The /24 and /48 that hold most addresses of no AS, and how many each; most first.
     special : tuple of (str, int)
@@ -36,6 +38,7 @@ class MappedShare:
     n_addrs: int
     n_mapped: int
     n_in_as: int
+    n_on_lan: int = 0
     largest: tuple[tuple[str, int], ...] = ()
     special: tuple[tuple[str, int], ...] = ()
     special_unrouted: frozenset[str] = frozenset()

@@ -9,10 +9,12 @@ import contextlib
 import fcntl
 import json
 import os
-import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from pipeline.errors import UsageError
 from pipeline.report.escaping import printable
@@ -34,10 +36,7 @@ _FILES = frozenset(
         "tasks.parquet",
     }
 )
-_OF_ASES = {
-    folder: re.compile(rf"[0-9]+\.{suffix}")
-    for folder, suffix in (("as", "html"), ("distances", "parquet"), ("nodes", "parquet"))
-}
+_OF_ASES = {"as": ".html", "distances": ".parquet", "nodes": ".parquet"}
 
 
 def earlier_report(folder: Path) -> dict | None:
@@ -104,12 +103,13 @@ def carry_over(before: Path, after: Path) -> None:
     """
     if not before.exists():
         return
+    asns = _asns_of(before)
     # From below, so that a folder is filled before it may become read-only.
     for folder, subfolders, names in os.walk(before, topdown=False, onerror=_raise):
         here = Path(folder).relative_to(before)
         links = [name for name in subfolders if os.path.islink(os.path.join(folder, name))]
         for path in (here / name for name in [*names, *links]):
-            if not _is_of_report(path) and not os.path.lexists(after / path):
+            if not _is_of_report(path, asns) and not os.path.lexists(after / path):
                 (after / path).parent.mkdir(parents=True, exist_ok=True)
                 _link(before / path, after / path)
         if here.parts and str(here) not in _OF_ASES:
@@ -117,9 +117,18 @@ def carry_over(before: Path, after: Path) -> None:
             shutil.copystat(folder, after / here)
 
 
-def _is_of_report(path: Path) -> bool:
+def _asns_of(report: Path) -> frozenset[str]:
+    """ASes that a report is about; none if its table cannot be read: then nothing is dropped."""
+    try:
+        column = pq.read_table(report / "ases.parquet", columns=["asn"])["asn"]
+    except (OSError, KeyError, pa.ArrowException):
+        return frozenset()
+    return frozenset(map(str, column.to_pylist()))
+
+
+def _is_of_report(path: Path, asns: frozenset[str]) -> bool:
     if len(path.parts) == 2 and path.parts[0] in _OF_ASES:
-        return _OF_ASES[path.parts[0]].fullmatch(path.name) is not None
+        return path.suffix == _OF_ASES[path.parts[0]] and path.stem in asns
     return str(path) in _FILES
 
 

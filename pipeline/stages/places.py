@@ -15,7 +15,6 @@ from pipeline.errors import UsageError
 from pipeline.metrics import METRICS
 from pipeline.report.earlier import measured_metrics
 from pipeline.report.folder import earlier_report
-from pipeline.stages.tables import table_paths
 from pipeline.store import Snapshot, check_name
 
 
@@ -28,7 +27,7 @@ def check_run(ingest: IngestConfig, analyze: AnalyzeConfig) -> None:
         If ``out`` is, holds or lies in the store or an input, if something other than a report of
         ours is where the report must be, or a fuller one of another version of the snapshot.
     """
-    _check_apart(analyze.out, ingest.store, [*ingest.inputs, *table_paths(ingest)])
+    _check_apart(analyze.out, ingest.store, [*ingest.inputs, *ingest.tables])
     if ingest.snapshot is not None:
         _check_fuller(analyze, analyze.out / check_name(ingest.snapshot), None)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
@@ -38,13 +37,6 @@ class Tables:
     aliases: AliasTable | None
     registries: Registries
     reports: list[ReadReport]
-
-
-def table_paths(config: IngestConfig) -> list[Path]:
-    """Every table that a config names."""
-    single = (config.as_names, config.aliases, config.as_rel, config.as2org)
-    several = (config.ip2as, config.ixp, config.delegated)
-    return [*chain(*several), *(path for path in single if path is not None)]
 
 
 def read_tables(config: IngestConfig, needed: bool) -> Tables:

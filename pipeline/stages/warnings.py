@@ -13,6 +13,7 @@ from pipeline.model.words import number
 from pipeline.options import options_of
 
 MAPPED_ENOUGH = 0.9  # share of addresses with a known AS; if it is lower, that is the first warning
+N_ON_LANS = 0.1  # share of addresses on LANs from which these look too wide
 MAX_RANGES = 3  # special ranges to admit that a warning names
 LOSSES_NAMED = 5  # workers that were lost, named one by one
 _NEEDED = {"traces": "traces", "topology": "topologies"}
@@ -32,7 +33,7 @@ def unmapped_text(share: MappedShare) -> str:
     """How many addresses are mapped, which prefixes are not, and the remedy."""
     if not share.n_addrs:
         return "no address answered in any trace"
-    n_admitted = share.n_mapped - share.n_in_as
+    n_admitted = share.n_mapped - share.n_in_as - share.n_on_lan
     if share.n_in_as or not n_admitted:
         shown = mapped_text(share.n_addrs, share.n_mapped)
     else:
@@ -41,8 +42,11 @@ def unmapped_text(share: MappedShare) -> str:
     if n_admitted:
         of_these = " of these" if share.n_in_as else ""
         shown += f", {n_admitted:,}{of_these} admitted by --allow-special but in no prefix table"
-    shown += "; largest prefixes without an AS: "
-    shown += ", ".join(f"{name} ({n:,})" for name, n in share.largest)
+    if share.n_on_lan:
+        shown += f", {share.n_on_lan:,} on LANs of exchange points (--ixp), which are in no AS"
+    if share.largest:
+        shown += "; largest prefixes without an AS: "
+        shown += ", ".join(f"{name} ({n:,})" for name, n in share.largest)
     helps = [
         (n, f"--allow-special {name}{_COVERED if name in share.special_unrouted else ''}")
         for name, n in share.special[:MAX_RANGES]
@@ -50,6 +54,8 @@ def unmapped_text(share: MappedShare) -> str:
     if n_unrouted := share.n_unrouted + n_admitted:
         family = "an IPv6" if share.n_unrouted_v6 == n_unrouted else "a newer"
         helps.append((n_unrouted, f"{family} prefix table (--ip2as)"))
+    if share.n_on_lan > N_ON_LANS * share.n_addrs:
+        helps.append((share.n_on_lan, "LANs no wider than they are (--ixp)"))
     helps.sort(key=lambda entry: -entry[0])
     return f"{shown}; to fix this: " + ", ".join(f"{what} for {n:,}" for n, what in helps)
 

@@ -132,7 +132,8 @@ def read_pointer(path: Path) -> Pointer:
         raise broken(path, f"cannot be read ({error.strerror})") from None
     except (ValueError, KeyError, TypeError):
         raise broken(path, "is not a pointer to a snapshot") from None
-    if pointer.name != path.stem or not is_version(pointer.version):
+    is_own = is_version(pointer.version) and pointer.version.rpartition("-")[0] == pointer.name
+    if pointer.name != path.stem or not is_own:
         raise broken(path, f"points to {pointer.version!r} for {pointer.name!r}")
     return pointer
 

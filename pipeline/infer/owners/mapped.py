@@ -79,6 +79,7 @@ def mapped_share(
         n_addrs=len(addrs),
         n_mapped=len(addrs) - len(lost) + int(np.count_nonzero(admitted)),
         n_in_as=in_as,
+        n_on_lan=int(np.count_nonzero(on_lan & ~special)),
         largest=_largest(lost),
         special=_by_range(position[lost_special]),
         special_unrouted=_unrouted_ranges(lost[lost_special], position[lost_special], prefixes),

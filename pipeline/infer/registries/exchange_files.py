@@ -22,7 +22,7 @@ FORMAT = "exchange points"
 MAX_FILE_BYTES = 1 << 29  # decompressed; a dump of all of PeeringDB has 100 MB
 MAX_NAME = 200  # characters; longer ones are cut
 # Wider prefixes are not LANs: the widest have some thousand members.
-_SHORTEST = {4: 16, 6: 32}
+_SHORTEST = {4: 19, 6: 32}
 _MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _ASN = re.compile(r"(?:AS)?([0-9]{1,10})\Z", re.IGNORECASE)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from pipeline.errors import UsageError
@@ -39,14 +41,22 @@ def test_files_that_users_added_are_kept(tmp_path, monkeypatch):
     final = tmp_path / "night"
     write(tmp_path)
     ours = {path.relative_to(final) for path in final.rglob("*")}
-    added = {"notes.txt": "a", "as/notes.txt": "b", "mine/deep/10.html": "c", "nodes/x": "d"}
+    added = {
+        "notes.txt": "a",
+        "as/notes.txt": "b",
+        "mine/deep/10.html": "c",
+        "nodes/x": "d",
+        "as/98.html": "e",
+    }
     for name, text in added.items():
         (final / name).parent.mkdir(parents=True, exist_ok=True)
         (final / name).write_text(text)
     (final / "empty").mkdir(mode=0o700)
     (final / "link").symlink_to("mine")
-    (final / "as" / "99.html").touch()  # ours, of an AS that no longer exists
     for can_link in (True, False):
+        (final / "as" / "99.html").touch()  # ours, of an AS that no longer exists
+        ases = pq.read_table(final / "ases.parquet", columns=["asn"])["asn"].to_pylist()
+        pq.write_table(pa.table({"asn": [*ases, 99]}), final / "ases.parquet")
         if not can_link:
             monkeypatch.setattr("os.link", _refuse)
         write(tmp_path)

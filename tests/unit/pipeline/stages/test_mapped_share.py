@@ -9,8 +9,10 @@ import pytest
 
 from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.errors import UsageError
+from pipeline.model.mapped import MappedShare
 from pipeline.stages.analyze import analyze
 from pipeline.stages.ingest import ingest
+from pipeline.stages.warnings import unmapped_text
 from pipeline.store import open_snapshot, snapshot_names
 from pipeline.terminal.summaries import ingest_facts, print_ingest
 
@@ -107,3 +109,14 @@ def test_an_admitted_range_that_no_table_holds_maps_to_no_as(tmp_path):
 def test_traces_without_any_answer_make_no_snapshot(tmp_path):
     with pytest.raises(UsageError, match="no address answered"):
         ingest(config(tmp_path, [], []))
+
+
+def test_lans_that_hold_many_addresses_are_the_cause_that_is_named():
+    text = unmapped_text(
+        MappedShare(n_addrs=100, n_mapped=99, n_in_as=40, n_on_lan=59, n_unrouted=1)
+    )
+    assert text == (
+        "99 of 100 addresses mapped or admitted (99.0 %), 59 on LANs of exchange points (--ixp), "
+        "which are in no AS; to fix this: LANs no wider than they are (--ixp) for 59, a newer "
+        "prefix table (--ip2as) for 1"
+    )

@@ -8,7 +8,7 @@ import pytest
 
 from pipeline.config import IngestConfig
 from pipeline.errors import UsageError
-from pipeline.stages.tables import read_tables, table_paths
+from pipeline.stages.tables import read_tables
 
 GOOD = {
     "as_rel": "1|2|-1\n",
@@ -42,7 +42,7 @@ def test_every_table_is_read_and_told(tmp_path):
         ("exchange points", "ok", 1),
     ]
     assert all(len(report.sha256) == 64 for report in tables.reports)
-    assert {path.name for path in table_paths(given)} == {f"{name}.txt" for name in GOOD}
+    assert {path.name for path in given.tables} == {f"{name}.txt" for name in GOOD}
 
 
 @pytest.mark.parametrize("option", GOOD)

@@ -146,6 +146,7 @@ def test_the_narrowest_lan_and_the_first_name_count(read):
 
 BROKEN = {
     "0.0.0.0/0": "wider than a LAN",
+    "198.18.0.0/18": "wider than a LAN",
     "2001::/20": "wider than a LAN",
     "10.0.0.1/24": "bits set beyond the prefix length",
     "10.0.0.0/33": "not a prefix",
