@@ -236,7 +236,14 @@ def test_a_graph_that_is_not_the_hashed_one_is_found_by_check(tmp_path, graphs):
 
 @pytest.mark.parametrize(
     "content",
-    [b"", b"{}", b"[]", b'{"name":"a","version":"../../x","ingested_ns":1}', b'{"name":"a"}'],
+    [
+        b"",
+        b"{}",
+        b"[]",
+        b'{"name":"a","version":"../../x","ingested_ns":1}',
+        b'{"name":"a","version":"b-0123456789ab","ingested_ns":1}',
+        b'{"name":"a"}',
+    ],
 )
 def test_a_broken_pointer_is_named_and_does_not_hide_other_snapshots(tmp_path, path, content):
     write(tmp_path, "b")
