@@ -13,14 +13,11 @@ import subprocess
 import sys
 import time
 import urllib.request
-import warnings
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 
@@ -62,14 +59,22 @@ class Served:
 
     def run(self, **parameters: object) -> tuple[int, dict]:
         """Exit status of ``prefect deployment run --watch``, and the flow run it started."""
-        words = ["--no-prompt", "deployment", "run", "nightly/nightly", "--watch"]
-        words += ["--watch-timeout", f"{RUN_S:.0f}"]
+        words = ["-m", "prefect", "--no-prompt", "deployment", "run", "nightly/nightly", "--watch"]
         for name, value in parameters.items():
             words += ["-p", f"{name}={json.dumps(value)}"]
-        status = _prefect(words, self.environment["PREFECT_API_URL"])
+        # Not in this process: threads that Prefect leaves behind draw random numbers, which
+        # hypothesis then takes for those of its own strategies.
+        done = subprocess.run(
+            [sys.executable, *words],
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            timeout=RUN_S,
+            check=False,
+        )
         newest = {"sort": "EXPECTED_START_TIME_DESC", "limit": 1}
         newest["flow_runs"] = {"state": {"type": {"not_any_": ["SCHEDULED"]}}}
-        return status, self.post("/flow_runs/filter", newest)[0]
+        return done.returncode, self.post("/flow_runs/filter", newest)[0]
 
     def start(self, **parameters: object) -> dict:
         """A flow run of the deployment that the worker is to start at once."""
@@ -92,33 +97,6 @@ class Served:
         wanted = {"flow_run_id": {"any_": [run["id"]]}}
         rows = self.post("/artifacts/filter", {"artifacts": wanted})
         return {row["key"]: row for row in rows if row["key"]}
-
-
-def _prefect(words: list[str], api_url: str) -> int:
-    """Exit status of a command of Prefect, in this process: it takes seconds to import.
-
-    In a thread, since a browser's loop may be running in this one.
-    """
-
-    def run() -> int:
-        from prefect.cli import app
-        from prefect.settings import PREFECT_API_URL, PREFECT_TEST_MODE, temporary_settings
-
-        # In test mode it leaves the loggers of this process alone.
-        with temporary_settings({PREFECT_API_URL: api_url, PREFECT_TEST_MODE: True}):
-            try:
-                app()
-            except SystemExit as stopped:
-                return int(stopped.code or 0)
-        return 0
-
-    with (
-        mock.patch.object(sys, "argv", ["prefect", *words]),
-        warnings.catch_warnings(),
-        ThreadPoolExecutor(1) as thread,
-    ):
-        warnings.simplefilter("ignore")  # Prefect's, and those of what it imports
-        return thread.submit(run).result()
 
 
 def clean_environment(home: Path) -> dict[str, str]:
