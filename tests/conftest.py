@@ -55,7 +55,26 @@ def pytest_collection():
         gc.enable()
 
 
+# Share of the other files among which those of integration are spread: they wait much, and the
+# last files should be short.
+SPREAD = 0.6
+
+
+def _among_others(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Files of integration spread among the others, so that a core has work while they wait."""
+    files: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        files.setdefault(item.path, []).append(item)
+    waiting = [path for path in files if path.is_relative_to(INTEGRATION)]
+    others = [path for path in files if not path.is_relative_to(INTEGRATION)]
+    step = SPREAD * len(others) / max(1, len(waiting))
+    place = {path: k * step for k, path in enumerate(waiting)}
+    place |= {path: float(k) for k, path in enumerate(others)}
+    return [item for path in sorted(files, key=place.__getitem__) for item in files[path]]
+
+
 def pytest_collection_modifyitems(config, items):
+    items[:] = _among_others(items)
     for item in items:
         if item.path.is_relative_to(INTEGRATION):
             item.add_marker(pytest.mark.integration)
