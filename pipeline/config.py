@@ -232,7 +232,7 @@ class IngestConfig:
 
     @property
     def tables(self) -> tuple[Path, ...]:
-        """Every table beside the inputs."""
+        """Every table besides the inputs."""
         single = (self.as_names, self.aliases, self.as_rel, self.as2org)
         return (
             *(*self.ip2as, *self.ixp, *self.delegated),

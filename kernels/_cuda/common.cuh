@@ -101,7 +101,7 @@ __device__ __forceinline__ int items_each(const int n)
 // another grid too. In one barrier the blocks add 2^31 in all, each adding 1 and block 0 the rest:
 // so the top bit flips when the last block comes, never before, and the lower bits are 0 again. A
 // count of all arrivals would instead overflow after 2^32 of them (16 million barriers of 264
-// blocks), in the middle of a barrier perhaps, and hang. No block misses a flip: the next one needs
+// blocks), perhaps in the middle of a barrier, and hang. No block misses a flip: the next one needs
 // its own arrival.
 __device__ __forceinline__ void grid_barrier(unsigned* arrivals)
 {

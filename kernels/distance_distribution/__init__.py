@@ -17,7 +17,7 @@ hop around D, so D varies as sum z_i / f does:
     error^2 = (1 - k / n) k / (k - 1) sum z_i^2 / f^2
 
 Sources are put into at most N_GROUPS groups at random, as they are drawn, and z_i are the groups'
-sums and k (except in k / n) the number of groups: so that no table of k rows is needed for long
+sums and k (except in k / n) the number of groups, so that no table of k rows is needed for long
 graphs.
 """
 

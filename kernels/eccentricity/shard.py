@@ -36,7 +36,7 @@ from kernels.errors import GraphError
 from kernels.types import NODE
 
 CHUNK_NODES = 1 << 17  # two tables of 512 lanes are 16 MB; the interpreter takes 10 ms per chunk
-SMALL_NODES = 1 << 13  # smaller parts are searched as fast as an even smaller part is cut out
+SMALL_NODES = 1 << 13  # cutting a part out of one smaller than this takes as long as searching it
 
 
 def widths(

@@ -295,7 +295,7 @@ class EccentricitySolver:
     def _blocking_nodes(self, n_most: int) -> np.ndarray:
         """Close nodes by the reference nodes; returns blocking nodes that are worth a search.
 
-        Only for questions about many nodes of a graph in one piece, without a limit, and once
+        Only for questions about many nodes of a connected graph, without a limit, and once
         sweeps have made lower bounds tight. At most ``n_most`` nodes, perhaps none.
         """
         bounds, none = self.bounds, np.empty(0, NODE)

@@ -109,7 +109,7 @@ def sweep_work(n_nodes: Any, n_arcs: Any, longest: Any, extent: Any) -> Any:
     """Work of sweeps of 512 lanes, see ``near_sweep``, from sources ``extent`` hops apart.
 
     A node changes on about ``extent`` levels. While few do, steps go top-down, else they look at
-    all nodes that miss a lane: on short graphs nearly all to the end, on long ones half of them.
+    all nodes that lack a lane: on short graphs nearly all to the end, on long ones half of them.
     Numbers or arrays of any one shape.
     """
     n_changes = np.minimum(longest, extent + 1)

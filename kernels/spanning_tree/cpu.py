@@ -172,7 +172,7 @@ def kruskal(keys, ends, small, label, chosen):
     """Set ``chosen`` of the forest's arcs; ``small`` edges are sorted whole.
 
     ``keys`` and ``ends`` (2, n_edges) hold the edges in their first rows; the others are scratch.
-    ``label`` names the nodes by themselves; afterwards a root is the smallest node of its tree.
+    ``label`` is each node's own id at first; afterwards a root is the smallest node of its tree.
     """
     stack = np.empty((MOST_PARTS, 3), np.int64)  # the lightest on top: where, begin, end
     stack[0, 0], stack[0, 1], stack[0, 2] = 0, 0, keys.shape[1]

@@ -132,7 +132,7 @@ def infer_topology(
     aliases : AliasTable or None
         Interfaces that are one router. None: each interface is a node.
     registries : Registries or None
-        What is known of ASes and addresses otherwise.
+        What is known of ASes and addresses from elsewhere.
     allow_special : tuple of str
         Special-purpose prefixes whose addresses count as public.
     borders : str
@@ -162,7 +162,7 @@ def infer_topology(
     ------
     UsageError
         Without ``prefixes`` and ``asn``; if ``allow_special`` holds something other than a prefix;
-        if ``borders`` or ``routers`` is none of its words.
+        if ``borders`` or ``routers`` is not one of these words.
     """
     if prefixes is None and asn is None:
         raise UsageError(

@@ -160,7 +160,7 @@ def write_reports(
             earlier_report(final)  # someone may have put something there in the meantime
             carry_over(final, aside)
             _swap(aside, final)
-            carry_over(aside, final)  # and even since
+            carry_over(aside, final)  # and what was put there since
             if made is not None:
                 release_folder(made)
     except OSError as error:

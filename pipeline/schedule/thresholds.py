@@ -56,7 +56,7 @@ class PlanThresholds:
     n_sources: int = N_SOURCES
 
     def shard_arcs(self, on_gpu: Any) -> Any:
-        """Most arcs of a shard, of one or of an array of them."""
+        """The most arcs that a shard may have; of one shard, or of an array of them."""
         return np.where(on_gpu, self.shard_arcs_gpu, self.shard_arcs_cpu)
 
 

@@ -1,7 +1,7 @@
 """Eccentricities proved exact because no unsearched node can be farther, on a GPU.
 
 See ``reductions.references`` for the rule, its proof and its source. Counts are made on the device;
-from them, some thousand numbers per reference, the host plans.
+the host plans from them (some thousand numbers per reference).
 """
 
 from __future__ import annotations

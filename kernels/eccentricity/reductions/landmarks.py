@@ -3,8 +3,8 @@
 A landmark z bounds the distance of every pair: d(x, y) <= d(x, z) + d(z, y) (Potamias et al.: Fast
 shortest path distance estimation in large networks, CIKM 2009). One sweep gives the distances of
 64 landmarks. So instead of searching each node that may be one end of a longer shortest path, look
-at pairs of such nodes: a pair at most L apart by any landmark is no such path, and most pairs of
-far nodes have a hub about half-way. What is left is few pairs, and one node of each is searched.
+at pairs of such nodes: a pair that some landmark shows to be at most L apart has no such path, and
+most pairs of far nodes have a hub about half-way. Few pairs are left; one node of each is searched.
 """
 
 from __future__ import annotations

@@ -178,7 +178,7 @@ class EveryNode:
 
 
 def quick_eccentricities(graph: CSRGraph) -> np.ndarray | None:
-    """Every eccentricity of a small graph in one piece, (n_nodes,) int32, by sweeping at once.
+    """Every eccentricity of a small connected graph, (n_nodes,) int32, by sweeping at once.
 
     None if choosing sources may cost less, or if the graph is not connected or has no nodes.
     """

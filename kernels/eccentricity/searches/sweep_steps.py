@@ -53,7 +53,7 @@ def _steps(words: int) -> tuple[Callable, Callable]:
         unions,
         is_dense,
     ):
-        """Each of nodes[:n_nodes] that misses a lane unites the rows of its neighbours.
+        """Each of nodes[:n_nodes] that lacks a lane unites the rows of its neighbours.
 
         Closed nodes are dropped from ``nodes``. Returns how many are left, how many changed, and
         their arcs. ``is_dense``: most nodes changed, so no neighbour is asked whether it did.

@@ -61,7 +61,7 @@ class Rows(NamedTuple):
     lists : (2, n_nodes) int32
         The nodes that are marked: ``front``, and those that the step finds.
     nodes : (n_nodes,) int32
-        Nodes that may miss a lane.
+        Nodes that may lack a lane.
     """
 
     every: np.ndarray
@@ -163,7 +163,7 @@ def _steps(counts: bool) -> tuple[Callable, Callable]:
 
     @njit(_STEP, cache=True, nogil=True)
     def bottom_up(indptr, indices, base, rows, level, depth, lower, unions):
-        """Each of nodes[:n_open] that misses a lane unites the rows of its neighbours.
+        """Each of nodes[:n_open] that lacks a lane unites the rows of its neighbours.
 
         Closed nodes are dropped from ``nodes``.
         """

@@ -35,7 +35,7 @@ STATE = np.dtype(
         ("end", np.int64),
         ("n_frontier", np.int64),
         ("frontier_arcs", np.int64),  # right if it is listed
-        ("n_open", np.int64),  # nodes that miss a lane
+        ("n_open", np.int64),  # nodes that lack a lane
         ("side", np.int64),  # which half of ``first`` is the frontier's
         ("covered", np.int64),  # lanes found by all nodes
         ("ended", np.uint64, WORDS),  # lanes that found nothing on the last level

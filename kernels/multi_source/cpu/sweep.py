@@ -5,7 +5,7 @@ A node has a row of two 64-bit words, one bit per lane. ``words`` holds two tabl
 kept: a bottom-up step gathers everything that the neighbours have, since the node already has what
 is older than the last level.
 
-- **Bottom-up**: every node that misses a lane unites the current rows of its neighbours and writes
+- **Bottom-up**: every node that lacks a lane unites the current rows of its neighbours and writes
   its own row to the other table, which then becomes the current one. Ranges of nodes are
   independent: threads share a step by ranges, and ``chunk`` numbers what each one counts.
 - **Top-down**: the frontier is a list of nodes, and beside it the lanes that reached each of them

@@ -1,4 +1,4 @@
-// A level bottom-up: every node that misses a lane asks its neighbours.
+// A level bottom-up: every node that lacks a lane asks its neighbours.
 
 // OR into got the frontier words of heads[0], heads[stride], ... below n, until no lane is missing.
 template <int W>
@@ -86,7 +86,7 @@ __device__ __noinline__ void ask_for_hub(
     }
 }
 
-// Every node that misses a lane asks its neighbours.
+// Every node that lacks a lane asks its neighbours.
 template <int W, bool SHARD>
 __device__ __forceinline__ void bottom_up(
     const Sweep<W, SHARD>& s, BlockCounts<W>& block, const int depth)
@@ -128,7 +128,7 @@ __device__ __forceinline__ void bottom_up(
         }
         const unsigned begin = (unsigned)s.begin_of(chunk, graph);
         const unsigned end = (unsigned)s.end_of(begin, graph);
-        bool is_open = false;  // some node misses a lane
+        bool is_open = false;  // some node lacks a lane
         bool is_found = false;
         for (unsigned first = begin; first < end; first += WARP) {
             const unsigned v = first + t;

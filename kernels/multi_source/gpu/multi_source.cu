@@ -12,7 +12,7 @@
 //          continues from its state. No dynamic shared memory.
 // Memory   State, see sweep_state: seen, three frontiers, four bitmaps.
 //
-// A level goes bottom-up (every node that misses a lane asks its neighbours, one barrier) or, on
+// A level goes bottom-up (every node that lacks a lane asks its neighbours, one barrier) or, on
 // one graph whose frontier is small, top-down (from a list of frontier nodes, two barriers), as
 // [2] does for one source. Words of a frontier are read only where its bitmap says that the node
 // is in it: a bit, mostly in the cache, before a gather of 16 bytes [1]; so they need no clearing.

@@ -4,11 +4,12 @@ A trace ends near its destination: the last router that answers is mostly in the
 that the trace was aimed at, whether that address answered or not, and whoever numbered the link to
 it [1]_. So for each router address two things are kept:
 
-- the ASes whose addresses it was the *last* router to: nothing but the destination answered after
+- the ASes to whose addresses it was the *last* router: nothing but the destination answered after
   it, and the destination only at the next TTL. At most ``_MOST`` are kept: where traces to more
   ASes end, they merely break off, and nothing is kept, so memory does not grow with traces;
-- the *only* AS that traces through it were aimed at, if there is one: everything but a transit
-  network has few of these. A single trace shows none: it is aimed at one AS all along its way.
+- the *only* AS that traces through it were aimed at, if there is one: traces through anything
+  but a transit network are aimed at few. A single trace shows none: it is aimed at one
+  AS all along its way.
 
 The AS of a destination is that of its prefix. That says nothing where the destination is the
 address of a router: whoever numbers a link announces both its ends. Such traces are left out if the

@@ -104,7 +104,7 @@ def read_delegations(paths: Sequence[Path], reports: Sequence[ReadReport]) -> De
 
 
 def _add(fields: list[str], found: _Found, report: ReadReport) -> bool:
-    """Keep what a line says; whether it says who holds something."""
+    """Keep what a line says; returns whether it names a holder."""
     if len(fields) > 5 and fields[-1] == "summary":
         return False
     if fields[0].replace(".", "", 1).isdecimal():

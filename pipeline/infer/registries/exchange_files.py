@@ -69,7 +69,7 @@ class Entries:
         """Name of the exchange point of a LAN of PeeringDB; empty if there is none."""
         if lan is None:
             return ""
-        # Where nothing says whose it is: PeeringDB gives both the same number.
+        # If nothing says whose LAN it is, its own number is used: PeeringDB gives both the same.
         return self.names.get(self.exchange_of.get(lan, lan), "") or self.lan_names.get(lan, "")
 
 

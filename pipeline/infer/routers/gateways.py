@@ -29,7 +29,7 @@ from pipeline.infer.traces.passes import Spools
 from pipeline.model.columns.ragged import offsets
 
 _MOST_ASES = 3
-# In laboratories that are aimed at hosts none is contradicted, in those aimed at routers half are.
+# If a laboratory's traces are aimed at hosts, none is contradicted; if at routers, half are.
 _CONTRADICTED = 0.02
 
 

@@ -7,7 +7,7 @@ and ``pipeline.ingest.atlas.record`` reads it by the same rules, written again i
 compare the two on every real and on mutated records.
 
 Positions are int64 indexes of the byte window. Every scanning function returns the position after
-what it scanned and a status below.
+what it scanned and one of the statuses below.
 """
 
 from __future__ import annotations
@@ -366,9 +366,9 @@ def scan_records(
     text : (size,) uint8
     i, n : int
     scans : (2,) SCAN
-        The first one goes on from call to call; the second one is scratch.
+        The first one is kept from call to call; the second one is scratch.
     src, dst, start_s, reply_ptr, ttl, addr, rtt_ms, kind, counts : arrays
-        ``TraceColumns.arrays`` with room enough; one by one, as a tuple costs 7 to 18 % here.
+        ``TraceColumns.arrays`` with room enough; one by one, since a tuple would cost 7 to 18 %.
 
     Returns
     -------

@@ -7,7 +7,7 @@
 - else ``LocalCluster``: one process with one thread per core. Not threads: reading Parquet and
   pickling hold the interpreter's lock.
 
-Our own clusters (``own.py``) listen on 127.0.0.1 only, encrypted, to this run alone.
+Our own clusters (``own.py``) listen on 127.0.0.1 only, encrypted, and accept this run alone.
 """
 
 from __future__ import annotations

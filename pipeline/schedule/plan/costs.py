@@ -51,8 +51,8 @@ class Costs:
     Attributes
     ----------
     cpu, gpu : Cost
-        On the cores of one worker (one, where there is one worker per core); on its GPU, the
-        graph there already, results on the host.
+        On the cores of one worker (one, where there is one worker per core); on its GPU, with
+        the graph there already and results on the host.
     transfer_byte_s : float
         Seconds that a byte takes from host memory to the GPU.
     task_s : float

@@ -251,7 +251,7 @@ class Flight:
             self._handle(Silent(silent))
 
     def _note_loss(self) -> None:
-        """Where the scheduler is gone, use what has come before, and fail the rest."""
+        """If the scheduler is gone, use what has come before, and fail the rest."""
         if self._there.lost and not self._state.lost:
             self._use(self._come())
             self._handle(ClusterLost(self._there.gone))
