@@ -57,7 +57,7 @@ def pytest_collection():
 
 # Share of the other files among which those of integration are spread: they wait much, and the
 # last files should be short.
-SPREAD = 0.6
+SPREAD = 0.85
 
 
 def _among_others(items: list[pytest.Item]) -> list[pytest.Item]:
