@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -54,8 +55,16 @@ class Served:
             headers["Authorization"] = f"Basic {base64.b64encode(secret.encode()).decode()}"
         data = json.dumps(body).encode()
         request = urllib.request.Request(f"{self.ui_url}/api{path}", data, headers)
-        with urllib.request.urlopen(request, timeout=30) as answer:
-            return json.load(answer)
+        give_up = time.monotonic() + START_S
+        while True:
+            try:
+                with urllib.request.urlopen(request, timeout=30) as answer:
+                    return json.load(answer)
+            except urllib.error.HTTPError as error:
+                # The database is locked, and nothing was done: Prefect's own client tries again.
+                if error.code != 503 or time.monotonic() > give_up:
+                    raise
+                time.sleep(0.5)
 
     def run(self, **parameters: object) -> tuple[int, dict]:
         """Exit status of ``prefect deployment run --watch``, and the flow run it started."""
