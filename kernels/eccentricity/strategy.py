@@ -101,8 +101,8 @@ def is_beaten(account: Account, at: Thresholds, next_ns: float, saves_ns: float 
     lost_ns = next_ns - saves_ns
     if account.spent_ns + lost_ns + account.left_ns > at.allowance * account.whole_ns:
         return True
-    is_dear = account.spent_ns + lost_ns > (at.allowance - 1) * account.whole_ns
-    return is_dear and account.idle_ns + lost_ns > at.idle_share * account.left_ns
+    is_expensive = account.spent_ns + lost_ns > (at.allowance - 1) * account.whole_ns
+    return is_expensive and account.idle_ns + lost_ns > at.idle_share * account.left_ns
 
 
 def sweep_work(n_nodes: Any, n_arcs: Any, longest: Any, extent: Any) -> Any:

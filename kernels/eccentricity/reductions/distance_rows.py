@@ -115,9 +115,12 @@ class End(NamedTuple):
     centre: np.int64  # and which keeps the most pairs near
     n_pairs: np.int64  # that are left; -1: not known
     n_ends: np.int64  # nodes from which sweeps were made
+    first: np.ndarray  # (ROOM,) int32: the ends of the pairs, and their upper bounds
+    second: np.ndarray
+    apart: np.ndarray
 
 
-_END = named(End, *[types.int64] * 6)
+_END = named(End, *[types.int64] * 6, *[OUT_I32] * 3)
 
 
 def search_keeping(graph: CSRGraph, sweeps: bool = True) -> Kept | None:
@@ -138,13 +141,11 @@ def search_keeping(graph: CSRGraph, sweeps: bool = True) -> Kept | None:
     n_nodes = graph.n_nodes
     if n_nodes == 0 or n_nodes > CACHED_NODES:
         return None
-    first, second, apart = np.empty((3, min(ROOM, n_nodes * n_nodes)), np.int32)
     for kind in (np.uint8, np.uint16):
         levels = np.empty((N_KEPT, n_nodes), kind)
         lower, upper = np.empty((2, n_nodes), kind)
         sources, ends = np.empty(N_KEPT, NODE), np.empty(MOST_ENDS if sweeps else 0, NODE)
-        searched, pairs = (sources, ends), (first, second, apart)
-        end = run(graph.indptr, graph.indices, levels, lower, upper, *searched, *pairs)
+        end = run(graph.indptr, graph.indices, levels, lower, upper, sources, ends)
         if end.outcome == IN_PIECES:
             return None
         if end.outcome != TOO_LONG:
@@ -156,7 +157,7 @@ def search_keeping(graph: CSRGraph, sweeps: bool = True) -> Kept | None:
             n = end.n_pairs
             if n <= 0:  # answered, or not known
                 return Kept(end.outcome == ANSWERED, *found, None, None, spent_ns)
-            listed = (np.stack([first[:n], second[:n]]), apart[:n])
+            listed = (np.stack([end.first[:n], end.second[:n]]), end.apart[:n])
             return Kept(end.outcome == ANSWERED, *found, *listed, spent_ns)
     return None
 
@@ -275,13 +276,13 @@ def _outside(level, upper, longest, nodes):
 
 @njit(
     [
-        _END(I64, I32, kind[:, ::1], kind[::1], kind[::1], *[OUT_I32] * 5)
+        _END(I64, I32, kind[:, ::1], kind[::1], kind[::1], OUT_I32, OUT_I32)
         for kind in (types.uint8, types.uint16)
     ],
     cache=True,
     nogil=True,
 )
-def run(indptr, indices, levels, lower, upper, sources, ends, first, second, apart):
+def run(indptr, indices, levels, lower, upper, sources, ends):
     """Search until answered or too expensive.
 
     ``ends`` gets at most the number of nodes that it has room for.
@@ -292,6 +293,7 @@ def run(indptr, indices, levels, lower, upper, sources, ends, first, second, apa
     near = np.empty(n_nodes, levels.dtype)
     is_done = np.zeros(n_nodes, np.bool_)
     in_pairs = np.zeros(0, np.int32)
+    first, second, apart = in_pairs, in_pairs, in_pairs  # room is made when it is needed
     eccentricity = np.empty(levels.shape[0], np.int64)
     best, n_ends = np.int64(0), np.int64(0)
     search_ns = SEARCH_NS_ARC * indices.size + SEARCH_NS_NODE * n_nodes
@@ -309,9 +311,11 @@ def run(indptr, indices, levels, lower, upper, sources, ends, first, second, apa
         level = levels[n_kept]
         found, n_reached = search_levels(indptr, indices, source, level, queue)
         if found < 0:
-            return End(np.int64(TOO_LONG), n_kept, best, centre, n_pairs, n_ends)
+            outcome = TOO_LONG
+            break
         if n_reached < n_nodes:
-            return End(np.int64(IN_PIECES), n_kept, best, centre, n_pairs, n_ends)
+            outcome = IN_PIECES
+            break
         eccentricity[n_kept] = found
         sources[n_kept] = source
         is_done[source] = True
@@ -337,6 +341,10 @@ def run(indptr, indices, levels, lower, upper, sources, ends, first, second, apa
         if n_pairs >= 0:
             n_pairs = keep_pairs(level, upper, longest, first, second, apart, n_pairs)
         elif 0 < outside and pairs <= min(credit, most_pairs) and (n_kept > 2 or outside <= FEW):
+            if first.size == 0:
+                room = min(ROOM, n_nodes * n_nodes)
+                first = np.empty(room, np.int32)
+                second, apart = np.empty(room, np.int32), np.empty(room, np.int32)
             order = np.argsort(eccentricity[:n_kept])
             n_pairs = list_pairs(levels, order, centre, upper, longest, count, first, second, apart)
             credit -= pairs
@@ -347,27 +355,30 @@ def run(indptr, indices, levels, lower, upper, sources, ends, first, second, apa
         if n_pairs >= 0:
             n_left = min(n_left, n_pairs)
         if n_left == 0:
-            return End(np.int64(ANSWERED), n_kept, best, centre, n_pairs, n_ends)
+            outcome = ANSWERED
+            break
         spent = (n_kept, n_left, n_pairs, longest, search_ns, n_nodes, indices.size)
-        is_dear = n_kept == levels.shape[0] or _is_too_expensive(*spent)
+        is_expensive = n_kept == levels.shape[0] or _is_too_expensive(*spent)
         if 1 < n_kept < levels.shape[0] and n_left > FEW and longest <= SWEEP_HOPS:
             sweep_ns = _sweep_ns(outside, n_nodes, indices.size)
             goes_on = pairs > FEW_PAIRS and n_nodes > FEW_NODES
             saved_ns = max(EAGER, n_kept) * search_ns if goes_on else 0.0
-            if is_dear:
+            if is_expensive:
                 n_sweeps = (outside + MANY_LANES - 1) // MANY_LANES
                 saved_ns += HANDING_OVER_NS + n_sweeps * MANY_LANES_SEARCHES * search_ns
             if sweep_ns <= saved_ns and outside <= ends.size:
                 n_ends = np.int64(_outside(levels[centre], upper, longest, ends))
                 farthest, end = _deepest(indptr, indices, ends[:n_ends])
                 if farthest <= longest:
-                    return End(np.int64(ANSWERED), n_kept, best, centre, n_pairs, n_ends)
+                    outcome = ANSWERED
+                    break
                 for v in ends[:n_ends]:
                     upper[v] = min(upper[v], levels.dtype.type(farthest))
                 source = end  # whose search makes the path known, and leaves nothing outside
                 continue
-        if is_dear:
-            return End(np.int64(LEFT), n_kept, best, centre, n_pairs, n_ends)
+        if is_expensive:
+            outcome = LEFT
+            break
 
         last = source
         if is_far:
@@ -382,6 +393,7 @@ def run(indptr, indices, levels, lower, upper, sources, ends, first, second, apa
             source = in_most(first, second, n_pairs, in_pairs)
         else:
             source = _farthest(levels[centre], lower, upper, indptr, longest)
+    return End(np.int64(outcome), n_kept, best, centre, n_pairs, n_ends, first, second, apart)
 
 
 @njit(

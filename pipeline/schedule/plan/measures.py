@@ -221,8 +221,8 @@ def n_searches(
         return 4.0 * np.ceil(sources / LANES)  # a sweep costs a few searches
     if kind != "weighted":
         return np.minimum(float(each), n_nodes)
-    is_dear = {"eccentricities", "center", "periphery"} & set(metrics)
-    return BY_WEIGHT * np.minimum(n_nodes if is_dear else float(each), n_nodes)
+    is_expensive = {"eccentricities", "center", "periphery"} & set(metrics)
+    return BY_WEIGHT * np.minimum(n_nodes if is_expensive else float(each), n_nodes)
 
 
 def _seconds(
