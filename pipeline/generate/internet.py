@@ -277,6 +277,7 @@ def _borders(sizes: np.ndarray, n_each: np.ndarray, seed: int) -> dict[str, Any]
         "n_direct": np.zeros(len(node), np.int64),  # there are no traces
         "n_after_gap": np.zeros(len(node), np.int64),
         "candidate": np.zeros(len(node), bool),
+        "neighbor_n_direct": np.zeros(pairs.shape[1], np.int64),
         "border_near_asn": row[near] + FIRST_ASN,
         "border_near": node[near],
         "border_far_asn": row[far] + FIRST_ASN,

@@ -32,8 +32,8 @@ from pipeline.graphs.adjacency import (
 from pipeline.graphs.combine import asns_of, combine
 from pipeline.graphs.connectivity import count_components
 from pipeline.model.columns.ragged import take_rows
-from pipeline.model.graphs import GraphSet
-from pipeline.model.topology import NO_ASN, IngressTable, Topology
+from pipeline.model.graphs import Exits, GraphSet
+from pipeline.model.topology import NO_ASN, ExitTable, IngressTable, Topology
 
 HASH_THREADS = 2  # sha256 releases the interpreter's lock for all but the smallest graphs
 HASH_ARCS = 1 << 20  # arcs that one thread hashes at a time
@@ -58,7 +58,7 @@ def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
     UsageError
         If two topologies hold the same AS (the message names the ASNs), or a number is no ASN.
     ValueError
-        If a link or an ingress names a node that the topology does not have.
+        If a link, an ingress or an exit names a node that the topology does not have.
 
     Notes
     -----
@@ -68,6 +68,7 @@ def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
     topology = combine(topologies) if topologies else _nothing()
     _check_nodes("link", topology.n_nodes, topology.near, topology.far)
     _check_nodes("ingress", topology.n_nodes, topology.ingresses.node)
+    _check_nodes("exit", topology.n_nodes, topology.exits.node)
     near = np.ascontiguousarray(topology.near, np.int64)
     far = np.ascontiguousarray(topology.far, np.int64)
     asn = asns_of(topology.node_asn)
@@ -93,6 +94,7 @@ def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
         component_count=component_count,
         largest_component=largest,
         **_ingress_columns(topology.ingresses, place, row, node_ptr),
+        exits=_exits(topology.exits, place, row, node_ptr),
         **border,
         weights=None if topology.weight is None else topology.weight[link].astype(np.float32),
         node_addr=None if topology.node_addr is None else topology.node_addr[by_place],
@@ -212,20 +214,32 @@ def _ingress_columns(ingresses: IngressTable, place, row, node_ptr) -> dict:
     at = at[order]
     at_row = row[ingresses.node[order]].astype(np.int64)
     neighbor_ptr, neighbor_asn = take_rows(ingresses.neighbor_ptr, ingresses.neighbor_asn, order)
-    neighbor_ixp = None
-    if ingresses.neighbor_ixp is not None:
-        _, neighbor_ixp = take_rows(ingresses.neighbor_ptr, ingresses.neighbor_ixp, order)
+
+    def of_neighbors(column: np.ndarray | None) -> np.ndarray | None:
+        return None if column is None else take_rows(ingresses.neighbor_ptr, column, order)[1]
+
     return {
         "ingress_ptr": np.searchsorted(at_row, np.arange(len(node_ptr))).astype(np.int64),
         "ingress_node": (at - node_ptr[at_row]).astype(np.int32),
         "neighbor_ptr": neighbor_ptr,
         "neighbor_asn": neighbor_asn,
-        "neighbor_ixp": neighbor_ixp,
+        "neighbor_ixp": of_neighbors(ingresses.neighbor_ixp),
+        "neighbor_n_direct": of_neighbors(ingresses.neighbor_n_direct),
         "n_direct": ingresses.n_direct[order],
         "n_after_gap": ingresses.n_after_gap[order],
         "candidate": ingresses.candidate[order],
         "confidence": None if ingresses.confidence is None else ingresses.confidence[order],
     }
+
+
+def _exits(exits: ExitTable, place, row, node_ptr) -> Exits:
+    """By AS row, then local node; exits of no AS left out."""
+    at = place[exits.node]
+    order = np.lexsort((exits.neighbor_asn, at))
+    order = order[np.count_nonzero(at < 0) :]
+    at_row = row[exits.node[order]].astype(np.int64)
+    node = (at[order] - node_ptr[at_row]).astype(np.int32)
+    return Exits(at_row, node, exits.neighbor_asn[order], exits.n_traces[order])
 
 
 def _rows_of(node_asn: np.ndarray, asn: np.ndarray) -> np.ndarray:

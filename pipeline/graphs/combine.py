@@ -7,11 +7,13 @@ float64 then), a text by "", an address by ``::``, an id by ``NO_ID``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from pipeline.errors import UsageError
 from pipeline.model.choices import MAX_ASN
+from pipeline.model.columns import concat
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.graphs import NO_ID
 from pipeline.model.topology import NO_ASN, IngressTable, Topology
@@ -57,6 +59,12 @@ def combine(topologies: Sequence[Topology]) -> Topology:
             [t.link_columns for t in topologies], [t.n_links for t in topologies]
         ),
         ingresses=_join_ingresses([t.ingresses for t in topologies], first),
+        exits=concat(
+            [
+                replace(t.exits, node=t.exits.node + at)
+                for t, at in zip(topologies, first, strict=False)
+            ]
+        ),
         kind=_one_word(t.kind for t in topologies) or "router",
         counts=_summed([t.counts for t in topologies]),
         entered_unseen={asn: n for t in topologies for asn, n in t.entered_unseen.items()},
@@ -147,6 +155,9 @@ def _join_ingresses(tables: Sequence[IngressTable], first: np.ndarray) -> Ingres
     if any(t.neighbor_ixp is not None for t in tables):
         each = [_or_full(t.neighbor_ixp, len(t.neighbor_asn), "", object) for t in tables]
         neighbor_ixp = np.concatenate(each)
+    neighbor_n_direct = None
+    if all(t.neighbor_n_direct is not None for t in tables):
+        neighbor_n_direct = _joined([t.neighbor_n_direct for t in tables], np.int64)
     lengths = _joined([np.diff(t.neighbor_ptr) for t in tables], np.int64)
     return IngressTable(
         node=_joined([t.node + at for t, at in zip(tables, first, strict=False)], np.int64),
@@ -157,4 +168,5 @@ def _join_ingresses(tables: Sequence[IngressTable], first: np.ndarray) -> Ingres
         candidate=_joined([t.candidate for t in tables], np.bool_),
         confidence=confidence,
         neighbor_ixp=neighbor_ixp,
+        neighbor_n_direct=neighbor_n_direct,
     )

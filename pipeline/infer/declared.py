@@ -135,4 +135,5 @@ def _traceless(node: np.ndarray, pointer: np.ndarray, neighbor_asn: np.ndarray) 
         n_direct=none,
         n_after_gap=none.copy(),
         candidate=np.zeros(len(node), bool),
+        neighbor_n_direct=np.zeros(len(neighbor_asn), np.int64),
     )

@@ -1,4 +1,4 @@
-"""Ingresses: the routers through which traces enter an AS.
+"""Ingresses and exits: the routers through which traces enter an AS, and leave it.
 
 Walk a trace from its first answer, with the AS of each hop known. A hop in AS X is an **entry**
 into X when the last mapped hop before it is in another AS Y:
@@ -12,6 +12,8 @@ The first answer of a trace is never an entry: what came before it was not seen.
 before which every answer is unmapped. Nor is the destination's own final reply: it comes from
 the address that was probed, whichever interface the packet came in by, so it does not show where X
 begins. A trace that leaves X and comes back enters it twice.
+
+The other side of a direct entry is an **exit** of Y: its last router, at the TTL just before.
 
 A direct entry by an address on the LAN of an exchange point is an entry by that exchange point.
 
@@ -34,26 +36,29 @@ from pipeline.infer.traces.counting import PairCounter, add_up, slot_of, split_k
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.rules import DESTINATION
 from pipeline.infer.traces.spool import FURTHER, Traces
+from pipeline.model.columns import empty
 from pipeline.model.columns.ragged import offsets
-from pipeline.model.topology import NO_ASN, IngressTable
+from pipeline.model.topology import NO_ASN, ExitTable, IngressTable
 
-# Entries, those by a LAN, and by AS row the traces that begin inside.
-_Counts: TypeAlias = tuple[PairCounter, PairCounter, np.ndarray]
+# Entries, those by a LAN, exits, and by AS row the traces that begin inside.
+_Counts: TypeAlias = tuple[PairCounter, PairCounter, PairCounter, np.ndarray]
 
 
 @njit(cache=True, nogil=True)
 def _entries(
     hop_ptr, flags, ttl, ids, vantage_as, node_of, as_of, on_lan, keys, counts, lan_keys,
-    lan_counts, n_unseen,
+    lan_counts, exit_keys, exit_counts, n_unseen,
 ):  # fmt: skip
     """Count entries by (node, AS row of the neighbour): direct, after a gap.
 
-    Direct ones by an address on a LAN are also counted by (interface, AS row of the neighbour), and
-    traces that begin inside an AS by its row.
+    Direct ones by an address on a LAN are also counted by (interface, AS row of the neighbour), all
+    direct ones by (exit before them, AS row entered), and traces that begin inside an AS by its
+    row.
     """
-    n_new, n_new_by_lan = 0, 0
+    n_new, n_new_by_lan, n_new_exits = 0, 0, 0
     for trace in range(len(hop_ptr) - 1):
         last_as, last_ttl, came_from = np.int64(-1), np.int64(-1), vantage_as[trace]
+        last_node = np.int64(-1)
         end = hop_ptr[trace + 1] - (1 if flags[trace] == DESTINATION else 0)
         for row in range(hop_ptr[trace], end):
             node = node_of[ids[row]]
@@ -68,6 +73,13 @@ def _entries(
                     n_new += 1
                 is_direct = ttl[row] == last_ttl + 1
                 counts[slot, 0 if is_direct else 1] += 1
+                if is_direct:
+                    key = (last_node << 32) | here
+                    slot = slot_of(exit_keys, key)
+                    if exit_keys[slot] != key:
+                        exit_keys[slot] = key
+                        n_new_exits += 1
+                    exit_counts[slot, 0] += 1
                 if is_direct and on_lan[ids[row]]:
                     key = (np.int64(ids[row]) << 32) | last_as
                     slot = slot_of(lan_keys, key)
@@ -79,8 +91,8 @@ def _entries(
                 is_gap = np.int64(ttl[row]) > row - hop_ptr[trace] + 1
                 if is_gap or came_from >= 0:
                     n_unseen[here] += 1
-            last_as, last_ttl = here, np.int64(ttl[row])
-    return n_new, n_new_by_lan
+            last_as, last_ttl, last_node = here, np.int64(ttl[row]), np.int64(node)
+    return n_new, n_new_by_lan, n_new_exits
 
 
 def find_ingresses(
@@ -89,8 +101,8 @@ def find_ingresses(
     node_asn: np.ndarray,
     lans: Lans | None = None,
     origin_of: Callable[[np.ndarray], np.ndarray] | None = None,
-) -> tuple[IngressTable, dict[int, int]]:
-    """Count how traces enter each AS; one pass over the spools.
+) -> tuple[IngressTable, ExitTable, dict[int, int]]:
+    """Count how traces enter and leave each AS; one pass over the spools.
 
     Parameters
     ----------
@@ -107,12 +119,13 @@ def find_ingresses(
     Returns
     -------
     ingresses : IngressTable
+    exits : ExitTable
     entered_unseen : dict of int to int
         asn -> traces that begin inside it.
     """
     ases = np.unique(node_asn[node_asn != NO_ASN])
     if not len(ases):
-        return IngressTable.empty(), {}
+        return IngressTable.empty(), empty(ExitTable), {}
     as_of = np.where(node_asn == NO_ASN, -1, np.searchsorted(ases, node_asn)).astype(np.int64)
 
     on_lan = np.zeros(len(node_of), bool) if lans is None else lans.row >= 0
@@ -124,14 +137,15 @@ def find_ingresses(
         return np.where(ases[row] == origin, row, elsewhere).astype(np.int64)
 
     def start() -> _Counts:
-        return PairCounter(2), PairCounter(1), np.zeros(len(ases), np.int64)
+        return PairCounter(2), PairCounter(1), PairCounter(1), np.zeros(len(ases), np.int64)
 
     def step(counts: _Counts, traces: Traces, vantage: np.ndarray) -> None:
-        table, by_lan, n_unseen = counts
+        table, by_lan, exits, n_unseen = counts
         table.reserve(len(traces.ids))
+        exits.reserve(len(traces.ids))
         if on_lan.any():
             by_lan.reserve(len(traces.ids))
-        n_new, n_new_by_lan = _entries(
+        n_new, n_new_by_lan, n_new_exits = _entries(
             traces.hop_ptr,
             traces.flags,
             traces.ttl,
@@ -144,10 +158,13 @@ def find_ingresses(
             table.counts,
             by_lan.keys,
             by_lan.counts,
+            exits.keys,
+            exits.counts,
             n_unseen,
         )
         table.n_used += n_new
         by_lan.n_used += n_new_by_lan
+        exits.n_used += n_new_exits
 
     tables = spools.run_with_vantages(start, step, vantage_rows)
     n_unseen = np.sum([unseen for *_, unseen in tables], axis=0)
@@ -157,7 +174,7 @@ def find_ingresses(
     node, neighbor = split_key(keys)
     distinct, first = np.unique(node, return_index=True)
     if not len(distinct):
-        return IngressTable.empty(), entered_unseen
+        return IngressTable.empty(), empty(ExitTable), entered_unseen
     total = np.add.reduceat(counts, first, axis=0)
     # Neighbours seen only after a gap are not neighbours of a direct ingress.
     candidate = total[:, 0] == 0
@@ -166,7 +183,7 @@ def find_ingresses(
     neighbor_ptr = offsets(np.bincount(row[keep], minlength=len(distinct)))
     neighbor_ixp = None
     if lans is not None:
-        by_lan = add_up([by_lan.rows() for _, by_lan, _ in tables])
+        by_lan = add_up([by_lan.rows() for _, by_lan, *_ in tables])
         neighbor_ixp = _exchange_points(keys[keep], *by_lan, node_of, lans)
     ingresses = IngressTable(
         distinct,
@@ -176,8 +193,11 @@ def find_ingresses(
         total[:, 1],
         candidate,
         neighbor_ixp=neighbor_ixp,
+        neighbor_n_direct=counts[keep, 0],
     )
-    return ingresses, entered_unseen
+    keys, counts = add_up([exits.rows() for _, _, exits, _ in tables])
+    node, next_row = split_key(keys)
+    return ingresses, ExitTable(node, ases[next_row], counts[:, 0]), entered_unseen
 
 
 def _exchange_points(

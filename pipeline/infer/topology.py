@@ -280,7 +280,9 @@ def infer_topology(
         on_lan = exchanges.find(vantages) >= 0
         return origins(vantages, prefixes, asn, is_special(vantages, allow_special), on_lan)
 
-    ingresses, entered_unseen = find_ingresses(spools, nodes.node_of, node_asn, lans, origin_of)
+    ingresses, exits, entered_unseen = find_ingresses(
+        spools, nodes.node_of, node_asn, lans, origin_of
+    )
     near, far = links.near[links.n_router > 0], links.far[links.n_router > 0]
     of_addrs, of_ingresses = rate(ingresses, near, far, nodes.node_of, node_asn, election)
     ingresses = replace(ingresses, confidence=of_ingresses)
@@ -305,6 +307,7 @@ def infer_topology(
         weight_unit="ms",
         link_columns=node_links.columns(),
         ingresses=ingresses,
+        exits=exits,
         kind="router" if n_nodes < len(addrs) else "interface",
         counts=dict(counts),
         entered_unseen=entered_unseen,

@@ -3,10 +3,36 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 
+from pipeline.model.columns import Flat, empty
+
 NO_ID = -1  # node_id of a node whose input gives none; files hold null
+
+
+@dataclass(frozen=True, eq=False)
+class Exits:
+    """Exits of many ASes, one row per node and next AS, sorted by (row, node, next AS).
+
+    Attributes
+    ----------
+    row : (n,) int64
+        AS row.
+    node : (n,) int32
+        Local node id.
+    neighbor_asn, n_traces : (n,) int64
+        As in ``pipeline.model.topology.ExitTable``.
+    """
+
+    row: Annotated[np.ndarray, Flat(np.int64)]
+    node: Annotated[np.ndarray, Flat(np.int32)]
+    neighbor_asn: Annotated[np.ndarray, Flat(np.int64)]
+    n_traces: Annotated[np.ndarray, Flat(np.int64)]
+
+    def __len__(self) -> int:
+        return len(self.row)
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +69,10 @@ class GraphSet:
     ingress_node : (n_ingresses,) int32
         Local node ids.
     neighbor_ptr, neighbor_asn, n_direct, n_after_gap, candidate, confidence : as in IngressTable.
-    neighbor_ixp : (n_neighbors,) object or None
+    neighbor_ixp : (n_neighbors,) object or None; neighbor_n_direct : int64 or None
         Likewise.
+    exits : Exits
+        Empty without traces.
     border_near_asn, border_far_asn : (n_borders,) int64; border_near, border_far : int32
         Links between two ASes, each once, by local node ids, near_asn < far_asn; with their
         columns in ``border_columns``.
@@ -80,6 +108,8 @@ class GraphSet:
     border_far: np.ndarray
     confidence: np.ndarray | None = None
     neighbor_ixp: np.ndarray | None = None
+    neighbor_n_direct: np.ndarray | None = None
+    exits: Exits = field(default_factory=lambda: empty(Exits))
     weights: np.ndarray | None = None
     node_addr: np.ndarray | None = None
     node_id: np.ndarray | None = None

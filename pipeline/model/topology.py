@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Annotated
 
 import numpy as np
 
+from pipeline.model.columns import Flat, empty
 from pipeline.model.mapped import MappedShare
 
 NO_ASN = -1  # in memory only; files hold null
@@ -33,6 +35,8 @@ class IngressTable:
     neighbor_ixp : (n_neighbors,) object or None
         Name of the exchange point by which most traces from that neighbour entered, ``""`` where
         none did; the prefix of a LAN without a name. None: not known.
+    neighbor_n_direct : (n_neighbors,) int64 or None
+        ``n_direct`` of each neighbour alone. None: not known.
     """
 
     node: np.ndarray
@@ -43,11 +47,34 @@ class IngressTable:
     candidate: np.ndarray
     confidence: np.ndarray | None = None
     neighbor_ixp: np.ndarray | None = None
+    neighbor_n_direct: np.ndarray | None = None
 
     @classmethod
     def empty(cls) -> IngressTable:
         none = np.empty(0, np.int64)
         return cls(none, np.zeros(1, np.int64), none, none, none, np.empty(0, bool))
+
+    def __len__(self) -> int:
+        return len(self.node)
+
+
+@dataclass(frozen=True, eq=False)
+class ExitTable:
+    """Routers by which traffic leaves their AS, one row per router and next AS, sorted by both.
+
+    Attributes
+    ----------
+    node : (n,) int64
+        Node of the topology: the last of its AS at the TTL right before ...
+    neighbor_asn : (n,) int64
+        ... an answered router of this AS.
+    n_traces : (n,) int64
+        How often; a trace that comes back may leave again.
+    """
+
+    node: Annotated[np.ndarray, Flat(np.int64)]
+    neighbor_asn: Annotated[np.ndarray, Flat(np.int64)]
+    n_traces: Annotated[np.ndarray, Flat(np.int64)]
 
     def __len__(self) -> int:
         return len(self.node)
@@ -75,6 +102,8 @@ class Topology:
     node_columns, link_columns : dict of str to (n_nodes,) or (n_links,) arrays
         Other columns of the input; kept in the store as optional columns.
     ingresses : IngressTable
+    exits : ExitTable
+        Empty without traces.
     kind : str
         What a node is: ``"interface"``, ``"router"`` (after alias resolution, or from a
         router-level file), ``"as"`` (an AS-level file).
@@ -102,6 +131,7 @@ class Topology:
     node_columns: dict[str, np.ndarray] = field(default_factory=dict)
     link_columns: dict[str, np.ndarray] = field(default_factory=dict)
     ingresses: IngressTable = field(default_factory=IngressTable.empty)
+    exits: ExitTable = field(default_factory=lambda: empty(ExitTable))
     kind: str = "router"
     counts: dict[str, int] = field(default_factory=dict)
     entered_unseen: dict[int, int] = field(default_factory=dict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 MAX_WARNINGS = 20  # that a terminal or a page lists; all of them are in report.json
+LOW_CONFIDENCE = 0.5  # an ingress below it is more likely wrong than right, and is marked
 
 
 class NodeWords(NamedTuple):

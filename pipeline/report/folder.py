@@ -26,8 +26,10 @@ N_NAMED = 3  # files of a folder that a refusal names
 _FILES = frozenset(
     {
         REPORT,
+        "as_links.parquet",
         "ases.js",
         "ases.parquet",
+        "exits.parquet",
         "hopscope.css",
         "hopscope.js",
         "index.html",

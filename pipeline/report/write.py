@@ -38,6 +38,7 @@ from pipeline.report.escaping import printable
 from pipeline.report.folder import REPORT, carry_over, earlier_report
 from pipeline.report.pages.html import write_pages
 from pipeline.report.pages.run_facts import describe_run
+from pipeline.report.tables.neighbors import as_link_table, exit_table
 from pipeline.report.tables.node_files import write_node_files
 from pipeline.report.tables.summarise import Summary, summarise
 from pipeline.report.tables.widths import width_or_bounds, with_bounds
@@ -71,7 +72,7 @@ class ReportSummary:
     path : Path
         Folder of the report; ``index`` is its first page, or report.json where it has no pages.
     files : dict of str to Path
-        ``ases``, ``ingresses``, ``tasks``, ``rejects``, ``report``.
+        ``ases``, ``ingresses``, ``exits``, ``as_links``, ``tasks``, ``rejects``, ``report``.
     totals : dict
         Sums over all ASes: n_ases, n_nodes, n_edges, n_ingresses, mean_hops, max_hops, ...
     table : list of tuple
@@ -171,6 +172,8 @@ def write_reports(
     names = {
         "ases": "ases.parquet",
         "ingresses": "ingresses.parquet",
+        "exits": "exits.parquet",
+        "as_links": "as_links.parquet",
         "tasks": "tasks.parquet",
         "rejects": "rejects.jsonl",
         "report": REPORT,
@@ -210,6 +213,8 @@ def _write_all(
     pq.write_table(summary.ingresses, folder / "ingresses.parquet", compression="zstd")
     pq.write_table(task_table(measurement.tasks), folder / "tasks.parquet", compression="zstd")
     rows = np.asarray(measurement.rows, np.int64)
+    pq.write_table(exit_table(snapshot, rows), folder / "exits.parquet", compression="zstd")
+    pq.write_table(as_link_table(snapshot, rows), folder / "as_links.parquet", compression="zstd")
     n_node_files = write_node_files(snapshot, rows, summary.widths, folder / "nodes")
     rejects = getattr(snapshot, "rejects_path", None)
     if rejects is not None and Path(rejects).exists():

@@ -157,6 +157,20 @@ def check_size(path: Path, size_bytes: int) -> None:
         raise broken(path, f"has {found.st_size} bytes, {size_bytes} were written")
 
 
+def altered_files(folder: Path, manifest: dict) -> list[str]:
+    """What is wrong with each file that is not as it was written."""
+    wrong = []
+    for name, entry in manifest["files"].items():
+        try:
+            found = file_sha256(folder / name)
+        except OSError as error:
+            wrong.append(f"{name} cannot be read ({error.strerror})")
+            continue
+        if found != entry["sha256"]:
+            wrong.append(f"{name} has been altered (sha256 {found[:12]}...)")
+    return wrong
+
+
 def file_sha256(path: Path) -> str:
     """sha256 of a file, hex."""
     with path.open("rb") as stream:

@@ -20,6 +20,7 @@ TRASH = ".trash-"  # prefix of a version that is being removed
 MANIFEST = "manifest.json"
 ASES = "ases.parquet"
 INGRESSES = "ingresses.parquet"
+EXITS = "exits.parquet"
 BORDERS = "borders.parquet"
 ADDRESSES = "addresses.parquet"  # where a node has several, or with confidence
 REJECTS = "rejects.jsonl"
@@ -27,7 +28,7 @@ LOCK = "lock"  # held shared by readers of a version, exclusive by its writer; e
 
 _VERSION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*-[0-9a-f]{12}")
 _FILE = re.compile(
-    r"(ases|ingresses|borders|addresses)\.parquet|(nodes|arcs)-[0-9]{3,6}\.parquet|rejects\.jsonl"
+    r"(ases|ingresses|exits|borders|addresses)\.parquet|(nodes|arcs)-[0-9]{3,6}\.parquet|rejects\.jsonl"
 )
 
 

@@ -10,21 +10,24 @@ import pyarrow as pa
 
 from kernels import CSRGraph, Shard
 from kernels.csr import MAX_NODES
+from pipeline.model.columns import empty, take
 from pipeline.model.columns.ragged import offsets
+from pipeline.model.graphs import Exits
 from pipeline.store.columns import ColumnFiles, read_table
 from pipeline.store.locks import HeldLock, hold_for_reading
-from pipeline.store.manifest import file_sha256, read_manifest
+from pipeline.store.manifest import altered_files, read_manifest
 from pipeline.store.names import (
     ADDRESSES,
     ASES,
     BORDERS,
+    EXITS,
     INGRESSES,
     LOCK,
     REJECTS,
     broken,
     graph_file,
 )
-from pipeline.store.tables import Ingresses, NodeTable
+from pipeline.store.tables import Ingresses, NodeTable, exits_of_table
 
 # Columns of ases.parquet that every use of a snapshot needs; texts are read on request.
 NUMBERS = (
@@ -296,6 +299,14 @@ class Snapshot:
         """Ingresses of some AS rows (ascending), or of all; sorted by row, then node."""
         return self._ingresses if rows is None else self._ingresses.of_rows(rows)
 
+    def exits(self, rows: np.ndarray | None = None) -> Exits:
+        """Exits of some AS rows, or of all; none in snapshots from before there were any."""
+        if EXITS not in self.manifest["files"]:
+            return empty(Exits)
+        found = exits_of_table(read_table(self.path / EXITS), self.asn)
+        self._check_nodes(EXITS, found, "an exit")
+        return found if rows is None else take(found, np.flatnonzero(np.isin(found.row, rows)))
+
     def borders(self) -> pa.Table:
         """Links between ASes: near_asn, near, far_asn, far (local node ids) and their columns."""
         return read_table(self.path / BORDERS)
@@ -317,28 +328,22 @@ class Snapshot:
         StoreError
             Names every file that is not as it was written.
         """
-        wrong = []
-        for name, entry in self.manifest["files"].items():
-            try:
-                found = file_sha256(self.path / name)
-            except OSError as error:
-                wrong.append(f"{name} cannot be read ({error.strerror})")
-                continue
-            if found != entry["sha256"]:
-                wrong.append(f"{name} has been altered (sha256 {found[:12]}...)")
-        if wrong:
+        if wrong := altered_files(self.path, self.manifest):
             raise broken(self.path, "; ".join(wrong))
 
     @cached_property
     def _ingresses(self) -> Ingresses:
         found = Ingresses.from_table(read_table(self.path / INGRESSES), self.asn)
+        self._check_nodes(INGRESSES, found, "an ingress")
+        return found
+
+    def _check_nodes(self, file: str, found: Ingresses | Exits, what: str) -> None:
         if len(found) and not (
             (found.row < self.n_ases).all()
             and (found.node >= 0).all()
             and (found.node < self.n_nodes[found.row]).all()
         ):
-            raise broken(self.path / INGRESSES, "names an ingress that is not a node")
-        return found
+            raise broken(self.path / file, f"names {what} that is not a node")
 
     def _text(self, name: str) -> pa.ChunkedArray:
         return read_table(self.path / ASES, [name]).column(name)

@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from pipeline.model.columns.ragged import take_rows
-from pipeline.model.graphs import NO_ID
+from pipeline.model.graphs import NO_ID, Exits
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +64,8 @@ class Ingresses:
         Likewise; NaN where none is known, as in snapshots from before there was any.
     neighbor_ixp : (n_neighbors,) object
         Likewise; None in place of a name where nothing is known.
+    neighbor_n_direct : (n_neighbors,) int64
+        Likewise; -1 where it is not known, as in snapshots from before there was any.
     """
 
     row: np.ndarray
@@ -75,6 +77,7 @@ class Ingresses:
     candidate: np.ndarray
     confidence: np.ndarray
     neighbor_ixp: np.ndarray
+    neighbor_n_direct: np.ndarray
 
     @classmethod
     def from_table(cls, table: pa.Table, asn: np.ndarray) -> Ingresses:
@@ -89,6 +92,11 @@ class Ingresses:
             names = table.column("neighbor_ixps").combine_chunks()
             if not names.null_count:
                 neighbor_ixp = names.values.fill_null("").to_numpy(zero_copy_only=False)
+        neighbor_n_direct = np.full(len(neighbors.values), -1, np.int64)
+        if "neighbor_n_direct" in table.column_names:
+            counts = table.column("neighbor_n_direct").combine_chunks()
+            if not counts.null_count:
+                neighbor_n_direct = counts.values.to_numpy()
         return cls(
             row=np.searchsorted(asn, table.column("asn").to_numpy()).astype(np.int64),
             node=table.column("node").to_numpy(),
@@ -99,6 +107,7 @@ class Ingresses:
             candidate=table.column("candidate").to_numpy(),
             confidence=confidence,
             neighbor_ixp=neighbor_ixp,
+            neighbor_n_direct=neighbor_n_direct,
         )
 
     def __len__(self) -> int:
@@ -112,6 +121,7 @@ class Ingresses:
         picked = ragged_positions(first, last)
         neighbor_ptr, neighbor_asn = take_rows(self.neighbor_ptr, self.neighbor_asn, picked)
         _, neighbor_ixp = take_rows(self.neighbor_ptr, self.neighbor_ixp, picked)
+        _, counts = take_rows(self.neighbor_ptr, self.neighbor_n_direct, picked)
         return Ingresses(
             row=self.row[picked],
             node=self.node[picked],
@@ -122,7 +132,18 @@ class Ingresses:
             candidate=self.candidate[picked],
             confidence=self.confidence[picked],
             neighbor_ixp=neighbor_ixp,
+            neighbor_n_direct=counts,
         )
+
+
+def exits_of_table(table: pa.Table, asn: np.ndarray) -> Exits:
+    """The exits file of a snapshot whose AS rows are ``asn``, ascending."""
+    return Exits(
+        row=np.searchsorted(asn, table["asn"].to_numpy()).astype(np.int64),
+        node=table["node"].to_numpy(),
+        neighbor_asn=table["neighbor_asn"].to_numpy().astype(np.int64),
+        n_traces=table["n_traces"].to_numpy(),
+    )
 
 
 def ragged_positions(first: np.ndarray, last: np.ndarray) -> np.ndarray:

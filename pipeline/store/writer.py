@@ -20,6 +20,7 @@ from pipeline.store.names import (
     ADDRESSES,
     ASES,
     BORDERS,
+    EXITS,
     INGRESSES,
     REJECTS,
     check_name,
@@ -145,6 +146,7 @@ def _write_files(
     tables = [
         (ASES, _ases_table(graphs, as_names, first_of_file)),
         (INGRESSES, _ingresses_table(graphs)),
+        (EXITS, _exits_table(graphs)),
         (BORDERS, _borders_table(graphs)),
     ]
     if graphs.addrs is not None:
@@ -270,12 +272,32 @@ def _ingresses_table(graphs: GraphSet) -> pa.Table:
                 pa.array(graphs.neighbor_asn.astype(np.uint32)),
             ),
             "neighbor_ixps": _exchange_points(graphs),
+            "neighbor_n_direct": _of_neighbors(graphs),
             "n_direct": graphs.n_direct.astype(np.int64),
             "n_after_gap": graphs.n_after_gap.astype(np.int64),
             "candidate": graphs.candidate.astype(bool),
             "confidence": _confidence(graphs.confidence, len(graphs.candidate)),
         }
     )
+
+
+def _exits_table(graphs: GraphSet) -> pa.Table:
+    return pa.table(
+        {
+            "asn": graphs.asn[graphs.exits.row].astype(np.uint32),
+            "node": graphs.exits.node.astype(np.int32),
+            "neighbor_asn": graphs.exits.neighbor_asn.astype(np.uint32),
+            "n_traces": graphs.exits.n_traces.astype(np.int64),
+        }
+    )
+
+
+def _of_neighbors(graphs: GraphSet) -> pa.Array:
+    """``n_direct`` of each neighbour, lists; null where it is not known."""
+    if graphs.neighbor_n_direct is None:
+        return pa.nulls(len(graphs.ingress_node), pa.large_list(pa.int64()))
+    counts = pa.array(graphs.neighbor_n_direct.astype(np.int64))
+    return pa.LargeListArray.from_arrays(pa.array(graphs.neighbor_ptr.astype(np.int64)), counts)
 
 
 def _exchange_points(graphs: GraphSet) -> pa.Array:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pipeline.metrics import own_kernels
 from pipeline.model.mapped import mapped_text
-from pipeline.model.words import MAX_WARNINGS, ingresses_text, node_words, number
+from pipeline.model.words import LOW_CONFIDENCE, MAX_WARNINGS, ingresses_text, node_words, number
 from pipeline.terminal.lines import print_line, warn
 
 if TYPE_CHECKING:
@@ -65,6 +65,8 @@ def analyze_facts(summary: AnalyzeSummary) -> dict:
         "report": str(summary.index),
         "node_kind": summary.report.node_kind,
         **{name: totals[name] for name in ("n_ases", "n_nodes", "n_ingresses", "n_candidates")},
+        "mean_confidence": totals["mean_confidence"],
+        "n_low_confidence": totals["n_low_confidence"],
         "synthetic": summary.report.synthetic,
         "n_searches": summary.n_searches,
         "n_width_searches": summary.n_width_searches,
@@ -106,6 +108,11 @@ def print_analyze(summary: AnalyzeSummary) -> None:
         ingresses_text(totals["n_ingresses"], totals["n_candidates"]),
     ]
     print_line(f"Total: {', '.join(counts)}")
+    if totals["mean_confidence"] is not None:
+        print_line(
+            f"Confidence of ingresses: {totals['mean_confidence']:.2f} on average, "
+            f"{totals['n_low_confidence']:,} below {LOW_CONFIDENCE}"
+        )
     for line in table.notes:
         print_line(line)
     if summary.busy_share:

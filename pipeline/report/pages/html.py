@@ -13,7 +13,7 @@ from pathlib import Path
 import jinja2
 
 from pipeline.model.origins import Source, origins_of
-from pipeline.model.words import number
+from pipeline.model.words import LOW_CONFIDENCE, number
 from pipeline.report.pages.as_page import as_pages
 from pipeline.report.pages.index_page import index_script, index_variables
 from pipeline.report.pages.run_facts import RunFacts, about_as
@@ -85,6 +85,7 @@ def _environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.globals["LOW_CONFIDENCE"] = LOW_CONFIDENCE
     environment.filters |= {
         "n": lambda value: NONE if value is None else f"{value:,}",
         "figure": figure,

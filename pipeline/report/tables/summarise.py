@@ -11,8 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from pipeline.model.columns.ragged import offsets, take_rows
+from pipeline.model.columns.ragged import offsets, row_of_value, take_rows
 from pipeline.model.search.results import Measurement
+from pipeline.model.words import LOW_CONFIDENCE
 from pipeline.report.tables.columns import lists, null_where_empty, null_where_nan, spread
 from pipeline.report.tables.distributions import Distributions, mean_of_each, sum_distributions
 from pipeline.report.tables.node_names import node_texts, other_addresses
@@ -94,7 +95,9 @@ def summarise(snapshot, measurement: Measurement) -> Summary:
         distributions=distributions,
         unreached=unreached,
         unreached_texts=node_texts(snapshot, unreached_rows, unreached.first),
-        totals=_totals(ases, distributions) | widths.totals(np.asarray(snapshot.asn)),
+        totals=_totals(ases, distributions)
+        | _confidence(ingresses)
+        | widths.totals(np.asarray(snapshot.asn)),
         widths=widths,
     )
 
@@ -172,6 +175,7 @@ def _ingress_table(snapshot, ingresses, measurement: Measurement) -> pa.Table:
             np.asarray(ingresses.neighbor_ptr), pa.array(ingresses.neighbor_asn, pa.int64())
         ),
         "n_direct": pa.array(ingresses.n_direct, pa.int64()),
+        "neighbor_n_direct": _of_neighbors(ingresses),
         "n_after_gap": pa.array(ingresses.n_after_gap, pa.int64()),
         "candidate": pa.array(ingresses.candidate, pa.bool_()),
         "confidence": pa.array(
@@ -186,6 +190,14 @@ def _ingress_table(snapshot, ingresses, measurement: Measurement) -> pa.Table:
         "farthest_addrs": lists(farthest_ptr, texts.slice(len(row)), has),
     }
     return pa.table(columns)
+
+
+def _of_neighbors(ingresses) -> pa.Array:
+    """``n_direct`` of each neighbour; null for an ingress of which it is not known."""
+    ptr, counts = np.asarray(ingresses.neighbor_ptr), np.asarray(ingresses.neighbor_n_direct)
+    known = np.bincount(row_of_value(ptr), counts < 0, len(ptr) - 1) == 0
+    ptr, counts = take_rows(ptr, counts, np.flatnonzero(known))
+    return lists(ptr, pa.array(counts, pa.int64()), known)
 
 
 def _exchange_points(ingresses) -> dict[str, pa.Array]:
@@ -228,6 +240,16 @@ def _totals(ases: pa.Table, distributions: Distributions) -> dict:
         if distributions.n_searched.any()
         else None,
         "hop_counts": pairs.tolist(),
+    }
+
+
+def _confidence(ingresses) -> dict:
+    """Of the ingresses that have one: the mean, and how many are more likely wrong than right."""
+    rated = np.asarray(ingresses.confidence)[~np.asarray(ingresses.candidate, bool)]
+    rated = rated[~np.isnan(rated)].astype(np.float64)
+    return {
+        "mean_confidence": float(rated.mean()) if len(rated) else None,
+        "n_low_confidence": int(np.count_nonzero(rated < LOW_CONFIDENCE)) if len(rated) else None,
     }
 
 

@@ -46,7 +46,7 @@ def find_visible(truth: Truth, observations: Sequence[Observation]) -> Visible:
     names = [truth.router_of.get(addr) for addr in texts]
 
     owner = np.array([NO_ASN if n is None else truth.asn_of[n] for n in names], np.int64)
-    table, _ = find_ingresses(spools, np.arange(len(names)), owner)
+    table, *_ = find_ingresses(spools, np.arange(len(names)), owner)
     entries = set()
     for i in np.flatnonzero(~table.candidate).tolist():
         before = table.neighbor_asn[table.neighbor_ptr[i] : table.neighbor_ptr[i + 1]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from pipeline.model.topology import NO_ASN, IngressTable, Topology
+from pipeline.model.topology import NO_ASN, ExitTable, IngressTable, Topology
 
 
 @st.composite
@@ -43,6 +43,12 @@ def topologies(draw, asns=(7, 11, 300, 2**32 - 1), max_nodes=24, max_links=60, i
             n_direct=np.array(ingress, np.int64) + 3,
             n_after_gap=np.array(ingress, np.int64) * 2,
             candidate=np.array(ingress, np.int64) % 2 == 0,
+            neighbor_n_direct=np.arange(sum(map(len, neighbors))),
+        ),
+        exits=ExitTable(
+            node=np.array(ingress, np.int64),
+            neighbor_asn=np.array(ingress, np.int64) + 1,
+            n_traces=np.array(ingress, np.int64) + 2,
         ),
         counts={"n_loops_seen": 2},
     )

@@ -6,8 +6,11 @@ from collections import deque
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 
 from kernels import CSRGraph, Shard
+from pipeline.model.columns import empty
+from pipeline.model.graphs import Exits
 from pipeline.model.search.results import Measurement, SearchResults
 from pipeline.store.tables import Ingresses, NodeTable
 from tests.addresses import parse_addrs
@@ -69,6 +72,14 @@ class MemorySnapshot:
 
     def addresses(self) -> None:
         """No node has several."""
+
+    def borders(self) -> pa.Table:
+        """No link leaves an AS."""
+        return pa.table({name: pa.array([], pa.uint32()) for name in ("near_asn", "far_asn")})
+
+    def exits(self, rows=None) -> Exits:
+        """No trace was seen to leave one."""
+        return empty(Exits)
 
     def graph(self, row: int, weights: bool = False) -> CSRGraph:
         graph = self._graphs[row]
@@ -154,7 +165,17 @@ def _ingress_table(asn: np.ndarray, ingresses: list[tuple]) -> Ingresses:
             ],
             object,
         ),
+        neighbor_n_direct=np.concatenate(
+            [np.empty(0, np.int64), *map(_shared_out, (entry[3] for entry in ingresses), neighbors)]
+        ),
     )
+
+
+def _shared_out(n_traces: int, neighbors: list[int]) -> np.ndarray:
+    """Traces of each neighbour: the first ones have one more if they cannot have the same."""
+    n = max(len(neighbors), 1)
+    each = n_traces // n + (np.arange(n) < n_traces % n)
+    return each[: len(neighbors)].astype(np.int64)
 
 
 def measured(

@@ -8,7 +8,7 @@ import numpy as np
 
 from pipeline.graphs import build_graphs
 from pipeline.model.graphs import GraphSet
-from pipeline.model.topology import IngressTable, Topology
+from pipeline.model.topology import ExitTable, IngressTable, Topology
 from pipeline.store import write_snapshot
 
 
@@ -20,7 +20,7 @@ def some_graphs(n_ases: int = 6, nodes_each: int = 40, seed: int = 1) -> GraphSe
     near = rng.integers(0, n, n_links)
     within = near // nodes_each * nodes_each + rng.integers(0, nodes_each, n_links)
     far = np.where(rng.random(n_links) < 0.9, within, rng.integers(0, n, n_links))
-    ingress = np.arange(0, n, 7)
+    ingress = np.arange(0, n - 1, 7)
     return build_graphs(
         [
             Topology(
@@ -41,7 +41,9 @@ def some_graphs(n_ases: int = 6, nodes_each: int = 40, seed: int = 1) -> GraphSe
                     ingress * 2,
                     ingress % 2 == 1,
                     neighbor_ixp=np.tile(np.array(["FIX", ""], object), len(ingress)),
+                    neighbor_n_direct=np.arange(2 * len(ingress)),
                 ),
+                exits=ExitTable(ingress[::-1] + 1, ingress % 3, ingress + 5),
             )
         ]
     )

@@ -294,6 +294,13 @@ def test_an_ingress_that_is_no_node_is_refused(tmp_path, graphs, node):
         open_snapshot(tmp_path).ingresses()
 
 
+def test_an_exit_that_is_no_node_is_refused(tmp_path, graphs):
+    exits = dataclasses.replace(graphs.exits, node=graphs.exits.node + 40)
+    write(tmp_path, "bad", dataclasses.replace(graphs, exits=exits))
+    with pytest.raises(StoreError, match=r"exits\.parquet: names an exit that is not a node"):
+        open_snapshot(tmp_path).exits()
+
+
 WRONG = [None, -1, 2**62, "../x", [[]], {"x": []}]
 
 

@@ -85,6 +85,13 @@ def assert_holds(snapshot: Snapshot, graphs) -> None:
     assert found.neighbor_ixp.tolist() == (
         ixps if graphs.neighbor_ixp is None else graphs.neighbor_ixp.tolist()
     )
+    alone = graphs.neighbor_n_direct
+    assert found.neighbor_n_direct.tolist() == (
+        [-1] * len(found.neighbor_asn) if alone is None else alone.tolist()
+    )
+    exits = snapshot.exits()
+    for name in ("row", "node", "neighbor_asn", "n_traces"):
+        assert getattr(exits, name).tolist() == getattr(graphs.exits, name).tolist()
     borders = snapshot.borders()
     for name in ("near_asn", "near", "far_asn", "far"):
         assert borders.column(name).to_pylist() == getattr(graphs, f"border_{name}").tolist()
@@ -281,6 +288,17 @@ def test_confidence_is_null_where_unknown_and_missing_in_old_snapshots(tmp_path)
     old = Ingresses.from_table(table.drop_columns(["confidence"]), snapshot.asn)
     assert np.isnan(old.confidence).all()
     assert old.n_direct.tolist() == snapshot.ingresses().n_direct.tolist()
+
+
+def test_snapshots_from_before_exits_have_none_and_no_counts_of_neighbours(tmp_path):
+    path = write(tmp_path)
+    snapshot = open_snapshot(tmp_path)
+    assert len(snapshot.exits(np.array([1, 2]))) == np.isin(snapshot.exits().row, [1, 2]).sum() > 0
+    table = read_table(path / "ingresses.parquet")
+    old = Ingresses.from_table(table.drop_columns(["neighbor_n_direct"]), snapshot.asn)
+    assert set(old.neighbor_n_direct.tolist()) == {-1}
+    del snapshot.manifest["files"]["exits.parquet"]
+    assert len(snapshot.exits()) == 0
 
 
 def test_traces_that_begin_inside_and_links_under_labels_are_kept_for_each_as(tmp_path):

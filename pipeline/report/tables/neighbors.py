@@ -1,0 +1,74 @@
+"""Tables of how ASes hang together: links between them, and the routers by which traces leave."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+
+from pipeline.model.columns.ragged import offsets
+from pipeline.report.tables.columns import lists
+from pipeline.report.tables.node_names import node_texts
+
+
+def as_link_table(snapshot, rows: np.ndarray) -> pa.Table:
+    """``as_links.parquet``: one row per pair of ASes with a link, one of them measured.
+
+    Parameters
+    ----------
+    snapshot : pipeline.store.Snapshot
+    rows : (n_ases,) int64
+        AS rows measured, ascending.
+
+    Returns
+    -------
+    pyarrow.Table
+        Sorted by near_asn, then far_asn; near_asn is the smaller one.
+    """
+    borders = snapshot.borders()
+    near, far = (borders[name].to_numpy().astype(np.uint64) for name in ("near_asn", "far_asn"))
+    measured = np.asarray(snapshot.asn)[rows].astype(np.uint64)
+    kept = np.isin(near, measured) | np.isin(far, measured)
+    pair, inverse = np.unique((near[kept] << np.uint64(32)) | far[kept], return_inverse=True)
+    n = len(pair)
+
+    def total(name: str, kind: pa.DataType) -> pa.Array:
+        """Sum over the links of each pair; null where the links do not have the column."""
+        if name not in borders.column_names:
+            return pa.nulls(n, kind)
+        values = borders[name].to_numpy()[kept].astype(np.float64)  # NaN: of a file without it
+        summed = np.bincount(inverse, values, n)
+        missing = np.isnan(summed)
+        return pa.array(np.where(missing, 0, summed).astype(np.int64), mask=missing).cast(kind)
+
+    return pa.table(
+        {
+            "near_asn": pa.array(pair >> np.uint64(32), pa.int64()),
+            "far_asn": pa.array(pair & np.uint64(0xFFFF_FFFF), pa.int64()),
+            "n_traces": total("n_traces", pa.int64()),
+            "n_links": pa.array(np.bincount(inverse, minlength=n), pa.int64()),
+            "via_ixp": total("via_ixp", pa.bool_()),
+        }
+    )
+
+
+def exit_table(snapshot, rows: np.ndarray) -> pa.Table:
+    """``exits.parquet``: one row per (AS, exit), sorted by asn, then exit.
+
+    Parameters as in ``as_link_table``.
+    """
+    exits = snapshot.exits(rows)
+    key = (exits.row << 32) | exits.node
+    distinct, first = np.unique(key, return_index=True)
+    row, node = distinct >> 32, distinct & 0xFFFF_FFFF
+    ptr = offsets(np.diff(first, append=len(key)))
+    total = np.add.reduceat(exits.n_traces, first) if len(first) else exits.n_traces
+    return pa.table(
+        {
+            "asn": pa.array(np.asarray(snapshot.asn)[row], pa.int64()),
+            "exit": pa.array(node, pa.int32()),
+            "addr": node_texts(snapshot, row, node),
+            "neighbor_asns": lists(ptr, pa.array(exits.neighbor_asn, pa.int64())),
+            "n_direct": pa.array(total, pa.int64()),
+            "neighbor_n_direct": lists(ptr, pa.array(exits.n_traces, pa.int64())),
+        }
+    )

@@ -1,0 +1,65 @@
+"""Exits, and the entries of each neighbour, of a few hand-made traces."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.model.topology import Topology
+from tests.unit.pipeline.infer.handmade import infer, nodes_of
+
+A, B, C = (f"20.1.0.{i}" for i in (10, 20, 30))
+X, Y, Z = "20.2.0.10", "20.2.0.20", "20.3.0.10"
+DARK = "20.0.0.10"  # routed by nobody
+
+
+def exits_of(topology: Topology) -> dict[tuple[str, int], int]:
+    """Traces by exit and next AS."""
+    names, table = nodes_of(topology), topology.exits
+    rows = zip(table.node.tolist(), table.neighbor_asn.tolist(), strict=True)
+    keys = [(names[node], asn) for node, asn in rows]
+    assert keys == sorted(keys)
+    return dict(zip(keys, table.n_traces.tolist(), strict=True))
+
+
+def entries_of(topology: Topology) -> dict[tuple[str, int], int]:
+    """Direct entries by ingress and neighbour."""
+    names, table = nodes_of(topology), topology.ingresses
+    return {
+        (names[node], int(table.neighbor_asn[at])): int(table.neighbor_n_direct[at])
+        for i, node in enumerate(table.node.tolist())
+        for at in range(table.neighbor_ptr[i], table.neighbor_ptr[i + 1])
+    }
+
+
+def test_the_last_router_right_before_an_answer_of_another_as_is_an_exit(tmp_path):
+    topology = infer(tmp_path, f"{A} {B} {X} {Y} {Z}", f"{C} {X}", f"{B} {Y}", f"{B} {Z}")
+    assert exits_of(topology) == {(B, 2): 2, (B, 3): 1, (C, 2): 1, (Y, 3): 1}
+
+
+@pytest.mark.parametrize("between", ["*", DARK, f"* {DARK}"])
+def test_what_comes_after_a_gap_shows_no_exit(tmp_path, between):
+    topology = infer(tmp_path, f"{A} {between} {X} {Z}")
+    assert exits_of(topology) == {(X, 3): 1}
+    assert entries_of(topology) == {(X, 1): 0, (Z, 2): 1}
+
+
+def test_the_destinations_own_reply_shows_no_exit(tmp_path):
+    assert exits_of(infer(tmp_path, f"{A} {B} {X}! > {X}", f"{X} {Y}")) == {}
+
+
+def test_a_trace_that_comes_back_leaves_again(tmp_path):
+    topology = infer(tmp_path, f"{A} {X} {B} {Y}")
+    assert exits_of(topology) == {(A, 2): 1, (B, 2): 1, (X, 1): 1}
+
+
+def test_each_neighbour_of_an_ingress_has_its_own_count(tmp_path):
+    lines = [f"{A} {X}", f"{B} {X}", f"{Z} {X}", f"{Z} * {X}", f"{A} {Y}", "20.4.0.1 * " + Y]
+    topology = infer(tmp_path, *lines)
+    assert entries_of(topology) == {(X, 1): 2, (X, 3): 1, (Y, 1): 1}
+    assert topology.ingresses.n_direct.tolist() == [3, 1]
+
+
+def test_every_direct_entry_has_its_exit(tmp_path):
+    lines = [f"{A} {X} {Z} {B}", f"{C} {Y} {Z}", f"{Z} {B} {X}", f"{X} {Z}", f"{A} * {Y} {Z}"]
+    topology = infer(tmp_path, *lines)
+    assert topology.exits.n_traces.sum() == topology.ingresses.n_direct.sum() == 9
