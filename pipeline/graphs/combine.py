@@ -155,9 +155,8 @@ def _join_ingresses(tables: Sequence[IngressTable], first: np.ndarray) -> Ingres
     if any(t.neighbor_ixp is not None for t in tables):
         each = [_or_full(t.neighbor_ixp, len(t.neighbor_asn), "", object) for t in tables]
         neighbor_ixp = np.concatenate(each)
-    neighbor_n_direct = None
-    if all(t.neighbor_n_direct is not None for t in tables):
-        neighbor_n_direct = _joined([t.neighbor_n_direct for t in tables], np.int64)
+    known = [t.neighbor_n_direct for t in tables if t.neighbor_n_direct is not None]
+    neighbor_n_direct = _joined(known, np.int64) if len(known) == len(tables) else None
     lengths = _joined([np.diff(t.neighbor_ptr) for t in tables], np.int64)
     return IngressTable(
         node=_joined([t.node + at for t, at in zip(tables, first, strict=False)], np.int64),

@@ -175,8 +175,8 @@ def _ingress_table(snapshot, ingresses, measurement: Measurement) -> pa.Table:
             np.asarray(ingresses.neighbor_ptr), pa.array(ingresses.neighbor_asn, pa.int64())
         ),
         "n_direct": pa.array(ingresses.n_direct, pa.int64()),
-        "neighbor_n_direct": _of_neighbors(ingresses),
         "n_after_gap": pa.array(ingresses.n_after_gap, pa.int64()),
+        "neighbor_n_direct": _of_neighbors(ingresses),
         "candidate": pa.array(ingresses.candidate, pa.bool_()),
         "confidence": pa.array(
             ingresses.confidence, pa.float32(), mask=np.isnan(ingresses.confidence)

@@ -55,8 +55,10 @@ def test_every_file_of_the_contract_is_there(tmp_path):
     assert summary.path == tmp_path / "out" / "2026-11-21"
     assert sorted(p.name for p in summary.path.iterdir()) == [
         "as",
+        "as_links.parquet",
         "ases.js",
         "ases.parquet",
+        "exits.parquet",
         "hopscope.css",
         "hopscope.js",
         "index.html",
@@ -145,7 +147,9 @@ def test_without_pages_there_are_tables_alone(tmp_path):
     with_pages = report(small(), tmp_path / "pages")
     tables = report(small(), tmp_path / "tables", pages=False)
     assert sorted(p.name for p in tables.path.iterdir()) == [
+        "as_links.parquet",
         "ases.parquet",
+        "exits.parquet",
         "ingresses.parquet",
         "rejects.jsonl",
         "report.json",

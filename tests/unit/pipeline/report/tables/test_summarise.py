@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import networkx as nx
@@ -75,6 +76,7 @@ def test_rows_of_ingresses_are_those_counted_by_hand(snapshot):
         "addr": "10.0.0.1",
         "neighbor_asns": [20],
         "n_direct": 5,
+        "neighbor_n_direct": [5],
         "n_after_gap": 1,
         "candidate": False,
         "confidence": None,
@@ -125,6 +127,16 @@ def test_totals_are_over_all_ases(snapshot):
     assert (totals["n_unreached"], totals["n_without_ingress"]) == (5, 1)
     assert (totals["n_pairs"], totals["mean_hops"], totals["max_hops"]) == (9, 18 / 9, 3)
     assert totals["hop_counts"] == [0, 3, 3, 3]
+
+
+def test_the_confidence_of_ingresses_is_told_without_candidates(snapshot, monkeypatch):
+    assert summarise(snapshot, measured(snapshot)).totals["mean_confidence"] is None
+    table = snapshot.ingresses()
+    assert table.candidate.tolist() == [False, True, False, False]
+    rated = replace(table, confidence=np.array([0.25, 0.125, 0.75, np.nan], np.float32))
+    monkeypatch.setattr(snapshot, "ingresses", lambda rows=None: rated)
+    totals = summarise(snapshot, measured(snapshot)).totals
+    assert (totals["mean_confidence"], totals["n_low_confidence"]) == (0.5, 1)
 
 
 def test_an_as_with_an_unfinished_search_is_partial_and_one_without_any_failed(snapshot):
@@ -245,7 +257,8 @@ status reason
 """
 
 INGRESS_COLUMNS = """
-asn ingress addr neighbor_asns n_direct n_after_gap candidate confidence via_ixp neighbor_ixps
+asn ingress addr neighbor_asns n_direct n_after_gap neighbor_n_direct candidate confidence
+via_ixp neighbor_ixps
 n_reached eccentricity mean_hops hop_counts farthest farthest_addrs
 """
 
