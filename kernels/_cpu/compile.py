@@ -31,7 +31,7 @@ ROOMS: dict[str, Work] = {
     "kernels.distance_distribution": "widths",
     "kernels.eccentricity": "widths",
     "kernels.eccentricity.weighted": "weights",
-    "kernels.multi_source.cpu.near_steps": "widths",
+    "kernels._cpu.near_steps": "widths",
     "kernels.shortest_paths": "weights",
     "kernels.spanning_tree": "forests",
 }

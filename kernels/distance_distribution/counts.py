@@ -77,8 +77,8 @@ class _Merged:
 
 def _sweep(shard: Shard, graphs: np.ndarray, found: _Merged) -> None:
     """Sweeps on cores, given to threads in runs of similar cost."""
+    from kernels._cpu import near_steps
     from kernels.distance_distribution import cpu as pair_sweep
-    from kernels.multi_source.cpu import near_steps
 
     if not len(graphs):
         return

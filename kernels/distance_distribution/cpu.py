@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, types
 
-from kernels._cpu.signatures import I32, I64, OUT_I64
-from kernels.multi_source.cpu.near_steps import (
+from kernels._cpu.near_steps import (
     ARRAYS,
     COUNT_PAIRS,
     LANES,
@@ -20,6 +19,7 @@ from kernels.multi_source.cpu.near_steps import (
     bottom_up_work,
     goes_down,
 )
+from kernels._cpu.signatures import I32, I64, OUT_I64
 
 bottom_up, top_down = COUNT_PAIRS
 NODE_BYTES = 2 * 8 * WORDS + 3 * 4 + 8 + 1  # of rows, and of ``by_level``

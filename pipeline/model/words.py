@@ -1,8 +1,12 @@
-"""Words that terminals, pages and messages share: what a node is called, counts with their noun."""
+"""Words that terminals, pages and messages share: what nodes and packages are called, counts."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
+
+# Packages whose versions reports and ``hopscope doctor`` name, as package indexes know them.
+PACKAGES = ("numpy", "numba", "pyarrow", "dask", "distributed")
+GPU_PACKAGES = ("dask-cuda", "cupy-cuda13x")
 
 MAX_WARNINGS = 20  # that a terminal or a page lists; all of them are in report.json
 LOW_CONFIDENCE = 0.5  # an ingress below it is more likely wrong than right, and is marked

@@ -31,9 +31,8 @@ from pipeline.errors import UsageError
 from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED
 from pipeline.model.mapped import mapped_of
 from pipeline.model.origins import origins_of
-from pipeline.model.packages import GPU_PACKAGES, PACKAGES
 from pipeline.model.search.results import Measurement
-from pipeline.model.words import node_words
+from pipeline.model.words import GPU_PACKAGES, PACKAGES, node_words
 from pipeline.report.escaping import printable
 from pipeline.report.folder import REPORT, carry_over, earlier_report
 from pipeline.report.pages.html import write_pages

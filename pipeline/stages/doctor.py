@@ -14,9 +14,8 @@ from pathlib import Path
 from kernels.host import compile_cpu, n_cores
 from pipeline import __version__
 from pipeline.errors import StoreError
-from pipeline.model.packages import GPU_PACKAGES, PACKAGES
 from pipeline.model.progress import ProgressCallback, no_progress
-from pipeline.model.words import number
+from pipeline.model.words import GPU_PACKAGES, PACKAGES, number
 from pipeline.schedule.calibrate.file import save
 from pipeline.schedule.calibrate.measure import Calibration, calibrate
 from pipeline.store import check_store, leftovers, remove_leftovers

@@ -24,7 +24,7 @@ TITLES = {
 OF_FLOWS = (IngestConfig, AnalyzeConfig)
 HEAD = """# Options
 
-<!-- Written by python -m pipeline.terminal.reference, from the fields of pipeline/config.py. -->
+<!-- Written by python -m pipeline.terminal.reference, from the fields of pipeline/config/. -->
 
 The command line overrides the variable, which overrides the default.
 Files in a variable are separated as in `PATH` (`:`), prefixes by blanks; switches are `1` or `0`.

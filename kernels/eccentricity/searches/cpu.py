@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from kernels._cpu.near_steps import Rows, rows_of
 from kernels.breadth_first import search_scratch
 from kernels.breadth_first.cpu import fill_levels, search_from
 from kernels.breadth_first.cpu_bytes import CACHED_NODES, search_levels
@@ -13,7 +14,6 @@ from kernels.eccentricity.searches import Implied
 from kernels.eccentricity.searches.near_sweep import sweep_components
 from kernels.eccentricity.searches.sweep import FEW_LANES, Sweep, Tables, lanes_of
 from kernels.eccentricity.searches.sweep_steps import relax
-from kernels.multi_source.cpu.near_steps import Rows, rows_of
 from kernels.types import NODE
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from kernels._cpu.near_steps import LANES, Rows, place_sources, rows_of
 from kernels.breadth_first.cpu_bytes import search_levels
 from kernels.csr import CSRGraph
 from kernels.eccentricity.bounds.components import Cutter
@@ -13,7 +14,6 @@ from kernels.eccentricity.searches import Implied
 from kernels.eccentricity.searches.near_sweep import sweep_components
 from kernels.eccentricity.searches.sweep_steps import relax
 from kernels.eccentricity.strategy import QUICK_NS, WORK_NS, sweep_work
-from kernels.multi_source.cpu.near_steps import LANES, Rows, place_sources, rows_of
 from kernels.types import NODE
 
 

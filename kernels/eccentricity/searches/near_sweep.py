@@ -11,9 +11,7 @@ import numpy as np
 from numba import njit, types
 
 from kernels._cpu.lanes import lowest
-from kernels._cpu.signatures import I32, I64, OUT_I32
-from kernels._cpu.sweep_constants import BOTTOM_UP_NODE
-from kernels.multi_source.cpu.near_steps import (
+from kernels._cpu.near_steps import (
     ARRAYS,
     LANES,
     NOTE_ENDS,
@@ -24,6 +22,8 @@ from kernels.multi_source.cpu.near_steps import (
     bottom_up_work,
     goes_down,
 )
+from kernels._cpu.signatures import I32, I64, OUT_I32
+from kernels._cpu.sweep_constants import BOTTOM_UP_NODE
 
 bottom_up, top_down = NOTE_ENDS
 # Work, in units of an arc looked at bottom-up; a top-down arc mostly finds its rows in caches.

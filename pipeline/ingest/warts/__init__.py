@@ -25,7 +25,7 @@ from pipeline.ingest.column_reader import Broken, ColumnReader, More, Step, Trac
 from pipeline.ingest.columns import ByteWindow, TraceColumns
 from pipeline.ingest.flow_paths import ANSWER
 from pipeline.ingest.warts import decode as wire
-from pipeline.ingest.warts import tracelb
+from pipeline.ingest.warts import fields, tracelb
 from pipeline.model.reading import ReadReport
 from pipeline.model.traces import TraceBatch
 
@@ -101,11 +101,11 @@ class WartsDecoder(TraceDecoder):
         self._n_numbered = 0
         self._n_skipped = np.zeros(wire.MAX_TYPE + 1, np.int64)
         self._table = np.empty((0, 2), np.uint64)
-        self._memories = np.zeros(1, wire.MEMORY)
+        self._memories = np.zeros(1, fields.MEMORY)
         self._answers = np.empty(0, ANSWER)
 
     def decode(self, window: ByteWindow, at: int, columns: TraceColumns) -> Step:
-        most = len(window.data) // wire.MIN_ADDRESS_BYTES + 1
+        most = len(window.data) // fields.MIN_ADDRESS_BYTES + 1
         if len(self._table) < most:
             self._table = np.empty((most, 2), np.uint64)
         while True:
@@ -127,7 +127,7 @@ class WartsDecoder(TraceDecoder):
             if code == wire.TRACELB:
                 behind = at + wire.HEADER_BYTES + _length(window, at)
                 if not self._take_paths(window, at, behind, columns):
-                    reason = wire.REASONS[self._memories[0]["reason"]]
+                    reason = fields.REASONS[self._memories[0]["reason"]]
                     return Broken(behind, _place(window, at), reason)
                 at = behind
                 continue
@@ -162,13 +162,13 @@ class WartsDecoder(TraceDecoder):
         """Handle the bytes at which the kernel stopped with CUT, LOST or BROKEN."""
         place, body = _place(window, at), at + wire.HEADER_BYTES
         if code == wire.CUT:  # it claims more bytes than there are: a wrong length, or a cut file
-            reason = wire.REASONS[wire.BAD_LENGTH]
+            reason = fields.REASONS[fields.BAD_LENGTH]
             last = "cut short in a record"
             return Broken(body, place, reason, is_lost=True, if_last=last, is_cut=True)
         last = "no record from here on: damaged or cut short"
         if code == wire.LOST:
             return Broken(at + 1, place, "bytes that are not a record", is_lost=True, if_last=last)
-        reason = wire.REASONS[self._memories[0]["reason"]]
+        reason = fields.REASONS[self._memories[0]["reason"]]
         behind = _behind(window, at)
         if behind is not None:
             return Broken(behind, place, reason)
@@ -201,7 +201,7 @@ class WartsDecoder(TraceDecoder):
         length = _length(window, at)
         behind = body + length
         if length < 3:
-            return behind, wire.REASONS[wire.BAD_ADDRESS], ""
+            return behind, fields.REASONS[fields.BAD_ADDRESS], ""
         number = int(data[body])
         if self._n_numbered == 0 or (number <= 1 and number != self._n_numbered % 255):
             self._n_numbered = min(number, 1)  # files count from 0 or 1; one may follow another
@@ -211,8 +211,8 @@ class WartsDecoder(TraceDecoder):
             self._numbered = np.concatenate([self._numbered, np.zeros_like(self._numbered)])
         reason = ""
         kind, row = int(data[body + 1]), self._n_numbered
-        if not wire.parse_address(data, body + 2, length - 2, kind, self._numbered, row):
-            reason = wire.REASONS[wire.BAD_ADDRESS]
+        if not fields.parse_address(data, body + 2, length - 2, kind, self._numbered, row):
+            reason = fields.REASONS[fields.BAD_ADDRESS]
             self._numbered[row] = 0
         self._n_numbered += 1
         self._report.skipped[TYPE_NAMES[wire.TYPE_ADDRESS]] += 1

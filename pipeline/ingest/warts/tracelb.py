@@ -14,7 +14,7 @@ from numba import njit
 
 from pipeline.ingest.flow_paths import write_paths
 from pipeline.ingest.icmp import reply_kind
-from pipeline.ingest.warts.decode import (
+from pipeline.ingest.warts.fields import (
     ADDRESS_VALUE,
     BAD_REFERENCE,
     EXTENSION_VALUE,

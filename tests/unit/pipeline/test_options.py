@@ -64,11 +64,15 @@ print(json.dumps({
 def test_a_toy_option_is_one_field_in_one_file(tmp_path):
     for package in ("flows", "pipeline"):
         shutil.copytree(REPOSITORY / package, tmp_path / package)
-    path = tmp_path / "pipeline" / "config.py"
+    path = tmp_path / "pipeline" / "config" / "analyze.py"
     before, own_field, after = path.read_text().partition("    version: str | None = None")
     assert own_field
     text = before + TOY_FIELD.lstrip("\n") + own_field + after
-    path.write_text(text.replace("from typing import Any", "from typing import Any, Literal"))
+    path.write_text(
+        text.replace(
+            "from pathlib import Path", "from pathlib import Path\nfrom typing import Literal"
+        )
+    )
     done = subprocess.run(
         [sys.executable, "-c", SHOWN],
         cwd=tmp_path,

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
+from kernels._cpu import near_steps
 from kernels.eccentricity import CLUSTER, CORE, GPU, Facts, Strategy, choose_step
 from kernels.eccentricity.searches.sweep import FEW_LANES, MANY_LANES
-from kernels.multi_source.cpu import near_steps
 
 LETTERS = {"far": "f", "alternate": "a", "pairs": "p", "sweep": "s", "every": "e"}
 N_SEARCHES = (3, 4, 12, 40, 200)

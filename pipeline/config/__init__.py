@@ -1,0 +1,12 @@
+"""The options of each stage; every default has its unit and its reason.
+
+Fields made by ``option`` can be set by users (``pipeline.options``).
+"""
+
+from pipeline.config.analyze import AnalyzeConfig
+from pipeline.config.doctor import DoctorConfig
+from pipeline.config.generate import GenerateConfig
+from pipeline.config.ingest import IngestConfig
+from pipeline.config.serve import ServeConfig
+
+__all__ = ["AnalyzeConfig", "DoctorConfig", "GenerateConfig", "IngestConfig", "ServeConfig"]

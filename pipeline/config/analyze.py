@@ -1,0 +1,76 @@
+"""Options of ``analyze``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.config.shared import ONE_PER_GPU, snapshot_option, store_option, workers_option
+from pipeline.config.values import as_numbers, metric_names
+from pipeline.metrics import METRICS, names_for_help
+from pipeline.model.choices import MAX_ASN, DeviceChoice, Schedule
+from pipeline.options import option
+
+MAX_PACK = 2**31 - 1  # ingresses that a task can name
+
+
+@dataclass(frozen=True)
+class AnalyzeConfig:
+    """A snapshot to reports."""
+
+    store: Path = store_option()
+    out: Path = option(help="Folder for reports.", metavar="DIR", is_parameter=True)
+    snapshot: str | None = snapshot_option("Snapshot to measure [the newest].")
+    asns: tuple[int, ...] = option(
+        default=(),  # every AS
+        help="ASes to measure [all].",
+        word="asn",
+        metavar="N,N,...",
+        parser=as_numbers,
+        minimum=0,
+        maximum=MAX_ASN,
+        commas=True,
+    )
+    metrics: tuple[str, ...] = option(
+        default=("hops",),
+        help=f"{names_for_help()}.",
+        metavar="NAME,...",
+        choices=("all", *METRICS),
+        parser=metric_names,
+        commas=True,
+        is_parameter=True,
+    )
+    max_searches: int | None = option(
+        default=None,  # until widths are exact
+        help="Maximum number of searches per component [until exact].",
+        metavar="N",
+        unit="searches",
+        minimum=0,
+    )
+    device: DeviceChoice = option(default="auto", help="Where searches run.")
+    pack: int | None = option(
+        default=None,
+        help="Ingresses per task.",
+        metavar="auto|K",
+        unit="ingresses",
+        minimum=1,
+        maximum=MAX_PACK,
+        unset="auto",
+    )
+    schedule: Schedule = option(default="free", help="How tasks are given to workers.")
+    workers: int | None = workers_option(ONE_PER_GPU)
+    scheduler: str | None = option(
+        default=None,
+        help="Address of a running Dask scheduler, tcp://HOST:PORT or tls://HOST:PORT.",
+        metavar="ADDRESS",
+        is_parameter=True,
+    )
+    distances: bool = option(default=False, help="Also write full hop matrices.")
+    verify: bool = option(default=False, help="Check each search with a certificate.")
+    pages: bool = option(
+        default=True,  # HTML; False: tables and report.json only
+        help="Write HTML pages, or tables only.",
+        show_default=False,
+    )
+    version: str | None = None  # of the snapshot that was ingested; None: the current one
+    dashboard: str = "127.0.0.1:8787"  # where our own cluster's dashboard binds

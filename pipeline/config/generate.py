@@ -1,0 +1,107 @@
+"""Options of ``generate``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.config.shared import asn_option, ingresses_option, snapshot_option
+from pipeline.config.values import as_number
+from pipeline.generate import MODELS, models_named, models_that_take
+from pipeline.model.synthetic import Parameters
+from pipeline.options import option
+
+_OF_ONE_AS = ", ".join(name for name, model in MODELS.items() if "n_ases" not in model.options)
+_WITHOUT_INGRESSES = ", ".join(name for name, model in MODELS.items() if not model.makes_graphs)
+
+
+@dataclass(frozen=True)
+class GenerateConfig:
+    """What to make and where to put it; exactly one of ``out`` and ``store``.
+
+    Numbers are those of ``Parameters``; ``internet`` puts many ASes of the model side by side.
+    """
+
+    model: str = option(
+        help=f"{models_named()}.",
+        variable=None,
+        is_argument=True,
+    )
+    routers: int = option(
+        help="Total number of routers.", variable=None, metavar="N", unit="routers", minimum=1
+    )
+    ases: int = option(
+        default=Parameters.n_ases,
+        help=f"Number of ASes ({models_that_take('n_ases')}).",
+        variable=None,
+        metavar="N",
+        unit="ASes",
+        minimum=1,
+    )
+    links: int = option(
+        default=Parameters.m,
+        help="Number of links of each new router.",
+        variable=None,
+        metavar="M",
+        unit="links",
+        minimum=1,
+    )
+    seed: int = option(
+        default=Parameters.seed,
+        help="Random seed.",
+        variable=None,
+        metavar="N",
+        minimum=0,
+    )
+    internet: bool = option(
+        default=False, help="Many ASes of very different sizes (ba).", variable=None
+    )
+    min_routers: int = option(
+        default=Parameters.smallest,
+        help=f"Size of the smallest AS ({models_that_take('smallest')}).",
+        variable=None,
+        metavar="N",
+        unit="routers",
+        minimum=1,
+    )
+    max_routers: int | None = option(
+        default=None,
+        help=f"Size of the largest AS ({models_that_take('largest')}) [13.6 % of all].",
+        variable=None,
+        metavar="N",
+        unit="routers",
+        minimum=1,
+    )
+    max_ingresses: int = option(
+        default=Parameters.max_ingresses,
+        help=f"Maximum number of ingresses per AS ({models_that_take('max_ingresses')}).",
+        variable=None,
+        metavar="N",
+        unit="ingresses",
+        minimum=1,
+    )
+    rows: int | None = option(
+        default=None,
+        help="Number of rows of a grid [as square as possible].",
+        variable=None,
+        metavar="N",
+        unit="rows",
+        minimum=1,
+    )
+    cut: float = option(
+        default=Parameters.cut,
+        help="Share of a grid's links to cut.",
+        variable=None,
+        metavar="SHARE",
+        unit="share of links",
+        minimum=0,
+        maximum=1,
+    )
+    out: Path | None = option(
+        default=None, help="BRITE file to write.", variable=None, metavar="FILE"
+    )
+    store: Path | None = option(default=None, help="Store to write a snapshot to.", metavar="DIR")
+    snapshot: str | None = snapshot_option("Name of the snapshot in --store [today's date].")
+    asn: int | None = asn_option(f"AS of all routers ({_OF_ONE_AS}).", as_number)
+    ingresses: int | None = ingresses_option(f"Number of ingresses to draw ({_WITHOUT_INGRESSES}).")
+    said: tuple[str, ...] = ()  # options that the user gave: none may be one of another model

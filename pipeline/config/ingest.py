@@ -1,0 +1,119 @@
+"""Options of ``ingest``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.config.shared import (
+    ONE_PER_GPU,
+    asn_option,
+    ingresses_option,
+    snapshot_option,
+    store_option,
+    workers_option,
+)
+from pipeline.model.choices import Borders, Routers
+from pipeline.options import option
+
+
+def _formats() -> tuple[str, ...]:
+    from pipeline.ingest import format_choices
+
+    return format_choices()
+
+
+@dataclass(frozen=True)
+class IngestConfig:
+    """Files to a snapshot."""
+
+    inputs: tuple[Path, ...] = option(
+        help="Files or folders of measurements.",
+        metavar="INPUT",
+        is_argument=True,
+        is_parameter=True,
+    )
+    store: Path = store_option()
+    snapshot: str | None = snapshot_option("Name of the snapshot [date of the newest record].")
+    format: str | None = option(
+        default=None,  # recognised by content
+        help="Format, or a kind: traces, topology [recognised by content].",
+        metavar="NAME",
+        choices=_formats,
+    )
+    ip2as: tuple[Path, ...] = option(
+        default=(),
+        help="CAIDA pfx2as file, IPv4 or IPv6; repeatable.",
+        metavar="FILE",
+        is_parameter=True,
+        needs="traces",
+    )
+    as_names: Path | None = option(
+        default=None, help="Names of ASes: JSON or text.", metavar="FILE"
+    )
+    aliases: Path | None = option(
+        default=None,
+        help="Alias sets of routers: ITDK, MIDAR, iffinder, or lists.",
+        metavar="FILE",
+        needs="traces",
+    )
+    as_rel: Path | None = option(
+        default=None,
+        help="CAIDA as-rel file: who is whose customer.",
+        metavar="FILE",
+        needs="traces",
+    )
+    as2org: Path | None = option(
+        default=None,
+        help="CAIDA as2org file: ASes of one organisation.",
+        metavar="FILE",
+        needs="traces",
+    )
+    ixp: tuple[Path, ...] = option(
+        default=(),
+        help="LANs and members of exchange points; repeatable.",
+        metavar="FILE",
+        needs="traces",
+    )
+    delegated: tuple[Path, ...] = option(
+        default=(),
+        help="Extended delegation file of a registry; repeatable.",
+        metavar="FILE",
+        needs="traces",
+    )
+    allow_special: tuple[str, ...] = option(
+        default=(),
+        help="Special-purpose prefix to accept, for lab networks; repeatable.",
+        metavar="PREFIX",
+        needs="traces",
+    )
+    borders: Borders = option(
+        default="elected", help="How the AS of an address is found.", needs="traces"
+    )
+    routers: Routers = option(
+        default="inferred",
+        help="Whether addresses are merged without an alias file.",
+        needs="traces",
+    )
+    bridge_gaps: bool = option(
+        default=False, help="Also draw links across unanswered hops.", needs="traces"
+    )
+    targets_are_routers: bool = option(
+        default=False,
+        help="Treat destinations that answer as routers, not hosts.",
+        needs="traces",
+    )
+    asn: int | None = asn_option()
+    ingresses: int | None = ingresses_option()
+    workers: int | None = workers_option(
+        "Number of processes [one per core].", shared_help=ONE_PER_GPU
+    )
+
+    @property
+    def tables(self) -> tuple[Path, ...]:
+        """Every table besides the inputs."""
+        single = (self.as_names, self.aliases, self.as_rel, self.as2org)
+        return (
+            *(*self.ip2as, *self.ixp, *self.delegated),
+            *(path for path in single if path is not None),
+        )

@@ -1,0 +1,63 @@
+"""Options of more than one stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from pipeline.config.values import asn_of_inputs, snapshot_name
+from pipeline.model.choices import MAX_ASN, NAME_PATTERN
+from pipeline.options import option
+
+ONE_PER_GPU = "Number of processes [one per GPU, or one per core]."
+
+
+def store_option(**other: Any) -> Any:
+    return option(help="Folder of snapshots.", metavar="DIR", is_parameter=True, **other)
+
+
+def snapshot_option(help: str) -> Any:
+    return option(
+        default=None,
+        help=help,
+        metavar="NAME",
+        parser=snapshot_name,
+        pattern=f"^{NAME_PATTERN}$",
+        is_parameter=True,
+    )
+
+
+def workers_option(help: str, **other: Any) -> Any:
+    return option(
+        default=None,
+        help=help,
+        metavar="N",
+        unit="processes",
+        minimum=1,
+        **other,
+    )
+
+
+def asn_option(
+    help: str = "AS number for inputs without one (to choose ASes to measure, see analyze --asn).",
+    parser: Callable[[Any], int] = asn_of_inputs,
+) -> Any:
+    return option(
+        default=None,
+        help=help,
+        metavar="N",
+        parser=parser,
+        minimum=0,
+        maximum=MAX_ASN,
+    )
+
+
+def ingresses_option(help: str = "Number of ingresses to draw if a topology has none.") -> Any:
+    return option(
+        default=None,
+        help=help,
+        metavar="K",
+        unit="routers",
+        minimum=1,
+        needs="topology",
+    )

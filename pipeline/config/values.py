@@ -1,0 +1,65 @@
+"""Values of options that need more than their type: text, or what a flow gives, to a value."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from pipeline.metrics import METRICS, names_for_all
+from pipeline.model.choices import MAX_ASN, NAME_RULE, is_name
+from pipeline.options import WrongPartError
+
+
+def as_number(value: Any) -> int:
+    """An AS number; ``AS`` in front of it is fine."""
+    number = value
+    if isinstance(value, str):
+        digits = value.strip().upper().removeprefix("AS")
+        number = int(digits) if digits.isascii() and digits.isdecimal() else None
+    if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number <= MAX_ASN:
+        raise ValueError("one AS number")
+    return number
+
+
+def asn_of_inputs(value: Any) -> int:
+    """As ``as_number``; several numbers are meant for ``analyze --asn``."""
+    try:
+        return as_number(value)
+    except ValueError as error:
+        raise ValueError(
+            f"{error}, for inputs that name none (to select what to measure: analyze --asn N,N)"
+        ) from None
+
+
+def as_numbers(value: Any) -> tuple[int, ...]:
+    """AS numbers, ``N,N,...`` or a list of them."""
+    # A text without a number is an error: it may be an unset variable, and must not mean all ASes.
+    given = [part for part in value.split(",") if part] or [""] if isinstance(value, str) else value
+    try:
+        return tuple(as_number(each) for each in given)
+    except (TypeError, ValueError):
+        raise ValueError("AS numbers like 3356,1299") from None
+
+
+def metric_names(value: Any) -> tuple[str, ...]:
+    """Metrics, ``NAME,NAME,...`` or a list, each once; ``all`` means those in hops."""
+    given = value.split(",") if isinstance(value, str) else value
+    if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
+        raise ValueError("names like hops")
+    names = [name.strip() for name in given if name.strip()]
+    if not names:
+        raise ValueError("names like hops, at least one")
+    accepted = ("all", *METRICS)
+    for name in names:
+        if name not in accepted:
+            raise WrongPartError(", ".join(accepted), name)
+    if "all" in names:
+        names = [*names_for_all(), *names]
+    return tuple(name for name in METRICS if name in names)
+
+
+def snapshot_name(value: Any) -> str:
+    """A valid name of a snapshot."""
+    if not is_name(value):
+        raise ValueError(NAME_RULE)
+    return value
