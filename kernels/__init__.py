@@ -10,6 +10,7 @@ from kernels.bidirectional import ShortestPath, shortest_path
 from kernels.breadth_first import BFSResult, bfs
 from kernels.connected import ComponentsResult, components
 from kernels.csr import CSRGraph, Shard
+from kernels.depth_first import DFSResult, dfs
 from kernels.eccentricity import (
     Center,
     Diameter,
@@ -47,6 +48,7 @@ __all__ = [
     "Center",
     "CheckError",
     "ComponentsResult",
+    "DFSResult",
     "DeviceError",
     "DeviceMemoryError",
     "Diameter",
@@ -64,6 +66,7 @@ __all__ = [
     "bfs",
     "center",
     "components",
+    "dfs",
     "diameter",
     "eccentricities",
     "msbfs",

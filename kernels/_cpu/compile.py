@@ -28,6 +28,7 @@ ROOMS: dict[str, Work] = {
     "kernels": "searches",
     "kernels.bidirectional": "paths",
     "kernels.breadth_first.cpu_bytes": "widths",
+    "kernels.depth_first": "forests",
     "kernels.distance_distribution": "widths",
     "kernels.eccentricity": "widths",
     "kernels.eccentricity.weighted": "weights",
@@ -73,7 +74,7 @@ def compile_cpu(work: Sequence[Work] = ALL) -> float:
     ----------
     work : sequence of str
         What for: ``searches`` in hops, ``widths`` in hops, searches and widths by ``weights``,
-        spanning ``forests``, ``paths`` between two nodes.
+        ``forests`` that span a graph, of least weight or depth-first, ``paths`` between two nodes.
 
     Returns
     -------

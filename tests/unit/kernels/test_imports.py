@@ -88,7 +88,8 @@ def test_each_kind_of_work_compiles_what_it_needs():
     assert {"kernels.validate", "kernels.breadth_first.cpu", "kernels.connected.cpu"} <= searches
     assert {"kernels.eccentricity.shard", "kernels.distance_distribution.cpu"} <= widths
     assert {"kernels.shortest_paths.cpu", "kernels.eccentricity.weighted.steps"} <= weights
-    assert {"kernels.spanning_tree.cpu", "kernels.spanning_tree.check"} == forests
+    rooms = ("depth_first", "spanning_tree")
+    assert {f"kernels.{room}.{part}" for room in rooms for part in ("check", "cpu")} == forests
     assert paths == {"kernels.bidirectional.cpu"}
     for room in compile_ahead.ROOMS:
         path = ROOT / room.replace(".", "/")
