@@ -13,7 +13,8 @@ from kernels.csr import MAX_NODES
 from pipeline.model.columns import empty, take
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.graphs import Exits
-from pipeline.store.columns import ColumnFiles, read_table
+from pipeline.store.columns import read_table
+from pipeline.store.graph_files import GraphFiles
 from pipeline.store.locks import HeldLock, hold_for_reading
 from pipeline.store.manifest import altered_files, read_manifest
 from pipeline.store.names import (
@@ -25,7 +26,6 @@ from pipeline.store.names import (
     LOCK,
     REJECTS,
     broken,
-    graph_file,
 )
 from pipeline.store.tables import Ingresses, NodeTable, exits_of_table
 
@@ -82,11 +82,6 @@ class Snapshot:
         self._lock = lock
         self.manifest = read_manifest(self.path)
         self.name: str = self.manifest["name"]
-        n_files = sum(name.startswith("nodes-") for name in self.manifest["files"])
-        self._files = {
-            kind: ColumnFiles([self.path / graph_file(kind, i) for i in range(n_files)])
-            for kind in ("nodes", "arcs")
-        }
         self._table = read_table(self.path / ASES, NUMBERS, LATER_NUMBERS)
         self.asn = self._column("asn").astype(np.int64)
         self.n_nodes = self._column("n_nodes")
@@ -98,10 +93,7 @@ class Snapshot:
         self.n_candidates = self._column("n_candidates")
         self.n_unmapped = self._column("n_unmapped")
         self.n_entered_unseen, self.n_mpls_links = map(self._later_column, LATER_NUMBERS)
-        self._file = self._column("file").astype(np.int64)
-        self._node_start = self._column("node_start")
-        self._arc_start = self._column("arc_start")
-        self._check_table(n_files)
+        self._files = GraphFiles(self.path, self.manifest, self._table)
 
     @classmethod
     def open_dir(cls, path: Path | str, lock: HeldLock | None = None) -> Snapshot:
@@ -199,13 +191,11 @@ class Snapshot:
         arrays = {"indices": np.empty(self.n_arcs[row], np.int32)}
         if weights and self.manifest["has_weights"]:
             arrays["weight"] = np.empty(self.n_arcs[row], np.float32)
-        indptr = self._read_graphs(rows, arrays, n_threads)
-        node_ptr = np.array([0, self.n_nodes[row]])
-        self._widen(rows, arrays["indices"], np.array([0, self.n_arcs[row]]), node_ptr)
+        indptr = self._files.graphs(rows, arrays, n_threads)
         graph = CSRGraph(indptr, arrays["indices"], arrays.get("weight"), trusted=True)
         if check and graph.graph_hash() != self.graph_hash[row]:
-            path = self._files["arcs"].paths[self._file[row]]
-            raise broken(path, f"the graph of AS{self.asn[row]} does not match its graph_hash")
+            fault = f"the graph of AS{self.asn[row]} does not match its graph_hash"
+            raise broken(self._files.path_of("arcs", row), fault)
         return graph
 
     def shard(self, rows: np.ndarray, n_threads: int = 1) -> Shard:
@@ -227,22 +217,20 @@ class Snapshot:
         """
         rows = self._checked_rows(rows)
         node_ptr = offsets(self.n_nodes[rows])
-        arc_ptr = offsets(self.n_arcs[rows])
         if node_ptr[-1] > MAX_NODES:
             raise ValueError(
                 f"{node_ptr[-1]} nodes in one shard; at most {MAX_NODES}: ask for fewer rows"
             )
-        indices = np.empty(arc_ptr[-1], np.int32)
-        indptr = self._read_graphs(rows, {"indices": indices}, n_threads)
-        self._widen(rows, indices, arc_ptr, node_ptr)
+        indices = np.empty(self.n_arcs[rows].sum(), np.int32)
+        indptr = self._files.graphs(rows, {"indices": indices}, n_threads)
         return Shard(indptr, indices, node_ptr, trusted=True)
 
     def nodes(self, row: int) -> NodeTable:
         """What the nodes of one AS stand for in the input, in the order of their ids."""
         row = self._checked_row(row)
-        out = self._node_arrays(int(self.n_nodes[row]), columns=True)
+        out = self._files.node_columns(int(self.n_nodes[row]), optional=True)
         if out:
-            self._read("nodes", np.array([row]), self._node_start, self.n_nodes, out)
+            self._files.read("nodes", np.array([row]), out)
         return NodeTable.from_arrays(out)
 
     def lookup(self, rows: np.ndarray, nodes: np.ndarray, columns: bool = False) -> NodeTable:
@@ -272,28 +260,11 @@ class Snapshot:
                 f"node {nodes[at]} is not a node of AS{self.asn[rows[at]]}, "
                 f"which has {self.n_nodes[rows[at]]} nodes"
             )
-        out = self._node_arrays(len(rows), columns)
-        if not out:
-            return NodeTable(None, None)
-        file, position = self._file[rows], self._node_start[rows] + nodes
-        order = np.lexsort((position, file))
-        file, position = file[order], position[order]
-        at = 0
-        for number in np.unique(file):
-            own = position[file == number]
-            at = self._files["nodes"].take(int(number), own, out, at)
-        back = np.empty(len(rows), np.int64)
-        back[order] = np.arange(len(rows))
-        return NodeTable.from_arrays({name: column[back] for name, column in out.items()})
+        return self._files.take_nodes(rows, nodes, columns)
 
     def arc_columns(self, row: int) -> dict[str, np.ndarray]:
         """Optional columns of the arcs of one AS, in the order of ``indices``."""
-        row = self._checked_row(row)
-        names = self.manifest["arc_columns"]
-        out = {name: np.empty(self.n_arcs[row], _dtype(names[name])) for name in names}
-        start = self._arc_start[row : row + 1]
-        self._files["arcs"].read(int(self._file[row]), start, start + self.n_arcs[row], out, 0)
-        return out
+        return self._files.arc_columns(self._checked_row(row))
 
     def ingresses(self, rows: np.ndarray | None = None) -> Ingresses:
         """Ingresses of some AS rows (ascending), or of all; sorted by row, then node."""
@@ -356,18 +327,6 @@ class Snapshot:
             return np.zeros(self.n_ases, np.int64)
         return self._column(name)
 
-    def _check_table(self, n_files: int) -> None:
-        """Refuse offsets that would lead outside the files."""
-        sound = (np.diff(self.asn) > 0).all() and ((self._file >= 0) & (self._file < n_files)).all()
-        tables = (("nodes", self._node_start, self.n_nodes), ("arcs", self._arc_start, self.n_arcs))
-        for kind, start, n in tables:
-            names = [path.name for path in self._files[kind].paths]
-            n_rows = np.array([self.manifest["files"][name]["n_rows"] for name in names], np.int64)
-            sound = sound and (start >= 0).all() and (n >= 0).all()
-            sound = sound and (start + n <= n_rows[self._file]).all()
-        if not sound:
-            raise broken(self.path / ASES, "is not sorted by asn, or points outside the files")
-
     def _checked_row(self, row: int) -> int:
         if not 0 <= row < self.n_ases:
             raise ValueError(f"AS row {row}; the snapshot has rows 0 to {self.n_ases - 1}")
@@ -378,67 +337,3 @@ class Snapshot:
         if len(rows) and (rows[0] < 0 or rows[-1] >= self.n_ases or (np.diff(rows) <= 0).any()):
             raise ValueError(f"AS rows must ascend within 0 to {self.n_ases - 1}")
         return rows
-
-    def _read_graphs(
-        self, rows: np.ndarray, arcs: dict[str, np.ndarray], n_threads: int
-    ) -> np.ndarray:
-        """Fill ``arcs`` with the arcs of some rows and return their ``indptr``."""
-        from pipeline.store.shard_arrays import sum_degrees  # compiles
-
-        n_nodes = int(self.n_nodes[rows].sum())
-        degree = {"degree": np.empty(n_nodes, np.int32)}
-        self._read("nodes", rows, self._node_start, self.n_nodes, degree, n_threads)
-        self._read("arcs", rows, self._arc_start, self.n_arcs, arcs, n_threads)
-        indptr = np.empty(n_nodes + 1, np.int64)
-        least = sum_degrees(degree["degree"], indptr)
-        # The sum at the border of each AS must be its number of arcs, or a kernel would read
-        # another AS; a negative degree cannot hide in that.
-        borders = np.append(0, np.cumsum(self.n_nodes[rows]))
-        sums = np.diff(indptr[borders])
-        wrong = sums != self.n_arcs[rows]
-        if wrong.any() or least < 0:
-            row = int(rows[np.flatnonzero(wrong)[0]]) if wrong.any() else int(rows[0])
-            path = self._files["nodes"].paths[self._file[row]]
-            raise broken(path, f"the degrees of AS{self.asn[row]} do not sum to its arcs")
-        return indptr
-
-    def _read(
-        self,
-        kind: str,
-        rows: np.ndarray,
-        first: np.ndarray,
-        count: np.ndarray,
-        out: dict[str, np.ndarray],
-        n_threads: int = 1,
-    ) -> None:
-        """Fill ``out`` with the columns of some rows, file by file."""
-        at = 0
-        files = self._file[rows]
-        for file in np.unique(files):
-            own = rows[files == file]
-            ends = first[own] + count[own]
-            at = self._files[kind].read(int(file), first[own], ends, out, at, n_threads)
-
-    def _widen(self, rows, indices, arc_ptr, node_ptr) -> None:
-        from pipeline.store.shard_arrays import widen_ids  # compiles
-
-        if (arc := widen_ids(indices, arc_ptr, node_ptr)) >= 0:
-            row = int(rows[np.searchsorted(arc_ptr, arc, side="right") - 1])
-            path = self._files["arcs"].paths[self._file[row]]
-            raise broken(path, f"an arc of AS{self.asn[row]} leads outside its nodes")
-
-    def _node_arrays(self, n: int, columns: bool) -> dict[str, np.ndarray]:
-        """Empty arrays for what the files say about n nodes."""
-        out = {}
-        if columns:
-            named = self.manifest["node_columns"]
-            out = {name: np.empty(n, _dtype(named[name])) for name in named}
-        if self.manifest["has_addr"]:
-            out |= {"addr_high": np.empty(n, np.uint64), "addr_low": np.empty(n, np.uint64)}
-        if self.manifest["has_id"]:
-            out["id"] = np.empty(n, np.int64)
-        return out
-
-
-def _dtype(name: str) -> np.dtype:
-    return np.dtype(object if name == "str" else name)

@@ -1,0 +1,143 @@
+"""Nodes and arcs of a version of a snapshot: where those of each AS lie in its files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from pipeline.model.columns.ragged import offsets
+from pipeline.store.columns import ColumnFiles
+from pipeline.store.names import ASES, broken, graph_file
+from pipeline.store.tables import NodeTable
+
+
+class GraphFiles:
+    """The files ``nodes-*`` and ``arcs-*`` of a version, read by AS.
+
+    Parameters
+    ----------
+    path : Path
+        Folder of the version.
+    manifest : mapping
+        Content of its manifest.json.
+    ases : pyarrow.Table
+        Its table of ASes: asn, n_nodes, n_arcs, file, node_start, arc_start.
+
+    Raises
+    ------
+    StoreError
+        If the table of ASes is not sorted, or leads outside the files.
+    """
+
+    def __init__(self, path: Path, manifest: Mapping[str, Any], ases: pa.Table):
+        self._path, self._manifest = path, manifest
+        n_files = sum(name.startswith("nodes-") for name in manifest["files"])
+        self._files = {
+            kind: ColumnFiles([path / graph_file(kind, i) for i in range(n_files)])
+            for kind in ("nodes", "arcs")
+        }
+        column = {name: ases.column(name).to_numpy() for name in ases.column_names}
+        self._asn, self._file = column["asn"].astype(np.int64), column["file"].astype(np.int64)
+        self._first = {"nodes": column["node_start"], "arcs": column["arc_start"]}
+        self._count = {"nodes": column["n_nodes"], "arcs": column["n_arcs"]}
+        self._check(n_files)
+
+    def _check(self, n_files: int) -> None:
+        file = self._file
+        sound = (np.diff(self._asn) > 0).all() and ((file >= 0) & (file < n_files)).all()
+        for kind, first in self._first.items():
+            n = self._count[kind]
+            names = [path.name for path in self._files[kind].paths]
+            n_rows = np.array([self._manifest["files"][name]["n_rows"] for name in names], np.int64)
+            sound = sound and (first >= 0).all() and (n >= 0).all()
+            sound = sound and (first + n <= n_rows[file]).all()
+        if not sound:
+            raise broken(self._path / ASES, "is not sorted by asn, or points outside the files")
+
+    def path_of(self, kind: str, row: int) -> Path:
+        """The file of ``nodes`` or ``arcs`` in which those of an AS lie."""
+        return self._files[kind].paths[self._file[row]]
+
+    def graphs(self, rows: np.ndarray, arcs: dict[str, np.ndarray], n_threads: int) -> np.ndarray:
+        """Fill ``arcs`` with columns of the arcs of some AS rows; returns their ``indptr``.
+
+        Raises
+        ------
+        StoreError
+            If a file is missing, cut short or altered, or an arc leads outside its AS.
+        """
+        from pipeline.store.shard_arrays import sum_degrees, widen_ids  # compiles
+
+        n_nodes, n_arcs = self._count["nodes"][rows], self._count["arcs"][rows]
+        node_ptr, arc_ptr = offsets(n_nodes), offsets(n_arcs)
+        degree = {"degree": np.empty(node_ptr[-1], np.int32)}
+        self.read("nodes", rows, degree, n_threads)
+        self.read("arcs", rows, arcs, n_threads)
+        indptr = np.empty(node_ptr[-1] + 1, np.int64)
+        least = sum_degrees(degree["degree"], indptr)
+        # The sum at the border of each AS must be its number of arcs, or a kernel would read
+        # another AS; a negative degree cannot hide in that.
+        wrong = np.diff(indptr[node_ptr]) != n_arcs
+        if wrong.any() or least < 0:
+            row = int(rows[np.flatnonzero(wrong)[0]]) if wrong.any() else int(rows[0])
+            fault = f"the degrees of AS{self._asn[row]} do not sum to its arcs"
+            raise broken(self.path_of("nodes", row), fault)
+        if (arc := widen_ids(arcs["indices"], arc_ptr, node_ptr)) >= 0:
+            row = int(rows[np.searchsorted(arc_ptr, arc, side="right") - 1])
+            fault = f"an arc of AS{self._asn[row]} leads outside its nodes"
+            raise broken(self.path_of("arcs", row), fault)
+        return indptr
+
+    def arc_columns(self, row: int) -> dict[str, np.ndarray]:
+        """Optional columns of the arcs of one AS, in the order of its arcs."""
+        out = _empty(self._manifest["arc_columns"], int(self._count["arcs"][row]))
+        self.read("arcs", np.array([row]), out)
+        return out
+
+    def node_columns(self, n_nodes: int, optional: bool) -> dict[str, np.ndarray]:
+        """Empty arrays for what the files say about ``n_nodes`` nodes."""
+        out = _empty(self._manifest["node_columns"], n_nodes) if optional else {}
+        if self._manifest["has_addr"]:
+            out |= {half: np.empty(n_nodes, np.uint64) for half in ("addr_high", "addr_low")}
+        if self._manifest["has_id"]:
+            out["id"] = np.empty(n_nodes, np.int64)
+        return out
+
+    def read(
+        self, kind: str, rows: np.ndarray, out: dict[str, np.ndarray], n_threads: int = 1
+    ) -> None:
+        """Fill ``out`` with columns of the nodes or arcs of some AS rows, file by file."""
+        at = 0
+        first, count, files = self._first[kind], self._count[kind], self._file[rows]
+        for file in np.unique(files):
+            own = rows[files == file]
+            stop = first[own] + count[own]
+            at = self._files[kind].read(int(file), first[own], stop, out, at, n_threads)
+
+    def take_nodes(self, rows: np.ndarray, nodes: np.ndarray, optional: bool) -> NodeTable:
+        """What some nodes stand for, (n,) AS rows and local ids in any order; as ``lookup``."""
+        out = self.node_columns(len(rows), optional)
+        if not out:
+            return NodeTable(None, None)
+        file, position = self._file[rows], self._first["nodes"][rows] + nodes
+        order = np.lexsort((position, file))
+        file, position = file[order], position[order]
+        at = 0
+        for number in np.unique(file):
+            own = position[file == number]
+            at = self._files["nodes"].take(int(number), own, out, at)
+        back = np.empty(len(rows), np.int64)
+        back[order] = np.arange(len(rows))
+        return NodeTable.from_arrays({name: column[back] for name, column in out.items()})
+
+
+def _empty(columns: Mapping[str, str], n: int) -> dict[str, np.ndarray]:
+    """Arrays of ``n`` values for columns, by the names of their types in the manifest."""
+    return {
+        name: np.empty(n, np.dtype(object if kind == "str" else kind))
+        for name, kind in columns.items()
+    }
