@@ -16,7 +16,13 @@ import typer
 from typer.exceptions import TyperException
 
 from pipeline import __version__
-from pipeline.config import AnalyzeConfig, DoctorConfig, GenerateConfig, IngestConfig
+from pipeline.config import (
+    AnalyzeConfig,
+    CompareConfig,
+    DoctorConfig,
+    GenerateConfig,
+    IngestConfig,
+)
 from pipeline.errors import PipelineError
 from pipeline.options import Option, merged
 from pipeline.stopping import stop_on_signals
@@ -25,9 +31,11 @@ from pipeline.terminal.lines import print_line, warn
 from pipeline.terminal.summaries import (
     analyze_facts,
     calibration_facts,
+    compare_facts,
     ingest_facts,
     print_analyze,
     print_calibration,
+    print_compare,
     print_ingest,
     print_json,
     print_warnings,
@@ -114,6 +122,20 @@ def run(given: Given) -> None:
         print_ingest(ingested)
         print_analyze(summary)
     raise typer.Exit(0 if ingested.complete and summary.complete else 1)
+
+
+@app.command()
+@takes(_words(CompareConfig), as_json=True)
+def compare(given: Given) -> None:
+    """Tell what changed between two snapshots of a store."""
+    with _display() as progress:
+        with progress.preparing():
+            from pipeline.stages.compare import compare as compare_snapshots
+        summary = compare_snapshots(given.config(CompareConfig), progress)
+    if given.as_json:
+        print_json(compare_facts(summary))
+    else:
+        print_compare(summary)
 
 
 @app.command()

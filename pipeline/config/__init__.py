@@ -4,9 +4,17 @@ Fields made by ``option`` can be set by users (``pipeline.options``).
 """
 
 from pipeline.config.analyze import AnalyzeConfig
+from pipeline.config.compare import CompareConfig
 from pipeline.config.doctor import DoctorConfig
 from pipeline.config.generate import GenerateConfig
 from pipeline.config.ingest import IngestConfig
 from pipeline.config.serve import ServeConfig
 
-__all__ = ["AnalyzeConfig", "DoctorConfig", "GenerateConfig", "IngestConfig", "ServeConfig"]
+__all__ = [
+    "AnalyzeConfig",
+    "CompareConfig",
+    "DoctorConfig",
+    "GenerateConfig",
+    "IngestConfig",
+    "ServeConfig",
+]

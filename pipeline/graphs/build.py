@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 
@@ -33,6 +34,7 @@ from pipeline.graphs.combine import asns_of, combine
 from pipeline.graphs.connectivity import count_components
 from pipeline.model.columns.ragged import take_rows
 from pipeline.model.graphs import Exits, GraphSet
+from pipeline.model.observations import FIRST, Observations
 from pipeline.model.topology import NO_ASN, ExitTable, IngressTable, Topology
 
 HASH_THREADS = 2  # sha256 releases the interpreter's lock for all but the smallest graphs
@@ -109,6 +111,7 @@ def build_graphs(topologies: Sequence[Topology]) -> GraphSet:
         entered_unseen=np.array(
             [topology.entered_unseen.get(n, 0) for n in asn.tolist()], np.int64
         ),
+        observations=_observations(topology.observations, place),
         counts=topology.counts
         | {
             "n_links_given": topology.n_links,
@@ -204,6 +207,15 @@ def _address_columns(topology: Topology, asn, place, node_ptr) -> dict:
         "addr_node": local,
         "addr_confidence": None if confidence is None else confidence[kept],
     }
+
+
+def _observations(seen: Observations | None, place: np.ndarray) -> Observations | None:
+    """The same by place of each node."""
+    if seen is None:
+        return None
+    near, far = seen.steps.near, seen.steps.far
+    at = np.where(near == FIRST, FIRST, place[near]).astype(np.int32)
+    return replace(seen, steps=replace(seen.steps, near=at, far=place[far].astype(np.int32)))
 
 
 def _ingress_columns(ingresses: IngressTable, place, row, node_ptr) -> dict:

@@ -25,6 +25,7 @@ from pipeline.infer.owners.private import follow_private_links
 from pipeline.infer.owners.special import is_special
 from pipeline.infer.owners.surroundings import HostsBehind, Members
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN, find_holders, number_unannounced
+from pipeline.infer.paths import collect_paths
 from pipeline.infer.registries import Registries
 from pipeline.infer.registries.exchanges import ExchangePoints
 from pipeline.infer.routers.aliases import AliasTable
@@ -35,7 +36,7 @@ from pipeline.infer.routers.mates import find_mates
 from pipeline.infer.routers.point_to_point import group_interfaces
 from pipeline.infer.rtt import measure_links
 from pipeline.infer.traces.links import count_links, join_links
-from pipeline.infer.traces.merge import ObservedAddresses, merge_addresses
+from pipeline.infer.traces.merge import ObservedAddresses, find_addrs, merge_addresses
 from pipeline.infer.traces.observer import Observation
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.choices import BORDERS, ROUTERS
@@ -283,6 +284,16 @@ def infer_topology(
     ingresses, exits, entered_unseen = find_ingresses(
         spools, nodes.node_of, node_asn, lans, origin_of
     )
+    paths = collect_paths(
+        spools,
+        counts["hops"],
+        nodes.node_of,
+        node_asn,
+        observed.vantages,
+        origin_of(observed.vantages),
+        lambda addrs: find_addrs(observed.vantages, addrs),
+        scratch,
+    )
     near, far = links.near[links.n_router > 0], links.far[links.n_router > 0]
     of_addrs, of_ingresses = rate(ingresses, near, far, nodes.node_of, node_asn, election)
     ingresses = replace(ingresses, confidence=of_ingresses)
@@ -312,6 +323,7 @@ def infer_topology(
         counts=dict(counts),
         entered_unseen=entered_unseen,
         mapped=share,
+        observations=paths,
     )
 
 

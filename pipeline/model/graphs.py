@@ -8,6 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from pipeline.model.columns import Flat, empty
+from pipeline.model.observations import Observations
 
 NO_ID = -1  # node_id of a node whose input gives none; files hold null
 
@@ -83,6 +84,8 @@ class GraphSet:
         Nodes with no AS that have a link to each AS.
     entered_unseen : (n_ases,) int64 or None
         Traces that begin inside each AS. None: no traces.
+    observations : Observations or None
+        Paths of each vantage point, by nodes of all ASes end to end: ``node_ptr`` cuts them.
     counts : dict of str to int
         Loops and duplicates dropped, and what inference counted.
     """
@@ -125,6 +128,7 @@ class GraphSet:
     n_unmapped: int = 0
     adjacent_unmapped: np.ndarray | None = None
     entered_unseen: np.ndarray | None = None
+    observations: Observations | None = None
     counts: dict[str, int] = field(default_factory=dict)
 
     @property

@@ -18,6 +18,7 @@ Step = Literal[
     "search",
     "report",
     "calibrate",
+    "compare",
 ]
 
 
@@ -45,6 +46,7 @@ STEPS: dict[Step, ShownStep] = {
     "search": ShownStep("Searching"),
     "report": ShownStep("Writing report"),
     "calibrate": ShownStep("Calibrating"),
+    "compare": ShownStep("Comparing"),
 }
 
 

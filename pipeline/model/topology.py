@@ -9,6 +9,7 @@ import numpy as np
 
 from pipeline.model.columns import Flat, empty
 from pipeline.model.mapped import MappedShare
+from pipeline.model.observations import Observations
 
 NO_ASN = -1  # in memory only; files hold null
 
@@ -119,6 +120,8 @@ class Topology:
         Node of each of ``addrs``.
     addr_confidence : (n_addrs,) float32 or None
         Probability that the AS of each of ``addrs`` is right; NaN in no AS. None: no election.
+    observations : Observations or None
+        Paths of each vantage point, by nodes of the topology. None: no traces.
     """
 
     node_asn: np.ndarray
@@ -139,6 +142,7 @@ class Topology:
     addrs: np.ndarray | None = None
     addr_node: np.ndarray | None = None
     addr_confidence: np.ndarray | None = None
+    observations: Observations | None = None
 
     @property
     def n_nodes(self) -> int:

@@ -38,6 +38,8 @@ _FILES = frozenset(
         "tasks.parquet",
     }
 )
+# Files of comparisons: kept as those of users are, and no report by themselves.
+_OF_COMPARISONS = frozenset({"changes.parquet"})
 _OF_ASES = {"as": ".html", "distances": ".parquet", "nodes": ".parquet"}
 
 
@@ -52,7 +54,7 @@ def earlier_report(folder: Path) -> dict | None:
     Returns
     -------
     dict or None
-        None where the folder is missing or empty.
+        None where the folder is missing or empty, or holds comparisons alone.
 
     Raises
     ------
@@ -67,7 +69,7 @@ def earlier_report(folder: Path) -> dict | None:
     if not folder.is_dir():
         raise _refusal(folder, "is not a folder")
     names = sorted(path.name for path in folder.iterdir())
-    if not names:
+    if _OF_COMPARISONS.issuperset(names):
         return None
     if REPORT not in names:
         listed = ", ".join(printable(name) for name in names[:N_NAMED])

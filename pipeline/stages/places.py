@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline.config import AnalyzeConfig, IngestConfig
+from pipeline.config import AnalyzeConfig, CompareConfig, IngestConfig
 from pipeline.errors import UsageError
 from pipeline.metrics import METRICS
 from pipeline.report.earlier import measured_metrics
@@ -42,6 +42,18 @@ def check_out(config: AnalyzeConfig, snapshot: Snapshot) -> None:
     """
     _check_apart(config.out, config.store, _known_inputs(snapshot.manifest))
     _check_fuller(config, config.out / check_name(snapshot.name), snapshot)
+
+
+def check_comparison(config: CompareConfig, old: Snapshot, new: Snapshot) -> None:
+    """Check the place of a comparison.
+
+    Raises
+    ------
+    UsageError
+        If ``out`` is, holds or lies in the store or an input of the two snapshots.
+    """
+    inputs = [*_known_inputs(old.manifest), *_known_inputs(new.manifest)]
+    _check_apart(config.out, config.store, inputs)
 
 
 def _check_fuller(config: AnalyzeConfig, folder: Path, snapshot: Snapshot | None) -> None:

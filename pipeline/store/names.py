@@ -23,12 +23,16 @@ INGRESSES = "ingresses.parquet"
 EXITS = "exits.parquet"
 BORDERS = "borders.parquet"
 ADDRESSES = "addresses.parquet"  # where a node has several, or with confidence
+VANTAGES = "vantages.parquet"  # this and the next two: of traces only
+OBSERVATIONS = "observations.parquet"
+PATHS = "paths.parquet"
 REJECTS = "rejects.jsonl"
 LOCK = "lock"  # held shared by readers of a version, exclusive by its writer; empty
 
 _VERSION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*-[0-9a-f]{12}")
 _FILE = re.compile(
-    r"(ases|ingresses|exits|borders|addresses)\.parquet|(nodes|arcs)-[0-9]{3,6}\.parquet|rejects\.jsonl"
+    r"(ases|ingresses|exits|borders|addresses|vantages|observations|paths)\.parquet"
+    r"|(nodes|arcs)-[0-9]{3,6}\.parquet|rejects\.jsonl"
 )
 
 

@@ -13,6 +13,7 @@ from kernels.csr import MAX_NODES
 from pipeline.model.columns import empty, take
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.graphs import Exits
+from pipeline.model.observations import Observations
 from pipeline.store.columns import read_table
 from pipeline.store.graph_files import GraphFiles
 from pipeline.store.locks import HeldLock, hold_for_reading
@@ -24,9 +25,11 @@ from pipeline.store.names import (
     EXITS,
     INGRESSES,
     LOCK,
+    OBSERVATIONS,
     REJECTS,
     broken,
 )
+from pipeline.store.observations import read_observations
 from pipeline.store.tables import Ingresses, NodeTable, exits_of_table
 
 # Columns of ases.parquet that every use of a snapshot needs; texts are read on request.
@@ -290,6 +293,20 @@ class Snapshot:
         if ADDRESSES not in self.manifest["files"]:
             return None
         return read_table(self.path / ADDRESSES)
+
+    def observations(self) -> Observations | None:
+        """Paths of each vantage point; None without traces, or from before they were kept.
+
+        Nodes are those of all ASes end to end, in the order of rows.
+
+        Raises
+        ------
+        StoreError
+            If a file is missing, cut short or altered.
+        """
+        if OBSERVATIONS not in self.manifest["files"]:
+            return None
+        return read_observations(self.path, int(self.n_nodes.sum()))
 
     def verify(self) -> None:
         """Compare the sha256 of every file with the manifest.

@@ -26,6 +26,7 @@ from pipeline.store.names import (
     check_name,
     graph_file,
 )
+from pipeline.store.observations import observation_tables
 from pipeline.store.pointers import (
     abandon_version,
     begin_version,
@@ -143,7 +144,7 @@ def _write_files(
             ends = row_group_ends(ptr[first : last + 1] - ptr[first])
             write_columns(folder / name, table, ends)
             rows[name] = table.num_rows
-    tables = [
+    tables: list[tuple[str, pa.Table]] = [
         (ASES, _ases_table(graphs, as_names, first_of_file)),
         (INGRESSES, _ingresses_table(graphs)),
         (EXITS, _exits_table(graphs)),
@@ -151,6 +152,8 @@ def _write_files(
     ]
     if graphs.addrs is not None:
         tables.append((ADDRESSES, _addresses_table(graphs)))
+    if graphs.observations is not None:
+        tables += observation_tables(graphs.observations)
     for name, table in tables:
         whole = [*range(SMALL_ROW_GROUP, table.num_rows, SMALL_ROW_GROUP), table.num_rows]
         write_columns(folder / name, table, whole)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from pipeline.config import (
     AnalyzeConfig,
+    CompareConfig,
     DoctorConfig,
     GenerateConfig,
     IngestConfig,
@@ -17,6 +18,7 @@ from pipeline.options import Option, options_of
 TITLES = {
     "hopscope ingest": IngestConfig,
     "hopscope analyze": AnalyzeConfig,
+    "hopscope compare": CompareConfig,
     "hopscope generate": GenerateConfig,
     "hopscope doctor": DoctorConfig,
     "hopscope serve": ServeConfig,

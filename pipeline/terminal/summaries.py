@@ -15,6 +15,7 @@ from pipeline.terminal.lines import print_line, warn
 if TYPE_CHECKING:
     from pipeline.schedule.calibrate.measure import Calibration
     from pipeline.stages.analyze import AnalyzeSummary
+    from pipeline.stages.compare import CompareSummary
     from pipeline.stages.ingest import IngestSummary
 
 _WIDTHS = {"widths": "widths", "weighted_widths": "widths by weight"}  # in the report's totals
@@ -148,6 +149,25 @@ def _widths_of(summary: AnalyzeSummary) -> str:
             lacking = ", ".join(f"{n:,} {lack}" for n, lack in lacks if n)
             text += f", {what} of {number(n_ases, 'AS')}{f' ({lacking})' if lacking else ''}"
     return text
+
+
+def compare_facts(summary: CompareSummary) -> dict:
+    return {
+        "old": summary.old,
+        "new": summary.new,
+        "folder": str(summary.folder),
+        "changes": summary.counts,
+        "compare_s": round(summary.wall_s, 3),
+    }
+
+
+def print_compare(summary: CompareSummary) -> None:
+    print_line(f"From {summary.old} to {summary.new} ({summary.wall_s:.1f} s):")
+    for name, n in summary.counts.items():
+        print_line(f"  {n:>9,}  {name}")
+    if not summary.counts:
+        print_line("  nothing changed")
+    print_line(f"Changes: {summary.folder / 'changes.parquet'}")
 
 
 def calibration_facts(calibration: Calibration, path: Path) -> dict:

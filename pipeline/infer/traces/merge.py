@@ -70,6 +70,8 @@ class ObservedAddresses:
         Answered as the destination of a trace.
     is_vantage : (n_addrs,) bool
         Traces came from it.
+    vantages : (n_vantages, 2) uint64, sorted, distinct
+        All that traces came from, whether they answered or not.
     """
 
     addrs: np.ndarray
@@ -77,6 +79,7 @@ class ObservedAddresses:
     is_router: np.ndarray
     is_target: np.ndarray
     is_vantage: np.ndarray
+    vantages: np.ndarray
 
 
 def merge_addresses(observations: Sequence[Observation]) -> ObservedAddresses:
@@ -94,6 +97,7 @@ def merge_addresses(observations: Sequence[Observation]) -> ObservedAddresses:
         is_router=role & ROUTER != 0,
         is_target=role & TARGET != 0,
         is_vantage=find_addrs(vantages, addrs) >= 0,
+        vantages=vantages,
     )
 
 

@@ -128,20 +128,49 @@ class Spools:
             (n, 2) uint64 addresses -> (n,) int64, none of it ``FURTHER``. That stands for a further
             path of a measurement, which begins where it leaves another one.
         """
-        known: dict[Path, np.ndarray] = {}
-        for observation in self._observations:
-            with scratch_faults(observation.vantages.parent):
-                known[observation.vantages] = describe(np.load(observation.vantages))
+        vantages = self._vantages(describe)
+
+        def read_and_step(
+            state: State, observation: Observation, block: Block, traces: Traces
+        ) -> None:
+            step(state, traces, vantages(observation, block))
+
+        return self._run(start, read_and_step)
+
+    def run_with_ends(
+        self,
+        start: Callable[[], State],
+        step: Callable[[State, Traces, np.ndarray, np.ndarray], None],
+        describe: Callable[[np.ndarray], np.ndarray],
+    ) -> list[State]:
+        """The same, with both: what is known of vantage points, and (n_traces, 2) destinations."""
+        vantages = self._vantages(describe)
 
         def read_and_step(
             state: State, observation: Observation, block: Block, traces: Traces
         ) -> None:
             with scratch_faults(observation.spool.parent):
-                number = read_vantages(observation.spool, block)
-            of_trace = known[observation.vantages][np.maximum(number, 0)]
-            step(state, traces, np.where(number == FURTHER, FURTHER, of_trace))
+                destinations = read_destinations(observation.spool, block)
+            step(state, traces, vantages(observation, block), destinations)
 
         return self._run(start, read_and_step)
+
+    def _vantages(
+        self, describe: Callable[[np.ndarray], np.ndarray]
+    ) -> Callable[[Observation, Block], np.ndarray]:
+        """What is known of the vantage point of each trace of a block."""
+        known: dict[Path, np.ndarray] = {}
+        for observation in self._observations:
+            with scratch_faults(observation.vantages.parent):
+                known[observation.vantages] = describe(np.load(observation.vantages))
+
+        def of_block(observation: Observation, block: Block) -> np.ndarray:
+            with scratch_faults(observation.spool.parent):
+                number = read_vantages(observation.spool, block)
+            of_trace = known[observation.vantages][np.maximum(number, 0)]
+            return np.where(number == FURTHER, FURTHER, of_trace)
+
+        return of_block
 
     def _run(
         self, start: Callable[[], State], step: Callable[[State, Observation, Block, Traces], None]

@@ -33,6 +33,15 @@ def offset_in_row(ptr: np.ndarray) -> np.ndarray:
     return np.arange(ptr[-1] - ptr[0]) - np.repeat(ptr[:-1] - ptr[0], np.diff(ptr))
 
 
+def run_starts(*columns: np.ndarray) -> np.ndarray:
+    """Where runs of equal rows begin, (n_runs,) int64."""
+    differs = np.zeros(len(columns[0]), bool)
+    differs[:1] = True
+    for column in columns:
+        differs[1:] |= column[1:] != column[:-1]
+    return np.flatnonzero(differs)
+
+
 def join_offsets(ptrs: Sequence[np.ndarray]) -> np.ndarray:
     """Offsets of several ragged columns laid end to end."""
     return offsets(np.concatenate([np.empty(0, np.int64), *(np.diff(ptr) for ptr in ptrs)]))

@@ -1,0 +1,213 @@
+"""Why a link of one night is not seen on another: what became of the pairs that crossed it.
+
+A pair of vantage point and target that crossed a link, from its near router to its far one, tells
+on the other night one of these:
+
+- **turned**: it crosses the near router again, and the next hop is another router: the link is gone
+  from its way, and would be there if it still existed;
+- **silent**: it crosses the near router, and what is behind does not answer;
+- **elsewhere**: it does not cross the near router;
+- **no target**, **no vantage**: it was not measured.
+
+One pair that turned is enough to call the link removed; without any the link is not observable.
+Asked the other way round, the same tells whether a link is new, or was only not seen before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.model.columns.ragged import run_starts
+from pipeline.model.observations import FIRST, Observations, Steps
+
+_CHUNK = 1 << 20  # paths that are walked at a time
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """One night as seen by vantage points, in common numbers.
+
+    Attributes
+    ----------
+    seen : Observations
+    group : (n_nodes,) int64
+        Group of each node.
+    pair : (n_paths,) int64
+    vantage : (n_vantages,) int64
+    """
+
+    seen: Observations
+    group: np.ndarray
+    pair: np.ndarray
+    vantage: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What the pairs that crossed each link tell, (n_links,) int64 columns.
+
+    Attributes
+    ----------
+    n_traces, n_pairs, n_vantages
+        That crossed it on its night.
+    n_turned, n_silent, n_elsewhere, n_no_target, n_no_vantage
+        Pairs by what became of them.
+    near, far
+        Nodes of its night, in the direction of most traces; -1 where no trace crossed it.
+    """
+
+    n_traces: np.ndarray
+    n_pairs: np.ndarray
+    n_vantages: np.ndarray
+    n_turned: np.ndarray
+    n_silent: np.ndarray
+    n_elsewhere: np.ndarray
+    n_no_target: np.ndarray
+    n_no_vantage: np.ndarray
+    near: np.ndarray
+    far: np.ndarray
+
+
+def link_keys(group: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """One number for each link between the groups of two nodes, in either direction; (n,) int64."""
+    a, b = group[one], group[other]
+    return (np.minimum(a, b) << 32) | np.maximum(a, b)
+
+
+def walk_back(steps: Steps, rows: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Walk some paths back at once: which of them still go on, and the step where each stands."""
+    which = np.arange(len(rows))
+    while len(which):
+        on = rows != FIRST
+        which, rows = which[on], rows[on]
+        if len(which):
+            yield which, rows
+        rows = steps.before[rows]
+
+
+def paths_with(steps: Steps, marked: np.ndarray) -> np.ndarray:
+    """(n_steps,) bool: whether a path that ends at each step holds a marked one."""
+    marked, above = marked.copy(), steps.before.copy()
+    while (on := np.flatnonzero(above != FIRST)).size:  # doubles the way looked at each time
+        marked[on] |= marked[above[on]]
+        above[on] = above[above[on]]
+    return marked
+
+
+def _position(table: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Position of each value in a sorted table, -1 where it is not there."""
+    if not len(table):
+        return np.full(len(values), -1)
+    at = np.minimum(np.searchsorted(table, values), len(table) - 1)
+    return np.where(table[at] == values, at, -1)
+
+
+def find_evidence(here: View, there: View, keys: np.ndarray) -> Evidence:
+    """Ask what became of the pairs that crossed some links.
+
+    Parameters
+    ----------
+    here : View
+        The night that has the links.
+    there : View
+        The night that has not.
+    keys : (n_links,) int64
+        As from ``link_keys``, sorted.
+    """
+    steps = here.seen.steps
+    direct = np.flatnonzero(~steps.across_gap & (steps.near != FIRST))
+    link = np.full(len(steps), -1, np.int64)
+    link[direct] = _position(keys, link_keys(here.group, steps.near[direct], steps.far[direct]))
+    crossing = np.flatnonzero(paths_with(steps, link >= 0)[here.seen.paths.step])
+    crossing = crossing[here.seen.paths.step[crossing] != FIRST]
+    there_pairs = np.unique(there.pair)
+    known_vantages = np.unique(there.vantage)
+    counts = np.zeros((5, len(keys)), np.int64)
+    n_traces, n_pairs = np.zeros(len(keys), np.int64), np.zeros(len(keys), np.int64)
+    vantages: list[np.ndarray] = []
+    n_vantages = len(here.vantage)
+    for start in range(0, len(crossing), _CHUNK):
+        rows = crossing[start : start + _CHUNK]
+        found = [
+            (rows[which[on]], at[on])
+            for which, at in walk_back(steps, here.seen.paths.step[rows])
+            if (on := link[at] >= 0).any()
+        ]
+        path = np.concatenate([each[0] for each in found])
+        at = np.concatenate([each[1] for each in found])
+        np.add.at(n_traces, link[at], here.seen.paths.n_traces[path])
+        # A pair with several paths is asked once for each link and near router.
+        pair, near, of_link = here.pair[path], here.group[steps.near[at]], link[at]
+        vantage = here.seen.paths.vantage[path]
+        first = _first_of(of_link, near, pair)
+        pair, near, of_link, vantage = pair[first], near[first], of_link[first], vantage[first]
+        np.add.at(n_pairs, of_link, 1)
+        vantages.append(np.unique(of_link * n_vantages + vantage))
+        measured = _position(there_pairs, pair) >= 0
+        verdict = np.where(_position(known_vantages, here.vantage[vantage]) >= 0, 3, 4)
+        verdict[measured] = _verdicts(there, pair[measured], near[measured])
+        np.add.at(counts, (verdict, of_link), 1)
+    n_turned, n_silent, n_elsewhere, n_no_target, n_no_vantage = counts
+    distinct = np.unique(np.concatenate(vantages)) if vantages else np.empty(0, np.int64)
+    near, far = _directions(steps, link, len(keys))
+    return Evidence(
+        n_traces,
+        n_pairs,
+        np.bincount(distinct // max(1, n_vantages), minlength=len(keys)),
+        n_turned,
+        n_silent,
+        n_elsewhere,
+        n_no_target,
+        n_no_vantage,
+        near,
+        far,
+    )
+
+
+def _first_of(*columns: np.ndarray) -> np.ndarray:
+    """Positions of the first of equal rows."""
+    order = np.lexsort(columns)
+    return order[run_starts(*(column[order] for column in columns))]
+
+
+def _verdicts(there: View, pair: np.ndarray, near: np.ndarray) -> np.ndarray:
+    """What became of pairs that were measured: 0 turned, 1 silent, 2 elsewhere."""
+    steps, paths = there.seen.steps, there.seen.paths
+    asked = np.unique(pair)
+    of_path = _position(asked, there.pair)
+    rows = np.flatnonzero(of_path >= 0)
+    n_groups = int(max(there.group.max(initial=0), near.max(initial=0))) + 1
+    turned, silent = [], []
+    for which, at in walk_back(steps, paths.step[rows]):
+        own = of_path[rows[which]] * n_groups
+        known = steps.near[at] != FIRST
+        onward = known & ~steps.across_gap[at]
+        turned.append(own[onward] + there.group[steps.near[at[onward]]])
+        gap = known & steps.across_gap[at]
+        silent.append(own[gap] + there.group[steps.near[at[gap]]])
+    ends = paths.step[rows] != FIRST
+    silent.append(of_path[rows[ends]] * n_groups + there.group[steps.far[paths.step[rows[ends]]]])
+    key = _position(asked, pair) * n_groups + near
+    verdict = np.full(len(pair), 2)
+    verdict[_position(np.unique(np.concatenate(silent)), key) >= 0] = 1
+    if turned:
+        verdict[_position(np.unique(np.concatenate(turned)), key) >= 0] = 0
+    return verdict
+
+
+def _directions(steps: Steps, link: np.ndarray, n_links: int) -> tuple[np.ndarray, np.ndarray]:
+    """Near and far node of each link in the direction of most traces."""
+    rows = np.flatnonzero(link >= 0)
+    order = rows[np.lexsort((steps.far[rows], steps.near[rows], link[rows]))]
+    near, far = np.full(n_links, -1, np.int64), np.full(n_links, -1, np.int64)
+    if not len(order):
+        return near, far
+    starts = run_starts(link[order], steps.near[order], steps.far[order])
+    total = np.add.reduceat(steps.n_traces[order].astype(np.int64), starts)
+    first = order[starts]
+    best = first[np.lexsort((-np.arange(len(first)), total, link[first]))]  # the last one stays
+    near[link[best]], far[link[best]] = steps.near[best], steps.far[best]
+    return near, far

@@ -1,0 +1,204 @@
+"""Links and routers of two nights: which are new, gone, not observable, or of another owner."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.compare.changes import (
+    ADDED,
+    INPUT,
+    MERGED,
+    MOVED,
+    NOT_BEFORE,
+    REMOVED,
+    SPLIT,
+    UNSEEN,
+    Changes,
+    make_changes,
+)
+from pipeline.compare.evidence import Evidence, View, find_evidence, link_keys
+from pipeline.compare.matching import Groups
+from pipeline.compare.night import Night
+
+# Why a link is of its kind.
+TURNED = "a pair that crossed it crosses its near router, and goes elsewhere"
+SILENT = "what is behind its near router does not answer"
+ELSEWHERE = "traces do not cross its near router"
+NO_TARGET = "its targets were not measured"
+NO_VANTAGE = "its vantage points did not measure"
+PLAIN = "by plain difference, without traces"
+NOT_CROSSED = "no trace with a known beginning crossed it"
+TABLES = "prefix tables or options differ"
+OWNER = "prefix tables and options are the same"
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """Two nights, matched.
+
+    Attributes
+    ----------
+    old, new : Night
+    groups : Groups
+    old_view, new_view : View or None
+        None where one of the nights has no traces.
+    """
+
+    old: Night
+    new: Night
+    groups: Groups
+    old_view: View | None
+    new_view: View | None
+
+    @property
+    def same_inputs(self) -> bool:
+        """Whether inference was given the same besides traces."""
+        return self.old.inputs == self.new.inputs
+
+
+def compare_links(sides: Sides) -> Iterator[Changes]:
+    """Links of one night only, and those whose ends have other owners."""
+    old, new, groups = sides.old, sides.new, sides.groups
+    old_keys = link_keys(groups.old, old.low, old.high)
+    new_keys = link_keys(groups.new, new.low, new.high)
+    in_new = np.isin(old_keys, new_keys)
+    in_old = np.isin(new_keys, old_keys)
+    yield _of_one_night(
+        old, groups.old, old_keys, ~in_new, sides.old_view, sides.new_view, (REMOVED, UNSEEN)
+    )
+    yield _of_one_night(
+        new, groups.new, new_keys, ~in_old, sides.new_view, sides.old_view, (ADDED, NOT_BEFORE)
+    )
+    moved = _moved_groups(sides)
+    rows = np.flatnonzero(in_old & (moved[groups.new[new.low]] | moved[groups.new[new.high]]))
+    rows = rows[_apart(new_keys[rows])]
+    yield _describe(
+        new,
+        groups.new,
+        new.low[rows],
+        new.high[rows],
+        kind=MOVED if sides.same_inputs else INPUT,
+        reason=OWNER if sides.same_inputs else TABLES,
+    )
+
+
+def compare_routers(sides: Sides) -> Iterator[Changes]:
+    """Routers that were merged or split, and those of another owner."""
+    old, new, groups = sides.old, sides.new, sides.groups
+    n_old = np.bincount(groups.old, minlength=groups.n)
+    n_new = np.bincount(groups.new, minlength=groups.n)
+    both = (n_old > 0) & (n_new > 0)
+    for kind, which in ((MERGED, both & (n_old > n_new)), (SPLIT, both & (n_old < n_new))):
+        found = np.flatnonzero(which)
+        node = _first_nodes(groups.new, groups.n)[found]
+        yield _describe(
+            new, groups.new, node, None, "router", kind=kind, old=n_old[found], new=n_new[found]
+        )
+    moved = np.flatnonzero(_moved_groups(sides))
+    node = _first_nodes(groups.new, groups.n)[moved]
+    before = _first_nodes(groups.old, groups.n)[moved]
+    yield _describe(
+        new,
+        groups.new,
+        node,
+        None,
+        "router",
+        kind=MOVED if sides.same_inputs else INPUT,
+        reason=OWNER if sides.same_inputs else TABLES,
+        asn=old.asn_of(before),
+        other_asn=new.asn_of(node),
+    )
+
+
+def _of_one_night(
+    night: Night,
+    group: np.ndarray,
+    keys: np.ndarray,
+    only: np.ndarray,
+    here: View | None,
+    there: View | None,
+    kinds: tuple[str, str],
+) -> Changes:
+    """Links of this night that the other one has not: ``kinds`` if observable, and if not."""
+    rows = np.flatnonzero(only & (group[night.low] != group[night.high]))
+    rows = rows[_apart(keys[rows])]
+    low, high = night.low[rows], night.high[rows]
+    if here is None or there is None:
+        return _describe(night, group, low, high, kind=kinds[0], reason=PLAIN)
+    found = find_evidence(here, there, keys[rows])
+    known = found.near >= 0
+    kind, reason = judge(found, kinds)
+    return _describe(
+        night,
+        group,
+        np.where(known, found.near, low),
+        np.where(known, found.far, high),
+        kind=kind,
+        reason=reason,
+        **{name: column for name, column in vars(found).items() if name.startswith("n_")},
+    )
+
+
+def judge(found: Evidence, kinds: tuple[str, str]) -> tuple[np.ndarray, np.ndarray]:
+    """Kind of each link and why: observable if a pair turned, else the commonest reason."""
+    others = np.array([found.n_silent, found.n_elsewhere, found.n_no_target, found.n_no_vantage])
+    words = np.array([SILENT, ELSEWHERE, NO_TARGET, NO_VANTAGE], object)
+    turned = found.n_turned > 0
+    reason = np.where(turned, TURNED, words[others.argmax(axis=0)])
+    reason[found.n_pairs == 0] = NOT_CROSSED
+    return np.where(turned, kinds[0], kinds[1]).astype(object), reason.astype(object)
+
+
+def _apart(keys: np.ndarray) -> np.ndarray:
+    """Positions of distinct keys in ascending order."""
+    return np.unique(keys, return_index=True)[1]
+
+
+def _first_nodes(group: np.ndarray, n: int) -> np.ndarray:
+    """The first node of each group, -1 for none; (n,) int64."""
+    first = np.full(n, -1, np.int64)
+    first[group[::-1]] = np.arange(len(group))[::-1]
+    return first
+
+
+def _moved_groups(sides: Sides) -> np.ndarray:
+    """(n_groups,) bool: groups of both nights whose routers are in no AS of the other night."""
+    old, new, groups = sides.old, sides.new, sides.groups
+    n_ases = int(max(old.asn.max(initial=0), new.asn.max(initial=0))) + 1
+    both = np.zeros(groups.n, bool)
+    both[groups.old] = True
+    both &= np.bincount(groups.new, minlength=groups.n) > 0
+    old_owner = groups.old * n_ases + old.asn_of(np.arange(old.n_nodes))
+    new_owner = groups.new * n_ases + new.asn_of(np.arange(new.n_nodes))
+    kept = np.zeros(groups.n, bool)
+    kept[groups.new[np.isin(new_owner, old_owner)]] = True
+    return both & ~kept
+
+
+def _describe(
+    night: Night,
+    group: np.ndarray,
+    near: np.ndarray,
+    far: np.ndarray | None,
+    what: str = "link",
+    **columns,
+) -> Changes:
+    """Changes of routers, or of links between them, with their addresses and ASes."""
+    first = night.first_addr()
+    own = {
+        "asn": night.asn_of(near),
+        "addr_high": first[near, 0],
+        "addr_low": first[near, 1],
+        "group": group[near],
+    }
+    if far is not None:
+        own |= {
+            "other_asn": night.asn_of(far),
+            "other_high": first[far, 0],
+            "other_low": first[far, 1],
+            "other_group": group[far],
+        }
+    return make_changes(len(near), what, **own | columns)

@@ -1,0 +1,102 @@
+"""What two nights have in common: routers by shared addresses, vantage points, targets.
+
+Routers that share an address are one, and so are those that share one with the same router: a
+router of one night may stand for several of the other, which were merged or split. All of them are
+one **group**; links are compared between groups, so a merge or a split changes no link.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.compare.night import Night
+from pipeline.model.columns.ragged import run_starts
+from pipeline.model.observations import Observations
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Group of each node of both nights, (n_nodes,) int64 each; 0 to ``n`` - 1."""
+
+    old: np.ndarray
+    new: np.ndarray
+    n: int
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """Pairs of vantage point and target, numbered in common.
+
+    Attributes
+    ----------
+    old, new : (n_paths,) int64
+        Pair of each path.
+    old_vantage, new_vantage : (n_vantages,) int64
+        Common number of each vantage point.
+    """
+
+    old: np.ndarray
+    new: np.ndarray
+    old_vantage: np.ndarray
+    new_vantage: np.ndarray
+
+
+def number_rows(*columns: np.ndarray) -> tuple[np.ndarray, int]:
+    """Numbers from 0 for distinct rows, in ascending order, and how many there are.
+
+    Parameters
+    ----------
+    *columns : (n,) arrays
+        The first decides first.
+
+    Returns
+    -------
+    (n,) int64, int
+    """
+    order = np.lexsort(columns[::-1])
+    starts = run_starts(*(column[order] for column in columns))
+    numbers = np.empty(len(order), np.int64)
+    numbers[order] = np.repeat(np.arange(len(starts)), np.diff(starts, append=len(order)))
+    return numbers, len(starts)
+
+
+def match_routers(old: Night, new: Night) -> Groups:
+    """Group the routers of two nights by shared addresses."""
+    both = np.concatenate([old.addr, new.addr])
+    number, _ = number_rows(both[:, 0], both[:, 1])
+    node = np.concatenate([old.addr_node, new.addr_node + old.n_nodes])
+    order = np.lexsort((node, number))
+    shared = np.flatnonzero(number[order][1:] == number[order][:-1])
+    one, other = node[order[shared]], node[order[shared + 1]]
+    label = np.arange(old.n_nodes + new.n_nodes)
+    while True:  # as often as the longest chain of nodes is long, and most have two
+        least = np.minimum(label[one], label[other])
+        if (label[one] == least).all() and (label[other] == least).all():
+            break
+        np.minimum.at(label, one, least)
+        np.minimum.at(label, other, least)
+        label = label[label]
+    distinct, group = np.unique(label, return_inverse=True)
+    return Groups(group[: old.n_nodes], group[old.n_nodes :], len(distinct))
+
+
+def match_pairs(old: Observations, new: Observations) -> Pairs:
+    """Number the pairs of vantage point and target of two nights in common."""
+    vantage, _ = number_rows(
+        np.concatenate([old.vantages.addr_high, new.vantages.addr_high]),
+        np.concatenate([old.vantages.addr_low, new.vantages.addr_low]),
+    )
+    target, n_targets = number_rows(
+        np.concatenate([old.paths.target_high, new.paths.target_high]),
+        np.concatenate([old.paths.target_low, new.paths.target_low]),
+    )
+    old_vantage, new_vantage = np.split(vantage, [len(old.vantages)])
+    old_target, new_target = np.split(target, [len(old.paths)])
+    return Pairs(
+        old_vantage[old.paths.vantage] * n_targets + old_target,
+        new_vantage[new.paths.vantage] * n_targets + new_target,
+        old_vantage,
+        new_vantage,
+    )

@@ -1,0 +1,74 @@
+"""What comparing needs of one night, as columns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from pipeline.model.columns.ragged import run_starts
+from pipeline.model.observations import Observations
+
+
+@dataclass(frozen=True, eq=False)
+class Night:
+    """The graphs of one snapshot, with nodes of all ASes end to end.
+
+    Attributes
+    ----------
+    name : str
+    asn : (n_ases,) int64
+        Ascending.
+    node_ptr : (n_ases + 1,) int64
+        Nodes of AS row i are node_ptr[i]:node_ptr[i + 1].
+    addr : (n_addrs, 2) uint64; addr_node : (n_addrs,) int64
+        Addresses of all nodes. An input without addresses has its ids here, the high word its AS.
+    low, high : (n_links,) int64
+        Ends of each link, within an AS or between two; low < high, each once.
+    ingress : (n_ingresses,) int64
+        Nodes, without candidates.
+    neighbor_ptr : (n_ingresses + 1,) int64; neighbor_asn : (n_neighbors,) int64
+        Neighbours of each ingress.
+    n_components : (n_ases,) int64
+    observations : Observations or None
+        None: no traces, or a snapshot from before they were kept.
+    inputs : dict of str to str
+        What inference was given besides traces (tables by their sha256, options), as texts.
+    figures : dict of str to (n_ases,) float64
+        Columns of the report of the night, NaN where unknown; none without a report.
+    names : dict of int to str
+        Names of ASes.
+    """
+
+    name: str
+    asn: np.ndarray
+    node_ptr: np.ndarray
+    addr: np.ndarray
+    addr_node: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    ingress: np.ndarray
+    neighbor_ptr: np.ndarray
+    neighbor_asn: np.ndarray
+    n_components: np.ndarray
+    observations: Observations | None = None
+    inputs: dict[str, str] = field(default_factory=dict)
+    figures: dict[str, np.ndarray] = field(default_factory=dict)
+    names: dict[int, str] = field(default_factory=dict)
+
+    @property
+    def n_nodes(self) -> int:
+        return int(self.node_ptr[-1])
+
+    def asn_of(self, nodes: np.ndarray) -> np.ndarray:
+        """AS of some nodes, (n,) int64."""
+        return self.asn[np.searchsorted(self.node_ptr, nodes, side="right") - 1]
+
+    def first_addr(self) -> np.ndarray:
+        """(n_nodes, 2) uint64: the smallest address of each node."""
+        order = np.lexsort((self.addr[:, 1], self.addr[:, 0], self.addr_node))
+        node = self.addr_node[order]
+        starts = run_starts(node)
+        out = np.zeros((self.n_nodes, 2), np.uint64)
+        out[node[starts]] = self.addr[order[starts]]
+        return out

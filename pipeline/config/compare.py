@@ -1,0 +1,32 @@
+"""Options of ``compare``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.config.shared import store_option
+from pipeline.config.values import snapshot_name
+from pipeline.options import option
+
+
+@dataclass(frozen=True)
+class CompareConfig:
+    """Two snapshots to what changed."""
+
+    old: str = option(
+        help="Snapshot of the older night.",
+        metavar="OLD",
+        parser=snapshot_name,
+        variable=None,
+        is_argument=True,
+    )
+    new: str = option(
+        help="Snapshot of the newer night.",
+        metavar="NEW",
+        parser=snapshot_name,
+        variable=None,
+        is_argument=True,
+    )
+    store: Path = store_option()
+    out: Path = option(help="Folder for reports.", metavar="DIR", is_parameter=True)

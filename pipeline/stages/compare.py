@@ -1,0 +1,64 @@
+"""Two snapshots to what changed between them."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pipeline.compare import Changes, compare_nights
+from pipeline.config import CompareConfig
+from pipeline.errors import UsageError
+from pipeline.model.progress import Progress, ProgressCallback, no_progress
+from pipeline.report.comparison import write_comparison
+from pipeline.report.folder import report_turn
+from pipeline.stages.nights import open_night
+from pipeline.stages.places import check_comparison
+from pipeline.store import open_snapshot
+
+
+@dataclass(frozen=True)
+class CompareSummary:
+    """What changed, and where the files are."""
+
+    old: str
+    new: str
+    folder: Path
+    counts: dict[str, int] = field(default_factory=dict)  # "link removed" -> rows
+    wall_s: float = 0.0
+
+
+def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> CompareSummary:
+    """Compare two snapshots of a store, and write ``OUT/<new>/changes.parquet``.
+
+    Raises
+    ------
+    UsageError
+        If both are the same one, or the files cannot be written to their place.
+    StoreError
+        If there is no such snapshot, or one is broken.
+    """
+    started = time.time()
+    if config.old == config.new:
+        raise UsageError(f"both are {config.old}; give two snapshots, the older one first")
+    with (
+        open_snapshot(config.store, config.old) as old,
+        open_snapshot(config.store, config.new) as new,
+    ):
+        check_comparison(config, old, new)
+        progress(Progress("compare", 0, 1, "nights", f"{old.name} and {new.name}"))
+        changes = compare_nights(open_night(old), open_night(new))
+        progress(Progress("compare", 1, 1, "nights"))
+        with report_turn(config.out):
+            folder = write_comparison(config.out, old, new, changes)
+    return CompareSummary(
+        config.old, config.new, folder, count_changes(changes), time.time() - started
+    )
+
+
+def count_changes(changes: Changes) -> dict[str, int]:
+    """Rows by what and kind, most first."""
+    pairs = zip(changes.what.tolist(), changes.kind.tolist(), strict=True)
+    counts = Counter(f"{what} {kind}" for what, kind in pairs)
+    return dict(sorted(counts.items(), key=lambda each: (-each[1], each[0])))

@@ -1,0 +1,106 @@
+"""Snapshots as nights that can be compared."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from pipeline.compare import Night
+from pipeline.model.columns.ragged import row_of_value
+from pipeline.store import Snapshot
+
+# Options of an ingest that decide what is inferred from the same traces.
+_DECIDING = (
+    "borders",
+    "routers",
+    "bridge_gaps",
+    "targets_are_routers",
+    "allow_special",
+    "asn",
+    "hopscope",
+)
+
+
+def open_night(snapshot: Snapshot) -> Night:
+    """Read what comparing needs.
+
+    Raises
+    ------
+    StoreError
+        If a file is missing, cut short or altered.
+    """
+    node_ptr = np.zeros(snapshot.n_ases + 1, np.int64)
+    np.cumsum(snapshot.n_nodes, out=node_ptr[1:])
+    low, high = _links(snapshot, node_ptr)
+    addr, addr_node = _addresses(snapshot, node_ptr)
+    ingresses = snapshot.ingresses()
+    direct = np.flatnonzero(~ingresses.candidate)
+    lengths = np.diff(ingresses.neighbor_ptr)
+    neighbor_ptr = np.zeros(len(direct) + 1, np.int64)
+    np.cumsum(lengths[direct], out=neighbor_ptr[1:])
+    kept = np.repeat(~ingresses.candidate, lengths)
+    return Night(
+        snapshot.name,
+        snapshot.asn,
+        node_ptr,
+        addr,
+        addr_node,
+        low,
+        high,
+        node_ptr[ingresses.row[direct]] + ingresses.node[direct],
+        neighbor_ptr,
+        ingresses.neighbor_asn[kept],
+        snapshot.n_components,
+        snapshot.observations(),
+        _inputs(snapshot.manifest),
+        names={a: n for a, n in zip(snapshot.asn.tolist(), snapshot.as_name, strict=True) if n},
+    )
+
+
+def _links(snapshot: Snapshot, node_ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Ends of every link, within ASes and between them; low < high."""
+    whole = snapshot.shard(np.arange(snapshot.n_ases))
+    tail, head = row_of_value(whole.indptr), np.asarray(whole.indices, np.int64)
+    once = tail < head
+    borders = snapshot.borders()
+    one, other = (
+        node_ptr[np.searchsorted(snapshot.asn, borders.column(f"{end}_asn").to_numpy())]
+        + borders.column(end).to_numpy()
+        for end in ("near", "far")
+    )
+    low = np.concatenate([tail[once], np.minimum(one, other)])
+    return low, np.concatenate([head[once], np.maximum(one, other)])
+
+
+def _addresses(snapshot: Snapshot, node_ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Every address and its node; ids of the input, with the AS before them, where it has none."""
+    table = snapshot.addresses()
+    if table is not None:
+        addr = np.stack([table.column(f"addr_{w}").to_numpy() for w in ("high", "low")], axis=1)
+        row = np.searchsorted(snapshot.asn, table.column("asn").to_numpy())
+        return addr, node_ptr[row] + table.column("node").to_numpy()
+    found = []
+    for row in range(snapshot.n_ases):
+        nodes = snapshot.nodes(row)
+        if nodes.addr is not None:
+            found.append(nodes.addr)
+            continue
+        number = np.arange(snapshot.n_nodes[row]) if nodes.id is None else nodes.id
+        asn = np.full(len(number), snapshot.asn[row])
+        found.append(np.stack([asn, number], axis=1).astype(np.uint64))
+    every = np.concatenate([np.empty((0, 2), np.uint64), *found])
+    return every, np.arange(len(every))
+
+
+def _inputs(manifest: dict[str, Any]) -> dict[str, str]:
+    """What inference was given besides measurements: digests of tables, and options."""
+    tables: dict[str, list[str]] = {}
+    for entry in manifest.get("inputs") or ():
+        if entry.get("holds") == "table" and entry.get("format") != "as-names":
+            name = str(entry.get("format"))
+            tables.setdefault(name, []).append(str(entry.get("sha256") or ""))
+    options = manifest.get("options") or {}
+    return {name: ",".join(sorted(digests)) for name, digests in tables.items()} | {
+        name: str(options[name]) for name in _DECIDING if name in options
+    }

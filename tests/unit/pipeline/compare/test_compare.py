@@ -1,0 +1,72 @@
+"""What changed between two nights, on traces written by hand."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.compare import compare_nights
+from tests.unit.pipeline.compare.by_hand import ONE, TWO, night, told
+from tests.unit.pipeline.infer.handmade import PREFIXES, alias_sets
+
+A, B, C, D, E = (f"20.1.0.{i}" for i in range(1, 6))
+TO, ELSEWHERE = "> 20.3.0.9", "> 20.3.0.8"
+OLD = {ONE: [f"{A} {B} {C} {D} {TO}"]}
+# The new night, and what it says of the link from B to C.
+CASES = {
+    "same": ({ONE: [f"{A} {B} {C} {D} {TO}"]}, None),
+    "turned": ({ONE: [f"{A} {B} {E} {D} {TO}"]}, "removed"),
+    "by another vantage point": ({TWO: [f"{A} {B} {E} {D} {TO}"]}, "not observable"),
+    "to another target": ({ONE: [f"{A} {B} {E} {D} {ELSEWHERE}"]}, "not observable"),
+    "silent": ({ONE: [f"{A} {B} * {D} {TO}"]}, "not observable"),
+    "ends there": ({ONE: [f"{A} {B} {TO}"]}, "not observable"),
+    "not there any more": ({ONE: [f"{A} {E} {D} {TO}"]}, "not observable"),
+    "crossed backwards": ({ONE: [f"{A} {C} {B} {D} {TO}"]}, None),
+    "another one turned": ({ONE: [f"{A} {B} * {D} {TO}", f"{A} {B} {E} {TO}"]}, "removed"),
+}
+
+
+@pytest.mark.parametrize(("lines", "kind"), CASES.values(), ids=CASES)
+def test_a_link_is_removed_only_if_somebody_looked(tmp_path, lines, kind):
+    old, new = night(tmp_path / "old", OLD), night(tmp_path / "new", lines)
+    assert told(compare_nights(old, new)).get((B, C)) == kind
+    # The other way round a link that nobody could see before is not called new.
+    back = {"removed": "added", "not observable": "not observable before", None: None}[kind]
+    assert told(compare_nights(new, old)).get((B, C)) == back
+
+
+def test_merged_and_split_routers_change_no_link(tmp_path):
+    lines = {ONE: [f"{A} {B} {D} {TO}", f"{A} {C} {E} {ELSEWHERE}"]}
+    old = night(tmp_path / "old", lines)
+    new = night(tmp_path / "new", lines, aliases=alias_sets((B, C)))
+    merged, split = compare_nights(old, new), compare_nights(new, old)
+    assert told(merged) == told(split) == {}
+    assert told(merged, "router") == {(B, "::"): "merged"}
+    assert told(split, "router") == {(B, "::"): "split"}
+    assert (merged.old.tolist(), merged.new.tolist()) == ([2.0], [1.0])
+
+
+def test_another_prefix_table_is_told_from_another_owner(tmp_path):
+    lines = {ONE: [f"{A} {B} 20.2.0.1 20.2.0.2 {TO}"]}
+    table = PREFIXES.replace("20.2.0.0\t16\t2", "20.2.0.0\t16\t12")
+    old, new = night(tmp_path / "old", lines), night(tmp_path / "new", lines, table)
+    ends = {(B, "20.2.0.1"), ("20.2.0.1", "20.2.0.2")}
+    assert told(compare_nights(old, new)) == dict.fromkeys(ends, "input changed")
+    new.inputs.update(old.inputs)
+    changes = compare_nights(old, new)
+    assert told(changes) == dict.fromkeys(ends, "moved to another owner")
+    owners = {
+        (asn, other)
+        for what, asn, other in zip(changes.what, changes.asn, changes.other_asn, strict=True)
+        if what == "router"
+    }
+    assert owners == {(2, 12)}
+
+
+def test_without_traces_the_difference_is_told_as_such(tmp_path):
+    old = night(tmp_path / "old", OLD)
+    new = night(tmp_path / "new", {ONE: [f"{A} {B} {E} {D} {TO}"]}, observations=False)
+    changes = compare_nights(old, new)
+    assert told(changes) == {
+        (B, C): "removed", (C, D): "removed", (B, E): "added", (D, E): "added",
+    }  # fmt: skip
+    assert set(changes.reason.tolist()) == {"by plain difference, without traces"}

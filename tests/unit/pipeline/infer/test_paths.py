@@ -1,0 +1,102 @@
+"""Paths of vantage points: steps are shared, gaps are marked, whatever the order of traces."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from pipeline.infer import infer_topology, paths
+from pipeline.model.addresses import format_addr
+from pipeline.model.observations import FIRST, Observations
+from tests.unit.pipeline.infer.handmade import nodes_of, observe, prefix_table, traces
+from tests.unit.pipeline.infer.simulate import Plan, make_network, measure
+
+LINES = (
+    "20.1.0.1 20.1.0.2/7 20.2.0.1 > 20.3.0.9",
+    "20.1.0.1 20.1.0.2/5 * 20.2.0.2 > 20.3.0.8",
+    "20.1.0.1 20.1.0.2 20.2.0.1 > 20.3.0.9",
+    "20.1.0.1 20.0.0.1 20.2.0.2 20.3.0.7! > 20.3.0.7",
+    "20.1.0.1 20.1.0.1 20.1.0.3 > 20.3.0.6",
+    "* * * > 20.3.0.5",
+)
+
+
+def seen_by(scratch, *batches) -> tuple[Observations, list[str]]:
+    topology = infer_topology(
+        [observe(scratch, *batches)],
+        prefixes=prefix_table(scratch),
+        borders="prefix",
+        routers="interfaces",
+    )
+    assert topology.observations is not None
+    return topology.observations, nodes_of(topology)
+
+
+def ways(seen: Observations, names: list[str]) -> dict[tuple[str, str], list[tuple]]:
+    """Hops and way of each path, a tilde before what is behind a gap, by its two ends."""
+    found: dict[tuple[str, str], list[tuple]] = {}
+    for i, at in enumerate(seen.paths.step.tolist()):
+        way: list[str] = []
+        while at != FIRST:
+            way.insert(0, "~" * bool(seen.steps.across_gap[at]) + names[seen.steps.far[at]])
+            before = int(seen.steps.before[at])
+            near = FIRST if before == FIRST else seen.steps.far[before]
+            assert seen.steps.near[at] == near
+            assert seen.steps.vantage[at] == seen.paths.vantage[i]
+            at = before
+        target = format_addr(seen.paths.target_high[i], seen.paths.target_low[i])
+        row = int(seen.paths.vantage[i])
+        vantage = format_addr(seen.vantages.addr_high[row], seen.vantages.addr_low[row])
+        facts = (
+            int(seen.paths.n_traces[i]),
+            int(seen.paths.n_hops[i]),
+            bool(seen.paths.reached[i]),
+        )
+        found.setdefault((vantage, target), []).append((*facts, *way))
+    return found
+
+
+def test_paths_of_traces_written_by_hand(tmp_path):
+    other = traces("20.1.0.3 20.2.0.1 > 20.3.0.9", source="20.5.0.1")
+    seen, names = seen_by(tmp_path, traces(*LINES), other)
+    one = "20.9.9.9"
+    assert ways(seen, names) == {
+        ("20.5.0.1", "20.3.0.9"): [(1, 2, False, "20.1.0.3", "20.2.0.1")],
+        (one, "20.3.0.5"): [(1, 0, False)],
+        (one, "20.3.0.6"): [(1, 3, False, "20.1.0.1", "20.1.0.3")],
+        (one, "20.3.0.7"): [(1, 4, True, "20.1.0.1", "~20.2.0.2")],
+        (one, "20.3.0.8"): [(1, 4, False, "20.1.0.1", "20.1.0.2", "~20.2.0.2")],
+        (one, "20.3.0.9"): [(2, 3, False, "20.1.0.1", "20.1.0.2", "20.2.0.1")],
+    }
+    assert seen.vantages.asn.tolist() == [5, -1]
+    shared = np.flatnonzero(seen.steps.far == names.index("20.1.0.2"))
+    assert seen.steps.n_traces[shared].tolist() == [3]  # one row for the shared beginning
+    assert seen.steps.rtt_ms[shared].tolist() == [5.0]
+
+
+@pytest.fixture(scope="module")
+def simulated():
+    return measure(make_network(Plan(seed=3, n_ases=6, routers_per_as=8, n_vantages=5)))
+
+
+def columns(seen: Observations) -> dict[str, list]:
+    return {
+        f"{type(table).__name__}.{name}": values.tolist()
+        for table in (seen.vantages, seen.steps, seen.paths)
+        for name, values in vars(table).items()
+        if not name.startswith("rtt")
+    }
+
+
+def test_small_buckets_and_threads_give_the_same_paths(tmp_path, simulated, monkeypatch):
+    options = {"asn": 1, "borders": "prefix", "routers": "interfaces"}
+    observation = observe(tmp_path, simulated)
+    whole = infer_topology([observation], **options).observations
+    monkeypatch.setattr(paths, "_BUCKET_HOPS", 500)
+    cut = infer_topology([observation], **options, workers=2).observations
+    assert whole is not None
+    assert cut is not None
+    assert len(cut.vantages) == 5
+    assert columns(cut)["Paths.target_low"] == columns(whole)["Paths.target_low"]
+    every = infer_topology([observation], **options)
+    assert ways(cut, nodes_of(every)) == ways(whole, nodes_of(every))
