@@ -1,0 +1,26 @@
+"""One graph over several ranks, each with a part of its nodes and their arcs.
+
+For graphs that one device cannot hold; a search of a graph that fits is faster on one. Ranks are
+threads on cores, or processes with one GPU each that exchange through NCCL.
+"""
+
+from __future__ import annotations
+
+from kernels.partition.exchange import Collective, ExchangeError, thread_collectives
+from kernels.partition.search import PartResult, Steps, search
+from kernels.partition.split import Part, Split, join_levels, part_of, rows_of, split
+
+__all__ = [
+    "Collective",
+    "ExchangeError",
+    "Part",
+    "PartResult",
+    "Split",
+    "Steps",
+    "join_levels",
+    "part_of",
+    "rows_of",
+    "search",
+    "split",
+    "thread_collectives",
+]

@@ -1,0 +1,168 @@
+"""Steps of a rank on one GPU: launches the kernels of ``partition.cu``; see ``search.Steps``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cupy as cp
+import numpy as np
+
+from kernels._cuda.constants import SEGMENT
+from kernels._cuda.launch import BLOCK, grid_for
+from kernels._cuda.loader import load_kernel
+from kernels._cuda.memory import check_fits
+from kernels.partition.split import WORD, Part
+from kernels.types import LEVEL, NODE, UNREACHED
+
+MAP = np.dtype(np.uint32)  # a word of a bitmap
+N_COUNTS = 2  # nodes and arcs of a frontier
+
+
+class GpuSteps:
+    """One rank's maps and levels on the current GPU; as ``CpuSteps``.
+
+    Needs 8 bytes per own node and 3/8 byte per node of the graph besides the part itself; lists
+    and bitmaps on their way take up to 1/8 byte per node more.
+
+    Raises
+    ------
+    DeviceMemoryError
+        If they do not fit.
+    """
+
+    def __init__(self, part: Part):
+        self.kernels: dict[str, Any] = {}
+        split, rank = part.split, part.rank
+        self.first = int(split.first[rank])
+        self.edge = (split.first // WORD).tolist()
+        self.n_words = self.edge[rank + 1] - self.edge[rank]
+        n_own, n_all = len(part.indptr) - 1, self.edge[-1]
+        check_fits(8 * n_own + 12 * n_all, f"a part of {n_own} nodes out of {split.n_nodes}")
+        self.indptr, self.indices = cp.asarray(part.indptr), cp.asarray(part.indices)
+        self.part = Part(split, rank, self.indptr, self.indices)
+        self.seen, self.found_map, self.front = (cp.zeros(n_all, MAP) for _ in range(3))
+        self.level = cp.empty(n_own, LEVEL)
+        self.queue = cp.empty(1 + n_own, NODE)
+        self.counts = cp.zeros(N_COUNTS, np.int64)
+        self.segments = cp.empty((2, 2 * (self.indices.size // SEGMENT)), NODE)
+        tail = cp.zeros(1, np.int32)
+        args = (self.indptr, cp.int64(n_own), self.segments[0], self.segments[1], tail)
+        self._launch("list_segments", n_own, *args)
+        self.n_segments = int(tail[0])
+
+    def start(self, source: int) -> None:
+        self.seen.fill(0)
+        self.found_map.fill(0)
+        self.level.fill(UNREACHED)
+        if self.part.split.owner(source) == self.part.rank:
+            self.found_map[source // WORD] = MAP.type(1 << (source % WORD))
+
+    def expand(self, n_front: int) -> None:
+        if not n_front:
+            return
+        self._list(self._own(self.front), self.first, self.queue)
+        self._launch(
+            "expand",
+            WORD * max(n_front, self.n_segments),
+            self.indptr,
+            self.indices,
+            cp.int32(self.first),
+            self.queue,
+            self.front,
+            self.segments[0],
+            self.segments[1],
+            cp.int32(self.n_segments),
+            self.seen,
+            self.found_map,
+        )
+
+    def found(self, rank: int, room: int | None) -> Any:
+        words = self.found_map[self.edge[rank] : self.edge[rank + 1]]
+        return words if room is None else self._listed(words, self.edge[rank] * WORD, room)
+
+    def room(self, room: int | None) -> Any:
+        return cp.empty(self.n_words, MAP) if room is None else cp.empty(1 + room, NODE)
+
+    def take(self, received: list[Any]) -> None:
+        for each in received:
+            if each is None:
+                continue
+            if each.dtype == NODE:
+                self._launch("take_nodes", each.size, each, self.seen, self.found_map)
+            else:
+                args = (each, cp.int64(self.n_words), self._own(self.seen))
+                self._launch("take_words", self.n_words, *args, self._own(self.found_map))
+        self.found_map[: self.edge[self.part.rank]].fill(0)
+        self.found_map[self.edge[self.part.rank + 1] :].fill(0)
+
+    def frontier(self, room: int | None) -> Any:
+        own = self._own(self.front)
+        return own if room is None else self._listed(own, self.first, room)
+
+    def frontier_room(self, rank: int, room: int | None) -> Any:
+        if room is not None:
+            return cp.empty(1 + room, NODE)
+        return self.front[self.edge[rank] : self.edge[rank + 1]]
+
+    def take_frontier(self, received: list[Any]) -> None:
+        for rank, each in enumerate(received):
+            if each is not None and each.dtype == NODE:
+                self.front[self.edge[rank] : self.edge[rank + 1]].fill(0)
+                self._launch("set_bits", each.size, each, self.front)
+        if len(received) > 1:
+            args = (self.front, cp.int64(self.edge[-1]), self.seen)
+            self._launch("add_words", self.edge[-1], *args)
+
+    def scan(self) -> None:
+        self._launch(
+            "scan",
+            max(self.level.size, WORD * self.n_segments),
+            self.indptr,
+            self.indices,
+            cp.int32(self.first),
+            cp.int64(self.level.size),
+            self.front,
+            self.segments[0],
+            self.segments[1],
+            cp.int32(self.n_segments),
+            self.seen,
+            self.found_map,
+        )
+
+    def settle(self, depth: int) -> Any:
+        self.counts.fill(0)
+        found, seen, front = (self._own(m) for m in (self.found_map, self.seen, self.front))
+        args = (self.indptr, cp.int64(self.n_words), cp.int32(depth), found, seen, front)
+        self._launch("settle", self.level.size, *args, self.level, self.counts)
+        return self.counts
+
+    def levels(self) -> Any:
+        return self.level
+
+    def _own(self, array: Any) -> Any:
+        return array[self.edge[self.part.rank] : self.edge[self.part.rank + 1]]
+
+    def _listed(self, words: Any, first: int, room: int) -> Any:
+        nodes = cp.empty(1 + room, NODE)
+        self._list(words, first, nodes)
+        return nodes
+
+    def _list(self, words: Any, first: int, nodes: Any) -> None:
+        nodes.data.memset_async(0, NODE.itemsize)
+        self._launch("list_bits", words.size, words, cp.int64(words.size), cp.int32(first), nodes)
+
+    def _launch(self, name: str, n_threads: int, *args: Any) -> None:
+        if n_threads:
+            if name not in self.kernels:
+                self.kernels[name] = load_kernel(__file__, name)
+            self.kernels[name]((grid_for(n_threads),), (BLOCK,), args)
+
+
+def count_faults(indptr: Any, indices: Any, source: int, first: int, level: Any) -> Any:
+    """Own nodes whose levels contradict their rows, (1,) int64; see ``check``."""
+    n_faults = cp.zeros(1, np.int64)
+    n_own = indptr.size - 1
+    args = (indptr, indices, cp.int64(n_own), cp.int32(first), cp.int32(source), level, n_faults)
+    if n_own:
+        load_kernel(__file__, "count_faults")((grid_for(WORD * n_own),), (BLOCK,), args)
+    return n_faults

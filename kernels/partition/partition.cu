@@ -1,0 +1,304 @@
+// Steps of one rank of a breadth-first search over the parts of a graph; see search.py.
+//
+// Input    The rank's own rows: indptr by place among its nodes, indices by number in the graph.
+// Output   level[v] of its own nodes; bitmaps with a bit for each node of the graph.
+// Lists    begin with how many nodes they hold, in no fixed order; no output depends on that.
+// Launch   1-D, any grid.
+// Atomics  atomicOr on a bitmap claims a node; atomicAdd reserves places in a list.
+
+__device__ __forceinline__ bool has(const unsigned* map, const node_t v)
+{
+    return (map[v >> 5] >> (v & 31)) & 1;
+}
+
+// Mark the head of an arc (-1: none) as found, unless it is known to be reached.
+__device__ __forceinline__ void find(
+    const node_t* __restrict__ indices, const offset_t arc, unsigned* seen, unsigned* found)
+{
+    if (arc < 0) return;
+    const node_t v = __ldg(&indices[arc]);
+    const unsigned bit = 1u << (v & 31);
+    // Plain read first: most are seen already. A stale read costs one atomicOr.
+    if ((seen[v >> 5] & bit) || (atomicOr(&seen[v >> 5], bit) & bit)) return;
+    atomicOr(&found[v >> 5], bit);
+}
+
+// Segments of the hubs among a rank's own nodes: their places, and which segment.
+extern "C" __global__ void list_segments(
+    const offset_t* __restrict__ indptr,
+    const offset_t n_own,
+    node_t* __restrict__ segment_node,
+    int* __restrict__ segment_index,
+    int* n_segments)  // 0 on entry
+{
+    const offset_t stride = (offset_t)gridDim.x * blockDim.x;
+    for (offset_t v = (offset_t)blockIdx.x * blockDim.x + threadIdx.x; v < n_own; v += stride) {
+        const offset_t degree = indptr[v + 1] - indptr[v];
+        if (degree < SEGMENT) continue;
+        const int n = (int)((degree + SEGMENT - 1) / SEGMENT);
+        const int first = atomicAdd(n_segments, n);
+        for (int i = 0; i < n; ++i) {
+            segment_node[first + i] = (node_t)v;
+            segment_index[first + i] = i;
+        }
+    }
+}
+
+// From the frontier, a list of own nodes, to their neighbours; hubs by segments.
+extern "C" __global__ void expand(
+    const offset_t* __restrict__ indptr,
+    const node_t* __restrict__ indices,
+    const node_t first_own,
+    const int* __restrict__ list,       // of the frontier's own nodes
+    const unsigned* __restrict__ front,
+    const node_t* __restrict__ segment_node,
+    const int* __restrict__ segment_index,
+    const int n_segments,
+    unsigned* seen,
+    unsigned* found)
+{
+    const int t = thread_of_warp();
+    const int n_queue = list[0];
+    const node_t* queue = list + 1;
+    for (int i = warp_of_grid(); i < n_segments; i += warps_of_grid()) {
+        const node_t u = segment_node[i];
+        if (!has(front, first_own + u)) continue;
+        const offset_t first = indptr[u] + (offset_t)segment_index[i] * SEGMENT;
+        const offset_t last = indptr[u + 1];
+        const offset_t stop = first + SEGMENT < last ? first + SEGMENT : last;
+        for (offset_t arc = first + t; arc < stop; arc += WARP) find(indices, arc, seen, found);
+    }
+    const int each = items_each(n_queue);
+    for (int first = warp_of_grid() * each; first < n_queue; first += warps_of_grid() * each) {
+        offset_t arc = 0, degree = 0;
+        if (t < each && first + t < n_queue) {
+            const node_t u = queue[first + t] - first_own;
+            arc = indptr[u];
+            degree = indptr[u + 1] - arc;
+        }
+        if (degree >= SEGMENT) degree = 0;
+        visit_arcs(arc, (int)degree, [&](const offset_t a, int) { find(indices, a, seen, found); });
+    }
+}
+
+// Numbers of the nodes whose bits are set, after how many they are.
+extern "C" __global__ void list_bits(
+    const unsigned* __restrict__ words,
+    const offset_t n_words,
+    const node_t first,
+    int* list)  // (1 + room,), list[0]: 0 on entry
+{
+    node_t* nodes = list + 1;
+    const int t = thread_of_warp();
+    for (offset_t at = (offset_t)warp_of_grid() * WARP; at < n_words;
+         at += (offset_t)warps_of_grid() * WARP) {
+        unsigned bits = at + t < n_words ? words[at + t] : 0;
+        if (!__any_sync(ALL_THREADS, bits != 0)) continue;
+        int before = __popc(bits);
+        for (int offset = 1; offset < WARP; offset *= 2) {
+            const int other = __shfl_up_sync(ALL_THREADS, before, offset);
+            if (t >= offset) before += other;
+        }
+        int place = 0;
+        if (t == WARP - 1) place = atomicAdd(list, before);
+        place = __shfl_sync(ALL_THREADS, place, WARP - 1) + before - __popc(bits);
+        for (; bits; bits &= bits - 1) {
+            nodes[place++] = first + (node_t)((at + t) * 32 + __ffs(bits) - 1);
+        }
+    }
+}
+
+// What another rank found of this one's nodes, as a bitmap.
+extern "C" __global__ void take_words(
+    const unsigned* __restrict__ received,
+    const offset_t n_words,
+    unsigned* __restrict__ seen,   // of own nodes, as found
+    unsigned* __restrict__ found)
+{
+    const offset_t stride = (offset_t)gridDim.x * blockDim.x;
+    for (offset_t i = (offset_t)blockIdx.x * blockDim.x + threadIdx.x; i < n_words; i += stride) {
+        const unsigned bits = received[i] & ~seen[i];
+        if (bits == 0) continue;
+        seen[i] |= bits;
+        found[i] |= bits;
+    }
+}
+
+// The same as a list.
+extern "C" __global__ void take_nodes(
+    const int* __restrict__ list, unsigned* seen, unsigned* found)
+{
+    const int n = list[0];
+    const node_t* nodes = list + 1;
+    const int stride = gridDim.x * blockDim.x;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
+        const node_t v = nodes[i];
+        const unsigned bit = 1u << (v & 31);
+        if (atomicOr(&seen[v >> 5], bit) & bit) continue;
+        atomicOr(&found[v >> 5], bit);
+    }
+}
+
+// Bits of a list of nodes.
+extern "C" __global__ void set_bits(const int* __restrict__ list, unsigned* map)
+{
+    const int n = list[0];
+    const node_t* nodes = list + 1;
+    const int stride = gridDim.x * blockDim.x;
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
+        atomicOr(&map[nodes[i] >> 5], 1u << (nodes[i] & 31));
+    }
+}
+
+extern "C" __global__ void add_words(
+    const unsigned* __restrict__ from, const offset_t n_words, unsigned* __restrict__ to)
+{
+    const offset_t stride = (offset_t)gridDim.x * blockDim.x;
+    for (offset_t i = (offset_t)blockIdx.x * blockDim.x + threadIdx.x; i < n_words; i += stride) {
+        if (from[i] & ~to[i]) to[i] |= from[i];
+    }
+}
+
+// Whether one of heads[0], heads[stride], ... below n is in the frontier.
+__device__ __forceinline__ bool has_frontier(
+    const unsigned* __restrict__ map, const node_t* __restrict__ heads, int n, const int stride)
+{
+    constexpr int AT_ONCE = 4;
+    for (; n > 0; n -= AT_ONCE * stride, heads += AT_ONCE * stride) {
+        node_t head[AT_ONCE];
+        bool is_hit = false;
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; ++i) head[i] = i * stride < n ? __ldg(heads + i * stride) : -1;
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; ++i) is_hit |= head[i] >= 0 && has(map, head[i]);
+        if (is_hit) return true;
+    }
+    return false;
+}
+
+// Every own node not yet seen asks its neighbours; hubs by segments.
+extern "C" __global__ void scan(
+    const offset_t* __restrict__ indptr,
+    const node_t* __restrict__ indices,
+    const node_t first_own,
+    const offset_t n_own,
+    const unsigned* __restrict__ front,
+    const node_t* __restrict__ segment_node,
+    const int* __restrict__ segment_index,
+    const int n_segments,
+    const unsigned* __restrict__ seen,
+    unsigned* found)
+{
+    const int t = thread_of_warp();
+    for (int i = warp_of_grid(); i < n_segments; i += warps_of_grid()) {
+        const node_t v = segment_node[i];
+        const node_t number = first_own + v;
+        if (has(seen, number) || has(found, number)) continue;
+        const offset_t first = indptr[v] + (offset_t)segment_index[i] * SEGMENT;
+        const offset_t last = indptr[v + 1];
+        const int n = (int)((first + SEGMENT < last ? first + SEGMENT : last) - first);
+        const bool is_hit = has_frontier(front, indices + first + t, n - t, WARP);
+        if (!__any_sync(ALL_THREADS, is_hit)) continue;
+        if (t == 0) atomicOr(&found[number >> 5], 1u << (number & 31));
+    }
+    const offset_t first_word = first_own / 32, n_words = n_own / 32;
+    for (offset_t word = warp_of_grid(); word < n_words; word += warps_of_grid()) {
+        const unsigned known = seen[first_word + word];
+        if (known == ~0u) continue;
+        const node_t* heads = nullptr;
+        int n_heads = 0;
+        if (!((known >> t) & 1)) {
+            const offset_t v = word * 32 + t;
+            const offset_t arc = indptr[v];
+            const offset_t degree = indptr[v + 1] - arc;
+            heads = indices + arc;
+            n_heads = degree < SEGMENT ? (int)degree : 0;
+        }
+        bool is_hit = false;
+        unsigned shared = __ballot_sync(ALL_THREADS, n_heads >= SHARED_DEGREE);
+        while (shared) {
+            const int owner = __ffs(shared) - 1;
+            shared &= shared - 1;
+            const node_t* theirs =
+                (const node_t*)__shfl_sync(ALL_THREADS, (unsigned long long)heads, owner);
+            const int n = __shfl_sync(ALL_THREADS, n_heads, owner);
+            const bool is_theirs = has_frontier(front, theirs + t, n - t, WARP);
+            const bool is_any = __any_sync(ALL_THREADS, is_theirs);
+            if (t == owner) {
+                is_hit = is_any;
+                n_heads = 0;
+            }
+        }
+        if (n_heads) is_hit = has_frontier(front, heads, n_heads, 1);
+        const unsigned news = __ballot_sync(ALL_THREADS, is_hit);
+        if (news && t == 0) atomicOr(&found[first_word + word], news);
+    }
+}
+
+// Own nodes that were found are the frontier now, and get a level.
+extern "C" __global__ void settle(
+    const offset_t* __restrict__ indptr,
+    const offset_t n_words,
+    const level_t depth,
+    unsigned* __restrict__ found,        // of own nodes, as the following; 0 on exit
+    unsigned* __restrict__ seen,
+    unsigned* __restrict__ front,
+    level_t* __restrict__ level,
+    unsigned long long* counts)          // nodes, their arcs; 0 on entry
+{
+    const int t = thread_of_warp();
+    offset_t nodes = 0, arcs = 0;
+    for (offset_t word = warp_of_grid(); word < n_words; word += warps_of_grid()) {
+        const unsigned bits = found[word];
+        if (t == 0) {
+            front[word] = bits;
+            if (bits) {
+                seen[word] |= bits;
+                found[word] = 0;
+            }
+        }
+        if (!((bits >> t) & 1)) continue;
+        const offset_t v = word * 32 + t;
+        level[v] = depth;
+        ++nodes;
+        arcs += indptr[v + 1] - indptr[v];
+    }
+    nodes = warp_sum(nodes);
+    arcs = warp_sum(arcs);
+    if (t == 0 && nodes) {
+        atomicAdd(&counts[0], (unsigned long long)nodes);
+        atomicAdd(&counts[1], (unsigned long long)arcs);
+    }
+}
+
+// Own nodes whose levels contradict their rows; see check.py.
+extern "C" __global__ void count_faults(
+    const offset_t* __restrict__ indptr,
+    const node_t* __restrict__ indices,
+    const offset_t n_own,
+    const node_t first_own,
+    const node_t source,
+    const level_t* __restrict__ level,  // of all nodes by number
+    unsigned long long* n_faults)       // 0 on entry
+{
+    const int t = thread_of_warp();
+    offset_t faults = 0;
+    for (offset_t v = warp_of_grid(); v < n_own; v += warps_of_grid()) {
+        const level_t own = level[first_own + v];
+        bool is_wrong = false, has_parent = false;
+        for (offset_t arc = indptr[v] + t; arc < indptr[v + 1]; arc += WARP) {
+            const level_t other = level[indices[arc]];
+            is_wrong |= own < 0 ? other >= 0 : other < 0 || other > own + 1;
+            has_parent |= own > 0 && other == own - 1;
+        }
+        is_wrong = __any_sync(ALL_THREADS, is_wrong);
+        has_parent = __any_sync(ALL_THREADS, has_parent);
+        const bool is_source = first_own + v == source;
+        if (is_source ? own != 0 : own == 0 || own < UNREACHED || (own > 0 && !has_parent)) {
+            is_wrong = true;
+        }
+        if (is_wrong && t == 0) ++faults;
+    }
+    faults = warp_sum(faults);
+    if (t == 0 && faults) atomicAdd(n_faults, (unsigned long long)faults);
+}

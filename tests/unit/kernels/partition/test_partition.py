@@ -1,0 +1,205 @@
+"""Searches of a graph in parts give the levels of the whole, whatever the number of ranks."""
+
+from __future__ import annotations
+
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kernels import CSRGraph, GraphError
+from kernels.breadth_first.check import check_levels
+from kernels.partition import (
+    ExchangeError,
+    join_levels,
+    part_of,
+    rows_of,
+    search,
+    split,
+    thread_collectives,
+)
+from kernels.partition.cpu import CpuSteps
+from tests.oracles.paths import bfs_levels
+from tests.shapes import graph_of, grid, star
+from tests.soak import examples
+from tests.strategies import graphs
+
+
+def parts_of(graph, n_ranks, block=None):
+    whole = split(graph.indptr, n_ranks, block)
+    read = rows_of(graph.indptr, graph.indices)
+    return [part_of(whole, rank, read) for rank in range(n_ranks)]
+
+
+def search_parts(parts, source):
+    """Each rank in a thread of its own."""
+    collectives = thread_collectives(len(parts), deadline_s=20)
+
+    def one(part, collective):
+        return search(CpuSteps(part), part, source, collective)
+
+    with ThreadPoolExecutor(len(parts)) as pool:
+        return list(pool.map(one, parts, collectives))
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(graph=graphs(), n_ranks=st.sampled_from([1, 2, 3, 4]), data=st.data())
+def test_levels_are_those_of_scipy(graph, n_ranks, data):
+    source = data.draw(st.integers(0, graph.n_nodes - 1))
+    parts = parts_of(graph, n_ranks)
+    results = search_parts(parts, source)
+    level = join_levels(parts[0].split, [result.level for result in results])
+    np.testing.assert_array_equal(level, bfs_levels(graph, [source])[0])
+    assert {result.n_reached for result in results} == {int((level >= 0).sum())}
+    assert {result.eccentricity for result in results} == {int(level.max())}
+
+
+def attachment(n_nodes, seed=1):
+    """Each node linked to three earlier ones, low numbers preferred: hubs lie together."""
+    rng = np.random.default_rng(seed)
+    tails = np.repeat(np.arange(1, n_nodes), 3)
+    heads = (tails * rng.random(len(tails)) ** 3).astype(int)
+    return graph_of(n_nodes, set(zip(tails.tolist(), heads.tolist(), strict=True)))
+
+
+def grid_of(n_nodes):
+    return grid(60, n_nodes // 60)
+
+
+@pytest.mark.parametrize("n_ranks", [2, 3, 4])
+@pytest.mark.parametrize("shape", ["attachment", "grid", "star"])
+def test_both_directions_and_both_forms_are_certified(shape, n_ranks):
+    graph = {"attachment": attachment, "grid": grid_of, "star": star}[shape](5_400)
+    parts = parts_of(graph, n_ranks)
+    results = search_parts(parts, 7)
+    level = join_levels(parts[0].split, [result.level for result in results])
+    check_levels(graph.indptr, graph.indices, 7, level)
+    assert (results[0].n_bottom_up > 0) == (shape != "grid")
+
+
+def test_work_is_dealt_evenly_and_hubs_are_spread():
+    graph = attachment(30_000)
+    parts = parts_of(graph, 4)
+    n_arcs = [part.indices.size for part in parts]
+    assert sum(n_arcs) == graph.n_arcs
+    assert max(n_arcs) < 1.1 * min(n_arcs)
+    hubs = np.argsort(-np.diff(graph.indptr))[:200]
+    whole = parts[0].split
+    owners = [whole.owner(number) for number in whole.renumber(hubs).tolist()]
+    assert min(np.bincount(owners, minlength=4)) > 0
+
+
+def test_parts_hold_each_row_once_under_new_numbers():
+    graph = grid(30, 50)
+    parts = parts_of(graph, 3, block=64)
+    whole = parts[0].split
+    numbers = whole.renumber(np.arange(graph.n_nodes))
+    assert len(set(numbers.tolist())) == graph.n_nodes
+    for node in range(graph.n_nodes):
+        part = parts[whole.owner(int(numbers[node]))]
+        row = int(numbers[node] - whole.first[part.rank])
+        heads = part.indices[part.indptr[row] : part.indptr[row + 1]]
+        expected = numbers[graph.indices[graph.indptr[node] : graph.indptr[node + 1]]]
+        np.testing.assert_array_equal(heads, expected)
+
+
+def test_a_part_reads_only_its_own_rows():
+    graph = grid(40, 40)
+    whole = split(graph.indptr, 4, block=32)
+    read = rows_of(graph.indptr, graph.indices)
+    seen = np.zeros(graph.n_nodes, int)
+
+    def note(first, last):
+        seen[first:last] += 1
+        return read(first, last)
+
+    part_of(whole, 2, note)
+    nodes = np.concatenate([np.arange(b * 32, (b + 1) * 32) for b in whole.own_blocks(2)])
+    expected = np.zeros_like(seen)
+    expected[nodes[nodes < graph.n_nodes]] = 1
+    np.testing.assert_array_equal(seen, expected)
+
+
+def test_more_ranks_than_blocks_leave_some_without_nodes():
+    graph = grid(5, 8)
+    parts = parts_of(graph, 4)
+    assert 0 in [part.indptr.size - 1 for part in parts]
+    results = search_parts(parts, 0)
+    level = join_levels(parts[0].split, [result.level for result in results])
+    np.testing.assert_array_equal(level, bfs_levels(graph, [0])[0])
+
+
+@pytest.mark.parametrize(("n_nodes", "n_ranks"), [(0, 2), (3, 0)])
+def test_nothing_to_split_is_an_error(n_nodes, n_ranks):
+    with pytest.raises(GraphError, match=f"{n_nodes} nodes cannot be split over {n_ranks} ranks"):
+        split(np.zeros(n_nodes + 1, np.int64), n_ranks)
+
+
+def test_a_source_outside_is_an_error():
+    graph = grid(5, 8)
+    (part,) = parts_of(graph, 1)
+    with pytest.raises(GraphError, match="source 40 is not a node; the graph has 40 nodes"):
+        search(CpuSteps(part), part, 40, thread_collectives(1)[0])
+
+
+class Dying(CpuSteps):
+    """Steps that end before the third level is done."""
+
+    def settle(self, depth):
+        if depth == 3:
+            raise RuntimeError("lost")
+        return super().settle(depth)
+
+
+@pytest.mark.parametrize("leaves", [True, False])
+def test_a_rank_that_dies_ends_the_search_of_all(leaves):
+    parts = parts_of(grid(20, 40), 3)
+    collectives = thread_collectives(3, deadline_s=0.5)
+    ends = []
+
+    def one(part, collective, kind):
+        try:
+            search(kind(part), part, 0, collective)
+        except RuntimeError as error:
+            ends.append(error)
+            if leaves or isinstance(error, ExchangeError):
+                collective.close()
+
+    kinds = [CpuSteps, Dying, CpuSteps]
+    threads = [
+        threading.Thread(target=one, args=each)
+        for each in zip(parts, collectives, kinds, strict=True)
+    ]
+    begin = time.monotonic()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(timeout=10)
+    assert not any(thread.is_alive() for thread in threads)
+    assert time.monotonic() - begin < 10
+    assert sorted(type(error).__name__ for error in ends) == [
+        "ExchangeError",
+        "ExchangeError",
+        "RuntimeError",
+    ]
+
+
+def test_a_graph_is_searched_again_by_the_same_steps():
+    graph = attachment(3_000)
+    parts = parts_of(graph, 2)
+    steps = [CpuSteps(part) for part in parts]
+    for source in (5, 2_999):
+        with ThreadPoolExecutor(2) as pool:
+            results = list(pool.map(search, steps, parts, [source] * 2, thread_collectives(2)))
+        level = join_levels(parts[0].split, [result.level for result in results])
+        np.testing.assert_array_equal(level, bfs_levels(graph, [source])[0])
+
+
+def test_an_isolated_source_reaches_itself():
+    graph = CSRGraph(np.zeros(101, np.int64), np.empty(0, np.int32))
+    results = search_parts(parts_of(graph, 2), 99)
+    assert [(result.n_reached, result.eccentricity) for result in results] == [(1, 0), (1, 0)]
