@@ -21,7 +21,8 @@ sys.modules["cupy"] = None  # import raises ImportError
 names = ["{package}"]
 path = importlib.import_module("{package}").__path__
 names += [module.name for module in pkgutil.walk_packages(path, "{package}.")]
-launchers = [n for n in names if "gpu" in n.split(".")]  # breadth_first.gpu, multi_source.gpu.*
+# breadth_first.gpu, multi_source.gpu.*, partition.nccl
+launchers = [n for n in names if {{"gpu", "nccl"}} & set(n.split("."))]
 skipped = [n for n in launchers if n.startswith("kernels.")]
 for name in names:
     if name not in skipped:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels import CSRGraph, GraphError
+from kernels import CheckError, CSRGraph, GraphError
 from kernels.breadth_first.check import check_levels
 from kernels.partition import (
     ExchangeError,
@@ -22,6 +22,7 @@ from kernels.partition import (
     split,
     thread_collectives,
 )
+from kernels.partition.check import check_part
 from kernels.partition.cpu import CpuSteps
 from tests.oracles.paths import bfs_levels
 from tests.shapes import graph_of, grid, star
@@ -203,3 +204,31 @@ def test_an_isolated_source_reaches_itself():
     graph = CSRGraph(np.zeros(101, np.int64), np.empty(0, np.int32))
     results = search_parts(parts_of(graph, 2), 99)
     assert [(result.n_reached, result.eccentricity) for result in results] == [(1, 0), (1, 0)]
+
+
+@pytest.mark.parametrize("wrong", [("level", 1), ("source", 1), ("open", -1), ("far", 7)])
+def test_the_certificate_rejects_wrong_levels_on_every_rank(wrong):
+    what, value = wrong
+    graph = grid(30, 30)
+    parts = parts_of(graph, 3)
+    results = search_parts(parts, 5)
+    whole = parts[0].split
+    node = {"level": 899, "source": 5, "open": 450, "far": 899}[what]
+    number = int(whole.renumber(np.array([node]))[0])
+    rank = whole.owner(number)
+    level = results[rank].level
+
+    def check_all():
+        collectives = thread_collectives(3, deadline_s=20)
+        with ThreadPoolExecutor(3) as pool:
+            tasks = [
+                pool.submit(check_part, *each)
+                for each in zip(parts, [5] * 3, results, collectives, strict=True)
+            ]
+            return [task.exception() for task in tasks]
+
+    assert check_all() == [None] * 3
+    level[number - whole.first[rank]] = value
+    errors = check_all()
+    assert [type(error) for error in errors] == [CheckError] * 3
+    assert "source 5: the levels of" in str(errors[0])
