@@ -146,6 +146,8 @@ class Bench:
             found.n_reached[last],
             found.farthest[last],
             None if found.level is None else to_host(found.level[last]),
+            sources=sources[last],
+            graph=graph,
         )
         check_msbfs(graph, sources[last], rows)
         if before is not None:

@@ -63,7 +63,7 @@ def _gpu_baseline(graph: CSRGraph, source: int, name: str) -> BFSResult:
     from benchmarks.baselines import gpu
 
     level, eccentricity, n_reached = getattr(gpu, name)(graph.indptr, graph.indices, source)
-    return BFSResult(source, level, eccentricity, n_reached)
+    return BFSResult(source, level, eccentricity, n_reached, graph=graph)
 
 
 def dijkstra(graph: CSRGraph, source: int) -> SSSPResult:
@@ -91,4 +91,4 @@ def dijkstra(graph: CSRGraph, source: int) -> SSSPResult:
     checked_mean(graph)
     distance = np.empty(graph.n_nodes, np.float64)
     fill_distances(weighted_arrays(graph), np.array([source], np.int32), distance)
-    return SSSPResult(source, distance, *cpu.summarise(distance))
+    return SSSPResult(source, distance, *cpu.summarise(distance), graph=graph)

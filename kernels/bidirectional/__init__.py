@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -28,12 +28,21 @@ class ShortestPath:
         From source to target; empty if no path leads there.
     length : float
         Hops, or the sum of weights in float64, added from the source on; inf without a path.
+    weighted : bool
     """
 
     source: int
     target: int
     nodes: np.ndarray
     length: float
+    weighted: bool
+    graph: CSRGraph = field(repr=False)
+
+    def check(self) -> None:
+        """Raise CheckError unless no path is shorter; by a whole search on a core."""
+        from kernels.bidirectional.check import check_shortest_path
+
+        check_shortest_path(self)
 
 
 def shortest_path(
@@ -97,7 +106,8 @@ def shortest_path(
         from kernels.bidirectional import gpu
 
         nodes = gpu.by_hops(graph.indptr, graph.indices, source, target)
-    return ShortestPath(source, target, nodes, len(nodes) - 1 if len(nodes) else np.inf)
+    length = len(nodes) - 1 if len(nodes) else np.inf
+    return ShortestPath(source, target, nodes, length, False, graph)
 
 
 def _by_weight(graph: CSRGraph, source: int, target: int) -> ShortestPath:
@@ -108,11 +118,11 @@ def _by_weight(graph: CSRGraph, source: int, target: int) -> ShortestPath:
         nodes, length = cpu.by_weight(*arrays, source, target)
         if np.isnan(length):
             graph.validate()
-        return ShortestPath(source, target, nodes, length)
+        return ShortestPath(source, target, nodes, length, True, graph)
     found = sssp(graph, source, parents=True)
     length = float(found.distance[target])
     parent = to_host(found.parent)
     backwards = [target] if length < np.inf else []
     while backwards and backwards[-1] != source:
         backwards.append(int(parent[backwards[-1]]))
-    return ShortestPath(source, target, np.array(backwards[::-1], NODE), length)
+    return ShortestPath(source, target, np.array(backwards[::-1], NODE), length, True, graph)

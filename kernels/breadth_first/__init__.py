@@ -5,7 +5,7 @@ Public functions validate and dispatch; ``cpu`` and ``gpu`` hold the two impleme
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,13 @@ class BFSResult:
     n_reached: int  # nodes that have a level, the source included
     target: int | None = None
     parent: Any = None  # (n_nodes,) int32 or None
+    graph: CSRGraph = field(kw_only=True, repr=False)
+
+    def check(self) -> None:
+        """Raise CheckError unless this is what ``bfs`` defines; O(n_nodes + n_arcs), on a core."""
+        from kernels.breadth_first.check import check_bfs
+
+        check_bfs(self)
 
 
 def bfs(
@@ -101,9 +108,8 @@ def bfs(
 
         level, eccentricity, n_reached = gpu.bfs(graph.indptr, graph.indices, source, goal)
         parent = gpu.parents(graph.indptr, graph.indices, level) if parents else None
-    return BFSResult(
-        source, level, eccentricity, n_reached, None if target is None else goal, parent
-    )
+    end = None if target is None else goal
+    return BFSResult(source, level, eccentricity, n_reached, end, parent, graph=graph)
 
 
 def bfs_queue(graph: CSRGraph, source: int) -> BFSResult:
@@ -123,7 +129,7 @@ def bfs_queue(graph: CSRGraph, source: int) -> BFSResult:
 
     level = np.full(graph.n_nodes, UNREACHED, LEVEL)
     eccentricity, n_reached = cpu.bfs_queue(graph.indptr, graph.indices, source, level)
-    return BFSResult(source, level, eccentricity, n_reached)
+    return BFSResult(source, level, eccentricity, n_reached, graph=graph)
 
 
 def search_scratch(n_nodes: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -5,7 +5,7 @@ They share no code with the searches, and use no assert statements, which ``pyth
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import njit, types
@@ -15,10 +15,30 @@ from kernels.csr import to_host
 from kernels.errors import CheckError
 from kernels.types import LEVEL, NODE, UNREACHED
 
-OK, BELOW, SOURCE, SECOND, LEAVES, CLIMBS, ORPHAN = range(7)
+if TYPE_CHECKING:
+    from kernels.breadth_first import BFSResult
+
+OK, BELOW, SOURCE, SECOND, LEAVES, CLIMBS, ORPHAN, BEYOND = range(8)
+NO_LIMIT = np.iinfo(LEVEL).max
 
 
-def check_levels(indptr: Any, indices: Any, source: int, level: Any) -> None:
+def check_bfs(found: BFSResult) -> None:
+    """Raise CheckError unless all that a search found is right; on the host."""
+    arrays = to_host(found.graph.indptr), to_host(found.graph.indices)
+    level = to_host(found.level)
+    check_levels(*arrays, found.source, level, found.target)
+    if found.parent is not None:
+        check_parents(*arrays, found.source, level, found.parent)
+    counted = int(level.max()), int(np.count_nonzero(level != UNREACHED))
+    if (found.eccentricity, found.n_reached) != counted:
+        raise CheckError(
+            f"eccentricity {found.eccentricity} and {found.n_reached} nodes reached, not {counted}"
+        )
+
+
+def check_levels(
+    indptr: Any, indices: Any, source: int, level: Any, target: int | None = None
+) -> None:
     """Raise CheckError unless ``level`` is the hop distance from ``source``.
 
     Parameters
@@ -27,17 +47,22 @@ def check_levels(indptr: Any, indices: Any, source: int, level: Any) -> None:
         Of a valid CSRGraph, on any device.
     source : int
     level : (n_nodes,) int32
-        UNREACHED (-1) where no path leads. Of a complete search, without a target.
+        UNREACHED (-1) where no path leads.
+    target : int or None
+        Where the search stopped: only nodes no farther than this one have levels. A target
+        without a level does not stop a search.
 
     Notes
     -----
-    Three conditions suffice: the source alone has level 0; no arc leaves the reached set or
-    rises by more than one level; each other reached node has a neighbour one level up.
+    Three conditions suffice: the source alone has level 0; no arc leaves the reached set (before
+    the level of the target) or rises by more than one level; each other reached node has a
+    neighbour one level up.
     """
     level = np.ascontiguousarray(to_host(level), LEVEL)
     if level.shape != (len(indptr) - 1,):
         raise CheckError(f"levels have shape {level.shape}; there are {len(indptr) - 1} nodes")
-    code, u, v = _level_fault(to_host(indptr), to_host(indices), source, level)
+    limit = NO_LIMIT if target is None or level[target] < 0 else int(level[target])
+    code, u, v = _level_fault(to_host(indptr), to_host(indices), source, level, limit)
     if code == OK:
         return
     messages = {
@@ -47,6 +72,7 @@ def check_levels(indptr: Any, indices: Any, source: int, level: Any) -> None:
         LEAVES: f"the arc {u} -> {v} leaves the reached nodes",
         CLIMBS: f"the arc {u} -> {v} leads from level {level[u]} to {level[v]}",
         ORPHAN: f"node {u} at level {level[u]} has no neighbour one level up",
+        BEYOND: f"node {u} at level {level[u]} is farther than the target",
     }
     raise CheckError(f"source {source}: {messages[code]}")
 
@@ -69,8 +95,8 @@ def check_parents(indptr: Any, indices: Any, source: int, level: Any, parent: An
         )
 
 
-@njit([returns(3)(I64, I32, types.int64, I32)], cache=True, nogil=True)
-def _level_fault(indptr, indices, source, level):
+@njit([returns(3)(I64, I32, types.int64, I32, types.int64)], cache=True, nogil=True)
+def _level_fault(indptr, indices, source, level, limit):
     if level[source] != 0:
         return SOURCE, source, 0
     for u in range(indptr.size - 1):
@@ -78,10 +104,12 @@ def _level_fault(indptr, indices, source, level):
             return BELOW, u, 0
         if level[u] == 0 and u != source:
             return SECOND, u, 0
+        if level[u] > limit:
+            return BEYOND, u, 0
         has_parent = level[u] <= 0
         for arc in range(indptr[u], indptr[u + 1]):
             v = np.int64(indices[arc])
-            if level[u] != UNREACHED and level[v] == UNREACHED:
+            if level[u] != UNREACHED and level[u] < limit and level[v] == UNREACHED:
                 return LEAVES, u, v
             if level[u] != UNREACHED and level[v] > level[u] + 1:
                 return CLIMBS, u, v

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -30,10 +30,17 @@ class ComponentsResult:
     component: Any
     ids: np.ndarray
     sizes: np.ndarray
+    graph: CSRGraph | Shard = field(repr=False)
 
     @property
     def n_components(self) -> int:
         return len(self.ids)
+
+    def check(self) -> None:
+        """Raise CheckError unless these are the components; O(n_nodes + n_arcs), on a core."""
+        from kernels.connected.check import check_result
+
+        check_result(self)
 
 
 def components(graph: CSRGraph | Shard) -> ComponentsResult:
@@ -72,7 +79,7 @@ def components(graph: CSRGraph | Shard) -> ComponentsResult:
     """
     if graph.n_nodes == 0:
         none = graph.indices[:0]
-        return ComponentsResult(none, np.empty(0, NODE), np.empty(0, np.int64))
+        return ComponentsResult(none, np.empty(0, NODE), np.empty(0, np.int64), graph)
     if graph.device == "cpu":
         from kernels.connected import cpu
 
@@ -83,4 +90,4 @@ def components(graph: CSRGraph | Shard) -> ComponentsResult:
         from kernels.connected import gpu
 
         component, ids, sizes = gpu.components_and_sizes(graph.indptr, graph.indices)
-    return ComponentsResult(component, ids.astype(NODE), sizes.astype(np.int64))
+    return ComponentsResult(component, ids.astype(NODE), sizes.astype(np.int64), graph)

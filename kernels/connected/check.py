@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import njit, types
@@ -11,6 +11,18 @@ from kernels._cpu.signatures import I32, I64
 from kernels.csr import to_host
 from kernels.errors import CheckError
 from kernels.types import NODE
+
+if TYPE_CHECKING:
+    from kernels.connected import ComponentsResult
+
+
+def check_result(found: ComponentsResult) -> None:
+    """Raise CheckError unless labels, names and sizes are right; on the host."""
+    component = to_host(found.component)
+    check_components(found.graph.indptr, found.graph.indices, component)
+    ids, sizes = np.unique(component, return_counts=True)
+    if not (np.array_equal(found.ids, ids) and np.array_equal(found.sizes, sizes)):
+        raise CheckError("names or sizes of components are not those of the nodes' labels")
 
 
 def check_components(indptr: Any, indices: Any, component: Any) -> None:

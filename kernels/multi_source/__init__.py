@@ -5,7 +5,7 @@ Public functions validate and dispatch; ``cpu`` and ``gpu`` hold the two impleme
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -37,6 +37,7 @@ class MSBFSResult:
     level : (n_sources, n_nodes) uint8, uint16 or int32, or None
         The narrowest dtype whose maximum no level reaches; the maximum means unreached. In any
         memory order. On the graph's device.
+    sources : (n_sources,) int32
     """
 
     hop_counts: np.ndarray
@@ -44,6 +45,14 @@ class MSBFSResult:
     n_reached: np.ndarray
     farthest: np.ndarray
     level: Any = None
+    sources: np.ndarray = field(kw_only=True)
+    graph: CSRGraph = field(kw_only=True, repr=False)
+
+    def check(self) -> None:
+        """Raise CheckError unless every row is right; O(n_arcs * n_sources), on the host."""
+        from kernels.multi_source.check import check_msbfs
+
+        check_msbfs(self.graph, self.sources, self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +66,8 @@ class ShardResult:
     eccentricity : (n_sources,) int32; n_reached : (n_sources,) int64
     farthest_ptr : (n_sources + 1,) int64; farthest : (farthest_ptr[-1],) int32
         Up to 10 smallest node ids of the last level, ascending, in the ids of the graph.
+    sources : (n_sources,) int32; source_ptr : (n_graphs + 1,) int64
+        As given.
     """
 
     hop_ptr: np.ndarray
@@ -65,6 +76,15 @@ class ShardResult:
     n_reached: np.ndarray
     farthest_ptr: np.ndarray
     farthest: np.ndarray
+    sources: np.ndarray
+    source_ptr: np.ndarray
+    shard: Shard = field(repr=False)
+
+    def check(self) -> None:
+        """Raise CheckError unless every row is right; O(n_arcs * n_sources), on the host."""
+        from kernels.multi_source.check import check_shard
+
+        check_shard(self.shard, self.sources, self.source_ptr, self)
 
 
 def msbfs(graph: CSRGraph, sources: Any, levels: bool = False) -> MSBFSResult:
@@ -121,7 +141,7 @@ def msbfs(graph: CSRGraph, sources: Any, levels: bool = False) -> MSBFSResult:
     if graph.device == "gpu":
         from kernels.multi_source.gpu import search as gpu
 
-        return MSBFSResult(*gpu.sweep_graph(graph, sources, levels))
+        return MSBFSResult(*gpu.sweep_graph(graph, sources, levels), sources=sources, graph=graph)
     from kernels.multi_source.cpu import search as cpu
 
     check_fits(*_host_needs(graph.n_nodes, graph.n_arcs, len(sources), levels))
@@ -133,7 +153,8 @@ def msbfs(graph: CSRGraph, sources: Any, levels: bool = False) -> MSBFSResult:
     check_fits(9 * len(sources) * n_levels, f"{what} (msbfs_shard keeps them end to end)")
     hop_counts = np.zeros((len(sources), n_levels), np.int64)
     hop_counts[np.arange(n_levels) < np.diff(hop_ptr)[:, None]] = flat
-    return MSBFSResult(hop_counts, eccentricity, n_reached, farthest, level)
+    summary = hop_counts, eccentricity, n_reached, farthest
+    return MSBFSResult(*summary, level, sources=sources, graph=graph)
 
 
 def msbfs_shard(shard: Shard, sources: Any, source_ptr: Any) -> ShardResult:
@@ -198,7 +219,8 @@ def msbfs_shard(shard: Shard, sources: Any, source_ptr: Any) -> ShardResult:
     used = farthest >= 0
     farthest_ptr = np.zeros(len(sources) + 1, np.int64)
     np.cumsum(used.sum(axis=1), out=farthest_ptr[1:])
-    return ShardResult(hop_ptr, hop_counts, eccentricity, n_reached, farthest_ptr, farthest[used])
+    summary = hop_ptr, hop_counts, eccentricity, n_reached, farthest_ptr, farthest[used]
+    return ShardResult(*summary, sources, source_ptr, shard)
 
 
 def _host_needs(n_nodes: int, n_arcs: int, n_sources: int, levels: bool) -> tuple[int, str]:

@@ -69,6 +69,18 @@ def check_shard(shard: Shard, sources: Any, source_ptr: Any, result: ShardResult
     """Raise CheckError unless every row of ``result`` is right; parameters as ``msbfs_shard``."""
     host = shard.to("cpu")
     sources = np.asarray(to_host(sources), np.int64).reshape(-1)
+    n_sources = len(sources)
+    shapes = {
+        "eccentricity": (result.eccentricity, n_sources),
+        "n_reached": (result.n_reached, n_sources),
+        "hop_ptr": (result.hop_ptr, n_sources + 1),
+        "farthest_ptr": (result.farthest_ptr, n_sources + 1),
+        "hop_counts": (result.hop_counts, int(result.hop_ptr[-1])),
+        "farthest": (result.farthest, int(result.farthest_ptr[-1])),
+    }
+    for name, (array, length) in shapes.items():
+        if array.shape != (length,):
+            raise CheckError(f"{name} has shape {array.shape}, not ({length},)")
     for i in range(host.n_graphs):
         rows = range(int(source_ptr[i]), int(source_ptr[i + 1]))
         graph = host.graph(i)

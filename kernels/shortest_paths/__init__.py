@@ -5,7 +5,7 @@ Public functions validate and dispatch; ``cpu`` and ``gpu`` hold the implementat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from kernels.breadth_first import node_of
 from kernels.csr import CSRGraph, to_host
 from kernels.errors import GraphError
-from kernels.types import NODE
+from kernels.types import NODE, UNREACHED
 
 __all__ = ["SSSPResult", "sssp"]
 
@@ -26,10 +26,20 @@ class SSSPResult:
     distance: Any  # (n_nodes,) float64, in the unit of the weights, inf where no path leads
     eccentricity: float  # largest finite distance
     n_reached: int  # nodes that have a finite distance, the source included
+    target: int | None = None
     parent: Any = None  # (n_nodes,) int32 or None
+    graph: CSRGraph = field(kw_only=True, repr=False)
+
+    def check(self) -> None:
+        """Raise CheckError unless this is what ``sssp`` defines; O(n_nodes + n_arcs), on a core."""
+        from kernels.shortest_paths.check import check_sssp
+
+        check_sssp(self)
 
 
-def sssp(graph: CSRGraph, source: int, parents: bool = False) -> SSSPResult:
+def sssp(
+    graph: CSRGraph, source: int, target: int | None = None, parents: bool = False
+) -> SSSPResult:
     """Shortest paths by weight from one node.
 
     Parameters
@@ -39,6 +49,11 @@ def sssp(graph: CSRGraph, source: int, parents: bool = False) -> SSSPResult:
         ``graph.device``.
     source : int
         Start node, 0 <= source < graph.n_nodes.
+    target : int or None
+        Stop once this node's distance is known. Then ``distance`` is right for every node no
+        farther than the target and inf for all others, ``eccentricity`` is the target's distance,
+        and ``n_reached`` counts the nodes no farther than it. A target that no path reaches does
+        not stop the search.
     parents : bool
         Also give ``parent``.
 
@@ -51,9 +66,10 @@ def sssp(graph: CSRGraph, source: int, parents: bool = False) -> SSSPResult:
     Raises
     ------
     GraphError
-        If ``source`` is not a node (always the case in a graph without nodes), if the graph has no
-        weights, or if one is negative or not finite: the first such arc is named. Weights that
-        differ between the two arcs of an edge are refused by ``CSRGraph``, not again here.
+        If ``source`` or ``target`` is not a node (always the case in a graph without nodes), if the
+        graph has no weights, or if one is negative or not finite: the first such arc is named.
+        Weights that differ between the two arcs of an edge are refused by ``CSRGraph``, not again
+        here.
     DeviceError
         If the graph lies on a GPU and the kernel cannot be built or has no memory there.
 
@@ -95,13 +111,14 @@ def sssp(graph: CSRGraph, source: int, parents: bool = False) -> SSSPResult:
     array([0. , 1.5, 3.5])
     """
     source = node_of(graph, source, "source")
+    goal = UNREACHED if target is None else node_of(graph, target, "target")
     parent = None
     if graph.device == "cpu":
         from kernels.shortest_paths import cpu
 
         mean = checked_mean(graph)
         arrays = weighted_arrays(graph)
-        distance = search(arrays, np.array([source], NODE), mean)
+        distance = search(arrays, np.array([source], NODE), mean, goal)
         eccentricity, n_reached = cpu.summarise(distance)
         if parents:
             parent = np.empty(graph.n_nodes, NODE)
@@ -111,12 +128,13 @@ def sssp(graph: CSRGraph, source: int, parents: bool = False) -> SSSPResult:
 
         arrays = weighted_arrays(graph)
         sources = np.array([source], NODE)
-        distance, eccentricity, n_reached, are_valid = gpu.sssp(*arrays, sources)
+        distance, eccentricity, n_reached, are_valid = gpu.sssp(*arrays, sources, goal)
         if not are_valid:
             graph.validate()
         if parents:
             parent = gpu.parents(*arrays, source, distance)
-    return SSSPResult(source, distance, eccentricity, n_reached, parent)
+    end = None if target is None else goal
+    return SSSPResult(source, distance, eccentricity, n_reached, end, parent, graph=graph)
 
 
 def weighted_arrays(graph: CSRGraph) -> tuple[Any, Any, Any]:
@@ -136,35 +154,50 @@ def checked_mean(graph: CSRGraph) -> float:
     return mean
 
 
-def search(arrays, sources: np.ndarray, mean: float) -> np.ndarray:
+def search(arrays, sources: np.ndarray, mean: float, target: int = UNREACHED) -> np.ndarray:
     """(n_nodes,) float64: distance to the nearest of some distinct sources, on one core.
 
-    ``mean`` is the mean weight; weights are not checked.
+    ``mean`` is the mean weight; weights are not checked. Nodes farther than the target, if there
+    is one and a path leads there, have inf.
     """
     from kernels.shortest_paths import cpu
 
     distance = np.empty(len(arrays[0]) - 1, np.float64)
-    if not near_far(arrays, sources, cpu.DELTA * mean, cpu.PATIENCE, distance):
-        dijkstra(arrays, sources, distance)
+    if not near_far(arrays, sources, cpu.DELTA * mean, cpu.PATIENCE, distance, target):
+        dijkstra(arrays, sources, distance, target)
+    if target >= 0:
+        cpu.forget_beyond(distance, distance[target])
     return distance
 
 
 def near_far(
-    arrays, sources: np.ndarray, delta: float, patience: int, distance: np.ndarray
+    arrays,
+    sources: np.ndarray,
+    delta: float,
+    patience: int,
+    distance: np.ndarray,
+    target: int = UNREACHED,
 ) -> bool:
-    """Whether ``distance`` could be filled by relaxing each arc ``patience`` times on average."""
+    """Whether ``distance`` could be filled by relaxing each arc ``patience`` times on average.
+
+    With a target, as far as that; what is farther may be too long.
+    """
     from kernels.shortest_paths import cpu
 
     n_nodes = len(distance)
     near = np.empty(1 << n_nodes.bit_length(), NODE)
     far, queued = np.empty(n_nodes, NODE), np.empty(n_nodes, np.uint8)
-    return cpu.near_far(*arrays, sources, delta, patience, distance, near, far, queued)
+    return cpu.near_far(*arrays, sources, target, delta, patience, distance, near, far, queued)
 
 
-def dijkstra(arrays, sources: np.ndarray, distance: np.ndarray) -> None:
-    """Fill ``distance`` by Dijkstra's algorithm with an indexed heap; 24 bytes per node with it."""
+def dijkstra(arrays, sources: np.ndarray, distance: np.ndarray, target: int = UNREACHED) -> None:
+    """Fill ``distance`` by Dijkstra's algorithm with an indexed heap; 24 bytes per node with it.
+
+    With a target, as far as that; what is farther may be too long.
+    """
     from kernels.shortest_paths import cpu
 
     n_nodes = len(distance)
     heap, place = np.empty(n_nodes, NODE), np.empty(n_nodes, NODE)
-    cpu.dijkstra(*arrays, sources, distance, heap, np.empty(n_nodes, np.float64), place)
+    key = np.empty(n_nodes, np.float64)
+    cpu.dijkstra(*arrays, sources, target, distance, heap, key, place)

@@ -5,7 +5,7 @@ They share no code with the searches, and use no assert statements, which ``pyth
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import njit, types
@@ -15,11 +15,37 @@ from kernels.csr import to_host
 from kernels.errors import CheckError
 from kernels.types import NODE, UNREACHED
 
+if TYPE_CHECKING:
+    from kernels.shortest_paths import SSSPResult
+
 F64 = types.Array(types.float64, 1, "C", readonly=True)
-OK, SOURCE, BELOW, LEAVES, RELAXES, LOOSE = range(6)
+OK, SOURCE, BELOW, LEAVES, RELAXES, LOOSE, BEYOND = range(7)
 
 
-def check_distances(indptr: Any, indices: Any, weights: Any, source: int, distance: Any) -> None:
+def check_sssp(found: SSSPResult) -> None:
+    """Raise CheckError unless all that a search found is right; on the host."""
+    graph = found.graph
+    arrays = to_host(graph.indptr), to_host(graph.indices), to_host(graph.weights)
+    distance = to_host(found.distance)
+    check_distances(*arrays, found.source, distance, found.target)
+    if found.parent is not None:
+        check_parents(*arrays, found.source, distance, found.parent)
+    finite = distance[distance < np.inf]
+    if (found.eccentricity, found.n_reached) != (finite.max(), len(finite)):
+        raise CheckError(
+            f"eccentricity {found.eccentricity} and {found.n_reached} nodes reached, not "
+            f"{finite.max()} and {len(finite)}"
+        )
+
+
+def check_distances(
+    indptr: Any,
+    indices: Any,
+    weights: Any,
+    source: int,
+    distance: Any,
+    target: int | None = None,
+) -> None:
     """Raise CheckError unless ``distance`` is what ``sssp`` defines, to the bit.
 
     Parameters
@@ -29,6 +55,9 @@ def check_distances(indptr: Any, indices: Any, weights: Any, source: int, distan
     source : int
     distance : (n_nodes,) float64
         inf where no path leads.
+    target : int or None
+        Where the search stopped: nodes farther than this one have inf. A target without a distance
+        does not stop a search.
 
     Notes
     -----
@@ -44,7 +73,8 @@ def check_distances(indptr: Any, indices: Any, weights: Any, source: int, distan
             f"distances are {distance.dtype} {distance.shape}; they are float64 ({n_nodes},)"
         )
     arrays = to_host(indptr), to_host(indices), to_host(weights)
-    code, u, v = _distance_fault(*arrays, source, distance)
+    limit = np.inf if target is None else float(distance[target])
+    code, u, v = _distance_fault(*arrays, source, distance, limit)
     if code == OK:
         return
     messages = {
@@ -53,6 +83,7 @@ def check_distances(indptr: Any, indices: Any, weights: Any, source: int, distan
         LEAVES: f"the arc {u} -> {v} leaves the reached nodes",
         RELAXES: f"the arc {u} -> {v} is shorter: from {distance[u]} it leads below {distance[v]}",
         LOOSE: f"node {u} has distance {distance[u]}, which is not the length of a path",
+        BEYOND: f"node {u} has distance {distance[u]}, which is beyond the target",
     }
     raise CheckError(f"source {source}: {messages[code]}")
 
@@ -78,8 +109,8 @@ def check_parents(
         )
 
 
-@njit([returns(3)(I64, I32, F32, types.int64, F64)], cache=True, nogil=True)
-def _distance_fault(indptr, indices, weights, source, distance):
+@njit([returns(3)(I64, I32, F32, types.int64, F64, types.float64)], cache=True, nogil=True)
+def _distance_fault(indptr, indices, weights, source, distance, limit):
     n_nodes = distance.size
     if distance[source] != 0:
         return SOURCE, source, 0
@@ -88,11 +119,16 @@ def _distance_fault(indptr, indices, weights, source, distance):
             return BELOW, u, 0
         if distance[u] == np.inf:
             continue
+        if distance[u] > limit:
+            return BEYOND, u, 0
         for arc in range(indptr[u], indptr[u + 1]):
             v = np.int64(indices[arc])
+            length = distance[u] + np.float64(weights[arc])
+            if length > limit:
+                continue
             if distance[v] == np.inf:
                 return LEAVES, u, v
-            if distance[u] + np.float64(weights[arc]) < distance[v]:
+            if length < distance[v]:
                 return RELAXES, u, v
     is_tight = np.zeros(n_nodes, np.bool_)
     stack = np.empty(n_nodes, np.int32)

@@ -50,13 +50,14 @@ ARRAYS = (I64, I32, F32)
 NEAR_FAR = (types.float64, types.int64, OUT_F64, OUT_I32, OUT_I32, OUT_U8)
 
 
-@njit([types.boolean(*ARRAYS, I32, *NEAR_FAR)], cache=True, nogil=True)
+@njit([types.boolean(*ARRAYS, I32, types.int64, *NEAR_FAR)], cache=True, nogil=True)
 def near_far(
-    indptr, indices, weights, sources, delta, patience, distance, near, far, queued
+    indptr, indices, weights, sources, target, delta, patience, distance, near, far, queued
 ):  # fmt: skip
     """Fill ``distance`` ((n_nodes,), out); False if that takes too many relaxations.
 
-    ``sources`` are distinct; a distance is that to the nearest of them.
+    ``sources`` are distinct; a distance is that to the nearest of them. It ends once all nodes as
+    near as the target (-1: none) have theirs.
     Scratch: ``near`` is a circular queue, of a power of two above n_nodes; ``far`` and ``queued``
     ((n_nodes,)). A node is at most once in each. Every node whose distance was lowered after its
     arcs were last relaxed is in ``near`` if the distance is below the threshold, in ``far`` if not:
@@ -108,6 +109,8 @@ def near_far(
                         queued[v] = IS_FAR
                         far[n_far] = v
                         n_far += 1
+        if target >= 0 and distance[target] < threshold:
+            return True
         head = tail = NONE
         least = np.float64(np.inf)
         while tail == NONE:  # a second time if all of ``far`` is beyond the next threshold
@@ -134,8 +137,12 @@ def near_far(
             n_far = n_kept
 
 
-@njit([types.void(*ARRAYS, I32, OUT_F64, OUT_I32, OUT_F64, OUT_I32)], cache=True, nogil=True)
-def dijkstra(indptr, indices, weights, sources, distance, heap, key, place):
+@njit(
+    [types.void(*ARRAYS, I32, types.int64, OUT_F64, OUT_I32, OUT_F64, OUT_I32)],
+    cache=True,
+    nogil=True,
+)
+def dijkstra(indptr, indices, weights, sources, target, distance, heap, key, place):
     """Fill ``distance`` ((n_nodes,), out), as ``near_far``.
 
     Scratch, (n_nodes,) each: ``heap`` is a heap of nodes with four children each, ``key`` their
@@ -150,6 +157,8 @@ def dijkstra(indptr, indices, weights, sources, distance, heap, key, place):
     while size > NONE:
         u = np.uintp(heap[0])
         length = key[0]
+        if target >= 0 and length > distance[target]:
+            return
         size -= ONE
         node, last = heap[size], key[size]  # sinks from the top
         at = NONE
@@ -182,6 +191,13 @@ def dijkstra(indptr, indices, weights, sources, distance, heap, key, place):
                     place[np.uintp(heap[at])] = at
                     at = above
                 heap[at], key[at], place[v] = v, reach, at
+
+
+@njit([types.void(OUT_F64, types.float64)], cache=True, nogil=True)
+def forget_beyond(distance, limit):
+    """Set what is greater than ``limit`` to inf."""
+    for v in range(distance.size):
+        distance[v] = distance[v] if distance[v] <= limit else np.inf
 
 
 @njit([types.Tuple((types.float64, types.int64))(F64)], cache=True, nogil=True)

@@ -19,20 +19,30 @@ from kernels.shortest_paths.constants import (
     CONTROL,
 )
 from kernels.shortest_paths.footprint import gpu_bytes, parents_bytes, scratch_words, tree_words
-from kernels.types import NODE
+from kernels.types import NODE, UNREACHED
 
 # The threshold rises by this many mean weights, divided by the mean degree: the number of threads
 # of a warp, the choice of Davidson et al. More means fewer steps, and more arcs relaxed twice.
 RISE = 32.0
+# With a target: a search cannot end before the threshold has passed it.
+TARGET_RISE = 4.0
 
 
 def sssp(
-    indptr: Any, indices: Any, weights: Any, sources: np.ndarray, rise: float = RISE
+    indptr: Any,
+    indices: Any,
+    weights: Any,
+    sources: np.ndarray,
+    target: int = UNREACHED,
+    rise: float | None = None,
 ) -> tuple[Any, float, int, bool]:
     """Distances to the nearest source, the largest, nodes reached; whether weights are valid.
 
-    ``sources`` are distinct, on the host.
+    ``sources`` are distinct, on the host. Nodes farther than the target, if there is one and a path
+    leads there, have inf.
     """
+    if rise is None:
+        rise = RISE if target < 0 else TARGET_RISE
     with on_device_of(indptr):
         search = load_kernel(__file__, "sssp_search", cooperative=True)
         n_nodes, n_arcs = indptr.size - 1, indices.size
@@ -51,6 +61,7 @@ def sssp(
                 *sizes,
                 cp.asarray(sources, NODE),
                 cp.int64(len(sources)),
+                cp.int32(target),
                 cp.float64(rise),
                 distance,
                 *pieces,

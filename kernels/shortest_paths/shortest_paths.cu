@@ -225,6 +225,7 @@ extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK) sssp_search(
     const offset_t n_arcs,
     const node_t* sources,   // (n_sources,), distinct
     const offset_t n_sources,
+    const node_t target,     // -1: none; else nodes farther than it get INFINITE
     const double rise,       // of the threshold, in mean weights divided by the mean degree
     length_t* distance,      // (n_nodes,) out
     node_t* near,            // (2, n_nodes) scratch, as the following
@@ -281,6 +282,8 @@ extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK) sssp_search(
     while (true) {
         const bool has_near = control->n_near[step & 3] || control->n_segments[step & 3];
         if (!has_near && control->n_far[pile & 3] == 0) break;
+        // Without near nodes no distance changes in this step, so all threads read the same.
+        if (!has_near && target >= 0 && __ldcg(&distance[target]) < threshold) break;
         if (thread == 0) {
             control->n_near[(step + 2) & 3] = 0;
             control->n_segments[(step + 2) & 3] = 0;
@@ -305,11 +308,13 @@ extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK) sssp_search(
         ++step;
     }
 
+    const length_t limit = target < 0 ? INFINITE : __ldcg(&distance[target]);
     length_t farthest = 0;
     offset_t n_reached = 0;
     for (offset_t v = thread; v < n_nodes; v += n_threads) {
         const length_t length = distance[v];
-        if (length == INFINITE) continue;
+        if (length > limit) distance[v] = INFINITE;
+        if (length > limit || length == INFINITE) continue;
         ++n_reached;
         if (length > farthest) farthest = length;
     }

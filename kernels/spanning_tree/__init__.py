@@ -5,7 +5,7 @@ Public functions validate and dispatch; ``cpu`` and ``gpu`` hold the implementat
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -38,6 +38,7 @@ class SpanningForest:
     heads: Any
     weights: Any
     n_components: int
+    graph: CSRGraph = field(repr=False)
 
     @property
     def n_edges(self) -> int:
@@ -47,6 +48,12 @@ class SpanningForest:
     def total(self) -> float:
         """Sum of the weights, added up on the host, so that it depends on no device."""
         return float(to_host(self.weights).sum(dtype=np.float64))
+
+    def check(self) -> None:
+        """Raise CheckError unless this is what ``mst`` defines; O(n_arcs log n_nodes)."""
+        from kernels.spanning_tree.check import check_mst
+
+        check_mst(self)
 
 
 def mst(graph: CSRGraph, method: Method = "auto") -> SpanningForest:
@@ -127,4 +134,4 @@ def mst(graph: CSRGraph, method: Method = "auto") -> SpanningForest:
         graph.validate()
         raise GraphError("a weight is negative or not finite")
     tails, heads, weights = found
-    return SpanningForest(tails, heads, weights, graph.n_nodes - len(tails))
+    return SpanningForest(tails, heads, weights, graph.n_nodes - len(tails), graph)

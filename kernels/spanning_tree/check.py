@@ -5,7 +5,7 @@ It shares no code with the searches, and uses no assert statements, which ``pyth
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numba import njit
@@ -15,7 +15,22 @@ from kernels.csr import to_host
 from kernels.errors import CheckError
 from kernels.types import NODE
 
+if TYPE_CHECKING:
+    from kernels.spanning_tree import SpanningForest
+
 OK, ORDER, MISSING, WEIGHT, CYCLE, APART, LIGHTER = range(7)
+
+
+def check_mst(found: SpanningForest) -> None:
+    """Raise CheckError unless this is the minimum spanning forest of its graph; on the host."""
+    graph = found.graph
+    forest = found.tails, found.heads, found.weights
+    check_forest(graph.indptr, graph.indices, graph.weights, *forest)
+    if found.n_components != graph.n_nodes - len(found.tails):
+        raise CheckError(
+            f"{found.n_components} components, and {len(found.tails)} edges of "
+            f"{graph.n_nodes} nodes"
+        )
 
 
 def check_forest(

@@ -53,7 +53,7 @@ def test_any_rise_of_the_threshold_gives_the_same(rise):
     for graph in map(random_weights, graphs):
         here, expected = graph.to("gpu"), sssp(graph, 5)
         distance, eccentricity, n_reached, are_valid = gpu.sssp(
-            here.indptr, here.indices, here.weights, np.array([5], np.int32), rise
+            here.indptr, here.indices, here.weights, np.array([5], np.int32), rise=rise
         )
         np.testing.assert_array_equal(host(distance), expected.distance)
         assert (eccentricity, n_reached) == (expected.eccentricity, expected.n_reached)

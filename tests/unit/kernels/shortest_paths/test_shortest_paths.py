@@ -26,7 +26,7 @@ def by_heap(graph, source):
     """Dijkstra's algorithm, to which ``sssp`` turns on a core."""
     distance = np.empty(graph.n_nodes)
     dijkstra(arrays(graph), np.array([source], np.int32), distance)
-    return SSSPResult(source, distance, *cpu.summarise(distance))
+    return SSSPResult(source, distance, *cpu.summarise(distance), graph=graph)
 
 
 def variants(device):

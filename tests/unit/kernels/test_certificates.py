@@ -1,0 +1,166 @@
+"""Results that check themselves, and are refused once anything in them is wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import kernels
+from kernels import (
+    CheckError,
+    CSRGraph,
+    Shard,
+    bfs,
+    certificates,
+    components,
+    dfs,
+    msbfs,
+    msbfs_shard,
+    mst,
+    shortest_path,
+    sssp,
+)
+from tests.shapes import graph_of, host, weighted
+from tests.soak import examples
+from tests.strategies import weighted_graphs
+
+PROPERTY = settings(
+    max_examples=examples(100),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
+)
+# Two triangles that share node 2, an edge, an isolated node.
+LINKS = [(0, 1), (0, 2), (1, 2), (2, 3), (2, 4), (3, 4), (5, 6)]
+
+
+def small(device: str = "cpu") -> CSRGraph:
+    return weighted(graph_of(8, LINKS), [1, 3, 1, 2, 5, 2, 4]).to(device)
+
+
+RESULTS: dict[str, Callable[[CSRGraph], Any]] = {
+    "bfs": lambda graph: bfs(graph, 0, parents=True),
+    "bfs to a target": lambda graph: bfs(graph, 0, 2, parents=True),
+    "components": components,
+    "dfs": dfs,
+    "dfs from a source": lambda graph: dfs(graph, 2),
+    "msbfs": lambda graph: msbfs(graph, [0, 4]),
+    "msbfs levels": lambda graph: msbfs(graph, [0, 4], levels=True),
+    "msbfs_shard": lambda graph: msbfs_shard(shard_of(graph), [0, 1], [0, 1, 2]),
+    "mst": mst,
+    "path": lambda graph: shortest_path(graph, 0, 4),
+    "path by weight": lambda graph: shortest_path(graph, 0, 4, weighted=True),
+    "sssp": lambda graph: sssp(graph, 0, parents=True),
+    "sssp to a target": lambda graph: sssp(graph, 0, 2, parents=True),
+}
+# What a result was asked, and what follows from all else.
+GIVEN = {"graph", "shard", "source", "sources", "source_ptr", "target", "weighted", "method"}
+
+
+def shard_of(graph: CSRGraph) -> Shard:
+    return Shard.from_graphs([graph.to("cpu"), graph_of(2, [(0, 1)])]).to(graph.device)
+
+
+def wrong_values(value: Any) -> list[Any]:
+    """The value with one number changed, or one left out, in every place."""
+    if value is None:
+        return []
+    if isinstance(value, int | float):
+        return [value + 1]
+    array = host(value)
+    changed = []
+    for place in np.ndindex(array.shape):
+        other = array.copy()
+        other[place] = array[place] ^ 1 if array.dtype.kind in "iu" else array[place] + 1
+        if other[place] != array[place]:  # inf is inf
+            changed.append(other)
+    return changed + ([array[:-1]] if array.ndim == 1 and len(array) else [])
+
+
+@pytest.mark.parametrize("name", RESULTS)
+def test_results_are_certified_and_any_change_is_refused(device, name):
+    found = RESULTS[name](small(device))
+    found.check()
+    n_refused = 0
+    for field in sorted(set(vars(found)) - GIVEN):
+        for value in wrong_values(getattr(found, field)):
+            with pytest.raises(CheckError):
+                replace(found, **{field: value}).check()
+            n_refused += 1
+    assert n_refused > 2
+
+
+@PROPERTY
+@given(graph=weighted_graphs(), data=st.data())
+def test_searches_to_a_target_are_those_of_all_as_far_as_it(device, graph, data):
+    node = st.integers(0, graph.n_nodes - 1)
+    source, target = data.draw(node), data.draw(node)
+    there = graph.to(device)
+    for search, name, none in ((bfs, "level", -1), (sssp, "distance", np.inf)):
+        whole = search(graph, source, parents=True)
+        far = getattr(whole, name)
+        is_in = far <= far[target] if far[target] != none else far == far
+        found = search(there, source, target, parents=True)
+        np.testing.assert_array_equal(host(getattr(found, name)), np.where(is_in, far, none))
+        expected = np.where(is_in, whole.parent, -1)
+        np.testing.assert_array_equal(host(found.parent), expected)
+        found.check()
+        with pytest.raises(CheckError):
+            replace(found, n_reached=found.n_reached + 1).check()
+
+
+def test_a_search_may_not_end_before_its_target_nor_go_beyond():
+    graph = weighted(graph_of(4, [(0, 1), (1, 2), (2, 3)]), [1, 1, 1])
+    for search, name in ((bfs, "level"), (sssp, "distance")):
+        whole, found = search(graph, 0), search(graph, 0, 1)
+        assert (found.n_reached, found.eccentricity) == (2, 1)
+        with pytest.raises(CheckError, match="the target"):
+            replace(whole, target=1).check()
+        with pytest.raises(CheckError, match="leaves the reached nodes"):
+            replace(found, target=None).check()
+        array = getattr(found, name).copy()
+        array[1] = array[2]
+        with pytest.raises(CheckError):
+            replace(found, **{name: array}).check()
+
+
+def test_a_path_that_is_not_shortest_or_not_there_is_refused():
+    graph = weighted(graph_of(5, [(0, 1), (1, 2), (0, 2), (2, 3)]), [1, 5, 1, 1])
+    found = shortest_path(graph, 0, 3)
+    assert found.nodes.tolist() == [0, 2, 3]
+    longer = np.array([0, 1, 2, 3], np.int32)
+    with pytest.raises(CheckError, match="the shortest has 2"):
+        replace(found, nodes=longer, length=3).check()
+    with pytest.raises(CheckError, match="not linked"):
+        replace(found, nodes=np.array([0, 1, 3], np.int32)).check()
+    by_weight = shortest_path(graph, 0, 3, weighted=True)
+    assert by_weight.nodes.tolist() == longer.tolist()
+    with pytest.raises(CheckError, match="the shortest has 3"):
+        replace(by_weight, nodes=found.nodes, length=6.0).check()
+    nowhere = shortest_path(graph, 0, 4)
+    nowhere.check()
+    with pytest.raises(CheckError, match="the shortest has 2"):
+        replace(nowhere, target=3).check()
+
+
+def test_certificates_are_found_by_name():
+    for name in certificates._ROOMS:
+        assert callable(getattr(certificates, name))
+    with pytest.raises(AttributeError):
+        certificates.check_nothing  # noqa: B018
+
+
+def test_every_public_result_of_a_search_checks_itself():
+    results = [
+        one
+        for name in kernels.__all__
+        if name.endswith(("Result", "Path", "Forest"))
+        for one in [getattr(kernels, name)]
+    ]
+    assert len(results) >= 8
+    assert [one.__name__ for one in results if not callable(getattr(one, "check", None))] == []
