@@ -50,7 +50,7 @@ STEPS = {
     "aims": ("find_aims",),
     "groups": ("group_interfaces", "trust_groups"),
     "election": ("elect_owners", "follow_private_links", "adopt_unmapped"),
-    "inferred routers": ("merge_interfaces", "leave_out"),
+    "inferred routers": ("merge_interfaces",),
     "RTT": ("measure_links",),
     "ingresses": ("find_ingresses",),
     "confidence": ("rate",),

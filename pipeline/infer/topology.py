@@ -31,7 +31,7 @@ from pipeline.infer.registries.exchanges import ExchangePoints
 from pipeline.infer.routers.aliases import AliasTable
 from pipeline.infer.routers.exchange_points import Lans, find_exchange_lans, name_lans
 from pipeline.infer.routers.gateways import find_gateways
-from pipeline.infer.routers.inferred import leave_out, merge_interfaces, trust_groups
+from pipeline.infer.routers.inferred import merge_interfaces, trust_groups
 from pipeline.infer.routers.mates import find_mates
 from pipeline.infer.routers.point_to_point import group_interfaces
 from pipeline.infer.rtt import measure_links
@@ -181,6 +181,11 @@ def infer_topology(
         observed.addrs, None if aliases is None else aliases.routers_of(observed.addrs)
     )
     exchanges = registries.exchanges or ExchangePoints.none()
+
+    def origin_of(wanted: np.ndarray) -> np.ndarray:
+        special, on_lan = is_special(wanted, allow_special), exchanges.find(wanted) >= 0
+        return origins(wanted, prefixes, asn, special, on_lan)
+
     all_lan = exchanges.find(observed.addrs)
     all_mates = np.where(all_lan >= 0, -1, all_mates)
     passed = find_passages(every, all_links, all_mates)
@@ -225,9 +230,12 @@ def infer_topology(
         gateways = find_gateways(
             spools,
             all_links,
+            links,
             is_router,
             numbered,
-            on_lan | (numbered == NO_ASN) | (nodes.alias >= 0),
+            ((numbered == NO_ASN) & ~on_lan) | (nodes.alias >= 0),
+            on_lan,
+            lambda aimed_at: origin_of(aimed_at) != NO_ASN,
         )
         # Of what looks like a link, both ends are on one router: of two links, then.
         mates = np.where((mates >= 0) & (gateways[mates] == gateways), -1, mates)
@@ -247,7 +255,7 @@ def infer_topology(
         if routers == "inferred":
             known = len(nodes.first)
             merged = merge_interfaces(spools, links, groups, mates, nodes.alias, numbered, gateways)
-            nodes = _number_routers(leave_out(merged, on_lan & ~in_set), nodes.alias)
+            nodes = _number_routers(merged, nodes.alias)
             counts["inferred_aliases"] = known - len(nodes.first)
         node_asn = _most_common(nodes.node_of, owner, len(nodes.first))
         n_known = int(np.count_nonzero((node_asn != NO_ASN) & (node_asn < FIRST_STAND_IN)))
@@ -276,10 +284,6 @@ def infer_topology(
     )
     scratch = observations[0].spool.parent if observations else None
     weight, n_floored = measure_links(spools, node_links, nodes.node_of, scratch)
-
-    def origin_of(vantages: np.ndarray) -> np.ndarray:
-        on_lan = exchanges.find(vantages) >= 0
-        return origins(vantages, prefixes, asn, is_special(vantages, allow_special), on_lan)
 
     ingresses, exits, entered_unseen = find_ingresses(
         spools, nodes.node_of, node_asn, lans, origin_of

@@ -1,26 +1,32 @@
-"""Gateways of hosts: addresses seen right before one host are on one router.
+"""Gateways: addresses that are the last routers before one host, or before the same destinations.
 
 A destination that answered and never answered as a router is a host, mostly with one gateway. Each
 of its vantages may see another address of that, whichever way its packets came in and with whatever
 address the gateway answers. So a host vouches for more than a router on the way does
 (``inferred``): for stubs that are entered over several links, nothing else may be seen behind
-them.
+them. It vouches for the addresses seen right before it.
 
-It vouches for nothing if two of the addresses before it are in one trace, or if they are numbered
+Destinations that did not answer vouch for dead ends at which the traces to the same destinations
+end (``dead_ends``). Other last routers may be further away.
+
+Either vouches for nothing if two of the addresses are in one trace, or if they are numbered
 from more than ``_MOST_ASES`` ASes: an anycast address is in many places. Where traces were aimed at
 routers, which answer a ping with the address that was probed, their neighbours are seen before
-them: if more than ``_CONTRADICTED`` of all hosts have two addresses of one trace before them, none
-vouches for anything.
+them: if more than ``_CONTRADICTED`` of all hosts have two addresses of one trace before them,
+nothing vouches for anything.
 
-Unmapped addresses, those on the LAN of an exchange point and those in a given alias set take no
-part.
+Unmapped addresses and those in a given alias set take no part. Addresses on the LAN of an exchange
+point do, though the prefix of the LAN says nothing of their AS.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from pipeline.infer.routers.conflicts import take_apart
+from pipeline.infer.routers.dead_ends import find_dead_ends
 from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.point_to_point import find_watched, watched_pairs
 from pipeline.infer.traces.counting import split_key
@@ -35,24 +41,33 @@ _CONTRADICTED = 0.02
 
 def find_gateways(
     spools: Spools,
+    all_links: DirectedLinks,
     links: DirectedLinks,
     is_router: np.ndarray,
     origin: np.ndarray,
     left_out: np.ndarray,
+    on_lan: np.ndarray,
+    is_announced: Callable[[np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """Join router addresses that were seen right before one host; two passes over the spools.
+    """Join the addresses of gateways; three passes over the spools.
 
     Parameters
     ----------
     spools : Spools
         With the addresses of routers only.
-    links : DirectedLinks
+    all_links : DirectedLinks
         Of all addresses.
+    links : DirectedLinks
+        Of the addresses of routers, in their numbering.
     is_router : (n_addrs,) bool
     origin : (n_interfaces,) int64
         AS that each router address is numbered from.
     left_out : (n_interfaces,) bool
         Router addresses that are joined with no others.
+    on_lan : (n_interfaces,) bool
+        As from ``find_exchange_lans``.
+    is_announced : callable
+        As for ``find_dead_ends``.
 
     Returns
     -------
@@ -60,14 +75,16 @@ def find_gateways(
         Smallest interface of those joined.
     """
     n = len(origin)
-    behind = is_router[links.near] & ~is_router[links.far] & (links.n_destination > 0)
+    behind = is_router[all_links.near] & ~is_router[all_links.far] & (all_links.n_destination > 0)
     new_id = np.cumsum(is_router) - 1
-    near, host = new_id[links.near[behind]], links.far[behind]
-    kept = ~left_out[near]
-    near, host = near[kept], host[kept]
-    _, host = np.unique(host, return_inverse=True)
-    n_hosts = int(host.max(initial=-1)) + 1
-    ases = split_key(np.unique((host.astype(np.int64) << 32) | origin[near]))[0]
+    end, same_aims = find_dead_ends(spools, links, n, is_announced)
+    near = np.append(new_id[all_links.near[behind]], end)
+    host = np.append(all_links.far[behind], len(is_router) + same_aims)
+    near, host = near[~left_out[near]], host[~left_out[near]]
+    numbers, host = np.unique(host, return_inverse=True)
+    n_hosts = len(numbers)
+    numbered = ~on_lan[near]
+    ases = split_key(np.unique((host[numbered] << 32) | origin[near[numbered]]))[0]
     few = np.bincount(ases, minlength=n_hosts) <= _MOST_ASES
     order = np.lexsort((near, host))
     near, host = near[order], host[order]
@@ -78,7 +95,8 @@ def find_gateways(
     is_good = np.ones(n_hosts, bool)
     is_good[voucher[np.isin(pairs, conflicts)]] = False
     root = np.arange(n)
-    if np.count_nonzero(~is_good) > _CONTRADICTED * np.count_nonzero(np.diff(ptr) > 1):
+    n_asked = np.count_nonzero((numbers < len(is_router)) & (np.diff(ptr) > 1))
+    if np.count_nonzero(~is_good) > _CONTRADICTED * n_asked:  # no trace shows two dead ends
         return root
     same = (host[1:] == host[:-1]) & is_good[host[1:]]
     unite(root, near[1:][same], near[:-1][same])

@@ -2,8 +2,8 @@
 
 ``point_to_point`` joins what one address vouches for, unless a trace contradicts it. A node of
 the graph must be right, and the election gains from it too: two addresses are merged only if they
-are on the gateway of one host (``gateways``), which no rule divides again, or within such a group,
-so never two that one trace shows, where one of two rules holds.
+are the gateway of one host or dead ends of the same traces (``gateways``), which no rule divides
+again, or within such a group, so never two that one trace shows, where one of two rules holds.
 
 A router that answers with its outgoing interface or its loopback vouches for what is not one
 router. It is *odd*: one of its addresses is suspect (``point_to_point``), or two of them were seen
@@ -23,7 +23,7 @@ in one trace is taken apart again, to gateways.
 
 Unmapped addresses take no part. A given alias set is a router as it is given, and its addresses
 are merged with no others. Addresses on the LAN of an exchange point vouch for nothing, but are
-merged like others for the election; as nodes they stay by themselves (``leave_out``).
+merged like others: what follows one is behind the member's router that has it.
 
 The idea of common successors is that of Rocketfuel's graph heuristic [1]_ as APAR [2]_ and kapar
 [3]_ use it with point-to-point mates.
@@ -125,24 +125,6 @@ def trust_groups(
     credible = single_vouchers(root, groups, is_odd, side_ptr, sides, mates)
     merge_sides(root, credible, links, groups, side_ptr, sides, mates)
     return replace(groups, group=np.where(alias >= 0, alias, root))
-
-
-def leave_out(router: np.ndarray, left_out: np.ndarray) -> np.ndarray:
-    """The same routers, but some interfaces are each by themselves.
-
-    Parameters
-    ----------
-    router : (n_interfaces,) int64
-        As from ``merge_interfaces``.
-    left_out : (n_interfaces,) bool
-    """
-    n = len(router)
-    kept = np.flatnonzero(~left_out)
-    first = np.arange(n)
-    smallest = np.full(n, n)
-    np.minimum.at(smallest, router[kept], kept)
-    first[kept] = smallest[router[kept]]
-    return first
 
 
 def _merge_surely(

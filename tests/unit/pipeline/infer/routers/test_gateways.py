@@ -26,7 +26,7 @@ def test_addresses_right_before_one_host_are_one_router(tmp_path):
     "lines",
     [
         (ENTERED[0], f"20.2.92.1 {B} * {HOST}! > {HOST}"),  # not right before it
-        (ENTERED[0], f"20.2.92.1 {B} > {HOST}"),  # it did not answer
+        (ENTERED[0], f"20.2.92.1 {B} > {HOST}", f"20.2.92.1 {B} > 20.3.9.8"),  # it did not answer
         (*ENTERED, f"20.2.93.1 {A} {B} 20.4.1.1"),  # two of one trace
         (*ENTERED, f"20.4.91.1 20.4.1.1 {HOST}! > {HOST}", f"20.5.1.1 {HOST}! > {HOST}"),  # 4 ASes
         (ENTERED[0], f"20.2.92.1 10.0.0.1 {HOST}! > {HOST}"),  # unmapped
@@ -58,3 +58,40 @@ def test_both_ends_of_what_looks_like_a_link_may_be_one_gateway(tmp_path):
     topology = merged(tmp_path, *lines)
     assert ends[1] not in nodes_of(topology)
     assert {"20.1.2.1", "20.2.2.1"} <= set(asn_of(topology))
+
+
+# Two entries of the same stub, whose destinations do not answer.
+SILENT = (f"20.1.91.1 20.1.5.1 {A} > 20.3.9.1", f"20.2.92.1 20.2.5.1 {B} > 20.3.9.1")
+
+
+def test_dead_ends_of_the_same_traces_are_one_router(tmp_path):
+    assert merged(tmp_path, *SILENT).counts["inferred_aliases"] == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"20.1.91.1 20.1.5.1 {A} > 20.3.9.2",  # only one of them is the last router to this
+        f"20.1.91.1 {A} 20.4.1.1 > 20.4.9.1",  # a router is behind it
+        f"20.1.91.1 {A} * 20.4.1.1 > 20.4.9.1",  # the same, after a gap
+    ],
+    ids=["another-aim", "leads-on", "leads-on-after-a-gap"],
+)
+def test_other_last_routers_are_not_joined(tmp_path, line):
+    assert {A, B} <= set(nodes_of(merged(tmp_path, *SILENT, line)))
+
+
+def test_dead_ends_of_unannounced_destinations_are_not_joined(tmp_path):
+    lines = [line.replace("20.3.9.1", "20.0.9.1") for line in SILENT]
+    assert {A, B} <= set(nodes_of(merged(tmp_path, *lines)))
+
+
+def test_dead_ends_of_more_than_three_ases_are_not_joined(tmp_path):
+    others = [f"20.{i}.91.1 20.{i}.1.1 > 20.3.9.1" for i in (3, 4)]
+    assert {A, B} <= set(nodes_of(merged(tmp_path, *SILENT, *others)))
+
+
+def test_many_destinations_are_compared_by_some_of_them(tmp_path):
+    lines = [line.replace("> 20.3.9.1", f"> 20.3.9.{i}") for i in range(1, 12) for line in SILENT]
+    assert merged(tmp_path, *lines).counts["inferred_aliases"] == 1
+    assert merged(tmp_path, *lines[::-1]).counts["inferred_aliases"] == 1

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from pipeline.infer import Observer, infer_topology
-from pipeline.infer.routers.inferred import leave_out
 from tests.addresses import format_addrs
 from tests.unit.pipeline.infer.handmade import (
     alias_sets,
@@ -115,13 +114,6 @@ def test_other_addresses_of_a_node_are_kept(tmp_path):
     node = node_by_address(topology)
     assert node["20.1.2.1"] == node["20.1.1.1"] == nodes_of(topology).index("20.1.1.1")
     assert links_of(topology)["20.1.1.1", "20.1.3.1"] == 2
-
-
-def test_left_out_interfaces_are_by_themselves():
-    router = np.array([0, 0, 0, 3, 3, 5])
-    left_out = np.array([True, False, False, False, True, True])
-    assert leave_out(router, left_out).tolist() == [0, 1, 1, 3, 4, 5]
-    assert leave_out(router, np.zeros(6, bool)).tolist() == router.tolist()
 
 
 @pytest.fixture(scope="module")

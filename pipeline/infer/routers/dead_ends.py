@@ -1,0 +1,145 @@
+"""Dead ends: router addresses behind which no trace shows another router.
+
+Two dead ends are on one router if the traces to the same destinations end at both, whether these
+answered or not: each vantage may enter the last router before them by another interface. A router
+further away is a dead end too only if all routers between it and whatever traces through it were
+aimed at are silent. Only destinations in announced space count: traces to others may end anywhere.
+
+The destinations of a dead end are compared by those ``_KEPT`` of them whose hashes are smallest
+[1]_, so memory does not grow with traces.
+
+References
+----------
+.. [1] A. Broder, "On the resemblance and containment of documents", SEQUENCES 1997.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numba import njit
+
+from pipeline.infer.traces.links import DirectedLinks
+from pipeline.infer.traces.passes import Spools
+from pipeline.infer.traces.rules import CUT, DESTINATION
+from pipeline.infer.traces.spool import Traces
+
+_KEPT = 4
+_NONE = 0xFFFF_FFFF_FFFF_FFFF  # in place of a hash
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _mix(x):
+    """Hash of a number: the finaliser of splitmix64."""
+    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return x ^ (x >> np.uint64(31))
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _keep(kept, value):
+    """Insert a value into ascending distinct ones of which the smallest are kept."""
+    at = len(kept)
+    while at > 0 and kept[at - 1] >= value:
+        at -= 1
+    if at == len(kept) or kept[at] == value:
+        return
+    for i in range(len(kept) - 1, at, -1):
+        kept[i] = kept[i - 1]
+    kept[at] = value
+
+
+@njit(cache=True, nogil=True)
+def _ends(hop_ptr, flags, ttl, ids, row, leads_on):
+    """(n_traces,) row of the dead end that each trace ends at, or -1; ``row`` is -1 for others.
+
+    A dead end with unanswered hops between it and a destination that answered leads on.
+    """
+    result = np.full(len(hop_ptr) - 1, -1, np.int64)
+    for trace in range(len(hop_ptr) - 1):
+        end = hop_ptr[trace + 1]
+        answered = flags[trace] == DESTINATION
+        if answered:
+            end -= 1
+        if end == hop_ptr[trace] or flags[trace] == CUT or ids[end - 1] < 0:
+            continue
+        at = row[ids[end - 1]]
+        if at >= 0 and answered and ttl[end] != ttl[end - 1] + 1:
+            leads_on[at] = True
+        else:
+            result[trace] = at
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _keep_aims(row, aimed_at, kept):
+    for i in range(len(row)):
+        _keep(kept[row[i]], _mix(_mix(aimed_at[i, 0]) ^ aimed_at[i, 1]))
+
+
+@njit(cache=True, nogil=True)
+def _merge_kept(kept, other):
+    for row in range(len(other)):
+        for value in other[row]:
+            _keep(kept[row], value)
+
+
+@njit(cache=True, nogil=True)
+def _mix_rows(kept):
+    result = np.zeros(len(kept), np.uint64)
+    for row in range(len(kept)):
+        for value in kept[row]:
+            result[row] = _mix(result[row] ^ value)
+    return result
+
+
+def find_dead_ends(
+    spools: Spools,
+    links: DirectedLinks,
+    n: int,
+    is_announced: Callable[[np.ndarray], np.ndarray],
+) -> tuple[np.ndarray, np.ndarray]:
+    """Find dead ends and what the traces that end there were aimed at; one pass over the spools.
+
+    Parameters
+    ----------
+    spools : Spools
+        With the addresses of routers only.
+    links : DirectedLinks
+        Of these.
+    n : int
+        Addresses.
+    is_announced : callable
+        (n, 2) uint64 destinations -> (n,) bool: not announced ones are left out, since traces to
+        these may end anywhere.
+
+    Returns
+    -------
+    address : (n_ends,) int64, ascending
+    group : (n_ends,) int64
+        Equal for those at which the traces to the same destinations end.
+    """
+    leads_on = np.zeros(n, bool)
+    leads_on[links.near] = True
+    address = np.flatnonzero(~leads_on)
+    row = np.full(n, -1, np.int64)
+    row[address] = np.arange(len(address))
+
+    def start() -> tuple[np.ndarray, np.ndarray]:
+        return np.full((len(address), _KEPT), _NONE, np.uint64), np.zeros(len(address), np.bool_)
+
+    def step(state: tuple[np.ndarray, np.ndarray], traces: Traces, aimed_at: np.ndarray) -> None:
+        kept, leads_on = state
+        ends = _ends(traces.hop_ptr, traces.flags, traces.ttl, traces.ids, row, leads_on)
+        at_end = np.flatnonzero(ends >= 0)
+        at_end = at_end[is_announced(aimed_at[at_end])]
+        _keep_aims(ends[at_end], aimed_at[at_end], kept)
+
+    threads = spools.run_with_destinations(start, step)
+    kept = threads[0][0]
+    for other, _ in threads[1:]:
+        _merge_kept(kept, other)
+    is_end = (kept[:, 0] != _NONE) & ~np.logical_or.reduce([passed for _, passed in threads])
+    _, group = np.unique(_mix_rows(kept[is_end]), return_inverse=True)
+    return address[is_end], group
