@@ -22,6 +22,7 @@ from pipeline.config import (
     DoctorConfig,
     GenerateConfig,
     IngestConfig,
+    SearchConfig,
 )
 from pipeline.errors import PipelineError
 from pipeline.options import Option, merged
@@ -38,7 +39,9 @@ from pipeline.terminal.summaries import (
     print_compare,
     print_ingest,
     print_json,
+    print_search,
     print_warnings,
+    search_facts,
 )
 
 if TYPE_CHECKING:
@@ -150,6 +153,21 @@ def generate(given: Given) -> None:
             from pipeline.stages.generate import generate_topology
         line = generate_topology(config, progress)
     print_line(line)
+
+
+@app.command()
+@takes(_words(SearchConfig), as_json=True)
+def search(given: Given) -> None:
+    """Search one graph: a file, an AS of a snapshot, or a kept graph."""
+    with _display() as progress:
+        with progress.preparing():
+            from pipeline.stages.search import search
+        summary = search(replace(given.config(SearchConfig), said=given.said), progress)
+    print_warnings(summary.graph.warnings)
+    if given.as_json:
+        print_json(search_facts(summary))
+    else:
+        print_search(summary)
 
 
 @app.command()

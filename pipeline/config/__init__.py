@@ -8,6 +8,7 @@ from pipeline.config.compare import CompareConfig
 from pipeline.config.doctor import DoctorConfig
 from pipeline.config.generate import GenerateConfig
 from pipeline.config.ingest import IngestConfig
+from pipeline.config.search import SearchConfig
 from pipeline.config.serve import ServeConfig
 
 __all__ = [
@@ -16,5 +17,6 @@ __all__ = [
     "DoctorConfig",
     "GenerateConfig",
     "IngestConfig",
+    "SearchConfig",
     "ServeConfig",
 ]

@@ -47,3 +47,11 @@ def ingresses_text(n_ingresses: int, n_candidates: int) -> str:
     """Ingresses, and separately candidates (seen only after a gap), if there are any."""
     text = number(n_ingresses, "ingress")
     return f"{text} and {number(n_candidates, 'candidate')}" if n_candidates else text
+
+
+def duration(seconds: float) -> str:
+    """A short time in the unit that fits: ``0.120 ms``, ``35.1 ms``, ``2.40 s``."""
+    if seconds >= 1:
+        return f"{seconds:,.2f} s"
+    ms = 1e3 * seconds
+    return f"{ms:.1f} ms" if ms >= 10 else f"{ms:.3f} ms"

@@ -11,6 +11,7 @@ from pipeline.config import (
     DoctorConfig,
     GenerateConfig,
     IngestConfig,
+    SearchConfig,
     ServeConfig,
 )
 from pipeline.options import Option, options_of
@@ -20,6 +21,7 @@ TITLES = {
     "hopscope analyze": AnalyzeConfig,
     "hopscope compare": CompareConfig,
     "hopscope generate": GenerateConfig,
+    "hopscope search": SearchConfig,
     "hopscope doctor": DoctorConfig,
     "hopscope serve": ServeConfig,
 }

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING
 
 from pipeline.metrics import own_kernels
 from pipeline.model.mapped import mapped_text
-from pipeline.model.words import LOW_CONFIDENCE, MAX_WARNINGS, ingresses_text, node_words, number
+from pipeline.model.words import (
+    LOW_CONFIDENCE,
+    MAX_WARNINGS,
+    duration,
+    ingresses_text,
+    node_words,
+    number,
+)
 from pipeline.terminal.lines import print_line, warn
 
 if TYPE_CHECKING:
@@ -17,6 +24,7 @@ if TYPE_CHECKING:
     from pipeline.stages.analyze import AnalyzeSummary
     from pipeline.stages.compare import CompareSummary
     from pipeline.stages.ingest import IngestSummary
+    from pipeline.stages.search import SearchSummary
 
 _WIDTHS = {"widths": "widths", "weighted_widths": "widths by weight"}  # in the report's totals
 
@@ -168,6 +176,49 @@ def print_compare(summary: CompareSummary) -> None:
     if not summary.counts:
         print_line("  nothing changed")
     print_line(f"Changes: {summary.folder / 'changes.parquet'}")
+
+
+def search_facts(summary: SearchSummary) -> dict:
+    named = summary.graph
+    ends = {"source": summary.source, "target": summary.target}
+    return {
+        "algorithm": summary.algorithm,
+        "graph": named.name,
+        "node_kind": named.kind,
+        "n_nodes": named.graph.n_nodes,
+        "n_links": named.graph.n_edges,
+        **ends,
+        **{
+            f"{end}_name": None if node is None else named.name_of(node)
+            for end, node in ends.items()
+        },
+        "result": summary.facts,
+        "device": summary.device,
+        "certificate": summary.certificate,
+        "search_s": summary.seconds[summary.twin],
+        "twins_s": summary.seconds,
+        "certificate_s": round(summary.certificate_s, 6),
+        "load_s": round(summary.load_s, 6),
+        "out": None if summary.out is None else str(summary.out),
+    }
+
+
+def print_search(summary: SearchSummary) -> None:
+    named = summary.graph
+    size = f"{number(named.graph.n_nodes, named.noun)}, {number(named.graph.n_edges, 'link')}"
+    ends = "".join(
+        f" {word} {named.name_of(node)}"
+        for word, node in (("from", summary.source), ("to", summary.target))
+        if node is not None
+    )
+    print_line(f"{summary.algorithm} of {named.name} ({size}){ends}")
+    print_line(f"Result: {summary.text}")
+    checked = "not checked" if summary.certificate is None else summary.certificate
+    print_line(f"Certificate: {checked} ({duration(summary.certificate_s)})")
+    times = ", ".join(f"{duration(s)} ({twin})" for twin, s in summary.seconds.items())
+    print_line(f"Time: {times}; graph read in {duration(summary.load_s)}")
+    if summary.out is not None:
+        print_line(f"Written: {summary.out}")
 
 
 def calibration_facts(calibration: Calibration, path: Path) -> dict:

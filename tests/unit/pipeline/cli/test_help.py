@@ -13,7 +13,7 @@ import pytest
 from tests.real_data import REPOSITORY
 
 GOLDEN = Path(__file__).with_name("golden")
-COMMANDS = ("ingest", "analyze", "run", "compare", "generate", "doctor")
+COMMANDS = ("ingest", "analyze", "run", "compare", "generate", "search", "doctor")
 CALLED = "import sys; sys.argv[0] = 'hopscope'; from pipeline.cli import main; main()"
 
 

@@ -16,7 +16,7 @@ HEAVY = {
     *("dask", "distributed", "dask_cuda", "tornado", "bokeh", "cryptography"),
     *("rich", "jinja2", "prefect", "sqlalchemy", "kernels"),
 }
-COMMANDS = ("ingest", "analyze", "run", "compare", "generate", "doctor")
+COMMANDS = ("ingest", "analyze", "run", "compare", "generate", "search", "doctor")
 WRONG = ("analyze", "--store", "s", "--out", "o", "--metrics", "hopes")  # refused by the config
 CALLED = """
 import contextlib, json, sys

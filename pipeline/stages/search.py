@@ -1,0 +1,288 @@
+"""One search on one graph: run, certified, timed, and written if wanted."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from kernels import CheckError, CSRGraph, DeviceError, KernelError
+from pipeline.algorithms import Algorithm, algorithm
+from pipeline.algorithms.procedure import NODE_COLUMNS, Procedure, Twin, on_host
+from pipeline.config import SearchConfig
+from pipeline.errors import OutOfMemoryError, PipelineError, UsageError
+from pipeline.model.addresses import format_addr
+from pipeline.model.choices import DeviceChoice
+from pipeline.model.named_graph import NamedGraph
+from pipeline.model.progress import Progress, ProgressCallback, no_progress
+from pipeline.model.words import number
+from pipeline.schedule.cluster.gpus import visible_gpus
+from pipeline.stages.graphs import AS_WORD, load_graph
+
+DEVICES = {"sequential": "cpu", "cores": "cpu", "gpu": "gpu"}
+
+
+@dataclass(frozen=True)
+class SearchSummary:
+    """What one search found, and at what cost.
+
+    ``seconds``: of the search alone, the graph being where it is searched; by twin, in the order in
+    which they ran. ``certificate``: what was checked; None: nothing was.
+    """
+
+    algorithm: str
+    graph: NamedGraph
+    source: int | None
+    target: int | None
+    twin: Twin
+    facts: dict[str, Any]
+    text: str
+    seconds: dict[Twin, float]
+    certificate: str | None
+    certificate_s: float
+    load_s: float
+    out: Path | None
+    found: Any = field(repr=False)
+
+    @property
+    def device(self) -> str:
+        return DEVICES[self.twin]
+
+
+def search(config: SearchConfig, progress: ProgressCallback = no_progress) -> SearchSummary:
+    """Load a graph and run one search on it.
+
+    Raises
+    ------
+    UsageError
+        If the algorithm, the graph, a node or the device is not there; says what to give.
+    PipelineError
+        If the search failed, or its certificate refuses the result.
+    """
+    row = algorithm(config.algorithm)
+    _refuse_needless(config, row)
+    twin = choose_twin(config.device)
+    if config.out is not None and not config.out.parent.is_dir():
+        raise UsageError(f"--out {config.out}: no folder {config.out.parent}")
+    started = time.perf_counter()
+    progress(Progress("read", 0, 1, "graph", config.graph))
+    graph = load_graph(config.graph, config.store, config.snapshot)
+    progress(Progress("read", 1, 1, "graph", config.graph))
+    load_s = time.perf_counter() - started
+    summary = search_graph(
+        config.algorithm,
+        graph,
+        source=config.source,
+        target=config.target,
+        twin=twin,
+        compare=config.compare,
+        check=config.check,
+        progress=progress,
+        load_s=load_s,
+        out=config.out,
+    )
+    if config.out is not None:
+        write_table(summary, config.out)
+    return summary
+
+
+def search_graph(
+    name: str,
+    graph: NamedGraph,
+    *,
+    source: str | None = None,
+    target: str | None = None,
+    twin: Twin = "cores",
+    compare: bool = False,
+    check: bool = True,
+    progress: ProgressCallback = no_progress,
+    load_s: float = 0.0,
+    out: Path | None = None,
+) -> SearchSummary:
+    """Run one search on a graph that is there.
+
+    Parameters
+    ----------
+    source, target : str or None
+        As a user names them.
+    twin : str
+        Whose result counts.
+    compare : bool
+        Run the other twins too, for their times.
+    check : bool
+        Certify the result.
+
+    Raises
+    ------
+    UsageError, PipelineError
+        As ``search``.
+    """
+    row = algorithm(name)
+    nodes = {"source": source, "target": target}
+    for need in ("source", "target"):
+        if need in row.needs and nodes[need] is None:
+            raise UsageError(f"{name} needs a {need}: give --{need} with a node or its address")
+    if "weights" in row.needs and graph.graph.weights is None:
+        raise UsageError(
+            f"{name} needs weights, and not every link of {graph.name} has one: give a BRITE file, "
+            "a graph of `hopscope generate`, or an AS whose links have round-trip times"
+        )
+    ends = {
+        need: None if text is None else graph.node_of(text, need) for need, text in nodes.items()
+    }
+    procedure = row.load(name)
+    twins = [twin, *(each for each in _others(procedure, twin) if compare)]
+    seconds: dict[Twin, float] = {}
+    found: Any = None
+    for i, each in enumerate(twins):
+        progress(Progress("search", i, len(twins), "searches", each))
+        with _errors_of(name):
+            there = _placed(graph.graph, "weights" in row.needs, DEVICES[each])
+            result, seconds[each] = _timed(procedure, each, there, ends["source"], ends["target"])
+        found = on_host(result, graph.graph) if i == 0 else found
+    progress(Progress("search", len(twins), len(twins), "searches"))
+    certificate, certificate_s = None, 0.0
+    if check:
+        started = time.perf_counter()
+        with _errors_of(name):
+            certificate = procedure.certify(graph.graph, found)
+        certificate_s = time.perf_counter() - started
+    facts = procedure.facts(graph.graph, found)
+    return SearchSummary(
+        algorithm=name,
+        graph=graph,
+        source=ends["source"],
+        target=ends["target"],
+        twin=twin,
+        facts=facts,
+        text=procedure.text(facts, graph.name_of),
+        seconds=seconds,
+        certificate=certificate,
+        certificate_s=certificate_s,
+        load_s=load_s,
+        out=out,
+        found=found,
+    )
+
+
+def choose_twin(device: DeviceChoice) -> Twin:
+    """The GPU where there is one, unless cores are wanted.
+
+    Raises
+    ------
+    UsageError
+        If a GPU is wanted and there is none.
+    """
+    if device == "cpu":
+        return "cores"
+    if visible_gpus():
+        return "gpu"
+    if device == "gpu":
+        raise UsageError("--device gpu: no GPU can be used here; `hopscope doctor` says why")
+    return "cores"
+
+
+def _refuse_needless(config: SearchConfig, row: Algorithm) -> None:
+    if "snapshot" in config.said and not AS_WORD.fullmatch(config.graph):
+        raise UsageError(f"--snapshot is for an AS, as in AS3356; {config.graph!r} is none")
+    for need in ("source", "target"):
+        if getattr(config, need) is not None and need not in (*row.needs, *row.takes):
+            raise UsageError(f"{config.algorithm} takes no --{need}")
+
+
+def _others(procedure: Procedure, twin: Twin) -> Iterator[Twin]:
+    for each in procedure.twins:
+        if each != twin and (each != "gpu" or visible_gpus()):
+            yield each
+
+
+def _placed(graph: CSRGraph, weighted: bool, device: Any) -> CSRGraph:
+    """The graph on a device, with its weights only if they are needed there."""
+    if not weighted:
+        graph = CSRGraph(graph.indptr, graph.indices, trusted=True)
+    return graph.to(device)
+
+
+def _timed(
+    procedure: Procedure, twin: Twin, graph: CSRGraph, source: int | None, target: int | None
+) -> tuple[Any, float]:
+    """Result and seconds of one search; compiled code is loaded before the clock starts."""
+    run = procedure.twins[twin]
+    run(_tiny(graph), 0, 0)
+    started = time.perf_counter()
+    found = run(graph, -1 if source is None else source, -1 if target is None else target)
+    if graph.device == "gpu":
+        graph.indptr[:1].get()  # waits for what the search left running
+    return found, time.perf_counter() - started
+
+
+def _tiny(graph: CSRGraph) -> CSRGraph:
+    """Two linked nodes, on the device of ``graph``."""
+    weights = None if graph.weights is None else np.ones(2, np.float32)
+    pair = CSRGraph(np.array([0, 1, 2]), np.array([1, 0], np.int32), weights, trusted=True)
+    return pair.to(graph.device)
+
+
+@contextmanager
+def _errors_of(name: str) -> Iterator[None]:
+    """Errors of kernels as those that commands print."""
+    try:
+        yield
+    except CheckError as error:
+        raise PipelineError(f"{name}: wrong result: {error}") from None
+    except MemoryError as error:
+        raise OutOfMemoryError(f"{name}: too little memory: {error}") from None
+    except DeviceError as error:
+        raise UsageError(f"{name}: {error}; --device cpu searches on cores") from None
+    except KernelError as error:
+        raise UsageError(f"{name}: {error}") from None
+
+
+def write_table(summary: SearchSummary, path: Path) -> None:
+    """Write the result as Parquet, a row per node or edge, with addresses and ids of nodes.
+
+    Raises
+    ------
+    UsageError
+        If the file cannot be written.
+    """
+    procedure = algorithm(summary.algorithm).load(summary.algorithm)
+    columns: dict[str, Any] = {}
+    for name, column in procedure.columns(summary.found).items():
+        columns[name] = column
+        if name in NODE_COLUMNS:
+            columns |= _called(summary.graph, name, column)
+    beside = path.with_name(f".{path.name}.part")
+    try:
+        pq.write_table(pa.table(columns), beside, compression="zstd")
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise UsageError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def _called(graph: NamedGraph, name: str, nodes: np.ndarray) -> dict[str, Any]:
+    """Further columns for a column of nodes: their address, their id."""
+    own: dict[str, Any] = {}
+    start = "" if name == "node" else f"{name}_"
+    if graph.node_addr is not None:
+        texts = [format_addr(*words) if any(words) else None for words in graph.node_addr[nodes]]
+        own[f"{start}addr"] = pa.array(texts, pa.string())
+    if graph.node_id is not None:
+        own[f"{start}id"] = graph.node_id[nodes]
+    return own
+
+
+def described(graph: NamedGraph) -> str:
+    """Name and size of a graph."""
+    return (
+        f"{graph.name} ({number(graph.graph.n_nodes, graph.noun)}, "
+        f"{number(graph.graph.n_edges, 'link')})"
+    )
