@@ -7,10 +7,12 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.exceptions import TyperException
@@ -20,14 +22,19 @@ from pipeline.config import (
     AnalyzeConfig,
     CompareConfig,
     DoctorConfig,
+    ExportConfig,
     GenerateConfig,
     IngestConfig,
+    ListConfig,
+    LookupConfig,
     SearchConfig,
+    ShowConfig,
 )
-from pipeline.errors import PipelineError
+from pipeline.errors import PipelineError, UsageError
 from pipeline.options import Option, merged
 from pipeline.stopping import stop_on_signals
 from pipeline.terminal.arguments import CONTEXT_SETTINGS, Given, takes, with_hint
+from pipeline.terminal.contents import print_as, print_list, print_lookup, print_snapshot
 from pipeline.terminal.lines import print_line, warn
 from pipeline.terminal.summaries import (
     analyze_facts,
@@ -65,6 +72,17 @@ def _show_version(wanted: bool) -> None:
         raise typer.Exit
 
 
+def _command(example: str, **more: Any) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """``app.command`` with help that opens with an example, words after ``hopscope``."""
+
+    def add(function: Callable[..., Any]) -> Callable[..., Any]:
+        about = inspect.cleandoc(function.__doc__ or "")
+        help = f"Example: hopscope {example}\n\n{about}"
+        return app.command(help=help, short_help=about, **more)(function)
+
+    return add
+
+
 def _words(*configs: type) -> tuple[Option, ...]:
     """Options of a command; inputs have no variable, so that none is read by mistake."""
     return tuple(
@@ -84,7 +102,7 @@ def _root(
     """Nothing to do before a command."""
 
 
-@app.command()
+@_command("ingest night/ --store mystore --ip2as routeviews.pfx2as")
 @takes(_words(IngestConfig), as_json=True)
 def ingest(given: Given) -> None:
     """Read files or folders into a snapshot of the store."""
@@ -96,7 +114,7 @@ def ingest(given: Given) -> None:
     raise typer.Exit(0 if summary.complete else 1)
 
 
-@app.command()
+@_command("analyze --store mystore --out reports --metrics hops,diameter")
 @takes(_words(AnalyzeConfig), as_json=True)
 def analyze(given: Given) -> None:
     """Measure the ASes of a snapshot (--metrics) and write the reports."""
@@ -108,7 +126,7 @@ def analyze(given: Given) -> None:
     raise typer.Exit(0 if summary.complete else 1)
 
 
-@app.command()
+@_command("run night/ --store mystore --out reports --ip2as routeviews.pfx2as")
 @takes(_words(IngestConfig, AnalyzeConfig), as_json=True)
 def run(given: Given) -> None:
     """Ingest, then analyze."""
@@ -127,7 +145,7 @@ def run(given: Given) -> None:
     raise typer.Exit(0 if ingested.complete and summary.complete else 1)
 
 
-@app.command()
+@_command("compare 2026-11-20 2026-11-21 --store mystore --out reports")
 @takes(_words(CompareConfig), as_json=True)
 def compare(given: Given) -> None:
     """Tell what changed between two snapshots of a store."""
@@ -141,7 +159,7 @@ def compare(given: Given) -> None:
         print_compare(summary)
 
 
-@app.command()
+@_command("generate ba --routers 100000 --store mystore")
 @takes(_words(GenerateConfig))
 def generate(given: Given) -> None:
     """Make a synthetic topology: a BRITE file (--out) or a snapshot (--store)."""
@@ -155,7 +173,7 @@ def generate(given: Given) -> None:
     print_line(line)
 
 
-@app.command()
+@_command("search bfs graph.txt --source 0")
 @takes(_words(SearchConfig), as_json=True)
 def search(given: Given) -> None:
     """Search one graph: a file, an AS of a snapshot, or a kept graph."""
@@ -170,7 +188,7 @@ def search(given: Given) -> None:
         print_search(summary)
 
 
-@app.command()
+@_command("doctor --store mystore")
 @takes(_words(DoctorConfig), as_json=True)
 def doctor(given: Given) -> None:
     """Show what this machine has, what searches cost on it, and whether a store is intact."""
@@ -192,6 +210,62 @@ def doctor(given: Given) -> None:
     if given.as_json:
         print_json(facts)
     raise typer.Exit(0 if all(finding.ok for finding in findings) else 1)
+
+
+@_command("list --store mystore", name="list")
+@takes(_words(ListConfig), as_json=True)
+def list_(given: Given) -> None:
+    """List the snapshots of a store."""
+    from pipeline.stages.contents import list_snapshots
+
+    found = list_snapshots(given.config(ListConfig))
+    if given.as_json:
+        print_json({"snapshots": found})
+    else:
+        print_list(found)
+    raise typer.Exit(1 if any(facts["fault"] for facts in found) else 0)
+
+
+@_command("show night AS3356 --store mystore")
+@takes(_words(ShowConfig), as_json=True)
+def show(given: Given) -> None:
+    """Show a snapshot, or one AS of it: who enters where."""
+    from pipeline.stages.contents import show
+
+    facts = show(given.config(ShowConfig))
+    if given.as_json:
+        print_json(facts)
+    elif "as" in facts:
+        print_as(facts)
+    else:
+        print_snapshot(facts)
+
+
+@_command("lookup 192.0.2.1 --store mystore")
+@takes(_words(LookupConfig), as_json=True)
+def lookup(given: Given) -> None:
+    """Find the router or interface of an address, and its AS."""
+    from pipeline.stages.lookup import lookup
+
+    facts = lookup(given.config(LookupConfig))
+    if given.as_json:
+        print_json(facts)
+    else:
+        print_lookup(facts)
+
+
+@_command("export night --asn 3356 --store mystore --out 3356.graphml")
+@takes(_words(ExportConfig), as_json=True)
+def export(given: Given) -> None:
+    """Write the graph of one AS for other programs."""
+    from pipeline.stages.export import export
+
+    config = given.config(ExportConfig)
+    if given.as_json and config.out is None:
+        raise UsageError("--json needs standard output for itself: give --out FILE")
+    facts = export(config)
+    if given.as_json:
+        print_json(facts)
 
 
 @app.command(

@@ -8,6 +8,7 @@ from pipeline.config.compare import CompareConfig
 from pipeline.config.doctor import DoctorConfig
 from pipeline.config.generate import GenerateConfig
 from pipeline.config.ingest import IngestConfig
+from pipeline.config.queries import ExportConfig, ListConfig, LookupConfig, ShowConfig
 from pipeline.config.search import SearchConfig
 from pipeline.config.serve import ServeConfig
 
@@ -15,8 +16,12 @@ __all__ = [
     "AnalyzeConfig",
     "CompareConfig",
     "DoctorConfig",
+    "ExportConfig",
     "GenerateConfig",
     "IngestConfig",
+    "ListConfig",
+    "LookupConfig",
     "SearchConfig",
     "ServeConfig",
+    "ShowConfig",
 ]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections import deque
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
@@ -14,7 +12,7 @@ import pyarrow as pa
 import pyarrow.csv as pacsv
 
 from kernels.host import n_cores
-from pipeline.errors import UsageError
+from pipeline.files import written_whole
 from pipeline.model.topology import Topology
 
 _ROWS_AT_ONCE = 1 << 16  # turned into text at a time
@@ -40,24 +38,8 @@ def write_brite(topology: Topology, path: Path, made_by: str = "") -> None:
     UsageError
         If the file cannot be written.
     """
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.name}-", dir=path.parent)
-    except OSError as error:
-        raise UsageError(f"{path}: cannot be written: {error.strerror or error}") from None
-    try:
-        with os.fdopen(handle, "wb") as file:
-            _write(topology, file, made_by)
-            file.flush()
-            os.fsync(file.fileno())
-        umask = os.umask(0)
-        os.umask(umask)
-        os.chmod(name, 0o666 & ~umask)  # mkstemp makes it private
-        os.replace(name, path)
-    except BaseException as error:
-        os.unlink(name)
-        if isinstance(error, OSError):
-            raise UsageError(f"{path}: cannot be written: {error.strerror or error}") from None
-        raise
+    with written_whole(path) as file:
+        _write(topology, file, made_by)
 
 
 def _write(topology: Topology, file: BinaryIO, made_by: str) -> None:

@@ -1,6 +1,7 @@
 """Snapshots on disk: the graphs of many ASes in a few Parquet files. See docs/store.md."""
 
 from pipeline.store.doctor import check_store, leftovers, remove_leftovers
+from pipeline.store.find import Found, addresses_of, find_addresses
 from pipeline.store.held import scratch_folder
 from pipeline.store.names import check_name
 from pipeline.store.pointers import open_snapshot, open_version, snapshot_names
@@ -9,11 +10,14 @@ from pipeline.store.tables import Ingresses, NodeTable
 from pipeline.store.writer import write_snapshot
 
 __all__ = [
+    "Found",
     "Ingresses",
     "NodeTable",
     "Snapshot",
+    "addresses_of",
     "check_name",
     "check_store",
+    "find_addresses",
     "leftovers",
     "open_snapshot",
     "open_version",

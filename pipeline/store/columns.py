@@ -146,7 +146,7 @@ class ColumnFiles:
         StoreError
             If the file is missing, cut short or altered, or lacks a column or row.
         """
-        with _naming(self.paths[file]):
+        with naming(self.paths[file]):
             bounds = self._footer(file)[1]
             if len(stops) and (starts.min() < 0 or stops.max() > bounds[-1]):
                 raise ValueError(f"has {bounds[-1]} rows, row {stops.max() - 1} is requested")
@@ -169,7 +169,7 @@ class ColumnFiles:
 
     def take(self, file: int, positions: np.ndarray, out: dict[str, np.ndarray], at: int) -> int:
         """Copy single rows, ascending, repeats allowed; otherwise like ``read``."""
-        with _naming(self.paths[file]):
+        with naming(self.paths[file]):
             bounds = self._footer(file)[1]
             if len(positions) and positions[-1] >= bounds[-1]:
                 raise ValueError(f"has {bounds[-1]} rows, row {positions[-1]} is requested")
@@ -233,7 +233,7 @@ class ColumnFiles:
     def _footer(self, file: int) -> tuple[pq.FileMetaData, np.ndarray]:
         """Metadata of a file, and the first row of each row group with the number of rows last."""
         if file not in self._metadata:
-            with _naming(self.paths[file]):
+            with naming(self.paths[file]):
                 metadata = pq.read_metadata(self.paths[file])
             n_rows = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
             self._metadata[file] = metadata, np.append(0, np.cumsum(n_rows)).astype(np.int64)
@@ -247,7 +247,7 @@ def read_table(
 
     ``optional`` columns are read besides ``names`` where the file has them.
     """
-    with _naming(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
+    with naming(path), pq.ParquetFile(path, page_checksum_verification=True) as file:
         lacking = set(names or ()) - set(file.schema_arrow.names)
         if lacking:
             raise KeyError(f"it has no column {', '.join(sorted(lacking))}")
@@ -281,7 +281,7 @@ def _as_numpy(column: pa.ChunkedArray) -> np.ndarray:
 
 
 @contextmanager
-def _naming(path: Path):
+def naming(path: Path):
     """Turn any error from reading a broken file into a StoreError that names it."""
     try:
         yield

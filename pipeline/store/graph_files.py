@@ -58,6 +58,11 @@ class GraphFiles:
         if not sound:
             raise broken(self._path / ASES, "is not sorted by asn, or points outside the files")
 
+    @property
+    def node_places(self) -> tuple[np.ndarray, np.ndarray]:
+        """Number of the file that holds each AS's nodes, and its first row there."""
+        return self._file, self._first["nodes"]
+
     def path_of(self, kind: str, row: int) -> Path:
         """The file of ``nodes`` or ``arcs`` in which those of an AS lie."""
         return self._files[kind].paths[self._file[row]]
@@ -70,7 +75,10 @@ class GraphFiles:
         StoreError
             If a file is missing, cut short or altered, or an arc leads outside its AS.
         """
-        from pipeline.store.shard_arrays import sum_degrees, widen_ids  # compiles
+        if len(rows) == 1:  # commands that read one AS need not wait for compiled code
+            sum_degrees, widen_ids = _sum_degrees, _check_ids
+        else:
+            from pipeline.store.shard_arrays import sum_degrees, widen_ids
 
         n_nodes, n_arcs = self._count["nodes"][rows], self._count["arcs"][rows]
         node_ptr, arc_ptr = offsets(n_nodes), offsets(n_arcs)
@@ -133,6 +141,20 @@ class GraphFiles:
         back = np.empty(len(rows), np.int64)
         back[order] = np.arange(len(rows))
         return NodeTable.from_arrays({name: column[back] for name, column in out.items()})
+
+
+def _sum_degrees(degree: np.ndarray, indptr: np.ndarray) -> int:
+    """``shard_arrays.sum_degrees`` without compiled code."""
+    indptr[0] = 0
+    np.cumsum(degree, out=indptr[1:])
+    return int(degree.min(initial=0))
+
+
+def _check_ids(indices: np.ndarray, arc_ptr: np.ndarray, node_ptr: np.ndarray) -> int:
+    """``shard_arrays.widen_ids`` for one graph, whose ids stay as they are."""
+    if indices.min(initial=0) >= 0 and indices.max(initial=-1) < node_ptr[1]:
+        return -1
+    return int(np.flatnonzero((indices < 0) | (indices >= node_ptr[1]))[0])
 
 
 def _empty(columns: Mapping[str, str], n: int) -> dict[str, np.ndarray]:

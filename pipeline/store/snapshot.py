@@ -147,6 +147,11 @@ class Snapshot:
         return self.manifest["weight_unit"]
 
     @property
+    def node_places(self) -> tuple[np.ndarray, np.ndarray]:
+        """Number of the file that holds each AS's nodes, and its first row there."""
+        return self._files.node_places
+
+    @property
     def rejects_path(self) -> Path:
         """rejects.jsonl: broken records of the inputs, one JSON object per line."""
         return self.path / REJECTS

@@ -9,10 +9,14 @@ from pipeline.config import (
     AnalyzeConfig,
     CompareConfig,
     DoctorConfig,
+    ExportConfig,
     GenerateConfig,
     IngestConfig,
+    ListConfig,
+    LookupConfig,
     SearchConfig,
     ServeConfig,
+    ShowConfig,
 )
 from pipeline.options import Option, options_of
 
@@ -23,6 +27,10 @@ TITLES = {
     "hopscope generate": GenerateConfig,
     "hopscope search": SearchConfig,
     "hopscope doctor": DoctorConfig,
+    "hopscope list": ListConfig,
+    "hopscope show": ShowConfig,
+    "hopscope lookup": LookupConfig,
+    "hopscope export": ExportConfig,
     "hopscope serve": ServeConfig,
 }
 OF_FLOWS = (IngestConfig, AnalyzeConfig)

@@ -1,13 +1,66 @@
-"""Tables of how ASes hang together: links between them, and the routers by which traces leave."""
+"""Tables of how ASes hang together: routers by which traces enter and leave, links between ASes."""
 
 from __future__ import annotations
 
 import numpy as np
 import pyarrow as pa
 
-from pipeline.model.columns.ragged import offsets
+from pipeline.model.columns.ragged import offsets, row_of_value, take_rows
 from pipeline.report.tables.columns import lists
 from pipeline.report.tables.node_names import node_texts
+from pipeline.store import Ingresses
+
+
+def ingress_columns(snapshot, ingresses: Ingresses, addr: pa.Array) -> dict[str, pa.Array]:
+    """The columns of ``ingresses.parquet`` that do not come from searches.
+
+    Parameters
+    ----------
+    snapshot : pipeline.store.Snapshot
+    ingresses : Ingresses
+        Of this snapshot.
+    addr : (n,) pyarrow.StringArray
+        Their texts.
+    """
+    row, node = np.asarray(ingresses.row, np.int64), np.asarray(ingresses.node, np.int64)
+    return {
+        "asn": pa.array(np.asarray(snapshot.asn)[row], pa.int64()),
+        "ingress": pa.array(node, pa.int32()),
+        "addr": addr,
+        "neighbor_asns": lists(
+            np.asarray(ingresses.neighbor_ptr), pa.array(ingresses.neighbor_asn, pa.int64())
+        ),
+        "n_direct": pa.array(ingresses.n_direct, pa.int64()),
+        "n_after_gap": pa.array(ingresses.n_after_gap, pa.int64()),
+        "neighbor_n_direct": _of_neighbors(ingresses),
+        "candidate": pa.array(ingresses.candidate, pa.bool_()),
+        "confidence": pa.array(
+            ingresses.confidence, pa.float32(), mask=np.isnan(ingresses.confidence)
+        ),
+        **_exchange_points(ingresses),
+    }
+
+
+def _of_neighbors(ingresses: Ingresses) -> pa.Array:
+    """``n_direct`` of each neighbour; null for an ingress of which it is not known."""
+    ptr, counts = np.asarray(ingresses.neighbor_ptr), np.asarray(ingresses.neighbor_n_direct)
+    known = np.bincount(row_of_value(ptr), counts < 0, len(ptr) - 1) == 0
+    ptr, counts = take_rows(ptr, counts, np.flatnonzero(known))
+    return lists(ptr, pa.array(counts, pa.int64()), known)
+
+
+def _exchange_points(ingresses: Ingresses) -> dict[str, pa.Array]:
+    """Whether an ingress is entered by an exchange point, and by which from each neighbour."""
+    ptr, name = np.asarray(ingresses.neighbor_ptr), np.asarray(ingresses.neighbor_ixp, object)
+    known = np.array([one is not None for one in name], bool)
+    by_one = known & (name != "")
+    n_rows = len(ptr) - 1
+    row = np.repeat(np.arange(n_rows), np.diff(ptr))
+    unknown = np.bincount(row, known, n_rows) == 0
+    return {
+        "via_ixp": pa.array(np.bincount(row, by_one, n_rows) > 0, pa.bool_(), mask=unknown),
+        "neighbor_ixps": lists(ptr, pa.array(name, pa.string(), mask=~by_one)),
+    }
 
 
 def as_link_table(snapshot, rows: np.ndarray) -> pa.Table:

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from pipeline.model.columns.ragged import offsets, row_of_value, take_rows
+from pipeline.model.columns.ragged import offsets, take_rows
 from pipeline.model.search.results import Measurement
 from pipeline.model.words import LOW_CONFIDENCE
 from pipeline.report.tables.columns import lists, null_where_empty, null_where_nan, spread
 from pipeline.report.tables.distributions import Distributions, mean_of_each, sum_distributions
+from pipeline.report.tables.neighbors import ingress_columns
 from pipeline.report.tables.node_names import node_texts, other_addresses
 from pipeline.report.tables.reach import Unreached, find_unreached
 from pipeline.report.tables.widths import WidthReport, report_widths
@@ -168,20 +169,7 @@ def _ingress_table(snapshot, ingresses, measurement: Measurement) -> pa.Table:
         snapshot, np.concatenate([row, farthest_rows]), np.concatenate([node, farthest])
     )
     columns = {
-        "asn": pa.array(np.asarray(snapshot.asn)[row], pa.int64()),
-        "ingress": pa.array(node, pa.int32()),
-        "addr": texts.slice(0, len(row)),
-        "neighbor_asns": lists(
-            np.asarray(ingresses.neighbor_ptr), pa.array(ingresses.neighbor_asn, pa.int64())
-        ),
-        "n_direct": pa.array(ingresses.n_direct, pa.int64()),
-        "n_after_gap": pa.array(ingresses.n_after_gap, pa.int64()),
-        "neighbor_n_direct": _of_neighbors(ingresses),
-        "candidate": pa.array(ingresses.candidate, pa.bool_()),
-        "confidence": pa.array(
-            ingresses.confidence, pa.float32(), mask=np.isnan(ingresses.confidence)
-        ),
-        **_exchange_points(ingresses),
+        **ingress_columns(snapshot, ingresses, texts.slice(0, len(row))),
         "n_reached": spread(has, results.n_reached[search], pa.int64()),
         "eccentricity": spread(has, results.eccentricity[search], pa.int32()),
         "mean_hops": spread(has, mean_of_each(hop_ptr, hop_counts), pa.float64()),
@@ -190,28 +178,6 @@ def _ingress_table(snapshot, ingresses, measurement: Measurement) -> pa.Table:
         "farthest_addrs": lists(farthest_ptr, texts.slice(len(row)), has),
     }
     return pa.table(columns)
-
-
-def _of_neighbors(ingresses) -> pa.Array:
-    """``n_direct`` of each neighbour; null for an ingress of which it is not known."""
-    ptr, counts = np.asarray(ingresses.neighbor_ptr), np.asarray(ingresses.neighbor_n_direct)
-    known = np.bincount(row_of_value(ptr), counts < 0, len(ptr) - 1) == 0
-    ptr, counts = take_rows(ptr, counts, np.flatnonzero(known))
-    return lists(ptr, pa.array(counts, pa.int64()), known)
-
-
-def _exchange_points(ingresses) -> dict[str, pa.Array]:
-    """Whether an ingress is entered by an exchange point, and by which from each neighbour."""
-    ptr, name = np.asarray(ingresses.neighbor_ptr), np.asarray(ingresses.neighbor_ixp, object)
-    known = np.array([one is not None for one in name], bool)
-    by_one = known & (name != "")
-    n_rows = len(ptr) - 1
-    row = np.repeat(np.arange(n_rows), np.diff(ptr))
-    unknown = np.bincount(row, known, n_rows) == 0
-    return {
-        "via_ixp": pa.array(np.bincount(row, by_one, n_rows) > 0, pa.bool_(), mask=unknown),
-        "neighbor_ixps": lists(ptr, pa.array(name, pa.string(), mask=~by_one)),
-    }
 
 
 def _totals(ases: pa.Table, distributions: Distributions) -> dict:

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
+from pipeline.cli import app
 from tests.real_data import REPOSITORY
 
 GOLDEN = Path(__file__).with_name("golden")
-COMMANDS = ("ingest", "analyze", "run", "compare", "generate", "search", "doctor")
+COMMANDS = (
+    *("ingest", "analyze", "run", "compare", "generate", "search", "doctor"),
+    *("list", "show", "lookup", "export"),
+)
 CALLED = "import sys; sys.argv[0] = 'hopscope'; from pipeline.cli import main; main()"
 
 
@@ -45,6 +51,15 @@ def test_help_of_a_command_is_what_its_file_holds(words):
     assert_golden("_".join(("hopscope", *words)), done.stdout)
 
 
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_opens_with_an_example_that_the_command_takes(name):
+    _, text = (GOLDEN / f"hopscope_{name}.txt").read_text().split("  Example: hopscope ")
+    example = shlex.split(text.partition("\n\n")[0])
+    assert example[0] == name
+    command = get_command(app).get_command(None, name)
+    assert command.make_context(name, example[1:]).params
+
+
 @pytest.mark.parametrize("name", ["nightly", "serve"])
 def test_help_of_a_program_of_flows_is_what_its_file_holds(name, capsys):
     main = __import__(f"flows.{name}", fromlist=["main"]).main
@@ -55,7 +70,7 @@ def test_help_of_a_program_of_flows_is_what_its_file_holds(name, capsys):
 
 def test_every_command_has_its_file():
     said = (GOLDEN / "hopscope.txt").read_text().partition("Commands:\n")[2].partition("\n\n")[0]
-    commands = {line.split()[0] for line in said.splitlines()}
+    commands = {line.split()[0] for line in said.splitlines() if line[2] != " "}
     assert commands == {*COMMANDS, "serve"}
     names = {"hopscope", *(f"hopscope_{command}" for command in COMMANDS), "nightly", "serve"}
     assert {path.stem for path in GOLDEN.iterdir()} == names

@@ -10,13 +10,18 @@ import sys
 import pytest
 
 from tests.real_data import REPOSITORY
+from tests.unit.pipeline.store.snapshots import write
 
 HEAVY = {
     *("numpy", "scipy", "pandas", "numba", "llvmlite", "pyarrow", "cupy", "orjson"),
     *("dask", "distributed", "dask_cuda", "tornado", "bokeh", "cryptography"),
     *("rich", "jinja2", "prefect", "sqlalchemy", "kernels"),
 }
-COMMANDS = ("ingest", "analyze", "run", "compare", "generate", "search", "doctor")
+SLOW = {"numba", "llvmlite", "scipy", "pandas", "dask", "distributed", "prefect", "bokeh"}
+COMMANDS = (
+    *("ingest", "analyze", "run", "compare", "generate", "search", "doctor"),
+    *("list", "show", "lookup", "export"),
+)
 WRONG = ("analyze", "--store", "s", "--out", "o", "--metrics", "hopes")  # refused by the config
 CALLED = """
 import contextlib, json, sys
@@ -46,3 +51,28 @@ def test_nothing_heavy_is_imported_before_a_command_runs(words):
     )
     assert HEAVY & set(json.loads(done.stdout)) == set()
     assert not words or done.stderr or words == ("--version",)
+
+
+READING = {
+    "list": [],
+    "show": ["a", "30"],
+    "lookup": ["::1:0:0:0:2"],
+    "export": ["a", "--asn", "30"],
+}
+
+
+@pytest.mark.parametrize("command", READING)
+def test_commands_that_only_read_wait_for_no_compiled_code(command, tmp_path):
+    write(tmp_path)
+    done = subprocess.run(
+        [sys.executable, "-c", CALLED, command, *READING[command], "--store", str(tmp_path)],
+        cwd=REPOSITORY,
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    *_, imported = done.stdout.splitlines()
+    assert SLOW & set(json.loads(imported)) == set()
+    assert "hopscope:" not in done.stderr

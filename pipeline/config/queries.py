@@ -1,0 +1,97 @@
+"""Options of the commands that only read: what is in a store, where an address is."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from pipeline.config.shared import snapshot_option, store_option
+from pipeline.config.values import as_number, snapshot_name
+from pipeline.model.choices import MAX_ASN
+from pipeline.options import option
+
+ExportFormat: TypeAlias = Literal["graphml", "parquet", "edges", "csv"]
+
+
+def _address_range(value: Any) -> str:
+    """An address or a prefix; bits beyond its length do not matter."""
+    try:
+        ipaddress.ip_network(value, strict=False)
+    except ValueError:
+        raise ValueError("an IP address or a prefix like 192.0.2.0/24") from None
+    return value
+
+
+def _named_snapshot() -> Any:
+    return option(
+        help="Name of a snapshot.",
+        variable=None,
+        metavar="SNAPSHOT",
+        parser=snapshot_name,
+        is_argument=True,
+    )
+
+
+@dataclass(frozen=True)
+class ListConfig:
+    """The snapshots of a store."""
+
+    store: Path = store_option()
+
+
+@dataclass(frozen=True)
+class ShowConfig:
+    """A snapshot, or one AS of it."""
+
+    snapshot: str = _named_snapshot()
+    store: Path = store_option()
+    asn: int | None = option(
+        default=None,
+        help="AS to show [the whole snapshot].",
+        variable=None,
+        metavar="ASN",
+        parser=as_number,
+        minimum=0,
+        maximum=MAX_ASN,
+        is_argument=True,
+    )
+    out: Path | None = option(
+        default=None, help="Folder of reports: shows what was measured.", metavar="DIR"
+    )
+
+
+@dataclass(frozen=True)
+class LookupConfig:
+    """An address, and the snapshot that it is looked up in."""
+
+    address: str = option(
+        help="IP address or prefix.",
+        variable=None,
+        metavar="ADDRESS",
+        parser=_address_range,
+        is_argument=True,
+    )
+    store: Path = store_option()
+    snapshot: str | None = snapshot_option("Snapshot to search [the newest].")
+
+
+@dataclass(frozen=True)
+class ExportConfig:
+    """The graph of one AS, for other programs."""
+
+    snapshot: str = _named_snapshot()
+    asn: int = option(
+        help="AS to export.",
+        variable=None,
+        metavar="N",
+        parser=as_number,
+        minimum=0,
+        maximum=MAX_ASN,
+    )
+    store: Path = store_option()
+    format: ExportFormat = option(default="graphml", help="Format.", variable=None)
+    out: Path | None = option(
+        default=None, help="File to write [standard output].", variable=None, metavar="FILE"
+    )

@@ -1,0 +1,168 @@
+"""What is in a store: its snapshots, one of them, one AS of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from pipeline.config import ListConfig, ShowConfig
+from pipeline.errors import StoreError, UsageError
+from pipeline.model.origins import origins_of
+from pipeline.model.words import number
+from pipeline.report.folder import earlier_report
+from pipeline.report.tables.neighbors import as_link_table, exit_table, ingress_columns
+from pipeline.report.tables.node_names import node_texts
+from pipeline.store import Snapshot, open_snapshot, snapshot_names
+
+# Counts of a manifest that a list of snapshots shows.
+_TOTALS = ("n_ases", "n_nodes", "n_edges", "n_ingresses", "n_candidates", "n_border_links")
+# Columns of an AS in the store, as in ases.parquet.
+_OF_AS = (
+    "n_nodes",
+    "n_edges",
+    "n_components",
+    "largest_component",
+    "n_ingresses",
+    "n_candidates",
+    "n_unmapped",
+    "n_entered_unseen",
+    "n_mpls_links",
+)
+
+
+def list_snapshots(config: ListConfig) -> list[dict]:
+    """Facts of each snapshot of a store, the one ingested last at the end.
+
+    Returns
+    -------
+    list of dict
+        With ``fault``: why a snapshot cannot be opened, else None.
+
+    Raises
+    ------
+    StoreError
+        If there is no snapshot, or a pointer is broken.
+    """
+    names = snapshot_names(config.store)
+    if not names:
+        open_snapshot(config.store)  # says that there is none, and what makes one
+    found = []
+    for name in names:
+        try:
+            with open_snapshot(config.store, name) as snapshot:
+                found.append(snapshot_facts(snapshot) | {"fault": None})
+        except StoreError as error:
+            found.append({"snapshot": name, "fault": str(error)})
+    return found
+
+
+def snapshot_facts(snapshot: Snapshot) -> dict[str, Any]:
+    """What a snapshot holds, from its manifest."""
+    manifest = snapshot.manifest
+    counts = manifest.get("counts") or {}
+    origins = origins_of(manifest, snapshot.asn)
+    return {
+        "snapshot": snapshot.name,
+        "version": snapshot.version,
+        "created": manifest.get("created"),
+        "node_kind": origins.kind,
+        **{name: manifest.get(name) for name in _TOTALS},
+        "n_traces": counts.get("n_traces"),
+        "n_addrs": counts.get("n_addrs"),
+        "n_addrs_mapped": counts.get("n_addrs_mapped"),
+        "weight_unit": snapshot.weight_unit or None,
+        "n_inputs": len(manifest.get("inputs") or []),
+        "synthetic": origins.facts(),
+        "warnings": list(manifest.get("warnings") or []),
+    }
+
+
+def show(config: ShowConfig) -> dict[str, Any]:
+    """Facts of a snapshot with a row for each AS (``ases``), or those of one AS.
+
+    Raises
+    ------
+    UsageError
+        If the snapshot does not have the AS.
+    StoreError
+        If there is no such snapshot, or it is broken.
+    """
+    with open_snapshot(config.store, config.snapshot) as snapshot:
+        facts = snapshot_facts(snapshot)
+        if config.asn is None:
+            return facts | {"ases": _as_rows(snapshot)}
+        return facts | {"as": as_facts(snapshot, row_of(snapshot, config.asn), config.out)}
+
+
+def row_of(snapshot: Snapshot, asn: int) -> int:
+    """Row of an AS that a user named; UsageError if the snapshot does not have it."""
+    try:
+        return snapshot.row_of(asn)
+    except KeyError:
+        raise UsageError(
+            f"AS{asn} is not in snapshot {snapshot.name}, which has "
+            f"{number(snapshot.n_ases, 'AS')}; `hopscope show {snapshot.name}` lists them"
+        ) from None
+
+
+def as_facts(snapshot: Snapshot, row: int, out: Path | None) -> dict[str, Any]:
+    """One AS: counts, ingresses, exits, linked ASes, and what its last report measured."""
+    rows = np.array([row])
+    asn = int(snapshot.asn[row])
+    origins = origins_of(snapshot.manifest, snapshot.asn)
+    source = origins.source_of(asn)
+    return {
+        "asn": asn,
+        "name": snapshot.as_name[row] or None,
+        "node_kind": origins.kind_of(source),
+        "made_by": (source.made_by or None) if source else None,
+        **{name: int(getattr(snapshot, name)[row]) for name in _OF_AS},
+        "graph_hash": snapshot.graph_hash[row],
+        "ingresses": _ingresses(snapshot, rows),
+        "exits": exit_table(snapshot, rows).to_pylist(),
+        "as_links": as_link_table(snapshot, rows).to_pylist(),
+        "measured": measured(snapshot, asn, out),
+    }
+
+
+def measured(snapshot: Snapshot, asn: int, out: Path | None) -> Mapping[str, Any] | None:
+    """The row of an AS in ``ases.parquet`` of the report of this version; None: there is none.
+
+    Raises
+    ------
+    UsageError
+        If a folder was given and its report is not one of ours.
+    """
+    folder = None if out is None else out / snapshot.name
+    report = None if folder is None else earlier_report(folder)
+    if folder is None or report is None or report.get("snapshot_version") != snapshot.version:
+        return None
+    try:
+        table = pq.read_table(folder / "ases.parquet", filters=pc.field("asn") == asn)
+    except (OSError, pa.ArrowException) as error:
+        raise UsageError(f"{folder / 'ases.parquet'}: {str(error).splitlines()[0]}") from None
+    return next(iter(table.to_pylist()), None)
+
+
+def _ingresses(snapshot: Snapshot, rows: np.ndarray) -> list[dict]:
+    """Ingresses of an AS, those with the most traces first, candidates last."""
+    found = snapshot.ingresses(rows)
+    order = np.lexsort((found.node, -found.n_after_gap, -found.n_direct, found.candidate))
+    addr = node_texts(snapshot, found.row, found.node)
+    table = pa.table(ingress_columns(snapshot, found, addr)).take(pa.array(order))
+    return table.drop_columns(["asn"]).to_pylist()
+
+
+def _as_rows(snapshot: Snapshot) -> list[dict]:
+    columns = {name: getattr(snapshot, name).tolist() for name in _OF_AS}
+    names = [name or None for name in snapshot.as_name]
+    return [
+        dict(zip(("asn", "name", *columns), row, strict=True))
+        for row in zip(snapshot.asn.tolist(), names, *columns.values(), strict=True)
+    ]

@@ -1,0 +1,81 @@
+"""Where an address is: its router or interface, and its AS."""
+
+from __future__ import annotations
+
+import ipaddress
+from typing import Any
+
+import numpy as np
+
+from pipeline.config import LookupConfig
+from pipeline.errors import UsageError
+from pipeline.model.addresses import parse_addr
+from pipeline.model.origins import origins_of
+from pipeline.report.tables.node_names import addr_texts
+from pipeline.store import Snapshot, addresses_of, find_addresses, open_snapshot
+
+MAX_FOUND = 1000  # addresses of a prefix that are told; all are counted
+
+
+def lookup(config: LookupConfig) -> dict[str, Any]:
+    """The nodes that have an address, or addresses of a prefix.
+
+    Returns
+    -------
+    dict
+        ``found``: a dict for each address, by address, at most ``MAX_FOUND``; ``n_found``: all.
+
+    Raises
+    ------
+    UsageError
+        If no node of the snapshot has such an address.
+    StoreError
+        If there is no such snapshot, or it is broken.
+    """
+    wanted = ipaddress.ip_network(config.address, strict=False)
+    first, last = (parse_addr(str(wanted[at])) for at in (0, -1))
+    with open_snapshot(config.store, config.snapshot) as snapshot:
+        found = find_addresses(snapshot, first, last)
+        if not len(found):
+            raise UsageError(_not_found(snapshot, config.address))
+        shown = slice(0, MAX_FOUND)
+        texts = addr_texts(found.addr[shown]).to_pylist()
+        places = zip(found.row[shown].tolist(), found.node[shown].tolist(), strict=True)
+        confidence = found.confidence[shown].tolist()
+        entries = _kinds(snapshot)
+        origins = origins_of(snapshot.manifest, snapshot.asn)
+        rows: list[dict[str, Any]] = []
+        for text, (row, node), sure in zip(texts, places, confidence, strict=True):
+            asn = int(snapshot.asn[row])
+            rows.append(
+                {
+                    "addr": text,
+                    "asn": asn,
+                    "name": snapshot.as_name[row] or None,
+                    "node": node,
+                    "node_kind": origins.kind_of(origins.source_of(asn)),
+                    "confidence": None if np.isnan(sure) else sure,
+                    "role": entries.get((row, node)),
+                }
+            )
+        if len(rows) == 1:
+            every = addresses_of(snapshot, int(found.row[0]), int(found.node[0]))
+            rows[0]["addrs"] = addr_texts(every).to_pylist()
+        return {"snapshot": snapshot.name, "n_found": len(found), "found": rows}
+
+
+def _kinds(snapshot: Snapshot) -> dict[tuple[int, int], str]:
+    """Ingresses and candidates by AS row and node."""
+    table = snapshot.ingresses()
+    keys = zip(table.row.tolist(), table.node.tolist(), strict=True)
+    words = ("candidate" if is_one else "ingress" for is_one in table.candidate.tolist())
+    return dict(zip(keys, words, strict=True))
+
+
+def _not_found(snapshot: Snapshot, address: str) -> str:
+    if not snapshot.manifest["has_addr"]:
+        return f"snapshot {snapshot.name} has no addresses, only ids of its input"
+    return (
+        f"{address} is in no AS of snapshot {snapshot.name}: no router answered from it, or its AS "
+        "is unknown"
+    )

@@ -1,0 +1,181 @@
+"""Output of the commands that only read: lines and tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pipeline.model.mapped import mapped_text
+from pipeline.model.words import LOW_CONFIDENCE, ingresses_text, node_words, number
+from pipeline.terminal.lines import print_line, warn
+
+N_TABLE = 10  # rows of a table; --json has all
+
+
+def print_list(snapshots: Sequence[Mapping[str, Any]]) -> None:
+    """One row per snapshot; those that cannot be opened on stderr."""
+    from pipeline.terminal.table import print_table
+
+    whole = [facts for facts in snapshots if facts["fault"] is None]
+    header = ("ingested (UTC)", "snapshot", "ASes", "nodes", "links", "ingresses", "candidates")
+    keys = ("n_ases", "n_nodes", "n_edges", "n_ingresses", "n_candidates")
+    rows = [
+        (_minute(facts["created"]), _named(facts), *(facts[key] for key in keys)) for facts in whole
+    ]
+    if rows:
+        print_table("Snapshots, the newest last", header, rows)
+    for facts in whole:
+        for source in facts["synthetic"]:
+            made = f"{number(source['n_ases'], 'AS')} made by {source['made_by']}"
+            print_line(f"{facts['snapshot']}: synthetic, not measured: {made}")
+    for facts in snapshots:
+        if facts["fault"] is not None:
+            warn(facts["fault"])
+
+
+def print_snapshot(facts: Mapping[str, Any]) -> None:
+    """A snapshot and its largest ASes."""
+    from pipeline.terminal.table import print_table
+
+    _print_head(facts)
+    words = node_words(facts["node_kind"])
+    header = ("asn", "name", words.nouns, "links", "ingresses", "candidates", "components")
+    keys = ("n_nodes", "n_edges", "n_ingresses", "n_candidates", "n_components")
+    largest = sorted(facts["ases"], key=lambda row: (-row["n_nodes"], row["asn"]))
+    rows = [(row["asn"], row["name"], *(row[key] for key in keys)) for row in largest[:N_TABLE]]
+    if rows:
+        print_table("Largest ASes", header, rows)
+    for line in facts["warnings"]:
+        warn(line)
+
+
+def _print_head(facts: Mapping[str, Any]) -> None:
+    counts = [number(facts["n_traces"], "trace")] if facts["n_traces"] else []
+    counts += [
+        number(facts["n_ases"], "AS"),
+        number(facts["n_nodes"], node_words(facts["node_kind"]).noun),
+        number(facts["n_edges"], "link"),
+        ingresses_text(facts["n_ingresses"], facts["n_candidates"]),
+    ]
+    print_line(
+        f"Snapshot {facts['snapshot']}, {_minute(facts['created'])} UTC: {', '.join(counts)}"
+    )
+    if facts["n_addrs"]:
+        print_line(mapped_text(facts["n_addrs"], facts["n_addrs_mapped"] or 0))
+    for source in facts["synthetic"]:
+        made = f"{number(source['n_ases'], 'AS')} made by {source['made_by']}"
+        print_line(f"Synthetic, not measured: {made}")
+
+
+def print_as(facts: Mapping[str, Any]) -> None:
+    """One AS: what it is, who enters where, and what the last report measured."""
+    one = facts["as"]
+    words = node_words(one["node_kind"])
+    counts = [
+        number(one["n_nodes"], words.noun),
+        number(one["n_edges"], "link"),
+        number(one["n_components"], "component"),
+        ingresses_text(one["n_ingresses"], one["n_candidates"]),
+    ]
+    print_line(f"AS{one['asn']} {one['name'] or ''}".rstrip() + f": {', '.join(counts)}")
+    if one["made_by"]:
+        print_line(f"Synthetic, not measured: made by {one['made_by']}")
+    if one["n_unmapped"]:
+        print_line(f"Linked to {number(one['n_unmapped'], words.noun)} of no known AS")
+    if one["n_entered_unseen"]:
+        print_line(f"{number(one['n_entered_unseen'], 'trace')} entered unseen")
+    _print_entrances(one)
+    _print_doors("Exits", "exit", one["exits"])
+    low = sum((row["confidence"] or 1) < LOW_CONFIDENCE for row in one["ingresses"])
+    if low:
+        print_line(f"{number(low, 'row')} of ingresses below a confidence of {LOW_CONFIDENCE}")
+    _print_measured(one["measured"])
+
+
+def _print_entrances(one: Mapping[str, Any]) -> None:
+    from pipeline.terminal.table import print_table
+
+    header = ("ingress", "from", "direct", "after gap", "confidence")
+    rows = [
+        (
+            row["addr"] or row["ingress"],
+            _shares(row) + (" (candidate)" if row["candidate"] else ""),
+            row["n_direct"],
+            row["n_after_gap"],
+            row["confidence"],
+        )
+        for row in one["ingresses"][:N_TABLE]
+    ]
+    if rows:
+        print_table("Ingresses", header, rows)
+        _print_left(one["ingresses"], "ingress")
+
+
+def _print_doors(title: str, noun: str, doors: Sequence[Mapping[str, Any]]) -> None:
+    from pipeline.terminal.table import print_table
+
+    most = sorted(doors, key=lambda row: (-row["n_direct"], row[noun]))
+    rows = [(row["addr"] or row[noun], _shares(row), row["n_direct"]) for row in most[:N_TABLE]]
+    if rows:
+        print_table(title, (noun, "into", "traces"), rows)
+        _print_left(doors, noun)
+
+
+def _print_left(rows: Sequence[object], noun: str) -> None:
+    if len(rows) > N_TABLE:
+        print_line(f"and {number(len(rows) - N_TABLE, f'more {noun}')}; --json has all")
+
+
+def _shares(row: Mapping[str, Any]) -> str:
+    """Neighbours with their traces, those with most first."""
+    counts = row["neighbor_n_direct"] or [0] * len(row["neighbor_asns"])
+    pairs = sorted(zip(row["neighbor_asns"], counts, strict=True), key=lambda p: (-p[1], p[0]))
+    return ", ".join(f"AS{asn} {n:,}" if n else f"AS{asn}" for asn, n in pairs)
+
+
+def _print_measured(found: Mapping[str, Any] | None) -> None:
+    """Hops and widths of the last report, those that it has."""
+    if found is None:
+        return
+    names = ("mean_hops", "median_hops", "p90_hops", "max_hops", "diameter", "radius")
+    known = [(name.replace("_", " "), found.get(name)) for name in names]
+    texts = [f"{name} {value:.4g}" for name, value in known if value is not None]
+    state = "" if found["status"] == "ok" else f" ({found['status']}: {found['reason']})"
+    print_line(f"Measured: {', '.join(texts) or 'nothing'}{state}")
+
+
+def print_lookup(facts: Mapping[str, Any]) -> None:
+    """Addresses with their AS and node."""
+    if facts["n_found"] == 1:
+        (row,) = facts["found"]
+        sure = "" if row["confidence"] is None else f", confidence {row['confidence']:.2f}"
+        role = "" if row["role"] is None else f", {_article(row['role'])}"
+        kind = node_words(row["node_kind"]).noun
+        named = f"AS{row['asn']} {row['name'] or ''}".rstrip()
+        print_line(f"{row['addr']}: {kind} {row['node']} of {named}{role}{sure}")
+        if others := [addr for addr in row["addrs"] if addr != row["addr"]]:
+            print_line(f"It also has {', '.join(others)}")
+        return
+    from pipeline.terminal.table import print_table
+
+    rows = [
+        (r["addr"], f"AS{r['asn']} {r['name'] or ''}", str(r["node"]), r["role"], r["confidence"])
+        for r in facts["found"][:N_TABLE]
+    ]
+    print_table("Addresses", ("address", "AS", "node", "role", "confidence"), rows)
+    if facts["n_found"] > N_TABLE:
+        left = facts["n_found"] - N_TABLE
+        print_line(f"and {number(left, 'more address')}; --json has the first 1,000")
+
+
+def _article(noun: str) -> str:
+    return f"{'an' if noun[0] in 'aei' else 'a'} {noun}"
+
+
+def _named(facts: Mapping[str, Any]) -> str:
+    nouns = node_words(facts["node_kind"]).nouns
+    return f"{facts['snapshot']} ({nouns})"
+
+
+def _minute(created: str | None) -> str:
+    return "" if created is None else created[:16].replace("T", " ")

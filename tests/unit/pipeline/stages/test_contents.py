@@ -1,0 +1,115 @@
+"""What ``list`` and ``show`` tell of a store, and how they print it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import pytest
+
+from pipeline.cli import main
+from pipeline.config import ListConfig, ShowConfig
+from pipeline.errors import StoreError, UsageError
+from pipeline.report import write_reports
+from pipeline.stages.contents import list_snapshots, show
+from pipeline.store import open_snapshot
+from tests.unit.pipeline.report.test_from_store import search
+from tests.unit.pipeline.stages.small_store import A, X, Y, make_store
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return make_store(tmp_path_factory.mktemp("small"))
+
+
+def said(capsys, *words: str) -> tuple[int, str, str]:
+    """Exit status, results and messages of one command."""
+    with pytest.raises(SystemExit) as ended:
+        main(list(map(str, words)))
+    shown = capsys.readouterr()
+    return int(ended.value.code or 0), shown.out, shown.err
+
+
+def test_a_list_has_the_totals_of_each_snapshot(store):
+    (facts,) = list_snapshots(ListConfig(store))
+    assert facts["snapshot"] == "night"
+    assert (facts["n_ases"], facts["n_nodes"], facts["n_ingresses"]) == (3, 6, 5)
+    assert (facts["node_kind"], facts["n_traces"], facts["fault"]) == ("interface", 6, None)
+
+
+def test_a_broken_snapshot_is_named_and_the_others_are_listed(store, tmp_path, capsys):
+    shutil.copytree(store, tmp_path, dirs_exist_ok=True)
+    make_store(tmp_path, "second")
+    (next((tmp_path / "versions").glob("night-*")) / "ases.parquet").unlink()
+    status, out, err = said(capsys, "list", "--store", tmp_path)
+    assert status == 1
+    assert "second" in out
+    assert "ases.parquet: is missing" in err
+    assert main_json(capsys, "list", "--store", tmp_path, status=1)["snapshots"][1]["fault"] is None
+
+
+def main_json(capsys, *words, status=0) -> dict:
+    ended, out, _ = said(capsys, *words, "--json")
+    assert ended == status
+    return json.loads(out)
+
+
+def test_a_store_without_snapshots_is_an_error(tmp_path, capsys):
+    with pytest.raises(StoreError, match="no snapshot here"):
+        list_snapshots(ListConfig(tmp_path))
+    assert said(capsys, "list", "--store", tmp_path)[0] == 2
+
+
+def test_an_as_shows_who_enters_where_and_leaves(store):
+    facts = show(ShowConfig("night", store, 2))["as"]
+    doors = [
+        (row["addr"], row["neighbor_asns"], row["neighbor_n_direct"]) for row in facts["ingresses"]
+    ]
+    assert doors == [(X, [1], [3]), (Y, [3], [1])]
+    assert [row["n_after_gap"] for row in facts["ingresses"]] == [0, 1]
+    exits = [(row["addr"], row["neighbor_asns"]) for row in facts["exits"]]
+    assert exits == [(X, [3]), (Y, [1, 3])]
+    assert [(row["near_asn"], row["far_asn"]) for row in facts["as_links"]] == [(1, 2), (2, 3)]
+    assert facts["measured"] is None
+
+
+def test_the_last_report_of_this_version_is_told(store, tmp_path, capsys):
+    with open_snapshot(store) as snapshot:
+        options = {"options": {}, "warnings": [], "started": 0.0, "pages": False}
+        write_reports(snapshot, search(snapshot), tmp_path, **options)
+    found = show(ShowConfig("night", store, 2, tmp_path))["as"]["measured"]
+    assert (found["asn"], found["mean_hops"]) == (2, 1.0)
+    out = said(capsys, "show", "night", "2", "--store", store, "--out", tmp_path)[1]
+    assert "Measured: mean hops 1, median hops 1" in out
+
+
+def test_words_are_exact_and_names_cannot_control_the_terminal(store, capsys):
+    status, out, err = said(capsys, "show", "night", "--store", store)
+    assert status == 0
+    assert "6 traces, 3 ASes, 6 interfaces, 2 links, 5 ingresses" in out
+    assert "5 of 6 addresses mapped or admitted (83.3 %)" in out
+    assert "careful" in err
+    one = said(capsys, "show", "night", "AS2", "--store", store)[1]
+    assert "AS2 <b>Two\ufffd[31m & \ufffdowt</b>: 2 interfaces, 1 link, 1 component" in one
+    for text in (out, one):
+        assert "router" not in text
+        assert "\x1b" not in text
+        assert "\u202e" not in text
+    assert "AS1 3" in one
+    assert X in one
+
+
+def test_what_is_not_there_is_said_in_one_line(store, capsys):
+    with pytest.raises(UsageError, match="AS9 is not in snapshot night, which has 3 ASes"):
+        show(ShowConfig("night", store, 9))
+    for words in (("night", "9"), ("nowhere",), ("../x",)):
+        status, out, err = said(capsys, "show", *words, "--store", store)
+        assert (status, out, err.count("\n")) == (2, "", 1)
+
+
+def test_json_holds_every_as(store, capsys):
+    facts = main_json(capsys, "show", "night", "--store", store)
+    assert [row["asn"] for row in facts["ases"]] == [1, 2, 3]
+    assert (
+        main_json(capsys, "show", "night", "1", "--store", store)["as"]["ingresses"][0]["addr"] == A
+    )

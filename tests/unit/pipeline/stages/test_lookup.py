@@ -1,0 +1,59 @@
+"""Where an address is, by command."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from pipeline.config import LookupConfig
+from pipeline.errors import UsageError
+from pipeline.stages.lookup import lookup
+from tests.unit.pipeline.stages.small_store import A, X, Y, make_store
+from tests.unit.pipeline.stages.test_contents import said
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory):
+    return make_store(tmp_path_factory.mktemp("small"))
+
+
+def test_an_address_is_found_with_its_as_and_role(store):
+    facts = lookup(LookupConfig(X, store))
+    (row,) = facts["found"]
+    assert (row["asn"], row["node"], row["node_kind"], row["role"]) == (
+        2,
+        0,
+        "interface",
+        "ingress",
+    )
+    assert row["addrs"] == [X]
+    assert (facts["snapshot"], facts["n_found"]) == ("night", 1)
+
+
+@pytest.mark.parametrize("prefix", ["20.2.0.0/16", "20.2.9.9/16"])
+def test_a_prefix_finds_every_address_of_it(store, prefix):
+    facts = lookup(LookupConfig(prefix, store))
+    assert [row["addr"] for row in facts["found"]] == [X, Y]
+
+
+def test_more_than_are_told_are_counted(store, monkeypatch):
+    monkeypatch.setattr("pipeline.stages.lookup.MAX_FOUND", 2)
+    facts = lookup(LookupConfig("20.0.0.0/8", store))
+    assert (facts["n_found"], len(facts["found"])) == (6, 2)
+
+
+def test_an_address_of_no_node_is_said_in_one_line(store, capsys):
+    with pytest.raises(UsageError, match=r"20\.2\.0\.11 is in no AS of snapshot night"):
+        lookup(LookupConfig("20.2.0.11", store))
+    for words in ("20.2.0.11", "20.2.0", "2001:db8::1", "", "\x1b[2J"):
+        status, out, err = said(capsys, "lookup", words, "--store", store)
+        assert (status, out, err.count("\n"), "\x1b" in err) == (2, "", 1, False)
+
+
+def test_lines_and_json_say_the_same(store, capsys):
+    status, out, _ = said(capsys, "lookup", A, "--store", store)
+    assert (status, out) == (0, f"{A}: interface 0 of AS1, an ingress\n")
+    status, out, _ = said(capsys, "lookup", A, "--store", store, "--json")
+    assert json.loads(out)["found"][0]["asn"] == 1
+    assert "AS2 <b>Two\ufffd" in said(capsys, "lookup", "20.0.0.0/8", "--store", store)[1]
