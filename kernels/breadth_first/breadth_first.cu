@@ -3,9 +3,11 @@
 // Input    CSR arcs of a symmetric graph.
 // Output   level[v], hops from the source; parent[v], its smallest neighbour one level up.
 // Order    Nodes of a level are in the queue in no fixed order; no output depends on it.
-// Launch   bfs_search: cooperative, 1-D, all blocks resident. The others: 1-D, any grid.
+// Launch   bfs_search, bfs_search_large: cooperative, 1-D, all blocks resident.
+//          The others: 1-D, any grid.
 // Atomics  atomicOr on the bitmap of seen nodes claims a node; atomicAdd on tail reserves places
-//          in the queue, once for all nodes that a warp claims together.
+//          in the queue, once for all nodes that a warp claims together. Of frontiers with many
+//          arcs the found nodes go to a bitmap instead, since warps would wait for the tail.
 //
 // A level goes top-down, from the queue, or bottom-up: every node not yet seen asks whether a
 // neighbour is in the bitmap of the frontier, and stops at the first that is [1]. Hubs are cut
@@ -71,10 +73,12 @@ __device__ __forceinline__ void end_of_level(
     }
 }
 
-// Give depth to the heads of arcs, one arc per thread (arc < 0: none), and queue the newly reached.
-// Called by all threads of a warp together.
+// Give depth to the heads of arcs, one arc per thread (arc < 0: none), and put the newly reached
+// into the queue or the bitmap of the level. Called by all threads of a warp together.
+template <bool IS_MAPPED>
 __device__ __forceinline__ void claim(
-    const Search& s, const offset_t arc, const level_t depth, int& nodes, offset_t& arcs)
+    const Search& s, const offset_t arc, const level_t depth, unsigned* found_map, int& nodes,
+    offset_t& arcs)
 {
     node_t v = 0;
     bool is_claimed = false;
@@ -87,23 +91,27 @@ __device__ __forceinline__ void claim(
     }
     const unsigned claims = __ballot_sync(ALL_THREADS, is_claimed);
     if (claims == 0) return;
-    const int t = thread_of_warp();
-    int first = 0;
-    if (t == 0) first = atomicAdd(&s.control->tail, __popc(claims));
     nodes += __popc(claims);
     if (is_claimed) {
         s.level[v] = depth;
         arcs += s.indptr[v + 1] - s.indptr[v];
+        if (IS_MAPPED) atomicOr(&found_map[v >> 5], 1u << (v & 31));
     }
+    if (IS_MAPPED) return;
+    const int t = thread_of_warp();
+    int first = 0;
+    if (t == 0) first = atomicAdd(&s.control->tail, __popc(claims));
     first = __shfl_sync(ALL_THREADS, first, 0);
     if (is_claimed) s.queue[first + __popc(claims & ((1u << t) - 1))] = v;
 }
 
 // From the frontier, queue[begin:end], to its neighbours [2].
+template <bool IS_MAPPED>
 __device__ __noinline__ void top_down(
     const Search& s, BlockCounts& block, const int begin, const int end, const level_t depth)
 {
     const int t = thread_of_warp();
+    unsigned* found_map = s.map(depth);
     int nodes = 0;
     offset_t arcs = 0;
     for (int i = warp_of_grid(); i < s.control->n_segments; i += warps_of_grid()) {
@@ -113,7 +121,7 @@ __device__ __noinline__ void top_down(
         const offset_t last = s.indptr[u + 1];
         const offset_t stop = first + SEGMENT < last ? first + SEGMENT : last;
         for (offset_t arc = first; arc < stop; arc += WARP) {
-            claim(s, arc + t < stop ? arc + t : -1, depth, nodes, arcs);
+            claim<IS_MAPPED>(s, arc + t < stop ? arc + t : -1, depth, found_map, nodes, arcs);
         }
     }
     const int n = end - begin;
@@ -127,7 +135,7 @@ __device__ __noinline__ void top_down(
         }
         if (degree >= SEGMENT) degree = 0;  // its segments do it
         visit_arcs(arc, (int)degree, [&](const offset_t a, int) {
-            claim(s, a, depth, nodes, arcs);
+            claim<IS_MAPPED>(s, a, depth, found_map, nodes, arcs);
         });
     }
     end_of_level(s, block, depth, nodes, arcs);
@@ -244,7 +252,7 @@ __device__ __noinline__ void make_list(const Search& s, const unsigned* map)
     }
 }
 
-extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK) bfs_search(
+__device__ __forceinline__ void search(
     const offset_t* indptr,   // (n_nodes + 1,)
     const node_t* indices,    // (n_arcs,)
     const offset_t n_nodes,
@@ -320,11 +328,19 @@ extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK) bfs_search(
                 grid_barrier(&control->arrivals);
                 end = begin + n_front;
             }
-            top_down(s, block, begin, end, depth);
-            is_listed = true;
+            // Many warps that append to one queue wait for one another; bits lie apart.
+            const bool is_mapped = frontier_arcs > s.n_map;
+            if (is_mapped) {
+                top_down<true>(s, block, begin, end, depth);
+            } else {
+                top_down<false>(s, block, begin, end, depth);
+            }
+            is_listed = !is_mapped;
             grid_barrier(&control->arrivals);
-            begin = end;
-            end = begin + control->n_found[depth & 3];
+            if (is_listed) {
+                begin = end;
+                end = begin + control->n_found[depth & 3];
+            }
         }
         n_front = control->n_found[depth & 3];
         frontier_arcs = control->found_arcs[depth & 3];
@@ -337,6 +353,26 @@ extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK) bfs_search(
         control->n_reached = n_reached;
     }
 }
+
+// BLOCKS blocks per multiprocessor are resident: four hide more of the waits for memory, and leave
+// each thread fewer registers.
+#define BFS_SEARCH(NAME, BLOCKS)                                                                  \
+    extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK, BLOCKS) NAME(                 \
+        const offset_t* indptr, const node_t* indices, const offset_t n_nodes,                    \
+        const offset_t n_arcs, const node_t source, const node_t target, const offset_t alpha,    \
+        const offset_t beta, level_t* level, node_t* queue, unsigned* maps, int* segments,        \
+        Control* control)                                                                         \
+    {                                                                                             \
+        search(indptr, indices, n_nodes, n_arcs, source, target, alpha, beta, level, queue, maps, \
+               segments, control);                                                                \
+    }
+
+#if !ONLY_SOME || WITH_bfs_search
+BFS_SEARCH(bfs_search, 1)
+#endif
+#if !ONLY_SOME || WITH_bfs_search_large
+BFS_SEARCH(bfs_search_large, 4)
+#endif
 
 // Arcs are sorted, so the first neighbour one level up is the smallest.
 extern "C" __global__ void bfs_parents(

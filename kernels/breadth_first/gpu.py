@@ -20,13 +20,15 @@ from kernels.types import LEVEL, NODE
 # nodes more than a BETA-th of all.
 ALPHA = 15
 BETA = 64
+LARGE = 1 << 24  # arcs from which more threads are worth fewer registers for each
 
 
 def bfs(indptr: Any, indices: Any, source: int, target: int) -> tuple[Any, int, int]:
     """Levels, eccentricity and nodes reached; target -1 means none."""
     with on_device_of(indptr):
-        search = load_kernel(__file__, "bfs_search", cooperative=True)
         n_nodes, n_arcs = indptr.size - 1, indices.size
+        name = "bfs_search" if n_arcs < LARGE else "bfs_search_large"
+        search = load_kernel(__file__, name, cooperative=True)
         check_fits(gpu_bytes(n_nodes, n_arcs), f"a search of {n_nodes} nodes and {n_arcs} arcs")
         parts = scratch_words(n_nodes, n_arcs)
         places = list(itertools.accumulate(parts))[:-1]
