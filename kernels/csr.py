@@ -8,11 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from kernels.edges import MAX_NODES, sort_arcs
 from kernels.errors import DeviceError, GraphError
 from kernels.types import NODE, OFFSET, WEIGHT
 
 Device = Literal["cpu", "gpu"]
-MAX_NODES = 2**31 - 1  # node ids are int32
 
 
 class CSRGraph:
@@ -66,6 +66,103 @@ class CSRGraph:
         if not trusted:
             self.validate()
 
+    @classmethod
+    def from_edges(
+        cls,
+        tails: Any,
+        heads: Any,
+        weights: Any = None,
+        *,
+        n_nodes: int | None = None,
+        symmetrise: bool = False,
+    ) -> CSRGraph:
+        """A graph of arcs in any order, on the host.
+
+        Parameters
+        ----------
+        tails, heads : (n,) integers
+            Lists or arrays of any integer type.
+        weights : (n,) numbers, optional
+            Become float32.
+        n_nodes : int, optional
+            By default one more than the largest id.
+        symmetrise : bool
+            True: each pair is an edge and makes both arcs; loops are dropped, and of several edges
+            between two nodes the lightest is kept. False: both arcs of each edge must be given.
+
+        Raises
+        ------
+        GraphError
+            If ids are not integers or no nodes; or as the constructor.
+
+        Examples
+        --------
+        >>> CSRGraph.from_edges([0, 2], [1, 1], symmetrise=True).indices.tolist()
+        [1, 0, 2, 1]
+        """
+        return cls(
+            *sort_arcs(to_host(tails), to_host(heads), to_host(weights), n_nodes, symmetrise)
+        )
+
+    @classmethod
+    def from_scipy(
+        cls, matrix: Any, *, weighted: bool = False, symmetrise: bool = False
+    ) -> CSRGraph:
+        """A graph of a sparse matrix or array: entry (u, v) is an arc, whatever its value.
+
+        Parameters
+        ----------
+        matrix : (n_nodes, n_nodes) sparse
+        weighted : bool
+            Take the values as weights.
+        symmetrise : bool
+            As in ``from_edges``; without it the matrix must be symmetric.
+
+        Raises
+        ------
+        GraphError
+            If it is not square; or as ``from_edges``.
+        """
+        n_rows, n_columns = matrix.shape
+        if n_rows != n_columns:
+            raise GraphError(f"the matrix is {n_rows} x {n_columns}; it must be square")
+        entries = matrix.tocoo()
+        weights = entries.data if weighted else None
+        return cls.from_edges(
+            entries.row, entries.col, weights, n_nodes=n_rows, symmetrise=symmetrise
+        )
+
+    @classmethod
+    def from_networkx(
+        cls, graph: Any, *, weight: str | None = None, symmetrise: bool = False
+    ) -> CSRGraph:
+        """A NetworkX graph; node i is the i-th of ``list(graph)``.
+
+        Parameters
+        ----------
+        graph : networkx.Graph
+            Directed ones must have both arcs of each edge, or be symmetrised.
+        weight : str, optional
+            Attribute of edges that holds their weight.
+        symmetrise : bool
+            As in ``from_edges``; needed for loops and parallel edges.
+
+        Raises
+        ------
+        GraphError
+            If an edge has no such weight; or as ``from_edges``.
+        """
+        number = {node: i for i, node in enumerate(graph)}
+        edges = list(graph.edges(data=weight, default=np.nan) if weight else graph.edges())
+        tails = np.array([number[edge[0]] for edge in edges], np.int64)
+        heads = np.array([number[edge[1]] for edge in edges], np.int64)
+        weights = np.array([edge[2] for edge in edges], WEIGHT) if weight else None
+        if not graph.is_directed() and not symmetrise:  # each edge is there once, a loop too
+            back = tails != heads
+            tails, heads = np.append(tails, heads[back]), np.append(heads, tails[back])
+            weights = None if weights is None else np.append(weights, weights[back])
+        return cls.from_edges(tails, heads, weights, n_nodes=len(number), symmetrise=symmetrise)
+
     @property
     def n_nodes(self) -> int:
         return len(self.indptr) - 1
@@ -91,6 +188,14 @@ class CSRGraph:
     def __repr__(self) -> str:
         weighted = "" if self.weights is None else ", weighted"
         return f"CSRGraph({self.n_nodes} nodes, {self.n_edges} edges, {self.device}{weighted})"
+
+    def _repr_html_(self) -> str:
+        weights = "no weights" if self.weights is None else "weights"
+        counts = ", ".join(
+            f"{n:,} {noun}{'s' * (n != 1)}"
+            for n, noun in ((self.n_nodes, "node"), (self.n_edges, "edge"))
+        )
+        return f"<b>CSRGraph</b>: {counts}, {weights}, on {self.device}"
 
     def __reduce__(self):  # a copy of a valid graph is valid
         host = self.to("cpu")

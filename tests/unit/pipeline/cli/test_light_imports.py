@@ -53,19 +53,30 @@ def test_nothing_heavy_is_imported_before_a_command_runs(words):
     assert not words or done.stderr or words == ("--version",)
 
 
-READING = {
-    "list": [],
-    "show": ["a", "30"],
-    "lookup": ["::1:0:0:0:2"],
-    "export": ["a", "--asn", "30"],
-}
+READING = (
+    ["list"],
+    ["show", "a", "30"],
+    ["lookup", "::1:0:0:0:2"],
+    ["export", "a", "--asn", "30"],
+)
+ALL_READ = """
+import contextlib, json, sys
+from pipeline.cli import main
+
+with contextlib.redirect_stdout(sys.stderr):
+    for words in json.loads(sys.argv[1]):
+        try:
+            main([*words, "--store", sys.argv[2]])
+        except SystemExit as ended:
+            assert not ended.code, words
+print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
+"""
 
 
-@pytest.mark.parametrize("command", READING)
-def test_commands_that_only_read_wait_for_no_compiled_code(command, tmp_path):
+def test_commands_that_only_read_wait_for_no_compiled_code(tmp_path):
     write(tmp_path)
     done = subprocess.run(
-        [sys.executable, "-c", CALLED, command, *READING[command], "--store", str(tmp_path)],
+        [sys.executable, "-c", ALL_READ, json.dumps(READING), str(tmp_path)],
         cwd=REPOSITORY,
         env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
         capture_output=True,
@@ -73,6 +84,4 @@ def test_commands_that_only_read_wait_for_no_compiled_code(command, tmp_path):
         timeout=120,
         check=True,
     )
-    *_, imported = done.stdout.splitlines()
-    assert SLOW & set(json.loads(imported)) == set()
-    assert "hopscope:" not in done.stderr
+    assert SLOW & set(json.loads(done.stdout.splitlines()[-1])) == set()

@@ -1,0 +1,100 @@
+"""Edges in any order, as lists or arrays of any integers, to the arrays of a graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from kernels.errors import GraphError
+from kernels.types import NODE, OFFSET, WEIGHT
+
+MAX_NODES = 2**31 - 1  # of a graph: node ids are int32
+
+Arrays = tuple[np.ndarray, np.ndarray, np.ndarray | None]
+
+
+def sort_arcs(
+    tails: Any, heads: Any, weights: Any, n_nodes: int | None, symmetrise: bool
+) -> Arrays:
+    """Arcs to CSR arrays.
+
+    Parameters
+    ----------
+    tails, heads : (n,) integers
+        Lists or arrays on the host, of any integer type.
+    weights : (n,) numbers or None
+    n_nodes : int or None
+        None: one more than the largest id.
+    symmetrise : bool
+        True: each pair is an edge, of which both arcs are made; loops are dropped, and of several
+        edges between two nodes the lightest is kept. False: pairs are taken as they are.
+
+    Returns
+    -------
+    indptr, indices, weights
+        For ``CSRGraph``, whose constructor finds what is still wrong: arcs without the one back,
+        loops, repeated arcs.
+
+    Raises
+    ------
+    GraphError
+        If ids are not integers, lengths differ, or an id is no node.
+    """
+    tail, head = _ids("tails", tails), _ids("heads", heads)
+    if len(tail) != len(head):
+        raise GraphError(f"{len(tail)} tails and {len(head)} heads; give as many of both")
+    weight = None if weights is None else _weights(weights, len(tail))
+    n_nodes = _checked_size(n_nodes, tail, head)
+    if symmetrise:
+        apart = tail != head
+        tail, head = tail[apart], head[apart]
+        tail, head = np.concatenate([tail, head]), np.concatenate([head, tail])
+        weight = None if weight is None else np.tile(weight[apart], 2)
+    key = tail * n_nodes + head
+    order = np.argsort(key, kind="stable") if weight is None else np.lexsort((weight, key))
+    key = key[order]
+    if symmetrise and len(key):
+        first = np.append(True, key[1:] != key[:-1])
+        order, key = order[first], key[first]
+    indptr = np.zeros(n_nodes + 1, OFFSET)
+    np.cumsum(np.bincount(tail[order], minlength=n_nodes), out=indptr[1:])
+    return indptr, head[order].astype(NODE), None if weight is None else weight[order]
+
+
+def _ids(name: str, given: Any) -> np.ndarray:
+    """(n,) int64."""
+    ids = np.asarray(given)
+    if ids.ndim != 1:
+        raise GraphError(f"{name} has shape {ids.shape}; it must have one dimension")
+    if len(ids) == 0:
+        return np.empty(0, np.int64)
+    if ids.dtype.kind not in "iu":
+        raise GraphError(f"{name} has dtype {ids.dtype}; node ids are integers")
+    if ids.dtype == np.uint64 and ids.max() > MAX_NODES:
+        raise GraphError(f"{name} holds {ids.max()}; node ids are at most {MAX_NODES - 1}")
+    return ids.astype(np.int64)
+
+
+def _weights(given: Any, n: int) -> np.ndarray:
+    weights = np.asarray(given)
+    if weights.shape != (n,):
+        raise GraphError(f"weights has shape {weights.shape}; there are {n} edges")
+    if weights.dtype.kind not in "iuf" and n:
+        raise GraphError(f"weights has dtype {weights.dtype}; weights are numbers")
+    return weights.astype(WEIGHT)
+
+
+def _checked_size(n_nodes: int | None, tail: np.ndarray, head: np.ndarray) -> int:
+    least, most = (
+        min(tail.min(initial=0), head.min(initial=0)),
+        max(tail.max(initial=-1), head.max(initial=-1)),
+    )
+    size = int(most) + 1 if n_nodes is None else int(n_nodes)
+    if least < 0:
+        raise GraphError(f"node {least} is negative; nodes are 0 to n_nodes - 1")
+    if most >= size:
+        raise GraphError(f"node {most} is not one of {size} nodes, 0 to {size - 1}")
+    if size > MAX_NODES:
+        raise GraphError(f"{size} nodes; node ids are int32, at most {MAX_NODES} fit")
+    return size

@@ -1,0 +1,133 @@
+"""Graphs from edges in any order and from other libraries' graphs."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+from kernels import CSRGraph, GraphError
+from kernels.edges import sort_arcs
+from tests.soak import examples
+
+PAIRS = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=30)
+
+
+def edges_of(graph: CSRGraph) -> dict[tuple[int, int], float | None]:
+    """Weight of each arc, from the arrays alone."""
+    return {
+        (u, int(graph.indices[at])): None if graph.weights is None else float(graph.weights[at])
+        for u in range(graph.n_nodes)
+        for at in range(graph.indptr[u], graph.indptr[u + 1])
+    }
+
+
+@settings(max_examples=examples(60), deadline=None)
+@given(pairs=PAIRS, weighted=st.booleans(), dtype=st.sampled_from(["list", "i1", "u2", "i8", "u8"]))
+def test_symmetrised_edges_are_those_of_networkx(pairs, weighted, dtype):
+    wanted = nx.Graph()
+    wanted.add_nodes_from(range(9))
+    weights = [(7 * i) % 5 for i in range(len(pairs))]
+    for (u, v), w in zip(pairs, weights, strict=True):
+        if u != v and w < wanted.get_edge_data(u, v, {}).get("w", 99):
+            wanted.add_edge(u, v, w=w)
+    ends = [[pair[i] for pair in pairs] for i in (0, 1)]
+    if dtype != "list":
+        ends = [np.array(end, dtype) for end in ends]
+    graph = CSRGraph.from_edges(*ends, weights if weighted else None, n_nodes=9, symmetrise=True)
+    found = edges_of(graph)
+    arcs = {e: float(w) for u, v, w in wanted.edges(data="w") for e in ((u, v), (v, u))}
+    assert found == (arcs if weighted else dict.fromkeys(arcs))
+    assert (graph.indptr.dtype, graph.indices.dtype) == (np.int64, np.int32)
+
+
+def test_arcs_in_any_order_are_taken_as_they_are():
+    graph = CSRGraph.from_edges([1, 0, 2, 1], [2, 1, 1, 0], [5, 3, 5, 3])
+    assert edges_of(graph) == {(0, 1): 3, (1, 0): 3, (1, 2): 5, (2, 1): 5}
+    assert CSRGraph.from_edges([], []).n_nodes == 0
+    assert CSRGraph.from_edges([], [], n_nodes=3).indptr.tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (([0], [1]), "the arc 0 -> 1 has no arc back"),
+        (([0, 0], [0, 0]), "node 0 has an arc to itself"),
+        (([0, 1, 0], [1, 0, 1]), "the arc 0 -> 1 occurs twice"),
+        (([0.0, 1.0], [1.0, 0.0]), "tails has dtype float64; node ids are integers"),
+        (([0, 1], ["a", "b"]), "heads has dtype <U1; node ids are integers"),
+        (([0, 1], [1]), "2 tails and 1 heads"),
+        (([[0], [1]], [1, 0]), r"tails has shape \(2, 1\)"),
+        (([-1, 0], [0, -1]), "node -1 is negative"),
+        (([0, 1], [1, 0], [1]), r"weights has shape \(1,\); there are 2 edges"),
+        (([0, 1], [1, 0], ["x", "y"]), "weights has dtype <U1"),
+        (([0, 1], [1, 0], [1, 2]), "is not the weight of"),
+        (([0, 1], [1, 0], [np.nan, np.nan]), "not finite"),
+        ((np.array([2**63], np.uint64), [0]), "tails holds 9223372036854775808"),
+    ],
+)
+def test_wrong_edges_are_refused_by_their_first_fault(given, message):
+    with pytest.raises(GraphError, match=message):
+        CSRGraph.from_edges(*given)
+
+
+def test_ids_beyond_the_nodes_are_refused():
+    with pytest.raises(GraphError, match="node 5 is not one of 5 nodes, 0 to 4"):
+        CSRGraph.from_edges([0, 5], [5, 0], n_nodes=5)
+    with pytest.raises(GraphError, match="node ids are int32"):
+        sort_arcs([2**31], [0], None, None, True)
+
+
+@settings(max_examples=examples(30), deadline=None)
+@given(pairs=PAIRS, weighted=st.booleans())
+def test_scipy_and_networkx_give_the_same_graph(pairs, weighted):
+    wanted = nx.Graph()
+    wanted.add_nodes_from(range(9))
+    wanted.add_weighted_edges_from((u, v, u + v) for u, v in pairs if u != v)
+    from_nx = CSRGraph.from_networkx(wanted, weight="weight" if weighted else None)
+    matrix = nx.to_scipy_sparse_array(wanted, nodelist=range(9), format="csr")
+    from_matrix = CSRGraph.from_scipy(matrix, weighted=weighted)
+    arcs = {e: float(u + v) for u, v in wanted.edges for e in ((u, v), (v, u))}
+    assert edges_of(from_nx) == edges_of(from_matrix) == (arcs if weighted else dict.fromkeys(arcs))
+
+
+def test_nodes_of_networkx_are_numbered_as_it_lists_them():
+    graph = nx.Graph([("c", "a"), ("a", "b")])
+    assert edges_of(CSRGraph.from_networkx(graph)) == dict.fromkeys(
+        [(0, 1), (1, 0), (1, 2), (2, 1)]
+    )
+
+
+def test_what_networkx_allows_and_a_graph_does_not_is_refused_unless_symmetrised():
+    loop, parallel = nx.Graph([(0, 0), (0, 1)]), nx.MultiGraph()
+    parallel.add_weighted_edges_from([(0, 1, 4), (0, 1, 2)])
+    one_way = nx.DiGraph([(0, 1)])
+    for graph, message in (
+        (loop, "an arc to itself"),
+        (parallel, "occurs twice"),
+        (one_way, "no arc back"),
+    ):
+        with pytest.raises(GraphError, match=message):
+            CSRGraph.from_networkx(graph)
+        assert set(edges_of(CSRGraph.from_networkx(graph, symmetrise=True))) == {(0, 1), (1, 0)}
+    lightest = CSRGraph.from_networkx(parallel, weight="weight", symmetrise=True)
+    assert edges_of(lightest) == {(0, 1): 2.0, (1, 0): 2.0}
+    with pytest.raises(GraphError, match="not finite"):
+        CSRGraph.from_networkx(nx.path_graph(2), weight="missing")
+
+
+def test_a_matrix_that_is_no_graph_is_refused():
+    with pytest.raises(GraphError, match="the matrix is 2 x 3; it must be square"):
+        CSRGraph.from_scipy(sparse.csr_array((2, 3)))
+    one_way = sparse.coo_array(([1.0], ([0], [2])), (3, 3))
+    with pytest.raises(GraphError, match="no arc back"):
+        CSRGraph.from_scipy(one_way)
+    assert CSRGraph.from_scipy(one_way, symmetrise=True).indptr.tolist() == [0, 1, 1, 2]
+
+
+def test_a_graph_prints_itself_in_a_notebook():
+    graph = CSRGraph.from_edges([0], [1], [2.0], symmetrise=True)
+    assert graph._repr_html_() == "<b>CSRGraph</b>: 2 nodes, 1 edge, weights, on cpu"
