@@ -101,11 +101,8 @@ def nightly(**parameters: Any) -> State:
     Parameters are those of ``hopscope run``. What is not given comes from HOPSCOPE_INPUTS,
     HOPSCOPE_STORE, HOPSCOPE_OUT and the other HOPSCOPE_* variables.
     """
-    from pipeline.stages.places import check_run  # imports that take seconds, not needed to deploy
-
     try:
-        ingest_config, analyze_config = _configs(parameters)
-        check_run(ingest_config, analyze_config)
+        ingest_config, analyze_config = _checked(parameters)
     except EXPECTED as error:
         return Failed(message=one_line(error))
     with contextlib.ExitStack() as held:
@@ -121,6 +118,21 @@ def nightly(**parameters: Any) -> State:
 def _configs(parameters: Mapping[str, Any]) -> tuple[IngestConfig, AnalyzeConfig]:
     given = given_values(OPTIONS, parameters)
     return config_of(IngestConfig, given), config_of(AnalyzeConfig, given)
+
+
+def _checked(parameters: Mapping[str, Any]) -> tuple[IngestConfig, AnalyzeConfig]:
+    """The same, if a run can read its inputs and write where it is to write.
+
+    Raises
+    ------
+    UsageError
+        If an option is missing or wrong, or ``out`` must not be written to.
+    """
+    from pipeline.stages.places import check_run  # imports that take seconds, not needed to deploy
+
+    ingest_config, analyze_config = _configs(parameters)
+    check_run(ingest_config, analyze_config)
+    return ingest_config, analyze_config
 
 
 def _night(ingest_config: IngestConfig, analyze_config: AnalyzeConfig) -> State:
@@ -172,6 +184,7 @@ def main(arguments: list[str]) -> int:
             if given is None:
                 return 0
             parameters = parameters_of(OPTIONS, {name: given.values[name] for name in given.chosen})
+            _checked(parameters)  # rather than after the seconds in which a server starts
             run = _run_on_named_server if PREFECT_API_URL.value() else _run_on_own_server
             state = run(parameters)
         except (KeyboardInterrupt, TerminationSignal):
