@@ -29,7 +29,14 @@ def run_once(store: Path, out: Path, device: str, workers: int, pack: int | None
     """One complete analysis; all searches are in the same AS."""
     started = time.perf_counter()
     summary = analyze(
-        AnalyzeConfig(store=store, out=out, device=device, workers=workers, pack=pack)  # type: ignore[arg-type]
+        AnalyzeConfig(
+            store=store,
+            out=out,
+            device=device,  # type: ignore[arg-type]
+            workers=workers,
+            pack=pack,
+            full=True,
+        )
     )
     wall_s = time.perf_counter() - started
     if summary.failed:

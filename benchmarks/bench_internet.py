@@ -208,7 +208,7 @@ def megabytes(folder: Path) -> float:
 def measure(store: Path, out: Path, given: argparse.Namespace) -> dict:
     """One timed analysis of the store's Internet, verified."""
     config = AnalyzeConfig(
-        store=store, out=out, device=given.device, workers=given.workers, pages=False
+        store=store, out=out, device=given.device, workers=given.workers, pages=False, full=True
     )
     reported = out / "reported.json"
     out.mkdir(parents=True, exist_ok=True)

@@ -94,7 +94,7 @@ def _measure(repository: Path, store: Path, workers: int) -> list[tuple[str, dic
 def _analyze(repository: Path, store: Path, workers: int) -> dict[str, float]:
     """Phases of one analysis, seconds."""
     started = time.time()
-    words = ("analyze", "--store", store, "--device", "cpu", "--workers", workers)
+    words = ("analyze", "--store", store, "--device", "cpu", "--workers", workers, "--full")
     with tempfile.TemporaryDirectory() as out:
         wall_s, _ = _run(repository, "-m", "pipeline.cli", *map(str, words), "--out", out)
         tasks = pq.read_table(Path(out) / "small" / "tasks.parquet").to_pydict()

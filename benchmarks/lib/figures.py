@@ -8,6 +8,7 @@ states are not mixed; inputs were made before, by ``make_inputs``.
 from __future__ import annotations
 
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -203,6 +204,7 @@ def _analyze(store: Path, device: str, state: Path) -> float:
     subprocess.run(
         [*command, "--out", str(out), "--no-pages", "--device", device],
         cwd=state,
+        env=os.environ | {"HOPSCOPE_FULL": "1"},  # states that do not know it ignore it
         check=True,
         capture_output=True,
     )

@@ -20,8 +20,11 @@ from pipeline.model.search.results import Measurement, findings_class
 from pipeline.store.held import KEEP_S, hand_over
 
 FOLDER = ".measured"  # below the folder of reports
-_COLUMNS = ["rows", "n_tasks", "n_retries", "wall_s"]
-_OBJECTS = ["device", "cluster", "busy_share", "distances_dir", "snapshot", "version", "lost"]
+_COLUMNS = ["rows", "n_tasks", "n_retries", "wall_s", "n_reused"]
+_OBJECTS = [
+    *("device", "cluster", "busy_share", "distances_dir", "snapshot", "version", "lost"),
+    *("reused_from", "notes"),
+]
 
 
 def remove_old(folder: Path, now: float) -> None:

@@ -64,6 +64,10 @@ class Collector:
             self.n_units += len(task.rows)
             self.widths[task.kind].add(outcome.result)
 
+    def know(self, found: SearchResults) -> None:
+        """Take searches of earlier runs, under the rows that tasks would have for their graphs."""
+        self._pieces.append(found)
+
     def note(self, outcome: Outcome, n_sources: int) -> None:
         """Record where and when a task ran, whatever its kind.
 

@@ -65,6 +65,7 @@ class AnalyzeConfig:
         metavar="ADDRESS",
         is_parameter=True,
     )
+    full: bool = option(default=False, help="Measure again what earlier runs have measured.")
     distances: bool = option(default=False, help="Also write full hop matrices.")
     verify: bool = option(default=False, help="Check each search with a certificate.")
     pages: bool = option(

@@ -59,6 +59,9 @@ class Metric:
         Whether ``all`` includes it.
     implies : tuple of str
         Further WIDTH_METRICS that its answer gives, in the same unit.
+    version : int
+        Of what it means: to be raised when its results change for another reason than the sources
+        of kernels. Results of another version are not reused.
     """
 
     name: str
@@ -73,6 +76,7 @@ class Metric:
     cheaper: str = ""
     in_all: bool = True
     implies: tuple[WidthMetric, ...] = ()
+    version: int = 1
 
     @property
     def searches_column(self) -> str:

@@ -86,12 +86,21 @@ def _restore(snapshot, report: dict, folder: Path) -> Measurement:
         wall_s=pc.fill_null(ases["wall_s"], np.nan).to_numpy(),
         device=pc.fill_null(ases["device"], "").to_pylist(),
         tasks=pq.read_table(folder / "tasks.parquet").to_pydict(),
+        **_marks(ases),
         cluster=report.get("cluster") or {},
         busy_share=report.get("busy_share") or {},
         snapshot=snapshot.name,
         version=snapshot.version,
         metrics=measured_metrics(report),
     ).with_found(found)
+
+
+def _marks(ases: pa.Table) -> dict[str, Any]:
+    """What of each AS was from an earlier night; earlier reports do not say."""
+    if "reused_from" not in ases.column_names:
+        return {}
+    night = pc.fill_null(ases["reused_from"], "").to_pylist()
+    return {"n_reused": ases["n_reused"].to_numpy(), "reused_from": night}
 
 
 def _lists(column: pa.ChunkedArray, kind) -> tuple[np.ndarray, np.ndarray]:

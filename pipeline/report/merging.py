@@ -134,15 +134,17 @@ def _of_last(rows: np.ndarray, before: Measurement, after: Measurement) -> dict[
     """Columns that describe the last run of each AS."""
     made: dict[str, Any] = {}
     at_old, at_new = np.searchsorted(rows, before.rows), np.searchsorted(rows, after.rows)
-    for name in ("n_tasks", "n_retries", "wall_s"):
+    for name in ("n_tasks", "n_retries", "wall_s", "n_reused"):
         column = np.zeros(len(rows), np.asarray(getattr(after, name)).dtype)
-        column[at_old] = getattr(before, name)
-        column[at_new] = getattr(after, name)
+        for run, at in ((before, at_old), (after, at_new)):
+            values = getattr(run, name)
+            column[at] = values if len(values) else 0
         made[name] = column
-    device = np.full(len(rows), "", object)
-    device[at_old] = before.device
-    device[at_new] = after.device
-    made["device"] = device.tolist()
+    for name in ("device", "reused_from"):
+        texts = np.full(len(rows), "", object)
+        texts[at_old] = getattr(before, name) or ""
+        texts[at_new] = getattr(after, name) or ""
+        made[name] = texts.tolist()
     return made
 
 

@@ -250,6 +250,7 @@ def _write_all(
         "options": options,
         "metrics": list(measurement.metrics),
         "runs": list(runs),
+        "reused": measurement.reused(),
         "ingest_options": manifest.get("options") or {},
         "counts": manifest.get("counts") or {},
         "inputs": manifest.get("inputs") or [],

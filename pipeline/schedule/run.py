@@ -13,6 +13,7 @@ import numpy as np
 
 from kernels.host import compile_cpu
 from pipeline.collect import Collector
+from pipeline.collect.known import Known
 from pipeline.collect.width_collector import WidthCollector
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
@@ -20,7 +21,7 @@ from pipeline.metrics import compiled_work, tasks_of
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.search.exact import ExactJob, ExactTask
 from pipeline.model.search.results import Measurement
-from pipeline.model.search.tasks import Outcome, WidthKind, WidthResults
+from pipeline.model.search.tasks import Outcome, SearchTask, WidthKind, WidthResults
 from pipeline.model.words import number
 from pipeline.schedule.calibrate.file import load as load_costs
 from pipeline.schedule.cluster import forking
@@ -41,7 +42,10 @@ if TYPE_CHECKING:
 
 
 def measure(
-    snapshot: Snapshot, config: AnalyzeConfig, progress: ProgressCallback | None = None
+    snapshot: Snapshot,
+    config: AnalyzeConfig,
+    progress: ProgressCallback | None = None,
+    known: Known | None = None,
 ) -> Measurement:
     """Search from every ingress of every requested AS, and find the widths of the ASes.
 
@@ -54,6 +58,9 @@ def measure(
         in), ``verify``, ``dashboard``.
     progress : callable or None
         Called with Progress at most ten times a second, from this thread.
+    known : Known or None
+        Results of earlier runs, which are not measured again; takes those of this run as they
+        arrive. None: nothing is known or kept.
 
     Returns
     -------
@@ -73,29 +80,45 @@ def measure(
         raise UsageError(f"--max-searches {config.max_searches}: give 0 or more")
     kinds = tasks_of(config.metrics)
     is_searched = kinds.pop("search", None) is not None
-    rows, source_ptr, sources = _sources(snapshot, config.asns, is_searched)
+    rows = snapshot.rows_of(config.asns)
+    source_ptr, sources = _sources(snapshot, rows, is_searched)
     collector = Collector(snapshot.asn)
-    if not len(sources) and not kinds:
-        return collector.finish(rows, rows, source_ptr, sources, cluster=_asked(config))
-    return _Run(snapshot, config, collector, progress or no_progress).measure(
-        rows, source_ptr, sources, kinds
-    )
+    known = known or Known(rows)
+    if (searched := known.found("search")) is not None:
+        collector.know(searched)
+    if known.is_searched(source_ptr, sources).all() and all(map(known.is_all_measured, kinds)):
+        for kind, metrics in kinds.items():
+            collector.widths[kind] = _width_collector(kind, metrics, known.owner(kind), known)
+        owner = known.owner("search")
+        return collector.finish(rows, owner, source_ptr, sources, cluster=_asked(config))
+    run = _Run(snapshot, config, collector, known, progress or no_progress)
+    try:
+        return run.measure(rows, source_ptr, sources, kinds)
+    finally:
+        known.flush()
 
 
 def _sources(
-    snapshot: Snapshot, asns: tuple[int, ...], is_searched: bool
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Requested rows, and the ingresses of each; candidates are not sources."""
-    rows = np.arange(len(snapshot.asn), dtype=np.int64)
-    if asns:
-        rows = np.array(sorted({snapshot.row_of(asn) for asn in asns}), np.int64)
+    snapshot: Snapshot, rows: np.ndarray, is_searched: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Ingresses of each requested row, as offsets and nodes; candidates are not sources."""
     if not is_searched:
-        return rows, np.zeros(len(rows) + 1, np.int64), np.empty(0, np.int32)
+        return np.zeros(len(rows) + 1, np.int64), np.empty(0, np.int32)
     ingresses = snapshot.ingresses(rows)
     counted = ~ingresses.candidate
     row, node = ingresses.row[counted], ingresses.node[counted]
     source_ptr = np.append(np.searchsorted(row, rows), len(row)).astype(np.int64)
-    return rows, source_ptr, node.astype(np.int32)
+    return source_ptr, node.astype(np.int32)
+
+
+def _width_collector(
+    kind: WidthKind, metrics: tuple[str, ...], owner: np.ndarray, known: Known
+) -> WidthCollector:
+    """A collector that has what is known."""
+    collector = WidthCollector(kind, metrics, owner)
+    if (found := known.found(kind)) is not None:
+        collector.add(WidthResults(found, {}, 0))
+    return collector
 
 
 class _Run:
@@ -106,10 +129,11 @@ class _Run:
         snapshot: Snapshot,
         config: AnalyzeConfig,
         collector: Collector,
+        known: Known,
         progress: ProgressCallback,
     ):
         self._snapshot, self._config = snapshot, config
-        self._collector, self._progress = collector, progress
+        self._collector, self._known, self._progress = collector, known, progress
         self._costs = _costs(config)
         self._folder = distances_folder(snapshot, config)
 
@@ -129,7 +153,7 @@ class _Run:
         self._progress(Progress("connect" if config.scheduler else "start", 0, 0, "workers"))
         opened = open_cluster(config, snapshot.path, self._progress)
         with removed_on_error(folder), opened as cluster:
-            searches = self._plan_searches(cluster, rows, source_ptr, sources)
+            searches = self._plan_searches(cluster, rows, *self._unknown(source_ptr, sources))
             plans = [self._plan_widths(cluster, rows, *kind) for kind in kinds.items()]
             jobs = [job for tasks in plans for job in tasks.jobs]
             self._drive(cluster, Stream([searches, *plans], len(jobs)), jobs)
@@ -147,6 +171,14 @@ class _Run:
                 join_parts(cluster, folder, snapshot, measurement, searches.owner, source_ptr)
                 measurement = replace(measurement, distances_dir=str(folder))
         return measurement
+
+    def _unknown(
+        self, source_ptr: np.ndarray, sources: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Offsets and nodes of the sources that are not known."""
+        is_unknown = ~self._known.is_searched(source_ptr, sources)
+        before = np.append(0, np.cumsum(is_unknown, dtype=np.int64))
+        return before[source_ptr], sources[is_unknown]
 
     def _plan_searches(
         self, cluster: Cluster, rows: np.ndarray, source_ptr: np.ndarray, sources: np.ndarray
@@ -175,7 +207,9 @@ class _Run:
         """Tasks of one kind; ASes that cannot have widths of this kind are reported at once."""
         snapshot, config = self._snapshot, self._config
         has_weights = bool(snapshot.manifest["has_weights"])
-        planned = rows if kind != "weighted" or has_weights else rows[:0]
+        is_possible = kind != "weighted" or has_weights
+        is_unknown = ~self._known.is_measured(kind)
+        planned = rows[is_unknown] if is_possible else rows[:0]
         tasks = plan_widths(
             kind,
             metrics,
@@ -188,9 +222,11 @@ class _Run:
             verify=config.verify,
             pack=config.pack,
         )
-        owner = tasks.owner if len(planned) else rows
-        self._collector.widths[kind] = WidthCollector(kind, metrics, owner)
-        if not len(planned):
+        owner = self._known.owner(kind).copy()
+        if is_possible:
+            owner[is_unknown] = tasks.owner
+        self._collector.widths[kind] = _width_collector(kind, metrics, owner, self._known)
+        if not is_possible:
             self._collector.widths[kind].fail(rows, NO_WEIGHTS)
         return tasks
 
@@ -260,7 +296,12 @@ class _Run:
         run_progress.begin()
         large, more = self._large(cluster, jobs)
         self._take_answers(large)  # of graphs without nodes
-        more = more | {"beat": run_progress.beat}
+
+        def beat() -> None:
+            run_progress.beat()
+            self._known.beat()
+
+        more = more | {"beat": beat}
         with contextlib.closing(self._outcomes(cluster, tasks, large, more)) as outcomes:
             for outcome in outcomes:
                 is_exact = isinstance(outcome.task, ExactTask)
@@ -270,8 +311,17 @@ class _Run:
                     self._take_answers(large)
                 else:
                     collector.add(outcome)
+                    self._keep(outcome)
                 run_progress.ended(outcome.task, collector.n_units, is_exact)
         run_progress.end()
+
+    def _keep(self, outcome: Outcome) -> None:
+        """Keep what a task found for later runs."""
+        if outcome.error is None and outcome.result is not None:
+            if isinstance(outcome.task, SearchTask):
+                self._known.add("search", outcome.result)
+            else:
+                self._known.add(outcome.task.kind, outcome.result.found)
 
     def _take_answers(self, large: ExactStream | None) -> None:
         """Collect the widths of large ASes that have been answered by now."""
@@ -279,6 +329,7 @@ class _Run:
         for answer in large.answers() if large is not None else ():
             widths = collector.widths["widths"]
             widths.add(WidthResults(answer.widths, {}, int(answer.widths.n_searches.sum())))
+            self._known.add("widths", answer.widths)
             if answer.is_failed:
                 widths.fail(answer.widths.row, answer.reason)
             collector.n_units += 1

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from pipeline.collect.known import Known, known_results
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import ClusterLostError, NothingMeasuredError, UsageError
 from pipeline.metrics import METRICS
@@ -57,6 +58,7 @@ class AnalyzeSummary:
     n_width_searches: int = 0  # in hops and by weight
     n_figure_searches: dict[str, int] = field(default_factory=dict)  # by kind of task
     widths_known: dict[str, WidthsKnown] = field(default_factory=dict)  # by entry of the totals
+    reused: dict = field(default_factory=dict)  # Measurement.reused
 
     @property
     def complete(self) -> bool:
@@ -144,7 +146,9 @@ def analyze(config: AnalyzeConfig, progress: ProgressCallback = no_progress) -> 
 
 
 def _measure(snapshot: Snapshot, config: AnalyzeConfig, progress: ProgressCallback) -> Measurement:
-    measurement = measure(snapshot, config, progress)
+    known = _known(snapshot, config)
+    measurement = known.mark(measure(snapshot, config, progress, known))
+    known.tidy(config.store)
     if measurement.failed and measurement.is_empty:
         if measurement.distances_dir:
             release_folder(Path(measurement.distances_dir))
@@ -155,8 +159,19 @@ def _measure(snapshot: Snapshot, config: AnalyzeConfig, progress: ProgressCallba
             f"{commonest_failure(failed)}; an existing report is unchanged"
         )
     return replace(
-        measurement, snapshot=snapshot.name, version=snapshot.version, metrics=config.metrics
+        measurement,
+        snapshot=snapshot.name,
+        version=snapshot.version,
+        metrics=config.metrics,
+        notes=known.warnings,
     )
+
+
+def _known(snapshot: Snapshot, config: AnalyzeConfig) -> Known:
+    """Results of earlier runs that this one may use."""
+    # Certificates need the levels of a search, and hop matrices are these levels.
+    again = None if config.full or config.verify else {"search"} if config.distances else ()
+    return known_results(snapshot, config.store, config.asns, config.metrics, again)
 
 
 def _open_measured(config: AnalyzeConfig, measurement: Measurement) -> Snapshot:
@@ -216,6 +231,7 @@ def _report(
             task: figures.n_searches for task, figures in measurement.figures.items()
         },
         widths_known=widths_known(measurement),
+        reused=measurement.reused(),
         failed=failed,
         busy_share=measurement.busy_share,
         cluster=measurement.cluster,
@@ -249,7 +265,7 @@ def _warnings(snapshot: Snapshot, measurement: Measurement) -> list[str]:
         lines.append(
             f"{number(n_no_ingress, 'AS')} {verbs[0]} no ingress and {verbs[1]} not searched"
         )
-    return lines + loss_warnings(measurement.cluster.get("lost_workers", []))
+    return lines + measurement.notes + loss_warnings(measurement.cluster.get("lost_workers", []))
 
 
 def _warnings_of_all(snapshot: Snapshot, known: Measurement, last: Measurement) -> list[str]:

@@ -20,6 +20,7 @@ from pipeline.schedule.calibrate.file import save
 from pipeline.schedule.calibrate.measure import Calibration, calibrate
 from pipeline.store import check_store, leftovers, remove_leftovers
 from pipeline.store.names import VERSIONS, is_version
+from pipeline.store.results import check_results
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,20 @@ def _snapshots(store: Path) -> Iterator[Finding]:
         yield Finding(f"snapshot {name}", not fault, fault or "every byte unchanged")
 
 
+def _results(store: Path, clean: bool) -> Iterator[Finding]:
+    """Results of runs: a file that cannot be read costs only that these are measured again."""
+    found = check_results(store)
+    size = sum(path.stat().st_size for path in found)
+    text = f"{number(len(found), 'file')}, {size / 2**20:.1f} MiB, of what runs have measured"
+    yield Finding("results", True, text)
+    for path, fault in found.items():
+        if fault:
+            if clean:
+                path.unlink(missing_ok=True)
+            end = "removed" if clean else "--clean removes it"
+            yield Finding(f"results {path.name}", clean, f"{path}: cannot be read: {fault}; {end}")
+
+
 def _leftovers(store: Path | None, out: Path | None, clean: bool) -> Iterator[Finding]:
     """What no run uses any more: not a fault, but it takes space; the next run removes it."""
     for path in leftovers(store, out):
@@ -125,7 +140,7 @@ def examine(store: Path | None, out: Path | None = None, *, clean: bool = False)
         _kernels(),
     ]
     if store is not None:
-        findings += _snapshots(store)
+        findings += [*_snapshots(store), *_results(store, clean)]
     return [*findings, *_leftovers(store, out, clean)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 
@@ -165,6 +166,27 @@ class Snapshot:
     def graph_hash(self) -> list[str]:
         """``CSRGraph.graph_hash`` of each AS; equal graphs have equal hashes."""
         return self._text("graph_hash").to_pylist()
+
+    @cached_property
+    def weights_hash(self) -> list[str] | None:
+        """``CSRGraph.weights_hash`` of each AS; None without weights, and in older snapshots."""
+        if not self.manifest["has_weights"]:
+            return None
+        table = read_table(self.path / ASES, (), ("weights_hash",))
+        known = "weights_hash" in table.column_names
+        return table.column("weights_hash").to_pylist() if known else None
+
+    def rows_of(self, asns: Sequence[int]) -> np.ndarray:
+        """(n_rows,) int64 rows of some ASes, ascending, each once; of all ASes if none is given.
+
+        Raises
+        ------
+        KeyError
+            If the snapshot does not have one of them.
+        """
+        if not len(asns):
+            return np.arange(self.n_ases, dtype=np.int64)
+        return np.array(sorted({self.row_of(asn) for asn in asns}), np.int64)
 
     def row_of(self, asn: int) -> int:
         """Row of an AS; KeyError if the snapshot does not have it."""

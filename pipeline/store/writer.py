@@ -12,6 +12,7 @@ import numpy as np
 import orjson
 import pyarrow as pa
 
+from kernels.csr import hash_arrays
 from pipeline.errors import StoreError
 from pipeline.model.graphs import NO_ID, GraphSet
 from pipeline.store.columns import as_arrow, row_group_ends, write_columns
@@ -249,11 +250,20 @@ def _ases_table(graphs: GraphSet, as_names: dict[int, str], first_of_file: np.nd
             "n_entered_unseen": none if unseen is None else unseen,
             "n_mpls_links": _arcs_that(graphs.arc_columns.get("mpls"), graphs.arc_ptr) // 2,
             "graph_hash": pa.array(graphs.graph_hash, pa.string()),
+            "weights_hash": pa.array(_weights_hashes(graphs), pa.string()),
             "file": file.astype(np.int32),
             "node_start": graphs.node_ptr[:-1] - graphs.node_ptr[first],
             "arc_start": graphs.arc_ptr[:-1] - graphs.arc_ptr[first],
         }
     )
+
+
+def _weights_hashes(graphs: GraphSet) -> list[str | None]:
+    """``CSRGraph.weights_hash`` of each AS; None without weights."""
+    if graphs.weights is None:
+        return [None] * graphs.n_ases
+    cuts = itertools.pairwise(graphs.arc_ptr.tolist())
+    return [hash_arrays(graphs.weights[first:last]) for first, last in cuts]
 
 
 def _arcs_that(marked: np.ndarray | None, arc_ptr: np.ndarray) -> np.ndarray:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from pipeline.stages.ingest import IngestSummary
     from pipeline.stages.search import SearchSummary
 
+MAX_NIGHTS = 3  # that a line names
 _WIDTHS = {"widths": "widths", "weighted_widths": "widths by weight"}  # in the report's totals
 
 
@@ -85,6 +86,7 @@ def analyze_facts(summary: AnalyzeSummary) -> dict:
             if metric.searches_column
         },
         **{name: totals.get(name) for name in _WIDTHS},
+        "reused": summary.reused,
         "failed": {str(asn): reason for asn, reason in summary.failed.items()},
         "busy_share": summary.busy_share,
         "analyze_s": round(summary.wall_s, 3),
@@ -128,6 +130,8 @@ def print_analyze(summary: AnalyzeSummary) -> None:
         shares = ", ".join(f"{name} {share:.0%}" for name, share in summary.busy_share.items())
         print_line(f"Busy share by worker: {shares}")
     print_line(f"{_searches_of(summary)}{_widths_of(summary)} in {summary.wall_s:.1f} s")
+    if summary.reused.get("n_ases"):
+        print_line(_reused_of(summary))
     print_line(f"Report: {summary.index}")
 
 
@@ -144,6 +148,17 @@ def _searches_of(summary: AnalyzeSummary) -> str:
     if summary.n_searches or not counts:
         counts.insert(0, number(summary.n_searches, "search"))
     return ", ".join(counts)
+
+
+def _reused_of(summary: AnalyzeSummary) -> str:
+    """What was not measured again, and from which nights it is."""
+    reused = summary.reused
+    nights = list(reused["n_ases_from"])
+    named = f"{', '.join(nights[-MAX_NIGHTS:])}" + (" and earlier" if nights[MAX_NIGHTS:] else "")
+    return (
+        f"Not measured again: {number(reused['n_searches'], 'search')}; results of "
+        f"{number(reused['n_ases'], 'AS')} are from {named} (--full measures all)"
+    )
 
 
 def _widths_of(summary: AnalyzeSummary) -> str:

@@ -60,9 +60,8 @@ def store(tmp_path_factory):
 def full(scheduler_address, store, tmp_path_factory):
     """A report of all ASes with all that can be measured."""
     out = tmp_path_factory.mktemp("full")
-    config = AnalyzeConfig(
-        store=store, out=out, metrics=EVERY, scheduler=scheduler_address, distances=True
-    )
+    given = {"metrics": EVERY, "scheduler": scheduler_address, "distances": True}
+    config = AnalyzeConfig(store=store, out=out, full=True, **given)
     return config, analyze(config).out
 
 

@@ -22,7 +22,7 @@ NIGHTS = {  # of the same ASes, so that figures of one would fit into pages of t
     "first": lambda n, seed: random_links(n, seed),
     "second": lambda n, seed: path_links(n),
 }
-NOT_MEASURED = ["device", "n_tasks", "n_retries", "wall_s"]
+NOT_MEASURED = ["device", "n_tasks", "n_retries", "wall_s", "n_reused", "reused_from"]
 
 
 def ingest(store, night, name="night"):
@@ -49,7 +49,7 @@ def tables(report):
 def config(scheduler_address, tmp_path):
     """Config of a run on the running cluster, for a store with the first night."""
     ingest(tmp_path / "store", "first")
-    given = {"metrics": ("hops", "diameter"), "scheduler": scheduler_address}
+    given = {"metrics": ("hops", "diameter"), "scheduler": scheduler_address, "full": True}
     return AnalyzeConfig(store=tmp_path / "store", out=tmp_path / "out", **given)
 
 

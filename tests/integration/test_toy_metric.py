@@ -103,6 +103,7 @@ def expected(store):
 
 def analyze(store, out, scheduler, metrics):
     words = ["analyze", "--store", str(store), "--out", str(out), "--metrics", metrics]
+    words.append("--full")
     with pytest.raises(SystemExit) as ended:
         main([*words, "--scheduler", scheduler, "--device", "cpu"])
     return ended.value.code

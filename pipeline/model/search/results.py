@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
@@ -192,6 +193,12 @@ class Measurement:
         What was requested, of ``pipeline.metrics.METRICS``.
     lost : str
         Why the cluster was lost before all was measured; empty where it was not.
+    n_reused : (n_ases,) int64, or empty
+        Searches of each of ``rows`` that earlier runs made; empty: of none.
+    reused_from : list of n_ases str, or empty
+        Snapshot of the last of the runs that made what is reused of an AS; ``""``: nothing is.
+    notes : list of str
+        What could not be read from the results of earlier runs, or kept for later ones.
     """
 
     rows: np.ndarray
@@ -212,11 +219,23 @@ class Measurement:
     version: str = ""
     metrics: tuple[str, ...] = ()
     lost: str = ""
+    n_reused: np.ndarray = field(default_factory=lambda: np.empty(0, np.int64))
+    reused_from: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     @property
     def is_empty(self) -> bool:
         """Whether nothing is known about any AS."""
         return not any(len(found.row) for found in self.found().values())
+
+    def reused(self) -> dict[str, Any]:
+        """How much is from earlier runs: searches, ASes of which something is, these by night."""
+        nights = Counter(night for night in self.reused_from if night)
+        return {
+            "n_searches": int(self.n_reused.sum()),
+            "n_ases": nights.total(),
+            "n_ases_from": dict(sorted(nights.items())),
+        }
 
     def found(self) -> dict[str, Findings]:
         """Results by the kind of task that finds them; kinds not requested are missing."""

@@ -114,6 +114,7 @@ def _as_table(
 ) -> pa.Table:
     rows = np.asarray(measurement.rows, np.int64)
     n_ases = len(rows)
+    n_reused = measurement.n_reused if len(measurement.n_reused) else np.zeros(n_ases, np.int64)
     reason = np.full(n_ases, None, object)
     status = np.full(n_ases, "ok", object)
     for row, why in measurement.failed.items():
@@ -143,6 +144,8 @@ def _as_table(
         "n_tasks": pa.array(np.asarray(measurement.n_tasks), pa.int64()),
         "n_retries": pa.array(np.asarray(measurement.n_retries), pa.int64()),
         "wall_s": null_where_nan(np.asarray(measurement.wall_s, np.float64)),
+        "n_reused": pa.array(n_reused, pa.int64()),
+        "reused_from": null_where_empty(measurement.reused_from or [""] * n_ases),
         "status": pa.array(status, pa.string()),
         "reason": pa.array(reason, pa.string()),
     }
