@@ -21,7 +21,7 @@ from pipeline.infer.owners.borders import Election, adopt_unmapped, elect_owners
 from pipeline.infer.owners.confidence import rate
 from pipeline.infer.owners.ip2as import PrefixTable
 from pipeline.infer.owners.mapped import mapped_share, origins
-from pipeline.infer.owners.private import follow_private_links
+from pipeline.infer.owners.private import follow_private_links, locate_private
 from pipeline.infer.owners.special import is_special
 from pipeline.infer.owners.surroundings import HostsBehind, Members
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN, find_holders, number_unannounced
@@ -32,7 +32,7 @@ from pipeline.infer.routers.aliases import AliasTable
 from pipeline.infer.routers.exchange_points import Lans, find_exchange_lans, name_lans
 from pipeline.infer.routers.gateways import find_gateways
 from pipeline.infer.routers.inferred import merge_interfaces, trust_groups
-from pipeline.infer.routers.mates import find_mates
+from pipeline.infer.routers.mates import find_mates, part_mates
 from pipeline.infer.routers.point_to_point import group_interfaces
 from pipeline.infer.rtt import measure_links
 from pipeline.infer.traces.links import count_links, join_links
@@ -76,8 +76,13 @@ def _number_routers(representative: np.ndarray, alias: np.ndarray) -> _Routers:
     return _Routers(node_of.astype(np.int64), first, alias)
 
 
-def _most_common(node_of: np.ndarray, asn: np.ndarray, n_nodes: int) -> np.ndarray:
-    """AS that most mapped interfaces of each node have; the smallest number of equal ones."""
+def _most_common(
+    node_of: np.ndarray, asn: np.ndarray, n_nodes: int, private: np.ndarray | None = None
+) -> np.ndarray:
+    """AS that most mapped interfaces of each node have; the smallest number of equal ones.
+
+    Private ones count only where others are equal, and stand-ins only where nothing else is known.
+    """
     mapped = np.flatnonzero(asn != NO_ASN)
     order = mapped[np.lexsort((asn[mapped], node_of[mapped]))]
     node, value = node_of[order], asn[order]
@@ -85,7 +90,10 @@ def _most_common(node_of: np.ndarray, asn: np.ndarray, n_nodes: int) -> np.ndarr
     first[1:] = (node[1:] != node[:-1]) | (value[1:] != value[:-1])
     starts = np.flatnonzero(first)
     votes = np.diff(starts, append=len(order))
-    best = np.lexsort((-value[starts], votes, node[starts]))  # the winner comes last
+    public = votes if private is None else np.add.reduceat(~private[order], starts, dtype=np.int64)
+    known = value[starts] < FIRST_STAND_IN
+    # The winner comes last.
+    best = np.lexsort((-value[starts], votes, public, known, node[starts]))
     result = np.full(n_nodes, NO_ASN, np.int64)
     result[node[starts][best]] = value[starts][best]
     return result
@@ -254,13 +262,20 @@ def infer_topology(
         counts["elected_otherwise"] = int(np.count_nonzero(owner != numbered))
         if routers == "inferred":
             known = len(nodes.first)
+            used_in = locate_private(links, trusted.group, owner, special)
+            located = used_in != NO_ASN
+            if located.any():
+                owner, numbered = np.where(located, used_in, (owner, numbered))
+                mates = part_mates(mates, numbered, located)
+                groups = group_interfaces(spools, links, mates, on_lan, nodes.alias, numbered)
             merged = merge_interfaces(spools, links, groups, mates, nodes.alias, numbered, gateways)
             nodes = _number_routers(merged, nodes.alias)
             counts["inferred_aliases"] = known - len(nodes.first)
-        node_asn = _most_common(nodes.node_of, owner, len(nodes.first))
+        node_asn = _most_common(nodes.node_of, owner, len(nodes.first), special)
+        private = np.bincount(nodes.node_of, ~special, minlength=len(nodes.first)) == 0
+        node_asn[private] = NO_ASN
         n_known = int(np.count_nonzero((node_asn != NO_ASN) & (node_asn < FIRST_STAND_IN)))
         on_the_way = links.n_router > 0
-        private = np.bincount(nodes.node_of, ~special, minlength=len(nodes.first)) == 0
         node_asn = follow_private_links(
             nodes.node_of[links.near[on_the_way]],
             nodes.node_of[links.far[on_the_way]],

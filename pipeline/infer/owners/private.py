@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.topology import NO_ASN
 
 
@@ -53,3 +54,32 @@ def follow_private_links(
         if not agreed.any():
             return asn
         asn[agreed] = most[agreed]
+
+
+def locate_private(
+    links: DirectedLinks, group: np.ndarray, owner: np.ndarray, special: np.ndarray
+) -> np.ndarray:
+    """AS that private addresses are used in, before they are merged with others.
+
+    Parameters
+    ----------
+    links : DirectedLinks
+    group : (n_interfaces,) int64
+        As from ``trust_groups``.
+    owner : (n_interfaces,) int64
+        As elected; ``NO_ASN`` where unmapped, a stand-in where that is all that is known.
+    special : (n_interfaces,) bool
+        Private and other special-purpose addresses.
+
+    Returns
+    -------
+    (n_interfaces,) int64
+        ``NO_ASN`` for addresses that are not private, and where no single AS is known.
+    """
+    asn = np.full(len(group), NO_ASN)
+    mapped = owner != NO_ASN
+    asn[group[mapped]] = owner[mapped]
+    private = np.bincount(group, ~special, minlength=len(group)) == 0
+    on_the_way = links.n_router > 0
+    near, far = group[links.near[on_the_way]], group[links.far[on_the_way]]
+    return np.where(special, follow_private_links(near, far, asn, private)[group], NO_ASN)

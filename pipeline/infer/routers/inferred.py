@@ -21,9 +21,10 @@ are suspect.
 Traces were searched for conflicts a few times only, so a node that turns out to have two addresses
 in one trace is taken apart again, to gateways.
 
-Unmapped addresses take no part. A given alias set is a router as it is given, and its addresses
-are merged with no others. Addresses on the LAN of an exchange point vouch for nothing, but are
-merged like others: what follows one is behind the member's router that has it.
+Unmapped addresses take no part. As nodes, private addresses are merged like those numbered from the
+AS that uses them, if that is known (``owners.private``). A given alias set is a router as it is
+given, and its addresses are merged with no others. Addresses on the LAN of an exchange point vouch
+for nothing, but are merged like others: what follows one is behind the member's router that has it.
 
 The idea of common successors is that of Rocketfuel's graph heuristic [1]_ as APAR [2]_ and kapar
 [3]_ use it with point-to-point mates.

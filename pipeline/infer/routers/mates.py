@@ -65,6 +65,22 @@ def find_mates(addrs: np.ndarray, alias_set: np.ndarray | None = None) -> np.nda
     return found
 
 
+def part_mates(mates: np.ndarray, origin: np.ndarray, private: np.ndarray) -> np.ndarray:
+    """The same mates without those of private addresses that are used in another AS.
+
+    Parameters
+    ----------
+    mates : (n,) int64
+        As from ``find_mates``.
+    origin : (n,) int64
+        AS that each address is numbered from, or that a private address is used in.
+    private : (n,) bool
+    """
+    mate = np.maximum(mates, 0)
+    apart = (private | private[mate]) & (origin != origin[mate])
+    return np.where(apart, -1, mates)
+
+
 def _on_one_router(addrs: np.ndarray, alias_set: np.ndarray) -> np.ndarray:
     """(n,) bool: addresses in one alias set with what would be the other end of their /30."""
     other = addrs.copy()

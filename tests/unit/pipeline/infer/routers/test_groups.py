@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from pipeline.infer.routers.mates import find_mates
+from pipeline.infer.routers.mates import find_mates, part_mates
 from pipeline.infer.routers.point_to_point import group_interfaces
 from pipeline.infer.traces.links import count_links
 from pipeline.infer.traces.merge import merge_addresses
@@ -52,6 +52,12 @@ def test_two_addresses_of_one_router_are_not_the_two_ends_of_a_link():
     outer = parse_addrs(["20.1.0.0", "20.1.0.1"])
     assert find_mates(outer).tolist() == [1, 0]
     assert find_mates(outer, np.array([4, 4])).tolist() == [-1, -1]
+
+
+def test_a_private_mate_in_another_as_is_none():
+    ends, private = np.array([1, 0, 3, 2, -1]), np.array([True, True, True, False, False])
+    assert part_mates(ends, np.array([7, 7, 7, 8, 7]), private).tolist() == [1, 0, -1, -1, -1]
+    assert part_mates(ends, np.array([7, 8, 7, 7, 7]), ~private).tolist() == [1, 0, 3, 2, -1]
 
 
 def groups_of(tmp_path, *lines, aliases=None):

@@ -61,6 +61,27 @@ def test_two_addresses_of_one_trace_are_never_one_router(tmp_path):
     assert "20.1.2.1" not in merged(tmp_path, *TWO_VOUCHERS, other)[0]
 
 
+# 10.0.0.1 instead of 20.1.1.1.
+PRIVATE = [line.replace("20.1.1.1", "10.0.0.1") for line in TWO_VOUCHERS]
+
+
+def test_a_private_address_is_merged_in_the_as_that_uses_it(tmp_path):
+    topology = infer(tmp_path, *PRIVATE, borders="elected", routers="inferred")
+    node = node_by_address(topology)
+    assert node["10.0.0.1"] == node["20.1.2.1"]
+    assert topology.node_asn[node["10.0.0.1"]] == 1
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["20.2.91.1 10.0.0.1 20.2.3.1", "20.1.91.1 10.0.0.1 20.1.5.1 20.1.2.1"],
+    ids=["used-in-two-ases", "one-trace"],
+)
+def test_a_private_address_of_several_routers_is_not_merged(tmp_path, line):
+    node = node_by_address(infer(tmp_path, *PRIVATE, line, borders="elected", routers="inferred"))
+    assert node["10.0.0.1"] != node["20.1.2.1"]
+
+
 def test_a_router_with_two_addresses_right_behind_one_does_not_vouch_alone(tmp_path):
     aliases = alias_sets(["20.1.3.1", "20.1.5.1"])
     other = "20.1.91.1 20.1.{}.1 20.1.5.1"
