@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.config.shared import asn_option, ingresses_option, snapshot_option
-from pipeline.config.values import as_number
+from pipeline.config.values import as_number, weight_law
 from pipeline.generate import MODELS, models_named, models_that_take
+from pipeline.model.choices import ADJACENCY_SUFFIX
 from pipeline.model.synthetic import Parameters
 from pipeline.options import option
 
@@ -40,7 +41,7 @@ class GenerateConfig:
     )
     links: int = option(
         default=Parameters.m,
-        help="Number of links of each new router.",
+        help=f"Links of each new router, or drawn per router ({models_that_take('m')}).",
         variable=None,
         metavar="M",
         unit="links",
@@ -97,8 +98,39 @@ class GenerateConfig:
         minimum=0,
         maximum=1,
     )
+    min_degree: int = option(
+        default=Parameters.min_degree,
+        help=f"Smallest number of links of a router ({models_that_take('min_degree')}).",
+        variable=None,
+        metavar="N",
+        unit="links",
+        minimum=0,
+    )
+    max_degree: int = option(
+        default=Parameters.max_degree,
+        help=f"Largest number of links of a router ({models_that_take('max_degree')}).",
+        variable=None,
+        metavar="N",
+        unit="links",
+        minimum=0,
+    )
+    connected: bool = option(
+        default=False,
+        help=f"Paths between all routers ({models_that_take('connected')}).",
+        variable=None,
+    )
+    weights: str | None = option(
+        default=None,
+        help="Law of weights, such as whole:1:1024 [length of each link].",
+        variable=None,
+        metavar="LAW",
+        parser=weight_law,
+    )
     out: Path | None = option(
-        default=None, help="BRITE file to write.", variable=None, metavar="FILE"
+        default=None,
+        help=f"File to write: neighbour lists if it ends in {ADJACENCY_SUFFIX}, else BRITE.",
+        variable=None,
+        metavar="FILE",
     )
     store: Path | None = option(default=None, help="Store to write a snapshot to.", metavar="DIR")
     snapshot: str | None = snapshot_option("Name of the snapshot in --store [today's date].")

@@ -7,6 +7,7 @@ from typing import Any
 
 from pipeline.metrics import METRICS, names_for_all
 from pipeline.model.choices import MAX_ASN, NAME_RULE, is_name
+from pipeline.model.synthetic import law_of
 from pipeline.options import WrongPartError
 
 
@@ -63,3 +64,9 @@ def snapshot_name(value: Any) -> str:
     if not is_name(value):
         raise ValueError(NAME_RULE)
     return value
+
+
+def weight_law(value: Any) -> str:
+    """A law of weights, as it was written."""
+    law_of(str(value))
+    return str(value)

@@ -64,19 +64,30 @@ class Model:
 MODELS: dict[str, Model] = {
     "ba": Model(
         "pipeline.generate.barabasi_albert",
-        ("m",),
+        ("m", "weights"),
         "routers without an AS, joined by preferential attachment (BRITE RTBarabasiAlbert)",
         "Barabasi-Albert",
     ),
     "top-down": Model(
         "pipeline.generate.top_down",
-        ("n_ases", "m"),
+        ("n_ases", "m", "weights"),
         "ASes joined by preferential attachment, and their routers likewise (BRITE TopDown)",
     ),
     "grid": Model(
         "pipeline.generate.grid",
-        ("n_rows", "cut"),
+        ("n_rows", "cut", "weights"),
         "routers without an AS in rows and columns, some links cut: long graphs",
+    ),
+    "degrees": Model(
+        "pipeline.generate.degrees",
+        ("min_degree", "max_degree", "connected", "weights"),
+        "routers without an AS, linked at random, with a given smallest and largest degree",
+    ),
+    "rmat": Model(
+        "pipeline.generate.rmat",
+        ("m", "weights"),
+        "routers without an AS, few of them with very many links (R-MAT, as Graph500 draws it)",
+        "R-MAT",
     ),
     "internet": Model(
         "pipeline.generate.internet",
@@ -115,7 +126,13 @@ def generate(model: str, given: Parameters) -> Topology:
     UsageError
         If the model is unknown or a number is out of range.
     """
-    return _model(model).load().make(given)
+    chosen = _model(model)
+    topology = chosen.load().make(given)
+    if "weights" not in chosen.options:
+        return topology
+    from pipeline.generate.weights import with_weights
+
+    return with_weights(topology, given.weights, given.seed)
 
 
 def generate_graphs(model: str, given: Parameters) -> GraphSet | None:

@@ -18,6 +18,7 @@ from typing import Literal
 
 from pipeline.errors import FormatError, PipelineError, UsageError
 from pipeline.ingest.opening import COMPRESSED_SUFFIXES, InputStream, hash_file, open_bytes
+from pipeline.model.choices import ADJACENCY_SUFFIX
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import Topology
 from pipeline.model.traces import TraceBatch
@@ -76,6 +77,12 @@ FORMATS: dict[str, Format] = {
     ),
     "brite": Format("pipeline.ingest.brite", "topology", (".brite",), "BRITE topology"),
     "snap": Format("pipeline.ingest.snap", "topology", (), "edge list, as SNAP publishes them"),
+    "adjacency": Format(
+        "pipeline.ingest.adjacency",
+        "topology",
+        (ADJACENCY_SUFFIX,),
+        "neighbour lists, one node per line",
+    ),
 }
 
 

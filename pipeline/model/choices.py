@@ -18,6 +18,8 @@ SCHEDULES: tuple[Schedule, ...] = get_args(Schedule)
 
 MAX_ASN = 2**32 - 1
 
+ADJACENCY_SUFFIX = ".adj"  # of files of neighbour lists, read and written
+
 MAX_NAME = 100  # characters; leaves room for the suffixes within the usual limit of 255
 NAME_PATTERN = rf"[A-Za-z0-9_][A-Za-z0-9._-]{{0,{MAX_NAME - 1}}}"  # of a snapshot, whole
 NAME_RULE = (

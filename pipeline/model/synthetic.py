@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 FIRST_ASN = 1  # of the ASes that are made; the others follow
 SMALLEST = 20  # routers; default of the smallest AS
 MAX_INGRESSES = 2000  # default of the maximum per AS
+
+# Laws of weights, and how each is written.
+LAWS = {"whole": "whole:LOW:HIGH", "uniform": "uniform:LOW:HIGH", "exponential": "exponential:MEAN"}
+MAX_WHOLE = 2**24  # whole weights are exact up to here, as float32
 
 
 @dataclass(frozen=True)
@@ -31,6 +36,12 @@ class Parameters:
         Of a grid; None: the number that makes it most nearly square.
     cut : float
         Share of a grid's links that are left out.
+    min_degree, max_degree : int
+        Smallest and largest degree of a graph of given degrees, both attained.
+    connected : bool
+        Whether such a graph is connected.
+    weights : str or None
+        Law of the weights, as ``law_of`` reads it; None: the lengths of the links.
     """
 
     n_routers: int
@@ -42,3 +53,33 @@ class Parameters:
     max_ingresses: int = MAX_INGRESSES
     n_rows: int | None = None
     cut: float = 0.1
+    min_degree: int = 2
+    max_degree: int = 6
+    connected: bool = False
+    weights: str | None = None
+
+
+def law_of(text: str) -> tuple[str, tuple[float, ...]]:
+    """Name and numbers of a law of weights: ``whole:1:1024``, ``uniform:0.5:2``, ``exponential:3``.
+
+    Raises
+    ------
+    ValueError
+        If it is none of ``LAWS``, or its numbers are not: says what it takes.
+    """
+    takes = f"{', '.join(LAWS.values())}, with finite numbers, 0 <= LOW <= HIGH and MEAN > 0"
+    name, *parts = text.split(":")
+    try:
+        numbers = tuple(float(part) for part in parts)
+    except ValueError:
+        raise ValueError(takes) from None
+    if name not in LAWS or len(numbers) != LAWS[name].count(":"):
+        raise ValueError(takes)
+    if not all(math.isfinite(number) for number in numbers) or min(numbers) < 0:
+        raise ValueError(takes)
+    if numbers[-1] < numbers[0] or numbers[-1] > 1e30 or (len(numbers) == 1 and numbers[0] == 0):
+        raise ValueError(takes)
+    is_exact = all(number.is_integer() and number <= MAX_WHOLE for number in numbers)
+    if name == "whole" and not is_exact:
+        raise ValueError(f"{LAWS[name]} with whole numbers up to {MAX_WHOLE}")
+    return name, numbers

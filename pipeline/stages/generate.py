@@ -11,9 +11,11 @@ from pipeline import __version__
 from pipeline.config import GenerateConfig
 from pipeline.errors import UsageError
 from pipeline.generate import MODELS, Parameters, generate, generate_graphs
+from pipeline.generate.adjacency_file import write_adjacency
 from pipeline.generate.brite_file import write_brite
 from pipeline.graphs import build_graphs
 from pipeline.infer.declared import declare
+from pipeline.model.choices import ADJACENCY_SUFFIX
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.words import number
 from pipeline.store import check_name, write_snapshot
@@ -47,7 +49,9 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
     if config.out is not None:
         config.out.parent.mkdir(parents=True, exist_ok=True)
         progress(Progress("write", 0, 1, "file", config.out.name))
-        write_brite(topology, config.out, command)
+        is_adjacency = config.out.suffix == ADJACENCY_SUFFIX
+        write = write_adjacency if is_adjacency else write_brite
+        write(topology, config.out, command)
         progress(Progress("write", 1, 1, "file", config.out.name))
         return f"{made} -> {config.out} ({time.time() - started:.1f} s)"
     assert config.store is not None
@@ -96,6 +100,10 @@ _OPTIONS = {
     "max_ingresses": "max_ingresses",
     "n_rows": "rows",
     "cut": "cut",
+    "min_degree": "min_degree",
+    "max_degree": "max_degree",
+    "connected": "connected",
+    "weights": "weights",
 }
 
 
@@ -126,7 +134,11 @@ def _command(config: GenerateConfig, model: str) -> str:
     if config.store is not None:  # a file has neither
         names += ["asn", "ingresses"]
     given = [(name, getattr(config, name)) for name in names]
-    words = [f"{_flag(name)} {value}" for name, value in given if value is not None]
+    words = [
+        _flag(name) if value is True else f"{_flag(name)} {value}"
+        for name, value in given
+        if value is not None and value is not False
+    ]
     return " ".join(["hopscope generate", model, *words])
 
 

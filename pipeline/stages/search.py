@@ -18,6 +18,7 @@ from pipeline.algorithms import Algorithm, algorithm
 from pipeline.algorithms.procedure import NODE_COLUMNS, Procedure, Twin, on_host
 from pipeline.config import SearchConfig
 from pipeline.errors import OutOfMemoryError, PipelineError, UsageError
+from pipeline.files import written_whole
 from pipeline.model.addresses import format_addr
 from pipeline.model.choices import DeviceChoice
 from pipeline.model.named_graph import NamedGraph
@@ -259,13 +260,8 @@ def write_table(summary: SearchSummary, path: Path) -> None:
         columns[name] = column
         if name in NODE_COLUMNS:
             columns |= _called(summary.graph, name, column)
-    beside = path.with_name(f".{path.name}.part")
-    try:
-        pq.write_table(pa.table(columns), beside, compression="zstd")
-        beside.replace(path)
-    except OSError as error:
-        beside.unlink(missing_ok=True)
-        raise UsageError(f"{path}: cannot be written: {error.strerror or error}") from None
+    with written_whole(path) as file:
+        pq.write_table(pa.table(columns), file, compression="zstd")
 
 
 def _called(graph: NamedGraph, name: str, nodes: np.ndarray) -> dict[str, Any]:

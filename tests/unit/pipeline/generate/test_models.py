@@ -84,6 +84,8 @@ def test_the_same_seed_gives_the_same_topology_and_another_seed_another(model):
         ("ba", "224391cf9fb79300"),
         ("grid", "4373bafc33e39f85"),
         ("internet", "3d72fc42f1c3fd01"),
+        ("degrees", "c26c337815580dcd"),
+        ("rmat", "f451cf8315525f08"),
     ],
 )
 def test_the_bytes_are_the_same_on_every_machine_and_in_every_version(model, digest, tmp_path):
@@ -202,7 +204,7 @@ def test_an_asn_may_be_given_to_a_graph_without_ases():
 @pytest.mark.parametrize(
     ("model", "given", "message"),
     [
-        ("waxman", {}, "unknown model 'waxman'; give one of: ba, top-down, grid, internet"),
+        ("waxman", {}, "unknown model 'waxman'; give one of: ba, top-down, grid, degrees"),
         ("ba", {"n_routers": 0}, "0 routers"),
         ("ba", {"m": 0}, "0 links"),
         ("ba", {"seed": -1}, "seed -1"),

@@ -50,7 +50,10 @@ def test_a_toy_model_goes_through_the_command(tmp_path, capsys):
             "--rows is not an option of toy to a file; "
             "it takes --routers, --min-routers, --cut, --seed, --out, --store",
         ),
-        (["toys"], "unknown model 'toys'; give one of: ba, top-down, grid, internet, toy"),
+        (
+            ["toys"],
+            "unknown model 'toys'; give one of: ba, top-down, grid, degrees, rmat, internet, toy",
+        ),
     ],
 )
 def test_messages_know_the_toy_model(words, message, tmp_path, capsys):
@@ -69,7 +72,8 @@ def test_help_knows_a_model_that_has_a_row():
         [sys.executable, "-c", code], cwd=REPOSITORY, capture_output=True, text=True
     )
     help = " ".join((done.stdout + done.stderr).split())
-    assert "ba (Barabasi-Albert), top-down, grid, internet (ba --internet), or toy (a toy)." in help
+    models = "ba (Barabasi-Albert), top-down, grid, degrees, rmat (R-MAT), internet"
+    assert f"{models} (ba --internet), or toy (a toy)." in help
     assert "ASes (top-down, internet)." in help
     assert "Size of the smallest AS (internet, toy)." in help
 

@@ -34,6 +34,11 @@ def assert_same_graphs(one: Snapshot, other: Snapshot) -> None:
         (["top-down", "--routers", 500, "--ases", 5], []),
         (["ba", "--routers", 500, "--links", 3], ["--asn", 64500, "--ingresses", 7]),
         (["grid", "--routers", 600, "--rows", 20], ["--asn", 64500, "--ingresses", 7]),
+        (
+            ["degrees", "--routers", 200, "--connected", "--weights", "whole:1:9"],
+            ["--asn", 64500],
+        ),
+        (["rmat", "--routers", 200, "--links", 4], ["--asn", 64500]),
     ],
     ids=lambda words: words[0] if words else "",
 )
@@ -49,6 +54,17 @@ def test_a_topology_is_the_same_by_way_of_its_file(words, more, tmp_path, capsys
     assert_same_graphs(direct, by_file)
     for row in range(direct.n_ases):
         direct.graph(row, check=True)
+
+
+def test_neighbour_lists_are_written_by_their_suffix_and_are_the_same_graph(tmp_path, capsys):
+    words = ("degrees", "--routers", 50, "--min-degree", 3, "--max-degree", 5, "--connected")
+    path, store = tmp_path / "a.adj", tmp_path / "store"
+    assert run("generate", *words, "--out", path) == 0
+    command = "# hopscope generate degrees --routers 50 --min-degree 3 --max-degree 5 --connected"
+    assert path.read_text().splitlines()[1] == f"{command} --seed 1"
+    assert run("generate", *words, "--store", store, "--asn", 1, "--snapshot", "direct") == 0
+    assert run("ingest", path, "--asn", 1, "--store", store, "--snapshot", "by-file") == 0
+    assert open_snapshot(store, "direct").graph_hash == open_snapshot(store, "by-file").graph_hash
 
 
 def test_the_option_internet_and_the_model_are_one(tmp_path, capsys):
