@@ -25,7 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 
 from benchmarks.baselines import dijkstra
-from benchmarks.lib.graphs import attachment, cut_grid
+from benchmarks.lib.graphs import attachment, cut_grid, with_weights
 from benchmarks.lib.record import record
 from benchmarks.lib.timing import OtherWork, time_calls, time_once, waiter
 from kernels import (
@@ -43,18 +43,6 @@ from kernels.shortest_paths.check import check_distances, check_parents
 NODES = (10_000, 100_000, 1_000_000)
 N_SOURCES = 5
 Row = dict[str, Any]
-
-
-def with_weights(graph: CSRGraph, seed: int = 1) -> CSRGraph:
-    """Whole numbers from 1 to 1,000, the same for both arcs of an edge."""
-    tails = np.repeat(np.arange(graph.n_nodes), np.diff(graph.indptr))
-    ahead = tails < graph.indices
-    of_edge = np.random.default_rng(seed).integers(1, 1001, graph.n_edges)
-    weights = np.empty(graph.n_arcs, np.float32)
-    weights[ahead] = of_edge
-    back = np.lexsort((tails, graph.indices))
-    weights[back[ahead]] = of_edge
-    return CSRGraph(graph.indptr, graph.indices, weights, trusted=True)
 
 
 def peers(graph: CSRGraph) -> dict[str, Callable[[int], Any]]:

@@ -34,6 +34,19 @@ def cut_grid(side: int, seed: int = 1) -> CSRGraph:
     return grid_graph(side, side, cut=0.1, seed=seed)
 
 
+def with_weights(graph: CSRGraph, seed: int = 1, most: int = 1000) -> CSRGraph:
+    """Whole numbers from 1 to ``most``, the same for both arcs of an edge."""
+    tails = np.repeat(np.arange(graph.n_nodes, dtype=np.int32), np.diff(graph.indptr))
+    ahead = tails < graph.indices
+    of_edge = np.random.default_rng(seed).integers(1, most + 1, graph.n_edges)
+    weights = np.empty(graph.n_arcs, np.float32)
+    weights[ahead] = of_edge
+    # Arcs in the order of heads, then of tails: the k-th is arc k in reverse.
+    back = np.argsort(graph.indices, kind="stable")
+    weights[back[ahead]] = of_edge
+    return CSRGraph(graph.indptr, graph.indices, weights, trusted=True)
+
+
 def many_ases(n_graphs: int, seed: int = 7) -> tuple[Shard, np.ndarray, np.ndarray]:
     """A shard of attachment graphs with sizes by a Pareto law, and sources that grow with size.
 
