@@ -77,17 +77,21 @@ def shortest_path(
     meet, the nodes within d hops of the source and those within e hops of the target have none in
     common, so the path is longer than d + e; the first node found by both makes it d + e + 1.
     *Weights.* Dijkstra's algorithm from both ends; it ends when the least distances not yet settled
-    add up to no less than the shortest path seen. Sums of weights are rounded to float64: where
+    add up to no less than the shortest path seen. On a GPU near-far [2]_ from both ends, until both
+    thresholds add up to as much. Sums of weights are rounded to float64: where
     they are not exact, the length may exceed the least one by rounding.
 
     The work depends on what is searched: on attachment graphs a small part of the graph, at worst
     O(n_nodes + n_arcs) for hops and O(n_arcs log n_arcs) by weight. 16 bytes per node searched, by
-    weight 24 and 12 per arc, and 2 bits for each node. By weight a GPU searches from the source
-    alone.
+    weight 24 and 12 per arc, and 2 bits for each node. By weight a GPU passes over all nodes and
+    weights once, and takes 49 bytes per node; where weights of 0 hide the way back, it searches
+    again from the source alone.
 
     References
     ----------
     .. [1] I. Pohl, "Bi-directional search", Machine Intelligence 6, 1971.
+    .. [2] A. Davidson, S. Baxter, M. Garland, J. D. Owens, "Work-efficient parallel GPU methods
+       for single-source shortest paths", IPDPS 2014.
 
     Examples
     --------
@@ -112,17 +116,28 @@ def shortest_path(
 
 def _by_weight(graph: CSRGraph, source: int, target: int) -> ShortestPath:
     arrays = weighted_arrays(graph)
+    found: tuple[np.ndarray, float] | None
     if graph.device == "cpu":
         from kernels.bidirectional import cpu
 
-        nodes, length = cpu.by_weight(*arrays, source, target)
-        if np.isnan(length):
-            graph.validate()
-        return ShortestPath(source, target, nodes, length, True, graph)
-    found = sssp(graph, source, parents=True)
-    length = float(found.distance[target])
+        found = cpu.by_weight(*arrays, source, target)
+    else:
+        from kernels.bidirectional import gpu
+
+        found = gpu.by_weight(*arrays, source, target)
+    if found is None:
+        found = _from_one_end(graph, source, target)
+    nodes, length = found
+    if np.isnan(length):
+        graph.validate()
+    return ShortestPath(source, target, nodes, length, True, graph)
+
+
+def _from_one_end(graph: CSRGraph, source: int, target: int) -> tuple[np.ndarray, float]:
+    """By the tree of shortest paths, which exists whatever the weights."""
+    found = sssp(graph, source, target, parents=True)
     parent = to_host(found.parent)
-    backwards = [target] if length < np.inf else []
-    while backwards and backwards[-1] != source:
+    backwards = [target]
+    while backwards[-1] != source:
         backwards.append(int(parent[backwards[-1]]))
-    return ShortestPath(source, target, np.array(backwards[::-1], NODE), length, True, graph)
+    return np.array(backwards[::-1], NODE), float(found.distance[target])

@@ -124,3 +124,195 @@ extern "C" __global__ void bidirectional_path(
     }
     state[HOPS] = n - 1;
 }
+
+#include "../shortest_paths/near_far.cuh"
+
+// A path of least weight between two nodes: near-far from both ends.
+//
+// Input    As above, and weights >= 0.
+// Output   meeting; the nodes before the one where both searches meet, backwards, in near[0 ..),
+//          those after it in near[2 * n_nodes ..).
+// Launch   Cooperative, COOPERATIVE_BLOCK threads a block.
+// Scratch  distance (2, n_nodes); near, far (2, 2, n_nodes); maps (2, 3, n_map); segments
+//          (2, 4, 2 * (n_arcs / SEGMENT)); control (2,) and meeting zeros. A row for each end.
+//
+// Only one end takes a step at a time, so each step sees what the other end knows. Once no node of
+// an end is near, all that are nearer to it than its threshold have their distance. So a path that
+// was not seen is at least as long as both thresholds together.
+
+struct Meeting {
+    length_t shortest;  // sum of both distances of a node; INFINITE if no path leads there
+    double length;      // of the path, added from the source on
+    int node;           // the smallest with that sum
+    int n_before;
+    int n_after;
+    int fault;          // INVALID_WEIGHT, or LOST: see walk_back
+};
+
+#define INVALID_WEIGHT 1
+#define LOST 2
+#define NO_NODE 0x7fffffff
+
+// From v back to where a search began, by one block: the smallest neighbour that is nearer and on a
+// shortest path, in turn. Where weights are 0, or lost to rounding, there may be none: LOST.
+// Returns the number of nodes; *length grows by the weights passed.
+__device__ int walk_back(const Search& s, node_t v, const node_t start, double* length, int* fault)
+{
+    __shared__ node_t found;
+    __shared__ double weight;
+    int n = 0;
+    while (v != start) {
+        __syncthreads();
+        if (threadIdx.x == 0) found = NO_NODE;
+        __syncthreads();
+        const length_t from = __ldcg(&s.distance[v]);
+        node_t own = NO_NODE;
+        double of_own = 0;
+        for (offset_t arc = s.indptr[v] + threadIdx.x; arc < s.indptr[v + 1]; arc += blockDim.x) {
+            const node_t u = s.indices[arc];
+            const length_t nearer = __ldcg(&s.distance[u]);
+            const double w = exactly(s.weights[arc]);
+            if (nearer < from && u < own && bits_of(number_of(nearer) + w) == from) {
+                own = u;
+                of_own = w;
+            }
+        }
+        if (own != NO_NODE) atomicMin(&found, own);
+        __syncthreads();
+        if (own == found && own != NO_NODE) weight = of_own;
+        __syncthreads();
+        if (found == NO_NODE) {
+            if (threadIdx.x == 0) *fault = LOST;
+            return n;
+        }
+        v = found;
+        if (threadIdx.x == 0) {
+            s.near[n] = v;
+            *length += weight;
+        }
+        ++n;
+    }
+    return n;
+}
+
+extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK) bidirectional_by_weight(
+    const offset_t* indptr,
+    const node_t* indices,
+    const float* weights,
+    const offset_t n_nodes,
+    const offset_t n_arcs,
+    const node_t source,
+    const node_t target,
+    const double rise,  // of a threshold, in mean weights divided by the mean degree
+    length_t* distance,
+    node_t* near,
+    node_t* far,
+    unsigned* maps,
+    int* segments,
+    Control* control,
+    Meeting* meeting)
+{
+    __shared__ Search ends[2];
+    const offset_t n_map = (n_nodes + 31) / 32;
+    if (threadIdx.x < 2) {
+        const int i = threadIdx.x;
+        const offset_t max_segments = 2 * (n_arcs / SEGMENT);
+        unsigned* own_maps = maps + 3 * n_map * i;
+        int* own_segments = segments + 4 * max_segments * i;
+        ends[i] = {indptr, indices, weights, n_nodes, n_map, max_segments,
+                   distance + n_nodes * i, near + 2 * n_nodes * i, far + 2 * n_nodes * i, own_maps,
+                   own_maps + 2 * n_map, own_segments, own_segments + 2 * max_segments, control + i,
+                   distance + n_nodes * (1 - i), &meeting->shortest};
+    }
+    __syncthreads();
+    const offset_t thread = (offset_t)blockIdx.x * blockDim.x + threadIdx.x;
+    const offset_t n_threads = (offset_t)gridDim.x * blockDim.x;
+    unsigned* arrivals = &control->arrivals;
+    prepare(ends[0], maps, n_arcs, true);
+    prepare(ends[1], maps + 3 * n_map, n_arcs, false);
+    if (thread == 0) {
+        meeting->shortest = INFINITE;
+        meeting->node = NO_NODE;
+    }
+    grid_barrier(arrivals);
+    if (control->is_invalid) {
+        if (thread == 0) meeting->fault = INVALID_WEIGHT;
+        return;
+    }
+    if (warp_of_grid() == 0) {
+        const bool is_first = thread_of_warp() == 0;
+        if (is_first) {
+            ends[0].distance[source] = 0;
+            ends[1].distance[target] = 0;
+        }
+        push(ends[0], source, is_first, false, 0, 0);
+        push(ends[1], target, is_first, false, 0, 0);
+    }
+    grid_barrier(arrivals);
+
+    const double delta = rise_of(rise, control->weight_sum, n_nodes, n_arcs);
+    const length_t first = bits_of(delta) > 1 ? bits_of(delta) : 1;
+    length_t threshold[2] = {first, first};
+    int step[2] = {0, 0}, pile[2] = {0, 0};
+    bool was_split[2] = {false, false};
+    int i = 0;  // the end that goes on
+    // Every thread of the grid takes the same branches: far lists and the shortest sum are read
+    // only if no end has near nodes, so that nothing changes them in this step.
+    while (true) {
+        const Control *own = control + i, *other = control + (1 - i);
+        bool has_near = own->n_near[step[i] & 3] || own->n_segments[step[i] & 3];
+        if (!has_near) {
+            has_near = other->n_near[step[1 - i] & 3] || other->n_segments[step[1 - i] & 3];
+            if (has_near) {
+                i = 1 - i;
+            } else {
+                const double passed = number_of(threshold[0]) + number_of(threshold[1]);
+                if (number_of(__ldcg(&meeting->shortest)) <= passed) break;
+                const int n_source = control[0].n_far[pile[0] & 3];
+                const int n_target = control[1].n_far[pile[1] & 3];
+                if (n_source == 0 || n_target == 0) break;
+                i = n_source <= n_target ? 0 : 1;
+            }
+        }
+        const Search& s = ends[i];
+        if (thread == 0) {
+            s.control->n_near[(step[i] + 2) & 3] = 0;
+            s.control->n_segments[(step[i] + 2) & 3] = 0;
+        }
+        if (has_near) {
+            relax_near(s, threshold[i], step[i], pile[i]);
+        } else {
+            if (thread == 0) {
+                s.control->n_far[(pile[i] + 2) & 3] = 0;
+                s.control->least_far[(pile[i] + 2) & 3] = INFINITE;
+            }
+            const length_t passed = threshold[i];
+            const length_t from = was_split[i] ? s.control->least_far[pile[i] & 3] : passed;
+            threshold[i] = raised(from, delta);
+            split_far(s, passed, threshold[i], step[i], pile[i]);
+            ++pile[i];
+        }
+        was_split[i] = !has_near;
+        grid_barrier(arrivals);
+        ++step[i];
+    }
+
+    const length_t shortest = __ldcg(&meeting->shortest);
+    if (shortest == INFINITE) return;  // all threads do
+    for (offset_t v = thread; v < n_nodes; v += n_threads) {
+        const length_t a = __ldcg(&distance[v]), b = __ldcg(&distance[n_nodes + v]);
+        if (a == INFINITE || b == INFINITE) continue;
+        if (bits_of(number_of(a) + number_of(b)) == shortest) atomicMin(&meeting->node, (int)v);
+    }
+    grid_barrier(arrivals);
+    if (blockIdx.x != 0) return;
+    const node_t v = *(volatile int*)&meeting->node;
+    double before = 0, length = number_of(__ldcg(&distance[v]));  // a sum from the source on
+    const int n_before = walk_back(ends[0], v, source, &before, &meeting->fault);
+    const int n_after = walk_back(ends[1], v, target, &length, &meeting->fault);
+    if (threadIdx.x == 0) {
+        meeting->n_before = n_before;
+        meeting->n_after = n_after;
+        meeting->length = length;
+    }
+}

@@ -203,3 +203,5 @@ extern "C" __global__ void spanning_tree_boruvka(
         }
     }
 }
+
+#include "textbook.cuh"
