@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from kernels.depth_first.check import check_dfs as check_dfs
     from kernels.eccentricity.check import check_diameter as check_diameter
     from kernels.eccentricity.check import check_path as check_path
+    from kernels.eccentricity.check import check_widths as check_widths
     from kernels.shortest_paths.check import check_distances as check_distances
     from kernels.spanning_tree.check import check_forest as check_forest
 
@@ -28,6 +29,7 @@ _ROOMS = {
     "check_levels": "breadth_first",
     "check_path": "eccentricity",
     "check_shortest_path": "bidirectional",
+    "check_widths": "eccentricity",
 }
 
 

@@ -250,8 +250,9 @@ extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK) bidirectional_by
     }
     grid_barrier(arrivals);
 
-    const double delta = rise_of(rise, control->weight_sum, n_nodes, n_arcs);
-    const length_t first = bits_of(delta) > 1 ? bits_of(delta) : 1;
+    const double least_rise = rise_of(rise, control->weight_sum, n_nodes, n_arcs);
+    const length_t first = bits_of(least_rise) > 1 ? bits_of(least_rise) : 1;
+    double delta[2] = {least_rise, least_rise};
     length_t threshold[2] = {first, first};
     int step[2] = {0, 0}, pile[2] = {0, 0};
     bool was_split[2] = {false, false};
@@ -288,9 +289,10 @@ extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK) bidirectional_by
             }
             const length_t passed = threshold[i];
             const length_t from = was_split[i] ? s.control->least_far[pile[i] & 3] : passed;
-            threshold[i] = raised(from, delta);
+            threshold[i] = raised(from, delta[i]);
             split_far(s, passed, threshold[i], step[i], pile[i]);
             ++pile[i];
+            delta[i] = grown(delta[i], pile[i]);
         }
         was_split[i] = !has_near;
         grid_barrier(arrivals);

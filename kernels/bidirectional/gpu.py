@@ -15,9 +15,9 @@ from kernels.bidirectional.constants import CONTROL
 from kernels.types import NODE
 
 N_STATE, HOPS = 8, 7  # of the kernel's state; the place of the number of hops in it
-# Thresholds rise by this many mean weights, divided by the mean degree: less than for a whole
+# Thresholds first rise by this many mean weights, divided by the mean degree: less than for a whole
 # search, as both must stay low for the searches to end early.
-RISE = 4.0
+RISE = 2.0
 MEETING = np.dtype(
     [
         ("shortest", np.float64),

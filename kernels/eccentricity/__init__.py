@@ -83,8 +83,8 @@ def diameter(
     if solver is None:
         none = np.empty(0, NODE)
         nothing = Proof(none, none, none, by_trees=False)
-        return Diameter(**_common(None), diameter=0, path=np.empty(0, NODE), proof=nothing)
-    common = _common(solver)
+        return Diameter(**_common(None, graph), diameter=0, path=np.empty(0, NODE), proof=nothing)
+    common = _common(solver, graph)
     sources = np.concatenate(solver.sources)
     used = (solver.bounds.centre, solver.known_by, solver.uses_trees)
     proof = Proof(sources, *used)
@@ -102,9 +102,9 @@ def radius(
     if every is not None:
         node = int(np.argmin(every))
         least = int(every[node])
-        return Radius(**_all_searched(every, least), radius=least, center=node)
+        return Radius(**_all_searched(every, least, graph), radius=least, center=node)
     solver = _answer(graph, "radius", max_searches, strategy)
-    common = _common(solver)
+    common = _common(solver, graph)
     if solver is None:
         return Radius(**common, radius=0, center=-1)
     bounds = solver.bounds
@@ -124,10 +124,10 @@ def center(
         least = int(every.min())
         is_center = every == least
         nodes = np.flatnonzero(is_center).astype(NODE)
-        common = _all_searched(every, least)
+        common = _all_searched(every, least, graph)
         return Center(**common, radius=least, nodes=nodes, is_center=is_center)
     solver = _answer(graph, "center", max_searches, strategy)
-    common = _common(solver)
+    common = _common(solver, graph)
     if solver is None:
         return Center(**common, radius=0, nodes=np.empty(0, NODE), is_center=np.empty(0, bool))
     bounds = solver.bounds
@@ -148,10 +148,10 @@ def periphery(
         most = int(every.max())
         is_periphery = every == most
         nodes = np.flatnonzero(is_periphery).astype(NODE)
-        common = _all_searched(every, most)
+        common = _all_searched(every, most, graph)
         return Periphery(**common, diameter=most, nodes=nodes, is_periphery=is_periphery)
     solver = _answer(graph, "periphery", max_searches, strategy)
-    common = _common(solver)
+    common = _common(solver, graph)
     if solver is None:
         none = np.empty(0, bool)
         return Periphery(**common, diameter=0, nodes=np.empty(0, NODE), is_periphery=none)
@@ -196,7 +196,7 @@ def _every(
     return quick_eccentricities(graph)
 
 
-def _all_searched(every: np.ndarray, value: int) -> dict[str, Any]:
+def _all_searched(every: np.ndarray, value: int, graph: CSRGraph) -> dict[str, Any]:
     """The common part of all answers, for a connected graph all of whose nodes were searched."""
     values = np.array([value], np.int32)
     return {
@@ -208,6 +208,7 @@ def _all_searched(every: np.ndarray, value: int) -> dict[str, Any]:
         "components": np.zeros(1, NODE),
         "lowers": values,
         "uppers": values.copy(),
+        "graph": graph,
     }
 
 
@@ -225,7 +226,7 @@ def _answer(
     return solver
 
 
-def _common(solver: EccentricitySolver | None) -> dict[str, Any]:
+def _common(solver: EccentricitySolver | None, graph: CSRGraph) -> dict[str, Any]:
     """The common part of all answers."""
     if solver is None:
         none = np.empty(0, np.int32)
@@ -238,6 +239,7 @@ def _common(solver: EccentricitySolver | None) -> dict[str, Any]:
             "components": none,
             "lowers": none,
             "uppers": none,
+            "graph": graph,
         }
     bounds = solver.bounds
     lowers, uppers = bounds.interval()
@@ -251,4 +253,5 @@ def _common(solver: EccentricitySolver | None) -> dict[str, Any]:
         "components": solver.names,
         "lowers": lowers,
         "uppers": uppers,
+        "graph": graph,
     }

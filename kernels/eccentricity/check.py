@@ -1,4 +1,4 @@
-"""Certificate of a diameter: plain searches from the named nodes prove it, or it is refused."""
+"""Certificates of widths: plain searches prove them, or they are refused."""
 
 from __future__ import annotations
 
@@ -9,8 +9,18 @@ import numpy as np
 from kernels.breadth_first import bfs_queue
 from kernels.breadth_first.check import check_levels
 from kernels.csr import CSRGraph
-from kernels.eccentricity.results import Diameter
+from kernels.eccentricity.plain import PlainBounds
+from kernels.eccentricity.questions import Question
+from kernels.eccentricity.results import (
+    CenterResult,
+    Diameter,
+    DiameterResult,
+    PeripheryResult,
+    RadiusResult,
+    WidthResult,
+)
 from kernels.errors import CheckError
+from kernels.shortest_paths import weighted_arrays
 
 
 def check_path(graph: CSRGraph, path: np.ndarray) -> None:
@@ -122,3 +132,128 @@ def _tips(graph: CSRGraph) -> tuple[np.ndarray, np.ndarray]:
     is_tip = np.zeros(n_nodes, bool)
     is_tip[[-deepest[v][1] for v in np.flatnonzero(is_left)]] = True
     return is_tip, np.where(is_left, longest, 0)
+
+
+def check_widths(found: WidthResult) -> None:
+    """Raise CheckError unless a width and its bounds, in every component, are right.
+
+    Parameters
+    ----------
+    found : Diameter, Radius, Center or Periphery
+        Or one of them by weight. An interval, where searches were limited, must hold the value.
+
+    Notes
+    -----
+    A diameter in hops is proven by ``check_diameter``. All else is found again by ``PlainBounds``:
+    at worst a search from each node.
+    """
+    graph = found.graph.to("cpu")
+    if graph.n_nodes == 0:
+        if found.component != -1 or len(found.components) or found.lower or found.upper:
+            raise CheckError("a graph without nodes has no components, and no width but 0")
+        return
+    weighted = not isinstance(found.lower, int)
+    truth = PlainBounds(graph, weighted)
+    if not np.array_equal(found.components, truth.names):
+        raise CheckError("components are not named by their smallest nodes")
+    largest = int(np.argmax(truth.size))
+    if found.component != truth.names[largest]:
+        raise CheckError(f"the largest component is {truth.names[largest]}, not {found.component}")
+    question = _question_of(found)
+    wanted = np.ones(len(truth.names), bool)
+    proven = found if isinstance(found, Diameter) and found.exact else None
+    if proven:
+        check_diameter(graph, proven)
+        wanted[largest] = False
+    truth.answer(question, wanted)
+    values = truth.most if question in ("diameter", "periphery") else truth.least
+    if proven:
+        values[largest] = proven.diameter
+    lowers, uppers = found.lowers, found.uppers
+    if lowers.shape != values.shape or uppers.shape != values.shape:
+        raise CheckError(f"{len(lowers)} and {len(uppers)} bounds of {len(values)} components")
+    wrong = (lowers > values) | (values > uppers) | (found.exact & (lowers != uppers))
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise CheckError(
+            f"the {question} of component {truth.names[i]} is {values[i]}, and not in "
+            f"[{lowers[i]}, {uppers[i]}]"
+        )
+    if (found.lower, found.upper) != (lowers[largest], uppers[largest]):
+        raise CheckError(f"[{found.lower}, {found.upper}] are not the bounds of the component")
+    _check_nodes(graph, found, truth, largest)
+
+
+def _question_of(found: WidthResult) -> Question:
+    kinds: dict[type, Question] = {
+        DiameterResult: "diameter",
+        RadiusResult: "radius",
+        CenterResult: "center",
+        PeripheryResult: "periphery",
+    }
+    return next(question for kind, question in kinds.items() if isinstance(found, kind))
+
+
+def _check_nodes(graph: CSRGraph, found: WidthResult, truth: PlainBounds, largest: int) -> None:
+    """What a result says besides bounds: its value, a path, a node, or sets of nodes."""
+    own = truth.component == largest
+    if isinstance(found, DiameterResult):
+        if found.diameter != found.lower:
+            raise CheckError(f"a diameter of {found.diameter} is not its bound, {found.lower}")
+        if len(found.path) or found.exact:
+            _check_longest(graph, found, truth)
+    elif isinstance(found, RadiusResult):
+        value = found.upper
+        if found.radius != value:
+            raise CheckError(f"a radius of {found.radius} is not its bound, {value}")
+        if not (0 <= found.center < graph.n_nodes and own[found.center]):
+            raise CheckError(f"node {found.center} is not in the component")
+        distance = truth.distances(np.array([found.center]))[own]
+        if found.exact and distance.max() != value:
+            raise CheckError(f"node {found.center} has eccentricity {distance.max()}, not {value}")
+    elif isinstance(found, CenterResult):
+        if found.radius != found.upper:
+            raise CheckError(f"a radius of {found.radius} is not its bound, {found.upper}")
+        is_one = truth.lower <= truth.least[truth.component]
+        _check_sets(found.nodes, found.is_center, is_one, own, found.exact)
+    elif isinstance(found, PeripheryResult):
+        if found.diameter != found.lower:
+            raise CheckError(f"a diameter of {found.diameter} is not its bound, {found.lower}")
+        is_one = truth.upper >= truth.most[truth.component]
+        _check_sets(found.nodes, found.is_periphery, is_one, own, found.exact)
+
+
+def _check_longest(graph: CSRGraph, found: DiameterResult, truth: PlainBounds) -> None:
+    """The path of a diameter is a shortest one, and that long."""
+    path = found.path.tolist()
+    if not path or not 0 <= min(path) <= max(path) < graph.n_nodes:
+        raise CheckError("the path is empty, or has nodes that are not there")
+    if isinstance(found, Diameter):
+        check_path(graph, found.path)
+        length = float(len(path) - 1)
+    else:
+        weights = weighted_arrays(graph)[2]
+        length = 0.0
+        for u, v in pairwise(path):
+            arcs = slice(int(graph.indptr[u]), int(graph.indptr[u + 1]))
+            at = np.flatnonzero(graph.indices[arcs] == v)
+            if not len(at):
+                raise CheckError(f"the path goes from {u} to {v}, which are not linked")
+            length += float(weights[arcs][at[0]])
+        if truth.distances(found.path[:1])[path[-1]] != length:
+            raise CheckError(f"the path from {path[0]} to {path[-1]} is not a shortest one")
+    if length != found.lower:
+        raise CheckError(f"a path of length {length} for a diameter of {found.lower}")
+
+
+def _check_sets(
+    nodes: np.ndarray, marks: np.ndarray, is_one: np.ndarray, own: np.ndarray, exact: bool
+) -> None:
+    """Marks of all nodes, and the nodes of the component; those not excluded where not exact."""
+    if marks.shape != is_one.shape:
+        raise CheckError(f"{len(marks)} marks of {len(is_one)} nodes")
+    wrong = np.flatnonzero((marks != is_one) if exact else (is_one & ~marks))
+    if len(wrong):
+        raise CheckError(f"node {wrong[0]} is {'not ' * int(is_one[wrong[0]])}marked")
+    if not np.array_equal(nodes, np.flatnonzero(marks & own)):
+        raise CheckError("the nodes are not those marked in the component")

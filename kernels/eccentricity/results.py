@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
+from kernels.csr import CSRGraph
 from kernels.errors import GraphError
 
 Value = TypeVar("Value", int, float)
@@ -43,6 +44,17 @@ class WidthResult(Generic[Value]):
     components: np.ndarray
     lowers: np.ndarray
     uppers: np.ndarray
+    graph: CSRGraph = field(kw_only=True, repr=False)
+
+    def check(self) -> None:
+        """Raise CheckError unless all of this is right, on the host.
+
+        A diameter in hops is proven by a search from each node of its ``proof``. All else is found
+        again by plain searches with bounds, which may take longer than finding it.
+        """
+        from kernels.eccentricity.check import check_widths
+
+        check_widths(self)
 
 
 @dataclass(frozen=True, eq=False)

@@ -29,11 +29,11 @@ def quick_diameter(graph: CSRGraph, strategy: Strategy) -> Diameter | None:
         is_source[kept.sources] = is_source[kept.ends] = True
         sources = np.flatnonzero(is_source).astype(NODE)
         proof = Proof(sources, kept.sources[[kept.centre]], kept.sources, by_trees=False)
-        return _diameter_result(len(sources), kept.path, proof)
+        return _diameter_result(graph, len(sources), kept.path, proof)
     return _solve_generally(graph, kept, strategy)
 
 
-def _diameter_result(n_searches: int, path: np.ndarray, proof: Proof) -> Diameter:
+def _diameter_result(graph: CSRGraph, n_searches: int, path: np.ndarray, proof: Proof) -> Diameter:
     value = len(path) - 1
     values = np.array([value], np.int32)
     names = np.zeros(1, NODE)
@@ -49,6 +49,7 @@ def _diameter_result(n_searches: int, path: np.ndarray, proof: Proof) -> Diamete
         diameter=value,
         path=path,
         proof=proof,
+        graph=graph,
     )
 
 
@@ -79,4 +80,4 @@ def _solve_generally(graph: CSRGraph, kept: Kept, strategy: Strategy) -> Diamete
     path = kept.path if bounds.most[0] == len(kept.path) - 1 else solver.path()
     sources = np.concatenate(solver.sources)
     proof = Proof(sources, bounds.centre, solver.known_by, by_trees=False)
-    return _diameter_result(bounds.n_searches, path, proof)
+    return _diameter_result(graph, bounds.n_searches, path, proof)

@@ -244,6 +244,13 @@ __device__ __forceinline__ double rise_of(
     return n_arcs ? rise * (weight_sum / n_arcs) * ((double)n_nodes / n_arcs) : 0;
 }
 
+// A search that may end early begins with small rises. Where it takes many, graphs are long and steps
+// short: then the rise grows, four times at most, after every 16 rises.
+__device__ __forceinline__ double grown(const double delta, const int n_rises)
+{
+    return n_rises % 16 == 0 && n_rises <= 64 ? 2 * delta : delta;
+}
+
 // The threshold after one, of which rounding may absorb delta.
 __device__ __forceinline__ length_t raised(const length_t from, const double delta)
 {

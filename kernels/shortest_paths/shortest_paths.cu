@@ -56,7 +56,7 @@ extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK) sssp_search(
     }
     grid_barrier(&control->arrivals);
 
-    const double delta = rise_of(rise, control->weight_sum, n_nodes, n_arcs);
+    double delta = rise_of(rise, control->weight_sum, n_nodes, n_arcs);
     length_t threshold = bits_of(delta) > 1 ? bits_of(delta) : 1;
     int step = 0, pile = 0;
     bool was_split = false;
@@ -84,6 +84,7 @@ extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK) sssp_search(
             threshold = raised(from, delta);
             split_far(s, passed, threshold, step, pile);
             ++pile;
+            if (target >= 0) delta = grown(delta, pile);
         }
         was_split = !has_near;
         grid_barrier(&control->arrivals);

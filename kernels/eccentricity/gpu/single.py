@@ -29,7 +29,7 @@ def answer(graph: CSRGraph, question: Question, max_searches: int | None) -> Ans
             solver.answer(step)
         if question == "eccentricities":
             return solver.in_given_order(solver.bounds.lower)
-        common = _common(solver, question)
+        common = _common(solver, question, graph)
         if question == "diameter":
             return _diameter(solver, common)
         if question == "radius":
@@ -37,7 +37,7 @@ def answer(graph: CSRGraph, question: Question, max_searches: int | None) -> Ans
         return _nodes(solver, common, question)
 
 
-def _common(solver: DeviceSolver, question: Question) -> dict[str, Any]:
+def _common(solver: DeviceSolver, question: Question, graph: CSRGraph) -> dict[str, Any]:
     bounds, exact = solver.bounds, solver.exact
     lowest, highest = bounds.loosest()
     if question in ("radius", "center"):
@@ -56,6 +56,7 @@ def _common(solver: DeviceSolver, question: Question) -> dict[str, Any]:
         "components": solver.parts.names.get(),
         "lowers": lowers.get(),
         "uppers": uppers.get(),
+        "graph": graph,
     }
 
 

@@ -211,6 +211,7 @@ class _Results:
             "components": names,
             "lowers": lowers,
             "uppers": uppers,
+            "graph": graph,
         }
 
     def own(self, chosen: np.ndarray) -> np.ndarray:

@@ -148,6 +148,38 @@ def test_a_path_that_is_not_shortest_or_not_there_is_refused():
         replace(nowhere, target=3).check()
 
 
+WIDTHS = {
+    name: getattr(kernels, name)
+    for one in ("diameter", "radius", "center", "periphery")
+    for name in (one, f"weighted_{one}")
+}
+
+
+@pytest.mark.parametrize("name", WIDTHS)
+def test_widths_are_certified_and_any_change_is_refused(device, name):
+    found = WIDTHS[name](small(device))
+    found.check()
+    n_refused = 0
+    for field in sorted(set(vars(found)) - GIVEN - {"n_searches", "exact", "proof"}):
+        for value in wrong_values(getattr(found, field)):
+            if field == "path" and len(value) == len(found.path):  # may be another longest one
+                continue
+            if field == "center":
+                value = 7  # not 1 more, which may be as good
+            with pytest.raises(CheckError):
+                replace(found, **{field: value}).check()
+            n_refused += 1
+    assert n_refused > 10
+
+
+@PROPERTY
+@given(graph=weighted_graphs(min_nodes=0), data=st.data())
+def test_widths_of_any_graph_are_certified(device, graph, data):
+    search = WIDTHS[data.draw(st.sampled_from(sorted(WIDTHS)))]
+    search(graph.to(device)).check()
+    search(graph.to(device), max_searches=data.draw(st.integers(0, 4))).check()
+
+
 def test_certificates_are_found_by_name():
     for name in certificates._ROOMS:
         assert callable(getattr(certificates, name))

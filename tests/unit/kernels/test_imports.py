@@ -85,13 +85,14 @@ def test_compiling_for_cores_covers_every_module_with_kernels():
 
 def test_each_kind_of_work_compiles_what_it_needs():
     kinds = [set(compiled_modules(work)) for work in compile_ahead.ALL]
-    searches, widths, weights, forests, paths = kinds
+    searches, widths, weights, forests, paths, parts = kinds
     assert {"kernels.validate", "kernels.breadth_first.cpu", "kernels.connected.cpu"} <= searches
     assert {"kernels.eccentricity.shard", "kernels.distance_distribution.cpu"} <= widths
     assert {"kernels.shortest_paths.cpu", "kernels.eccentricity.weighted.steps"} <= weights
     rooms = ("depth_first", "spanning_tree")
     assert {f"kernels.{room}.{part}" for room in rooms for part in ("check", "cpu")} == forests
     assert paths == {"kernels.bidirectional.cpu"}
+    assert parts == {"kernels.partition.check", "kernels.partition.cpu"}
     for room in compile_ahead.ROOMS:
         path = ROOT / room.replace(".", "/")
         assert path.is_dir() or path.with_suffix(".py").exists()

@@ -1,0 +1,174 @@
+"""Sequential algorithms and their twins on a GPU: time, peak memory, and where they cross.
+
+Command: python benchmarks/bench_twins.py [--nodes N,N] [--device cpu,gpu] [--longest SECONDS]
+[--subject RESULT]
+
+Breadth-first and depth-first search, Prim, Kruskal and Dijkstra in their textbook forms on one
+core, each beside what takes its place on a GPU, and the fastest of ours for the same question
+beside both. Connected random graphs in which each node has 12 to 14 neighbours, weights from 1 to
+1,024, all seeded. Each result is certified on graphs of up to ``--certified`` nodes. Arrays lie on
+the device already; ``peak_mb`` is what a call allocates at the same time besides the graph, its
+result included (on a core what NumPy allocates). A call that would take over ``--longest`` seconds,
+by the sizes before it, is left out and has a row that says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+import numpy as np
+
+from benchmarks.baselines import dijkstra
+from benchmarks.lib.graphs import with_weights
+from benchmarks.lib.record import RESULTS, record
+from benchmarks.lib.timing import OtherWork, time_calls, time_once, waiter
+from kernels import CSRGraph, bfs, dfs, mst, sssp
+from kernels.breadth_first import bfs_queue
+from kernels.host import compile_cpu
+from pipeline.generate.csr import csr_from_links
+
+NODES = (1_000, 3_000, 10_000, 30_000, 100_000, 1_000_000, 6_800_000)
+LEAST_DEGREE, N_CYCLES, N_PAIRINGS = 12, 6, 2
+WEIGHTS = 1024
+Row = dict[str, Any]
+Call = Callable[[CSRGraph], Any]
+
+# Algorithm -> on a core as in textbooks, its twin on a GPU, and a name of that where it is another.
+TWINS: dict[str, tuple[Call, Call, str]] = {
+    "bfs": (lambda g: bfs_queue(g, 0), lambda g: bfs(g, 0), ""),
+    "dfs": (lambda g: dfs(g, 0, "core"), lambda g: dfs(g, 0, "warp"), "one warp"),
+    "prim": (lambda g: mst(g, "prim"), lambda g: mst(g, "prim"), ""),
+    "kruskal": (lambda g: mst(g, "kruskal"), lambda g: mst(g, "kruskal"), ""),
+    "dijkstra": (lambda g: dijkstra(g, 0), lambda g: sssp(g, 0), "near-far"),
+}
+# The fastest of ours for the same question, where it is none of these.
+FASTEST: dict[str, dict[str, Call]] = {
+    "bfs": {"cpu": lambda g: bfs(g, 0)},
+    "prim": {"cpu": mst, "gpu": mst},
+    "dijkstra": {"cpu": lambda g: sssp(g, 0)},
+}
+
+
+def between_degrees(n_nodes: int, seed: int = 1) -> CSRGraph:
+    """A connected graph of nodes with 12 to 14 neighbours: random cycles and pairings, together."""
+    while True:
+        rng = np.random.default_rng((seed, n_nodes))
+        rows = [rng.permutation(n_nodes) for _ in range(N_CYCLES + N_PAIRINGS)]
+        near = [*rows[:N_CYCLES], *(row[: n_nodes // 2] for row in rows[N_CYCLES:])]
+        far = [np.roll(row, 1) for row in rows[:N_CYCLES]]
+        far += [row[-(n_nodes // 2) :] for row in rows[N_CYCLES:]]
+        ends = np.sort(np.stack([np.concatenate(near), np.concatenate(far)]), axis=0)
+        low, high = np.divmod(np.unique(ends[0] * n_nodes + ends[1]), n_nodes)
+        graph = csr_from_links(n_nodes, low, high)
+        if np.diff(graph.indptr).min() >= LEAST_DEGREE:
+            return graph
+        seed += 1
+
+
+def peak_bytes(call: Callable[[], Any], device: str) -> int:
+    """Most bytes that a call has allocated at the same time, its result included."""
+    if device == "cpu":
+        tracemalloc.start()
+        try:
+            before = tracemalloc.get_traced_memory()[0]
+            call()
+            return tracemalloc.get_traced_memory()[1] - before
+        finally:
+            tracemalloc.stop()
+    import cupy
+
+    class Counting(cupy.cuda.MemoryHook):
+        name = "Counting"
+        used = peak = 0
+
+        def malloc_postprocess(self, **given: Any) -> None:
+            self.used += given["mem_size"]
+            self.peak = max(self.peak, self.used)
+
+        def free_postprocess(self, **given: Any) -> None:
+            self.used -= given["mem_size"]
+
+    with Counting() as counting:
+        call()
+    return counting.peak
+
+
+class Bench:
+    """The rows of one run."""
+
+    def __init__(self, longest_s: float, n_certified: int):
+        self.rows: list[Row] = []
+        self.longest_s, self.n_certified = longest_s, n_certified
+        self.last: dict[tuple[str, str, str], tuple[int, float]] = {}  # nodes and seconds
+
+    def add(self, row: Row) -> None:
+        self.rows.append(row)
+        print(json.dumps(row), file=sys.stderr, flush=True)
+
+    def measure(self, graph: CSRGraph, algorithm: str, way: str, name: str, call: Call) -> None:
+        row = {"algorithm": algorithm, "way": way, "name": name, "device": graph.device}
+        row |= {"n_nodes": graph.n_nodes, "n_arcs": graph.n_arcs}
+        key = (algorithm, way, graph.device)
+        n_before, before_s = self.last.get(key, (graph.n_nodes, 0.0))
+        # Prim on a GPU looks at all nodes once for each node; for small graphs steps are as long.
+        growth = (graph.n_nodes / n_before) ** (1.5 if algorithm == "prim" else 1.1)
+        if before_s * growth > self.longest_s:
+            self.add(row | {"note": f"left out: some {before_s * growth:.0f} s"})
+            return
+        first_s, found = time_once(call, graph)
+        if graph.n_nodes <= self.n_certified:
+            found.check()
+        del found
+        peak = peak_bytes(lambda: call(graph), graph.device)
+        wait = waiter(graph.device)
+        few = first_s > 2
+        timing = time_calls(
+            call, [(graph,)], wait=wait, budget_s=0.5, at_least=1 if few else 5, at_most=51
+        )
+        self.last[key] = (graph.n_nodes, timing.median_ms / 1e3)
+        self.add(row | timing.columns() | {"peak_mb": round(peak / 1e6, 3)})
+
+    def graph(self, graph: CSRGraph, devices: list[str]) -> None:
+        for device in devices:
+            here = graph.to("gpu" if device == "gpu" else "cpu")
+            for algorithm, (sequential, twin, name) in TWINS.items():
+                call, own = (sequential, "") if device == "cpu" else (twin, name)
+                self.measure(here, algorithm, "twin", own, call)
+                if device in FASTEST.get(algorithm, {}):
+                    fastest = FASTEST[algorithm][device]
+                    self.measure(here, algorithm, "fastest", "", fastest)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
+    parser.add_argument(
+        "--nodes", type=lambda text: [int(n) for n in text.split(",")], default=list(NODES)
+    )
+    parser.add_argument(
+        "--device", type=lambda text: text.split(","), default=["cpu"], help="cpu,gpu"
+    )
+    parser.add_argument("--longest", type=float, default=30.0, help="seconds of a call")
+    parser.add_argument("--certified", type=int, default=100_000, help="nodes")
+    parser.add_argument("--subject", default="twins", help="name of the results file")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the results file")
+    arguments = parser.parse_args()
+    compile_cpu(["searches", "weights", "forests"])
+    others, bench = OtherWork(), Bench(arguments.longest, arguments.certified)
+    if "gpu" in arguments.device:  # all device code is made
+        warm_up = Bench(arguments.longest, arguments.certified)
+        warm_up.graph(with_weights(between_degrees(500), most=WEIGHTS), ["gpu"])
+    for n_nodes in arguments.nodes:
+        bench.graph(with_weights(between_degrees(n_nodes), most=WEIGHTS), arguments.device)
+    record(arguments.subject, bench.rows, arguments.results, cores_of_others=others.n_cores())
+
+
+if __name__ == "__main__":
+    main()

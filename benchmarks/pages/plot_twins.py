@@ -1,0 +1,126 @@
+"""Plots and the table of sequential algorithms and their twins in docs/benchmarks.md.
+
+Command: python benchmarks/pages/plot_twins.py [--results FOLDER] [--docs FOLDER]
+
+Reads ``twins_h200.json``, which ``bench_twins.py`` wrote where both devices are, writes
+``images/twins_time.svg`` and ``images/twins_memory.svg`` below docs, and puts pictures and table
+between the marks in ``benchmarks.md``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
+from benchmarks.lib.charts import Line, line_chart, number
+from benchmarks.lib.record import REPOSITORY, RESULTS
+from benchmarks.pages.plot_searches import fill
+
+SUBJECT = "twins_h200"
+NAMES = {"bfs": "BFS", "dfs": "DFS", "prim": "Prim", "kruskal": "Kruskal", "dijkstra": "Dijkstra"}
+PLACES = {"cpu": "core", "gpu": "GPU"}
+Row = dict[str, Any]
+Points = list[tuple[float, float]]
+
+
+def points(rows: list[Row], algorithm: str, device: str, way: str, figure: str) -> Points:
+    """(nodes, figure) of one curve, by nodes."""
+    wanted = {"algorithm": algorithm, "device": device, "way": way}
+    own = [row for row in rows if figure in row and wanted.items() <= row.items()]
+    return sorted((row["n_nodes"], row[figure]) for row in own)
+
+
+def crossing(sequential: Points, twin: Points) -> float | None:
+    """Nodes from which on the twin takes less time; None if it does not at the largest size."""
+    core, gpu = dict(sequential), dict(twin)
+    sizes = sorted(core.keys() & gpu.keys())
+    gains = [(n, math.log(core[n] / gpu[n])) for n in sizes]
+    if not gains or gains[-1][1] <= 0:
+        return None
+    found = gains[0][0]
+    for (n, gain), (n_next, gain_next) in pairwise(gains):
+        if gain <= 0 < gain_next:
+            found = n * (n_next / n) ** (-gain / (gain_next - gain))
+    return found
+
+
+def lines(rows: list[Row], figure: str) -> list[Line]:
+    """Of each algorithm that on a core, dashed, and its twin."""
+    found = []
+    for color, (algorithm, name) in enumerate(NAMES.items()):
+        for device, place in PLACES.items():
+            own = points(rows, algorithm, device, "twin", figure)
+            if own:
+                is_gpu = device == "gpu"
+                found.append(Line(f"{name}, {place}", own, color, is_gpu, dashed=not is_gpu))
+    return found
+
+
+def plots(rows: list[Row]) -> Iterator[tuple[str, str, str]]:
+    """(file name, title, SVG) of each plot."""
+    nodes = "nodes, 12 to 14 neighbours each"
+    for figure, unit, title in (
+        ("median_ms", "ms", "Sequential algorithms and their twins on a GPU: time"),
+        ("peak_mb", "MB besides the graph", "Sequential algorithms and their twins: peak memory"),
+    ):
+        kind = "time" if figure == "median_ms" else "memory"
+        yield f"twins_{kind}.svg", title, line_chart(title, nodes, unit, lines(rows, figure))
+
+
+def table(rows: list[Row]) -> Iterator[str]:
+    """Times at each size, and where the twin begins to win."""
+    sizes = sorted({row["n_nodes"] for row in rows})
+    head = " | ".join(f"{n:,}" for n in sizes)
+    yield f"| ms at so many nodes | | {head} | GPU faster from |"
+    yield f"| --- | --- |{' --- |' * len(sizes)} --- |"
+    for algorithm, name in NAMES.items():
+        curves = {
+            (device, way): points(rows, algorithm, device, way, "median_ms")
+            for way in ("twin", "fastest")
+            for device in PLACES
+        }
+        from_nodes = crossing(curves["cpu", "twin"], curves["gpu", "twin"])
+        for (device, way), own in curves.items():
+            if not own:
+                continue
+            called = next(
+                row["name"]
+                for row in rows
+                if (row["algorithm"], row["device"], row["way"]) == (algorithm, device, way)
+            )
+            what = PLACES[device] + (f", {called}" if called else "")
+            cells = " | ".join(number(dict(own)[n]) if n in dict(own) else "" for n in sizes)
+            last = ""
+            if (device, way) == ("gpu", "twin"):
+                last = "never here" if from_nodes is None else f"{number(from_nodes)} nodes"
+            label = name if way == "twin" else "fastest of ours"
+            yield f"| {label} | {what} | {cells} | {last} |"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--docs", type=Path, default=REPOSITORY / "docs")
+    arguments = parser.parse_args()
+    rows = json.loads((arguments.results / f"{SUBJECT}.json").read_text())["rows"]
+    images = arguments.docs / "images"
+    images.mkdir(parents=True, exist_ok=True)
+    drawn = []
+    for name, title, svg in plots(rows):
+        (images / name).write_text(svg)
+        drawn.append(f"![{title}](images/{name})")
+    page = arguments.docs / "benchmarks.md"
+    content = "\n\n".join([*drawn, "\n".join(table(rows))])
+    page.write_text(fill(page.read_text(), "twins", content))
+
+
+if __name__ == "__main__":
+    main()

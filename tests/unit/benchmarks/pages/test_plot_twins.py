@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+from benchmarks.pages.plot_twins import crossing, points, table
+from tests.real_data import REPOSITORY
+
+
+def row(algorithm: str, device: str, n_nodes: int, ms: float, **more) -> dict:
+    found = {"algorithm": algorithm, "way": "twin", "name": "", "device": device}
+    return found | {"n_nodes": n_nodes, "median_ms": ms, "peak_mb": ms} | more
+
+
+ROWS = [
+    row("bfs", "cpu", 1000, 1.0),
+    row("bfs", "cpu", 100_000, 100.0),
+    row("bfs", "gpu", 1000, 10.0),
+    row("bfs", "gpu", 100_000, 10.0),
+    row("dfs", "cpu", 1000, 1.0),
+    row("dfs", "gpu", 1000, 8.0, name="one warp"),
+    {"algorithm": "dfs", "way": "twin", "device": "gpu", "n_nodes": 100_000, "note": "left out"},
+    row("bfs", "cpu", 100_000, 20.0, way="fastest"),
+]
+
+
+def test_the_crossing_is_interpolated_on_logarithmic_axes():
+    core, gpu = (points(ROWS, "bfs", device, "twin", "median_ms") for device in ("cpu", "gpu"))
+    assert crossing(core, gpu) == pytest.approx(10_000)
+    assert crossing(gpu, core) is None  # the larger size decides
+    assert crossing([(1000, 5.0)], [(1000, 1.0)]) == 1000
+    assert crossing([(1000, 5.0)], [(3000, 1.0)]) is None
+
+
+def test_the_table_has_a_line_for_each_curve():
+    lines = list(table(ROWS))
+    assert lines[0] == "| ms at so many nodes | | 1,000 | 100,000 | GPU faster from |"
+    assert "| BFS | GPU | 10 | 10 | 10,000 nodes |" in lines
+    assert "| fastest of ours | core |  | 20 |  |" in lines
+    assert "| DFS | GPU, one warp | 8 |  | never here |" in lines
+
+
+def test_the_command_fills_the_page_and_draws_both_plots(tmp_path):
+    (tmp_path / "twins_h200.json").write_text(json.dumps({"rows": ROWS}))
+    docs = tmp_path / "docs"
+    docs.mkdir()
+    page = docs / "benchmarks.md"
+    page.write_text("a\n<!-- made: twins -->\nold\n<!-- end: twins -->\nb\n")
+    program = REPOSITORY / "benchmarks" / "pages" / "plot_twins.py"
+    command = [sys.executable, str(program), "--results", str(tmp_path), "--docs", str(docs)]
+    subprocess.run(command, check=True, capture_output=True)
+    text = page.read_text()
+    assert "old" not in text
+    assert text.startswith("a\n<!-- made: twins -->\n![Sequential")
+    for name in ("twins_time.svg", "twins_memory.svg"):
+        assert f"images/{name}" in text
+        root = ElementTree.fromstring((docs / "images" / name).read_text())
+        assert root.tag.endswith("svg")
