@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import json
 import re
 import shlex
@@ -243,14 +244,19 @@ def test_every_command_of_the_page_is_understood(command):
     """make: the target is there; programs: they know these options."""
     words = shlex.split(command)
     if words[0] == "make":
-        called = ["make", "-n", *words[1:]]
+        said = output_of("make", "-n", *words[1:])
     else:
         assert words[0] == "python"
-        called = [sys.executable, words[1], "--help"]
-    done = subprocess.run(called, cwd=REPOSITORY, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+        said = output_of(sys.executable, words[1], "--help")
     for option in re.findall(r"--[a-z-]+", command):
-        assert option in done.stdout
+        assert option in said
+
+
+@functools.cache
+def output_of(*words: str) -> str:
+    done = subprocess.run(words, cwd=REPOSITORY, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_every_program_is_named_on_the_page():
