@@ -44,6 +44,10 @@ class NamedGraph:
     addr_node: np.ndarray | None = None
     warnings: list[str] = field(default_factory=list)
 
+    def __repr__(self) -> str:
+        nodes = number(self.graph.n_nodes, self.noun)
+        return f"NamedGraph({self.name!r}, {nodes}, {number(self.graph.n_edges, 'link')})"
+
     @property
     def noun(self) -> str:
         return node_words(self.kind).noun

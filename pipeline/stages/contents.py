@@ -96,7 +96,7 @@ def show(config: ShowConfig) -> dict[str, Any]:
     with open_snapshot(config.store, config.snapshot) as snapshot:
         facts = snapshot_facts(snapshot)
         if config.asn is None:
-            return facts | {"ases": _as_rows(snapshot)}
+            return facts | {"ases": as_rows(snapshot)}
         return facts | {"as": as_facts(snapshot, row_of(snapshot, config.asn), config.out)}
 
 
@@ -131,6 +131,20 @@ def as_facts(snapshot: Snapshot, row: int, out: Path | None) -> dict[str, Any]:
     }
 
 
+def report_folder(snapshot: Snapshot, out: Path | None) -> Path | None:
+    """The report of this version of a snapshot in a folder of reports; None: there is none.
+
+    Raises
+    ------
+    UsageError
+        If what lies there is not a report of ours.
+    """
+    folder = None if out is None else out / snapshot.name
+    report = None if folder is None else earlier_report(folder)
+    is_own = report is not None and report.get("snapshot_version") == snapshot.version
+    return folder if is_own else None
+
+
 def measured(snapshot: Snapshot, asn: int, out: Path | None) -> Mapping[str, Any] | None:
     """The row of an AS in ``ases.parquet`` of the report of this version; None: there is none.
 
@@ -139,9 +153,8 @@ def measured(snapshot: Snapshot, asn: int, out: Path | None) -> Mapping[str, Any
     UsageError
         If a folder was given and its report is not one of ours.
     """
-    folder = None if out is None else out / snapshot.name
-    report = None if folder is None else earlier_report(folder)
-    if folder is None or report is None or report.get("snapshot_version") != snapshot.version:
+    folder = report_folder(snapshot, out)
+    if folder is None:
         return None
     try:
         table = pq.read_table(folder / "ases.parquet", filters=pc.field("asn") == asn)
@@ -159,10 +172,12 @@ def _ingresses(snapshot: Snapshot, rows: np.ndarray) -> list[dict]:
     return table.drop_columns(["asn"]).to_pylist()
 
 
-def _as_rows(snapshot: Snapshot) -> list[dict]:
-    columns = {name: getattr(snapshot, name).tolist() for name in _OF_AS}
-    names = [name or None for name in snapshot.as_name]
+def as_rows(snapshot: Snapshot, row: int | None = None) -> list[dict]:
+    """Counts of each AS, or of one."""
+    some = slice(None) if row is None else slice(row, row + 1)
+    columns = {name: getattr(snapshot, name)[some].tolist() for name in _OF_AS}
+    names = [name or None for name in snapshot.as_name[some]]
     return [
-        dict(zip(("asn", "name", *columns), row, strict=True))
-        for row in zip(snapshot.asn.tolist(), names, *columns.values(), strict=True)
+        dict(zip(("asn", "name", *columns), one, strict=True))
+        for one in zip(snapshot.asn[some].tolist(), names, *columns.values(), strict=True)
     ]

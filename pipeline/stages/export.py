@@ -105,7 +105,7 @@ def _write_edges(snapshot: Snapshot, row: int, edges: pa.Table, file: BinaryIO) 
 
 
 def _write_graphml(snapshot: Snapshot, row: int, edges: pa.Table, file: BinaryIO) -> None:
-    nodes, links = _node_table(snapshot, row), edges.drop_columns(["tail_addr", "head_addr"])
+    nodes, links = node_table(snapshot, row), edges.drop_columns(["tail_addr", "head_addr"])
     keys = [("node", field) for field in nodes.schema]
     keys += [("edge", field) for field in links.schema if field.name not in ("tail", "head")]
     head = [
@@ -133,8 +133,8 @@ def _write_graphml(snapshot: Snapshot, row: int, edges: pa.Table, file: BinaryIO
     file.write(b"</graph>\n</graphml>\n")
 
 
-def _node_table(snapshot: Snapshot, row: int) -> pa.Table:
-    """Address and role of each node of an AS."""
+def node_table(snapshot: Snapshot, row: int) -> pa.Table:
+    """``addr`` and ``role`` (ingress, candidate, or empty) of each node of an AS, by node id."""
     roles = np.full(snapshot.n_nodes[row], "", object)
     ingresses = snapshot.ingresses(np.array([row]))
     roles[ingresses.node] = np.where(ingresses.candidate, "candidate", "ingress")

@@ -12,7 +12,7 @@ from pipeline.errors import UsageError
 from pipeline.model.addresses import parse_addr
 from pipeline.model.origins import origins_of
 from pipeline.report.tables.node_names import addr_texts
-from pipeline.store import Snapshot, addresses_of, find_addresses, open_snapshot
+from pipeline.store import Found, Snapshot, addresses_of, find_addresses, open_snapshot
 
 MAX_FOUND = 1000  # addresses of a prefix that are told; all are counted
 
@@ -32,10 +32,8 @@ def lookup(config: LookupConfig) -> dict[str, Any]:
     StoreError
         If there is no such snapshot, or it is broken.
     """
-    wanted = ipaddress.ip_network(config.address, strict=False)
-    first, last = (parse_addr(str(wanted[at])) for at in (0, -1))
     with open_snapshot(config.store, config.snapshot) as snapshot:
-        found = find_addresses(snapshot, first, last)
+        found = find(snapshot, config.address)
         if not len(found):
             raise UsageError(_not_found(snapshot, config.address))
         shown = slice(0, MAX_FOUND)
@@ -62,6 +60,13 @@ def lookup(config: LookupConfig) -> dict[str, Any]:
             every = addresses_of(snapshot, int(found.row[0]), int(found.node[0]))
             rows[0]["addrs"] = addr_texts(every).to_pylist()
         return {"snapshot": snapshot.name, "n_found": len(found), "found": rows}
+
+
+def find(snapshot: Snapshot, address: str) -> Found:
+    """Nodes that have an address, or one of a prefix; ValueError if the text is neither."""
+    wanted = ipaddress.ip_network(address, strict=False)
+    first, last = (parse_addr(str(wanted[at])) for at in (0, -1))
+    return find_addresses(snapshot, first, last)
 
 
 def _kinds(snapshot: Snapshot) -> dict[tuple[int, int], str]:

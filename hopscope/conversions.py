@@ -1,0 +1,164 @@
+"""Graphs to and from other libraries, which are imported when they are used.
+
+Everything that has a graph is taken: a ``CSRGraph``, an AS of a snapshot, what ``hopscope.read``
+gives. Node i stays node i.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from kernels import CSRGraph
+
+
+def to_arrow(graph: Any) -> pa.Table:
+    """Edge list: ``source`` < ``target``, and ``weight`` if there are weights; sorted."""
+    tails, heads, weights = _edges(_graph_of(graph))
+    columns = {"source": tails, "target": heads}
+    return pa.table(columns if weights is None else columns | {"weight": weights})
+
+
+def to_pandas(graph: Any) -> Any:
+    """The same as a pandas.DataFrame, as ``networkx.from_pandas_edgelist`` takes it."""
+    return to_arrow(graph).to_pandas()
+
+
+def to_scipy(graph: Any) -> Any:
+    """``scipy.sparse.csr_array``: weights, else ones, at both arcs of each edge."""
+    from scipy.sparse import csr_array
+
+    plain = _graph_of(graph)
+    data = np.ones(plain.n_arcs, np.float32) if plain.weights is None else plain.weights
+    # A copy: a matrix may be changed, a graph may not.
+    arrays = (data.copy(), plain.indices.copy(), plain.indptr.copy())
+    return csr_array(arrays, shape=(plain.n_nodes, plain.n_nodes))
+
+
+def to_networkx(graph: Any) -> Any:
+    """``networkx.Graph`` of nodes 0, 1, ...; an AS's nodes have ``addr`` and ``role``."""
+    import networkx as nx
+
+    plain = _graph_of(graph)
+    tails, heads, weights = _edges(plain)
+    made = nx.Graph()
+    made.add_nodes_from(range(plain.n_nodes))
+    ends = zip(tails.tolist(), heads.tolist(), strict=True)
+    if weights is None:
+        made.add_edges_from(ends)
+    else:
+        triples = zip(tails.tolist(), heads.tolist(), weights.tolist(), strict=True)
+        made.add_weighted_edges_from(triples)
+    for name, values in _attributes(graph).items():
+        nx.set_node_attributes(made, dict(enumerate(values)), name)
+    return made
+
+
+def to_igraph(graph: Any) -> Any:
+    """``igraph.Graph``; an AS's vertices have ``addr`` and ``role``."""
+    import igraph
+
+    plain = _graph_of(graph)
+    tails, heads, weights = _edges(plain)
+    of_edges = {} if weights is None else {"weight": weights.tolist()}
+    return igraph.Graph(
+        n=plain.n_nodes,
+        edges=np.stack([tails, heads], axis=1).tolist(),
+        vertex_attrs=_attributes(graph),
+        edge_attrs=of_edges,
+    )
+
+
+def to_cugraph(graph: Any) -> Any:
+    """``cugraph.Graph`` on the current GPU, vertices not renumbered."""
+    import cudf
+    import cugraph
+
+    plain = _graph_of(graph)
+    weights = None if plain.weights is None else cudf.Series(plain.weights)
+    made = cugraph.Graph(directed=False)
+    # cuGraph wants offsets of the type of ids, where they fit.
+    indptr = plain.indptr.astype(np.int32) if plain.n_arcs < 2**31 else plain.indptr
+    indices = plain.indices.astype(indptr.dtype)
+    made.from_cudf_adjlist(cudf.Series(indptr), cudf.Series(indices), weights, renumber=False)
+    return made
+
+
+def from_scipy(matrix: Any, *, weighted: bool = False, symmetrise: bool = False) -> CSRGraph:
+    """As ``CSRGraph.from_scipy``."""
+    return CSRGraph.from_scipy(matrix, weighted=weighted, symmetrise=symmetrise)
+
+
+def from_networkx(graph: Any, *, weight: str | None = None, symmetrise: bool = False) -> CSRGraph:
+    """As ``CSRGraph.from_networkx``."""
+    return CSRGraph.from_networkx(graph, weight=weight, symmetrise=symmetrise)
+
+
+def from_igraph(graph: Any, *, weight: str | None = None, symmetrise: bool = False) -> CSRGraph:
+    """An ``igraph.Graph``; node i is vertex i.
+
+    ``weight`` is an attribute of edges, ``symmetrise`` as in ``CSRGraph.from_edges``; loops,
+    parallel edges and directed graphs need it.
+    """
+    ends = np.array(graph.get_edgelist(), np.int64).reshape(-1, 2)
+    weights = None if weight is None else np.array(graph.es[weight], np.float32)
+    tails, heads = ends[:, 0], ends[:, 1]
+    if not graph.is_directed() and not symmetrise:  # each edge is there once, a loop too
+        back = tails != heads
+        tails, heads = np.append(tails, heads[back]), np.append(heads, tails[back])
+        weights = None if weights is None else np.append(weights, weights[back])
+    n_nodes = graph.vcount()
+    return CSRGraph.from_edges(tails, heads, weights, n_nodes=n_nodes, symmetrise=symmetrise)
+
+
+def from_pandas(
+    frame: Any,
+    source: str = "source",
+    target: str = "target",
+    weight: str | None = None,
+    *,
+    n_nodes: int | None = None,
+) -> CSRGraph:
+    """An edge list: each row is an edge; loops are dropped, the lightest of parallel edges kept.
+
+    Columns of pandas, cuDF or Arrow that hold node numbers (``pandas.factorize`` numbers names).
+    """
+    tails, heads = (np.asarray(_to_host(frame[name])) for name in (source, target))
+    weights = None if weight is None else np.asarray(_to_host(frame[weight]))
+    return CSRGraph.from_edges(tails, heads, weights, n_nodes=n_nodes, symmetrise=True)
+
+
+def from_cugraph(graph: Any) -> CSRGraph:
+    """An undirected ``cugraph.Graph`` whose vertices are 0, 1, ...; copied to the host."""
+    frame = graph.view_edge_list()
+    source, target, *rest = frame.columns
+    weight = rest[0] if rest and graph.is_weighted() else None
+    return from_pandas(frame, source, target, weight, n_nodes=graph.number_of_vertices())
+
+
+def _graph_of(graph: Any) -> CSRGraph:
+    """The graph itself, on the host."""
+    return (graph if isinstance(graph, CSRGraph) else graph.graph).to("cpu")
+
+
+def _attributes(graph: Any) -> dict[str, list]:
+    """Attributes of the nodes of an AS; none of other graphs."""
+    nodes = getattr(graph, "nodes", None)
+    if not isinstance(nodes, pa.Table):
+        return {}
+    return {name: [value or "" for value in nodes[name].to_pylist()] for name in ("addr", "role")}
+
+
+def _edges(graph: CSRGraph) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+    """Each edge once, the smaller end first."""
+    tails = np.repeat(np.arange(graph.n_nodes, dtype=np.int32), np.diff(graph.indptr))
+    once = tails < graph.indices
+    weights = None if graph.weights is None else graph.weights[once]
+    return tails[once], graph.indices[once], weights
+
+
+def _to_host(column: Any) -> Any:
+    """A column of pandas, cuDF (``to_numpy`` copies from the GPU) or Arrow."""
+    return column.to_numpy() if hasattr(column, "to_numpy") else column

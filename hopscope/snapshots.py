@@ -1,0 +1,315 @@
+"""Stores, their snapshots, and the ASes of those, as mappings."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from pipeline.errors import StoreError
+from pipeline.model.words import ingresses_text, node_words, number
+from pipeline.store import Snapshot as StoredSnapshot
+from pipeline.store import open_snapshot, snapshot_names
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from kernels import CSRGraph
+
+N_SHOWN = 10  # rows of a table in a notebook
+
+
+def open_store(store: str | os.PathLike, reports: str | os.PathLike | None = None) -> Store:
+    """Open a store.
+
+    Parameters
+    ----------
+    store : path
+        Folder of snapshots (``--store``).
+    reports : path, optional
+        Folder of reports (``--out``): tables then have what the last report measured.
+
+    Raises
+    ------
+    pipeline.errors.StoreError
+        If there is no snapshot.
+    """
+    path = Path(store)
+    if not snapshot_names(path):
+        open_snapshot(path)  # says that there is none, and what makes one
+    return Store(path, None if reports is None else Path(reports))
+
+
+class Store(Mapping[str, "Snapshot"]):
+    """The snapshots of a store by name, the one ingested last at the end.
+
+    Attributes
+    ----------
+    path : Path
+    reports : Path or None
+    """
+
+    def __init__(self, path: Path, reports: Path | None = None):
+        self.path, self.reports = path, reports
+
+    def __getitem__(self, name: str) -> Snapshot:
+        if name not in snapshot_names(self.path):
+            raise KeyError(f"no snapshot {name!r} in {self.path}; there are: {', '.join(self)}")
+        return Snapshot(open_snapshot(self.path, name), self.reports)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(snapshot_names(self.path))
+
+    def __len__(self) -> int:
+        return len(snapshot_names(self.path))
+
+    @property
+    def newest(self) -> Snapshot:
+        """The snapshot ingested last."""
+        return Snapshot(open_snapshot(self.path), self.reports)
+
+    def __repr__(self) -> str:
+        names = list(self)
+        shown = ", ".join(names[-5:])
+        more = f"{len(names) - 5} more, " if len(names) > 5 else ""
+        return f"Store({str(self.path)!r}: {number(len(names), 'snapshot')}: {more}{shown})"
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for name in list(self)[-N_SHOWN:]:
+            try:
+                with open_snapshot(self.path, name) as stored:
+                    counts = _counts(stored)
+            except StoreError as error:
+                counts = str(error)
+            rows.append((name, counts))
+        return _html(f"Store {self.path}", ("snapshot", "holds"), rows)
+
+
+class Snapshot(Mapping[int, "AutonomousSystem"]):
+    """One snapshot: its ASes by number, and tables of all of them.
+
+    Tables are Arrow; ``.to_pandas()`` of each gives pandas, if that is installed.
+
+    Attributes
+    ----------
+    name : str
+    """
+
+    def __init__(self, stored: StoredSnapshot, reports: Path | None = None):
+        self._stored, self._reports = stored, reports
+        self.name = stored.name
+
+    def __getitem__(self, asn: int) -> AutonomousSystem:
+        return AutonomousSystem(self._stored, self._stored.row_of(int(asn)), self._reports)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._stored.asn.tolist())
+
+    def __len__(self) -> int:
+        return self._stored.n_ases
+
+    @property
+    def facts(self) -> dict[str, Any]:
+        """What it holds and comes from, as ``hopscope show --json`` prints it."""
+        from pipeline.stages.contents import snapshot_facts
+
+        return snapshot_facts(self._stored)
+
+    @cached_property
+    def measures(self) -> pa.Table:
+        """One row per AS: ``ases.parquet`` of the last report, else what the snapshot counts."""
+        from pipeline.stages.access import as_table
+
+        return as_table(self._stored, self._reports)
+
+    @cached_property
+    def ingresses(self) -> pa.Table:
+        """One row per ingress: ``ingresses.parquet`` of the last report, else without results."""
+        from pipeline.stages.access import ingress_table
+
+        return ingress_table(self._stored, self._reports)
+
+    @cached_property
+    def exits(self) -> pa.Table:
+        """One row per exit, as ``exits.parquet``."""
+        from pipeline.stages.access import exit_table
+
+        return exit_table(self._stored, np.arange(len(self)))
+
+    @cached_property
+    def as_links(self) -> pa.Table:
+        """One row per pair of linked ASes, as ``as_links.parquet``."""
+        from pipeline.stages.access import as_link_table
+
+        return as_link_table(self._stored, np.arange(len(self)))
+
+    def find(self, address: str) -> list[tuple[int, int]]:
+        """(AS number, node) of an address, or of all addresses of a prefix."""
+        from pipeline.stages.lookup import find
+
+        found = find(self._stored, address)
+        return list(zip(self._stored.asn[found.row].tolist(), found.node.tolist(), strict=True))
+
+    def close(self) -> None:
+        """Let a writer remove this version once it is replaced; reading goes on until then."""
+        self._stored.close()
+
+    def __enter__(self) -> Snapshot:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Snapshot({self.name!r}: {_counts(self._stored)})"
+
+    def _repr_html_(self) -> str:
+        stored = self._stored
+        most = np.argsort(-stored.n_nodes, kind="stable")[:N_SHOWN]
+        nouns = node_words(stored.kind).nouns
+        columns = (stored.asn, None, stored.n_nodes, stored.n_edges, stored.n_ingresses)
+        rows = [
+            [stored.as_name[row] if c is None else f"{c[row]:,}" for c in columns] for row in most
+        ]
+        for row, i in zip(rows, most, strict=True):
+            row[0] = f"AS{stored.asn[i]}"
+        title = f"Snapshot {self.name}: {_counts(stored)}"
+        return _html(title, ("AS", "name", nouns, "links", "ingresses"), rows)
+
+
+class AutonomousSystem:
+    """One AS of a snapshot: its graph, its doors and what was measured.
+
+    Attributes
+    ----------
+    asn : int
+    name : str
+        Empty where none is known.
+    n_nodes, n_edges : int
+    node_kind : str
+        What a node is: ``interface``, ``router``, ``as``.
+    """
+
+    def __init__(self, stored: StoredSnapshot, row: int, reports: Path | None = None):
+        from pipeline.model.origins import origins_of
+
+        self._stored, self._row, self._reports = stored, row, reports
+        self.asn = int(stored.asn[row])
+        self.name = stored.as_name[row]
+        self.n_nodes, self.n_edges = int(stored.n_nodes[row]), int(stored.n_edges[row])
+        origins = origins_of(stored.manifest, stored.asn)
+        self.node_kind = origins.kind_of(origins.source_of(self.asn))
+
+    @cached_property
+    def graph(self) -> CSRGraph:
+        """Its graph; with weights if every link has one."""
+        from kernels import CSRGraph
+
+        graph = self._stored.graph(self._row, weights=True)
+        if graph.weights is None or not np.isnan(graph.weights).any():
+            return graph
+        return CSRGraph(graph.indptr, graph.indices, trusted=True)
+
+    @cached_property
+    def nodes(self) -> pa.Table:
+        """One row per node, by id: ``addr``, and ``role`` (ingress, candidate or empty)."""
+        from pipeline.stages.access import node_table
+
+        return node_table(self._stored, self._row)
+
+    @cached_property
+    def addresses(self) -> list[str | None]:
+        """Address of each node (the smallest of a router), or its id in the input."""
+        return self.nodes["addr"].to_pylist()
+
+    @cached_property
+    def all_addresses(self) -> pa.Table:
+        """One row per address: ``node``, ``addr``; routers have several."""
+        from pipeline.stages.access import addresses_by_node
+
+        return addresses_by_node(self._stored, self._row)
+
+    @cached_property
+    def edges(self) -> pa.Table:
+        """One row per edge: its ends, their addresses, weight, and optional columns of links."""
+        from pipeline.stages.access import edge_table
+
+        return edge_table(self._stored, self._row)
+
+    @cached_property
+    def ingresses(self) -> pa.Table:
+        """One row per ingress; with results where the last report has them."""
+        from pipeline.stages.access import ingress_table
+
+        return ingress_table(self._stored, self._reports, self.asn)
+
+    @property
+    def sources(self) -> np.ndarray:
+        """Nodes by which traces enter, candidates left out; (n,) int32, for ``kernels.msbfs``."""
+        found = self._stored.ingresses(np.array([self._row]))
+        return found.node[~found.candidate]
+
+    @cached_property
+    def exits(self) -> pa.Table:
+        """One row per exit."""
+        from pipeline.stages.access import exit_table
+
+        return exit_table(self._stored, np.array([self._row]))
+
+    @cached_property
+    def as_links(self) -> pa.Table:
+        """One row per linked AS."""
+        from pipeline.stages.access import as_link_table
+
+        return as_link_table(self._stored, np.array([self._row]))
+
+    @cached_property
+    def measures(self) -> pa.Table:
+        """Its row of ``ases.parquet`` in the last report, else what the snapshot counts."""
+        from pipeline.stages.access import as_table
+
+        return as_table(self._stored, self._reports, self.asn)
+
+    def __repr__(self) -> str:
+        return f"AutonomousSystem({self._title()})"
+
+    def _repr_html_(self) -> str:
+        (row,) = self.measures.to_pylist()
+        known = [(key, value) for key, value in row.items() if value is not None]
+        plain = [(key, value) for key, value in known if not isinstance(value, list)]
+        return _html(self._title(), ("measure", "value"), plain)
+
+    def _title(self) -> str:
+        stored, row = self._stored, self._row
+        counts = [
+            number(self.n_nodes, node_words(self.node_kind).noun),
+            number(self.n_edges, "link"),
+            ingresses_text(int(stored.n_ingresses[row]), int(stored.n_candidates[row])),
+        ]
+        return f"AS{self.asn} {self.name}".rstrip() + f": {', '.join(counts)}"
+
+
+def _counts(stored: StoredSnapshot) -> str:
+    return ", ".join(
+        [
+            number(stored.n_ases, "AS"),
+            number(int(stored.n_nodes.sum()), node_words(stored.kind).noun),
+            number(int(stored.n_edges.sum()), "link"),
+            ingresses_text(int(stored.n_ingresses.sum()), int(stored.n_candidates.sum())),
+        ]
+    )
+
+
+def _html(title: str, header: tuple[str, ...], rows: list) -> str:
+    """A table for notebooks; texts of inputs are escaped."""
+    head = "".join(f"<th>{escape(name)}</th>" for name in header)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f"<b>{escape(title)}</b><table><tr>{head}</tr>{body}</table>"

@@ -1,0 +1,129 @@
+"""Graphs of other libraries: there and back is the same graph, and theirs says what ours does."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse.csgraph import shortest_path
+
+import hopscope
+from hopscope import conversions
+from kernels import CSRGraph, GraphError, bfs
+from tests.soak import examples
+
+PAIRS = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=30)
+
+
+def graph_of(pairs, weighted: bool) -> CSRGraph:
+    """Nine nodes; the weight of an edge is the sum of its ends."""
+    ends = np.array(pairs, np.int64).reshape(-1, 2).T
+    weights = ends.sum(axis=0) if weighted else None
+    return CSRGraph.from_edges(*ends, weights, n_nodes=9, symmetrise=True)
+
+
+def assert_same(found: CSRGraph, graph: CSRGraph) -> None:
+    assert found.indptr.tolist() == graph.indptr.tolist()
+    assert found.indices.tolist() == graph.indices.tolist()
+    assert (found.weights is None) == (graph.weights is None)
+    if graph.weights is not None:
+        assert found.weights.tolist() == graph.weights.tolist()
+
+
+@settings(max_examples=examples(40), deadline=None)
+@given(pairs=PAIRS, weighted=st.booleans())
+def test_there_and_back_is_the_same_graph(pairs, weighted):
+    graph = graph_of(pairs, weighted)
+    weight = "weight" if weighted else None
+    networkx = hopscope.to_networkx(graph)
+    assert_same(hopscope.from_networkx(networkx, weight=weight), graph)
+    assert_same(hopscope.from_scipy(hopscope.to_scipy(graph), weighted=weighted), graph)
+    table = hopscope.to_arrow(graph)
+    assert_same(hopscope.from_pandas(table, weight=weight, n_nodes=9), graph)
+    columns = (table[name].to_pylist() for name in ("source", "target"))
+    assert sorted(networkx.edges) == list(zip(*columns, strict=True))
+
+
+def test_distances_of_other_libraries_are_ours():
+    graph = graph_of([(0, 1), (1, 2), (2, 3), (0, 4), (4, 3), (5, 6)], weighted=True)
+    level = bfs(graph, 0).level
+    theirs = nx.single_source_shortest_path_length(hopscope.to_networkx(graph), 0)
+    assert {node: int(hops) for node, hops in enumerate(level) if hops >= 0} == theirs
+    hops = shortest_path(hopscope.to_scipy(graph), unweighted=True, indices=0)
+    assert np.where(np.isinf(hops), -1, hops).tolist() == level.tolist()
+
+
+def test_a_matrix_may_be_changed_and_the_graph_stays():
+    graph = graph_of([(0, 1)], weighted=True)
+    matrix = hopscope.to_scipy(graph)
+    matrix.data[:] = 99
+    assert graph.weights.tolist() == [1, 1]
+
+
+@settings(max_examples=examples(20), deadline=None)
+@given(pairs=PAIRS, weighted=st.booleans())
+def test_igraph_there_and_back(pairs, weighted):
+    igraph = pytest.importorskip("igraph")
+    graph = graph_of(pairs, weighted)
+    made = hopscope.to_igraph(graph)
+    assert isinstance(made, igraph.Graph)
+    assert (made.vcount(), made.ecount()) == (9, graph.n_edges)
+    assert_same(hopscope.from_igraph(made, weight="weight" if weighted else None), graph)
+    back = made.distances(source=0)[0]
+    assert [-1 if np.isinf(hops) else hops for hops in back] == bfs(graph, 0).level.tolist()
+
+
+def test_loops_and_directions_of_igraph_need_to_be_symmetrised():
+    igraph = pytest.importorskip("igraph")
+    for made in (igraph.Graph([(0, 0)]), igraph.Graph([(0, 1)], directed=True)):
+        with pytest.raises(GraphError):
+            hopscope.from_igraph(made)
+    assert hopscope.from_igraph(igraph.Graph([(0, 0), (0, 1)]), symmetrise=True).n_edges == 1
+
+
+def test_an_edge_list_of_pandas_there_and_back():
+    pandas = pytest.importorskip("pandas")
+    graph = graph_of([(0, 1), (1, 2), (7, 3)], weighted=True)
+    frame = hopscope.to_pandas(graph)
+    assert isinstance(frame, pandas.DataFrame)
+    assert_same(hopscope.from_pandas(frame, weight="weight", n_nodes=9), graph)
+    assert nx.from_pandas_edgelist(frame, edge_attr="weight").number_of_edges() == 3
+
+
+def test_cugraph_gets_the_arrays_and_gives_edges_back(monkeypatch):
+    """With stand-ins for its documented calls: no GPU here."""
+
+    class Graph:
+        def __init__(self, directed):
+            assert directed is False
+
+        def from_cudf_adjlist(self, offset_col, index_col, value_col=None, renumber=True):
+            assert renumber is False
+            assert offset_col.dtype == index_col.dtype == np.int32
+            self.arrays = offset_col, index_col, value_col
+
+        def is_weighted(self):
+            return self.arrays[2] is not None
+
+        def number_of_vertices(self):
+            return len(self.arrays[0]) - 1
+
+        def view_edge_list(self):
+            tail = np.repeat(np.arange(9), np.diff(self.arrays[0]))
+            once = tail < self.arrays[1]
+            columns = {"src": tail[once], "dst": self.arrays[1][once]}
+            if self.is_weighted():
+                columns["weight"] = self.arrays[2][once]
+            frame = SimpleNamespace(columns=list(columns), __getitem__=columns.__getitem__)
+            return type("Frame", (), vars(frame) | {"__getitem__": lambda _, name: columns[name]})()
+
+    monkeypatch.setitem(sys.modules, "cudf", SimpleNamespace(Series=np.asarray))
+    monkeypatch.setitem(sys.modules, "cugraph", SimpleNamespace(Graph=Graph))
+    for weighted in (False, True):
+        graph = graph_of([(0, 1), (1, 2), (7, 3)], weighted)
+        assert_same(conversions.from_cugraph(conversions.to_cugraph(graph)), graph)

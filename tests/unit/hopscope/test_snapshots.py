@@ -1,0 +1,126 @@
+"""Stores, snapshots and ASes as mappings, with what the last report measured."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import hopscope
+from hopscope.snapshots import open_store
+from kernels import msbfs
+from pipeline.errors import StoreError
+from pipeline.report import write_reports
+from pipeline.store import open_snapshot
+from tests.unit.pipeline.report.test_from_store import search
+from tests.unit.pipeline.stages.small_store import A, B, P, X, Y, make_store
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("door")
+    make_store(folder / "store", "first")
+    make_store(folder / "store", "night")
+    with open_snapshot(folder / "store") as snapshot:
+        said = {"options": {}, "warnings": [], "started": 0.0, "pages": False}
+        write_reports(snapshot, search(snapshot), folder / "reports", **said)
+    return folder
+
+
+@pytest.fixture
+def night(folder):
+    return hopscope.open(folder / "store", reports=folder / "reports")["night"]
+
+
+def test_a_store_is_a_mapping_of_its_snapshots(folder):
+    store = hopscope.open(folder / "store")
+    assert list(store) == ["first", "night"]
+    assert store.newest.name == "night"
+    assert "night" in store
+    with pytest.raises(KeyError, match=r"no snapshot 'x' in .*; there are: first, night"):
+        store["x"]
+    assert repr(store).endswith("/store': 2 snapshots: first, night)")
+    assert "<td>first</td><td>3 ASes, 6 interfaces" in store._repr_html_()
+    with pytest.raises(StoreError, match=r"no snapshot here"):
+        open_store(folder)
+
+
+def test_a_snapshot_is_a_mapping_of_its_ases(night):
+    assert list(night) == [1, 2, 3]
+    assert 2 in night
+    assert len(night) == 3
+    with pytest.raises(KeyError, match="AS9 is not in snapshot night"):
+        night[9]
+    assert repr(night) == "Snapshot('night': 3 ASes, 6 interfaces, 2 links, 5 ingresses)"
+    assert night.facts["n_traces"] == 6
+    assert night.find(Y) == [(2, 1)]
+    assert night.find("20.1.0.0/16") == [(1, 0), (1, 1)]
+
+
+def test_an_as_has_its_graph_and_addresses(night):
+    two = night[2]
+    assert (two.asn, two.n_nodes, two.n_edges, two.node_kind) == (2, 2, 1, "interface")
+    assert two.graph.indices.tolist() == [1, 0]
+    assert two.graph.weights.tolist() == [5, 5]
+    assert two.addresses == [X, Y]
+    assert two.all_addresses.to_pylist() == [{"node": 0, "addr": X}, {"node": 1, "addr": Y}]
+    assert two.edges.select(["tail_addr", "head_addr"]).to_pylist() == [
+        {"tail_addr": X, "head_addr": Y}
+    ]
+    assert msbfs(two.graph, two.sources).hop_counts.tolist() == [[1, 1], [1, 1]]
+    assert night[1].addresses == [A, B]
+
+
+def test_doors_and_links_are_tables(night):
+    two = night[2]
+    assert two.exits["addr"].to_pylist() == [X, Y]
+    assert two.as_links["far_asn"].to_pylist() == [2, 3]
+    assert (night.exits.num_rows, night.as_links.num_rows, night.ingresses.num_rows) == (5, 2, 5)
+    assert isinstance(two.nodes, pa.Table)
+    assert two.nodes["role"].to_pylist() == ["ingress", "ingress"]
+
+
+def test_measures_are_those_of_the_last_report(night, folder):
+    (row,) = night[2].measures.to_pylist()
+    assert (row["mean_hops"], row["max_hops"], row["status"]) == (1.0, 1, "ok")
+    assert night[2].ingresses["hop_counts"].to_pylist() == [[1, 1], [1, 1]]
+    assert night.measures["asn"].to_pylist() == [1, 2, 3]
+    # Another version has none, and no report either.
+    other = hopscope.open(folder / "store", folder / "reports")["first"][2]
+    (row,) = other.measures.to_pylist()
+    assert (row["n_nodes"], "mean_hops" in row) == (2, False)
+    assert "hop_counts" not in other.ingresses.column_names
+    assert other.ingresses["neighbor_n_direct"].to_pylist() == [[3], [1]]
+
+
+def test_a_report_of_other_ases_hides_no_as(night, folder, monkeypatch):
+    path = folder / "reports" / "night" / "ases.parquet"
+    table = pq.read_table(path)
+    monkeypatch.setattr("pyarrow.parquet.read_table", lambda *_, **__: table.slice(0, 0))
+    assert night[3].measures["n_nodes"].to_pylist() == [2]
+
+
+def test_notebooks_show_tables_and_hostile_names_as_text(night):
+    for shown in (night._repr_html_(), night[2]._repr_html_()):
+        assert "&lt;b&gt;Two" in shown
+        assert "<b>Two" not in shown
+    assert "<td>mean_hops</td><td>1.0</td>" in night[2]._repr_html_()
+    assert repr(night[3]) == "AutonomousSystem(AS3: 2 interfaces, 1 link, 2 ingresses)"
+
+
+def test_other_libraries_get_addresses_and_roles(night):
+    graph = hopscope.to_networkx(night[3])
+    assert graph.nodes[0] == {"addr": P, "role": "ingress"}
+    assert graph.edges[0, 1]["weight"] == 5.0
+
+
+def test_a_table_becomes_pandas_where_that_is_installed(night):
+    pytest.importorskip("pandas")
+    frame = night[2].ingresses.to_pandas()
+    assert frame["addr"].tolist() == [X, Y]
+
+
+def test_a_closed_snapshot_lets_writers_go(folder):
+    with hopscope.open(folder / "store")["night"] as opened:
+        assert len(opened) == 3
+    opened.close()
