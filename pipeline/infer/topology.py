@@ -16,14 +16,15 @@ import numpy as np
 from pipeline.errors import UsageError
 from pipeline.infer.destinations import find_passages, find_routers
 from pipeline.infer.ingresses import find_ingresses
+from pipeline.infer.owners.adoption import adopt_unmapped
 from pipeline.infer.owners.aims import find_aims
-from pipeline.infer.owners.borders import Election, adopt_unmapped, elect_owners
 from pipeline.infer.owners.confidence import rate
+from pipeline.infer.owners.election.borders import Election, elect_owners
+from pipeline.infer.owners.election.surroundings import HostsBehind, Members
 from pipeline.infer.owners.ip2as import PrefixTable
 from pipeline.infer.owners.mapped import mapped_share, origins
 from pipeline.infer.owners.private import follow_private_links, locate_private
 from pipeline.infer.owners.special import is_special
-from pipeline.infer.owners.surroundings import HostsBehind, Members
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN, find_holders, number_unannounced
 from pipeline.infer.paths import collect_paths
 from pipeline.infer.registries import Registries
@@ -145,8 +146,8 @@ def infer_topology(
     allow_special : tuple of str
         Special-purpose prefixes whose addresses count as public.
     borders : str
-        ``"elected"`` (``infer.owners.borders``) or ``"prefix"``: the AS of an address is that
-        of its prefix, and unmapped addresses are in none.
+        ``"elected"`` (``infer.owners.election.borders``) or ``"prefix"``: the AS of an address is
+        that of its prefix, and unmapped addresses are in none.
     routers : str
         ``"inferred"``: interfaces outside alias sets that the election shows to be one router are
         one node (``infer.routers.inferred``); none without an election. ``"interfaces"``: each is

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from pipeline.infer.owners.borders import Election
+from pipeline.infer.owners.election.borders import Election
 from pipeline.model.topology import NO_ASN, IngressTable
 
 CLASSES = ("doubtful", "weak", "fair", "strong")

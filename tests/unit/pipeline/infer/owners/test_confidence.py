@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from pipeline.infer.owners import confidence
-from pipeline.infer.owners.borders import Election, _margins
 from pipeline.infer.owners.confidence import CLASSES, SHARES, class_ingresses, class_nodes, rate
-from pipeline.infer.owners.costs import Ways
-from pipeline.infer.owners.relations import relations_among
-from pipeline.infer.owners.surroundings import HOST
+from pipeline.infer.owners.election.borders import Election
+from pipeline.infer.owners.election.costs import Ways
+from pipeline.infer.owners.election.relations import relations_among
+from pipeline.infer.owners.election.settling import find_margins
+from pipeline.infer.owners.election.surroundings import HOST
 from pipeline.infer.registries import Registries
 from pipeline.model.topology import NO_ASN, IngressTable
 from tests.oracles.truth.calibration import Rated
@@ -32,7 +33,7 @@ def margin(rows, habit=NO_HABIT):
     ptr = np.array([0, len(rows), len(rows), len(rows)])
     tried, met = np.empty(2, np.int64), np.zeros(3, np.int64)
     ways = Ways(habit, relations_among(np.array([1, 2]), Registries()))
-    found = _margins(ptr, other, numbered, labels, size, 2, 2, ways, tried, met)
+    found = find_margins(ptr, other, numbered, labels, size, 2, 2, ways, tried, met)
     assert found[1:].tolist() == [0, 0]  # no evidence
     return int(found[0])
 

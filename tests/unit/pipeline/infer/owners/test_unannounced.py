@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from pipeline.infer.owners.borders import adopt_unmapped
+from pipeline.infer.owners.adoption import adopt_unmapped
 from pipeline.infer.owners.unannounced import (
     FIRST_STAND_IN,
     name_stand_ins,
@@ -12,7 +12,7 @@ from pipeline.infer.owners.unannounced import (
 from pipeline.model.topology import NO_ASN
 from tests.addresses import parse_addrs
 from tests.unit.pipeline.infer.handmade import alias_sets, asn_of, infer, ingresses_of
-from tests.unit.pipeline.infer.owners.test_election import BORDER, LINES
+from tests.unit.pipeline.infer.owners.election.test_borders import BORDER, LINES
 
 HOST = "20.3.7.7"
 # The AS behind AS 1 is numbered from a block that nobody announces.

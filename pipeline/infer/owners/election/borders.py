@@ -68,152 +68,32 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from pipeline.infer.owners.aims import Aims
-from pipeline.infer.owners.costs import by_habit, cost_of, ways_of_numbering, without_habit
-from pipeline.infer.owners.relations import relations_among, with_stranger
-from pipeline.infer.owners.surroundings import (
+from pipeline.infer.owners.election.costs import by_habit, ways_of_numbering, without_habit
+from pipeline.infer.owners.election.relations import relations_among, with_stranger
+from pipeline.infer.owners.election.settling import (
+    count_majorities,
+    find_customers,
+    find_margins,
+    settle,
+)
+from pipeline.infer.owners.election.surroundings import (
     AIMED,
     HOST,
     ONLY,
     HostsBehind,
     Members,
-    Surroundings,
     surround,
 )
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN, name_stand_ins
 from pipeline.infer.registries import Registries
 from pipeline.infer.routers.point_to_point import Groups
-from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.topology import NO_ASN
 
-_MAX_SWEEPS = 20  # over all groups; usually 3 to 5 are enough
 _LESSONS = 4  # how often the habit is learned
-
-
-@njit(cache=True, nogil=True)
-def _settle(ptr, other, numbered, labels, size, n_known, ways, tried, met):
-    """Give each group the AS of least cost, in place, until nothing changes."""
-    stamp = 0
-    tried[:] = -1
-    for _ in range(_MAX_SWEEPS):
-        changed = False
-        for group in range(len(ptr) - 1):
-            start, end = ptr[group], ptr[group + 1]
-            if start == end:
-                continue
-            best, best_cost = labels[group], np.int64(1) << 60
-            if best >= 0:
-                best_cost = cost_of(
-                    best, start, end, other, numbered, labels, size, n_known, ways, met
-                )
-                tried[best] = stamp
-            for i in range(start, end):
-                for which in range(2):
-                    if which == 0:
-                        one = numbered[i]
-                    else:
-                        one = labels[other[i]] if other[i] >= 0 else np.int64(-1)
-                    if one < 0 or tried[one] == stamp:
-                        continue
-                    tried[one] = stamp
-                    cost = cost_of(
-                        one, start, end, other, numbered, labels, size, n_known, ways, met
-                    )
-                    if cost < best_cost:
-                        best, best_cost = one, cost
-            stamp += 1
-            if best != labels[group]:
-                labels[group] = best
-                changed = True
-        if not changed:
-            break
-
-
-@njit(cache=True, nogil=True)
-def _margins(ptr, other, numbered, labels, size, n_known, absent, ways, tried, met):
-    """Cost of the cheapest other AS less that of the AS that each group has; 0 without one.
-
-    With ``absent``, the row after the last, one of the others is an AS that is not around: a group
-    that only one AS is near may still be in another, and what it costs to be in none of those
-    around tells how much evidence there is. Without (-1) such a group has a huge margin.
-    """
-    margins = np.zeros(len(labels), np.int64)
-    tried[:] = -1
-    for group in range(len(ptr) - 1):
-        start, end, label = ptr[group], ptr[group + 1], labels[group]
-        if start == end or label < 0:
-            continue
-        cost = cost_of(label, start, end, other, numbered, labels, size, n_known, ways, met)
-        least = np.int64(1) << 60
-        if absent >= 0:
-            least = cost_of(absent, start, end, other, numbered, labels, size, n_known, ways, met)
-        tried[label] = group
-        for i in range(start, end):
-            for which in range(2):
-                if which == 0:
-                    one = numbered[i]
-                else:
-                    one = labels[other[i]] if other[i] >= 0 else np.int64(-1)
-                if one < 0 or tried[one] == group:
-                    continue
-                tried[one] = group
-                least = min(
-                    least,
-                    cost_of(one, start, end, other, numbered, labels, size, n_known, ways, met),
-                )
-        margins[group] = max(least - cost, 0)
-    return margins
-
-
-def _majorities(around: Surroundings, group_of: np.ndarray, row_of: np.ndarray) -> np.ndarray:
-    """(n,) int64: AS row from which most links of each group are numbered, -1 for none.
-
-    Of several, the one that most of its own addresses are from.
-    """
-    n = len(around.ptr) - 1
-    source = row_of_value(around.ptr)
-    mapped = around.numbered >= 0
-    keys, counts = np.unique((source[mapped] << 32) | around.numbered[mapped], return_counts=True)
-    group, row = split_key(keys)
-    is_own = row_of >= 0
-    own, n_own = np.unique((group_of[is_own] << 32) | row_of[is_own], return_counts=True)
-    at = np.minimum(np.searchsorted(own, keys), max(0, len(own) - 1))
-    n_own = np.where(own[at] == keys, n_own[at], 0) if len(own) else np.zeros(len(keys), np.int64)
-    order = np.lexsort((row, -n_own, -counts, group))
-    group, row = group[order], row[order]
-    first = np.ones(len(group), bool)
-    first[1:] = group[1:] != group[:-1]
-    labels = np.full(n, -1, np.int64)
-    labels[group[first]] = row[first]
-    return labels
-
-
-def _customers(
-    around: Surroundings, labels: np.ndarray, certain: np.ndarray, at_exchange: np.ndarray
-) -> np.ndarray:
-    """(n,) bool: groups that are in none of the ASes they are linked to (step 5)."""
-    n = len(labels)
-    source = row_of_value(around.ptr)
-    is_link = around.numbered >= -1
-    source, other, numbered = source[is_link], around.other[is_link], around.numbered[is_link]
-    end = np.maximum(other, 0)
-    beyond = np.where(other >= 0, labels[end], -1)
-    linked = beyond >= 0
-    least, most = np.full(n, n), np.full(n, -1)
-    np.minimum.at(least, source[linked], beyond[linked])
-    np.maximum.at(most, source[linked], beyond[linked])
-    own_numbers = (numbered >= 0) & (numbered != beyond)  # or no other end was seen
-    between = linked & certain[source] & certain[end] & (labels[source] != beyond)
-    between &= (numbered == beyond) | (numbered == labels[source])
-    excluded = np.zeros(n, bool)
-    excluded[source[own_numbers | (other <= HOST)]] = True
-    excluded[source[linked & ~np.isin(beyond, numbered[between])]] = True
-    of_several = (most > least) | (at_exchange & (most >= 0))
-    return of_several & ~around.goes_on & ~excluded
 
 
 class Election(NamedTuple):
@@ -270,7 +150,7 @@ def elect_owners(
     row = np.where((origin == NO_ASN) | on_lan, -1, np.searchsorted(ases, origin))
     around = surround(links, groups, mates, on_lan, row, hosts, aims, members, ases, in_set)
     graph = (around.ptr, around.other, around.numbered)
-    labels = _majorities(around, groups.group, row)
+    labels = count_majorities(around, groups.group, row)
     size = np.bincount(row[row >= 0], minlength=len(ases))
     relations = relations_among(ases, registries)
     no_habit, ways = without_habit(relations), by_habit(relations)
@@ -279,7 +159,7 @@ def elect_owners(
     if n_known < len(ases):
         # Destinations show the owner of a stand-in; before that they must not decide for that AS.
         quiet = np.where(around.other <= AIMED, -1, around.numbered)
-        _settle(around.ptr, around.other, quiet, labels, size, n_known, ways, tried, met)
+        settle(around.ptr, around.other, quiet, labels, size, n_known, ways, tried, met)
         is_host = (around.other <= HOST) & (around.other != ONLY)  # or a destination beyond
         router, host = row_of_value(around.ptr)[is_host], around.numbered[is_host]
         stands_for = name_stand_ins(router, labels[router], host, n_known, len(ases))
@@ -288,55 +168,17 @@ def elect_owners(
         size = np.bincount(row[row >= 0], minlength=len(ases))
     for lesson in range(_LESSONS + 1):
         before = labels.copy()
-        _settle(*graph, labels, size, n_known, ways, tried, met)
-        certain = _margins(*graph, labels, size, n_known, -1, no_habit, tried, met) > 0
+        settle(*graph, labels, size, n_known, ways, tried, met)
+        certain = find_margins(*graph, labels, size, n_known, -1, no_habit, tried, met) > 0
         if lesson and np.array_equal(before, labels):
             break
         seen = ways_of_numbering(*graph, labels, size, n_known, relations, certain)
         ways = by_habit(relations, seen)
     ways = ways._replace(relations=with_stranger(relations))
-    margins = _margins(*graph, labels, size, n_known, len(ases), ways, tried, met)
+    margins = find_margins(*graph, labels, size, n_known, len(ases), ways, tried, met)
     at_exchange = np.zeros(len(labels), bool)
     at_exchange[groups.group[on_lan]] = True
-    labels[_customers(around, labels, certain, at_exchange)] = -1
+    labels[find_customers(around, labels, certain, at_exchange)] = -1
     label = labels[groups.group]
     owner = np.where(((row >= 0) | on_lan) & (label >= 0), ases[np.maximum(label, 0)], NO_ASN)
     return Election(owner, margins[groups.group])
-
-
-def adopt_unmapped(near: np.ndarray, far: np.ndarray, asn: np.ndarray) -> np.ndarray:
-    """Give unmapped nodes the AS that surrounds them.
-
-    Parameters
-    ----------
-    near, far : (n_pairs,) int64
-        Nodes that traces passed one right after the other.
-    asn : (n_nodes,) int64
-        ``NO_ASN`` where unmapped, a stand-in where that is all that is known.
-
-    Returns
-    -------
-    (n_nodes,) int64
-        A node whose mapped neighbours before it and after it are all in one AS, some on each
-        side, is in that AS. Unmapped neighbours do not count, those in a stand-in count as in
-        another AS, and there is only one round, so AS numbers do not spread along runs of unmapped
-        nodes. Nodes still in a stand-in are now unmapped.
-    """
-    n = len(asn)
-    unmapped = (asn == NO_ASN) | (asn >= FIRST_STAND_IN)
-    sides = []
-    for here, there in ((near, far), (far, near)):
-        known = unmapped[here] & (asn[there] != NO_ASN)
-        least, most = np.full(n, np.iinfo(np.int64).max), np.full(n, NO_ASN)
-        np.minimum.at(least, here[known], asn[there[known]])
-        np.maximum.at(most, here[known], asn[there[known]])
-        sides.append((least, most))
-    (after_least, after_most), (before_least, before_most) = sides
-    agreed = (
-        (after_most != NO_ASN)
-        & (after_least == after_most)
-        & (before_least == before_most)
-        & (after_most == before_most)
-    )
-    adopted = np.where(agreed, after_most, asn)
-    return np.where(adopted < FIRST_STAND_IN, adopted, NO_ASN)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from pipeline.infer import infer_topology, read_pfx2as
-from pipeline.infer.owners.borders import adopt_unmapped
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import NO_ASN
 from tests.addresses import parse_addrs
@@ -22,16 +21,6 @@ from tests.unit.pipeline.infer.handmade import (
     prefix_table,
 )
 from tests.unit.pipeline.infer.simulate import Plan, make_network, measure, pfx2as_lines
-
-
-def test_an_unmapped_node_is_adopted_only_where_both_sides_agree():
-    near = np.array([0, 1, 2, 3, 1, 4])
-    far = np.array([1, 2, 3, 4, 5, 1])
-    asn = np.array([7, -1, 7, -1, 8, 7])
-    assert adopt_unmapped(near, far, asn).tolist() == [7, -1, 7, -1, 8, 7]
-    asn[4] = 7
-    assert adopt_unmapped(near, far, asn).tolist() == [7, 7, 7, 7, 7, 7]
-
 
 # AS 1 numbers its links to AS 2 from its own space: 20.1.9.1 - 20.1.9.2 is one.
 BORDER = "20.1.9.2"  # on AS 2's border router, which also has 20.2.0.5 and 20.2.0.9

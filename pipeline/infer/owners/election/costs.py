@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from pipeline.infer.owners.relations import Relations, relation
-from pipeline.infer.owners.surroundings import (
+from pipeline.infer.owners.election.relations import Relations, relation
+from pipeline.infer.owners.election.surroundings import (
     AIMED,
     AIMED_PERHAPS,
     HOST,

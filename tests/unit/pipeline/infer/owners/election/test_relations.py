@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pipeline.infer import Registries, read_delegations, read_organisations, read_relationships
-from pipeline.infer.owners.relations import NOTHING, relation, relations_among
+from pipeline.infer.owners.election.relations import NOTHING, relation, relations_among
 from pipeline.infer.registries.relationships import CUSTOMER, PEER, PROVIDER, SIBLING, UNRELATED
 from pipeline.model.reading import ReadReport
 from pipeline.model.topology import NO_ASN
