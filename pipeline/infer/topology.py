@@ -20,6 +20,7 @@ from pipeline.infer.owners.adoption import adopt_unmapped
 from pipeline.infer.owners.aims import find_aims
 from pipeline.infer.owners.confidence import rate
 from pipeline.infer.owners.election.borders import Election, elect_owners
+from pipeline.infer.owners.election.earlier import know_in_turn
 from pipeline.infer.owners.election.surroundings import HostsBehind, Members
 from pipeline.infer.owners.ip2as import PrefixTable
 from pipeline.infer.owners.mapped import mapped_share, origins
@@ -255,14 +256,17 @@ def infer_topology(
         counts["alias_conflicts"] = groups.n_conflicts
         trusted = trust_groups(links, groups, mates, nodes.alias, gateways)
         in_set = nodes.alias >= 0
+        apart = None
+        if aliases is not None:
+            no_alias = np.full(len(addrs), -1, np.int64)
+            apart = trust_groups(links, groups, mates, no_alias, gateways)
+        known = know_in_turn(trusted, apart, in_set, registries)
         members = Members(*exchanges.find_members(addrs))
-        election = elect_owners(
-            links, trusted, mates, on_lan, numbered, hosts, aims, in_set, registries, members
-        )
+        election = elect_owners(links, known, mates, on_lan, numbered, hosts, aims, members)
         owner = election.owner
         counts["elected_otherwise"] = int(np.count_nonzero(owner != numbered))
         if routers == "inferred":
-            known = len(nodes.first)
+            n_before = len(nodes.first)
             used_in = locate_private(links, trusted.group, owner, special)
             located = used_in != NO_ASN
             if located.any():
@@ -271,7 +275,7 @@ def infer_topology(
                 groups = group_interfaces(spools, links, mates, on_lan, nodes.alias, numbered)
             merged = merge_interfaces(spools, links, groups, mates, nodes.alias, numbered, gateways)
             nodes = _number_routers(merged, nodes.alias)
-            counts["inferred_aliases"] = known - len(nodes.first)
+            counts["inferred_aliases"] = n_before - len(nodes.first)
         node_asn = _most_common(nodes.node_of, owner, len(nodes.first), special)
         private = np.bincount(nodes.node_of, ~special, minlength=len(nodes.first)) == 0
         node_asn[private] = NO_ASN

@@ -46,6 +46,9 @@ known instead is how a router's links are numbered and who is at their other end
    routers before it (``private``). The remaining addresses take the AS that all their mapped
    neighbours have, if there are some both before and after; otherwise none.
 
+Where files tell of aliases or of ASes, steps 1 to 4 are first done without them, and then again
+with them; what they give no reason to change stays (``earlier``).
+
 Evidence adds up: what several addresses each show by themselves, they show as one router too.
 
 The ideas are those of MAP-IT [1]_ (evidence from both sides of a link, several rounds) and
@@ -65,12 +68,15 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from pipeline.infer.owners.aims import Aims
 from pipeline.infer.owners.election.costs import by_habit, ways_of_numbering, without_habit
+from pipeline.infer.owners.election.earlier import Earlier, Knowledge, hold
 from pipeline.infer.owners.election.relations import relations_among, with_stranger
 from pipeline.infer.owners.election.settling import (
     count_majorities,
@@ -84,11 +90,11 @@ from pipeline.infer.owners.election.surroundings import (
     ONLY,
     HostsBehind,
     Members,
+    Surroundings,
     surround,
 )
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN, name_stand_ins
 from pipeline.infer.registries import Registries
-from pipeline.infer.routers.point_to_point import Groups
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.columns.ragged import row_of_value
 from pipeline.model.topology import NO_ASN
@@ -112,16 +118,74 @@ class Election(NamedTuple):
     margin: np.ndarray | None
 
 
+class _Outcome(NamedTuple):
+    """Of one election, by group but for the last two.
+
+    ``label`` (n,) int64: AS row, -1 for none; ``margin`` (n,) int64; ``certain`` (n,) bool: the AS
+    is the cheapest without a habit; ``row`` (n_interfaces,) int64: AS row that each address is
+    numbered from; ``stands_for`` (n_ases,) int64.
+    """
+
+    label: np.ndarray
+    margin: np.ndarray
+    certain: np.ndarray
+    row: np.ndarray
+    stands_for: np.ndarray
+
+
+def _elect(
+    around: Surroundings,
+    group: np.ndarray,
+    row: np.ndarray,
+    ases: np.ndarray,
+    n_known: int,
+    registries: Registries,
+    earlier: Earlier,
+) -> _Outcome:
+    """One election (steps 3 and 4); ``row`` is the AS row that each address is numbered from."""
+    ptr, other, numbered = around.ptr, around.other, around.numbered.copy()
+    graph, row = (ptr, other, numbered), row.copy()
+    labels = count_majorities(around, group, row)
+    size = np.bincount(row[row >= 0], minlength=len(ases))
+    relations = relations_among(ases, registries)
+    no_habit, ways = without_habit(relations), by_habit(relations)
+    tried = np.empty(len(ases), np.int64)
+    met = np.zeros(len(ases) + 1, np.int64)
+    held, change = earlier.held, earlier.change
+    stands_for = np.arange(len(ases))
+    if n_known < len(ases):
+        # Destinations show the owner of a stand-in; before that they must not decide for that AS.
+        quiet = np.where(other <= AIMED, -1, numbered)
+        settle(ptr, other, quiet, labels, size, n_known, ways, held, 0, tried, met)
+        is_host = (other <= HOST) & (other != ONLY)  # or a destination beyond
+        router, host = row_of_value(ptr)[is_host], numbered[is_host]
+        stands_for = name_stand_ins(router, labels[router], host, n_known, len(ases))
+        if earlier.stands_for is not None:
+            stands_for = np.where(stands_for < n_known, stands_for, earlier.stands_for)
+        for rows in (row, labels, numbered):
+            rows[rows >= 0] = stands_for[rows[rows >= 0]]
+        size = np.bincount(row[row >= 0], minlength=len(ases))
+    for lesson in range(_LESSONS + 1):
+        before = labels.copy()
+        settle(*graph, labels, size, n_known, ways, held, change, tried, met)
+        certain = find_margins(*graph, labels, size, n_known, -1, no_habit, tried, met) > 0
+        if lesson and np.array_equal(before, labels):
+            break
+        seen = ways_of_numbering(*graph, labels, size, n_known, relations, certain)
+        ways = by_habit(relations, seen)
+    ways = ways._replace(relations=with_stranger(relations))
+    margins = find_margins(*graph, labels, size, n_known, len(ases), ways, tried, met)
+    return _Outcome(labels, margins, certain, row, stands_for)
+
+
 def elect_owners(
     links: DirectedLinks,
-    groups: Groups,
+    known: Sequence[Knowledge],
     mates: np.ndarray,
     on_lan: np.ndarray,
     origin: np.ndarray,
     hosts: HostsBehind,
     aims: Aims,
-    in_set: np.ndarray,
-    registries: Registries,
     members: Members,
 ) -> Election:
     """Elect the AS of each address that is numbered from one or on the LAN of an exchange point.
@@ -129,7 +193,8 @@ def elect_owners(
     Parameters
     ----------
     links : DirectedLinks
-    groups : Groups
+    known : sequence of Knowledge
+        Of one election after the other (``earlier``); the last one counts.
     mates : (n_interfaces,) int64
     on_lan : (n_interfaces,) bool
         As from ``find_exchange_lans``.
@@ -137,9 +202,6 @@ def elect_owners(
         AS that each address is numbered from, as from ``number_unannounced``.
     hosts : HostsBehind
     aims : Aims
-    in_set : (n_interfaces,) bool
-        Addresses in an alias set.
-    registries : Registries
     members : Members
     """
     ases = np.unique(np.concatenate([origin, hosts.asn, aims.asn, aims.only, members.asn]))
@@ -148,37 +210,25 @@ def elect_owners(
     if len(ases) < 2:
         return Election(origin.copy(), None)
     row = np.where((origin == NO_ASN) | on_lan, -1, np.searchsorted(ases, origin))
-    around = surround(links, groups, mates, on_lan, row, hosts, aims, members, ases, in_set)
-    graph = (around.ptr, around.other, around.numbered)
-    labels = count_majorities(around, groups.group, row)
-    size = np.bincount(row[row >= 0], minlength=len(ases))
-    relations = relations_among(ases, registries)
-    no_habit, ways = without_habit(relations), by_habit(relations)
-    tried = np.empty(len(ases), np.int64)
-    met = np.zeros(len(ases) + 1, np.int64)
-    if n_known < len(ases):
-        # Destinations show the owner of a stand-in; before that they must not decide for that AS.
-        quiet = np.where(around.other <= AIMED, -1, around.numbered)
-        settle(around.ptr, around.other, quiet, labels, size, n_known, ways, tried, met)
-        is_host = (around.other <= HOST) & (around.other != ONLY)  # or a destination beyond
-        router, host = row_of_value(around.ptr)[is_host], around.numbered[is_host]
-        stands_for = name_stand_ins(router, labels[router], host, n_known, len(ases))
-        for rows in (row, labels, around.numbered):
-            rows[rows >= 0] = stands_for[rows[rows >= 0]]
-        size = np.bincount(row[row >= 0], minlength=len(ases))
-    for lesson in range(_LESSONS + 1):
-        before = labels.copy()
-        settle(*graph, labels, size, n_known, ways, tried, met)
-        certain = find_margins(*graph, labels, size, n_known, -1, no_habit, tried, met) > 0
-        if lesson and np.array_equal(before, labels):
-            break
-        seen = ways_of_numbering(*graph, labels, size, n_known, relations, certain)
-        ways = by_habit(relations, seen)
-    ways = ways._replace(relations=with_stranger(relations))
-    margins = find_margins(*graph, labels, size, n_known, len(ases), ways, tried, met)
-    at_exchange = np.zeros(len(labels), bool)
-    at_exchange[groups.group[on_lan]] = True
-    labels[find_customers(around, labels, certain, at_exchange)] = -1
-    label = labels[groups.group]
-    owner = np.where(((row >= 0) | on_lan) & (label >= 0), ases[np.maximum(label, 0)], NO_ASN)
-    return Election(owner, margins[groups.group])
+    earlier = Earlier.none(len(row))
+    for at, now in enumerate(known):
+        if at == 0 or now.groups is not known[at - 1].groups:
+            around = surround(
+                links, now.groups, mates, on_lan, row, hosts, aims, members, ases, now.in_set
+            )
+        group = now.groups.group
+        found = _elect(around, group, row, ases, n_known, now.registries, earlier)
+        if at + 1 < len(known):
+            after = known[at + 1]
+            held = hold(found.label[group], found.margin[group], group, after.groups.group, n_known)
+            earlier = Earlier(held, after.change, found.stands_for)
+    at_exchange = np.zeros(len(row), bool)
+    at_exchange[group[on_lan]] = True
+    stands_for = found.stands_for[np.maximum(around.numbered, 0)]
+    numbered = np.where(around.numbered >= 0, stands_for, around.numbered)
+    around = replace(around, numbered=numbered)
+    found.label[find_customers(around, found.label, found.certain, at_exchange)] = -1
+    label = found.label[group]
+    is_mapped = ((found.row >= 0) | on_lan) & (label >= 0)
+    owner = np.where(is_mapped, ases[np.maximum(label, 0)], NO_ASN)
+    return Election(owner, found.margin[group])

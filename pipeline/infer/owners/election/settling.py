@@ -14,8 +14,11 @@ _MAX_SWEEPS = 20  # over all groups; usually 3 to 5 are enough
 
 
 @njit(cache=True, nogil=True)
-def settle(ptr, other, numbered, labels, size, n_known, ways, tried, met):
-    """Give each group the AS of least cost, in place, until nothing changes."""
+def settle(ptr, other, numbered, labels, size, n_known, ways, held, change, tried, met):
+    """Give each group the AS of least cost, in place, until nothing changes.
+
+    An AS that is not the one a group was in before (``held``, -1 for none) costs ``change`` more.
+    """
     stamp = 0
     tried[:] = -1
     for _ in range(_MAX_SWEEPS):
@@ -25,14 +28,12 @@ def settle(ptr, other, numbered, labels, size, n_known, ways, tried, met):
             if start == end:
                 continue
             best, best_cost = labels[group], np.int64(1) << 60
-            if best >= 0:
-                best_cost = cost_of(
-                    best, start, end, other, numbered, labels, size, n_known, ways, met
-                )
-                tried[best] = stamp
-            for i in range(start, end):
+            # The present AS and the one before come first, then those around.
+            for i in range(start - 1, end):
                 for which in range(2):
-                    if which == 0:
+                    if i < start:
+                        one = held[group] if which else best
+                    elif which == 0:
                         one = numbered[i]
                     else:
                         one = labels[other[i]] if other[i] >= 0 else np.int64(-1)
@@ -42,6 +43,8 @@ def settle(ptr, other, numbered, labels, size, n_known, ways, tried, met):
                     cost = cost_of(
                         one, start, end, other, numbered, labels, size, n_known, ways, met
                     )
+                    if held[group] >= 0 and one != held[group]:
+                        cost += change
                     if cost < best_cost:
                         best, best_cost = one, cost
             stamp += 1

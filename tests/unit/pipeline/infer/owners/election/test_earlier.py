@@ -1,0 +1,102 @@
+"""What the election before says to the next one."""
+
+import numpy as np
+import pytest
+
+from pipeline.infer import AliasTable, infer_topology, read_pfx2as
+from pipeline.infer.owners.election.costs import by_habit
+from pipeline.infer.owners.election.earlier import hold
+from pipeline.infer.owners.election.relations import relations_among
+from pipeline.infer.owners.election.settling import settle
+from pipeline.infer.owners.election.surroundings import HOST
+from pipeline.infer.registries import Registries
+from pipeline.model.addresses import V4_PREFIX, sort_addrs
+from pipeline.model.reading import ReadReport
+from tests.unit.pipeline.infer.handmade import observe
+from tests.unit.pipeline.infer.simulate import Plan, make_network, measure, pfx2as_lines
+
+N_KNOWN = 8
+
+
+@pytest.mark.parametrize(
+    ("label", "margin", "before", "expected"),
+    [
+        ([5, 5, 4], [0, 0, 9], [0, 1, 2], 4),  # the clearer one
+        ([5, 5, 4], [20, 20, 25], [0, 1, 2], 5),  # two together
+        ([5, 5, 4], [20, 20, 25], [0, 0, 2], 4),  # but a group votes once
+        ([5, 5, 4], [60, 60, 900], [0, 1, 2], 5),  # and none is clearer than clear
+        ([5, 4, -1], [7, 7, 90], [0, 1, 2], -1),  # equal: none
+        ([5, -1, N_KNOWN], [0, 0, 90], [0, 1, 2], 5),  # an unknown owner is none
+        ([-1, -1, -1], [0, 0, 0], [0, 1, 2], -1),
+    ],
+)
+def test_groups_that_were_apart_vote_by_margin(label, margin, before, expected):
+    columns = (np.array(label), np.array(margin), np.array(before), np.array([0, 0, 0]))
+    assert hold(*columns, N_KNOWN).tolist() == [expected, -1, -1]
+
+
+def settled(n_links, held):
+    """AS row of a router with links to a router of AS row 0 and to one of AS row 1.
+
+    Each link is numbered from the AS at its other end, and hosts show whose the other ends are.
+    """
+    first, second = n_links
+    rows = [(0, 1, 0)] * first + [(0, 2, 1)] * second
+    rows += [(1, HOST, 0)] + [(1, 0, 0)] * first + [(2, HOST, 1)] + [(2, 0, 1)] * second
+    group, other, numbered = np.array(rows, np.int64).T
+    ptr = np.searchsorted(group, np.arange(4))
+    labels = np.array([0, 0, 1])
+    ways = by_habit(relations_among(np.array([7, 9]), Registries()))
+    held = np.array([held, -1, -1])
+    tried, met = np.empty(2, np.int64), np.zeros(3, np.int64)
+    size = np.array([2, 2])
+    settle(ptr, other, numbered, labels, size, 2, ways, held, 2, tried, met)
+    assert labels[1:].tolist() == [0, 1]
+    return labels[0]
+
+
+@pytest.mark.parametrize(
+    ("n_links", "held", "expected"),
+    [
+        ((1, 1), -1, 0),  # a tie: the present AS stays
+        ((1, 1), 1, 1),  # the one before comes back
+        ((2, 1), 1, 0),  # evidence outweighs what was before
+        ((1, 2), 0, 1),
+        ((1, 2), -1, 1),
+    ],
+)
+def test_a_tie_goes_to_the_as_before_and_evidence_outweighs_it(n_links, held, expected):
+    assert settled(n_links, held) == expected
+
+
+def wrong_and_found(topology, network):
+    """Wrong ingresses, and border routers found by right ones."""
+    table = topology.ingresses
+    low = (topology.node_addr[:, 1] & np.uint64(0xFFFFFFFF)).tolist()
+    owners = [(node, network.owner.get(low[node])) for node in table.node[~table.candidate]]
+    found = [
+        owner
+        for node, owner in owners
+        if owner in network.border_routers and topology.node_asn[node] == network.asn[owner]
+    ]
+    return len(owners) - len(found), len(set(found))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_true_aliases_lower_nothing(tmp_path, seed):
+    habit = ("min", "max", "larger", "random")[seed % 4]
+    plan = Plan(seed, 10, 4, numbered=habit, slash31=seed % 2 == 0, n_vantages=4, target_share=0.4)
+    network = make_network(plan)
+    path = tmp_path / "table"
+    path.write_text(pfx2as_lines(network))
+    prefixes = read_pfx2as([path], [ReadReport(str(path))])
+    seen = [observe(tmp_path, measure(network))]
+    addrs = np.array([(0, int(V4_PREFIX) | addr) for addr in network.owner], np.uint64)
+    order = sort_addrs(addrs)
+    true = AliasTable(addrs[order], np.array(list(network.owner.values()))[order])
+    wrong, found = wrong_and_found(
+        infer_topology(seen, prefixes=prefixes, routers="interfaces"), network
+    )
+    after = wrong_and_found(infer_topology(seen, prefixes=prefixes, aliases=true), network)
+    assert after[0] <= wrong
+    assert after[1] >= found > 0
