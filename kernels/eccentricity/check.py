@@ -8,15 +8,16 @@ import numpy as np
 
 from kernels.breadth_first import bfs_queue
 from kernels.breadth_first.check import check_levels
-from kernels.csr import CSRGraph
+from kernels.csr import CSRGraph, Shard
 from kernels.eccentricity.plain import PlainBounds
-from kernels.eccentricity.questions import Question
+from kernels.eccentricity.questions import QUESTIONS, Question
 from kernels.eccentricity.results import (
     CenterResult,
     Diameter,
     DiameterResult,
     PeripheryResult,
     RadiusResult,
+    ShardWidths,
     WidthResult,
 )
 from kernels.errors import CheckError
@@ -228,22 +229,23 @@ def _check_longest(graph: CSRGraph, found: DiameterResult, truth: PlainBounds) -
     path = found.path.tolist()
     if not path or not 0 <= min(path) <= max(path) < graph.n_nodes:
         raise CheckError("the path is empty, or has nodes that are not there")
-    if isinstance(found, Diameter):
-        check_path(graph, found.path)
-        length = float(len(path) - 1)
-    else:
-        weights = weighted_arrays(graph)[2]
-        length = 0.0
-        for u, v in pairwise(path):
-            arcs = slice(int(graph.indptr[u]), int(graph.indptr[u + 1]))
-            at = np.flatnonzero(graph.indices[arcs] == v)
-            if not len(at):
-                raise CheckError(f"the path goes from {u} to {v}, which are not linked")
-            length += float(weights[arcs][at[0]])
-        if truth.distances(found.path[:1])[path[-1]] != length:
-            raise CheckError(f"the path from {path[0]} to {path[-1]} is not a shortest one")
+    length = _length_of(graph, found.path, truth, not isinstance(found, Diameter))
     if length != found.lower:
         raise CheckError(f"a path of length {length} for a diameter of {found.lower}")
+
+
+def _length_of(graph: CSRGraph, path: np.ndarray, truth: PlainBounds, weighted: bool) -> float:
+    """The length of a path, which must be a shortest one; its weights added from its first node."""
+    length = 0.0
+    for u, v in pairwise(path.tolist()):
+        arcs = slice(int(graph.indptr[u]), int(graph.indptr[u + 1]))
+        at = np.flatnonzero(graph.indices[arcs] == v)
+        if not len(at):
+            raise CheckError(f"the path goes from {u} to {v}, which are not linked")
+        length += float(weighted_arrays(graph)[2][arcs][at[0]]) if weighted else 1
+    if truth.distances(path[:1])[path[-1]] != length:
+        raise CheckError(f"the path from {path[0]} to {path[-1]} is not a shortest one")
+    return length
 
 
 def _check_sets(
@@ -257,3 +259,79 @@ def _check_sets(
         raise CheckError(f"node {wrong[0]} is {'not ' * int(is_one[wrong[0]])}marked")
     if not np.array_equal(nodes, np.flatnonzero(marks & own)):
         raise CheckError("the nodes are not those marked in the component")
+
+
+def check_shard_widths(found: ShardWidths) -> None:
+    """Raise CheckError unless all answers about a shard are right; as ``check_widths``."""
+    shard = found.shard.to("cpu")
+    weights = shard.weights if isinstance(shard, CSRGraph) else None
+    graph = CSRGraph(shard.indptr, shard.indices, weights, trusted=True)
+    if graph.n_nodes == 0:
+        if len(found.names) or len(found.component):
+            raise CheckError("a shard without nodes has no components")
+        return
+    weighted = found.diameter_lower.dtype.kind == "f"
+    truth = PlainBounds(graph, weighted)
+    for name, ours, theirs in (
+        ("names", found.names, truth.names),
+        ("sizes", found.size, truth.size),
+        ("components of nodes", found.component, truth.component),
+    ):
+        if not np.array_equal(ours, theirs):
+            raise CheckError(f"{name} are not those of the components")
+    _check_lengths(found, len(truth.names), graph.n_nodes)
+    for question in QUESTIONS:
+        if question in ("diameter", "radius", *found.questions):
+            truth.answer(question, np.ones(len(truth.names), bool))
+    most, least = truth.most, truth.least
+    for name, value, lower, upper, questions in (
+        ("diameter", most, found.diameter_lower, found.diameter_upper, {"diameter", "periphery"}),
+        ("radius", least, found.radius_lower, found.radius_upper, {"radius", "center"}),
+    ):
+        known = found.exact & bool((questions | {"eccentricities"}) & set(found.questions))
+        wrong = (lower > value) | (value > upper) | (known & (lower != upper))
+        if wrong.any():
+            i = int(np.argmax(wrong))
+            raise CheckError(f"the {name} of component {truth.names[i]} is {value[i]}")
+    known = found.exact[truth.component]
+    for name, marks, expected in (
+        ("eccentricity", found.eccentricity, truth.lower),
+        ("mark of the center", found.is_center, truth.lower <= least[truth.component]),
+        ("mark of the periphery", found.is_periphery, truth.upper >= most[truth.component]),
+    ):
+        if marks is not None and (marks[known] != expected[known]).any():
+            node = np.flatnonzero(known & (marks != expected))[0]
+            raise CheckError(f"the {name} of node {node} is wrong")
+    if found.path is not None and found.path_ptr is not None:
+        _check_paths(graph, found, truth, weighted)
+
+
+def _check_lengths(found: ShardWidths, n_components: int, n_nodes: int) -> None:
+    of_component = ("diameter_lower", "diameter_upper", "radius_lower", "radius_upper", "exact")
+    of_node = ("eccentricity", "is_center", "is_periphery")
+    for names, length in ((of_component, n_components), (of_node, n_nodes)):
+        for name in names:
+            array = getattr(found, name)
+            if array is not None and array.shape != (length,):
+                raise CheckError(f"{name} has shape {array.shape}, not ({length},)")
+
+
+def _check_paths(graph: CSRGraph, found: ShardWidths, truth: PlainBounds, weighted: bool) -> None:
+    """Of each graph that has nodes, as long as the diameter of its largest component."""
+    assert found.path is not None
+    assert found.path_ptr is not None
+    shard = found.shard.to("cpu")
+    node_ptr = shard.node_ptr if isinstance(shard, Shard) else np.array([0, graph.n_nodes])
+    for i in range(len(node_ptr) - 1):
+        path = found.path[found.path_ptr[i] : found.path_ptr[i + 1]]
+        own = np.flatnonzero((truth.names >= node_ptr[i]) & (truth.names < node_ptr[i + 1]))
+        if not len(own):
+            continue
+        largest = own[np.argmax(truth.size[own])]
+        if not len(path) and not found.exact[largest]:
+            continue
+        inside = len(path) and 0 <= path.min() <= path.max() < graph.n_nodes
+        if not inside or (truth.component[path] != largest).any():
+            raise CheckError(f"the path of graph {i} is not in its largest component")
+        if _length_of(graph, path, truth, weighted) != found.diameter_lower[largest]:
+            raise CheckError(f"the path of graph {i} is not as long as its diameter")

@@ -8,7 +8,7 @@ from typing import Any, Generic, TypeVar
 
 import numpy as np
 
-from kernels.csr import CSRGraph
+from kernels.csr import CSRGraph, Shard
 from kernels.errors import GraphError
 
 Value = TypeVar("Value", int, float)
@@ -199,6 +199,8 @@ class ShardWidths:
     path_ptr : (n_graphs + 1,) int64 or None; path : int32 or None
         Where ``diameter`` was asked, for each graph a shortest path in its largest component
         (of two equally large ones the one with the smaller name) as long as its ``diameter_lower``.
+    shard : Shard, or by weight CSRGraph
+        What was searched.
     """
 
     questions: tuple[str, ...]
@@ -216,6 +218,16 @@ class ShardWidths:
     is_periphery: np.ndarray | None
     path_ptr: np.ndarray | None
     path: np.ndarray | None
+    shard: Shard | CSRGraph = field(repr=False)
+
+    def check(self) -> None:
+        """Raise CheckError unless all of this is right, on the host.
+
+        All is found again by plain searches with bounds, which may take longer than finding it.
+        """
+        from kernels.eccentricity.check import check_shard_widths
+
+        check_shard_widths(self)
 
 
 def checked_limit(max_searches: Any) -> int | None:

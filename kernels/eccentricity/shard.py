@@ -89,7 +89,7 @@ def widths(
     path_ptr = path = None
     if "diameter" in asked:
         path_ptr, path = _paths(found, shard.node_ptr)
-    return found.result(asked, path_ptr, path)
+    return found.result(asked, path_ptr, path, shard)
 
 
 def checked_questions(questions: Sequence[Question]) -> tuple[Question, ...]:
@@ -155,7 +155,11 @@ class _ComponentResults:
                 yield cutter.cut(chunk)
 
     def result(
-        self, asked: tuple[Question, ...], path_ptr: np.ndarray | None, path: np.ndarray | None
+        self,
+        asked: tuple[Question, ...],
+        path_ptr: np.ndarray | None,
+        path: np.ndarray | None,
+        shard: Shard,
     ) -> ShardWidths:
         """The results in their public form."""
         is_center = is_periphery = eccentricity = None
@@ -183,6 +187,7 @@ class _ComponentResults:
             is_periphery=is_periphery,
             path_ptr=path_ptr,
             path=path,
+            shard=shard,
         )
 
 

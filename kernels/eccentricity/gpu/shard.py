@@ -93,6 +93,7 @@ def _of_nothing(shard: Shard, asked: tuple[Question, ...]) -> ShardWidths:
         is_periphery=np.empty(0, bool) if "periphery" in asked else None,
         path_ptr=np.zeros(shard.n_graphs + 1, np.int64) if is_path else None,
         path=none if is_path else None,
+        shard=shard,
     )
 
 
@@ -126,6 +127,7 @@ def _shard_widths(shard: Shard, solver: DeviceSolver, asked: tuple[Question, ...
         is_periphery=solver.in_given_order(is_periphery) if "periphery" in asked else None,
         path_ptr=path_ptr,
         path=path,
+        shard=shard,
     )
 
 

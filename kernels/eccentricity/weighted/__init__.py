@@ -275,6 +275,7 @@ def _widths(
         is_periphery=bounds.in_periphery() if "periphery" in questions else None,
         path_ptr=path_ptr,
         path=path,
+        shard=graph,
     )
 
 

@@ -25,7 +25,9 @@ from kernels import (
     mst,
     shortest_path,
     sssp,
+    weighted_widths,
 )
+from kernels.exact_search import widths
 from tests.shapes import graph_of, host, weighted
 from tests.soak import examples
 from tests.strategies import weighted_graphs
@@ -178,6 +180,35 @@ def test_widths_of_any_graph_are_certified(device, graph, data):
     search = WIDTHS[data.draw(st.sampled_from(sorted(WIDTHS)))]
     search(graph.to(device)).check()
     search(graph.to(device), max_searches=data.draw(st.integers(0, 4))).check()
+
+
+QUESTIONS = ["diameter", "radius", "center", "periphery", "eccentricities"]
+
+
+@pytest.mark.parametrize("by_weight", [False, True], ids=["hops", "weights"])
+def test_widths_of_a_shard_are_certified_and_any_change_is_refused(device, by_weight):
+    graph = small(device)
+    shard = shard_of(graph)
+    found = weighted_widths(graph, QUESTIONS) if by_weight else widths(shard, QUESTIONS)
+    found.check()
+    n_refused = 0
+    for field in sorted(set(vars(found)) - GIVEN - {"n_searches", "exact", "path", "questions"}):
+        for value in wrong_values(getattr(found, field)):
+            if field == "path_ptr" and len(value) < len(found.path_ptr):
+                continue
+            with pytest.raises(CheckError):
+                replace(found, **{field: value}).check()
+            n_refused += 1
+    assert n_refused > 20
+
+
+@PROPERTY
+@given(graph=weighted_graphs(min_nodes=0), data=st.data())
+def test_widths_of_any_shard_are_certified(device, graph, data):
+    asked = data.draw(st.lists(st.sampled_from(QUESTIONS), min_size=1))
+    most = data.draw(st.none() | st.integers(0, 4))
+    widths(shard_of(graph).to(device), asked, most).check()
+    weighted_widths(graph.to(device), asked, most).check()
 
 
 def test_certificates_are_found_by_name():
