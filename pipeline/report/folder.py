@@ -34,6 +34,8 @@ _FILES = frozenset(
         "hopscope.js",
         "index.html",
         "ingresses.parquet",
+        "night.js",
+        "pages.parquet",
         "rejects.jsonl",
         "tasks.parquet",
     }

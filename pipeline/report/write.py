@@ -35,7 +35,7 @@ from pipeline.model.search.results import Measurement
 from pipeline.model.words import GPU_PACKAGES, PACKAGES, node_words
 from pipeline.report.escaping import printable
 from pipeline.report.folder import REPORT, carry_over, earlier_report
-from pipeline.report.pages.html import write_pages
+from pipeline.report.pages.html import newest_report, write_pages
 from pipeline.report.pages.run_facts import describe_run
 from pipeline.report.tables.neighbors import as_link_table, exit_table
 from pipeline.report.tables.node_files import write_node_files
@@ -148,8 +148,10 @@ def write_reports(
         with held_folder(final.parent, WRITING) as held:
             aside = held / final.name
             aside.mkdir()
+            times = (started, begun)
+            shown = newest_report(final.parent) if pages else None
             summary, n_pages = _write_all(
-                snapshot, measurement, aside, options, warnings, (started, begun), pages, runs
+                snapshot, measurement, aside, options, warnings, times, pages, runs, shown
             )
             asns = summary.ases["asn"].to_pylist()
             made = Path(measurement.distances_dir) if measurement.distances_dir else None
@@ -205,6 +207,7 @@ def _write_all(
     times: tuple[float, float],
     pages: bool,
     runs: Sequence[dict],
+    earlier: Path | None,
 ) -> tuple[Summary, int]:
     started, begun = times
     summary = summarise(snapshot, measurement)
@@ -220,16 +223,18 @@ def _write_all(
         shutil.copyfile(rejects, folder / "rejects.jsonl")
     else:
         (folder / "rejects.jsonl").touch()
-    n_pages = 0
+    n_pages, counted = 0, {}
     if pages:
-        n_pages = write_pages(
+        written = write_pages(
             summary,
             describe_run(snapshot, summary, version=__version__, written=begun),
             folder,
             manifest=snapshot.manifest,
             warnings=warnings,
             busy_share=measurement.busy_share,
+            earlier=earlier,
         )
+        n_pages, counted["n_pages_kept"] = written.n_pages, written.n_linked
     manifest = snapshot.manifest
     ended = time.time()
     report = {
@@ -250,7 +255,7 @@ def _write_all(
         "options": options,
         "metrics": list(measurement.metrics),
         "runs": list(runs),
-        "reused": measurement.reused(),
+        "reused": measurement.reused() | counted,
         "ingest_options": manifest.get("options") or {},
         "counts": manifest.get("counts") or {},
         "inputs": manifest.get("inputs") or [],

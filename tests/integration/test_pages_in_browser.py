@@ -141,6 +141,9 @@ def test_hostile_names_are_shown_as_they_are_and_run_nothing(page, small):
         assert page.evaluate("document.querySelectorAll('script:not([src])').length") == 0
     page.goto(url(small, "as/3356.html"))
     assert page.inner_text("h1") == f"AS3356 {HOSTILE}"
+    made = page.inner_text("[data-night=made]")
+    assert made.startswith("Snapshot ")
+    assert page.title().endswith(f" \u00b7 {made.split()[1].rstrip(',')}")
     page.goto(url(small))
     page.wait_for_selector("#list[data-ready]")
     assert page.inner_text("#list tbody.rows tr:has(a[href='as/3356.html']) td.name") == HOSTILE

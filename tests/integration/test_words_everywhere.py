@@ -117,8 +117,11 @@ def test_the_mapped_share_is_reported_wherever_traces_are(traced, made):
     reported = f"{n_mapped} of {n} addresses mapped or admitted ("
     for shown in (places.ingested, places.analyzed, places.page("index.html")):
         assert reported in shown
-    assert f"Of the whole snapshot {reported}" in places.page(f"as/{TRACED}.html")
-    for shown in (made.ingested, made.page("index.html"), made.page(f"as/{MADE}.html")):
+    assert f"Of the whole snapshot {reported}" in (places.folder / "night.js").read_text()
+    for asn, of in ((TRACED, places), (MADE, made)):
+        text = (of.folder / "as" / f"{asn}.html").read_text()
+        assert ('data-night="mapped"' in text) == (of is places)
+    for shown in (made.ingested, made.page("index.html")):
         assert "mapped or admitted" not in shown
 
 

@@ -391,7 +391,13 @@ const hopscope = (() => {
     });
   }
 
+  // Pages of ASes outlive their night where nothing that they show has changed.
+  function night(facts) {
+    for (const place of document.querySelectorAll("[data-night]")) place.textContent = facts[place.dataset.night];
+    document.title += ` \u00b7 ${facts.snapshot}`;
+  }
+
   const table = document.getElementById("ingresses");
   if (table) ingresses(table);
-  return { load };
+  return { load, night };
 })();

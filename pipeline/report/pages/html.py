@@ -16,9 +16,20 @@ from pipeline.model.origins import Source, origins_of
 from pipeline.model.words import LOW_CONFIDENCE, number
 from pipeline.report.pages.as_page import as_pages
 from pipeline.report.pages.index_page import index_script, index_variables
+from pipeline.report.pages.reuse import (
+    NIGHT,
+    PAGES,
+    Pages,
+    digest_of,
+    newest_report,
+    night_script,
+    without_night,
+)
 from pipeline.report.pages.run_facts import RunFacts, about_as
 from pipeline.report.tables.summarise import Summary
 from pipeline.report.texts import NONE, figure, short
+
+__all__ = ["newest_report", "write_pages"]
 
 ASSETS = ("hopscope.css", "hopscope.js")
 
@@ -31,7 +42,8 @@ def write_pages(
     manifest: dict,
     warnings: list[str],
     busy_share: dict[str, float],
-) -> int:
+    earlier: Path | None = None,
+) -> Pages:
     """Write ``index.html``, ``as/*.html`` and what they load into a folder that exists.
 
     Parameters
@@ -44,28 +56,33 @@ def write_pages(
     warnings : list of str
     busy_share : dict of str to float
         Worker -> share of the run that it computed.
+    earlier : Path or None
+        A report whose pages of ASes are linked where they show the same.
 
     Returns
     -------
-    int
-        Pages of ASes written.
+    Pages
+        How many pages of ASes there are.
     """
     environment = _environment()
     for name in ASSETS:
         data = resources.files("pipeline.report").joinpath("assets", name).read_bytes()
         (out / name).write_bytes(data)
     (out / "as").mkdir(exist_ok=True)
-    n_pages = 0
+    pages = Pages(out / "as", earlier)
     template = environment.get_template("as.html")
     origins = origins_of(manifest, summary.ases["asn"].to_numpy())
     facts: dict[Source | None, RunFacts] = {}
     for asn, variables in as_pages(summary):
         source = origins.source_of(asn)
         if source not in facts:
-            facts[source] = about_as(run, origins, source)
-        text = template.render(a=variables, run=facts[source], root="../")
-        (out / "as" / f"{asn:d}.html").write_bytes(text.encode())
-        n_pages += 1
+            facts[source] = without_night(about_as(run, origins, source))
+        about = facts[source]
+        digest = digest_of(variables, about)
+        if not pages.link(asn, digest):
+            pages.write(asn, digest, template.render(a=variables, run=about, root="../"))
+    pages.save(out / PAGES)
+    (out / NIGHT).write_text(night_script(run), encoding="ascii")
     (out / "ases.js").write_text(index_script(summary.ases, summary.widths), encoding="ascii")
     index = environment.get_template("index.html").render(
         run=run,
@@ -74,7 +91,7 @@ def write_pages(
         **index_variables(summary, run, manifest, warnings, busy_share),
     )
     (out / "index.html").write_bytes(index.encode())
-    return n_pages
+    return pages
 
 
 def _environment() -> jinja2.Environment:
