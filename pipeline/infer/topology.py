@@ -273,7 +273,9 @@ def infer_topology(
                 owner, numbered = np.where(located, used_in, (owner, numbered))
                 mates = part_mates(mates, numbered, located)
                 groups = group_interfaces(spools, links, mates, on_lan, nodes.alias, numbered)
-            merged = merge_interfaces(spools, links, groups, mates, nodes.alias, numbered, gateways)
+            merged = merge_interfaces(
+                spools, links, groups, mates, nodes.alias, numbered, gateways, owner
+            )
             nodes = _number_routers(merged, nodes.alias)
             counts["inferred_aliases"] = n_before - len(nodes.first)
         node_asn = _most_common(nodes.node_of, owner, len(nodes.first), special)

@@ -3,7 +3,7 @@
 ``point_to_point`` joins what one address vouches for, unless a trace contradicts it. A node of
 the graph must be right, and the election gains from it too: two addresses are merged only if they
 are the gateway of one host or dead ends of the same traces (``gateways``), which no rule divides
-again, or within such a group, so never two that one trace shows, where one of two rules holds.
+again, or within such a group, so never two that one trace shows, where one of three rules holds.
 
 A router that answers with its outgoing interface or its loopback vouches for what is not one
 router. It is *odd*: one of its addresses is suspect (``point_to_point``), or two of them were seen
@@ -13,13 +13,15 @@ right behind one address, which only parallel links do otherwise.
    Counted between merged routers, until nothing changes.
 2. **One credible voucher**: an address that is likely to be the one by which packets came in
    (``single_vouchers``).
+3. **The mate of an address and what is before that address**, if both are in one AS
+   (``mate_sides``).
 
 The election loses more by groups that are missing than nodes do (``trust_groups``): it takes rule
 2 without looking at observers and parallel links, and a router is odd only if two of its addresses
 are suspect.
 
 Traces were searched for conflicts a few times only, so a node that turns out to have two addresses
-in one trace is taken apart again, to gateways.
+in one trace is taken apart again: to what was joined before rule 3, or to gateways.
 
 Unmapped addresses take no part. As nodes, private addresses are merged like those numbered from the
 AS that uses them, if that is known (``owners.private``). A given alias set is a router as it is
@@ -46,6 +48,7 @@ import numpy as np
 
 from pipeline.infer.routers.conflicts import take_apart
 from pipeline.infer.routers.forest import unite
+from pipeline.infer.routers.mate_sides import join_mates
 from pipeline.infer.routers.point_to_point import Groups, watched_pairs
 from pipeline.infer.routers.single_vouchers import (
     is_inner,
@@ -70,8 +73,9 @@ def merge_interfaces(
     alias: np.ndarray,
     origin: np.ndarray,
     gateways: np.ndarray,
+    owner: np.ndarray,
 ) -> np.ndarray:
-    """Merge interfaces into routers; two passes over the spools.
+    """Merge interfaces into routers; three passes over the spools.
 
     Parameters
     ----------
@@ -85,6 +89,8 @@ def merge_interfaces(
         AS that each address is numbered from, as from ``number_unannounced``.
     gateways : (n_interfaces,) int64
         As from ``find_gateways``.
+    owner : (n_interfaces,) int64
+        As elected; ``NO_ASN`` where unmapped.
 
     Returns
     -------
@@ -94,11 +100,13 @@ def merge_interfaces(
     root, side_ptr, sides, is_odd = _merge_surely(links, groups, alias, gateways)
     is_odd[groups.group[groups.suspect]] = True
     asked = single_vouchers(root, groups, is_odd, side_ptr, sides, mates)
-    credible = asked[~seen_by_one(spools, asked, side_ptr, sides)]
-    inner = asked[is_inner(asked, groups, side_ptr, sides, mates, origin)]
-    credible = np.union1d(credible, inner)
-    merge_sides(root, credible, links, groups, side_ptr, sides, mates)
+    by_one = seen_by_one(spools, asked, side_ptr, sides)
+    credible = ~by_one | is_inner(asked, groups, side_ptr, sides, mates, origin)
+    merge_sides(root, asked[credible], links, groups, side_ptr, sides, mates)
     take_apart(spools, root, gateways)
+    parts = root
+    root = join_mates(parts, owner, asked, by_one, side_ptr, sides, mates)
+    take_apart(spools, root, parts)
     return np.where(alias >= 0, alias, root)
 
 
