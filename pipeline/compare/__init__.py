@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
+from pipeline.compare.ases import compare_ases, compare_figures, compare_inputs, compare_neighbors
 from pipeline.compare.changes import Changes
+from pipeline.compare.events import Events, group_events
 from pipeline.compare.evidence import View
+from pipeline.compare.ingresses import compare_ingresses
 from pipeline.compare.links import Sides, compare_links, compare_routers
 from pipeline.compare.matching import match_pairs, match_routers
 from pipeline.compare.night import Night
+from pipeline.compare.rerouted import compare_lengths, compare_places, find_rerouted
+from pipeline.compare.sources import compare_sources
 from pipeline.model.columns import concat
 
-__all__ = ["Changes", "Night", "compare_nights"]
+__all__ = ["Changes", "Events", "Night", "compare_nights"]
 
 
-def compare_nights(old: Night, new: Night) -> Changes:
-    """Compare two nights.
-
-    Parameters
-    ----------
-    old, new : Night
-
-    Returns
-    -------
-    Changes
-    """
+def compare_nights(old: Night, new: Night) -> tuple[Changes, Events]:
+    """Compare two nights: what changed, and which changes go together."""
     sides = match(old, new)
-    return concat([*compare_links(sides), *compare_routers(sides)])
+    links = concat(list(compare_links(sides)))
+    found = find_rerouted(sides)
+    changes = [links, compare_inputs(sides), *compare_routers(sides), *compare_sources(sides)]
+    if found is not None:
+        changes += [*compare_places(sides, found), *compare_lengths(sides, found)]
+    changes += compare_ingresses(sides, found, links)
+    changes += compare_ases(sides, found)
+    changes += compare_neighbors(sides, links)
+    changes += compare_figures(sides)
+    return group_events(concat(changes))
 
 
 def match(old: Night, new: Night) -> Sides:
@@ -40,4 +45,5 @@ def match(old: Night, new: Night) -> Sides:
         groups,
         View(seen, groups.old, pairs.old, pairs.old_vantage),
         View(later, groups.new, pairs.new, pairs.new_vantage),
+        pairs.n_targets,
     )

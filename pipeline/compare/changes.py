@@ -15,6 +15,12 @@ ADDED, REMOVED = "added", "removed"
 UNSEEN, NOT_BEFORE = "not observable", "not observable before"
 MOVED, INPUT = "moved to another owner", "input changed"
 MERGED, SPLIT = "merged", "split"
+# Kinds of the rest.
+LOST, GAINED, SHIFTED = "lost", "gained", "moved"
+RENUMBERED, QUIET, LOUD = "renumbered", "silent", "answers again"
+LONGER, SHORTER = "longer", "shorter"
+PARTED, JOINED = "split in parts", "parts joined"
+SLOWER, FASTER = "slower", "faster"
 
 NO_ROW = -1
 
@@ -45,6 +51,8 @@ class Changes:
         Values, NaN for none.
     reason : (n,) object
         Why it is of this kind.
+    event : (n,) int64
+        Row of the event that it is part of, ``NO_ROW`` for none.
     """
 
     what: Annotated[np.ndarray, Flat(object)]
@@ -68,6 +76,7 @@ class Changes:
     old: Annotated[np.ndarray, Flat(np.float64)]
     new: Annotated[np.ndarray, Flat(np.float64)]
     reason: Annotated[np.ndarray, Flat(object)]
+    event: Annotated[np.ndarray, Flat(np.int64)]
 
     def __len__(self) -> int:
         return len(self.what)
@@ -78,6 +87,7 @@ _DEFAULTS: dict[str, Any] = {
     "other_asn": NO_ASN,
     "group": NO_ROW,
     "other_group": NO_ROW,
+    "event": NO_ROW,
     "old": np.nan,
     "new": np.nan,
     "reason": "",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -45,6 +46,8 @@ class Sides:
     groups : Groups
     old_view, new_view : View or None
         None where one of the nights has no traces.
+    n_targets : int
+        As in ``Pairs``.
     """
 
     old: Night
@@ -52,6 +55,7 @@ class Sides:
     groups: Groups
     old_view: View | None
     new_view: View | None
+    n_targets: int = 0
 
     @property
     def same_inputs(self) -> bool:
@@ -75,7 +79,7 @@ def compare_links(sides: Sides) -> Iterator[Changes]:
     moved = _moved_groups(sides)
     rows = np.flatnonzero(in_old & (moved[groups.new[new.low]] | moved[groups.new[new.high]]))
     rows = rows[_apart(new_keys[rows])]
-    yield _describe(
+    yield describe(
         new,
         groups.new,
         new.low[rows],
@@ -93,14 +97,14 @@ def compare_routers(sides: Sides) -> Iterator[Changes]:
     both = (n_old > 0) & (n_new > 0)
     for kind, which in ((MERGED, both & (n_old > n_new)), (SPLIT, both & (n_old < n_new))):
         found = np.flatnonzero(which)
-        node = _first_nodes(groups.new, groups.n)[found]
-        yield _describe(
+        node = first_nodes(groups.new, groups.n)[found]
+        yield describe(
             new, groups.new, node, None, "router", kind=kind, old=n_old[found], new=n_new[found]
         )
     moved = np.flatnonzero(_moved_groups(sides))
-    node = _first_nodes(groups.new, groups.n)[moved]
-    before = _first_nodes(groups.old, groups.n)[moved]
-    yield _describe(
+    node = first_nodes(groups.new, groups.n)[moved]
+    before = first_nodes(groups.old, groups.n)[moved]
+    yield describe(
         new,
         groups.new,
         node,
@@ -127,11 +131,11 @@ def _of_one_night(
     rows = rows[_apart(keys[rows])]
     low, high = night.low[rows], night.high[rows]
     if here is None or there is None:
-        return _describe(night, group, low, high, kind=kinds[0], reason=PLAIN)
+        return describe(night, group, low, high, kind=kinds[0], reason=PLAIN)
     found = find_evidence(here, there, keys[rows])
     known = found.near >= 0
     kind, reason = judge(found, kinds)
-    return _describe(
+    return describe(
         night,
         group,
         np.where(known, found.near, low),
@@ -157,7 +161,7 @@ def _apart(keys: np.ndarray) -> np.ndarray:
     return np.unique(keys, return_index=True)[1]
 
 
-def _first_nodes(group: np.ndarray, n: int) -> np.ndarray:
+def first_nodes(group: np.ndarray, n: int) -> np.ndarray:
     """The first node of each group, -1 for none; (n,) int64."""
     first = np.full(n, -1, np.int64)
     first[group[::-1]] = np.arange(len(group))[::-1]
@@ -178,27 +182,33 @@ def _moved_groups(sides: Sides) -> np.ndarray:
     return both & ~kept
 
 
-def _describe(
+def describe(
     night: Night,
     group: np.ndarray,
     near: np.ndarray,
     far: np.ndarray | None,
     what: str = "link",
-    **columns,
+    **columns: Any,
 ) -> Changes:
     """Changes of routers, or of links between them, with their addresses and ASes."""
-    first = night.first_addr()
-    own = {
+    first = night.first_addr
+    own: dict[str, Any] = {
         "asn": night.asn_of(near),
         "addr_high": first[near, 0],
         "addr_low": first[near, 1],
         "group": group[near],
     }
     if far is not None:
-        own |= {
-            "other_asn": night.asn_of(far),
-            "other_high": first[far, 0],
-            "other_low": first[far, 1],
-            "other_group": group[far],
-        }
+        own |= other_router(night, group, far)
     return make_changes(len(near), what, **own | columns)
+
+
+def other_router(night: Night, group: np.ndarray, node: np.ndarray) -> dict[str, np.ndarray]:
+    """The other of two routers of a change."""
+    first = night.first_addr
+    return {
+        "other_asn": night.asn_of(node),
+        "other_high": first[node, 0],
+        "other_low": first[node, 1],
+        "other_group": group[node],
+    }

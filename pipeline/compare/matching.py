@@ -35,12 +35,15 @@ class Pairs:
         Pair of each path.
     old_vantage, new_vantage : (n_vantages,) int64
         Common number of each vantage point.
+    n_targets : int
+        A pair is its vantage point's number times this, plus its target's number.
     """
 
     old: np.ndarray
     new: np.ndarray
     old_vantage: np.ndarray
     new_vantage: np.ndarray
+    n_targets: int
 
 
 def number_rows(*columns: np.ndarray) -> tuple[np.ndarray, int]:
@@ -99,4 +102,5 @@ def match_pairs(old: Observations, new: Observations) -> Pairs:
         new_vantage[new.paths.vantage] * n_targets + new_target,
         old_vantage,
         new_vantage,
+        n_targets,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
@@ -29,7 +30,8 @@ class Night:
         Nodes, without candidates.
     neighbor_ptr : (n_ingresses + 1,) int64; neighbor_asn : (n_neighbors,) int64
         Neighbours of each ingress.
-    n_components : (n_ases,) int64
+    component : (n_nodes,) int64
+        Connected component of each node within its AS; numbered over all ASes.
     observations : Observations or None
         None: no traces, or a snapshot from before they were kept.
     inputs : dict of str to str
@@ -50,7 +52,7 @@ class Night:
     ingress: np.ndarray
     neighbor_ptr: np.ndarray
     neighbor_asn: np.ndarray
-    n_components: np.ndarray
+    component: np.ndarray
     observations: Observations | None = None
     inputs: dict[str, str] = field(default_factory=dict)
     figures: dict[str, np.ndarray] = field(default_factory=dict)
@@ -64,6 +66,7 @@ class Night:
         """AS of some nodes, (n,) int64."""
         return self.asn[np.searchsorted(self.node_ptr, nodes, side="right") - 1]
 
+    @cached_property
     def first_addr(self) -> np.ndarray:
         """(n_nodes, 2) uint64: the smallest address of each node."""
         order = np.lexsort((self.addr[:, 1], self.addr[:, 0], self.addr_node))

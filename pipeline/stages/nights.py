@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels import Shard, components
 from pipeline.compare import Night
 from pipeline.model.columns.ragged import row_of_value
 from pipeline.store import Snapshot
@@ -32,7 +33,9 @@ def open_night(snapshot: Snapshot) -> Night:
     """
     node_ptr = np.zeros(snapshot.n_ases + 1, np.int64)
     np.cumsum(snapshot.n_nodes, out=node_ptr[1:])
-    low, high = _links(snapshot, node_ptr)
+    whole = snapshot.shard(np.arange(snapshot.n_ases))
+    component = np.asarray(components(whole).component, np.int64)
+    low, high = _links(snapshot, whole, node_ptr)
     addr, addr_node = _addresses(snapshot, node_ptr)
     ingresses = snapshot.ingresses()
     direct = np.flatnonzero(~ingresses.candidate)
@@ -51,16 +54,15 @@ def open_night(snapshot: Snapshot) -> Night:
         node_ptr[ingresses.row[direct]] + ingresses.node[direct],
         neighbor_ptr,
         ingresses.neighbor_asn[kept],
-        snapshot.n_components,
+        component,
         snapshot.observations(),
         _inputs(snapshot.manifest),
         names={a: n for a, n in zip(snapshot.asn.tolist(), snapshot.as_name, strict=True) if n},
     )
 
 
-def _links(snapshot: Snapshot, node_ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _links(snapshot: Snapshot, whole: Shard, node_ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Ends of every link, within ASes and between them; low < high."""
-    whole = snapshot.shard(np.arange(snapshot.n_ases))
     tail, head = row_of_value(whole.indptr), np.asarray(whole.indices, np.int64)
     once = tail < head
     borders = snapshot.borders()

@@ -1,0 +1,231 @@
+"""Changes that go together become one event.
+
+An event begins with a change that says what happened: in the order of ``_CAUSES``, a changed input,
+a lost vantage point, lost targets, a renumbered or silent router, an AS in parts, a moved ingress,
+links removed or added, routers of another owner, paths of another length. Changes of one cause in
+the same AS, or between the same two ASes, are one event, and so are those that share a router.
+Every other change joins the first event that explains it: links of a vantage point that did not
+measure, of a router that was renumbered, of an AS that fell apart. What nothing explains is no
+event: links that nobody could observe come and go every night.
+
+Events are ranked by the traces, or else the changes, that they touch.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+import numpy as np
+
+from pipeline.compare import changes as kinds
+from pipeline.compare.changes import NO_ROW, Changes
+from pipeline.compare.links import ELSEWHERE, NO_TARGET, NO_VANTAGE, SILENT
+from pipeline.compare.matching import number_rows
+from pipeline.model.columns import Flat
+from pipeline.model.topology import NO_ASN
+
+# Kinds of events, most telling first: (kind, what and kinds of the changes that begin one).
+_CAUSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+    ("inputs changed", "inputs", (kinds.INPUT,)),
+    ("vantage point lost", "vantage point", (kinds.LOST,)),
+    ("vantage point gained", "vantage point", (kinds.GAINED,)),
+    ("targets lost", "targets", (kinds.LOST,)),
+    ("targets gained", "targets", (kinds.GAINED,)),
+    ("router renumbered", "router", (kinds.RENUMBERED,)),
+    ("routers silent", "router", (kinds.QUIET,)),
+    ("routers answer again", "router", (kinds.LOUD,)),
+    ("AS split in parts", "AS", (kinds.PARTED,)),
+    ("parts of an AS joined", "AS", (kinds.JOINED,)),
+    ("ingress moved", "ingress", (kinds.SHIFTED,)),
+    ("links removed", "link", (kinds.REMOVED,)),
+    ("links added", "link", (kinds.ADDED,)),
+    ("routers of another owner", "router", (kinds.MOVED,)),
+    ("paths longer", "paths", (kinds.LONGER,)),
+    ("paths shorter", "paths", (kinds.SHORTER,)),
+)
+_NAMES = tuple(name for name, *_ in _CAUSES)
+_OF_ROUTERS = ("router renumbered", "routers silent", "routers answer again", "ingress moved")
+_OF_ONE_AS = ("AS split in parts", "parts of an AS joined")
+_OF_LINKS = ("links removed", "links added")
+
+
+@dataclass(frozen=True, eq=False)
+class Events:
+    """Events, most traces first.
+
+    Attributes
+    ----------
+    kind : (n,) object
+    asn, other_asn : (n,) int64
+        ASes that it is about, ``NO_ASN`` for none or several.
+    n_changes, n_links : (n,) int64
+        Changes that are part of it, and links among them.
+    n_traces, n_pairs, n_vantages : (n,) int64
+        The most that one of its changes touches: a lower bound of what it touches.
+    first : (n,) int64
+        Row of the change that says most.
+    """
+
+    kind: Annotated[np.ndarray, Flat(object)]
+    asn: Annotated[np.ndarray, Flat(np.int64)]
+    other_asn: Annotated[np.ndarray, Flat(np.int64)]
+    n_changes: Annotated[np.ndarray, Flat(np.int64)]
+    n_links: Annotated[np.ndarray, Flat(np.int64)]
+    n_traces: Annotated[np.ndarray, Flat(np.int64)]
+    n_pairs: Annotated[np.ndarray, Flat(np.int64)]
+    n_vantages: Annotated[np.ndarray, Flat(np.int64)]
+    first: Annotated[np.ndarray, Flat(np.int64)]
+
+    def __len__(self) -> int:
+        return len(self.kind)
+
+
+def group_events(changes: Changes) -> tuple[Changes, Events]:
+    """Find the events of some changes.
+
+    Returns
+    -------
+    changes : Changes
+        With ``event``.
+    events : Events
+    """
+    cause = _causes_of(changes)
+    event = np.full(len(changes), NO_ROW, np.int64)
+    n_events = 0
+    for number, name in enumerate(_NAMES):
+        rows = np.flatnonzero((cause == number) & (event == NO_ROW))
+        if not len(rows):
+            continue
+        part = _together(changes, rows, name)
+        event[rows] = n_events + part
+        n_events += int(part.max()) + 1
+        _join(changes, event, cause, rows, name)
+    return _rank(changes, event, cause, n_events)
+
+
+def _causes_of(changes: Changes) -> np.ndarray:
+    """Cause that each change says, as a row of ``_CAUSES``; -1 for none."""
+    cause = np.full(len(changes), -1)
+    for number, (_, what, of_kinds) in enumerate(_CAUSES):
+        cause[(changes.what == what) & np.isin(changes.kind, of_kinds)] = number
+    return cause
+
+
+def _together(changes: Changes, rows: np.ndarray, name: str) -> np.ndarray:
+    """Number of the event of each row of one cause, from 0."""
+    if name.startswith(("inputs", "targets")):
+        return np.zeros(len(rows), np.int64)
+    if name.startswith("vantage point"):
+        return np.arange(len(rows))
+    ases = np.sort(np.array([changes.asn[rows], changes.other_asn[rows]]), axis=0)
+    if name in ("router renumbered", "routers silent", "routers answer again"):
+        ases = np.array([changes.asn[rows]] * 2)
+    label, _ = number_rows(*ases)
+    if name in _OF_LINKS:  # one cut shows as several links: of the interfaces around it
+        label = _connected(label, changes.group[rows], changes.other_group[rows])
+    return np.unique(label, return_inverse=True)[1]
+
+
+def _connected(label: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Labels of rows, the same for those that share a label or an end."""
+    n = len(label)
+    ends, _ = number_rows(np.concatenate([one, other]))
+    shared = (np.array([label]), ends.reshape(2, n))
+    own = np.arange(n)
+    while True:
+        before = own
+        for keys in shared:
+            least = np.full(2 * n, n)
+            for key in keys:
+                np.minimum.at(least, key, own)
+            own = least[keys].min(axis=0)
+        if (own == before).all():
+            return own
+
+
+def _join(
+    changes: Changes, event: np.ndarray, cause: np.ndarray, rows: np.ndarray, name: str
+) -> None:
+    """Let changes without an event join those of ``rows`` where these explain them."""
+    free = np.flatnonzero(event == NO_ROW)
+    link = changes.what[free] == "link"
+    ends = np.sort(np.array([changes.asn, changes.other_asn]), axis=0)
+    ends = (ends[0] << 32) + ends[1]
+    if name == "inputs changed":
+        event[free[changes.kind[free] == kinds.INPUT]] = event[rows[0]]
+    elif name.startswith(("vantage point", "targets")):
+        unseen = kinds.UNSEEN if name.endswith("lost") else kinds.NOT_BEFORE
+        reason = NO_VANTAGE if name.startswith("vantage point") else NO_TARGET
+        own = link & (changes.kind[free] == unseen) & (changes.reason[free] == reason)
+        event[free[own]] = event[rows[np.argmax(changes.n_pairs[rows])]]
+    elif name in _OF_ROUTERS:
+        groups = np.concatenate([changes.group[rows], changes.other_group[rows]])
+        events = np.concatenate([event[rows], event[rows]])
+        known = groups != NO_ROW
+        _join_by(event, free, changes.group, groups[known], events[known])
+        _join_by(event, free, changes.other_group, groups[known], events[known])
+        if name == "ingress moved":
+            _join_by(event, free[link], ends, ends[rows], event[rows])
+        elif name == "router renumbered":
+            inside = changes.asn[free] == changes.other_asn[free]
+            _join_by(event, free[link & inside], changes.asn, changes.asn[rows], event[rows])
+    elif name in _OF_ONE_AS:
+        inside = (changes.asn[free] == changes.other_asn[free]) | (
+            changes.other_asn[free] == NO_ASN
+        )
+        _join_by(event, free[inside], changes.asn, changes.asn[rows], event[rows])
+    elif name in _OF_LINKS:
+        groups = np.concatenate([changes.group[rows], changes.other_group[rows]])
+        events = np.concatenate([event[rows], event[rows]])
+        explained = free[np.isin(changes.reason[free], (ELSEWHERE, SILENT)) | (cause[free] >= 0)]
+        _join_by(event, explained, changes.group, groups, events)
+        _join_by(event, explained, changes.other_group, groups, events)
+
+
+def _join_by(
+    event: np.ndarray, free: np.ndarray, column: np.ndarray, keys: np.ndarray, events: np.ndarray
+) -> None:
+    """Give rows whose value is one of ``keys`` the event of that key; the first of several."""
+    distinct, first = np.unique(keys, return_index=True)
+    if not len(distinct):
+        return
+    free = free[event[free] == NO_ROW]
+    at = np.minimum(np.searchsorted(distinct, column[free]), len(distinct) - 1)
+    found = distinct[at] == column[free]
+    event[free[found]] = events[first[at[found]]]
+
+
+def _rank(changes: Changes, event: np.ndarray, cause: np.ndarray, n: int) -> tuple[Changes, Events]:
+    """Number the events by what they touch, and describe them."""
+    rows = np.flatnonzero(event != NO_ROW)
+    of = event[rows]
+
+    def most(column: np.ndarray) -> np.ndarray:
+        out = np.zeros(n, np.int64)
+        np.maximum.at(out, of, column[rows])
+        return out
+
+    n_traces, n_changes = most(changes.n_traces), np.bincount(of, minlength=n)
+    # What says most: of the cause, most traces, the first of equal ones.
+    weight = np.where(cause[rows] >= 0, cause[rows], len(_CAUSES))
+    order = np.lexsort((np.arange(len(rows)), -changes.n_traces[rows], weight, of))
+    first = rows[order[np.append(True, np.diff(of[order]) != 0)]] if len(rows) else rows
+    rank = np.lexsort((np.arange(n), -n_changes, -n_traces))
+    number = np.empty(n, np.int64)
+    number[rank] = np.arange(n)
+    event = event.copy()
+    event[rows] = number[of]
+    first = first[rank]
+    events = Events(
+        np.array([_NAMES[i] for i in cause[first]], object),
+        changes.asn[first],
+        changes.other_asn[first],
+        n_changes[rank],
+        np.bincount(of[changes.what[rows] == "link"], minlength=n)[rank],
+        n_traces[rank],
+        most(changes.n_pairs)[rank],
+        most(changes.n_vantages)[rank],
+        first,
+    )
+    return replace(changes, event=event), events

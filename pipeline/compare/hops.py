@@ -1,0 +1,151 @@
+"""What differs along routes that changed: routers in place of others, silent ones, entries.
+
+A **place** is a router on a route, with the router before it and the one after it. Where the same
+pair has the same two on the other night, but another router or a gap between them, that router took
+its place, or it was silent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.compare.routes import Routes
+from pipeline.model.columns.ragged import row_of_value, run_starts
+
+_ENDS = 2  # in place of the router after the last; 1: before the first
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True, eq=False)
+class Places:
+    """Places on routes: ``key`` stands for the pair and the routers around it, (n,) columns.
+
+    ``group``: the router, or -1 for a gap.
+    """
+
+    key: np.ndarray
+    group: np.ndarray
+    pair: np.ndarray
+
+
+def places_of(routes: Routes, reached: np.ndarray) -> Places:
+    """Every place of some routes that is seen whole: between direct neighbours.
+
+    Parameters
+    ----------
+    routes : Routes
+    reached : (n_pairs,) bool
+        The target answered; other routes end in a gap.
+    """
+    pair = row_of_value(routes.ptr)
+    first, last = _ends(routes)
+    shifted = routes.group.astype(np.uint64) + np.uint64(3)
+    before = np.where(first, np.uint64(1), np.roll(shifted, 1))
+    after = np.where(last, np.uint64(_ENDS), np.roll(shifted, -1))
+    follows = np.roll(routes.direct, -1) | last
+    whole = (routes.direct | first) & follows & (~last | reached[pair])
+    gap = ~routes.direct & ~first
+    ends = last & ~reached[pair]
+    key = np.concatenate(
+        [
+            _mix(pair[whole], before[whole], after[whole]),
+            _mix(pair[gap], before[gap], shifted[gap]),
+            _mix(pair[ends], shifted[ends], np.full(int(ends.sum()), _ENDS, np.uint64)),
+        ]
+    )
+    group = np.concatenate([routes.group[whole], np.full(int(gap.sum()) + int(ends.sum()), -1)])
+    return Places(key, group, np.concatenate([pair[whole], pair[gap], pair[ends]]))
+
+
+def same_places(old: Places, new: Places) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Places of both nights with a router on one and a gap on the other: old, new group, pair."""
+    _, at_old, at_new = np.intersect1d(old.key, new.key, return_indices=True)
+    differ = (old.group[at_old] < 0) != (new.group[at_new] < 0)
+    at_old, at_new = at_old[differ], at_new[differ]
+    return old.group[at_old], new.group[at_new], old.pair[at_old]
+
+
+@dataclass(frozen=True, eq=False)
+class Swaps:
+    """Routers behind the same router on routes of the same pair; (n,) columns.
+
+    ``differs``: what follows them answered on both nights, and is another router.
+    """
+
+    old: np.ndarray
+    new: np.ndarray
+    pair: np.ndarray
+    differs: np.ndarray
+
+
+def find_swaps(old: Routes, new: Routes, reached: tuple[np.ndarray, np.ndarray]) -> Swaps:
+    """Which routers took the place of others; ``reached``: the target answered, on each night."""
+    key, at, after = _behind(old, reached[0])
+    other, now, then = _behind(new, reached[1])
+    _, i, j = np.intersect1d(key, other, return_indices=True)
+    one, two = old.group[at[i]], new.group[now[j]]
+    differs = (after[i] != then[j]) & (after[i] != 0) & (then[j] != 0)
+    which = one != two
+    pair = row_of_value(old.ptr)[at[i]]
+    return Swaps(one[which], two[which], pair[which], differs[which])
+
+
+def _behind(routes: Routes, reached: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Pair and router before, position, and what follows (0: nothing that answered) of hops."""
+    pair = row_of_value(routes.ptr)
+    first, last = _ends(routes)
+    shifted = routes.group.astype(np.uint64) + np.uint64(3)
+    before = np.where(first, np.uint64(1), np.roll(shifted, 1))
+    after = np.where(np.roll(routes.direct, -1) & ~last, np.roll(shifted, -1), np.uint64(0))
+    after[last & reached[pair]] = _ENDS
+    at = np.flatnonzero(routes.direct | first)
+    return _mix(pair[at], before[at], np.zeros(len(at), np.uint64)), at, after[at]
+
+
+def _ends(routes: Routes) -> tuple[np.ndarray, np.ndarray]:
+    """(n_hops,) bool each: the first and the last hops of routes."""
+    first, last = np.zeros(len(routes.group), bool), np.zeros(len(routes.group), bool)
+    some = np.diff(routes.ptr) > 0
+    first[routes.ptr[:-1][some]] = last[routes.ptr[1:][some] - 1] = True
+    return first, last
+
+
+def _mix(pair: np.ndarray, before: np.ndarray, after: np.ndarray) -> np.ndarray:
+    x = pair.astype(np.uint64) * _MIX  # else small numbers would meet
+    for part in (before, after):
+        x = (x ^ part) * _MIX
+        x ^= x >> np.uint64(29)
+    return x
+
+
+@dataclass(frozen=True, eq=False)
+class Entries:
+    """Hops by which routes enter an AS from another one, (n,) int64 columns."""
+
+    pair: np.ndarray
+    asn: np.ndarray
+    neighbor: np.ndarray
+    group: np.ndarray
+    before: np.ndarray  # group of the router in the neighbour
+
+
+def entries_of(routes: Routes) -> Entries:
+    """Direct entries of some routes."""
+    at = np.flatnonzero(routes.direct)
+    at = at[routes.asn[at] != routes.asn[at - 1]]
+    return Entries(
+        row_of_value(routes.ptr)[at],
+        routes.asn[at],
+        routes.asn[at - 1],
+        routes.group[at],
+        routes.group[at - 1],
+    )
+
+
+def tally(*columns: np.ndarray) -> tuple[list[np.ndarray], np.ndarray]:
+    """Distinct rows and how often each occurs."""
+    order = np.lexsort(columns[::-1])
+    starts = run_starts(*(column[order] for column in columns))
+    return [column[order][starts] for column in columns], np.diff(starts, append=len(order))

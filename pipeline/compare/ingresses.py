@@ -1,0 +1,149 @@
+"""Ingresses of two nights: which moved to another router, for which neighbour; lost and gained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pipeline.compare.changes import (
+    ADDED,
+    GAINED,
+    LOST,
+    NOT_BEFORE,
+    REMOVED,
+    SHIFTED,
+    UNSEEN,
+    Changes,
+    make_changes,
+)
+from pipeline.compare.evidence import link_keys
+from pipeline.compare.hops import Entries, entries_of, tally
+from pipeline.compare.links import Sides, describe, first_nodes, other_router
+from pipeline.compare.matching import number_rows
+from pipeline.compare.night import Night
+from pipeline.compare.rerouted import Rerouted, n_vantages
+
+
+def compare_ingresses(sides: Sides, found: Rerouted | None, links: Changes) -> Iterator[Changes]:
+    """Compare (AS, neighbour, router) of two nights.
+
+    Parameters
+    ----------
+    sides : Sides
+    found : Rerouted or None
+    links : Changes
+        Of links: an ingress is lost where a link by which it was entered was removed; else it was
+        not observable, unless its pairs show that they enter by another one.
+    """
+    groups = sides.groups
+    old, new = _rows(sides.old, groups.old), _rows(sides.new, groups.new)
+    number, _ = number_rows(*np.concatenate([old, new], axis=1))
+    of_old, of_new = np.split(number, [old.shape[1]])
+    old = old[:, _only(of_old, of_new)]
+    new = new[:, _only(of_new, of_old)]
+    if found is not None:
+        moves = _moves(sides, found, old, new)
+        yield _moved(sides, moves)
+        old = _without(old, moves[[0, 1, 2]])
+        new = _without(new, moves[[0, 1, 3]])
+    for kind, unseen, rows, night, group, of_link in (
+        (LOST, UNSEEN, old, sides.old, groups.old, REMOVED),
+        (GAINED, NOT_BEFORE, new, sides.new, groups.new, ADDED),
+    ):
+        which = (links.kind == of_link) & (links.asn != links.other_asn)
+        sure = np.concatenate([links.group[which], links.other_group[which]])
+        yield describe(
+            night,
+            group,
+            first_nodes(group, groups.n)[rows[2]],
+            None,
+            "ingress",
+            kind=np.where(np.isin(rows[2], sure), kind, unseen).astype(object),
+            asn=rows[0],
+            other_asn=rows[1],
+        )
+
+
+def _rows(night: Night, group: np.ndarray) -> np.ndarray:
+    """(3, n) int64: AS, neighbour and group of each ingress."""
+    node = np.repeat(night.ingress, np.diff(night.neighbor_ptr))
+    rows = np.array([night.asn_of(node), night.neighbor_asn, group[node]], np.int64)
+    return np.unique(rows, axis=1) if rows.shape[1] else rows
+
+
+def _only(numbers: np.ndarray, others: np.ndarray) -> np.ndarray:
+    return ~np.isin(numbers, others)
+
+
+def _without(rows: np.ndarray, moved: np.ndarray) -> np.ndarray:
+    number, _ = number_rows(*np.concatenate([rows, moved], axis=1))
+    own, others = np.split(number, [rows.shape[1]])
+    return rows[:, _only(own, others)]
+
+
+def _moves(sides: Sides, found: Rerouted, old_only: np.ndarray, new_only: np.ndarray) -> np.ndarray:
+    """(6, n) int64: AS, neighbour, group before and after, pairs, vantage points.
+
+    Pairs entered the AS from the neighbour by a router that is no ingress for it any more, and now
+    do by one that was none before. The links by which they enter are of one night only: where only
+    the owner of a router changed, nothing moved.
+    """
+    old, new = entries_of(found.old), entries_of(found.new)
+    old_keys = link_keys(sides.groups.old, sides.old.low, sides.old.high)
+    new_keys = link_keys(sides.groups.new, sides.new.low, sides.new.high)
+    old_at = _entries_by(old, old_only, new_keys)
+    new_at = _entries_by(new, new_only, old_keys)
+    number, _ = number_rows(
+        *(
+            np.concatenate([getattr(old, name)[old_at], getattr(new, name)[new_at]])
+            for name in ("pair", "asn", "neighbor")
+        )
+    )
+    of_old, of_new = np.split(number, [len(old_at)])
+    _, at, now = np.intersect1d(of_old, of_new, return_indices=True)
+    at, now = old_at[at], new_at[now]
+    columns = (old.asn[at], old.neighbor[at], old.group[at], new.group[now])
+    rows, n_pairs = tally(*columns)
+    row, n_rows = number_rows(*columns)
+    vantages = n_vantages(row, found.vantage[old.pair[at]], n_rows)
+    table = np.array([*rows, n_pairs, vantages], np.int64)
+    # Of several routers that took the place of one, that of most pairs.
+    order = np.lexsort((-table[3], table[4], table[2], table[1], table[0]))
+    table = table[:, order]
+    last = np.ones(table.shape[1], bool)
+    last[:-1] = (table[:3, 1:] != table[:3, :-1]).any(axis=0)
+    return table[:, last]
+
+
+def _entries_by(entries: Entries, only: np.ndarray, other_keys: np.ndarray) -> np.ndarray:
+    """Positions of entries by ingresses and links of one night only."""
+    key = (np.minimum(entries.before, entries.group) << 32) | np.maximum(
+        entries.before, entries.group
+    )
+    rows = np.array([entries.asn, entries.neighbor, entries.group])
+    number, _ = number_rows(*np.concatenate([rows, only], axis=1))
+    own, others = np.split(number, [rows.shape[1]])
+    return np.flatnonzero(np.isin(own, others) & ~np.isin(key, other_keys))
+
+
+def _moved(sides: Sides, moves: np.ndarray) -> Changes:
+    groups = sides.groups
+    asn, neighbor, before, after, n_pairs, n_of = moves
+    own = first_nodes(groups.old, groups.n)[before]
+    other = first_nodes(groups.new, groups.n)[after]
+    if not len(asn):
+        return make_changes(0, "ingress", kind=SHIFTED)
+    columns = other_router(sides.new, groups.new, other) | {"other_asn": neighbor}
+    return describe(
+        sides.old,
+        groups.old,
+        own,
+        None,
+        "ingress",
+        kind=SHIFTED,
+        n_pairs=n_pairs,
+        n_traces=n_pairs,
+        n_vantages=n_of,
+        **columns | {"asn": asn},
+    )

@@ -1,0 +1,61 @@
+"""Medians with confidence intervals that no distribution of values is assumed for.
+
+The interval of a median is that of two order statistics, whose ranks are the Wilson score interval
+of the share of one half [1]_. Few values from few vantage points say nothing of a network: one with
+fewer than ``MIN_VANTAGES`` of them is no change.
+
+References
+----------
+.. [1] R. Fontugne, C. Pelsser, E. Aben, R. Bush, "Pinpointing delay and forwarding anomalies using
+   large-scale traceroute measurements", IMC 2017.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+MIN_VANTAGES = 3
+_Z = 1.96  # of 95 %
+
+
+def wilson(n_hits: np.ndarray, n: np.ndarray, z: float = _Z) -> tuple[np.ndarray, np.ndarray]:
+    """Wilson score interval of shares, float64; 0 and 1 where ``n`` is 0.
+
+    >>> [bound.round(2).item() for bound in wilson(np.array(9), np.array(10))]
+    [0.6, 0.98]
+    """
+    n_hits, n = np.asarray(n_hits, np.float64), np.asarray(n, np.float64)
+    share = n_hits / np.maximum(n, 1)
+    middle = share + z * z / (2 * np.maximum(n, 1))
+    half = z * np.sqrt(share * (1 - share) / np.maximum(n, 1) + (z / (2 * np.maximum(n, 1))) ** 2)
+    scale = 1 + z * z / np.maximum(n, 1)
+    lower, upper = (middle - half) / scale, (middle + half) / scale
+    return np.where(n > 0, lower, 0.0), np.where(n > 0, upper, 1.0)
+
+
+def medians(
+    row: np.ndarray, values: np.ndarray, n_rows: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Median of the values of each row, and its interval; NaN without values.
+
+    Parameters
+    ----------
+    row : (n,) int64
+    values : (n,) float64
+
+    Returns
+    -------
+    median, lower, upper : (n_rows,) float64
+    """
+    order = np.lexsort((values, row))
+    ordered = values[order]
+    n = np.bincount(row, minlength=n_rows)
+    first = np.cumsum(n) - n
+    out = np.full((3, n_rows), np.nan)
+    some = np.flatnonzero(n)
+    at, size = first[some], n[some]
+    out[0, some] = (ordered[at + (size - 1) // 2] + ordered[at + size // 2]) / 2
+    lower, upper = wilson(size / 2, size)
+    out[1, some] = ordered[at + np.clip(np.floor(lower * size).astype(np.int64), 0, size - 1)]
+    out[2, some] = ordered[at + np.clip(np.ceil(upper * size).astype(np.int64) - 1, 0, size - 1)]
+    return out[0], out[1], out[2]

@@ -1,0 +1,193 @@
+"""What the pairs of both nights tell: renumbered and silent routers, longer paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.compare.changes import (
+    LONGER,
+    LOUD,
+    QUIET,
+    RENUMBERED,
+    SHORTER,
+    Changes,
+    make_changes,
+)
+from pipeline.compare.evidence import View
+from pipeline.compare.hops import find_swaps, places_of, same_places, tally
+from pipeline.compare.links import Sides, describe, first_nodes, other_router
+from pipeline.compare.medians import MIN_VANTAGES, medians, wilson
+from pipeline.compare.routes import Common, Routes, common_pairs, levels_of, spell_out
+from pipeline.model.columns.ragged import run_starts
+from pipeline.model.observations import FIRST
+
+# Routes that are spelled out; of more, an even part: shares and medians stay what they are.
+_MAX_ROUTES = 1 << 21
+_MIN_SWAPPED = 3  # pairs
+_SWAPPED_SHARE = 0.5  # of those that crossed the router
+_OTHER_SHARE = 0.2  # of those that see a new router go on to another one: it took another way
+_Z = 2.58  # of 99 %: thousands of routers are asked
+
+
+@dataclass(frozen=True, eq=False)
+class Rerouted:
+    """Pairs of both nights, and the routes of those whose routers differ.
+
+    ``pairs``: rows of ``common``; ``vantage`` and ``longer_by`` (hops, NaN where the target did not
+    answer on both nights) of each.
+    """
+
+    common: Common
+    pairs: np.ndarray
+    vantage: np.ndarray
+    longer_by: np.ndarray
+    old: Routes
+    new: Routes
+    old_reached: np.ndarray
+    new_reached: np.ndarray
+
+
+def find_rerouted(sides: Sides) -> Rerouted | None:
+    """The pairs whose routes differ; None without traces on both nights."""
+    if sides.old_view is None or sides.new_view is None:
+        return None
+    common = common_pairs(sides.old_view, sides.new_view)
+    old_paths, new_paths = sides.old_view.seen.paths, sides.new_view.seen.paths
+    differs = common.changed | (old_paths.reached[common.old] != new_paths.reached[common.new])
+    pairs = np.flatnonzero(differs)
+    pairs = pairs[:: len(pairs) // _MAX_ROUTES + 1]
+    old, new = common.old[pairs], common.new[pairs]
+    reached, now_reached = old_paths.reached[old], new_paths.reached[new]
+    hops = new_paths.n_hops[new].astype(np.float64) - old_paths.n_hops[old]
+    return Rerouted(
+        common,
+        pairs,
+        common.vantage[pairs],
+        np.where(reached & now_reached, hops, np.nan),
+        spell_out(sides.old_view, sides.old, old),
+        spell_out(sides.new_view, sides.new, new),
+        reached,
+        now_reached,
+    )
+
+
+def compare_places(sides: Sides, found: Rerouted) -> Iterator[Changes]:
+    """Routers that others took the place of, and those that stopped or began to answer."""
+    n = sides.groups.n
+    assert sides.old_view is not None
+    assert sides.new_view is not None
+    crossed = (
+        _crossed(sides.old_view, found.common.old, n),
+        _crossed(sides.new_view, found.common.new, n),
+    )
+    yield _renumbered(sides, found, crossed[0])
+    before, after, pair = same_places(
+        places_of(found.old, found.old_reached), places_of(found.new, found.new_reached)
+    )
+    gap, back = np.flatnonzero(after < 0), np.flatnonzero(before < 0)
+    silent = np.bincount(before[gap], minlength=n)
+    heard = np.bincount(after[back], minlength=n)
+    for kind, night, group, many, few, at, who, answers in (
+        (QUIET, sides.old, sides.groups.old, silent, heard, gap, before, crossed[0]),
+        (LOUD, sides.new, sides.groups.new, heard, silent, back, after, crossed[1]),
+    ):
+        vantages = n_vantages(who[at], found.vantage[pair[at]], n)
+        lower, _ = wilson(many, np.maximum(answers, many) + few, _Z)
+        which = np.flatnonzero((lower > 0.5) & (vantages >= MIN_VANTAGES))
+        yield describe(
+            night,
+            group,
+            first_nodes(group, n)[which],
+            None,
+            "router",
+            kind=kind,
+            n_pairs=many[which],
+            n_traces=answers[which],
+            n_vantages=vantages[which],
+        )
+
+
+def _renumbered(sides: Sides, found: Rerouted, crossed: np.ndarray) -> Changes:
+    """Routers that are gone, and in whose place the same pairs see new ones."""
+    n = sides.groups.n
+    in_old = np.bincount(sides.groups.old, minlength=n) > 0
+    in_new = np.bincount(sides.groups.new, minlength=n) > 0
+    swaps = find_swaps(found.old, found.new, (found.old_reached, found.new_reached))
+    which = np.flatnonzero(~in_new[swaps.old] & ~in_old[swaps.new])
+    gone, come, differs = swaps.old[which], swaps.new[which], swaps.differs[which]
+    n_pairs = np.bincount(gone, minlength=n)
+    n_other = np.bincount(gone, differs, n)
+    sure = (n_pairs >= np.maximum(_MIN_SWAPPED, _SWAPPED_SHARE * crossed)) & (
+        n_other <= _OTHER_SHARE * n_pairs
+    )
+    vantages = n_vantages(gone, found.vantage[swaps.pair[which]], n)
+    (one, other), times = tally(gone, come)
+    order = np.lexsort((other, -times, one))  # the commonest of a router comes first
+    best = order[run_starts(one[order])]
+    best = best[sure[one[best]]]
+    one, other = one[best], other[best]
+    return describe(
+        sides.old,
+        sides.groups.old,
+        first_nodes(sides.groups.old, n)[one],
+        None,
+        "router",
+        kind=RENUMBERED,
+        **other_router(sides.new, sides.groups.new, first_nodes(sides.groups.new, n)[other]),
+        n_pairs=n_pairs[one],
+        n_traces=n_pairs[one],
+        n_vantages=vantages[one],
+    )
+
+
+def compare_lengths(sides: Sides, found: Rerouted) -> Iterator[Changes]:
+    """ASes that hosts became farther from, or nearer to, from several vantage points."""
+    assert sides.old_view is not None
+    assert sides.new_view is not None
+    old, new = sides.old_view.seen.paths, sides.new_view.seen.paths
+    at, now = found.common.old, found.common.new
+    ends = old.step[at]
+    both = np.flatnonzero(old.reached[at] & new.reached[now] & (ends >= 0))
+    ends, at, now = ends[both], at[both], now[both]
+    asn, row = np.unique(sides.old.asn_of(sides.old_view.seen.steps.far[ends]), return_inverse=True)
+    hops = new.n_hops[now].astype(np.float64) - old.n_hops[at]
+    _, lower, upper = medians(row, hops, len(asn))
+    vantages = n_vantages(row, found.common.vantage[both], len(asn))
+    before = medians(row, old.n_hops[at].astype(np.float64), len(asn))[0]
+    after = medians(row, new.n_hops[now].astype(np.float64), len(asn))[0]
+    n_pairs = np.bincount(row, minlength=len(asn))
+    for kind, which in ((LONGER, lower > 0), (SHORTER, upper < 0)):
+        some = np.flatnonzero(which & (vantages >= MIN_VANTAGES))
+        yield make_changes(
+            len(some),
+            "paths",
+            kind=kind,
+            asn=asn[some],
+            old=before[some],
+            new=after[some],
+            n_pairs=n_pairs[some],
+            n_traces=n_pairs[some],
+            n_vantages=vantages[some],
+        )
+
+
+def n_vantages(row: np.ndarray, vantage: np.ndarray, n_rows: int) -> np.ndarray:
+    """Distinct vantage points of each row, (n_rows,) int64."""
+    if not len(row):
+        return np.zeros(n_rows, np.int64)
+    width = int(vantage.max()) + 1
+    return np.bincount(np.unique(row * width + vantage) // width, minlength=n_rows)
+
+
+def _crossed(view: View, paths: np.ndarray, n_groups: int) -> np.ndarray:
+    """Some paths that show each group, (n_groups,) int64."""
+    steps = view.seen.steps
+    ends = view.seen.paths.step[paths]
+    n_paths = np.bincount(ends[ends != FIRST], minlength=len(steps))
+    for rows in reversed(levels_of(steps)):
+        below = rows[steps.before[rows] != FIRST]
+        np.add.at(n_paths, steps.before[below], n_paths[below])
+    return np.bincount(view.group[steps.far], n_paths, n_groups).astype(np.int64)

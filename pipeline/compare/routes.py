@@ -1,0 +1,120 @@
+"""Routes of the pairs of vantage point and target that were measured on both nights.
+
+Of a pair with several paths on one night the one of most traces is its route. Routes of routers are
+compared in groups; most are the same on both nights, and only the others are spelled out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.compare.evidence import View, walk_back
+from pipeline.compare.night import Night
+from pipeline.model.columns.ragged import offsets, run_starts
+from pipeline.model.observations import FIRST, Steps
+
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True, eq=False)
+class Routes:
+    """Routes of some pairs on one night.
+
+    Attributes
+    ----------
+    ptr : (n_pairs + 1,) int64
+    group, asn : (n_hops,) int64
+        Routers in the order in which traces passed them, and their ASes.
+    direct : (n_hops,) bool
+        It follows the router before it, without a gap; False for the first.
+    """
+
+    ptr: np.ndarray
+    group: np.ndarray
+    asn: np.ndarray
+    direct: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Common:
+    """Pairs that both nights have.
+
+    Attributes
+    ----------
+    old, new : (n_pairs,) int64
+        Path of each on either night.
+    vantage : (n_pairs,) int64
+        Row of its vantage point on the old night.
+    changed : (n_pairs,) bool
+        Its routers differ, or the gaps between them.
+    """
+
+    old: np.ndarray
+    new: np.ndarray
+    vantage: np.ndarray
+    changed: np.ndarray
+
+
+def common_pairs(old: View, new: View) -> Common:
+    """Find the pairs of both nights, by their number."""
+    old_pair, old_path = _routes_of_pairs(old)
+    new_pair, new_path = _routes_of_pairs(new)
+    _, at_old, at_new = np.intersect1d(old_pair, new_pair, assume_unique=True, return_indices=True)
+    old_path, new_path = old_path[at_old], new_path[at_new]
+    changed = _signature(old, old_path) != _signature(new, new_path)
+    return Common(old_path, new_path, old.seen.paths.vantage[old_path].astype(np.int64), changed)
+
+
+def spell_out(view: View, night: Night, paths: np.ndarray) -> Routes:
+    """The routers of some paths."""
+    steps = view.seen.steps
+    levels = list(walk_back(steps, view.seen.paths.step[paths]))
+    n_hops = np.zeros(len(paths), np.int64)
+    for which, _ in levels:
+        n_hops[which] += 1
+    ptr = offsets(n_hops)
+    row = np.empty(ptr[-1], np.int64)
+    for back, (which, at) in enumerate(levels, start=1):
+        row[ptr[which + 1] - back] = at
+    far = steps.far[row]
+    direct = ~steps.across_gap[row] & (steps.before[row] != FIRST)
+    return Routes(ptr, view.group[far], night.asn_of(far), direct)
+
+
+def _routes_of_pairs(view: View) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct pairs, ascending, and the path of most traces of each; the first of equal ones."""
+    n_traces = view.seen.paths.n_traces
+    order = np.lexsort((-n_traces.astype(np.int64), view.pair))
+    first = order[run_starts(view.pair[order])]
+    return view.pair[first], first
+
+
+def _signature(view: View, paths: np.ndarray) -> np.ndarray:
+    """(n_paths,) uint64: the same for the same routers with the same gaps between them."""
+    steps = view.seen.steps
+    own = (view.group[steps.far].astype(np.uint64) << np.uint64(1)) | (
+        steps.across_gap & (steps.before != FIRST)
+    ).astype(np.uint64)
+    own = (own + np.uint64(1)) * _MIX
+    own ^= own >> np.uint64(31)
+    sign = np.zeros(len(steps) + 1, np.uint64)  # the last one is of no step
+    for rows in levels_of(steps):
+        sign[rows] = (sign[steps.before[rows]] ^ own[rows]) * _MIX
+        sign[rows] ^= sign[rows] >> np.uint64(29)
+    return sign[view.seen.paths.step[paths]]
+
+
+def levels_of(steps: Steps) -> list[np.ndarray]:
+    """Rows of steps by how many steps come before."""
+    depth = np.zeros(len(steps), np.int16)
+    above = steps.before
+    on = np.flatnonzero(above != FIRST)
+    while len(on):
+        depth[on] += 1
+        above = above.copy() if above is steps.before else above
+        above[on] = steps.before[above[on]]
+        on = on[above[on] != FIRST]
+    order = np.argsort(depth, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(depth[order])) + 1)

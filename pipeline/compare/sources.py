@@ -1,0 +1,66 @@
+"""What was measured on one night only: vantage points and targets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from pipeline.compare.changes import GAINED, LOST, Changes, make_changes
+from pipeline.compare.evidence import View
+from pipeline.compare.links import Sides
+
+# Share of targets below which a difference is none: some always change.
+MIN_TARGETS = 0.05
+
+
+def compare_sources(sides: Sides) -> Iterator[Changes]:
+    """Vantage points of one night, and targets of one if they are many."""
+    old, new = sides.old_view, sides.new_view
+    if old is None or new is None:
+        return
+    for here, there, kind in ((old, new, LOST), (new, old, GAINED)):
+        yield _vantages(here, there, kind)
+        yield _targets(here, there, kind, sides.n_targets)
+
+
+def _vantages(here: View, there: View, kind: str) -> Changes:
+    paths, vantages = here.seen.paths, here.seen.vantages
+    n_pairs = np.bincount(paths.vantage, minlength=len(vantages))
+    measured = np.unique(there.vantage[np.unique(there.seen.paths.vantage)])
+    only = np.flatnonzero((n_pairs > 0) & ~np.isin(here.vantage, measured))
+    n_traces = np.bincount(paths.vantage, paths.n_traces, len(vantages)).astype(np.int64)
+    return make_changes(
+        len(only),
+        "vantage point",
+        kind=kind,
+        asn=vantages.asn[only],
+        addr_high=vantages.addr_high[only],
+        addr_low=vantages.addr_low[only],
+        n_traces=n_traces[only],
+        n_pairs=n_pairs[only],
+        n_vantages=1,
+    )
+
+
+def _targets(here: View, there: View, kind: str, n_targets: int) -> Changes:
+    """One row for all targets that vantage points of both nights measured on this night alone."""
+    common = np.intersect1d(here.pair // n_targets, there.pair // n_targets)
+    pair = here.pair[np.isin(here.pair // n_targets, common)]
+    target = np.unique(pair % n_targets)
+    others = np.unique(there.pair[np.isin(there.pair // n_targets, common)] % n_targets)
+    only = np.setdiff1d(target, others, assume_unique=True)
+    if len(only) <= MIN_TARGETS * len(target):
+        return make_changes(0, "targets", kind=kind)
+    pairs = np.unique(pair[np.isin(pair % n_targets, only)])
+    before, after = (len(target), len(others)) if kind == LOST else (len(others), len(target))
+    return make_changes(
+        1,
+        "targets",
+        kind=kind,
+        old=before,
+        new=after,
+        n_pairs=len(pairs),
+        n_traces=len(pairs),
+        n_vantages=len(np.unique(pairs // n_targets)),
+    )

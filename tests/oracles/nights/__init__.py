@@ -1,0 +1,1 @@
+"""Synthetic nights with planted changes, and what a comparison finds of them."""

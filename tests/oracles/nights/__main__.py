@@ -1,0 +1,33 @@
+"""Plant changes into simulated networks and tell what comparing nights finds.
+
+usage: python -m tests.oracles.nights SEED...
+"""
+
+from __future__ import annotations
+
+import sys
+
+from tests.oracles.nights.judge import Score, judge_network
+from tests.oracles.nights.plants import PLANTS
+
+
+def main(arguments: list[str]) -> int:
+    """Ten nights of the network of each seed; returns the exit status."""
+    if not arguments:
+        print(__doc__, file=sys.stderr)
+        return 2
+    total = Score()
+    for seed in map(int, arguments):
+        total.add(judge_network(seed))
+    for name in PLANTS:
+        print(f"{name}: {total.found[name]} of {total.planted[name]}")
+    print(f"all: {total.found.total()} of {total.planted.total()}")
+    print(f"quiet nights: {total.n_quiet}, false events: {dict(total.n_false)}")
+    print(f"other events on nights with changes: {dict(total.unasked)}")
+    for name, kinds in total.confused:
+        print(f"not found: {name}; about its AS: {kinds or 'nothing'}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

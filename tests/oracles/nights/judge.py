@@ -1,0 +1,139 @@
+"""Nights with planted changes, compared: which plants are found, and what else is reported."""
+
+from __future__ import annotations
+
+import tempfile
+from collections import Counter
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from pipeline.compare import Events, compare_nights
+from pipeline.compare import Night as Compared
+from pipeline.graphs import build_graphs
+from pipeline.infer import Observer, PrefixTable, infer_topology, read_pfx2as
+from pipeline.model.reading import ReadReport
+from pipeline.stages.nights import open_night
+from pipeline.store import open_snapshot, write_snapshot
+from tests.oracles.nights.plants import PLANTS, Crossed, Expected, Night, crossed, first_night
+from tests.unit.pipeline.infer.simulate import Plan, make_network
+
+# What is planted night after night; none: a quiet night.
+NIGHTS: tuple[tuple[str, ...], ...] = (
+    ("link cut", "router renumbered", "rate limiting"),
+    (),
+    ("ingress moved", "AS split", "measurement host lost"),
+    ("link cut", "half of the targets lost", "rate limiting"),
+    (),
+    ("prefix table changed", "ingress moved", "router renumbered"),
+    ("link cut", "AS split", "measurement host lost"),
+    (),
+    ("ingress moved", "rate limiting", "link cut"),
+    ("router renumbered", "half of the targets lost", "AS split"),
+)
+
+
+@dataclass
+class Score:
+    """What was found, by kind of plant.
+
+    ``confused``: (plant, kinds of events reported about its ASes) of those not found.
+    ``unasked``: kinds of events on nights with plants that no plant explains.
+    """
+
+    planted: Counter[str] = field(default_factory=Counter)
+    found: Counter[str] = field(default_factory=Counter)
+    confused: list[tuple[str, str]] = field(default_factory=list)
+    unasked: Counter[str] = field(default_factory=Counter)
+    n_quiet: int = 0
+    n_false: Counter[str] = field(default_factory=Counter)
+
+    def add(self, other: Score) -> None:
+        """Count another one too."""
+        for name in ("planted", "found", "unasked", "n_false"):
+            getattr(self, name).update(getattr(other, name))
+        self.confused += other.confused
+        self.n_quiet += other.n_quiet
+
+
+def judge_network(seed: int, nights: tuple[tuple[str, ...], ...] = NIGHTS) -> Score:
+    """Compare nights with planted changes to the first night of one network."""
+    net = make_network(Plan(seed=seed))
+    first = first_night(net)
+    by = crossed(net)
+    score = Score()
+    with tempfile.TemporaryDirectory() as folder:
+        old = ingest(first, seed, Path(folder))
+        for number, planned in enumerate(nights):
+            rng = np.random.default_rng([seed, number])
+            night, expected = plant(first, planned, rng, by)
+            new = ingest(night, 1000 * (number + 1) + seed, Path(folder))
+            _, events = compare_nights(old, new)
+            score.add(judge_night(expected, events))
+    return score
+
+
+def plant(
+    night: Night, planned: tuple[str, ...], rng: np.random.Generator, by: Crossed
+) -> tuple[Night, list[tuple[str, Expected]]]:
+    """Plant changes in ASes that have none yet; what finds no place is left out."""
+    expected: list[tuple[str, Expected]] = []
+    taken: set[int] = set()
+    for name in planned:
+        planted = PLANTS[name](night, taken, rng, by)
+        if planted is not None:
+            night, event = planted
+            expected.append((name, event))
+            taken |= event.asns
+    return night, expected
+
+
+def judge_night(expected: list[tuple[str, Expected]], events: Events) -> Score:
+    """Match plants with events."""
+    score = Score(n_quiet=not expected)
+    kinds = events.kind.tolist()
+    ases = [set(pair) for pair in zip(events.asn.tolist(), events.other_asn.tolist(), strict=True)]
+    used: set[int] = set()
+    touched: set[int] = set()
+    for name, event in expected:
+        touched |= event.asns
+        score.planted[name] += 1
+        about = [i for i, own in enumerate(ases) if not event.asns or own & event.asns]
+        hits = [i for i in about if kinds[i] == event.kind]
+        used.update(hits)
+        if hits:
+            score.found[name] += 1
+        else:
+            score.confused.append((name, ", ".join(kinds[i] for i in about if event.asns)))
+    rest = [kinds[i] for i in range(len(kinds)) if i not in used]
+    if expected:
+        score.unasked.update(rest)
+    else:
+        score.n_false.update(rest)
+    return score
+
+
+def ingest(night: Night, seed: int, folder: Path) -> Compared:
+    """A night through inference and a store."""
+    observer = Observer(folder)
+    observer.add(night.measure(seed))
+    topology = infer_topology([observer.close()], prefixes=_prefixes(night.table, folder))
+    write_snapshot(
+        folder / "store",
+        "night",
+        build_graphs([topology]),
+        as_names={},
+        inputs=[{"holds": "table", "format": "pfx2as", "sha256": night.table}],
+        options={},
+        counts={},
+        rejects=[],
+    )
+    with open_snapshot(folder / "store") as snapshot:
+        return open_night(snapshot)
+
+
+def _prefixes(table: str, folder: Path) -> PrefixTable:
+    path = folder / "table.pfx2as"
+    path.write_text(table)
+    return read_pfx2as([path], [ReadReport(str(path))])
