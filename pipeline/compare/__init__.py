@@ -10,7 +10,12 @@ from pipeline.compare.ingresses import compare_ingresses
 from pipeline.compare.links import Sides, compare_links, compare_routers
 from pipeline.compare.matching import match_pairs, match_routers
 from pipeline.compare.night import Night
-from pipeline.compare.rerouted import compare_lengths, compare_places, find_rerouted
+from pipeline.compare.rerouted import (
+    compare_lengths,
+    compare_places,
+    find_rerouted,
+    measure_events,
+)
 from pipeline.compare.sources import compare_sources
 from pipeline.model.columns import concat
 
@@ -29,7 +34,8 @@ def compare_nights(old: Night, new: Night) -> tuple[Changes, Events]:
     changes += compare_ases(sides, found)
     changes += compare_neighbors(sides, links)
     changes += compare_figures(sides)
-    return group_events(concat(changes))
+    grouped, events = group_events(concat(changes))
+    return grouped, events if found is None else measure_events(grouped, events, found)
 
 
 def match(old: Night, new: Night) -> Sides:

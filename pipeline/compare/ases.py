@@ -17,10 +17,13 @@ from pipeline.compare.changes import (
     Changes,
     make_changes,
 )
+from pipeline.compare.hops import tally
 from pipeline.compare.links import Sides
 from pipeline.compare.matching import Groups
 from pipeline.compare.night import Night
 from pipeline.compare.rerouted import Rerouted
+from pipeline.model.columns.ragged import row_of_value
+from pipeline.model.topology import NO_ASN
 
 _MIN_PART = 0.1  # of the routers of an AS: what is smaller is not seen whole every night
 _MIN_ROUTERS = 3
@@ -49,21 +52,18 @@ def compare_ases(sides: Sides, found: Rerouted | None) -> Iterator[Changes]:
             old=np.where(n_elsewhere > 0, n_elsewhere, np.nan),
             reason=np.where(n_elsewhere > 0, IN_OTHER_ASES, NOT_SEEN).astype(object),
         )
-    cut_off = None if found is None else _cut_off(found)
     for before_, after, of, kind in (
         (old, new, groups, PARTED),
         (new, old, Groups(groups.new, groups.old, groups.n), JOINED),
     ):
-        asn, n_parts, n_routers = _parts(before_, after, of)
+        asn, n_parts = _parts(before_, after, of)
         n_pairs = np.zeros(len(asn), np.int64)
-        if cut_off is not None:
-            ases, counts = cut_off[kind == JOINED]
-            at = np.minimum(np.searchsorted(ases, asn), max(0, len(ases) - 1))
-            if len(ases):
-                n_pairs = np.where(ases[at] == asn, counts[at], 0)
-            asn, n_parts, n_routers, n_pairs = (
-                column[n_pairs >= _MIN_CUT_OFF] for column in (asn, n_parts, n_routers, n_pairs)
-            )
+        if found is not None:
+            ases, counts, behind = _cut_off(found, before_, of, reverse=kind == JOINED)
+            cut = np.isin(ases, asn) | behind
+            n_parts = _filled(ases[cut], asn, n_parts)
+            asn = ases[cut]
+            n_pairs = counts[cut]
         yield make_changes(
             len(asn),
             "AS",
@@ -73,7 +73,6 @@ def compare_ases(sides: Sides, found: Rerouted | None) -> Iterator[Changes]:
             new=n_parts if kind == PARTED else 1,
             n_pairs=n_pairs,
             n_traces=n_pairs,
-            reason=np.array([f"{n:,} routers" for n in n_routers.tolist()], object),
         )
 
 
@@ -129,8 +128,8 @@ def _neighbors(night: Night) -> np.ndarray:
     return np.unique(_as_pairs(low, high)[low != high])
 
 
-def _parts(before: Night, after: Night, groups: Groups) -> tuple[np.ndarray, ...]:
-    """ASes whose largest component became several parts: asn, parts, routers of both nights."""
+def _parts(before: Night, after: Night, groups: Groups) -> tuple[np.ndarray, np.ndarray]:
+    """ASes whose largest component became several parts, and how many."""
     row = np.repeat(np.arange(len(before.asn)), np.diff(before.node_ptr))
     size = np.bincount(before.component, minlength=before.n_nodes + 1)
     largest = np.zeros(len(before.asn), np.int64)
@@ -147,20 +146,41 @@ def _parts(before: Night, after: Night, groups: Groups) -> tuple[np.ndarray, ...
     large = n >= np.maximum(_MIN_ROUTERS, _MIN_PART * total[of_as])
     n_parts = np.bincount(of_as, large, len(known)).astype(np.int64)
     some = n_parts > 1
-    return known[some], n_parts[some], total[some].astype(np.int64)
+    return known[some], n_parts[some]
 
 
-def _cut_off(found: Rerouted) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
-    """ASes in which routes end that went on to their target, on the new night and on the old one.
+def _filled(asn: np.ndarray, known: np.ndarray, n_parts: np.ndarray) -> np.ndarray:
+    """Parts of some ASes; two where nothing is known: one is not seen."""
+    if not len(known):
+        return np.full(len(asn), 2)
+    at = np.minimum(np.searchsorted(known, asn), len(known) - 1)
+    return np.where(known[at] == asn, n_parts[at], 2)
 
-    Each with its pairs.
+
+def _cut_off(
+    found: Rerouted, before: Night, groups: Groups, reverse: bool
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """ASes in which routes end that went on to their target before.
+
+    Returns
+    -------
+    asn, n_pairs : (n,) int64
+    behind : (n,) bool
+        On these routes many routers of the AS were passed that nobody sees any more.
     """
-    result = []
-    for routes, which in (
-        (found.new, found.old_reached & ~found.new_reached),
-        (found.old, found.new_reached & ~found.old_reached),
-    ):
-        some = which & (np.diff(routes.ptr) > 0)
-        ends = routes.asn[routes.ptr[1:][some] - 1]
-        result.append(np.unique(ends, return_counts=True))
-    return tuple(result)
+    old, new = (found.new, found.old) if reverse else (found.old, found.new)
+    reached, now = found.old_reached, found.new_reached
+    which = (now & ~reached) if reverse else (reached & ~now)
+    which &= np.diff(new.ptr) > 0
+    ends = np.full(len(which), NO_ASN, np.int64)
+    ends[which] = new.asn[new.ptr[1:][which] - 1]
+    asn, n_pairs = np.unique(ends[which], return_counts=True)
+    of_hop = ends[row_of_value(old.ptr)]
+    lost = (of_hop == old.asn) & ~np.isin(old.group, groups.new)
+    (owner, _), _ = tally(old.asn[lost], old.group[lost])
+    n_lost = np.searchsorted(owner, asn, side="right") - np.searchsorted(owner, asn)
+    row = np.minimum(np.searchsorted(before.asn, asn), len(before.asn) - 1)
+    size = before.node_ptr[row + 1] - before.node_ptr[row]
+    behind = n_lost >= np.maximum(_MIN_ROUTERS, _MIN_PART * size)
+    kept = n_pairs >= _MIN_CUT_OFF
+    return asn[kept], n_pairs[kept], behind[kept]

@@ -44,6 +44,7 @@ _CAUSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("paths longer", "paths", (kinds.LONGER,)),
     ("paths shorter", "paths", (kinds.SHORTER,)),
 )
+_MIN_MOVED = 3  # routers
 _NAMES = tuple(name for name, *_ in _CAUSES)
 _OF_ROUTERS = ("router renumbered", "routers silent", "routers answer again", "ingress moved")
 _OF_ONE_AS = ("AS split in parts", "parts of an AS joined")
@@ -65,6 +66,9 @@ class Events:
         The most that one of its changes touches: a lower bound of what it touches.
     first : (n,) int64
         Row of the change that says most.
+    longer_by, lower, upper : (n,) float64
+        Hops by which the ways of pairs that crossed links of the event before became longer: the
+        median and its interval; NaN where targets of fewer than three vantage points answered.
     """
 
     kind: Annotated[np.ndarray, Flat(object)]
@@ -76,6 +80,9 @@ class Events:
     n_pairs: Annotated[np.ndarray, Flat(np.int64)]
     n_vantages: Annotated[np.ndarray, Flat(np.int64)]
     first: Annotated[np.ndarray, Flat(np.int64)]
+    longer_by: Annotated[np.ndarray, Flat(np.float64)]
+    lower: Annotated[np.ndarray, Flat(np.float64)]
+    upper: Annotated[np.ndarray, Flat(np.float64)]
 
     def __len__(self) -> int:
         return len(self.kind)
@@ -98,6 +105,10 @@ def group_events(changes: Changes) -> tuple[Changes, Events]:
         if not len(rows):
             continue
         part = _together(changes, rows, name)
+        if name == "routers of another owner":  # owners of single ones come and go
+            part, rows = _of_several(part, rows)
+            if not len(rows):
+                continue
         event[rows] = n_events + part
         n_events += int(part.max()) + 1
         _join(changes, event, cause, rows, name)
@@ -125,6 +136,12 @@ def _together(changes: Changes, rows: np.ndarray, name: str) -> np.ndarray:
     if name in _OF_LINKS:  # one cut shows as several links: of the interfaces around it
         label = _connected(label, changes.group[rows], changes.other_group[rows])
     return np.unique(label, return_inverse=True)[1]
+
+
+def _of_several(part: np.ndarray, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Parts of at least ``_MIN_MOVED`` rows, and these."""
+    kept = np.bincount(part)[part] >= _MIN_MOVED
+    return np.unique(part[kept], return_inverse=True)[1], rows[kept]
 
 
 def _connected(label: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.ndarray:
@@ -227,5 +244,6 @@ def _rank(changes: Changes, event: np.ndarray, cause: np.ndarray, n: int) -> tup
         most(changes.n_pairs)[rank],
         most(changes.n_vantages)[rank],
         first,
+        *np.full((3, n), np.nan),
     )
     return replace(changes, event=event), events

@@ -73,8 +73,12 @@ class Evidence:
 
 def link_keys(group: np.ndarray, one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """One number for each link between the groups of two nodes, in either direction; (n,) int64."""
-    a, b = group[one], group[other]
-    return (np.minimum(a, b) << 32) | np.maximum(a, b)
+    return pair_keys(group[one], group[other])
+
+
+def pair_keys(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """One number for each pair of two numbers below 2**31, in either order."""
+    return (np.minimum(one, other) << 32) | np.maximum(one, other)
 
 
 def walk_back(steps: Steps, rows: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:

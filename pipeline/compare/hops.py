@@ -86,7 +86,8 @@ def find_swaps(old: Routes, new: Routes, reached: tuple[np.ndarray, np.ndarray])
     other, now, then = _behind(new, reached[1])
     _, i, j = np.intersect1d(key, other, return_indices=True)
     one, two = old.group[at[i]], new.group[now[j]]
-    differs = (after[i] != then[j]) & (after[i] != 0) & (then[j] != 0)
+    # A target may be a router on one night and a host on the other: an end says nothing.
+    differs = (after[i] != then[j]) & (after[i] > _ENDS) & (then[j] > _ENDS)
     which = one != two
     pair = row_of_value(old.ptr)[at[i]]
     return Swaps(one[which], two[which], pair[which], differs[which])

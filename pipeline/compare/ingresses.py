@@ -17,7 +17,7 @@ from pipeline.compare.changes import (
     Changes,
     make_changes,
 )
-from pipeline.compare.evidence import link_keys
+from pipeline.compare.evidence import link_keys, pair_keys
 from pipeline.compare.hops import Entries, entries_of, tally
 from pipeline.compare.links import Sides, describe, first_nodes, other_router
 from pipeline.compare.matching import number_rows
@@ -118,9 +118,7 @@ def _moves(sides: Sides, found: Rerouted, old_only: np.ndarray, new_only: np.nda
 
 def _entries_by(entries: Entries, only: np.ndarray, other_keys: np.ndarray) -> np.ndarray:
     """Positions of entries by ingresses and links of one night only."""
-    key = (np.minimum(entries.before, entries.group) << 32) | np.maximum(
-        entries.before, entries.group
-    )
+    key = pair_keys(entries.before, entries.group)
     rows = np.array([entries.asn, entries.neighbor, entries.group])
     number, _ = number_rows(*np.concatenate([rows, only], axis=1))
     own, others = np.split(number, [rows.shape[1]])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,23 +11,26 @@ from pipeline.compare.changes import (
     LONGER,
     LOUD,
     QUIET,
+    REMOVED,
     RENUMBERED,
     SHORTER,
+    UNSEEN,
     Changes,
     make_changes,
 )
-from pipeline.compare.evidence import View
+from pipeline.compare.events import Events
+from pipeline.compare.evidence import View, pair_keys
 from pipeline.compare.hops import find_swaps, places_of, same_places, tally
 from pipeline.compare.links import Sides, describe, first_nodes, other_router
 from pipeline.compare.medians import MIN_VANTAGES, medians, wilson
 from pipeline.compare.routes import Common, Routes, common_pairs, levels_of, spell_out
-from pipeline.model.columns.ragged import run_starts
+from pipeline.model.columns.ragged import row_of_value, run_starts
 from pipeline.model.observations import FIRST
 
 # Routes that are spelled out; of more, an even part: shares and medians stay what they are.
 _MAX_ROUTES = 1 << 21
 _MIN_SWAPPED = 3  # pairs
-_SWAPPED_SHARE = 0.5  # of those that crossed the router
+_SWAPPED_SHARE = 0.3  # of those that crossed the router
 _OTHER_SHARE = 0.2  # of those that see a new router go on to another one: it took another way
 _Z = 2.58  # of 99 %: thousands of routers are asked
 
@@ -172,6 +175,30 @@ def compare_lengths(sides: Sides, found: Rerouted) -> Iterator[Changes]:
             n_traces=n_pairs[some],
             n_vantages=vantages[some],
         )
+
+
+def measure_events(changes: Changes, events: Events, found: Rerouted) -> Events:
+    """By how many hops the ways of pairs that crossed links of each event before became longer."""
+    of_link = (changes.what == "link") & (changes.event >= 0)
+    of_link &= (changes.kind == REMOVED) | (changes.kind == UNSEEN)
+    one, other = changes.group[of_link], changes.other_group[of_link]
+    keys, first = np.unique(pair_keys(one, other), return_index=True)
+    if not len(keys):
+        return events
+    event = changes.event[of_link][first]
+    hop = np.flatnonzero(found.old.direct)
+    key = pair_keys(found.old.group[hop - 1], found.old.group[hop])
+    at = np.minimum(np.searchsorted(keys, key), len(keys) - 1)
+    hop, at = hop[keys[at] == key], at[keys[at] == key]
+    pair = row_of_value(found.old.ptr)[hop]
+    both = ~np.isnan(found.longer_by[pair])
+    (of, pair), _ = tally(event[at[both]], pair[both])
+    enough = n_vantages(of, found.vantage[pair], len(events)) >= MIN_VANTAGES
+    longer = [
+        np.where(enough, column, np.nan)
+        for column in medians(of, found.longer_by[pair], len(events))
+    ]
+    return replace(events, longer_by=longer[0], lower=longer[1], upper=longer[2])
 
 
 def n_vantages(row: np.ndarray, vantage: np.ndarray, n_rows: int) -> np.ndarray:

@@ -41,7 +41,9 @@ _FILES = frozenset(
     }
 )
 # Files of comparisons: kept as those of users are, and no report by themselves.
-_OF_COMPARISONS = frozenset({"changes.parquet"})
+_OF_COMPARISONS = frozenset(
+    {"changes.parquet", "events.parquet", "changes.html", "hopscope.css", "hopscope.js"}
+)
 _OF_ASES = {"as": ".html", "distances": ".parquet", "nodes": ".parquet"}
 
 

@@ -25,12 +25,15 @@ class CompareSummary:
     old: str
     new: str
     folder: Path
+    page: Path
+    n_events: int
+    events: list[dict] = field(default_factory=list)  # the first ones, as in events.parquet
     counts: dict[str, int] = field(default_factory=dict)  # "link removed" -> rows
     wall_s: float = 0.0
 
 
 def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> CompareSummary:
-    """Compare two snapshots of a store, and write ``OUT/<new>/changes.parquet``.
+    """Compare two snapshots of a store, and write what changed into ``OUT/<new>/``.
 
     Raises
     ------
@@ -48,12 +51,21 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
     ):
         check_comparison(config, old, new)
         progress(Progress("compare", 0, 1, "nights", f"{old.name} and {new.name}"))
-        changes = compare_nights(open_night(old), open_night(new))
+        nights = open_night(old, config.out), open_night(new, config.out)
+        changes, events = compare_nights(*nights)
         progress(Progress("compare", 1, 1, "nights"))
+        names = nights[0].names | nights[1].names
         with report_turn(config.out):
-            folder = write_comparison(config.out, old, new, changes)
+            files = write_comparison(config.out, old.name, new.name, changes, events, names)
     return CompareSummary(
-        config.old, config.new, folder, count_changes(changes), time.time() - started
+        config.old,
+        config.new,
+        files.folder,
+        files.page,
+        files.n_events,
+        files.events,
+        count_changes(changes),
+        time.time() - started,
     )
 
 

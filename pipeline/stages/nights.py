@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from kernels import Shard, components
 from pipeline.compare import Night
+from pipeline.errors import UsageError
 from pipeline.model.columns.ragged import row_of_value
+from pipeline.report.folder import earlier_report
 from pipeline.store import Snapshot
 
 # Options of an ingest that decide what is inferred from the same traces.
@@ -22,9 +27,12 @@ _DECIDING = (
     "hopscope",
 )
 
+# Figures of reports that are compared.
+_FIGURES = ("mean_hops", "p90_hops", "max_hops", "diameter", "radius")
 
-def open_night(snapshot: Snapshot) -> Night:
-    """Read what comparing needs.
+
+def open_night(snapshot: Snapshot, out: Path | None = None) -> Night:
+    """Read what comparing needs; figures from the report in ``out``, if it is of this version.
 
     Raises
     ------
@@ -57,6 +65,7 @@ def open_night(snapshot: Snapshot) -> Night:
         component,
         snapshot.observations(),
         _inputs(snapshot.manifest),
+        {} if out is None else _figures(snapshot, out / snapshot.name),
         names={a: n for a, n in zip(snapshot.asn.tolist(), snapshot.as_name, strict=True) if n},
     )
 
@@ -106,3 +115,21 @@ def _inputs(manifest: dict[str, Any]) -> dict[str, str]:
     return {name: ",".join(sorted(digests)) for name, digests in tables.items()} | {
         name: str(options[name]) for name in _DECIDING if name in options
     }
+
+
+def _figures(snapshot: Snapshot, folder: Path) -> dict[str, np.ndarray]:
+    """Columns of the report, NaN for ASes that it has not."""
+    try:
+        report = earlier_report(folder)
+        if report is None or report.get("snapshot_version") != snapshot.version:
+            return {}
+        table = pq.read_table(folder / "ases.parquet")
+    except (UsageError, OSError, pa.ArrowException):
+        return {}
+    row = np.searchsorted(snapshot.asn, table.column("asn").to_numpy())
+    figures = {}
+    for name in _FIGURES:
+        if name in table.column_names:
+            figures[name] = np.full(snapshot.n_ases, np.nan)
+            figures[name][row] = table.column(name).cast(pa.float64()).to_numpy()
+    return figures

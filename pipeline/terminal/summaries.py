@@ -178,19 +178,27 @@ def compare_facts(summary: CompareSummary) -> dict:
     return {
         "old": summary.old,
         "new": summary.new,
-        "folder": str(summary.folder),
+        "page": str(summary.page),
+        "n_events": summary.n_events,
+        "events": summary.events,
         "changes": summary.counts,
         "compare_s": round(summary.wall_s, 3),
     }
 
 
 def print_compare(summary: CompareSummary) -> None:
-    print_line(f"From {summary.old} to {summary.new} ({summary.wall_s:.1f} s):")
-    for name, n in summary.counts.items():
-        print_line(f"  {n:>9,}  {name}")
-    if not summary.counts:
-        print_line("  nothing changed")
-    print_line(f"Changes: {summary.folder / 'changes.parquet'}")
+    for rank, event in enumerate(summary.events, start=1):
+        print_line(f"{rank:>3}. {event['text']}")
+    if summary.n_events > len(summary.events):
+        print_line(f"     and {number(summary.n_events - len(summary.events), 'more event')}")
+    counts = [
+        f"{summary.counts.get(f'link {kind}', 0):,} {kind}"
+        for kind in ("removed", "added", "not observable", "not observable before")
+    ]
+    print_line(f"Links: {', '.join(counts)}")
+    events = number(summary.n_events, "event")
+    print_line(f"From {summary.old} to {summary.new}: {events} ({summary.wall_s:.1f} s)")
+    print_line(f"Changes: {summary.page}")
 
 
 def search_facts(summary: SearchSummary) -> dict:

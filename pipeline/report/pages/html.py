@@ -64,13 +64,11 @@ def write_pages(
     Pages
         How many pages of ASes there are.
     """
-    environment = _environment()
-    for name in ASSETS:
-        data = resources.files("pipeline.report").joinpath("assets", name).read_bytes()
-        (out / name).write_bytes(data)
+    templates = environment()
+    write_assets(out)
     (out / "as").mkdir(exist_ok=True)
     pages = Pages(out / "as", earlier)
-    template = environment.get_template("as.html")
+    template = templates.get_template("as.html")
     origins = origins_of(manifest, summary.ases["asn"].to_numpy())
     facts: dict[Source | None, RunFacts] = {}
     for asn, variables in as_pages(summary):
@@ -84,7 +82,7 @@ def write_pages(
     pages.save(out / PAGES)
     (out / NIGHT).write_text(night_script(run), encoding="ascii")
     (out / "ases.js").write_text(index_script(summary.ases, summary.widths), encoding="ascii")
-    index = environment.get_template("index.html").render(
+    index = templates.get_template("index.html").render(
         run=run,
         t=summary.totals,
         root="",
@@ -94,7 +92,15 @@ def write_pages(
     return pages
 
 
-def _environment() -> jinja2.Environment:
+def write_assets(out: Path) -> None:
+    """The style sheet and the script of all pages."""
+    for name in ASSETS:
+        data = resources.files("pipeline.report").joinpath("assets", name).read_bytes()
+        (out / name).write_bytes(data)
+
+
+def environment() -> jinja2.Environment:
+    """What renders templates: escaping by default, with the filters of our pages."""
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("pipeline.report", "templates"),
         autoescape=True,

@@ -85,7 +85,7 @@ def plant(
         if planted is not None:
             night, event = planted
             expected.append((name, event))
-            taken |= event.asns
+            taken |= event.asns | event.hidden
     return night, expected
 
 

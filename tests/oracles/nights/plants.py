@@ -24,6 +24,7 @@ class Expected:
 
     kind: str
     asns: frozenset[int] = frozenset()
+    hidden: frozenset[int] = frozenset()  # what it also touches, and the event need not name
 
 
 @dataclass(frozen=True)
@@ -44,9 +45,9 @@ class Crossed:
     """How many pairs cross each router, and each link in either direction."""
 
     routers: Counter[int]
-    links: Counter[tuple[int, int]]
+    links: Counter[tuple[int, int]]  # on the way to elsewhere
     vantages: dict[int, set[int]]  # of each router
-    addrs: Counter[int]  # through which a router was crossed, on the way to elsewhere
+    addrs: Counter[int]  # by which a router was crossed between two that answer
 
 
 def crossed(net: Network) -> Crossed:
@@ -59,19 +60,21 @@ def crossed(net: Network) -> Crossed:
     target = (batch.dst_addr[:, 1] ^ V4_PREFIX).astype(np.int64).tolist()
     found = Crossed(Counter(), Counter(), {}, Counter())
     before, last = None, -1
-    for number, row in zip(numbers, trace, strict=True):
+    for at, (number, row) in enumerate(zip(numbers, trace, strict=True)):
         router = net.owner.get(number)
         if router is not None:
             found.routers[router] += 1
-            found.addrs[number] += number != target[row]
             found.vantages.setdefault(router, set()).add(source[row])
-            if row == last and before is not None and before != router:
+            onward = at + 1 < len(trace) and trace[at + 1] == row
+            after = net.owner.get(numbers[at + 1]) if onward else None
+            if row == last and before is not None and before != router and number != target[row]:
                 found.links[before, router] += 1
+                found.addrs[number] += onward and _answers(net, before, after)
         before, last = router, row
     return found
 
 
-def _answers(net: Network, *routers: int) -> bool:
+def _answers(net: Network, *routers: int | None) -> bool:
     return not any(r in net.silent or r in net.limited for r in routers)
 
 
@@ -236,7 +239,7 @@ def limit_rate(night: Night, taken: set[int], rng: np.random.Generator, by: Cros
     net = night.net
     for r in rng.permutation(len(net.asn)).tolist():
         asn = net.asn[r]
-        if asn in taken or not _answers(net, r) or _busiest(net, by, r) < 4 * _MIN_CROSSED:
+        if asn in taken or not _answers(net, r) or _busiest(net, by, r) < 8 * _MIN_CROSSED:
             continue
         if len(by.vantages[r]) < 5:
             continue
@@ -262,7 +265,7 @@ def change_table(night: Night, taken: set[int], rng: np.random.Generator, by: Cr
     addr = lines[asn - 100].split("\t")[0]
     return (
         replace(night, table=night.table + f"{addr}\t{32 - AS_BITS + 1}\t{asn + 500}\n"),
-        Expected("inputs changed", frozenset()),
+        Expected("inputs changed", hidden=frozenset({asn})),
     )
 
 

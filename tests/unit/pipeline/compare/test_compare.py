@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pipeline.compare import compare_nights
+from pipeline.compare import Changes, Night, compare_nights
 from tests.unit.pipeline.compare.by_hand import ONE, TWO, night, told
 from tests.unit.pipeline.infer.handmade import PREFIXES, alias_sets
 
@@ -25,24 +25,29 @@ CASES = {
 }
 
 
+def changed(old: Night, new: Night) -> Changes:
+    return compare_nights(old, new)[0]
+
+
 @pytest.mark.parametrize(("lines", "kind"), CASES.values(), ids=CASES)
 def test_a_link_is_removed_only_if_somebody_looked(tmp_path, lines, kind):
     old, new = night(tmp_path / "old", OLD), night(tmp_path / "new", lines)
-    assert told(compare_nights(old, new)).get((B, C)) == kind
+    assert told(changed(old, new)).get((B, C)) == kind
     # The other way round a link that nobody could see before is not called new.
     back = {"removed": "added", "not observable": "not observable before", None: None}[kind]
-    assert told(compare_nights(new, old)).get((B, C)) == back
+    assert told(changed(new, old)).get((B, C)) == back
 
 
 def test_merged_and_split_routers_change_no_link(tmp_path):
     lines = {ONE: [f"{A} {B} {D} {TO}", f"{A} {C} {E} {ELSEWHERE}"]}
     old = night(tmp_path / "old", lines)
     new = night(tmp_path / "new", lines, aliases=alias_sets((B, C)))
-    merged, split = compare_nights(old, new), compare_nights(new, old)
+    merged, split = changed(old, new), changed(new, old)
     assert told(merged) == told(split) == {}
     assert told(merged, "router") == {(B, "::"): "merged"}
     assert told(split, "router") == {(B, "::"): "split"}
-    assert (merged.old.tolist(), merged.new.tolist()) == ([2.0], [1.0])
+    routers = merged.what == "router"
+    assert (merged.old[routers].tolist(), merged.new[routers].tolist()) == ([2.0], [1.0])
 
 
 def test_another_prefix_table_is_told_from_another_owner(tmp_path):
@@ -50,9 +55,9 @@ def test_another_prefix_table_is_told_from_another_owner(tmp_path):
     table = PREFIXES.replace("20.2.0.0\t16\t2", "20.2.0.0\t16\t12")
     old, new = night(tmp_path / "old", lines), night(tmp_path / "new", lines, table)
     ends = {(B, "20.2.0.1"), ("20.2.0.1", "20.2.0.2")}
-    assert told(compare_nights(old, new)) == dict.fromkeys(ends, "input changed")
+    assert told(changed(old, new)) == dict.fromkeys(ends, "input changed")
     new.inputs.update(old.inputs)
-    changes = compare_nights(old, new)
+    changes = changed(old, new)
     assert told(changes) == dict.fromkeys(ends, "moved to another owner")
     owners = {
         (asn, other)
@@ -65,8 +70,10 @@ def test_another_prefix_table_is_told_from_another_owner(tmp_path):
 def test_without_traces_the_difference_is_told_as_such(tmp_path):
     old = night(tmp_path / "old", OLD)
     new = night(tmp_path / "new", {ONE: [f"{A} {B} {E} {D} {TO}"]}, observations=False)
-    changes = compare_nights(old, new)
+    changes = changed(old, new)
     assert told(changes) == {
         (B, C): "removed", (C, D): "removed", (B, E): "added", (D, E): "added",
     }  # fmt: skip
-    assert set(changes.reason.tolist()) == {"by plain difference, without traces"}
+    assert set(changes.reason[changes.what == "link"].tolist()) == {
+        "by plain difference, without traces"
+    }

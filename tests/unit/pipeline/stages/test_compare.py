@@ -23,7 +23,7 @@ def store(tmp_path_factory):
 
 def test_changes_are_written_beside_the_report_of_the_newer_night(store, tmp_path):
     summary = compare(CompareConfig("old", "new", store, tmp_path))
-    assert summary.counts == {
+    assert {name: n for name, n in summary.counts.items() if name.startswith("link")} == {
         "link not observable": 1,
         "link not observable before": 1,
         "link removed": 1,

@@ -1,0 +1,102 @@
+"""The page of a comparison: the events worth reading first, then all that was counted."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipeline.report.escaping import printable
+from pipeline.report.pages.html import environment, write_assets
+
+N_FIRST = 10
+MAX_EVENTS = 200  # that the page lists
+MAX_ROWS = 50  # of its other tables
+
+
+def write_changes_page(
+    folder: Path, old: str, new: str, changes: pa.Table, events: pa.Table, version: str
+) -> None:
+    """Write ``changes.html`` and what it loads into a folder that exists.
+
+    Parameters
+    ----------
+    folder : Path
+    old, new : str
+        Names of the snapshots.
+    changes, events : pa.Table
+        As in their files.
+    version : str
+        Of hopscope.
+    """
+    shown = events.slice(0, MAX_EVENTS).to_pylist()
+    for event in shown:
+        event["text"] = printable(event["text"])
+    text = (
+        environment()
+        .get_template("changes.html")
+        .render(
+            root="",
+            old=printable(old),
+            new=printable(new),
+            version=version,
+            first=shown[:N_FIRST],
+            others=shown[N_FIRST:],
+            n_events=events.num_rows,
+            n_changes=changes.num_rows,
+            tiles=_tiles(changes),
+            counts=_counts(changes),
+            ases=_ases(changes),
+            figures=_figures(changes),
+            has_index=(folder / "index.html").exists(),
+        )
+    )
+    if not (folder / "index.html").exists():  # a report has them, shared with other nights
+        write_assets(folder)
+    aside = folder / ".changes.html.writing"
+    aside.write_bytes(text.encode())
+    aside.replace(folder / "changes.html")
+
+
+def _tiles(changes: pa.Table) -> list[tuple[str, int]]:
+    counts = _counted(changes)
+    return [
+        ("links removed", counts["link", "removed"]),
+        ("links added", counts["link", "added"]),
+        ("links not observable", counts["link", "not observable"]),
+        ("not observable before", counts["link", "not observable before"]),
+        ("ingresses moved", counts["ingress", "moved"]),
+        ("routers renumbered", counts["router", "renumbered"]),
+        ("vantage points lost", counts["vantage point", "lost"]),
+    ]
+
+
+def _counted(changes: pa.Table) -> Counter[tuple[str, str]]:
+    pairs = (
+        changes.select(["what", "kind"]).group_by(["what", "kind"]).aggregate([([], "count_all")])
+    )
+    return Counter({(row["what"], row["kind"]): row["count_all"] for row in pairs.to_pylist()})
+
+
+def _counts(changes: pa.Table) -> list[tuple[str, str, int]]:
+    counts = _counted(changes)
+    return [(what, kind, n) for (what, kind), n in sorted(counts.items())]
+
+
+def _ases(changes: pa.Table) -> list[dict]:
+    """ASes with the most changes that are part of an event."""
+    known = changes.filter(pc.and_(pc.is_valid(changes["event"]), pc.is_valid(changes["asn"])))
+    table = known.group_by("asn").aggregate([("event", "count_distinct"), ("event", "count")])
+    order = [("event_count", "descending"), ("asn", "ascending")]
+    return table.sort_by(order).slice(0, MAX_ROWS).to_pylist()
+
+
+def _figures(changes: pa.Table) -> list[dict]:
+    """Figures of the reports that changed most, relative to what they were."""
+    table = changes.filter(pc.equal(changes["kind"], "changed")).to_pylist()
+    for row in table:
+        row["by"] = (row["new"] or 0.0) - (row["old"] or 0.0)
+    table.sort(key=lambda row: (-abs(row["by"]), row["asn"], row["what"]))
+    return table[:MAX_ROWS]

@@ -1,0 +1,153 @@
+"""Changes and events of a comparison as tables; each event in one sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pyarrow as pa
+
+from pipeline.model.addresses import format_addr
+from pipeline.model.words import number
+
+_COUNTS = (
+    *("n_traces", "n_pairs", "n_vantages", "n_turned", "n_silent", "n_elsewhere"),
+    *("n_no_target", "n_no_vantage"),
+)
+
+
+def changes_table(changes) -> pa.Table:
+    """Columns of changes.parquet, of a ``pipeline.compare.Changes``."""
+    return pa.table(
+        {
+            "what": pa.array(changes.what, pa.string()),
+            "kind": pa.array(changes.kind, pa.string()),
+            "event": pa.array(changes.event, mask=changes.event < 0),
+            "asn": _asns(changes.asn),
+            "addr": _addrs(changes.addr_high, changes.addr_low),
+            "other_asn": _asns(changes.other_asn),
+            "other_addr": _addrs(changes.other_high, changes.other_low),
+            "old": _or_null(changes.old),
+            "new": _or_null(changes.new),
+            **{name: pa.array(getattr(changes, name)) for name in _COUNTS},
+            "reason": pa.array(changes.reason, pa.string()),
+        }
+    )
+
+
+def events_table(events, changes: pa.Table, names: Mapping[int, str]) -> pa.Table:
+    """Columns of events.parquet, of a ``pipeline.compare.Events``.
+
+    Parameters
+    ----------
+    events : pipeline.compare.Events
+    changes : pa.Table
+        As from ``changes_table``.
+    names : mapping of int to str
+        Names of ASes.
+    """
+    table = pa.table(
+        {
+            "event": pa.array(np.arange(len(events))),
+            "kind": pa.array(events.kind, pa.string()),
+            "asn": _asns(events.asn),
+            "other_asn": _asns(events.other_asn),
+            **{
+                name: pa.array(getattr(events, name))
+                for name in ("n_changes", "n_links", "n_traces", "n_pairs", "n_vantages")
+            },
+            "longer_by": _or_null(events.longer_by),
+            "lower": _or_null(events.lower),
+            "upper": _or_null(events.upper),
+        }
+    )
+    firsts = changes.take(pa.array(events.first)).to_pylist()
+    texts = [
+        _sentence(event, first, names)
+        for event, first in zip(table.to_pylist(), firsts, strict=True)
+    ]
+    return table.append_column("text", pa.array(texts, pa.string()))
+
+
+def _sentence(event: dict, first: dict, names: Mapping[int, str]) -> str:
+    """What happened, and what it touches."""
+    own, other = _as_text(first["asn"], names), _as_text(first["other_asn"], names)
+    pairs = number(event["n_pairs"], "pair")
+    match event["kind"]:
+        case "inputs changed":
+            text = f"Inference was given something else: {first['reason']}"
+            n_moved = event["n_changes"] - event["n_links"] - 1
+            if n_moved:
+                text += f"; {number(n_moved, 'router')} and {number(event['n_links'], 'link')} "
+                text += "have other owners by that"
+            return text
+        case "vantage point lost" | "vantage point gained":
+            verb = "no longer measures" if event["kind"].endswith("lost") else "measures again"
+            text = f"Vantage point {first['addr']} in {own} {verb}: {pairs} with a target"
+            n_links = event["n_links"]
+            return f"{text}, {number(n_links, 'link')} that only it could see" if n_links else text
+        case "targets lost" | "targets gained":
+            n_old, n_new = int(first["old"]), int(first["new"])
+            return f"Targets went from {n_old:,} to {n_new:,}: {pairs} with a vantage point"
+        case "router renumbered":
+            n = event["n_changes"] - event["n_links"]
+            more = f" and {number(n - 1, 'more address')}" if n > 1 else ""
+            text = f"A router of {own} was renumbered: {first['addr']}{more}"
+            return f"{text} is now {first['other_addr']}; {pairs} cross it"
+        case "routers silent" | "routers answer again":
+            n = max(1, event["n_changes"] - event["n_links"])
+            verb = "stopped answering" if event["kind"].endswith("silent") else "answer again"
+            return f"{number(n, 'router')} of {own} {verb}, {first['addr']} first; {pairs} cross it"
+        case "AS split in parts":
+            return f"{own} fell into {int(first['new'])} parts: {pairs} no longer get through"
+        case "parts of an AS joined":
+            return f"{int(first['old'])} parts of {own} came together: {pairs} get through again"
+        case "ingress moved":
+            text = f"Traffic from {other} enters {own} at {first['other_addr']}"
+            return f"{text} instead of {first['addr']}: {pairs}"
+        case "links removed" | "links added":
+            where = f"in {own}" if own == other else f"between {own} and {other}"
+            text = f"{number(event['n_links'], 'link')} {where} changed, "
+            verb = "removed" if event["kind"].endswith("removed") else "added"
+            text += f"first of all {first['addr']} to {first['other_addr']} was {verb}: {pairs}"
+            return text + _longer(event)
+        case "routers of another owner":
+            n = event["n_changes"] - event["n_links"]
+            return f"{number(n, 'router')} went from {own} to {other}"
+        case "paths longer" | "paths shorter":
+            change = f"from {first['old']:g} to {first['new']:g} hops (medians)"
+            return (
+                f"Paths to {own} became {event['kind'].removeprefix('paths ')}: {change}, {pairs}"
+            )
+    return f"{event['kind']}: {own}"
+
+
+def _longer(event: dict) -> str:
+    """By how much paths became longer, where that is known and not nothing."""
+    if event["longer_by"] is None or not event["longer_by"]:
+        return ""
+    change = "longer" if event["longer_by"] > 0 else "shorter"
+    by, *bounds = (abs(event[name]) for name in ("longer_by", "lower", "upper"))
+    low, high = sorted(bounds)
+    return f"; their paths became {by:g} hops {change} (median; {low:g} to {high:g})"
+
+
+def _as_text(asn: int | None, names: Mapping[int, str]) -> str:
+    if asn is None:
+        return "an unknown AS"
+    name = names.get(asn)
+    return f"AS{asn} ({name})" if name else f"AS{asn}"
+
+
+def _asns(column: np.ndarray) -> pa.Array:
+    return pa.array(column, mask=column < 0).cast(pa.uint32())
+
+
+def _or_null(column: np.ndarray) -> pa.Array:
+    return pa.array(column, mask=np.isnan(column))
+
+
+def _addrs(high: np.ndarray, low: np.ndarray) -> pa.Array:
+    """Texts; null where there is none."""
+    pairs = zip(high.tolist(), low.tolist(), strict=True)
+    return pa.array([format_addr(h, w) if h or w else None for h, w in pairs], pa.string())

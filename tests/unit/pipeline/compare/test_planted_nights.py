@@ -1,0 +1,38 @@
+"""Planted changes are found and told apart, and nothing is reported of quiet nights."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import pytest
+
+from pipeline.compare import compare_nights
+from tests.oracles.nights import judge
+from tests.oracles.nights.judge import NIGHTS, Score, judge_network
+from tests.soak import WHOLE
+
+FOUND = 0.95  # of what was planted
+FEW = 4  # nights of one network
+
+
+@pytest.mark.soak
+def test_planted_changes_are_found_and_quiet_nights_are_quiet(monkeypatch):
+    pairs = []
+    monkeypatch.setattr(
+        judge, "compare_nights", lambda *nights: pairs.append(nights) or compare_nights(*nights)
+    )
+    seeds = [26]
+    if WHOLE:
+        draw = random.Random(os.environ.get("SEED"))
+        seeds = [draw.randrange(10_000, 1_000_000) for _ in range(12)]
+    score = Score()
+    for seed in seeds:
+        score.add(judge_network(seed, NIGHTS if WHOLE else NIGHTS[:FEW]))
+    said = f"seeds {seeds}: {score}"
+    assert score.planted.total() >= (60 if WHOLE else 8), said
+    assert score.found.total() >= FOUND * score.planted.total(), said
+    assert score.n_false.total() <= score.n_quiet / 10, said
+    old, _ = pairs[0]
+    changes, events = compare_nights(old, old)
+    assert (len(changes), len(events)) == (0, 0)

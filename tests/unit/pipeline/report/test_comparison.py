@@ -1,0 +1,87 @@
+"""Files and page of a comparison: what comes first, what is escaped, what stays."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline.compare.changes import make_changes
+from pipeline.compare.events import group_events
+from pipeline.model.columns import concat
+from pipeline.report.comparison import write_comparison
+from tests.unit.pipeline.report.test_folder import snapshot, write
+
+EVIL = "<script>alert(1)</script>\u202e"
+
+
+def some_changes():
+    """Links of twelve ASes, more traces each time, one vantage point, and links nobody saw."""
+    n = 12
+    asn = np.arange(1, n + 1)
+    v4 = np.uint64(0xFFFF_0000_0000)
+    link = {"group": asn, "other_group": asn + 100, "other_asn": asn, "asn": asn}
+    removed = make_changes(
+        n,
+        "link",
+        kind="removed",
+        **link,
+        addr_low=v4 + asn.astype(np.uint64),
+        other_low=v4 + np.uint64(256),
+        n_traces=10 * asn,
+        n_pairs=10 * asn,
+    )
+    unseen = make_changes(
+        3, "link", kind="not observable", reason="its vantage points did not measure", asn=50,
+        group=500, other_group=501,
+    )  # fmt: skip
+    lost = make_changes(
+        1, "vantage point", kind="lost", asn=7, addr_low=v4 + np.uint64(9), n_traces=900, n_pairs=5
+    )
+    return group_events(concat([removed, unseen, lost]))
+
+
+@pytest.fixture
+def written(tmp_path):
+    return write_comparison(tmp_path, "a", "night", *some_changes(), {7: EVIL})
+
+
+def test_events_of_most_traces_come_first(written):
+    events = pq.read_table(written.folder / "events.parquet").to_pylist()
+    assert [event["n_traces"] for event in events] == [900, *range(120, 0, -10)]
+    assert events[0]["kind"] == "vantage point lost"
+    assert (events[0]["n_changes"], events[0]["n_links"]) == (4, 3)
+    assert events[1]["text"] == (
+        "1 link in AS12 changed, first of all 0.0.0.12 to 0.0.1.0 was removed: 120 pairs"
+    )
+    assert [event["event"] for event in written.events] == list(range(10))
+    changes = pq.read_table(written.folder / "changes.parquet").to_pylist()
+    assert [row["event"] for row in changes if row["what"] != "link"] == [0]
+    assert sum(row["event"] is None for row in changes) == 0
+
+
+def test_the_page_shows_ten_and_escapes_names(written):
+    page = written.page.read_text()
+    first, rest = page.split("<details>")
+    assert first.count("<li>") == 10
+    assert rest.split("</details>")[0].count("<li>") == 3
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;\ufffd" in page
+    assert EVIL not in page
+    assert "\u202e" not in page
+
+
+def test_nothing_that_happened_is_said_to_be_nothing(tmp_path):
+    files = write_comparison(tmp_path, "a", "night", *group_events(make_changes(0, "link")), {})
+    assert "Nothing happened" in files.page.read_text()
+    assert files.n_events == 0
+
+
+def test_a_report_and_a_comparison_keep_each_other(tmp_path, written):
+    page = written.page.read_text()
+    write(tmp_path)
+    assert written.page.read_text() == page
+    index = (tmp_path / "night" / "index.html").read_text()
+    again = write_comparison(tmp_path, "a", snapshot().name, *some_changes(), {7: "Seven"})
+    assert (tmp_path / "night" / "index.html").read_text() == index
+    assert "Seven" in again.page.read_text()
+    assert 'href="index.html"' in again.page.read_text()
