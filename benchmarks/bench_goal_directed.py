@@ -56,7 +56,7 @@ def length_of(found: Any, way: str, weighted: bool, target: int) -> float:
     """Of the shortest path; inf without one."""
     if way == BOTH_ENDS:
         return float(found.length)
-    value = float(to_host((found.distance if weighted else found.level)[target]))
+    value = float(to_host((found.distance if weighted else found.level)[target : target + 1])[0])
     return value if value >= 0 else np.inf
 
 

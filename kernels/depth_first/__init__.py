@@ -18,6 +18,9 @@ from kernels.types import NODE, OFFSET, UNREACHED
 __all__ = ["DFSResult", "Method", "dfs"]
 
 Method = Literal["auto", "core", "euler-tour", "warp"]
+# Nodes from which on a forest is searched on its GPU: the walk takes 3.5 ms however few there are,
+# a core with both copies 0.5 ms for 10,000 and 70 ms for a million.
+MANY_NODES = 1 << 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +75,7 @@ def dfs(graph: CSRGraph, source: int | None = None, method: Method = "auto") -> 
         order.
     method : str
         ``auto``: ``core`` for a graph on the host; for one on a GPU ``euler-tour`` if it is a
-        forest, else ``core``. The result is the same, to the bit.
+        large forest, else ``core``. The result is the same, to the bit.
 
     Returns
     -------
@@ -126,7 +129,8 @@ def dfs(graph: CSRGraph, source: int | None = None, method: Method = "auto") -> 
     start = None if source is None else node_of(graph, source, "source")
     if method in ("euler-tour", "warp") and graph.device == "cpu":
         raise GraphError(f"method {method!r} runs on a GPU, and the graph lies on the host")
-    if graph.device == "gpu" and graph.n_nodes and method != "core":
+    is_small = graph.n_nodes < MANY_NODES if method == "auto" else graph.n_nodes == 0
+    if graph.device == "gpu" and not is_small and method != "core":
         from kernels.depth_first import gpu
 
         arrays = graph.indptr, graph.indices, start
