@@ -50,10 +50,24 @@ def use_compile_cache() -> Path | None:
     return folder
 
 
-def has_compiled() -> bool:
-    """Whether anything was compiled from these sources before, as far as numba's folder shows."""
+def has_compiled(package: str = "") -> bool:
+    """Whether anything was compiled from these sources before, as far as numba's folder shows.
+
+    Parameters
+    ----------
+    package : str
+        Anything of this package or module, ``pipeline.ingest.atlas``; empty: of any.
+    """
     folder = os.environ.get("NUMBA_CACHE_DIR")
-    return folder is not None and next(Path(folder).rglob("*.nbi"), None) is not None
+    if folder is None:
+        return False
+    # Numba's folders are named after the one of the source, its files after the module.
+    *_, room, name = ("", "", *package.split("."))
+    is_package = (_ROOT / package.replace(".", "/")).is_dir()
+    pattern = (
+        "*.nbi" if not package else f"{name}_*/*.nbi" if is_package else f"{room}_*/{name}.*.nbi"
+    )
+    return next(Path(folder).rglob(pattern), None) is not None
 
 
 def _digest() -> str:

@@ -42,6 +42,14 @@ class Stopping:
             raise Stopped
 
 
+_begun: list[Stopping] = []  # contexts of ``stop_on_signals`` that have not ended
+
+
+def is_stopping() -> bool:
+    """Whether a signal has asked this process to end; in any thread."""
+    return any(stopping.asked.is_set() for stopping in _begun)
+
+
 @contextlib.contextmanager
 def stop_on_signals() -> Iterator[Stopping]:
     """Turn the first signal into a KeyboardInterrupt; further ones must not interrupt the clean-up.
@@ -49,6 +57,7 @@ def stop_on_signals() -> Iterator[Stopping]:
     A signal that is ignored from the start stays so: ``nohup`` means it.
     """
     stopping = Stopping()
+    _begun.append(stopping)
     numbers = [getattr(signal, name) for name in SIGNALS if hasattr(signal, name)]
     previous = {
         number: signal.signal(number, stopping)
@@ -60,6 +69,7 @@ def stop_on_signals() -> Iterator[Stopping]:
     finally:
         for number, handler in previous.items():
             signal.signal(number, handler)
+        _begun.remove(stopping)
 
 
 @contextlib.contextmanager

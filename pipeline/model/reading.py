@@ -57,6 +57,8 @@ class ReadReport:
     kind: str = ""
     made_by: str = ""
     as_ranges: list[list[int]] = field(default_factory=list)  # first and last of each run
+    took_asn: bool = False  # its nodes, or some of them, name no AS and got the one that was given
+    copy_of: str = ""  # path of a file with the same bytes, which was read instead
 
     def skip(self, kind: str, count: int = 1) -> None:
         """Count records of another type; beyond ``MAX_SKIPPED_TYPES`` under one name."""

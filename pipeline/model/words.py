@@ -43,6 +43,13 @@ def number(n: int, noun: str) -> str:
     return f"{n:,} {noun}{ending}"
 
 
+def sizes(n_ases: int, n_nodes: int, kind: str | None) -> list[str]:
+    """ASes and their nodes, each with its noun; of an AS-level graph the nodes are ASes too."""
+    if kind == "as":
+        return [f"{number(n_ases, 'graph')} of ASes", f"{number(n_nodes, 'AS')} as nodes"]
+    return [number(n_ases, "AS"), number(n_nodes, node_words(kind).noun)]
+
+
 def ingresses_text(n_ingresses: int, n_candidates: int) -> str:
     """Ingresses, and separately candidates (seen only after a gap), if there are any."""
     text = number(n_ingresses, "ingress")

@@ -24,11 +24,11 @@ from pipeline.ingest import FORMATS, hash_file, open_reader
 from pipeline.model.origins import as_ranges
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.reading import ReadReport, printable_path
-from pipeline.model.topology import Topology
+from pipeline.model.topology import NO_ASN, Topology
 from pipeline.model.words import node_words, number
 from pipeline.stages.inputs import InputFile, InputFiles, find_inputs
 from pipeline.stages.reading import read_all_traces
-from pipeline.stages.tables import Tables, read_names, read_tables
+from pipeline.stages.tables import Tables, read_names, read_tables, unmatched
 from pipeline.stages.warnings import effect_warnings, input_warnings, mapped_warnings, unmapped_text
 from pipeline.store import check_name, scratch_folder, write_snapshot
 
@@ -90,7 +90,8 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
     if config.snapshot is not None:
         check_name(config.snapshot)
     with scratch_folder(config.store) as scratch:
-        reports, topologies = _read(config, inputs, scratch, progress)
+        tables = read_tables(config, needed=bool(traces))
+        reports, topologies = _read(config, inputs, tables, scratch, progress)
     if not topologies:
         raise UsageError(f"nothing to ingest: {_why_nothing(reports)}")
     share = next((t.mapped for t in topologies if t.mapped is not None), None)
@@ -104,8 +105,11 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
         raise UsageError("nothing to ingest: no router of the inputs is in an AS; give --asn N")
     names, name_reports = read_names(config)
     reports += name_reports
-    unused = []
-    if config.asn is not None and ((traces and config.ip2as) or config.asn not in graphs.asn):
+    observed = [t for t in topologies if t.addrs is not None]
+    n_on_lan = 0 if share is None else share.n_on_lan
+    unused = unmatched(tables, observed, graphs.asn, n_on_lan) if observed else []
+    takes_asn = (traces and not config.ip2as) or any(report.took_asn for report in reports)
+    if config.asn is not None and not takes_asn:
         unused.append(
             f"--asn {config.asn} (only for inputs that name no AS, and all do; to measure one AS: "
             f"hopscope analyze --asn {config.asn})"
@@ -149,17 +153,20 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
 
 
 def _read(
-    config: IngestConfig, inputs: InputFiles, scratch: Path, progress: ProgressCallback
+    config: IngestConfig,
+    inputs: InputFiles,
+    tables: Tables,
+    scratch: Path,
+    progress: ProgressCallback,
 ) -> tuple[list[ReadReport], list[Topology]]:
     """Read every input; reports come in the order of the inputs, tables after them."""
     traces = inputs.of_kind("traces")
-    tables = read_tables(config, needed=bool(traces))
 
     def on_traces(n_files: int, n_traces: int) -> None:
         progress(Progress("read", n_files, len(traces), "files", number(n_traces, "trace")))
 
     if traces:
-        progress(Progress("read", 0, len(traces), "files", "" if has_compiled() else FIRST_RUN))
+        progress(Progress("read", 0, len(traces), "files", _first_run(traces)))
     read = read_all_traces([(f.path, f.format) for f in traces], scratch, config.workers, on_traces)
     report_of = {f.path: r.report for f, r in zip(traces, read, strict=True)}
     topologies: list[Topology] = []
@@ -174,10 +181,24 @@ def _read(
             nouns = node_words(topology.kind).nouns
             progress(Progress("read", topology.n_nodes, topology.n_nodes, nouns, file.path.name))
             topologies.append(topology)
+    reports += [_left_out(copy, original) for copy, original in inputs.copies.items()]
     observations = [r.observation for r in read if r.observation is not None]
     if any(r.report.n_records for r in read):
         topologies.append(_infer(config, observations, tables, progress))
     return reports + tables.reports, topologies
+
+
+def _first_run(traces: list[InputFile]) -> str:
+    """What is shown if what reads these files, or infers from them, is still to be compiled."""
+    packages = {"pipeline.infer.traces", *(FORMATS[file.format].reader for file in traces)}
+    return "" if all(map(has_compiled, packages)) else FIRST_RUN
+
+
+def _left_out(copy: Path, original: Path) -> ReadReport:
+    """What is said about a file whose bytes are those of one that is read."""
+    report = ReadReport(printable_path(copy), copy_of=printable_path(original))
+    hash_file(copy, report)
+    return report
 
 
 def _refuse_mixture(inputs: InputFiles, config: IngestConfig) -> None:
@@ -208,7 +229,7 @@ def _why_nothing(reports: list[ReadReport]) -> str:
     if faults:
         more = len(faults) - MAX_NAMED
         return "; ".join(faults[:MAX_NAMED]) + (f"; and {more:,} more" if more > 0 else "")
-    inputs = [report for report in reports if report.format in FORMATS]
+    inputs = [report for report in reports if report.format in FORMATS and not report.copy_of]
     skipped = ", ".join(f"{kind} ({n:,})" for kind, n in inputs[0].skipped.items())
     others = f" and {len(inputs) - 1} more files" if len(inputs) > 1 else ""
     nothing = f"{inputs[0].path}{others}: contains no traces and no topology"
@@ -262,6 +283,9 @@ def _read_topology(file: InputFile, config: IngestConfig) -> tuple[ReadReport, T
     except UsageError as error:  # no AS in the file, and none given: other files are still read
         report.status, report.error = "rejected", f"{report.path}: {error}"
         return report, None
+    report.took_asn = config.asn is not None and (
+        topology.kind == "as" or bool((topology.node_asn == NO_ASN).any())
+    )
     report.kind, report.as_ranges = declared.kind, as_ranges(asns_of(declared.node_asn))
     return report, declared
 
@@ -285,25 +309,29 @@ def _holds(report: ReadReport) -> str:
 
 def _input_row(report: ReadReport) -> dict:
     """Manifest entry of an input."""
-    return {
-        "path": report.path,
-        "format": report.format,
-        "holds": _holds(report),
-        "status": report.status,
-        "error": report.error,
-        "sha256": report.sha256,
-        "size_bytes": report.size_bytes,
-        "n_records": report.n_records,
-        "n_hops": report.n_hops,
-        "n_rejected": sum(report.rejected.values()),
-        "skipped": dict(report.skipped),
-        "rejected": dict(report.rejected),
-        "notes": dict(report.notes),
-        "newest_s": report.newest_s,
-    } | (
-        {"kind": report.kind, "made_by": report.made_by, "as_ranges": report.as_ranges}
-        if report.kind
-        else {}
+    return (
+        {
+            "path": report.path,
+            "format": report.format,
+            "holds": _holds(report),
+            "status": report.status,
+            "error": report.error,
+            "sha256": report.sha256,
+            "size_bytes": report.size_bytes,
+            "n_records": report.n_records,
+            "n_hops": report.n_hops,
+            "n_rejected": sum(report.rejected.values()),
+            "skipped": dict(report.skipped),
+            "rejected": dict(report.rejected),
+            "notes": dict(report.notes),
+            "newest_s": report.newest_s,
+        }
+        | ({"copy_of": report.copy_of} if report.copy_of else {})
+        | (
+            {"kind": report.kind, "made_by": report.made_by, "as_ranges": report.as_ranges}
+            if report.kind
+            else {}
+        )
     )
 
 

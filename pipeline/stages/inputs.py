@@ -12,14 +12,16 @@ and rejects named files that do not.
 
 from __future__ import annotations
 
+import contextlib
 import stat
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipeline.errors import FormatError, UnreadableError, UsageError
-from pipeline.ingest import FORMATS, claims_a_format, detect_format, formats_of
+from pipeline.ingest import FORMATS, claims_a_format, detect_format, formats_of, hash_file
 from pipeline.ingest.opening import COMPRESSED_SUFFIXES
+from pipeline.model.reading import ReadReport
 from pipeline.stages.folders import unreadable, walk
 
 _NEVER_EMPTY = (*COMPRESSED_SUFFIXES, ".json")
@@ -36,10 +38,14 @@ class InputFile:
 
 @dataclass(frozen=True)
 class InputFiles:
-    """Files to read, in a fixed order, and those of folders that were left alone."""
+    """Files to read, in a fixed order, and those of folders that were left alone.
+
+    ``copies``: files with the bytes of an earlier one, by which file; they are not read.
+    """
 
     files: list[InputFile]
     left_alone: list[Path]
+    copies: dict[Path, Path] = field(default_factory=dict)
 
     def of_kind(self, kind: str) -> list[InputFile]:
         """Files whose format yields ``"traces"`` or a ``"topology"``."""
@@ -132,4 +138,24 @@ def find_inputs(inputs: Iterable[Path], format: str | None, store: Path) -> Inpu
     if not files:
         named = ", ".join(str(path) for path in inputs) or "nothing was given"
         raise UsageError(f"no measurement and no topology in {named}; give other files or folders")
-    return InputFiles(list(files.values()), left_alone)
+    copies = _copies(files.values())
+    return InputFiles([f for f in files.values() if f.path not in copies], left_alone, copies)
+
+
+def _copies(files: Iterable[InputFile]) -> dict[Path, Path]:
+    """Files with the same bytes as an earlier one, by which; only equal sizes are compared."""
+    by_size: dict[int, list[Path]] = {}
+    for file in files:
+        with contextlib.suppress(OSError):  # its reader reports why it cannot be read
+            if file.error is None:
+                by_size.setdefault(file.path.stat().st_size, []).append(file.path)
+    copies: dict[Path, Path] = {}
+    for paths in by_size.values():
+        first: dict[str, Path] = {}
+        for path in paths if len(paths) > 1 else ():
+            report = ReadReport(str(path))
+            hash_file(path, report)
+            original = first.setdefault(report.sha256, path)
+            if report.sha256 and original != path:
+                copies[path] = original
+    return copies

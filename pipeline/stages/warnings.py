@@ -16,6 +16,15 @@ MAPPED_ENOUGH = 0.9  # share of addresses with a known AS; if it is lower, that 
 N_ON_LANS = 0.1  # share of addresses on LANs from which these look too wide
 MAX_RANGES = 3  # special ranges to admit that a warning names
 LOSSES_NAMED = 5  # workers that were lost, named one by one
+# Notes about entries of a table that contradict one another, and which of them counts.
+CONFLICTS = {
+    "address of two nodes": "the first node counts",
+    "listed again with another relationship": "customer before sibling before peer",
+    "ASes of two organisations": "the last name in order counts",
+    "listed again with another origin": "the smaller AS number counts",
+    "blocks of two holders": "the first name in order counts",
+    "LANs listed again with another name": "the first name listed counts",
+}
 _NEEDED = {"traces": "traces", "topology": "topologies"}
 _COVERED = " and a prefix table that covers it (--ip2as)"
 _NUMBER = re.compile(r"\d+")
@@ -57,6 +66,9 @@ def unmapped_text(share: MappedShare) -> str:
     if share.n_on_lan > N_ON_LANS * share.n_addrs:
         helps.append((share.n_on_lan, "LANs no wider than they are (--ixp)"))
     helps.sort(key=lambda entry: -entry[0])
+    if others := share.special[MAX_RANGES:]:
+        n_others = sum(n for _, n in others)
+        helps.append((n_others, f"--allow-special with {number(len(others), 'more range')}"))
     return f"{shown}; to fix this: " + ", ".join(f"{what} for {n:,}" for n, what in helps)
 
 
@@ -112,11 +124,29 @@ def input_warnings(inputs: Iterable[Mapping[str, Any]]) -> list[str]:
             reasons = ", ".join(f"{name} ({n})" for name, n in row.get("rejected", {}).items())
             records = number(n_rejected, "broken record")
             lines.append(f"{row.get('path', '')}: {records} rejected: {reasons}")
-    return lines + _identical_files(rows)
+    return lines + _conflicts(rows) + _identical_files(rows)
 
 
-def _identical_files(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """A line for each set of files with the same bytes whose records count more than once."""
+def _conflicts(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """A line for each table whose entries contradict one another, with how many and what counts."""
+    lines = []
+    for row in rows:
+        notes = row.get("notes")
+        if row.get("holds") != "table" or not isinstance(notes, Mapping):
+            continue  # a damaged manifest may hold anything
+        found = [
+            f"{name} ({notes[name]}; {CONFLICTS[name]})" for name in CONFLICTS if name in notes
+        ]
+        if found:
+            lines.append(f"{row.get('path', '')} contradicts itself: {', '.join(found)}")
+    return lines
+
+
+def _identical_files(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """A line for each file of which there are copies.
+
+    Copies are left out; before they were, their records counted more than once.
+    """
     same: dict[str, list[str]] = {}
     for row in rows:
         digest = row.get("sha256")  # a damaged manifest may hold anything
@@ -127,11 +157,20 @@ def _identical_files(rows: Iterable[Mapping[str, Any]]) -> list[str]:
             and row.get("holds") != "table"
         ):
             same.setdefault(digest, []).append(str(row.get("path", "")))
-    return [
+    counted_again = [
         f"{' and '.join(paths[:2])}{f' and {len(paths) - 2:,} more' if len(paths) > 2 else ''} are "
         f"identical: their records count {number(len(paths), 'time')}; leave all but one out"
         for paths in same.values()
         if len(paths) > 1
+    ]
+    copies: dict[str, list[str]] = {}
+    for row in rows:
+        if isinstance(original := row.get("copy_of"), str):
+            copies.setdefault(original, []).append(str(row.get("path", "")))
+    return counted_again + [
+        f"{paths[0]}{f' and {len(paths) - 1:,} more' if len(paths) > 1 else ''} left out: "
+        f"identical to {original}"
+        for original, paths in copies.items()
     ]
 
 

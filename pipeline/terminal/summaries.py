@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +15,8 @@ from pipeline.model.words import (
     MAX_WARNINGS,
     duration,
     ingresses_text,
-    node_words,
     number,
+    sizes,
 )
 from pipeline.terminal.lines import print_line, warn
 
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from pipeline.stages.search import SearchSummary
 
 MAX_NIGHTS = 3  # that a line names
+# Types of records that frame measurements, in the spelling of each format.
+HOLD_NONE = {"address", "list", "cycle start", "cycle definition", "cycle stop"}
+HOLD_NONE |= {"cycle-start", "cycle-def", "cycle-stop"}
+SKIPPED_NAMED = 5  # types of records
 _WIDTHS = {"widths": "widths", "weighted_widths": "widths by weight"}  # in the report's totals
 
 
@@ -96,14 +101,21 @@ def analyze_facts(summary: AnalyzeSummary) -> dict:
 def print_ingest(summary: IngestSummary) -> None:
     counts = [number(summary.n_traces, "trace")] if summary.n_traces else []
     counts += [
-        number(summary.n_ases, "AS"),
-        number(summary.n_nodes, node_words(summary.node_kind).noun),
+        *sizes(summary.n_ases, summary.n_nodes, summary.node_kind),
         number(summary.n_edges, "link"),
         ingresses_text(summary.n_ingresses, summary.n_candidates),
     ]
     print_line(f"Snapshot {summary.snapshot}: {', '.join(counts)} ({summary.wall_s:.1f} s)")
     if summary.n_addrs:
         print_line(mapped_text(summary.n_addrs, summary.n_addrs_mapped))
+    skipped = Counter[str]()
+    for report in summary.reports:
+        skipped.update({kind: n for kind, n in report.skipped.items() if kind not in HOLD_NONE})
+    if skipped:
+        kinds = ", ".join(f"{kind} ({n:,})" for kind, n in skipped.most_common(SKIPPED_NAMED))
+        more = len(skipped) - SKIPPED_NAMED
+        others = f" and {number(more, 'other type')}" if more > 0 else ""
+        print_line(f"Skipped records, no traceroutes: {kinds}{others}")
 
 
 def print_analyze(summary: AnalyzeSummary) -> None:
@@ -113,8 +125,7 @@ def print_analyze(summary: AnalyzeSummary) -> None:
     print_table("Largest ASes", table.table_columns, table.table)
     totals = table.totals
     counts = [
-        number(totals["n_ases"], "AS"),
-        number(totals["n_nodes"], node_words(table.node_kind).noun),
+        *sizes(totals["n_ases"], totals["n_nodes"], table.node_kind),
         number(totals["n_edges"], "link"),
         ingresses_text(totals["n_ingresses"], totals["n_candidates"]),
     ]

@@ -11,6 +11,7 @@ from distributed import Client
 from distributed.client import ClosedClientError
 
 from pipeline.model.words import number
+from pipeline.stopping import is_stopping
 
 log = logging.getLogger(__name__)
 
@@ -19,7 +20,11 @@ MOST = 1000  # of losses that are remembered one by one
 
 
 class Losses:
-    """Losses reported by the scheduler; a worker that leaves properly is not lost."""
+    """Losses reported by the scheduler; a worker that leaves properly is not lost.
+
+    Nor is one that ended while this process was asked to end: a signal to a process group (a closed
+    terminal, a batch system) reaches the workers too.
+    """
 
     def __init__(self) -> None:
         self._lost: list[dict[str, Any]] = []
@@ -29,7 +34,7 @@ class Losses:
         at, message = event
         if not isinstance(message, dict) or message.get("action") != "remove-worker":
             return
-        if message.get("expected") or len(self._lost) >= MOST:
+        if message.get("expected") or len(self._lost) >= MOST or is_stopping():
             return
         worker, n_tasks = str(message.get("worker")), len(message.get("processing-tasks") or ())
         self._lost.append({"worker": worker, "at": float(at), "n_tasks": n_tasks})

@@ -69,3 +69,15 @@ def test_folders_of_other_sources_are_removed_when_long_unused(tmp_path, monkeyp
     assert sorted(path.name for path in (tmp_path / "hopscope").iterdir()) == sorted(
         [current.name, "numba-recent"]
     )
+
+
+def test_what_was_compiled_of_another_package_is_not_this_one(tmp_path, monkeypatch):
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    assert not compiled.has_compiled()
+    (tmp_path / "warts_0a1b").mkdir()
+    (tmp_path / "warts_0a1b" / "decode.decode-200.py311.nbi").touch()
+    (tmp_path / "ingest_0a1b").mkdir()
+    (tmp_path / "ingest_0a1b" / "snap.parse-9.py311.nbi").touch()
+    known = ("", "pipeline.ingest.warts", "pipeline.ingest.snap")
+    others = ("pipeline.ingest.atlas", "pipeline.ingest.icmp", "pipeline.infer.traces")
+    assert [name for name in (*known, *others) if compiled.has_compiled(name)] == list(known)

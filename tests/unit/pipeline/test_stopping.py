@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from pipeline.stopping import signals_later, stop_on_signals
+from pipeline.stopping import is_stopping, signals_later, stop_on_signals
 
 NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
@@ -88,3 +88,13 @@ def test_signals_are_answered_as_before_once_nothing_is_half_started():
         with signals_later():
             pass
         assert [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+@pytest.mark.usefixtures("none_ignored")
+def test_other_threads_can_ask_whether_this_process_is_ending():
+    with stop_on_signals():
+        assert not is_stopping()
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGTERM)
+        assert is_stopping()
+    assert not is_stopping()

@@ -150,8 +150,8 @@ def test_an_alias_file_with_nothing_valid_is_refused(tmp_path, prefixes):
 
 
 def test_two_topologies_with_one_as_are_refused(tmp_path):
-    for name in ("a.brite", "b.brite"):
-        (tmp_path / name).write_bytes(BRITE_WITHOUT_AS)
+    for name, length in (("a.brite", b"1.4"), ("b.brite", b"1.5")):
+        (tmp_path / name).write_bytes(BRITE_WITHOUT_AS.replace(b"1.4", length))
     with pytest.raises(UsageError, match="64500"):
         ingest(config(tmp_path, tmp_path / "a.brite", tmp_path / "b.brite", asn=64500))
 
@@ -287,15 +287,41 @@ def test_every_other_option_of_ingest_serves_all_inputs():
     assert serves_all == of_both
 
 
-def test_files_that_are_identical_are_named(tmp_path, prefixes):
-    again, third = tmp_path / "again.jsonl", tmp_path / "third.jsonl"
-    shutil.copy(ATLAS, again)
-    shutil.copy(ATLAS, third)
-    two = ingest(config(tmp_path, ATLAS, again, ip2as=(prefixes, prefixes)))
-    line = f"{ATLAS} and {again} are identical: their records count 2 times; leave all but one out"
+def test_copies_are_left_out_and_named(tmp_path, prefixes):
+    again, third, other = (tmp_path / f"{name}.jsonl" for name in ("again", "third", "other"))
+    for copy in (again, third):
+        shutil.copy(ATLAS, copy)
+    text = ATLAS.read_bytes()
+    other.write_bytes(text.replace(b"10", b"11", 1))  # as long
+    tables = {"ip2as": (prefixes, prefixes)}
+    alone = ingest(config(tmp_path, ATLAS, **tables))
+    two = ingest(config(tmp_path, ATLAS, again, **tables))
+    line = f"{again} left out: identical to {ATLAS}"
     assert [each for each in two.warnings if "identical" in each] == [line]
-    three = ingest(config(tmp_path, ATLAS, again, third, ip2as=(prefixes,)))
-    assert any(f"{again} and 1 more are identical" in each for each in three.warnings)
+    assert (two.n_traces, two.complete) == (alone.n_traces, True)
+    rows = open_snapshot(two.store, two.snapshot).manifest["inputs"]
+    assert [(row["path"], row.get("copy_of")) for row in rows][:2] == [
+        (str(ATLAS), None),
+        (str(again), str(ATLAS)),
+    ]
+    found = find_inputs([ATLAS, again, third, other], None, tmp_path / "store")
+    assert [file.path for file in found.files] == [ATLAS, other]
+    assert found.copies == {again: ATLAS, third: ATLAS}
+
+
+@pytest.mark.parametrize(("asn", "is_unused"), [(64500, True), (5, True), (None, False)])
+def test_an_as_number_for_routers_that_all_name_one_has_no_effect(tmp_path, asn, is_unused):
+    brite = SAMPLES / "brite" / "topdown_java.brite"
+    summary = ingest(config(tmp_path, brite, asn=asn))
+    assert any(f"--asn {asn} (only for inputs that name no AS" in w for w in summary.warnings) == (
+        is_unused
+    )
+
+
+def test_an_as_number_for_routers_without_one_is_used(tmp_path):
+    (tmp_path / "a.brite").write_bytes(BRITE_WITHOUT_AS)
+    summary = ingest(replace(config(tmp_path, tmp_path / "a.brite", asn=5), allow_special=()))
+    assert summary.warnings == []
 
 
 def test_a_file_that_lost_its_content_is_an_error_in_a_folder_too(tmp_path):

@@ -120,3 +120,9 @@ def test_lans_that_hold_many_addresses_are_the_cause_that_is_named():
         "which are in no AS; to fix this: LANs no wider than they are (--ixp) for 59, a newer "
         "prefix table (--ip2as) for 1"
     )
+
+
+def test_special_ranges_beyond_the_first_are_counted():
+    special = tuple((f"10.{i}.0.0/16", 9 - i) for i in range(5))
+    text = unmapped_text(MappedShare(n_addrs=99, n_mapped=1, n_in_as=1, special=special))
+    assert text.endswith(" 10.2.0.0/16 for 7, --allow-special with 2 more ranges for 11")

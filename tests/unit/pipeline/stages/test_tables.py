@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from pipeline.config import IngestConfig
 from pipeline.errors import UsageError
+from pipeline.stages.ingest import ingest
 from pipeline.stages.tables import read_tables
+from pipeline.stages.warnings import CONFLICTS, input_warnings
+from tests.real_data import REPOSITORY
 
 GOOD = {
     "as_rel": "1|2|-1\n",
@@ -51,3 +55,52 @@ def test_a_table_that_says_nothing_is_refused(tmp_path, option):
     with pytest.raises(UsageError, match=rf"{option}\.txt: no .*; give "):
         read_tables(given, needed=True)
     assert read_tables(given, needed=False).reports[0].status == "rejected"
+
+
+ATLAS = REPOSITORY / "data" / "samples" / "atlas" / "results.jsonl"
+SPECIAL = ("198.51.100.0/24", "203.0.113.0/24")  # where the sample's addresses lie
+OF_OTHERS = GOOD | {
+    "aliases": "node N1:  9.9.9.1 9.9.9.2\n",
+    "delegated": "lab|ZZ|ipv4|9.9.9.0|256|2020|allocated|a\n",
+}
+
+
+def test_tables_that_say_nothing_about_the_traces_are_named(tmp_path):
+    given = config(tmp_path, **OF_OTHERS)
+    given = replace(given, inputs=(ATLAS,), asn=5, allow_special=SPECIAL)
+    (warning,) = [w for w in ingest(given).warnings if w.startswith("options without effect")]
+    assert warning == (
+        "options without effect: --aliases (no router has an address of it); --as-rel (names none "
+        "of these ASes); --as2org (names none of these ASes); --delegated (no router has an "
+        "address in its blocks); --ixp (no address is on its LANs)"
+    )
+    (tmp_path / "as_rel.txt").write_text("5|6|-1\n")
+    (tmp_path / "as2org.txt").write_text("5 a\n")
+    (warning,) = [w for w in ingest(given).warnings if w.startswith("options without effect")]
+    assert "--as-rel" not in warning
+    assert "--as2org" not in warning
+
+
+@pytest.mark.parametrize(
+    ("option", "text", "note"),
+    [
+        (
+            "aliases",
+            "node N1: 9.9.9.1 9.9.9.2\nnode N2: 9.9.9.1 9.9.9.3\n",
+            "address of two nodes",
+        ),
+        ("as_rel", "1|2|-1\n1|2|0\n", "listed again with another relationship"),
+        ("as2org", "1 a\n1 b\n", "ASes of two organisations"),
+        (
+            "delegated",
+            "lab|ZZ|ipv4|9.9.9.0|256|2020|allocated|a\nlab|ZZ|ipv4|9.9.9.0|256|2020|allocated|b\n",
+            "blocks of two holders",
+        ),
+        ("ixp", "9.9.9.0/24 A 1\n9.9.9.0/24 B 1\n", "LANs listed again with another name"),
+    ],
+)
+def test_entries_that_contradict_one_another_are_counted_in_a_warning(tmp_path, option, text, note):
+    (report,) = read_tables(config(tmp_path, **{option: text}), needed=True).reports
+    row = {"path": report.path, "holds": "table", "notes": dict(report.notes)}
+    (line,) = input_warnings([row])
+    assert line == f"{report.path} contradicts itself: {note} (1; {CONFLICTS[note]})"

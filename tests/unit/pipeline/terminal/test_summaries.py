@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from pipeline.model.reading import ReadReport
 from pipeline.report import write_reports
 from pipeline.stages.analyze import AnalyzeSummary, widths_known
-from pipeline.terminal.summaries import analyze_facts, print_analyze
+from pipeline.stages.ingest import IngestSummary
+from pipeline.terminal.summaries import analyze_facts, print_analyze, print_ingest
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 from tests.unit.pipeline.report.width_data import effective_of, widths_of
 
@@ -99,3 +102,29 @@ def test_the_confidence_of_ingresses_is_told_where_any_is_known(tmp_path, capsys
     facts = analyze_facts(rated)
     assert (facts["mean_confidence"], facts["n_low_confidence"]) == (0.375, 1)
     assert "Confidence of ingresses: 0.38 on average, 1 below 0.5" in last_lines(rated, capsys)
+
+
+def ingested(**given) -> IngestSummary:
+    known = {"n_ases": 1, "n_nodes": 3, "n_edges": 2, "n_ingresses": 0, "n_candidates": 0}
+    known |= {"node_kind": "router", "n_traces": 0}
+    place = {"store": Path("s"), "snapshot": "x", "path": Path("s/x")}
+    return IngestSummary(**(place | known | given))
+
+
+@pytest.mark.parametrize(
+    ("kind", "sizes"),
+    [("as", "1 graph of ASes, 3 ASes as nodes, 2 links"), ("router", "1 AS, 3 routers, 2 links")],
+)
+def test_ases_that_are_nodes_are_told_from_those_that_have_some(kind, sizes, capsys):
+    print_ingest(ingested(node_kind=kind))
+    assert f"Snapshot x: {sizes}, 0 ingresses" in capsys.readouterr().out
+
+
+def test_skipped_records_are_one_line_without_those_that_frame_others(capsys):
+    skipped = [Counter(ping=2, address=7, http=1), Counter({"ping": 1, "cycle-start": 1})]
+    print_ingest(ingested(reports=[ReadReport("a", skipped=each) for each in skipped]))
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "Skipped records, no traceroutes: ping (3), http (1)"
+    ]
+    print_ingest(ingested(reports=[ReadReport("a", skipped=Counter(list=1))]))
+    assert "Skipped" not in capsys.readouterr().out
