@@ -40,7 +40,11 @@ class Collective(Protocol):
         ...
 
     def close(self) -> None:
-        """Leave; other ranks' exchanges fail from now on."""
+        """Give up; other ranks' exchanges fail from now on."""
+        ...
+
+    def leave(self) -> None:
+        """End the connection, after all exchanges are done, and free what it held."""
         ...
 
 
@@ -68,6 +72,9 @@ class ThreadCollective:
 
     def close(self) -> None:
         self._barrier.abort()
+
+    def leave(self) -> None:
+        self._shared[self.rank] = None
 
     def _wait(self) -> None:
         try:

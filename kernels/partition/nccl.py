@@ -77,6 +77,10 @@ class NcclCollective:
     def close(self) -> None:
         self._nccl.abort()
 
+    def leave(self) -> None:
+        """End the connection, after all exchanges are done; the communicator's memory is freed."""
+        self._nccl.destroy()
+
     def _stream(self) -> int:
         return int(cp.cuda.get_current_stream().ptr)
 

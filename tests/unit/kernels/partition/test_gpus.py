@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
+import signal
+import time
 
 import numpy as np
 import pytest
@@ -37,17 +40,23 @@ def run_rank(rank, n_ranks, name, shape, pipe):
         pipe.send((result.level.get(), result.n_reached, result.eccentricity))
 
 
-def search_in_processes(shape, n_ranks):
+def start_ranks(target, n_ranks, *arguments):
+    """Processes, one per GPU, and a pipe from each."""
     from kernels.partition.nccl import unique_name
 
     context = multiprocessing.get_context("spawn")
     name, pipes, ranks = unique_name(), [], []
     for rank in range(n_ranks):
         ours, theirs = context.Pipe(duplex=False)
-        ranks.append(context.Process(target=run_rank, args=(rank, n_ranks, name, shape, theirs)))
+        ranks.append(context.Process(target=target, args=(rank, n_ranks, name, *arguments, theirs)))
         ranks[-1].start()
         theirs.close()
         pipes.append(ours)
+    return ranks, pipes
+
+
+def search_in_processes(shape, n_ranks):
+    ranks, pipes = start_ranks(run_rank, n_ranks, shape)
     found = [[pipe.recv() for pipe in pipes] for _ in range(2)]
     for each in ranks:
         each.join(60)
@@ -65,3 +74,72 @@ def test_levels_are_those_of_scipy(shape, n_ranks):
         level = join_levels(whole, [end[0] for end in ends])
         np.testing.assert_array_equal(level, bfs_levels(graph, [source])[0])
         assert {end[1:] for end in ends} == {(int((level >= 0).sum()), int(level.max()))}
+
+
+def die_or_wait(rank, n_ranks, name, pipe):
+    """Rank 1 is killed between two searches; the others say how the second one ended."""
+    import cupy
+
+    from kernels.partition import ExchangeError
+    from kernels.partition.gpu import GpuSteps
+    from kernels.partition.nccl import NcclCollective
+
+    cupy.cuda.Device(rank).use()
+    graph = SHAPES["grid"]()
+    collective = NcclCollective(n_ranks, name, rank, deadline_s=5)
+    part = part_of(split(graph.indptr, n_ranks), rank, rows_of(graph.indptr, graph.indices))
+    steps = GpuSteps(part)
+    search(steps, part, 0, collective)
+    if rank == 1:
+        os.kill(os.getpid(), signal.SIGKILL)
+    begin = time.monotonic()
+    try:
+        search(steps, part, 7, collective)
+    except ExchangeError as error:
+        pipe.send((str(error), time.monotonic() - begin))
+    os._exit(0)  # CUDA may wait for what was aborted
+
+
+@pytest.mark.gpu(count=2)
+def test_a_killed_rank_ends_the_search_of_the_other_in_time():
+    ranks, pipes = start_ranks(die_or_wait, 2)
+    assert pipes[0].poll(60)
+    message, waited_s = pipes[0].recv()
+    assert message.startswith("rank 0 of 2")
+    assert waited_s < 15
+    for each in ranks:
+        each.join(20)
+        assert not each.is_alive()
+
+
+def connect_often(rank, n_ranks, names, pipe):
+    import cupy
+
+    from kernels.partition.nccl import NcclCollective
+
+    cupy.cuda.Device(rank).use()
+    free = []
+    for name in names:
+        collective = NcclCollective(n_ranks, name, rank)
+        collective.gather(np.array([rank], np.int64))
+        collective.leave()
+        free.append(cupy.cuda.runtime.memGetInfo()[0])
+    pipe.send(free)
+
+
+@pytest.mark.gpu(count=2)
+def test_communicators_are_released():
+    from kernels.partition.nccl import unique_name
+
+    context = multiprocessing.get_context("spawn")
+    names = [unique_name() for _ in range(20)]
+    ours, theirs = context.Pipe(duplex=False)
+    ranks = [
+        context.Process(target=connect_often, args=(rank, 2, names, theirs)) for rank in range(2)
+    ]
+    for each in ranks:
+        each.start()
+    free = ours.recv()
+    for each in ranks:
+        each.join(60)
+    assert free[-1] >= free[2] - (8 << 20)  # bytes; the first ones make room that is kept
