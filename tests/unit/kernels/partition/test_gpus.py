@@ -142,4 +142,5 @@ def test_communicators_are_released():
     free = ours.recv()
     for each in ranks:
         each.join(60)
-    assert free[-1] >= free[2] - (8 << 20)  # bytes; the first ones make room that is kept
+    # Some see the other rank's communicator half released; none may keep its own 17 MB.
+    assert max(free[-5:]) >= max(free[:5]) - (8 << 20)
