@@ -10,15 +10,18 @@ router. It is *odd*: one of its addresses is suspect (``point_to_point``), or tw
 right behind one address, which only parallel links do otherwise.
 
 1. **Two vouchers.** Addresses of two routers, one of them not odd, have both among their sides.
-   Counted between merged routers, until nothing changes.
+   Counted between merged routers, until nothing changes. A router that answers with its outgoing
+   interface shows one address to one observer and may be both vouchers (``observers``): so either
+   one of the two addresses is the mate of a voucher, or no observer saw two sides of some voucher,
+   or an observer saw both vouchers.
 2. **One credible voucher**: an address that is likely to be the one by which packets came in
    (``single_vouchers``).
 3. **The mate of an address and what is before that address**, if both are in one AS
    (``mate_sides``).
 
 The election loses more by groups that are missing than nodes do (``trust_groups``): it takes rule
-2 without looking at observers and parallel links, and a router is odd only if two of its addresses
-are suspect.
+2 without looking at parallel links, both without looking at observers, and a router is odd only if
+two of its addresses are suspect.
 
 Traces were searched for conflicts a few times only, so a node that turns out to have two addresses
 in one trace is taken apart again: to what was joined before rule 3, or to gateways.
@@ -49,17 +52,17 @@ import numpy as np
 from pipeline.infer.routers.conflicts import take_apart
 from pipeline.infer.routers.forest import unite
 from pipeline.infer.routers.mate_sides import join_mates
+from pipeline.infer.routers.observers import seen_by_one
 from pipeline.infer.routers.point_to_point import Groups, watched_pairs
 from pipeline.infer.routers.single_vouchers import (
     is_inner,
     merge_sides,
-    seen_by_one,
     single_vouchers,
 )
 from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
-from pipeline.model.columns.ragged import offsets, row_of_value
+from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value
 
 _VOUCHERS = 2
 _SUSPECTS = 2  # addresses of a router that is odd for the election
@@ -75,7 +78,7 @@ def merge_interfaces(
     gateways: np.ndarray,
     owner: np.ndarray,
 ) -> np.ndarray:
-    """Merge interfaces into routers; three passes over the spools.
+    """Merge interfaces into routers; five passes over the spools.
 
     Parameters
     ----------
@@ -97,10 +100,14 @@ def merge_interfaces(
     (n_interfaces,) int64
         Smallest interface of each router; of one of a given alias set the set's.
     """
-    root, side_ptr, sides, is_odd = _merge_surely(links, groups, alias, gateways)
+    root, is_odd = gateways.copy(), _has_parallel_links(links, groups.group)
+    side_ptr, sides = _usable_sides(groups, alias)
+    pairs, owners = watched_pairs(side_ptr, sides)
+    certain = _are_two(spools, pairs, owners, groups.group, side_ptr, sides, mates)
+    _merge_twice_vouched(root, pairs, owners, groups.group, is_odd, certain)
     is_odd[groups.group[groups.suspect]] = True
     asked = single_vouchers(root, groups, is_odd, side_ptr, sides, mates)
-    by_one = seen_by_one(spools, asked, side_ptr, sides)
+    by_one = _sides_seen_by_one(spools, asked, side_ptr, sides)
     credible = ~by_one | is_inner(asked, groups, side_ptr, sides, mates, origin)
     merge_sides(root, asked[credible], links, groups, side_ptr, sides, mates)
     take_apart(spools, root, gateways)
@@ -128,7 +135,12 @@ def trust_groups(
     gateways : (n_interfaces,) int64
         As for ``merge_interfaces``.
     """
-    root, side_ptr, sides, _ = _merge_surely(links, groups, alias, gateways)
+    root = gateways.copy()
+    side_ptr, sides = _usable_sides(groups, alias)
+    pairs, owners = watched_pairs(side_ptr, sides)
+    certain = np.ones(len(pairs), bool)
+    is_odd = _has_parallel_links(links, groups.group)
+    _merge_twice_vouched(root, pairs, owners, groups.group, is_odd, certain)
     n_suspects = np.bincount(groups.group[groups.suspect], minlength=len(root))
     is_odd = n_suspects >= _SUSPECTS
     credible = single_vouchers(root, groups, is_odd, side_ptr, sides, mates)
@@ -136,19 +148,55 @@ def trust_groups(
     return replace(groups, group=np.where(alias >= 0, alias, root))
 
 
-def _merge_surely(
-    links: DirectedLinks, groups: Groups, alias: np.ndarray, gateways: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Routers by rule 1; usable sides of each address (ptr, sides); groups with parallel links."""
-    n = len(alias)
-    root = gateways.copy()
+def _usable_sides(groups: Groups, alias: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sides of addresses that are not suspect, without those in alias sets: (ptr, sides)."""
     owner = row_of_value(groups.side_ptr)
     used = ~groups.suspect[owner] & (alias[groups.sides] < 0)
-    owner, sides = owner[used], groups.sides[used]
-    side_ptr = offsets(np.bincount(owner, minlength=n))
-    is_odd = _has_parallel_links(links, groups.group)
-    _merge_twice_vouched(root, *watched_pairs(side_ptr, sides), groups.group, is_odd)
-    return root, side_ptr, sides, is_odd
+    return offsets(np.bincount(owner[used], minlength=len(alias))), groups.sides[used]
+
+
+def _sides_seen_by_one(
+    spools: Spools, asked: np.ndarray, side_ptr: np.ndarray, sides: np.ndarray
+) -> np.ndarray:
+    """(n_asked,) bool: addresses of which one observer saw two sides."""
+    ptr, at = positions_of_rows(side_ptr, asked)
+    return seen_by_one(spools, ptr, sides[at], np.arange(len(at)), len(side_ptr) - 1)
+
+
+def _are_two(
+    spools: Spools,
+    pairs: np.ndarray,
+    owners: np.ndarray,
+    group: np.ndarray,
+    side_ptr: np.ndarray,
+    sides: np.ndarray,
+    mates: np.ndarray,
+) -> np.ndarray:
+    """Which pairs have vouchers that cannot be addresses of one odd router; two passes.
+
+    Parameters
+    ----------
+    pairs, owners : (n_pairs,) int64
+        As from ``watched_pairs``.
+
+    Returns
+    -------
+    (n_pairs,) bool
+    """
+    one, other = split_key(pairs)
+    mate = mates[owners]
+    keys, key = np.unique(pairs, return_inverse=True)
+    certain = np.bincount(key, (mate == one) | (mate == other), len(keys)) > 0
+    asked = np.unique(owners[~certain[key]])
+    by_one = np.zeros(len(group), bool)
+    by_one[asked] = _sides_seen_by_one(spools, asked, side_ptr, sides)
+    certain |= np.bincount(key, ~by_one[owners], len(keys)) > 0
+    open_rows = np.flatnonzero(~certain[key])
+    open_rows = open_rows[np.argsort(key[open_rows], kind="stable")]
+    vouchers = owners[open_rows]
+    ptr = offsets(np.bincount(key[open_rows], minlength=len(keys)))
+    certain |= seen_by_one(spools, ptr, vouchers, group[vouchers], len(group))
+    return certain[key]
 
 
 def _has_parallel_links(links: DirectedLinks, group: np.ndarray) -> np.ndarray:
@@ -162,7 +210,12 @@ def _has_parallel_links(links: DirectedLinks, group: np.ndarray) -> np.ndarray:
 
 
 def _merge_twice_vouched(
-    root: np.ndarray, pairs: np.ndarray, owners: np.ndarray, group: np.ndarray, is_odd: np.ndarray
+    root: np.ndarray,
+    pairs: np.ndarray,
+    owners: np.ndarray,
+    group: np.ndarray,
+    is_odd: np.ndarray,
+    certain: np.ndarray,
 ) -> None:
     """Rule 1, in place."""
     x, y = split_key(pairs)
@@ -171,16 +224,19 @@ def _merge_twice_vouched(
         one, other = root[x], root[y]
         apart = one != other
         x, y, voucher, one, other = x[apart], y[apart], voucher[apart], one[apart], other[apart]
+        certain = certain[apart]
         key = (np.minimum(one, other) << 32) | np.maximum(one, other)
         order = np.lexsort((voucher, key))
-        key, by = key[order], voucher[order]
+        key, by, sure = key[order], voucher[order], certain[order]
         is_new = np.ones(len(key), bool)
         is_new[1:] = (key[1:] != key[:-1]) | (by[1:] != by[:-1])
+        n_sure = np.add.reduceat(sure, np.flatnonzero(is_new)) if len(key) else sure
         distinct, which, n_vouchers = np.unique(
             key[is_new], return_inverse=True, return_counts=True
         )
         n_plain = np.bincount(which, ~is_odd[by[is_new]], len(distinct))
-        joined = distinct[(n_vouchers >= _VOUCHERS) & (n_plain > 0)]
+        is_sure = np.bincount(which, n_sure, len(distinct)) > 0
+        joined = distinct[(n_vouchers >= _VOUCHERS) & (n_plain > 0) & is_sure]
         if not len(joined):
             return
         unite(root, *split_key(joined))

@@ -22,11 +22,8 @@ from numba import njit
 
 from pipeline.infer.routers.forest import find_root, unite
 from pipeline.infer.routers.point_to_point import Groups
-from pipeline.infer.traces.counting import PairCounter, add_up, slot_of, split_key
+from pipeline.infer.traces.counting import split_key
 from pipeline.infer.traces.links import DirectedLinks
-from pipeline.infer.traces.passes import Spools
-from pipeline.infer.traces.rules import DESTINATION
-from pipeline.infer.traces.spool import Traces
 from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value
 
 _MOST_SIDES = 3  # of a credible voucher whose mate is not seen
@@ -72,27 +69,6 @@ def _find_bridges(group_ptr, order, voucher, side_ptr, sides, member_ptr, member
                         bridges[row] = first >= 0 or bridges[row]
                         first = x
             begin = end
-
-
-@njit(cache=True, nogil=True)
-def _observe(hop_ptr, flags, ids, watched, keys, counts):
-    """Record (address, first address of the trace) of watched addresses; how many are new."""
-    n_new = 0
-    for trace in range(len(hop_ptr) - 1):
-        first, end = hop_ptr[trace], hop_ptr[trace + 1]
-        if flags[trace] == DESTINATION:
-            end -= 1
-        for row in range(first, end):
-            x = np.int64(ids[row])
-            if x < 0 or not watched[x]:
-                continue
-            key = (x << 32) | np.int64(ids[first])
-            slot = slot_of(keys, key)
-            if keys[slot] != key:
-                keys[slot] = key
-                counts[slot, 0] = 1
-                n_new += 1
-    return n_new
 
 
 def single_vouchers(
@@ -212,28 +188,3 @@ def _bridging(
         bridges,
     )
     return bridges
-
-
-def seen_by_one(
-    spools: Spools, owners: np.ndarray, side_ptr: np.ndarray, sides: np.ndarray
-) -> np.ndarray:
-    """(n_owners,) bool: whether one observer saw two of an address's sides."""
-    side_of, at = positions_of_rows(side_ptr, owners)
-    watched = np.zeros(len(side_ptr) - 1, bool)
-    watched[sides[at]] = True
-
-    def step(table: PairCounter, traces: Traces) -> None:
-        table.reserve(len(traces.ids))
-        table.n_used += _observe(
-            traces.hop_ptr, traces.flags, traces.ids, watched, table.keys, table.counts
-        )
-
-    keys, _ = add_up([table.rows() for table in spools.run(lambda: PairCounter(1), step)])
-    address, observer = split_key(keys)
-    seen_ptr = offsets(np.bincount(address, minlength=len(watched)))
-    seen_of, seen = positions_of_rows(seen_ptr, sides[at])
-    row = row_of_value(side_of)[row_of_value(seen_of)]
-    pairs, times = np.unique((row << 32) | observer[seen], return_counts=True)
-    result = np.zeros(len(owners), bool)
-    result[split_key(pairs[times > 1])[0]] = True
-    return result

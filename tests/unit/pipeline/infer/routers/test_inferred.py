@@ -51,6 +51,16 @@ def test_two_vouchers_need_no_different_observers(tmp_path):
     assert merged(tmp_path, *lines)[1] == 0
 
 
+def test_what_may_be_one_odd_router_does_not_vouch_twice(tmp_path):
+    lines = [
+        f"20.1.9{observer}.1 20.1.{side}.1 20.1.{observer + 2}.1"
+        for observer in (1, 2)
+        for side in (1, 2)
+    ]
+    assert merged(tmp_path, *lines)[1] == 0
+    assert merged(tmp_path, *lines, "20.1.91.1 20.1.1.1 20.1.4.1")[1] == 1
+
+
 def test_one_credible_address_vouches_too(tmp_path):
     assert merged(tmp_path, *ONE_VOUCHER)[1] == 1
 
