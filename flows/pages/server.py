@@ -17,6 +17,7 @@ from pathlib import Path
 
 from flows.processes.server import HOST
 from flows.runs.api import Api, Run, RunsUnknown, runs_in_progress
+from pipeline.local_pages import HEADERS, NO_FRAMES, names_this_machine
 
 REPORTS = "/reports/"
 # Tell flow runs which folder of reports is served, and where: a browser follows no link from a page
@@ -148,8 +149,7 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
 
     def send_head(self):
         """Answer with the start page, a file of a report, or an error."""
-        host = (self.headers.get("Host") or "").rpartition(":")[0]
-        if host not in (HOST, "localhost"):
+        if not names_this_machine(self.headers.get("Host")):
             self.send_error(HTTPStatus.MISDIRECTED_REQUEST, "use the host name 127.0.0.1")
             return None
         path = urllib.parse.urlsplit(self.path).path
@@ -165,12 +165,9 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         return str(found) if found else "/nonexistent"
 
     def end_headers(self) -> None:
-        # Pages of other sites may not embed ours (clickjacking), or learn their addresses.
-        self.send_header("X-Frame-Options", "DENY")
-        self.send_header("Content-Security-Policy", "frame-ancestors 'none'")
-        self.send_header("Referrer-Policy", "no-referrer")
-        self.send_header("X-Content-Type-Options", "nosniff")
-        self.send_header("Cache-Control", "no-cache")
+        for name, value in HEADERS.items():
+            self.send_header(name, value)
+        self.send_header("Content-Security-Policy", NO_FRAMES)
         super().end_headers()
 
     def log_message(self, format: str, *args: object) -> None:

@@ -22,6 +22,7 @@ from pipeline.config import (
     AnalyzeConfig,
     CompareConfig,
     DoctorConfig,
+    ExploreConfig,
     ExportConfig,
     GenerateConfig,
     IngestConfig,
@@ -186,6 +187,16 @@ def search(given: Given) -> None:
         print_json(search_facts(summary))
     else:
         print_search(summary)
+
+
+@_command("explore --store mystore")
+@takes(_words(ExploreConfig))
+def explore(given: Given) -> None:
+    """Make, load and search graphs on a page on 127.0.0.1."""
+    config = given.config(ExploreConfig)
+    with _display() as progress, progress.preparing():
+        from pipeline.explore.open import serve_explorer
+    serve_explorer(config, print_line)
 
 
 @_command("doctor --store mystore")

@@ -6,6 +6,7 @@ Fields made by ``option`` can be set by users (``pipeline.options``).
 from pipeline.config.analyze import AnalyzeConfig
 from pipeline.config.compare import CompareConfig
 from pipeline.config.doctor import DoctorConfig
+from pipeline.config.explore import ExploreConfig
 from pipeline.config.generate import GenerateConfig
 from pipeline.config.ingest import IngestConfig
 from pipeline.config.queries import ExportConfig, ListConfig, LookupConfig, ShowConfig
@@ -16,6 +17,7 @@ __all__ = [
     "AnalyzeConfig",
     "CompareConfig",
     "DoctorConfig",
+    "ExploreConfig",
     "ExportConfig",
     "GenerateConfig",
     "IngestConfig",

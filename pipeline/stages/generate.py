@@ -34,7 +34,7 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
         raise UsageError("give either --out FILE.brite or --store DIR")
     if config.snapshot is not None:
         check_name(config.snapshot)
-    model, given = _model(config), _parameters(config)
+    model, given = _model(config), parameters_of(config)
     _refuse_options_of_others(config, model)
     progress(Progress("generate", 0, config.routers, "routers", model))
     graphs = generate_graphs(model, given) if config.store is not None else None
@@ -92,7 +92,7 @@ def _model(config: GenerateConfig) -> str:
 
 
 # Options by the field of Parameters that they fill; those that a model leaves open are None.
-_OPTIONS = {
+OPTIONS = {
     "n_ases": "ases",
     "m": "links",
     "smallest": "min_routers",
@@ -111,7 +111,7 @@ def _refuse_options_of_others(config: GenerateConfig, model: str) -> None:
     """Raise UsageError for an option that this model does not use, with those that it takes."""
     if model not in MODELS:
         return  # checked where it is made
-    own = [_OPTIONS[field] for field in MODELS[model].options]
+    own = [OPTIONS[field] for field in MODELS[model].options]
     takes = ["routers", *own, "seed", "out", "store"]
     if config.store is not None:  # a file has none of these
         takes += ["snapshot"]
@@ -130,7 +130,7 @@ def _flag(name: str) -> str:
 
 def _command(config: GenerateConfig, model: str) -> str:
     """The command that makes this topology again, with everything that it depends on."""
-    names = ["routers", *(_OPTIONS[field] for field in MODELS[model].options), "seed"]
+    names = ["routers", *(OPTIONS[field] for field in MODELS[model].options), "seed"]
     if config.store is not None:  # a file has neither
         names += ["asn", "ingresses"]
     given = [(name, getattr(config, name)) for name in names]
@@ -142,6 +142,7 @@ def _command(config: GenerateConfig, model: str) -> str:
     return " ".join(["hopscope generate", model, *words])
 
 
-def _parameters(config: GenerateConfig) -> Parameters:
-    options = {field: getattr(config, name) for field, name in _OPTIONS.items()}
+def parameters_of(config: GenerateConfig) -> Parameters:
+    """What a model is given."""
+    options = {field: getattr(config, name) for field, name in OPTIONS.items()}
     return Parameters(n_routers=config.routers, seed=config.seed, **options)

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.compute as pc
 
 from kernels import CSRGraph
+from pipeline.config import GenerateConfig
 from pipeline.errors import UsageError
+from pipeline.generate import MODELS, generate
 from pipeline.graphs import build_graphs
 from pipeline.infer.declared import declare
 from pipeline.ingest import open_reader
@@ -20,6 +24,8 @@ from pipeline.model.named_graph import NamedGraph
 from pipeline.model.reading import ReadReport, printable_path
 from pipeline.model.topology import Topology
 from pipeline.model.words import number
+from pipeline.options import config_of, options_of
+from pipeline.stages.generate import OPTIONS, parameters_of
 from pipeline.store import Snapshot, open_snapshot, snapshot_names
 
 AS_WORD = re.compile(r"AS(\d{1,10})", re.IGNORECASE)
@@ -93,6 +99,42 @@ def read_graph(path: Path) -> NamedGraph:
         reasons = ", ".join(f"{reason} ({n:,})" for reason, n in report.rejected.items())
         found.warnings.append(f"{report.path}: {number(broken, 'broken line')} left out: {reasons}")
     return found
+
+
+def generated_graph(model: str, given: Mapping[str, Any]) -> NamedGraph:
+    """A graph made by a model from options of ``generate``, by their fields' names, as text.
+
+    Raises
+    ------
+    UsageError
+        If the model or a value is wrong; says what it takes.
+    """
+    if model not in MODELS or MODELS[model].makes_graphs:
+        raise UsageError(f"unknown model {model!r}; give one of: {', '.join(one_graph_models())}")
+    own = ("routers", "seed", *(OPTIONS[field] for field in MODELS[model].options))
+    known = {option.name: option for option in options_of(GenerateConfig)}
+    values: dict[str, Any] = {"model": model}
+    for name, value in given.items():
+        if name not in own:
+            raise UsageError(f"{name!r} is no option of {model}; it takes {', '.join(own)}")
+        if value not in ("", None):
+            values[name] = known[name].parse(value, name.replace("_", " "))
+    if "routers" not in values:
+        raise UsageError("give the number of routers")
+    parameters = parameters_of(config_of(GenerateConfig, _with_defaults(values)))
+    return graph_of(generate(model, parameters), model)
+
+
+def one_graph_models() -> list[str]:
+    """Models whose topology is searched as one graph."""
+    return [name for name, row in MODELS.items() if not row.makes_graphs]
+
+
+def _with_defaults(values: Mapping[str, Any]) -> dict[str, Any]:
+    options = options_of(GenerateConfig)
+    return {option.name: option.default for option in options if not option.is_required} | {
+        **values
+    }
 
 
 def graph_of(topology: Topology, name: str) -> NamedGraph:

@@ -19,7 +19,7 @@ HEAVY = {
 }
 SLOW = {"numba", "llvmlite", "scipy", "pandas", "dask", "distributed", "prefect", "bokeh"}
 COMMANDS = (
-    *("ingest", "analyze", "run", "compare", "generate", "search", "doctor"),
+    *("ingest", "analyze", "run", "compare", "generate", "search", "explore", "doctor"),
     *("list", "show", "lookup", "export"),
 )
 WRONG = ("analyze", "--store", "s", "--out", "o", "--metrics", "hopes")  # refused by the config

@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.cli import main
 from pipeline.generate import MODELS, Model
-from pipeline.stages.generate import _OPTIONS
+from pipeline.stages.generate import OPTIONS
 from pipeline.store import open_snapshot
 from tests.real_data import REPOSITORY
 
@@ -97,5 +97,5 @@ def test_the_table_of_the_docs_is_that_of_the_models():
     rows = [line for line in text.splitlines() if line.startswith("| `")]
     for name, model in MODELS.items():
         (row,) = [row for row in rows if row.startswith(f"| `{name}`")]
-        flags = [f"`--{_OPTIONS[option].replace('_', '-')}`" for option in model.options]
+        flags = [f"`--{OPTIONS[option].replace('_', '-')}`" for option in model.options]
         assert row.endswith(f"| {', '.join(flags)} |")

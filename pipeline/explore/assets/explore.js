@@ -1,0 +1,237 @@
+// The explorer: forms to the server beside it, its answers to the page. No library.
+"use strict";
+(() => {
+  const at = (id) => document.getElementById(id);
+  const SVG = "http://www.w3.org/2000/svg";
+  const POLL_MS = 250;
+  const integer = new Intl.NumberFormat("en-US");
+  let choices = null, graph = null, shown = -1, busy = false;
+
+  function element(name, attributes = {}, text) {
+    const made = document.createElement(name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    if (text !== undefined) made.textContent = text;
+    return made;
+  }
+  function drawn(name, attributes, text) {
+    const made = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+    if (text !== undefined) made.textContent = text;
+    return made;
+  }
+  const capital = (text) => text[0].toUpperCase() + text.slice(1);
+  const duration = (s) => s >= 1 ? `${s.toFixed(2)} s` : s >= 0.01 ? `${(1e3 * s).toFixed(1)} ms` : `${(1e3 * s).toFixed(3)} ms`;
+
+  async function ask(name, given) {
+    const options = given === undefined ? {} : {
+      method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(given),
+    };
+    let answer;
+    try {
+      answer = await fetch(`api/${name}`, options);
+    } catch {
+      throw new Error("The explorer has been stopped: start hopscope explore again.");
+    }
+    const value = await answer.json();
+    if (!answer.ok) throw new Error(value.error ? capital(value.error) : `The explorer answered ${answer.status}.`);
+    return value;
+  }
+  function complain(message) {
+    at("error").textContent = message;
+    at("error").hidden = !message;
+  }
+  async function attempt(action) {
+    complain("");
+    try {
+      await action();
+    } catch (error) {
+      complain(error.message);
+    }
+  }
+
+  // ---- Forms ------------------------------------------------------------------------------
+  function fill(select, rows) {
+    select.replaceChildren(...rows.map(([value, text]) => element("option", { value }, text)));
+  }
+  function showModel() {
+    const model = choices.models.find((each) => each.name === at("model").value);
+    at("model-help").textContent = model.help;
+    at("model-fields").replaceChildren(...model.fields.map((field) => {
+      const label = element("label", { class: field.is_switch ? "switch" : "field", title: field.help });
+      const input = element("input", { name: field.name });
+      if (field.is_switch) {
+        input.type = "checkbox";
+        label.append(input, capital(field.label));
+      } else {
+        input.value = field.default;
+        label.append(capital(field.label), input);
+      }
+      return label;
+    }));
+  }
+  function showOrigin() {
+    const origin = at("graph").elements.from.value;
+    for (const part of document.querySelectorAll("[data-from]")) part.hidden = part.dataset.from !== origin;
+  }
+  function showAlgorithm() {
+    const row = choices.algorithms.find((each) => each.name === at("algorithm").value);
+    const lacks = row.needs.includes("weights") && graph && !graph.weighted;
+    at("algorithm-help").textContent = row.help + (lacks ? ". This graph has no weights on every link." : "");
+    for (const field of document.querySelectorAll("[data-end]")) {
+      const end = field.dataset.end;
+      const needed = row.needs.includes(end);
+      field.classList.toggle("off", !needed && !row.takes.includes(end));
+      field.firstChild.textContent = `${end === "source" ? "Source" : "Target"}${needed ? "" : " (optional)"} `;
+    }
+  }
+  async function showAses() {
+    if (!at("snapshot").value) return;
+    await attempt(async () => {
+      const { ases } = await ask("ases", { snapshot: at("snapshot").value });
+      at("ases").replaceChildren(...ases.map(([asn, name, n]) =>
+        element("option", { value: asn }, `${name ? name + ", " : ""}${integer.format(n)} nodes`)));
+      if (ases.length && !at("asn").value) at("asn").value = ases[0][0];
+    });
+  }
+  function load(event) {
+    event.preventDefault();
+    const origin = at("graph").elements.from.value;
+    const options = {};
+    for (const input of at("model-fields").querySelectorAll("input")) {
+      options[input.name] = input.type === "checkbox" ? input.checked : input.value.trim();
+    }
+    const given = {
+      model: { from: origin, model: at("model").value, options },
+      file: { from: origin, path: at("path").value },
+      as: { from: origin, snapshot: at("snapshot").value, asn: at("asn").value },
+    }[origin];
+    attempt(async () => { await ask("graph", given); await follow(); });
+  }
+  function search(event) {
+    event.preventDefault();
+    const given = {
+      algorithm: at("algorithm").value, source: at("source").value, target: at("target").value,
+      device: at("device").value, compare: at("compare").checked,
+    };
+    attempt(async () => { await ask("search", given); await follow(); });
+  }
+
+  // ---- What comes of it -------------------------------------------------------------------
+  function showGraph() {
+    if (!graph) return;
+    const weights = graph.weighted ? "with weights" : "without weights";
+    const notes = graph.warnings.length ? ` ${graph.warnings.join("; ")}.` : "";
+    at("about").textContent = `${graph.name}: ${integer.format(graph.n_nodes)} nodes, ${integer.format(graph.n_links)} links, ${weights}; from ${graph.first} to ${graph.last}.${notes}`;
+    at("source").placeholder = graph.first;
+    at("target").placeholder = graph.last;
+    showAlgorithm();
+  }
+  function bar(share) {
+    const svg = drawn("svg", { class: "share", viewBox: "0 0 100 1", preserveAspectRatio: "none", "aria-hidden": "true" });
+    svg.append(drawn("rect", { width: Math.max(0.3, 100 * share), height: 1 }));
+    return svg;
+  }
+  function row(cells) {
+    const made = element("tr");
+    for (const cell of cells) {
+      const td = element("td");
+      td.append(cell);
+      made.append(td);
+    }
+    return made;
+  }
+  function showBars(table, rows, text) {
+    const most = Math.max(...rows.map(([, value]) => value), 1e-12);
+    table.tBodies[0].replaceChildren(...rows.map(([name, value]) =>
+      row([name, text(value), bar(value / most)])));
+  }
+  function showPicture(picture) {
+    const [width, height, edge] = [720, 460, 26];
+    const x = (node) => edge + node.x * (width - 2 * edge);
+    const y = (node) => edge + node.y * (height - 2 * edge);
+    const svg = drawn("svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `Picture. ${picture.note}` });
+    const links = [...picture.links].sort((a, b) => a[2] - b[2]);
+    for (const [i, j, on] of links) {
+      const [u, v] = [picture.nodes[i], picture.nodes[j]];
+      svg.append(drawn("line", { x1: x(u), y1: y(u), x2: x(v), y2: y(v), ...(on ? { class: "on" } : {}) }));
+    }
+    const marked = picture.nodes.filter((node) => node.role);
+    const named = picture.nodes.length <= 30 ? picture.nodes : marked.length <= 14 ? marked : marked.filter((node) => node.role === "end");
+    for (const node of picture.nodes) {
+      const circle = drawn("circle", { cx: x(node), cy: y(node), r: node.role === "end" ? 7 : node.role ? 5 : 3.5, class: node.role });
+      circle.append(drawn("title", {}, node.name));
+      svg.append(circle);
+    }
+    for (const node of named) svg.append(drawn("text", { x: x(node), y: y(node) - 9 }, node.name));
+    at("picture").replaceChildren(svg);
+    at("picture-note").textContent = picture.note;
+  }
+  function showResult(result) {
+    at("result").hidden = !result;
+    if (!result) return;
+    const ends = `${result.source ? ` from ${result.source}` : ""}${result.target ? ` to ${result.target}` : ""}`;
+    at("result-head").textContent = `${result.algorithm} of ${result.graph}${ends}`;
+    at("text").textContent = result.text;
+    at("certificate").textContent = result.certificate
+      ? `Certificate: ${result.certificate} (${duration(result.certificate_s)}).` : "Not checked.";
+    const path = result.path.length <= 24 ? result.path : [...result.path.slice(0, 12), "\u2026", ...result.path.slice(-12)];
+    at("path-nodes").replaceChildren(...path.map((name) => element("li", {}, name)));
+    at("path-nodes").hidden = !path.length || result.text.includes(result.path.join(" - "));
+    showBars(at("times"), Object.entries(result.seconds), duration);
+    showBars(at("levels"), result.levels, (n) => integer.format(n));
+    at("levels-card").hidden = !result.levels.length;
+    showPicture(result.picture);
+  }
+  function showHistory(history) {
+    at("past").hidden = !history.length;
+    at("history").tBodies[0].replaceChildren(...history.map((each) => row([
+      `${each.algorithm}${each.source ? ` from ${each.source}` : ""}${each.target ? ` to ${each.target}` : ""}`,
+      each.graph, each.text,
+      Object.entries(each.seconds).map(([twin, s]) => `${duration(s)} ${twin}`).join(", "),
+    ])));
+  }
+  function show(state) {
+    busy = state.job !== null;
+    for (const button of document.querySelectorAll("button.do")) button.disabled = busy;
+    at("job").hidden = !busy;
+    const step = busy ? `${state.job.text}\u2026 ${Math.floor(state.job.seconds)} s` : "";
+    if (at("step").textContent !== step) at("step").textContent = step;
+    if (state.number === shown) return;
+    shown = state.number;
+    graph = state.graph;
+    showGraph();
+    showResult(state.result);
+    showHistory(state.history);
+    if (state.error) complain(capital(state.error));
+  }
+  async function follow() {
+    for (;;) {
+      const state = await ask("state");
+      show(state);
+      if (!busy) break;
+      await new Promise((done) => setTimeout(done, POLL_MS));
+    }
+    if (!at("result").hidden) at("result-head").focus({ preventScroll: true });
+  }
+
+  attempt(async () => {
+    choices = await ask("choices");
+    fill(at("model"), choices.models.map(({ name }) => [name, name]));
+    fill(at("algorithm"), choices.algorithms.map(({ name }) => [name, name]));
+    fill(at("snapshot"), choices.snapshots.map((name) => [name, name]));
+    at("no-store").hidden = choices.has_store;
+    if (!choices.has_gpu) at("device").querySelector("[value=gpu]").disabled = true;
+    at("graph").addEventListener("submit", load);
+    at("search").addEventListener("submit", search);
+    at("model").addEventListener("change", showModel);
+    at("algorithm").addEventListener("change", showAlgorithm);
+    at("snapshot").addEventListener("change", () => { at("asn").value = ""; showAses(); });
+    at("cancel").addEventListener("click", () => attempt(() => ask("cancel", {})));
+    for (const input of at("graph").elements.from) input.addEventListener("change", () => { showOrigin(); if (input.value === "as") showAses(); });
+    showOrigin();
+    showModel();
+    showAlgorithm();
+    document.documentElement.dataset.ready = "";
+    await follow();
+  });
+})();

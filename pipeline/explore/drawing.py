@@ -1,0 +1,145 @@
+"""What is drawn of a graph: small graphs whole, of large ones what is near a path and its ends.
+
+At most ``MAX_NODES`` nodes are drawn, so the page draws them itself, as SVG; a library for graphs
+of any size would weigh more than the rest of the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from kernels import CSRGraph
+from pipeline.model.named_graph import NamedGraph
+from pipeline.model.words import number
+
+MAX_NODES, MAX_LINKS = 220, 1200  # that a picture shows and a person can still read
+MAX_PATH = 60  # nodes of a path that are drawn: those near its ends
+_NEIGHBOURS = 40  # of one node, taken at a time
+_STEPS = 90  # of the layout
+
+
+def draw(
+    graph: NamedGraph,
+    path: Sequence[int],
+    focus: Sequence[int],
+    marked: Sequence[tuple[int, int]] = (),
+) -> dict[str, Any]:
+    """A picture as JSON values: nodes with places in [0, 1], links between them, and a note.
+
+    Parameters
+    ----------
+    graph : NamedGraph
+    path : sequence of int
+        Nodes of a path, drawn in a row; empty: none.
+    focus : sequence of int
+        Further nodes to show, the first ones marked as ends.
+    marked : sequence of (int, int)
+        Further links to mark.
+    """
+    shown_path = _shortened(path)
+    nodes = _nodes(graph.graph, [*shown_path, *focus])
+    place = {node: i for i, node in enumerate(nodes)}
+    links = _links(graph.graph, nodes)
+    steps = {frozenset(step) for step in pairwise(path)}
+    steps |= {frozenset(link) for link in marked}
+    x, y = _layout(links, len(nodes), [place[node] for node in shown_path])
+    on_path, ends = set(path), set(focus[:2]) | set(path[:1]) | set(path[-1:])
+    return {
+        "nodes": [
+            {
+                "name": graph.name_of(node),
+                "x": round(float(x[i]), 4),
+                "y": round(float(y[i]), 4),
+                "role": "end" if node in ends else "path" if node in on_path else "",
+            }
+            for i, node in enumerate(nodes)
+        ],
+        "links": [
+            [int(i), int(j), int(frozenset((nodes[i], nodes[j])) in steps)] for i, j in links
+        ],
+        "note": _note(graph, len(nodes), len(path) - len(shown_path)),
+    }
+
+
+def _note(graph: NamedGraph, n_shown: int, n_left_out: int) -> str:
+    n_nodes = graph.graph.n_nodes
+    if n_shown == n_nodes:
+        return f"The whole graph: {number(n_nodes, graph.noun)}."
+    note = f"{n_shown:,} of {number(n_nodes, graph.noun)}: those nearest to what was found."
+    return note + (f" {n_left_out:,} in the middle of the path are left out." if n_left_out else "")
+
+
+def _shortened(path: Sequence[int]) -> list[int]:
+    if len(path) <= MAX_PATH:
+        return list(path)
+    return [*path[: MAX_PATH // 2], *path[-MAX_PATH // 2 :]]
+
+
+def _nodes(graph: CSRGraph, focus: Sequence[int]) -> list[int]:
+    """The nodes to draw: all of a small graph, else those fewest hops from ``focus``."""
+    if graph.n_nodes <= MAX_NODES and graph.n_edges <= MAX_LINKS:
+        return list(range(graph.n_nodes))
+    if not focus and graph.n_nodes:
+        focus = [int(np.argmax(np.diff(graph.indptr)))]
+    chosen = dict.fromkeys(focus)
+    front = list(chosen)
+    while front and len(chosen) < MAX_NODES:
+        rows = [_row(graph, node)[:_NEIGHBOURS].tolist() for node in front]
+        found: list[int] = []
+        for i in range(max(map(len, rows))):  # a neighbour of each in turn
+            found += [row[i] for row in rows if i < len(row) and row[i] not in chosen]
+        front = list(dict.fromkeys(found))[: MAX_NODES - len(chosen)]
+        chosen |= dict.fromkeys(front)
+    return list(chosen)
+
+
+def _row(graph: CSRGraph, node: int) -> np.ndarray:
+    return graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
+
+
+def _links(graph: CSRGraph, nodes: Sequence[int]) -> np.ndarray:
+    """Places in ``nodes`` of both ends of each link between them, (n_links, 2)."""
+    order = np.argsort(nodes)
+    ascending = np.array(nodes, np.int64)[order]
+    found = []
+    for i, node in enumerate(nodes):
+        row = _row(graph, node)
+        at = np.searchsorted(row, ascending)
+        there = (at < len(row)) & (ascending > node)
+        there[there] = row[at[there]] == ascending[there]
+        found += [(i, j) for j in order[there].tolist()]
+    return np.array(found[: 3 * MAX_LINKS], np.int64).reshape(-1, 2)
+
+
+def _layout(links: np.ndarray, n: int, path: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+    """Places by forces between nodes (Fruchterman, Reingold 1991); a path lies in a row."""
+    rng = np.random.default_rng(7)
+    places = rng.random((n, 2)) - 0.5
+    fixed = np.zeros(n, bool)
+    if len(path) > 1:
+        fixed[path] = True
+        places[path, 0] = np.linspace(-0.5, 0.5, len(path))
+        places[path, 1] = 0.0
+    ideal = 0.9 / np.sqrt(max(1, n))
+    for step in range(_STEPS if n > 1 else 0):
+        apart = places[:, None, :] - places[None, :, :]
+        distance = np.maximum(np.hypot(apart[..., 0], apart[..., 1]), 1e-3)
+        move = (apart * (ideal**2 / distance**2)[..., None]).sum(axis=1)
+        if len(links):
+            pull = places[links[:, 0]] - places[links[:, 1]]
+            pull *= (np.hypot(pull[:, 0], pull[:, 1]) / ideal)[:, None]
+            np.add.at(move, links[:, 0], -pull)
+            np.add.at(move, links[:, 1], pull)
+        length = np.maximum(np.hypot(move[:, 0], move[:, 1]), 1e-9)
+        limit = 0.12 * (1 - step / _STEPS)
+        move *= (np.minimum(length, limit) / length)[:, None]
+        move[fixed] = 0
+        places += move - 0.02 * places * ~fixed[:, None]  # keeps components in sight
+    low, high = places.min(axis=0, initial=0), places.max(axis=0, initial=0)
+    spread = np.where(high > low, high - low, 1)
+    places = np.where(high > low, (places - low) / spread, 0.5)
+    return places[:, 0], places[:, 1]

@@ -1,0 +1,155 @@
+"""What one explorer does: one job at a time in a process of its own, and what came of each."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import queue
+import threading
+import time
+from collections.abc import Mapping
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from pipeline.errors import UsageError
+from pipeline.explore.worker import work
+
+MAX_HISTORY = 50
+
+
+class Session:
+    """Runs jobs of the page one after another; safe for several threads of a server.
+
+    Use it as a context manager: its process ends with it.
+
+    Parameters
+    ----------
+    store : Path or None
+    """
+
+    def __init__(self, store: Path | None):
+        self.store = store
+        self._lock = threading.Lock()
+        self._jobs: queue.Queue[Mapping[str, Any] | None] = queue.Queue()
+        self._process: Any = None
+        self._connection: Connection | None = None
+        self._graph_request: Mapping[str, Any] | None = None
+        self._cancelled = False
+        self._state: dict[str, Any] = {"graph": None, "job": None, "result": None, "error": ""}
+        self._history: list[dict[str, Any]] = []
+        self._number = 0
+        # One thread starts the process, and lives as long as it: Linux ends a child that asks for
+        # it with the thread that started it.
+        self._runner = threading.Thread(target=self._run, name="explorer", daemon=True)
+
+    def __enter__(self) -> Session:
+        self._runner.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._jobs.put(None)
+        self.cancel()
+        self._runner.join(timeout=5)
+        self._end_process()
+
+    def state(self) -> dict[str, Any]:
+        """What the page shows; ``number`` changes with each outcome."""
+        with self._lock:
+            job = self._state["job"]
+            if job is not None:
+                job = {"text": job["text"], "seconds": time.monotonic() - job["started"]}
+            return self._state | {
+                "job": job,
+                "history": list(reversed(self._history)),
+                "number": self._number,
+            }
+
+    def begin(self, request: Mapping[str, Any]) -> None:
+        """Start a job.
+
+        Raises
+        ------
+        UsageError
+            If one is in progress.
+        """
+        with self._lock:
+            if self._state["job"] is not None:
+                raise UsageError("something is in progress: wait for it, or cancel it")
+            self._cancelled = False
+            self._state["job"] = {"text": "Starting", "started": time.monotonic()}
+            self._state["error"] = ""
+        self._jobs.put(request)
+
+    def cancel(self) -> None:
+        """End the job in progress; the graph is read again when it is needed."""
+        with self._lock:
+            if self._state["job"] is None:
+                return
+            self._cancelled = True
+            process = self._process
+        if process is not None:
+            process.kill()  # the runner then reads the end of its answers
+
+    def _run(self) -> None:
+        while (request := self._jobs.get()) is not None:
+            try:
+                self._do(request)
+            except (EOFError, OSError):  # the process is gone: cancelled, or killed
+                self._end_process()
+                with self._lock:
+                    lost = "the search ended by itself, perhaps for lack of memory"
+                    self._outcome(error="cancelled" if self._cancelled else lost)
+
+    def _do(self, request: Mapping[str, Any]) -> None:
+        fresh = self._process is None
+        connection = self._started()
+        if self._cancelled:  # before there was a process to end
+            raise EOFError
+        if fresh and request["do"] == "search" and self._graph_request is not None:
+            self._exchange(connection, self._graph_request)
+        message = self._exchange(connection, request)
+        with self._lock:
+            if message["kind"] == "error":
+                self._outcome(error=message["message"])
+            elif message["kind"] == "graph":
+                self._graph_request = request
+                self._outcome(graph=message["graph"], result=None)
+            else:
+                result = message["result"]
+                shown = ("algorithm", "graph", "source", "target", "text", "twin", "seconds")
+                self._history.append({key: result[key] for key in shown})
+                del self._history[:-MAX_HISTORY]
+                self._outcome(result=result)
+
+    def _exchange(self, connection: Connection, request: Mapping[str, Any]) -> dict[str, Any]:
+        connection.send(request)
+        while (message := connection.recv())["kind"] == "progress":
+            with self._lock:
+                if self._state["job"] is not None:
+                    self._state["job"]["text"] = message["text"]
+        return message
+
+    def _outcome(self, **changed: Any) -> None:
+        self._state |= {"job": None, **changed}
+        self._number += 1
+
+    def _started(self) -> Connection:
+        if self._connection is None:
+            context = multiprocessing.get_context("spawn")
+            ours, theirs = context.Pipe()
+            arguments = (theirs, os.getpid(), self.store)
+            process = context.Process(target=work, args=arguments, daemon=True)
+            process.start()
+            theirs.close()
+            self._process, self._connection = process, ours
+        return self._connection
+
+    def _end_process(self) -> None:
+        process, self._process = self._process, None
+        connection, self._connection = self._connection, None
+        if process is not None:
+            process.kill()
+            process.join(timeout=5)
+        if connection is not None:
+            connection.close()

@@ -1,0 +1,139 @@
+"""The process that holds the graph: it loads and searches, and may be killed to cancel."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Mapping
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from pipeline.errors import PipelineError, UsageError
+from pipeline.model.progress import Progress
+from pipeline.stopping import end_with_parent
+
+MAX_BARS = 60  # of levels; more are added up
+MAX_MARKED = 4000  # links of a forest that are looked for in the picture
+
+
+def work(connection: Connection, parent: int, store: Path | None) -> None:
+    """Answer requests until the other end is closed: progress, then one graph, result or error."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the server, which then ends this
+    end_with_parent(parent, signal.SIGKILL)
+    graph: Any = None
+    while True:
+        try:
+            request = connection.recv()
+        except EOFError:
+            return
+        try:
+            if request["do"] == "graph":
+                graph = _load(request, store, connection)
+                connection.send({"kind": "graph", "graph": _about(graph)})
+            else:
+                connection.send({"kind": "result", "result": _search(graph, request, connection)})
+        except PipelineError as error:
+            connection.send({"kind": "error", "message": str(error)})
+        except MemoryError:
+            connection.send({"kind": "error", "message": "too little memory for this graph"})
+
+
+def _say(connection: Connection, text: str) -> None:
+    connection.send({"kind": "progress", "text": text})
+
+
+def _load(request: Mapping[str, Any], store: Path | None, connection: Connection) -> Any:
+    _say(connection, "Reading the graph" if request["from"] != "model" else "Making the graph")
+    from pipeline.stages.graphs import generated_graph, load_graph, read_graph
+
+    if request["from"] == "model":
+        return generated_graph(request["model"], request["options"])
+    if request["from"] == "file":
+        if not request["path"]:
+            raise UsageError("give the path of a file")
+        path = Path(request["path"]).expanduser()
+        if not path.exists():
+            raise UsageError(f"{request['path']}: no such file on this machine")
+        return read_graph(path)
+    if store is None:
+        raise UsageError("no store: start the explorer with --store DIR")
+    return load_graph(f"AS{request['asn']}", store, request["snapshot"])
+
+
+def _about(graph: Any) -> dict[str, Any]:
+    """What the page shows of a graph."""
+    return {
+        "name": graph.name,
+        "noun": graph.noun,
+        "n_nodes": graph.graph.n_nodes,
+        "n_links": graph.graph.n_edges,
+        "weighted": graph.graph.weights is not None,
+        "first": graph.name_of(0) if graph.graph.n_nodes else "",
+        "last": graph.name_of(graph.graph.n_nodes - 1) if graph.graph.n_nodes else "",
+        "warnings": graph.warnings,
+    }
+
+
+def _search(graph: Any, request: Mapping[str, Any], connection: Connection) -> dict[str, Any]:
+    if graph is None:
+        raise UsageError("make or load a graph first")
+    from pipeline.explore.drawing import draw
+    from pipeline.stages.search import choose_twin, search_graph
+
+    def tell(progress: Progress) -> None:
+        done = progress.done == progress.total
+        _say(connection, "Checking the result" if done else f"Searching ({progress.detail})")
+
+    summary = search_graph(
+        request["algorithm"],
+        graph,
+        source=request["source"] or None,
+        target=request["target"] or None,
+        twin=choose_twin(request["device"]),
+        compare=bool(request["compare"]),
+        progress=tell,
+    )
+    _say(connection, "Drawing")
+    started = time.perf_counter()
+    facts = summary.facts
+    path = facts.get("path", [])
+    ends = [node for node in (summary.source, summary.target) if node is not None]
+    focus = [*ends, *([facts["node"]] if facts.get("node", -1) >= 0 else [])]
+    picture = draw(graph, path, focus, _marked(summary))
+    return {
+        "algorithm": summary.algorithm,
+        "graph": graph.name,
+        "source": "" if summary.source is None else graph.name_of(summary.source),
+        "target": "" if summary.target is None else graph.name_of(summary.target),
+        "text": summary.text,
+        "twin": summary.twin,
+        "seconds": summary.seconds,
+        "certificate": summary.certificate,
+        "certificate_s": summary.certificate_s,
+        "levels": _bars(facts.get("hop_counts", [])),
+        "path": [graph.name_of(node) for node in path],
+        "picture": picture,
+        "picture_s": time.perf_counter() - started,
+        "pid": os.getpid(),
+    }
+
+
+def _marked(summary: Any) -> list[tuple[int, int]]:
+    """Links of a forest that a small picture can show."""
+    found = summary.found
+    if summary.algorithm != "mst" or len(found.tails) > MAX_MARKED:
+        return []
+    return list(zip(found.tails.tolist(), found.heads.tolist(), strict=True))
+
+
+def _bars(counts: list[int]) -> list[list]:
+    """Nodes at each number of hops, as words and counts; long ones in steps of several hops."""
+    step = -(-len(counts) // MAX_BARS) or 1
+    bars = []
+    for first in range(0, len(counts), step):
+        some = counts[first : first + step]
+        last = first + len(some) - 1
+        bars.append([f"{first}" if first == last else f"{first}-{last}", sum(some)])
+    return bars

@@ -1,0 +1,155 @@
+"""The explorer in a real browser, on a desk and on a phone, by keyboard, and without findings."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import urllib.request
+from importlib import resources
+
+import pytest
+
+from pipeline.explore.server import ExploreServer
+from pipeline.explore.session import Session
+from tests.real_data import REPOSITORY
+from tests.unit.pipeline.stages.test_search import run
+
+pytest_plugins = ("tests.browser",)
+
+PHONE = {"width": 390, "height": 844}
+READY_MS = 120_000  # the first job starts a process, which may have to compile
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    store = tmp_path_factory.mktemp("explored") / "store"
+    grid = ("generate", "grid", "--routers", 12, "--cut", 0, "--asn", 7)
+    assert run(*grid, "--store", store, "--snapshot", "grid") == 0
+    with Session(store) as session, ExploreServer(0, session) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        yield server.url
+        server.shutdown()
+        thread.join()
+
+
+def start(page, address) -> None:
+    page.goto(address)
+    page.wait_for_selector("html[data-ready]")
+
+
+def make(page, routers: int) -> None:
+    page.select_option("#model", "degrees")
+    page.fill("[name=routers]", str(routers))
+    page.check("[name=connected]")
+    page.click("#graph .do")
+    about = page.locator("#about", has_text=f"degrees: {routers:,} nodes")
+    about.wait_for(timeout=READY_MS)
+
+
+def search(page, algorithm: str, source: str = "", target: str = "") -> None:
+    page.select_option("#algorithm", algorithm)
+    for end, node in (("source", source), ("target", target)):
+        if node:
+            page.fill(f"#{end}", node)
+    page.click("#search .do")
+
+
+def findings(page) -> list[str]:
+    """What axe-core finds wrong, by rule."""
+    axe = pytest.importorskip("axe_playwright_python", reason="axe-core is not installed")
+    page.evaluate(resources.files(axe).joinpath("axe.min.js").read_text())
+    found = page.evaluate("axe.run()")["violations"]
+    return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found]
+
+
+@pytest.mark.parametrize("size", [None, PHONE], ids=["desk", "phone"])
+def test_a_graph_is_made_searched_and_drawn(page, address, size):
+    if size:
+        page.set_viewport_size(size)
+    start(page, address)
+    assert findings(page) == []
+    make(page, 60)
+    search(page, "shortest_path", "0", "59")
+    page.locator("#result-head", has_text="shortest_path of degrees from 0 to 59").wait_for()
+    assert page.inner_text("#text").endswith(" - 59")
+    assert page.inner_text("#certificate").startswith("Certificate: no path is shorter")
+    assert {"cores", "sequential"} <= set(page.inner_text("#times").split())
+    assert page.locator("#picture circle").count() == 60
+    assert page.locator("#picture circle.end").count() == 2
+    search(page, "bfs", "5")
+    page.locator("#result-head", has_text="bfs of degrees from 5").wait_for()
+    assert page.locator("#levels tbody tr").count() > 2
+    assert page.inner_text("#history tbody tr:first-child td:first-child") == "bfs from 5"
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    assert findings(page) == []
+
+
+def test_the_keyboard_alone_is_enough(page, address):
+    start(page, address)
+    page.focus("[name=from]")
+    page.keyboard.press("ArrowDown")  # File
+    page.keyboard.press("ArrowDown")  # AS
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "snapshot"
+    page.locator("#ases option").first.wait_for(state="attached")
+    page.keyboard.press("Tab")
+    assert page.input_value("#asn") == "7"
+    page.keyboard.press("Enter")
+    page.locator("#about", has_text="AS7 of grid: 12 nodes").wait_for(timeout=READY_MS)
+    for _ in range(2):  # past the button of this form
+        page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.id") == "algorithm"
+    page.keyboard.type("diameter")
+    page.keyboard.press("Tab")
+    while page.evaluate("document.activeElement.className") != "do":
+        page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    page.locator("#result-head", has_text="diameter of AS7 of grid").wait_for()
+    assert page.evaluate("document.activeElement.id") == "result-head"
+
+
+def test_what_was_entered_wrongly_is_said_in_a_sentence(page, address):
+    start(page, address)
+    make(page, 60)
+    error = page.locator("#error:not([hidden])")
+    for algorithm, source, message in (
+        ("bfs", "", "Bfs needs a source: give a node or its address"),
+        ("bfs", "60", "Source 60 is not a router of degrees; its 60 routers are 0 to 59"),
+        ("bfs", "192.0.2.1", "Degrees has no addresses"),
+    ):
+        search(page, algorithm, source)
+        error.filter(has_text=message).wait_for()
+    page.fill("[name=min_degree]", "70")
+    page.click("#graph .do")
+    error.filter(has_text="Degrees from 70 to 6: give 0 <= smallest <= largest").wait_for()
+    page.check("[value=file]")
+    page.fill("#path", "/nowhere/a.brite")
+    page.click("#graph .do")
+    error.filter(has_text="/nowhere/a.brite: no such file on this machine").wait_for()
+
+
+def test_a_job_can_be_cancelled_and_the_next_one_works(page, address):
+    start(page, address)
+    make(page, 60)
+    page.fill("[name=routers]", "4000000")
+    page.click("#graph .do")
+    page.click("#cancel")
+    page.locator("#error:not([hidden])", has_text="Cancelled").wait_for()
+    assert "degrees: 60 nodes" in page.inner_text("#about")
+    search(page, "components")
+    page.locator("#text", has_text="1 component; the largest has 60 nodes").wait_for(
+        timeout=READY_MS
+    )
+
+
+def test_the_command_says_its_address_and_ends_by_a_signal():
+    words = [sys.executable, "-m", "pipeline.cli", "explore", "--no-open"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=REPOSITORY) as process:
+        address = process.stdout.readline().split()[-1]
+        with urllib.request.urlopen(address, timeout=30) as answer:
+            assert b"<h1>Explore graphs</h1>" in answer.read()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 130
