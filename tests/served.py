@@ -110,12 +110,16 @@ class Served:
 
 def clean_environment(home: Path) -> dict[str, str]:
     """This environment without a developer's settings; the database of Prefect is ready."""
-    environment = _environment(home)
+    prepare_database(home)
+    return _environment(home)
+
+
+def prepare_database(home: Path) -> None:
+    """Put a database of Prefect that is ready, but empty, into its home."""
     database = home / DATABASE
     if not database.exists():
         home.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(_empty_database(), database)
-    return environment
 
 
 def _environment(home: Path) -> dict[str, str]:
@@ -133,7 +137,7 @@ def _environment(home: Path) -> dict[str, str]:
 def _empty_database() -> Path:
     """A database of Prefect as its migrations leave it, which take five seconds of a core.
 
-    Kept for the next runs, in pytest's cache. Tests of the README begin without one, as users do.
+    Kept for the next runs, in pytest's cache.
     """
     home = kept_folder / f"prefect-{version('prefect')}"
     home.mkdir(parents=True, exist_ok=True)

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.real_data import REPOSITORY
+from tests.served import prepare_database
 
 README = REPOSITORY / "README.md"
 BLOCK = re.compile(r"^```sh\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -63,6 +64,7 @@ def test_each_command_of_the_readme_does_what_it_says(folder):
     environment = dict(os.environ, VENV="", PREFECT_HOME=str(folder / ".prefect"))
     environment["PATH"] = f"{sys.prefix}/bin{os.pathsep}{environment['PATH']}"
     environment.pop("PREFECT_API_URL", None)
+    prepare_database(folder / ".prefect")
     # Modules by their own paths, not by the links here: numba finds what it compiled by paths.
     environment |= {"PYTHONPATH": str(REPOSITORY), "PYTHONSAFEPATH": "1"}
     running: list[subprocess.Popen] = []

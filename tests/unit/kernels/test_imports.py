@@ -140,8 +140,9 @@ def test_a_second_process_compiles_no_kernel():
         "missed = {f.py_func.__qualname__ for f in found if sum(f.stats.cache_misses.values())}\n"
         "print(len(found) > 50, sorted(missed))\n"
     )
-    run(code)
     done = run(code)
+    if done.stdout.strip() != "True []":  # this one was the first
+        done = run(code)
     assert done.stdout.strip() == "True []", done.stderr
 
 
