@@ -89,6 +89,7 @@ bench: $(READY_BENCH)
 	@for program in benchmarks/bench_*.py; do echo "== $$program"; $(PY) $$program || exit 1; done
 	$(PY) benchmarks/pages/plot_searches.py
 	$(PY) benchmarks/pages/diameter_page.py
+	$(PY) benchmarks/pages/plot_twins.py
 
 clean:
 	rm -rf demo .prefect
