@@ -40,15 +40,24 @@ def with_ingresses(topology: Topology, seed: int = 2) -> Topology:
     node = np.flatnonzero(rng.random(len(size)) < 12 / np.sqrt(size))
     neighbors = rng.integers(1, 5, len(node))
     candidate = rng.random(len(node)) < 0.1
+    direct = np.where(candidate, 0, rng.integers(1, 5000, len(node)))
     ingresses = IngressTable(
         node=node,
         neighbor_ptr=np.append(0, np.cumsum(neighbors)),
         neighbor_asn=rng.integers(1, 400_000, neighbors.sum()),
-        n_direct=np.where(candidate, 0, rng.integers(1, 5000, len(node))),
+        n_direct=direct,
         n_after_gap=rng.integers(0, 50, len(node)),
         candidate=candidate,
+        neighbor_n_direct=shared_out(direct, neighbors),
     )
     return dataclasses.replace(topology, ingresses=ingresses)
+
+
+def shared_out(n_direct: np.ndarray, neighbors: np.ndarray) -> np.ndarray:
+    """Traces of each neighbour: as many of each, the first has what is left."""
+    each = np.repeat(n_direct // neighbors, neighbors)
+    each[np.append(0, np.cumsum(neighbors)[:-1])] += n_direct % neighbors
+    return each
 
 
 def search(snapshot: Snapshot) -> Measurement:

@@ -335,6 +335,21 @@ def test_an_as_page_sorts_its_ingresses_and_compares_one_with_all(page, small):
     assert "2 of 14" in page.inner_text("text=no path inside the AS")
 
 
+def test_who_enters_where_is_drawn_with_links_and_the_same_as_a_table(page, small):
+    page.goto((small / "as" / "3356.html").as_uri())
+    section = page.locator("#entries")
+    assert section.locator("p").first.inner_text() == (
+        "47 traces by 2 ingresses from 2 ASes, most from AS64501 (27 of 47)."
+    )
+    assert section.locator(".flow path").count() == 3
+    section.locator("summary").click()
+    cells = section.locator("table tr:nth-child(2) td").all_inner_texts()
+    assert [cells[0].split()[0], *cells[2:]] == ["64500", "20", "43 %"]
+    section.locator(".flow a").first.focus()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/64501.html")
+
+
 def test_the_list_sorts_by_diameter_with_an_interval_at_its_lower_bound(page, wide):
     page.goto(url(wide))
     page.wait_for_selector("#list[data-ready]")

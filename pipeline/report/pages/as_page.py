@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from pipeline.model.columns.ragged import offset_in_row, offsets
 from pipeline.model.words import number
 from pipeline.report.escaping import printable
+from pipeline.report.pages.entries import EntryPages
 from pipeline.report.pages.plots import MAX_BARS, bin_counts, hop_histogram
 from pipeline.report.pages.width_section import figure_tiles, width_sections
 from pipeline.report.tables.summarise import Summary
@@ -32,6 +33,7 @@ def as_pages(summary: Summary) -> Iterator[tuple[int, dict]]:
     shown, shown_ptr = _first_ingresses(summary)
     farthest, farthest_ptr = _farthest_ingresses(summary)
     shown_columns = _without_lists(summary.ases)
+    entries = EntryPages(summary)
     # Rows are binned as the drawing of their AS is, so that one can be laid over the other.
     widths = -(-np.maximum(np.diff(summary.distributions.ptr) - 1, 1) // MAX_BARS)
     row_widths = np.repeat(widths, np.diff(shown_ptr))
@@ -52,7 +54,8 @@ def as_pages(summary: Summary) -> Iterator[tuple[int, dict]]:
                 farthest_ptr[i] - farthest_ptr[start] : farthest_ptr[i + 1] - farthest_ptr[start]
             ]
             one = {name: values[i - start] for name, values in ases.items()}
-            yield one["asn"], _as_variables(summary, i, one, ingresses, names)
+            variables = _as_variables(summary, i, one, ingresses, names)
+            yield one["asn"], variables | {"entries": entries.of(i)}
 
 
 def _as_variables(summary: Summary, i: int, one: dict, ingresses: list, farthest: list) -> dict:

@@ -1,0 +1,96 @@
+"""Who enters where: the drawing and the table show the traces that the tables have."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from xml.etree import ElementTree
+
+import pytest
+
+from pipeline.report.pages.entries import MAX_ENDS, EntryPages
+from pipeline.report.tables.summarise import summarise
+from tests.unit.pipeline.report.memory import MemorySnapshot, measured
+
+HOSTILE = '</svg><script>alert(1)</script>"&\u202e'
+
+
+def entries_of(ingresses: list[tuple], n_nodes: int = 60, names: dict | None = None):
+    """Entries of AS 10; AS 20 has a page too."""
+    ases = {10: [(i, i + 1) for i in range(n_nodes - 1)], 20: [(0, 1)]}
+    addrs = {10: [f"2001:db8:1111:2222::{i:x}" for i in range(n_nodes)], 20: ["::1", "::2"]}
+    sizes = {10: n_nodes, 20: 2}
+    snapshot = MemorySnapshot(ases, sizes, ingresses, names=names, addrs=addrs)
+    return EntryPages(summarise(snapshot, measured(snapshot))).of(0)
+
+
+def test_neighbours_and_ingresses_are_joined_by_their_traces():
+    # Traces of an ingress are shared out among its neighbours: 3 and 2, 4, 1.
+    found = entries_of(
+        [(10, 0, [20, 30], 5, 9, False), (10, 3, [20], 4, 0, False), (10, 7, [40], 1, 0, False)],
+        names={20: "Twenty"},
+    )
+    assert found.lead == "10 traces by 3 ingresses from 3 ASes, most from AS20 Twenty (7 of 10)."
+    nodes = [f"2001:db8:1111:2222::{i}" for i in ("3", "", "", "7")]
+    assert found.rows == [
+        (20, "Twenty", True, nodes[0], 4, "40 %"),
+        (20, "Twenty", True, nodes[1], 3, "30 %"),
+        (30, "", False, nodes[2], 2, "20 %"),
+        (40, "", False, nodes[3], 1, "10 %"),
+    ]
+
+
+def test_the_width_of_a_band_is_its_number_of_traces():
+    found = entries_of([(10, 0, [20, 30], 300, 0, False), (10, 3, [20], 450, 0, False)])
+    widths = [float(width) for width in re.findall(r'stroke-width="([\d.]+)"', found.drawing)]
+    assert sorted(w / sum(widths) for w in widths) == pytest.approx([0.2, 0.2, 0.6], rel=0.01)
+
+
+def test_many_ends_are_the_first_and_others_and_no_trace_is_lost():
+    ingresses = [(10, i, [100 + i, 200], 2 * (60 - i), 0, False) for i in range(40)]
+    found = entries_of(ingresses)
+    total = sum(2 * (60 - i) for i in range(40))
+    assert sum(row[4] for row in found.rows) == total
+    assert len({row[0] for row in found.rows}) == MAX_ENDS + 1
+    assert len({row[3] for row in found.rows}) == MAX_ENDS + 1
+    assert found.lead.startswith(f"{total:,} traces by 40 ingresses from 41 ASes, most from AS200 ")
+    assert found.drawing.count(">others<") == 2
+    names = found.drawing.partition('class="end">')[2].partition("</svg>")[0]
+    tops = [float(y) for y in re.findall(r'<text y="(\d+)"', names)]
+    assert len(tops) == MAX_ENDS + 1
+    assert tops == sorted(tops)
+    assert min(b - a for a, b in itertools.pairwise(tops)) >= 15  # no text on another
+
+
+def test_hostile_names_stay_text_and_the_drawing_is_well_formed():
+    found = entries_of(
+        [(10, 0, [20, 30], 5, 0, False), (10, 3, [20], 4, 0, False)], names={20: HOSTILE, 10: "x"}
+    )
+    root = ElementTree.fromstring(found.drawing)
+    assert [link.get("href") for link in root.iter("a")] == ["20.html"]  # AS 30 has no page
+    assert "script" not in {element.tag for element in root.iter()}
+    assert "</svg><script>" in "".join(root.itertext())
+    assert "\u202e" not in found.drawing
+
+
+@pytest.mark.parametrize(
+    ("ingresses", "lead"),
+    [
+        ([(10, 0, [20], 1, 0, False)], "1 trace by 1 ingress, all from AS20."),
+        ([(10, 0, [20], 7, 0, False)], "7 traces by 1 ingress, all from AS20."),
+    ],
+)
+def test_one_way_in_is_a_sentence(ingresses, lead):
+    found = entries_of(ingresses)
+    assert (found.lead, found.drawing) == (lead, "")
+
+
+@pytest.mark.parametrize("ingresses", [[], [(10, 0, [20], 0, 5, True)], [(10, 0, [], 0, 0, False)]])
+def test_without_direct_entries_there_is_nothing(ingresses):
+    assert entries_of(ingresses) is None
+
+
+def test_reports_of_older_snapshots_show_none():
+    snapshot = MemorySnapshot({10: [(0, 1)]}, {10: 2}, [(10, 0, [20], 5, 0, False)])
+    snapshot.ingresses().neighbor_n_direct[:] = -1
+    assert EntryPages(summarise(snapshot, measured(snapshot))).of(0) is None
