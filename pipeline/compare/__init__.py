@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pipeline.compare.ases import compare_ases, compare_figures, compare_inputs, compare_neighbors
 from pipeline.compare.changes import Changes
+from pipeline.compare.delays import compare_delays
 from pipeline.compare.events import Events, group_events
 from pipeline.compare.evidence import View
 from pipeline.compare.ingresses import compare_ingresses
@@ -30,6 +31,7 @@ def compare_nights(old: Night, new: Night) -> tuple[Changes, Events]:
     changes = [links, compare_inputs(sides), *compare_routers(sides), *compare_sources(sides)]
     if found is not None:
         changes += [*compare_places(sides, found), *compare_lengths(sides, found)]
+    changes += compare_delays(sides)
     changes += compare_ingresses(sides, found, links)
     changes += compare_ases(sides, found)
     changes += compare_neighbors(sides, links)

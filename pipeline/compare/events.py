@@ -40,6 +40,8 @@ _CAUSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("ingress moved", "ingress", (kinds.SHIFTED,)),
     ("links removed", "link", (kinds.REMOVED,)),
     ("links added", "link", (kinds.ADDED,)),
+    ("links slower", "link", (kinds.SLOWER,)),
+    ("links faster", "link", (kinds.FASTER,)),
     ("routers of another owner", "router", (kinds.MOVED,)),
     ("paths longer", "paths", (kinds.LONGER,)),
     ("paths shorter", "paths", (kinds.SHORTER,)),
@@ -48,7 +50,8 @@ _MIN_MOVED = 3  # routers
 _NAMES = tuple(name for name, *_ in _CAUSES)
 _OF_ROUTERS = ("router renumbered", "routers silent", "routers answer again", "ingress moved")
 _OF_ONE_AS = ("AS split in parts", "parts of an AS joined")
-_OF_LINKS = ("links removed", "links added")
+_OF_LINKS = ("links removed", "links added", "links slower", "links faster")
+_MIN_VOTES = 6  # vantage points of a slower or faster link: a few agree by chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,6 +123,8 @@ def _causes_of(changes: Changes) -> np.ndarray:
     cause = np.full(len(changes), -1)
     for number, (_, what, of_kinds) in enumerate(_CAUSES):
         cause[(changes.what == what) & np.isin(changes.kind, of_kinds)] = number
+    of_delays = np.isin(changes.kind, (kinds.SLOWER, kinds.FASTER))
+    cause[of_delays & (changes.n_vantages < _MIN_VOTES)] = -1
     return cause
 
 
@@ -192,7 +197,7 @@ def _join(
             changes.other_asn[free] == NO_ASN
         )
         _join_by(event, free[inside], changes.asn, changes.asn[rows], event[rows])
-    elif name in _OF_LINKS:
+    elif name in _OF_LINKS[:2]:
         groups = np.concatenate([changes.group[rows], changes.other_group[rows]])
         events = np.concatenate([event[rows], event[rows]])
         explained = free[np.isin(changes.reason[free], (ELSEWHERE, SILENT)) | (cause[free] >= 0)]

@@ -93,12 +93,14 @@ def compare_places(sides: Sides, found: Rerouted) -> Iterator[Changes]:
     gap, back = np.flatnonzero(after < 0), np.flatnonzero(before < 0)
     silent = np.bincount(before[gap], minlength=n)
     heard = np.bincount(after[back], minlength=n)
+    still = _crossed(sides.old_view, np.delete(found.common.old, found.pairs), n)
+    still += _on_both(found, n)
     for kind, night, group, many, few, at, who, answers in (
         (QUIET, sides.old, sides.groups.old, silent, heard, gap, before, crossed[0]),
         (LOUD, sides.new, sides.groups.new, heard, silent, back, after, crossed[1]),
     ):
         vantages = n_vantages(who[at], found.vantage[pair[at]], n)
-        lower, _ = wilson(many, np.maximum(answers, many) + few, _Z)
+        lower, _ = wilson(many, many + few + still, _Z)
         which = np.flatnonzero((lower > 0.5) & (vantages >= MIN_VANTAGES))
         yield describe(
             night,
@@ -207,6 +209,15 @@ def n_vantages(row: np.ndarray, vantage: np.ndarray, n_rows: int) -> np.ndarray:
         return np.zeros(n_rows, np.int64)
     width = int(vantage.max()) + 1
     return np.bincount(np.unique(row * width + vantage) // width, minlength=n_rows)
+
+
+def _on_both(found: Rerouted, n_groups: int) -> np.ndarray:
+    """Pairs whose routes differ, but show each group on both nights, (n_groups,) int64."""
+    old, new = (
+        row_of_value(routes.ptr) * n_groups + routes.group for routes in (found.old, found.new)
+    )
+    both = np.intersect1d(old, new)
+    return np.bincount(both % n_groups, minlength=n_groups)
 
 
 def _crossed(view: View, paths: np.ndarray, n_groups: int) -> np.ndarray:

@@ -111,6 +111,11 @@ def _sentence(event: dict, first: dict, names: Mapping[int, str]) -> str:
             verb = "removed" if event["kind"].endswith("removed") else "added"
             text += f"first of all {first['addr']} to {first['other_addr']} was {verb}: {pairs}"
             return text + _longer(event)
+        case "links slower" | "links faster":
+            how = event["kind"].removeprefix("links ")
+            text = f"{number(event['n_links'], 'link')} became {how}, first of all {first['addr']} "
+            text += f"to {first['other_addr']} in {own}: from {first['old']:.1f} to "
+            return f"{text}{first['new']:.1f} ms (medians of {first['n_vantages']} vantage points)"
         case "routers of another owner":
             n = event["n_changes"] - event["n_links"]
             return f"{number(n, 'router')} went from {own} to {other}"

@@ -75,7 +75,7 @@ def crossed(net: Network) -> Crossed:
 
 
 def _answers(net: Network, *routers: int | None) -> bool:
-    return not any(r in net.silent or r in net.limited for r in routers)
+    return not any(r in group for group in (net.silent, net.limited, net.outgoing) for r in routers)
 
 
 def _busiest(net: Network, by: Crossed, router: int) -> int:
