@@ -9,7 +9,7 @@ from pipeline.compare.events import Events, group_events
 from pipeline.compare.evidence import View
 from pipeline.compare.ingresses import compare_ingresses
 from pipeline.compare.links import Sides, compare_links, compare_routers
-from pipeline.compare.matching import match_pairs, match_routers
+from pipeline.compare.matching import ends_at_target, match_pairs, match_routers
 from pipeline.compare.night import Night
 from pipeline.compare.rerouted import (
     compare_lengths,
@@ -51,7 +51,7 @@ def match(old: Night, new: Night) -> Sides:
         old,
         new,
         groups,
-        View(seen, groups.old, pairs.old, pairs.old_vantage),
-        View(later, groups.new, pairs.new, pairs.new_vantage),
+        View(seen, groups.old, pairs.old, pairs.old_vantage, ends_at_target(old)),
+        View(later, groups.new, pairs.new, pairs.new_vantage, ends_at_target(new)),
         pairs.n_targets,
     )

@@ -3,8 +3,8 @@
 A pair of vantage point and target that crossed a link, from its near router to its far one, tells
 on the other night one of these:
 
-- **turned**: it crosses the near router again, and the next hop is another router: the link is gone
-  from its way, and would be there if it still existed;
+- **turned**: it crosses the near router again, and the next hop is another router, or the target:
+  the link is gone from its way, and would be there if it still existed;
 - **silent**: it crosses the near router, and what is behind does not answer;
 - **elsewhere**: it does not cross the near router;
 - **no target**, **no vantage**: it was not measured.
@@ -37,12 +37,15 @@ class View:
         Group of each node.
     pair : (n_paths,) int64
     vantage : (n_vantages,) int64
+    at_target : (n_paths,) bool
+        The last router of the path is the target itself.
     """
 
     seen: Observations
     group: np.ndarray
     pair: np.ndarray
     vantage: np.ndarray
+    at_target: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,13 +149,17 @@ def find_evidence(here: View, there: View, keys: np.ndarray) -> Evidence:
         # A pair with several paths is asked once for each link and near router.
         pair, near, of_link = here.pair[path], here.group[steps.near[at]], link[at]
         vantage = here.seen.paths.vantage[path]
+        # A target that is a router here may be a host there: then nothing went elsewhere.
+        beyond = (at != here.seen.paths.step[path]) | ~here.at_target[path]
         first = _first_of(of_link, near, pair)
         pair, near, of_link, vantage = pair[first], near[first], of_link[first], vantage[first]
         np.add.at(n_pairs, of_link, 1)
         vantages.append(np.unique(of_link * n_vantages + vantage))
         measured = _position(there_pairs, pair) >= 0
         verdict = np.where(_position(known_vantages, here.vantage[vantage]) >= 0, 3, 4)
-        verdict[measured] = _verdicts(there, pair[measured], near[measured])
+        verdict[measured] = _verdicts(
+            there, pair[measured], near[measured], beyond[first][measured]
+        )
         np.add.at(counts, (verdict, of_link), 1)
     n_turned, n_silent, n_elsewhere, n_no_target, n_no_vantage = counts
     distinct = np.unique(np.concatenate(vantages)) if vantages else np.empty(0, np.int64)
@@ -177,8 +184,11 @@ def _first_of(*columns: np.ndarray) -> np.ndarray:
     return order[run_starts(*(column[order] for column in columns))]
 
 
-def _verdicts(there: View, pair: np.ndarray, near: np.ndarray) -> np.ndarray:
-    """What became of pairs that were measured: 0 turned, 1 silent, 2 elsewhere."""
+def _verdicts(there: View, pair: np.ndarray, near: np.ndarray, beyond: np.ndarray) -> np.ndarray:
+    """What became of pairs that were measured: 0 turned, 1 silent, 2 elsewhere.
+
+    ``beyond``: the pair went on behind the link, so a target right behind its near router tells.
+    """
     steps, paths = there.seen.steps, there.seen.paths
     asked = np.unique(pair)
     of_path = _position(asked, there.pair)
@@ -192,13 +202,14 @@ def _verdicts(there: View, pair: np.ndarray, near: np.ndarray) -> np.ndarray:
         turned.append(own[onward] + there.group[steps.near[at[onward]]])
         gap = known & steps.across_gap[at]
         silent.append(own[gap] + there.group[steps.near[at[gap]]])
-    ends = paths.step[rows] != FIRST
-    silent.append(of_path[rows[ends]] * n_groups + there.group[steps.far[paths.step[rows[ends]]]])
+    rows = rows[paths.step[rows] != FIRST]
+    last = of_path[rows] * n_groups + there.group[steps.far[paths.step[rows]]]
+    silent.append(last[~paths.direct[rows]])
     key = _position(asked, pair) * n_groups + near
     verdict = np.full(len(pair), 2)
     verdict[_position(np.unique(np.concatenate(silent)), key) >= 0] = 1
-    if turned:
-        verdict[_position(np.unique(np.concatenate(turned)), key) >= 0] = 0
+    verdict[_position(np.unique(np.concatenate([last[:0], *turned])), key) >= 0] = 0
+    verdict[(_position(np.unique(last[paths.direct[rows]]), key) >= 0) & beyond] = 0
     return verdict
 
 

@@ -30,14 +30,14 @@ class Places:
     pair: np.ndarray
 
 
-def places_of(routes: Routes, reached: np.ndarray) -> Places:
+def places_of(routes: Routes, direct: np.ndarray) -> Places:
     """Every place of some routes that is seen whole: between direct neighbours.
 
     Parameters
     ----------
     routes : Routes
-    reached : (n_pairs,) bool
-        The target answered; other routes end in a gap.
+    direct : (n_pairs,) bool
+        The target answered right behind the last router; other routes end in a gap.
     """
     pair = row_of_value(routes.ptr)
     first, last = _ends(routes)
@@ -45,9 +45,9 @@ def places_of(routes: Routes, reached: np.ndarray) -> Places:
     before = np.where(first, np.uint64(1), np.roll(shifted, 1))
     after = np.where(last, np.uint64(_ENDS), np.roll(shifted, -1))
     follows = np.roll(routes.direct, -1) | last
-    whole = (routes.direct | first) & follows & (~last | reached[pair])
+    whole = (routes.direct | first) & follows & (~last | direct[pair])
     gap = ~routes.direct & ~first
-    ends = last & ~reached[pair]
+    ends = last & ~direct[pair]
     key = np.concatenate(
         [
             _mix(pair[whole], before[whole], after[whole]),
@@ -80,10 +80,10 @@ class Swaps:
     differs: np.ndarray
 
 
-def find_swaps(old: Routes, new: Routes, reached: tuple[np.ndarray, np.ndarray]) -> Swaps:
-    """Which routers took the place of others; ``reached``: the target answered, on each night."""
-    key, at, after = _behind(old, reached[0])
-    other, now, then = _behind(new, reached[1])
+def find_swaps(old: Routes, new: Routes, direct: tuple[np.ndarray, np.ndarray]) -> Swaps:
+    """Which routers took the place of others; ``direct``: as for ``places_of``, on each night."""
+    key, at, after = _behind(old, direct[0])
+    other, now, then = _behind(new, direct[1])
     _, i, j = np.intersect1d(key, other, return_indices=True)
     one, two = old.group[at[i]], new.group[now[j]]
     # A target may be a router on one night and a host on the other: an end says nothing.
@@ -93,14 +93,14 @@ def find_swaps(old: Routes, new: Routes, reached: tuple[np.ndarray, np.ndarray])
     return Swaps(one[which], two[which], pair[which], differs[which])
 
 
-def _behind(routes: Routes, reached: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _behind(routes: Routes, direct: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Pair and router before, position, and what follows (0: nothing that answered) of hops."""
     pair = row_of_value(routes.ptr)
     first, last = _ends(routes)
     shifted = routes.group.astype(np.uint64) + np.uint64(3)
     before = np.where(first, np.uint64(1), np.roll(shifted, 1))
     after = np.where(np.roll(routes.direct, -1) & ~last, np.roll(shifted, -1), np.uint64(0))
-    after[last & reached[pair]] = _ENDS
+    after[last & direct[pair]] = _ENDS
     at = np.flatnonzero(routes.direct | first)
     return _mix(pair[at], before[at], np.zeros(len(at), np.uint64)), at, after[at]
 

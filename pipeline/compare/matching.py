@@ -13,7 +13,7 @@ import numpy as np
 
 from pipeline.compare.night import Night
 from pipeline.model.columns.ragged import run_starts
-from pipeline.model.observations import Observations
+from pipeline.model.observations import FIRST, Observations
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,3 +104,20 @@ def match_pairs(old: Observations, new: Observations) -> Pairs:
         new_vantage,
         n_targets,
     )
+
+
+def ends_at_target(night: Night) -> np.ndarray:
+    """(n_paths,) bool: the last router of each path has the target's address."""
+    assert night.observations is not None
+    paths, steps = night.observations.paths, night.observations.steps
+    number, n = number_rows(
+        np.concatenate([night.addr[:, 0], paths.target_high]),
+        np.concatenate([night.addr[:, 1], paths.target_low]),
+    )
+    of_addr, of_target = np.split(number, [len(night.addr)])
+    node = np.full(n, -1, np.int64)
+    node[of_addr] = night.addr_node
+    found = np.zeros(len(paths), bool)
+    some = paths.step != FIRST
+    found[some] = node[of_target[some]] == steps.far[paths.step[some]]
+    return found

@@ -40,7 +40,7 @@ class Rerouted:
     """Pairs of both nights, and the routes of those whose routers differ.
 
     ``pairs``: rows of ``common``; ``vantage`` and ``longer_by`` (hops, NaN where the target did not
-    answer on both nights) of each.
+    answer on both nights) of each; ``direct``: the target answered right behind the last router.
     """
 
     common: Common
@@ -51,6 +51,8 @@ class Rerouted:
     new: Routes
     old_reached: np.ndarray
     new_reached: np.ndarray
+    old_direct: np.ndarray
+    new_direct: np.ndarray
 
 
 def find_rerouted(sides: Sides) -> Rerouted | None:
@@ -74,6 +76,8 @@ def find_rerouted(sides: Sides) -> Rerouted | None:
         spell_out(sides.new_view, sides.new, new),
         reached,
         now_reached,
+        old_paths.direct[old],
+        new_paths.direct[new],
     )
 
 
@@ -88,7 +92,7 @@ def compare_places(sides: Sides, found: Rerouted) -> Iterator[Changes]:
     )
     yield _renumbered(sides, found, crossed[0])
     before, after, pair = same_places(
-        places_of(found.old, found.old_reached), places_of(found.new, found.new_reached)
+        places_of(found.old, found.old_direct), places_of(found.new, found.new_direct)
     )
     gap, back = np.flatnonzero(after < 0), np.flatnonzero(before < 0)
     silent = np.bincount(before[gap], minlength=n)
@@ -120,7 +124,7 @@ def _renumbered(sides: Sides, found: Rerouted, crossed: np.ndarray) -> Changes:
     n = sides.groups.n
     in_old = np.bincount(sides.groups.old, minlength=n) > 0
     in_new = np.bincount(sides.groups.new, minlength=n) > 0
-    swaps = find_swaps(found.old, found.new, (found.old_reached, found.new_reached))
+    swaps = find_swaps(found.old, found.new, (found.old_direct, found.new_direct))
     which = np.flatnonzero(~in_new[swaps.old] & ~in_old[swaps.new])
     gone, come, differs = swaps.old[which], swaps.new[which], swaps.differs[which]
     n_pairs = np.bincount(gone, minlength=n)

@@ -44,6 +44,7 @@ _OF_TRACES = {
     "target_low": np.uint64,
     "n_hops": np.uint8,
     "reached": np.bool_,
+    "direct": np.bool_,
     "target_rtt": np.float32,
 }
 _OF_HOPS = {"code": np.uint32, "rtt": np.float32}
@@ -59,6 +60,7 @@ class _Piece:
     target_low: np.ndarray
     n_hops: np.ndarray
     reached: np.ndarray
+    direct: np.ndarray
     target_rtt: np.ndarray
     code: np.ndarray
     rtt: np.ndarray
@@ -94,6 +96,8 @@ def _routers_of(
     last = np.maximum(starts + n - 1, 0)
     answered = n > 0
     reached = answered & (traces.flags == DESTINATION)
+    direct = np.zeros(len(n), bool)
+    direct[reached] = (node[last[reached]] >= 0) | follows[last[reached]]
     n_hops = np.zeros(len(n), np.uint8)
     n_hops[answered] = traces.ttl[last[answered]]
     target_rtt = np.full(len(n), np.nan, np.float32)
@@ -105,6 +109,7 @@ def _routers_of(
         targets[own, 1],
         n_hops[own],
         reached[own],
+        direct[own],
         target_rtt[own],
         code.astype(np.uint32),
         traces.rtt_ms[keep],
@@ -231,6 +236,7 @@ def _join_paths(piece: _Piece, last: np.ndarray) -> Paths:
         np.where(any_reached, lowest, np.maximum.reduceat(n_hops, starts)).astype(np.uint8),
         np.fmin.reduceat(piece.target_rtt[order], starts),
         any_reached,
+        np.logical_or.reduceat(piece.direct[order], starts),
     )
 
 

@@ -87,6 +87,8 @@ class Paths:
         Lowest RTT of the target; NaN where it did not answer.
     reached : (n_paths,) bool
         The target answered.
+    direct : (n_paths,) bool
+        It did right behind the last router, or is that router.
     """
 
     vantage: Annotated[np.ndarray, Flat(np.int32)]
@@ -97,6 +99,7 @@ class Paths:
     n_hops: Annotated[np.ndarray, Flat(np.uint8)]
     rtt_ms: Annotated[np.ndarray, Flat(np.float32)]
     reached: Annotated[np.ndarray, Flat(np.bool_)]
+    direct: Annotated[np.ndarray, Flat(np.bool_)]
 
     def __len__(self) -> int:
         return len(self.vantage)

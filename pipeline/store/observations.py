@@ -17,6 +17,12 @@ from pipeline.store.names import OBSERVATIONS, PATHS, VANTAGES, broken
 Table = TypeVar("Table")
 
 
+_OF_PATHS = (
+    *("vantage", "target_high", "target_low", "step", "n_traces", "n_hops", "rtt_ms"),
+    *("reached", "direct"),
+)
+
+
 def observation_tables(seen: Observations) -> list[tuple[str, pa.Table]]:
     """Name and content of each file."""
     vantages, steps, paths = seen.vantages, seen.steps, seen.paths
@@ -57,6 +63,7 @@ def observation_tables(seen: Observations) -> list[tuple[str, pa.Table]]:
                     "n_hops": as_arrow(paths.n_hops),
                     "rtt_ms": as_arrow(paths.rtt_ms),
                     "reached": as_arrow(paths.reached),
+                    "direct": as_arrow(paths.direct),
                 }
             ),
         ),
@@ -77,11 +84,7 @@ def read_observations(folder: Path, n_nodes: int) -> Observations:
         Steps,
         ("vantage", "before", "near", "far", "across_gap", "n_traces", "rtt_ms"),
     )
-    paths = _read(
-        folder / PATHS,
-        Paths,
-        ("vantage", "target_high", "target_low", "step", "n_traces", "n_hops", "rtt_ms", "reached"),
-    )
+    paths = _read(folder / PATHS, Paths, _OF_PATHS)
     known, nodes = range(len(vantages)), range(n_nodes)
     if not (
         _within(steps.vantage, known)

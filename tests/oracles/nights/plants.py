@@ -57,7 +57,6 @@ def crossed(net: Network) -> Crossed:
     numbers = (batch.addr[:, 1] ^ V4_PREFIX).astype(np.int64).tolist()
     trace = row_of_value(batch.reply_ptr).tolist()
     source = batch.src_addr[:, 1].tolist()
-    target = (batch.dst_addr[:, 1] ^ V4_PREFIX).astype(np.int64).tolist()
     found = Crossed(Counter(), Counter(), {}, Counter())
     before, last = None, -1
     for at, (number, row) in enumerate(zip(numbers, trace, strict=True)):
@@ -67,9 +66,9 @@ def crossed(net: Network) -> Crossed:
             found.vantages.setdefault(router, set()).add(source[row])
             onward = at + 1 < len(trace) and trace[at + 1] == row
             after = net.owner.get(numbers[at + 1]) if onward else None
-            if row == last and before is not None and before != router and number != target[row]:
+            if row == last and before is not None and before != router and onward:
                 found.links[before, router] += 1
-                found.addrs[number] += onward and _answers(net, before, after)
+                found.addrs[number] += _answers(net, before, after)
         before, last = router, row
     return found
 

@@ -20,6 +20,8 @@ CASES = {
     "silent": ({ONE: [f"{A} {B} * {D} {TO}"]}, "not observable"),
     "ends there": ({ONE: [f"{A} {B} {TO}"]}, "not observable"),
     "not there any more": ({ONE: [f"{A} {E} {D} {TO}"]}, "not observable"),
+    "target behind it": ({ONE: [f"{A} {B} 20.3.0.9! {TO}"]}, "removed"),
+    "target behind a silent one": ({ONE: [f"{A} {B} * 20.3.0.9! {TO}"]}, "not observable"),
     "crossed backwards": ({ONE: [f"{A} {C} {B} {D} {TO}"]}, None),
     "another one turned": ({ONE: [f"{A} {B} * {D} {TO}", f"{A} {B} {E} {TO}"]}, "removed"),
 }
