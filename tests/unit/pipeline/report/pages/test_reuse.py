@@ -15,7 +15,7 @@ LINKS = {10: [(0, 1), (1, 2)], 20: [(0, 1)]}
 
 
 def snapshot(name: str, links=LINKS, direct: int = 3, **more) -> MemorySnapshot:
-    ingresses = [(10, 0, [20], direct, 0, False), (20, 0, [10], 1, 2, False)]
+    ingresses = [(10, 0, [20], direct, 0, False), (20, 0, [30], 1, 2, False)]
     return MemorySnapshot(links, {10: 3, 20: 3}, ingresses, name=name, **more)
 
 
@@ -48,6 +48,13 @@ def test_what_changed_is_written_again_and_the_rest_linked(tmp_path, change):
     assert not any(path.is_symlink() for path in tmp_path.rglob("*"))
     night = (tmp_path / "tuesday" / "night.js").read_text()
     assert night.startswith('hopscope.night({"snapshot":"tuesday",')
+
+
+def test_a_page_that_names_a_neighbour_is_written_again_with_its_name(tmp_path):
+    first = pages(tmp_path, snapshot("monday"))
+    again = pages(tmp_path, snapshot("tuesday", names={20: "Twenty"}))
+    assert "AS20 Twenty" in again[10][1]
+    assert again[10][0] != first[10][0]
 
 
 def test_a_failure_is_written_and_a_page_that_was_cut(tmp_path):
