@@ -31,6 +31,7 @@ _NUMBERED_ELSE = 25  # a link whose other end is unknown, numbered from another 
 _FOREIGN_INSIDE = 50  # a link inside an AS, numbered from another
 _SIBLINGS = 15  # a link between two ASes of one organisation
 _SIBLING_INSIDE = 3  # a link inside an AS, numbered from one of the same organisation
+_SIBLING_BETWEEN = 25  # a link to another AS, numbered from one of the same organisation
 _STRANGERS = 12  # more, if the two are in no relationship though both are listed
 _STRANGERS_NEAR = 4  # the same next to each other, link unknown
 _FOREIGN_BETWEEN = 70  # a link between two ASes, numbered from a third
@@ -126,8 +127,10 @@ def cost_of(label, start, end, other, numbered, labels, size, n_known, ways, met
             if z not in (label, far):
                 if relation(ways.relations, label, z) == SIBLING:
                     z = label
+                    cost += _SIBLING_BETWEEN
                 elif relation(ways.relations, far, z) == SIBLING:
                     z = far
+                    cost += _SIBLING_BETWEEN
                 else:
                     cost += _FOREIGN_BETWEEN
                     continue

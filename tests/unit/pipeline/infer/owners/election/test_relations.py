@@ -57,6 +57,19 @@ def test_inner_links_may_be_numbered_from_a_sibling(tmp_path, read):
     assert found[inside] == 7
 
 
+def test_a_router_that_numbers_a_link_to_a_customer_is_not_in_its_siblings_as(tmp_path, read):
+    # AS 7 has its inner links from AS 2, but numbers the link to its customer AS 5 itself.
+    edge = "20.2.0.6"
+    lines = [
+        *(f"20.2.0.{last} 20.2.0.1 {edge} 20.7.9.2 20.5.0.{last}" for last in (33, 37, 41)),
+        *(f"20.2.0.1 20.2.0.{last}" for last in (14, 18, 22)),
+    ]
+    assert asn_of(infer(tmp_path, *lines, borders="elected"))[edge] == 7
+    known = read(organisations="2 a\n7 a\n")
+    found = asn_of(infer(tmp_path, *lines, borders="elected", registries=known))
+    assert (found["20.2.0.1"], found[edge], found["20.7.9.2"]) == (2, 7, 5)
+
+
 def test_the_holder_of_a_block_that_nobody_announces_owns_its_routers(tmp_path, read):
     text = "lab|ZZ|asn|5|1|2020|allocated|a\nlab|ZZ|ipv4|20.0.5.0|256|2020|allocated|a\n"
     found = asn_of(
