@@ -108,14 +108,22 @@ def print_ingest(summary: IngestSummary) -> None:
     print_line(f"Snapshot {summary.snapshot}: {', '.join(counts)} ({summary.wall_s:.1f} s)")
     if summary.n_addrs:
         print_line(mapped_text(summary.n_addrs, summary.n_addrs_mapped))
-    skipped = Counter[str]()
-    for report in summary.reports:
-        skipped.update({kind: n for kind, n in report.skipped.items() if kind not in HOLD_NONE})
-    if skipped:
+    if skipped := _skipped(summary):
         kinds = ", ".join(f"{kind} ({n:,})" for kind, n in skipped.most_common(SKIPPED_NAMED))
         more = len(skipped) - SKIPPED_NAMED
         others = f" and {number(more, 'other type')}" if more > 0 else ""
         print_line(f"Skipped records, no traceroutes: {kinds}{others}")
+
+
+def _skipped(summary: IngestSummary) -> Counter[str]:
+    """Records of files of traces that hold measurements of another kind, by type."""
+    from pipeline.ingest import FORMATS
+
+    skipped = Counter[str]()
+    for report in summary.reports:
+        if report.format in FORMATS:  # tables skip lines of their own
+            skipped.update({kind: n for kind, n in report.skipped.items() if kind not in HOLD_NONE})
+    return skipped
 
 
 def print_analyze(summary: AnalyzeSummary) -> None:

@@ -122,9 +122,11 @@ def test_ases_that_are_nodes_are_told_from_those_that_have_some(kind, sizes, cap
 
 def test_skipped_records_are_one_line_without_those_that_frame_others(capsys):
     skipped = [Counter(ping=2, address=7, http=1), Counter({"ping": 1, "cycle-start": 1})]
-    print_ingest(ingested(reports=[ReadReport("a", skipped=each) for each in skipped]))
+    reports = [ReadReport("a", "warts", skipped=each) for each in skipped]
+    reports.append(ReadReport("a", "iffinder", skipped=Counter({"no alias": 5})))
+    print_ingest(ingested(reports=reports))
     assert capsys.readouterr().out.splitlines()[1:] == [
         "Skipped records, no traceroutes: ping (3), http (1)"
     ]
-    print_ingest(ingested(reports=[ReadReport("a", skipped=Counter(list=1))]))
+    print_ingest(ingested(reports=[ReadReport("a", "warts", skipped=Counter(list=1))]))
     assert "Skipped" not in capsys.readouterr().out
