@@ -47,6 +47,7 @@ _CAUSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("paths shorter", "paths", (kinds.SHORTER,)),
 )
 _MIN_MOVED = 3  # routers
+_MAX_SINGLE = 5  # vantage points; more at once are one event, else they would hide the others
 _NAMES = tuple(name for name, *_ in _CAUSES)
 _OF_ROUTERS = ("router renumbered", "routers silent", "routers answer again", "ingress moved")
 _OF_ONE_AS = ("AS split in parts", "parts of an AS joined")
@@ -133,7 +134,7 @@ def _together(changes: Changes, rows: np.ndarray, name: str) -> np.ndarray:
     if name.startswith(("inputs", "targets")):
         return np.zeros(len(rows), np.int64)
     if name.startswith("vantage point"):
-        return np.arange(len(rows))
+        return np.arange(len(rows)) if len(rows) <= _MAX_SINGLE else np.zeros(len(rows), np.int64)
     ases = np.sort(np.array([changes.asn[rows], changes.other_asn[rows]]), axis=0)
     if name in ("router renumbered", "routers silent", "routers answer again"):
         ases = np.array([changes.asn[rows]] * 2)

@@ -278,7 +278,7 @@ def collect_paths(
     find : callable
         (n, 2) uint64 addresses of vantage points -> (n,) positions in ``vantages``.
     scratch : Path or None
-        Folder for routers, 8 bytes per hop and 31 per trace; nothing is left there. None: the
+        Folder for routers, 8 bytes per hop and 28 per trace; nothing is left there. None: the
         system's.
 
     Returns

@@ -82,10 +82,17 @@ def _sentence(event: dict, first: dict, names: Mapping[int, str]) -> str:
                 text += "have other owners by that"
             return text
         case "vantage point lost" | "vantage point gained":
-            verb = "no longer measures" if event["kind"].endswith("lost") else "measures again"
-            text = f"Vantage point {first['addr']} in {own} {verb}: {pairs} with a target"
             n_links = event["n_links"]
-            return f"{text}, {number(n_links, 'link')} that only it could see" if n_links else text
+            n = event["n_changes"] - n_links
+            is_lost = event["kind"].endswith("lost")
+            if n > 1:
+                verb = "no longer measure" if is_lost else "measure that did not before"
+                text = f"{number(n, 'vantage point')} {verb}, {first['addr']} in {own} first"
+            else:
+                verb = "no longer measures" if is_lost else "measures that did not before"
+                text = f"Vantage point {first['addr']} in {own} {verb}: {pairs} with a target"
+            seen = "nobody else could see" if is_lost else "nobody else can see"
+            return f"{text}, {number(n_links, 'link')} that {seen}" if n_links else text
         case "targets lost" | "targets gained":
             n_old, n_new = int(first["old"]), int(first["new"])
             return f"Targets went from {n_old:,} to {n_new:,}: {pairs} with a vantage point"

@@ -60,6 +60,18 @@ def test_events_of_most_traces_come_first(written):
     assert sum(row["event"] is None for row in changes) == 0
 
 
+def test_many_lost_vantage_points_hide_no_other_event(tmp_path):
+    lost = make_changes(6, "vantage point", kind="lost", asn=np.arange(6), n_traces=9)
+    link = make_changes(
+        1, "link", kind="removed", group=1, other_group=2, asn=1, other_asn=1, n_traces=5
+    )
+    for changes, n_events in (((lost, link), 2), ((lost, lost, link), 2), ((link,), 1)):
+        events = group_events(concat(changes))[1]
+        assert len(events) == n_events
+    files = write_comparison(tmp_path, "a", "night", *group_events(concat([lost, link])), {})
+    assert files.events[0]["text"].startswith("6 vantage points no longer measure")
+
+
 def test_the_page_shows_ten_and_escapes_names(written):
     page = written.page.read_text()
     first, rest = page.split("<details>")
