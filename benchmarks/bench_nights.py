@@ -11,9 +11,8 @@ never the largest, has two links that swapped ends. Steps, each timed as a proce
 - `again`: the second one once more, which is what a run costs that was killed at its very end;
 - `full`: the second one with `--full`, into another folder.
 
-`search_s` is from the first submission of a task to the end of the last, `cpu_s` that of all
-processes: it says more on a machine that does other things too. `search_share`, `wall_share` and
-`cpu_share` compare `changed` with `full`. Verified: every table and page of `changed` and `full`
+`search_s` is from the first submission of a task to the end of the last. `search_share` and
+`wall_share` compare `changed` with `full`. Verified: every table and page of `changed` and `full`
 agree. With `--folder` what was made is kept, and `--steps` does some steps only; figures of the
 others are those from before.
 """
@@ -23,7 +22,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -112,10 +110,9 @@ def analyze(folder: Path, step: str, given: argparse.Namespace) -> dict:
     words = ["--store", folder / "store", "--snapshot", snapshot, "--out", folder / out]
     words += ["--device", given.device, "--metrics", given.metrics, "--json", *more]
     command = [sys.executable, "-m", "pipeline.cli", "analyze", *map(str, words)]
-    started, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
+    started = time.perf_counter()
     done = subprocess.run(command, cwd=REPOSITORY, check=True, capture_output=True, text=True)
-    wall_s, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu_s = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    wall_s = time.perf_counter() - started
     facts = json.loads(done.stdout)
     report = folder / out / snapshot
     tasks = pq.read_table(report / "tasks.parquet")
@@ -124,7 +121,6 @@ def analyze(folder: Path, step: str, given: argparse.Namespace) -> dict:
     return {
         "step": step,
         "wall_s": round(wall_s, 2),
-        "cpu_s": round(cpu_s, 2),
         "search_s": round(max(ended) - min(submitted), 2) if ended else 0.0,
         "report_s": round(document["times"]["report_wall_s"], 2),
         "n_tasks": tasks.num_rows,
@@ -168,7 +164,6 @@ def measure(folder: Path, given: argparse.Namespace) -> list[dict]:
     if {"changed", "full"} <= by_step.keys():
         few, full = by_step["changed"], by_step["full"]
         few["search_share"] = round(few["search_s"] / full["search_s"], 4)
-        few["cpu_share"] = round(few["cpu_s"] / full["cpu_s"], 4)
         few["wall_share"] = round(few["wall_s"] / full["wall_s"], 4)
         few["n_files_verified"] = verify(folder)
     return rows
