@@ -117,41 +117,41 @@ class Snapshot(Mapping[int, "AutonomousSystem"]):
     @property
     def facts(self) -> dict[str, Any]:
         """What it holds and comes from, as ``hopscope show --json`` prints it."""
-        from pipeline.stages.contents import snapshot_facts
+        from pipeline.stages.contents.snapshots import snapshot_facts
 
         return snapshot_facts(self._stored)
 
     @cached_property
     def measures(self) -> pa.Table:
         """One row per AS: ``ases.parquet`` of the last report, else what the snapshot counts."""
-        from pipeline.stages.access import as_table
+        from pipeline.stages.contents.access import as_table
 
         return as_table(self._stored, self._reports)
 
     @cached_property
     def ingresses(self) -> pa.Table:
         """One row per ingress: ``ingresses.parquet`` of the last report, else without results."""
-        from pipeline.stages.access import ingress_table
+        from pipeline.stages.contents.access import ingress_table
 
         return ingress_table(self._stored, self._reports)
 
     @cached_property
     def exits(self) -> pa.Table:
         """One row per exit, as ``exits.parquet``."""
-        from pipeline.stages.access import exit_table
+        from pipeline.stages.contents.access import exit_table
 
         return exit_table(self._stored, np.arange(len(self)))
 
     @cached_property
     def as_links(self) -> pa.Table:
         """One row per pair of linked ASes, as ``as_links.parquet``."""
-        from pipeline.stages.access import as_link_table
+        from pipeline.stages.contents.access import as_link_table
 
         return as_link_table(self._stored, np.arange(len(self)))
 
     def find(self, address: str) -> list[tuple[int, int]]:
         """(AS number, node) of an address, or of all addresses of a prefix."""
-        from pipeline.stages.lookup import find
+        from pipeline.stages.contents.lookup import find
 
         found = find(self._stored, address)
         return list(zip(self._stored.asn[found.row].tolist(), found.node.tolist(), strict=True))
@@ -219,7 +219,7 @@ class AutonomousSystem:
     @cached_property
     def nodes(self) -> pa.Table:
         """One row per node, by id: ``addr``, and ``role`` (ingress, candidate or empty)."""
-        from pipeline.stages.access import node_table
+        from pipeline.stages.contents.access import node_table
 
         return node_table(self._stored, self._row)
 
@@ -231,21 +231,21 @@ class AutonomousSystem:
     @cached_property
     def all_addresses(self) -> pa.Table:
         """One row per address: ``node``, ``addr``; routers have several."""
-        from pipeline.stages.access import addresses_by_node
+        from pipeline.stages.contents.access import addresses_by_node
 
         return addresses_by_node(self._stored, self._row)
 
     @cached_property
     def edges(self) -> pa.Table:
         """One row per edge: its ends, their addresses, weight, and optional columns of links."""
-        from pipeline.stages.access import edge_table
+        from pipeline.stages.contents.access import edge_table
 
         return edge_table(self._stored, self._row)
 
     @cached_property
     def ingresses(self) -> pa.Table:
         """One row per ingress; with results where the last report has them."""
-        from pipeline.stages.access import ingress_table
+        from pipeline.stages.contents.access import ingress_table
 
         return ingress_table(self._stored, self._reports, self.asn)
 
@@ -258,21 +258,21 @@ class AutonomousSystem:
     @cached_property
     def exits(self) -> pa.Table:
         """One row per exit."""
-        from pipeline.stages.access import exit_table
+        from pipeline.stages.contents.access import exit_table
 
         return exit_table(self._stored, np.array([self._row]))
 
     @cached_property
     def as_links(self) -> pa.Table:
         """One row per linked AS."""
-        from pipeline.stages.access import as_link_table
+        from pipeline.stages.contents.access import as_link_table
 
         return as_link_table(self._stored, np.array([self._row]))
 
     @cached_property
     def measures(self) -> pa.Table:
         """Its row of ``ases.parquet`` in the last report, else what the snapshot counts."""
-        from pipeline.stages.access import as_table
+        from pipeline.stages.contents.access import as_table
 
         return as_table(self._stored, self._reports, self.asn)
 

@@ -227,7 +227,7 @@ def doctor(given: Given) -> None:
 @takes(_words(ListConfig), as_json=True)
 def list_(given: Given) -> None:
     """List the snapshots of a store."""
-    from pipeline.stages.contents import list_snapshots
+    from pipeline.stages.contents.snapshots import list_snapshots
 
     found = list_snapshots(given.config(ListConfig))
     if given.as_json:
@@ -241,7 +241,7 @@ def list_(given: Given) -> None:
 @takes(_words(ShowConfig), as_json=True)
 def show(given: Given) -> None:
     """Show a snapshot, or one AS of it: who enters where."""
-    from pipeline.stages.contents import show
+    from pipeline.stages.contents.snapshots import show
 
     facts = show(given.config(ShowConfig))
     if given.as_json:
@@ -256,7 +256,7 @@ def show(given: Given) -> None:
 @takes(_words(LookupConfig), as_json=True)
 def lookup(given: Given) -> None:
     """Find the router or interface of an address, and its AS."""
-    from pipeline.stages.lookup import lookup
+    from pipeline.stages.contents.lookup import lookup
 
     facts = lookup(given.config(LookupConfig))
     if given.as_json:
@@ -269,7 +269,7 @@ def lookup(given: Given) -> None:
 @takes(_words(ExportConfig), as_json=True)
 def export(given: Given) -> None:
     """Write the graph of one AS for other programs."""
-    from pipeline.stages.export import export
+    from pipeline.stages.contents.export import export
 
     config = given.config(ExportConfig)
     if given.as_json and config.out is None:

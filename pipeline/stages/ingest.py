@@ -26,9 +26,9 @@ from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.reading import ReadReport, printable_path
 from pipeline.model.topology import NO_ASN, Topology
 from pipeline.model.words import node_words, number
-from pipeline.stages.inputs import InputFile, InputFiles, find_inputs
-from pipeline.stages.reading import read_all_traces
-from pipeline.stages.tables import Tables, read_names, read_tables, unmatched
+from pipeline.stages.inputs.files import InputFile, InputFiles, find_inputs
+from pipeline.stages.inputs.tables import Tables, read_names, read_tables, unmatched
+from pipeline.stages.inputs.traces import read_all_traces
 from pipeline.stages.warnings import effect_warnings, input_warnings, mapped_warnings, unmapped_text
 from pipeline.store import check_name, scratch_folder, write_snapshot
 

@@ -13,7 +13,7 @@ import pytest
 from pipeline.config import IngestConfig
 from pipeline.errors import UsageError
 from pipeline.stages.ingest import ingest
-from pipeline.stages.inputs import find_inputs
+from pipeline.stages.inputs.files import find_inputs
 from tests.real_data import REPOSITORY
 
 ATLAS = REPOSITORY / "data" / "samples" / "atlas" / "results.jsonl"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.stages.ingest import _warnings
-from pipeline.stages.inputs import InputFiles
+from pipeline.stages.inputs.files import InputFiles
 from pipeline.stages.warnings import failure_warnings, loss_warnings
 
 NO_WEIGHTS = "weighted metrics need a weight of each link"

@@ -10,7 +10,7 @@ import pytest
 from pipeline.config import IngestConfig
 from pipeline.errors import UsageError
 from pipeline.stages.ingest import ingest
-from pipeline.stages.tables import read_tables
+from pipeline.stages.inputs.tables import read_tables
 from pipeline.stages.warnings import CONFLICTS, input_warnings
 from tests.real_data import REPOSITORY
 

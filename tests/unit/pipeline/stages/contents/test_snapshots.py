@@ -11,7 +11,7 @@ from pipeline.cli import main
 from pipeline.config import ListConfig, ShowConfig
 from pipeline.errors import StoreError, UsageError
 from pipeline.report import write_reports
-from pipeline.stages.contents import list_snapshots, show
+from pipeline.stages.contents.snapshots import list_snapshots, show
 from pipeline.store import open_snapshot
 from tests.unit.pipeline.report.test_from_store import search
 from tests.unit.pipeline.stages.small_store import A, X, Y, make_store

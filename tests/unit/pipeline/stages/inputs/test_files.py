@@ -15,7 +15,7 @@ from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.errors import UsageError
 from pipeline.options import options_of
 from pipeline.stages.ingest import ingest
-from pipeline.stages.inputs import find_inputs
+from pipeline.stages.inputs.files import find_inputs
 from pipeline.store import open_snapshot
 from tests.real_data import REPOSITORY
 

@@ -17,10 +17,10 @@ from pipeline.errors import UsageError
 from pipeline.graphs import build_graphs
 from pipeline.ingest import open_reader
 from pipeline.model.reading import ReadReport
-from pipeline.stages.export import edge_table, export
+from pipeline.stages.contents.export import edge_table, export
 from pipeline.store import Snapshot, open_snapshot
+from tests.unit.pipeline.stages.contents.test_snapshots import said
 from tests.unit.pipeline.stages.small_store import X, Y, make_store
-from tests.unit.pipeline.stages.test_contents import said
 from tests.unit.pipeline.store.snapshots import some_graphs, write
 
 ASN = 30

@@ -12,8 +12,8 @@ import pyarrow.parquet as pq
 from pipeline.errors import UsageError
 from pipeline.report.tables.neighbors import as_link_table, exit_table, ingress_columns
 from pipeline.report.tables.node_names import addr_texts, node_texts
-from pipeline.stages.contents import as_rows, report_folder
-from pipeline.stages.export import edge_table, node_table
+from pipeline.stages.contents.export import edge_table, node_table
+from pipeline.stages.contents.snapshots import as_rows, report_folder
 from pipeline.store import Snapshot
 
 __all__ = [

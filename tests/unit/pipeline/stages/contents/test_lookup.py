@@ -8,9 +8,9 @@ import pytest
 
 from pipeline.config import LookupConfig
 from pipeline.errors import UsageError
-from pipeline.stages.lookup import lookup
+from pipeline.stages.contents.lookup import lookup
+from tests.unit.pipeline.stages.contents.test_snapshots import said
 from tests.unit.pipeline.stages.small_store import A, X, Y, make_store
-from tests.unit.pipeline.stages.test_contents import said
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def test_a_prefix_finds_every_address_of_it(store, prefix):
 
 
 def test_more_than_are_told_are_counted(store, monkeypatch):
-    monkeypatch.setattr("pipeline.stages.lookup.MAX_FOUND", 2)
+    monkeypatch.setattr("pipeline.stages.contents.lookup.MAX_FOUND", 2)
     facts = lookup(LookupConfig("20.0.0.0/8", store))
     assert (facts["n_found"], len(facts["found"])) == (6, 2)
 
