@@ -167,7 +167,7 @@ def test_a_night_that_leaves_a_file_out_is_partial_and_one_that_measures_nothing
     before = files_of(final)
 
     with cluster.kill_when(0.0):
-        state = nightly(inputs=[str(brite)], **options, return_state=True)
+        state = nightly(inputs=[str(brite)], **options, options={"full": True}, return_state=True)
     assert state.is_failed()
     assert cluster.address in state.message  # of the second try, which found no scheduler
     assert "\n" not in state.message

@@ -130,7 +130,7 @@ def test_the_set_up_of_several_machines_with_certificates(snapshot, tmp_path):
             )
             assert done.returncode == 0, done.stderr
             # Without certificates: one line that says what to set, and no access.
-            run = ["bash", "-ec", of_run]
+            run = ["bash", "-ec", f"{of_run} --full"]
             done = subprocess.run(
                 run, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
             )

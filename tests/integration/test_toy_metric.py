@@ -142,10 +142,10 @@ def test_a_kernel_and_a_row_are_a_metric(store, scheduler, tmp_path, capsys):
 
 @pytest.mark.usefixtures("_registered")
 def test_its_section_is_a_template(store, scheduler, tmp_path, monkeypatch):
-    made = html._environment()
+    made = html.environment()
     own = jinja2.DictLoader({"degrees.html": SECTION})
     made.loader = jinja2.ChoiceLoader([made.loader, own])
-    monkeypatch.setattr(html, "_environment", lambda: made)
+    monkeypatch.setattr(html, "environment", lambda: made)
     monkeypatch.setitem(METRICS, ROW.name, Metric(**vars(ROW) | {"section": "degrees.html"}))
     assert analyze(store, tmp_path, scheduler, "mean_degree,diameter") == 0
     means, largest = expected(store)
