@@ -105,7 +105,12 @@ class Snapshot(Mapping[int, "AutonomousSystem"]):
         self._stored, self._reports = stored, reports
         self.name = stored.name
 
-    def __getitem__(self, asn: int) -> AutonomousSystem:
+    def __getitem__(self, asn: int | str) -> AutonomousSystem:
+        if isinstance(asn, str):
+            digits = asn.strip().upper().removeprefix("AS")
+            if not (digits.isascii() and digits.isdecimal()):
+                raise KeyError(f"{asn!r} is no AS number")
+            asn = digits
         return AutonomousSystem(self._stored, self._stored.row_of(int(asn)), self._reports)
 
     def __iter__(self) -> Iterator[int]:

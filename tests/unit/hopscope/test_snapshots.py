@@ -51,6 +51,10 @@ def test_a_snapshot_is_a_mapping_of_its_ases(night):
     assert len(night) == 3
     with pytest.raises(KeyError, match="AS9 is not in snapshot night"):
         night[9]
+    assert night["AS2"].asn == night["2"].asn == 2
+    assert "two" not in night
+    with pytest.raises(KeyError, match="'two' is no AS number"):
+        night["two"]
     assert repr(night) == "Snapshot('night': 3 ASes, 6 interfaces, 2 links, 5 ingresses)"
     assert night.facts["n_traces"] == 6
     assert night.find(Y) == [(2, 1)]
