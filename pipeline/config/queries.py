@@ -91,7 +91,9 @@ class ExportConfig:
         maximum=MAX_ASN,
     )
     store: Path = store_option()
-    format: ExportFormat = option(default="graphml", help="Format.", variable=None)
+    format: ExportFormat | None = option(
+        default=None, help="Format [as FILE ends, else graphml].", variable=None
+    )
     out: Path | None = option(
         default=None, help="File to write [standard output].", variable=None, metavar="FILE"
     )

@@ -6,6 +6,7 @@ import contextlib
 import re
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, BinaryIO
 from xml.sax.saxutils import escape, quoteattr
 
@@ -38,7 +39,8 @@ def export(config: ExportConfig) -> dict[str, Any]:
     StoreError
         If there is no such snapshot, or it is broken.
     """
-    if config.out is None and config.format == "parquet":
+    format = config.format or _format_of(config.out)
+    if config.out is None and format == "parquet":
         raise UsageError("--format parquet is not text: give --out FILE")
     with open_snapshot(config.store, config.snapshot) as snapshot:
         row = row_of(snapshot, config.asn)
@@ -47,15 +49,21 @@ def export(config: ExportConfig) -> dict[str, Any]:
             file: BinaryIO = sys.stdout.buffer
             if config.out is not None:
                 file = stack.enter_context(written_whole(config.out))
-            _WRITERS[config.format](snapshot, row, edges, file)
+            _WRITERS[format](snapshot, row, edges, file)
         return {
             "snapshot": snapshot.name,
             "asn": config.asn,
-            "format": config.format,
+            "format": format,
             "out": None if config.out is None else str(config.out),
             "n_nodes": int(snapshot.n_nodes[row]),
             "n_edges": edges.num_rows,
         }
+
+
+def _format_of(out: Path | None) -> str:
+    """The format that the name of a file ends with."""
+    ending = "" if out is None else out.suffix.lower().removeprefix(".")
+    return ending if ending in _WRITERS else "graphml"
 
 
 def edge_table(snapshot: Snapshot, row: int) -> pa.Table:

@@ -55,6 +55,18 @@ def exported(store: Path, out: Path, format: str) -> Path:
     return out
 
 
+@pytest.mark.parametrize(
+    ("name", "format"),
+    [("x.csv", "csv"), ("x.PARQUET", "parquet"), ("x.edges", "edges"), ("x.txt", "graphml")],
+)
+def test_the_ending_of_the_file_chooses_the_format_unless_one_is_given(
+    store, tmp_path, name, format
+):
+    assert export(ExportConfig("a", ASN, store, out=tmp_path / name))["format"] == format
+    given = export(ExportConfig("a", ASN, store, "edges", tmp_path / name))
+    assert given["format"] == "edges"
+
+
 def test_graphml_is_read_by_networkx_with_all_it_holds(store, snapshot, tmp_path):
     graph = nx.read_graphml(exported(store, tmp_path / "x.graphml", "graphml"))
     wanted = edges_of(snapshot)
