@@ -86,9 +86,10 @@ def print_as(facts: Mapping[str, Any]) -> None:
         print_line(f"{number(one['n_entered_unseen'], 'trace')} entered unseen")
     _print_entrances(one)
     _print_doors("Exits", "exit", one["exits"])
-    low = sum((row["confidence"] or 1) < LOW_CONFIDENCE for row in one["ingresses"])
+    rated = [row["confidence"] for row in one["ingresses"] if not row["candidate"]]
+    low = sum(each is not None and each < LOW_CONFIDENCE for each in rated)
     if low:
-        print_line(f"{number(low, 'row')} of ingresses below a confidence of {LOW_CONFIDENCE}")
+        print_line(f"{number(low, 'ingress')} below a confidence of {LOW_CONFIDENCE}")
     _print_measured(one["measured"])
 
 
@@ -148,21 +149,21 @@ def print_lookup(facts: Mapping[str, Any]) -> None:
     """Addresses with their AS and node."""
     if facts["n_found"] == 1:
         (row,) = facts["found"]
-        sure = "" if row["confidence"] is None else f", confidence {row['confidence']:.2f}"
+        sure = "" if row["confidence"] is None else f" (confidence {row['confidence']:.2f})"
         role = "" if row["role"] is None else f", {_article(row['role'])}"
         kind = node_words(row["node_kind"]).noun
         named = f"AS{row['asn']} {row['name'] or ''}".rstrip()
-        print_line(f"{row['addr']}: {kind} {row['node']} of {named}{role}{sure}")
+        print_line(f"{row['addr']}: {kind} {row['node']} of {named}{sure}{role}")
         if others := [addr for addr in row["addrs"] if addr != row["addr"]]:
             print_line(f"It also has {', '.join(others)}")
         return
     from pipeline.terminal.table import print_table
 
     rows = [
-        (r["addr"], f"AS{r['asn']} {r['name'] or ''}", str(r["node"]), r["role"], r["confidence"])
+        (r["addr"], f"AS{r['asn']} {r['name'] or ''}", r["confidence"], str(r["node"]), r["role"])
         for r in facts["found"][:N_TABLE]
     ]
-    print_table("Addresses", ("address", "AS", "node", "role", "confidence"), rows)
+    print_table("Addresses", ("address", "AS", "confidence", "node", "role"), rows)
     if facts["n_found"] > N_TABLE:
         left = facts["n_found"] - N_TABLE
         print_line(f"and {number(left, 'more address')}; --json has the first 1,000")

@@ -174,9 +174,11 @@ def _reused_of(summary: AnalyzeSummary) -> str:
     reused = summary.reused
     nights = list(reused["n_ases_from"])
     named = f"{', '.join(nights[-MAX_NIGHTS:])}" + (" and earlier" if nights[MAX_NIGHTS:] else "")
+    n = reused["n_searches"]  # those for widths and other figures are not counted
+    searches = f"{n:,} of {number(summary.n_searches, 'search')} from ingresses; " if n else ""
     return (
-        f"Not measured again: {number(reused['n_searches'], 'search')}; results of "
-        f"{number(reused['n_ases'], 'AS')} are from {named} (--full measures all)"
+        f"Not measured again: {searches}results of {number(reused['n_ases'], 'AS')} are from "
+        f"{named} (--full measures all)"
     )
 
 

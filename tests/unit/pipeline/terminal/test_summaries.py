@@ -130,3 +130,12 @@ def test_skipped_records_are_one_line_without_those_that_frame_others(capsys):
     ]
     print_ingest(ingested(reports=[ReadReport("a", "warts", skipped=Counter(list=1))]))
     assert "Skipped" not in capsys.readouterr().out
+
+
+def test_searches_of_earlier_runs_are_told_as_a_part_of_all(tmp_path, capsys):
+    reused = {"n_searches": 1, "n_ases": 2, "n_ases_from": {"monday": 2}}
+    summary = replace(summary_of(tmp_path), reused=reused)
+    told = "Not measured again: 1 of 1 search from ingresses; results of 2 ASes are from monday"
+    assert told in last_lines(summary, capsys)
+    summary = replace(summary, reused=reused | {"n_searches": 0})
+    assert "Not measured again: results of 2 ASes are from monday" in last_lines(summary, capsys)

@@ -9,6 +9,7 @@ import pytest
 from pipeline.config import LookupConfig
 from pipeline.errors import UsageError
 from pipeline.stages.contents.lookup import lookup
+from pipeline.terminal.contents import print_lookup
 from tests.unit.pipeline.stages.contents.test_snapshots import said
 from tests.unit.pipeline.stages.small_store import A, X, Y, make_store
 
@@ -54,6 +55,9 @@ def test_an_address_of_no_node_is_said_in_one_line(store, capsys):
 def test_lines_and_json_say_the_same(store, capsys):
     status, out, _ = said(capsys, "lookup", A, "--store", store)
     assert (status, out) == (0, f"{A}: interface 0 of AS1, an ingress\n")
+    (row,) = lookup(LookupConfig(A, store))["found"]
+    print_lookup({"n_found": 1, "found": [row | {"confidence": 0.75}]})
+    assert capsys.readouterr().out == f"{A}: interface 0 of AS1 (confidence 0.75), an ingress\n"
     status, out, _ = said(capsys, "lookup", A, "--store", store, "--json")
     assert json.loads(out)["found"][0]["asn"] == 1
     assert "AS2 <b>Two\ufffd" in said(capsys, "lookup", "20.0.0.0/8", "--store", store)[1]

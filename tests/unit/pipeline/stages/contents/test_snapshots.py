@@ -13,6 +13,7 @@ from pipeline.errors import StoreError, UsageError
 from pipeline.report import write_reports
 from pipeline.stages.contents.snapshots import list_snapshots, show
 from pipeline.store import open_snapshot
+from pipeline.terminal.contents import print_as
 from tests.unit.pipeline.report.test_from_store import search
 from tests.unit.pipeline.stages.small_store import A, X, Y, make_store
 
@@ -71,6 +72,14 @@ def test_an_as_shows_who_enters_where_and_leaves(store):
     assert exits == [(X, [3]), (Y, [1, 3])]
     assert [(row["near_asn"], row["far_asn"]) for row in facts["as_links"]] == [(1, 2), (2, 3)]
     assert facts["measured"] is None
+
+
+def test_ingresses_of_low_confidence_are_counted_without_candidates(store, capsys):
+    one = show(ShowConfig("night", store, 2))["as"]
+    first, second = one["ingresses"]
+    low = [first | {"confidence": 0.25}, second | {"confidence": 0.25, "candidate": True}]
+    print_as({"as": one | {"ingresses": low}})
+    assert "1 ingress below a confidence of 0.5" in capsys.readouterr().out
 
 
 def test_the_last_report_of_this_version_is_told(store, tmp_path, capsys):
