@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 from pipeline import __version__
 from pipeline.errors import UsageError
 from pipeline.report.folder import earlier_report
-from pipeline.report.pages.changes_page import N_FIRST, write_changes_page
+from pipeline.report.pages.changes_page import N_FIRST, link_changes, write_changes_page
 from pipeline.report.tables.changes import changes_table, events_table
 from pipeline.store import check_name
 
@@ -62,6 +62,7 @@ def write_comparison(
         for name, table in (("changes.parquet", rows), ("events.parquet", told)):
             _replace(folder / name, table)
         write_changes_page(folder, old, new, rows, told, __version__)
+        link_changes(folder)
     except OSError as error:
         raise UsageError(
             f"{error.filename or folder}: {error.strerror or error}; give --out a folder that can "

@@ -35,6 +35,7 @@ from pipeline.model.search.results import Measurement
 from pipeline.model.words import GPU_PACKAGES, PACKAGES, node_words
 from pipeline.report.escaping import printable
 from pipeline.report.folder import REPORT, carry_over, earlier_report
+from pipeline.report.pages.changes_page import link_changes
 from pipeline.report.pages.html import newest_report, write_pages
 from pipeline.report.pages.run_facts import describe_run
 from pipeline.report.tables.neighbors import as_link_table, exit_table
@@ -161,6 +162,7 @@ def write_reports(
                 _take_in(final / "distances", aside / "distances", asns)
             earlier_report(final)  # someone may have put something there in the meantime
             carry_over(final, aside)
+            link_changes(aside)
             _swap(aside, final)
             carry_over(aside, final)  # and what was put there since
             if made is not None:

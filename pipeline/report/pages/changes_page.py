@@ -14,6 +14,7 @@ from pipeline.report.pages.html import environment, write_assets
 N_FIRST = 10
 MAX_EVENTS = 200  # that the page lists
 MAX_ROWS = 50  # of its other tables
+_NO_LINK = b"<!--changes-->"  # where an index of a report has room for a link
 
 
 def write_changes_page(
@@ -58,6 +59,25 @@ def write_changes_page(
     aside = folder / ".changes.html.writing"
     aside.write_bytes(text.encode())
     aside.replace(folder / "changes.html")
+
+
+def link_changes(folder: Path) -> None:
+    """Let the index of a report link to the page of changes beside it, if there are both.
+
+    Parameters
+    ----------
+    folder : Path
+        Of a report, of a comparison, or of both.
+    """
+    index = folder / "index.html"
+    if not index.exists() or not (folder / "changes.html").exists():
+        return
+    text = index.read_bytes()
+    linked = text.replace(_NO_LINK, b'<a href="changes.html">Changes</a>', 1)
+    if linked != text:
+        aside = folder / ".index.html.writing"
+        aside.write_bytes(linked)
+        aside.replace(index)
 
 
 def _tiles(changes: pa.Table) -> list[tuple[str, int]]:

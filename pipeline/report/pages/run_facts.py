@@ -128,9 +128,9 @@ def _limit(
     if inferred:
         return (
             "a router (inferred), its addresses merged where traces or an alias file show it",
-            "A node is a router: addresses that traces show to lead to the same routers were "
-            "merged, in addition to those that an alias file groups. That they are one router was "
-            "inferred, not measured; its other addresses may be nodes of their own.",
+            "A node is a router: addresses were merged where traces show that they lead to the "
+            "same routers, or where an alias file, if one was given, groups them. What traces show "
+            "was inferred, not measured; other addresses of a router may be nodes of their own.",
         )
     return (
         "a router, its addresses merged where the alias file lists them",

@@ -97,3 +97,17 @@ def test_a_report_and_a_comparison_keep_each_other(tmp_path, written):
     assert (tmp_path / "night" / "index.html").read_text() == index
     assert "Seven" in again.page.read_text()
     assert 'href="index.html"' in again.page.read_text()
+
+
+def test_the_index_links_to_the_changes_whichever_came_first(tmp_path):
+    night = snapshot().name
+    link, index = '<a href="changes.html">', tmp_path / night / "index.html"
+    write(tmp_path)
+    assert link not in index.read_text()
+    write_comparison(tmp_path, "a", night, *some_changes(), {})
+    assert index.read_text().count(link) == 1
+    write_comparison(tmp_path, "b", night, *some_changes(), {})
+    assert index.read_text().count(link) == 1
+    write(tmp_path)
+    assert index.read_text().count(link) == 1
+    assert sorted(tmp_path.glob("*/.*")) == []
