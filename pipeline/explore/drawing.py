@@ -6,7 +6,7 @@ of any size would weigh more than the rest of the page.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from itertools import pairwise
 from typing import Any
 
@@ -41,7 +41,7 @@ def draw(
         Further links to mark.
     """
     shown_path = _shortened(path)
-    nodes = _nodes(graph.graph, [*shown_path, *focus])
+    nodes = _nodes(graph.graph, [*shown_path, *focus], set(path) - set(shown_path))
     place = {node: i for i, node in enumerate(nodes)}
     links = _links(graph.graph, nodes)
     steps = {frozenset(step) for step in pairwise(path)}
@@ -79,8 +79,11 @@ def _shortened(path: Sequence[int]) -> list[int]:
     return [*path[: MAX_PATH // 2], *path[-MAX_PATH // 2 :]]
 
 
-def _nodes(graph: CSRGraph, focus: Sequence[int]) -> list[int]:
-    """The nodes to draw: all of a small graph, else those fewest hops from ``focus``."""
+def _nodes(graph: CSRGraph, focus: Sequence[int], left_out: Set[int]) -> list[int]:
+    """The nodes to draw: all of a small graph, else those fewest hops from ``focus``.
+
+    Those ``left_out``, of the middle of a path, would be drawn beside the row of the others.
+    """
     if graph.n_nodes <= MAX_NODES and graph.n_edges <= MAX_LINKS:
         return list(range(graph.n_nodes))
     if not focus and graph.n_nodes:
@@ -92,6 +95,7 @@ def _nodes(graph: CSRGraph, focus: Sequence[int]) -> list[int]:
         found: list[int] = []
         for i in range(max(map(len, rows))):  # a neighbour of each in turn
             found += [row[i] for row in rows if i < len(row) and row[i] not in chosen]
+        found = [node for node in found if node not in left_out]
         front = list(dict.fromkeys(found))[: MAX_NODES - len(chosen)]
         chosen |= dict.fromkeys(front)
     return list(chosen)

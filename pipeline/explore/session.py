@@ -107,7 +107,14 @@ class Session:
         if self._cancelled:  # before there was a process to end
             raise EOFError
         if fresh and request["do"] == "search" and self._graph_request is not None:
-            self._exchange(connection, self._graph_request)
+            again = self._exchange(connection, self._graph_request)
+            if again["kind"] == "error":
+                self._end_process()  # so that the next search reads it again
+                with self._lock:
+                    self._outcome(error=f"the graph is not there any more: {again['message']}")
+                return
+            with self._lock:
+                self._state["graph"] = again["graph"]  # its file may have changed
         message = self._exchange(connection, request)
         with self._lock:
             if message["kind"] == "error":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 import sys
@@ -129,6 +130,19 @@ def test_what_was_entered_wrongly_is_said_in_a_sentence(page, address):
     page.fill("#path", "/nowhere/a.brite")
     page.click("#graph .do")
     error.filter(has_text="/nowhere/a.brite: no such file on this machine").wait_for()
+    page.fill("#path", "nowhere.brite")  # a name keeps its case
+    page.click("#graph .do")
+    error.filter(has_text="nowhere.brite: no such file on this machine").wait_for()
+    assert page.inner_text("#error").startswith("nowhere")
+
+
+def test_a_long_wrong_word_stays_within_the_page(page, address):
+    page.set_viewport_size(PHONE)
+    start(page, address)
+    make(page, 60)
+    search(page, "bfs", "x" * 200)
+    page.locator("#error:not([hidden])", has_text="neither a number nor an address").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
 
 
 def test_a_job_can_be_cancelled_and_the_next_one_works(page, address):
@@ -143,6 +157,31 @@ def test_a_job_can_be_cancelled_and_the_next_one_works(page, address):
     page.locator("#text", has_text="1 component; the largest has 60 nodes").wait_for(
         timeout=READY_MS
     )
+
+
+def test_a_graph_whose_file_is_gone_after_cancelling_is_named(page, address, tmp_path):
+    kept, path = tmp_path / "kept.adj", tmp_path / "a.adj"
+    assert run("generate", "grid", "--routers", 12, "--out", kept) == 0
+    shutil.copy(kept, path)
+    start(page, address)
+    page.check("[value=file]")
+    page.fill("#path", str(path))
+    page.click("#graph .do")
+    page.locator("#about", has_text="a.adj: 12 nodes").wait_for(timeout=READY_MS)
+    page.check("[value=model]")
+    page.fill("[name=routers]", "4000000")
+    page.click("#graph .do")
+    page.click("#cancel")
+    error = page.locator("#error:not([hidden])")
+    error.filter(has_text="Cancelled").wait_for()
+    path.unlink()
+    for _ in range(2):
+        search(page, "components")
+        message = f"The graph is not there any more: {path}: no such file on this machine"
+        error.filter(has_text=message).wait_for(timeout=READY_MS)
+    shutil.copy(kept, path)
+    search(page, "components")
+    page.locator("#text", has_text="component").wait_for(timeout=READY_MS)
 
 
 def test_the_command_says_its_address_and_ends_by_a_signal():
