@@ -160,7 +160,7 @@ def compare(given: Given) -> None:
         print_compare(summary)
 
 
-@_command("generate ba --routers 100000 --store mystore")
+@_command("generate ba --routers 100000 --asn 64496 --store mystore")
 @takes(_words(GenerateConfig))
 def generate(given: Given) -> None:
     """Make a synthetic topology: a BRITE file (--out) or a snapshot (--store)."""

@@ -21,12 +21,12 @@ def serve_explorer(config: ExploreConfig, say: Callable[[str], None]) -> None:
     Raises
     ------
     UsageError
-        If the port is taken.
+        If the port is taken, or the store has no snapshot.
     StoreError
         If the store is broken.
     """
-    if config.store is not None:
-        snapshot_names(config.store)
+    if config.store is not None and not snapshot_names(config.store):
+        raise UsageError(f"--store {config.store}: no snapshot here")
     with Session(config.store) as session:
         try:
             server = ExploreServer(config.port, session)

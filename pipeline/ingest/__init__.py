@@ -132,7 +132,7 @@ def _match(path: Path, head: bytes) -> str:
     matches = [name for name, format in FORMATS.items() if format.load().sniff(head)]
     known = ", ".join(FORMATS)
     if not matches:
-        raise FormatError(path, "", f"unknown format; --format accepts: {known}")
+        raise FormatError(path, "", f"unknown format; known formats: {known}")
     if len(matches) > 1:
         could_be = " or ".join(matches)
         raise FormatError(path, "", f"could be {could_be}: select one with --format")

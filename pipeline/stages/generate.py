@@ -36,6 +36,14 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
         check_name(config.snapshot)
     model, given = _model(config), parameters_of(config)
     _refuse_options_of_others(config, model)
+    is_adjacency = config.out is not None and config.out.suffix == ADJACENCY_SUFFIX
+    if is_adjacency and config.weights is not None:
+        raise UsageError(
+            f"neighbour lists ({ADJACENCY_SUFFIX}) have no weights: leave out --weights, or give "
+            "--out FILE.brite or --store DIR"
+        )
+    if config.store is not None and config.asn is None and not _has_ases(model):
+        raise UsageError(f"{model} makes routers without an AS: give them one with --asn N")
     progress(Progress("generate", 0, config.routers, "routers", model))
     graphs = generate_graphs(model, given) if config.store is not None else None
     if graphs is not None:
@@ -49,7 +57,6 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
     if config.out is not None:
         config.out.parent.mkdir(parents=True, exist_ok=True)
         progress(Progress("write", 0, 1, "file", config.out.name))
-        is_adjacency = config.out.suffix == ADJACENCY_SUFFIX
         write = write_adjacency if is_adjacency else write_brite
         write(topology, config.out, command)
         progress(Progress("write", 1, 1, "file", config.out.name))
@@ -105,6 +112,11 @@ OPTIONS = {
     "connected": "connected",
     "weights": "weights",
 }
+
+
+def _has_ases(model: str) -> bool:
+    """Whether a model says which AS each router is in; also True of one that does not exist."""
+    return model not in MODELS or "n_ases" in MODELS[model].options
 
 
 def _refuse_options_of_others(config: GenerateConfig, model: str) -> None:

@@ -180,7 +180,8 @@ def _of_as(store: Path, name: str | None, asn: int) -> NamedGraph:
         except KeyError as error:
             largest = snapshot.asn[np.argsort(-snapshot.n_nodes, kind="stable")[:5]].tolist()
             there = ", ".join(f"AS{each}" for each in largest)
-            raise UsageError(f"{error.args[0]}; the largest are {there}") from None
+            some = "the only one is" if snapshot.n_ases == 1 else "the largest are"
+            raise UsageError(f"{error.args[0]}; {some} {there}") from None
         return of_snapshot(snapshot, row, f"AS{asn} of {snapshot.name}")
 
 

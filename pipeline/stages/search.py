@@ -70,8 +70,8 @@ def search(config: SearchConfig, progress: ProgressCallback = no_progress) -> Se
     row = algorithm(config.algorithm)
     _refuse_needless(config, row)
     twin = choose_twin(config.device)
-    if config.out is not None and not config.out.parent.is_dir():
-        raise UsageError(f"--out {config.out}: no folder {config.out.parent}")
+    if config.out is not None:
+        _check_out(config.out)
     started = time.perf_counter()
     progress(Progress("read", 0, 1, "graph", config.graph))
     graph = load_graph(config.graph, config.store, config.snapshot)
@@ -196,6 +196,15 @@ def _refuse_needless(config: SearchConfig, row: Algorithm) -> None:
     for need in ("source", "target"):
         if getattr(config, need) is not None and need not in (*row.needs, *row.takes):
             raise UsageError(f"{config.algorithm} takes no --{need}")
+
+
+def _check_out(path: Path) -> None:
+    if path.is_dir():
+        raise UsageError(f"--out {path} is a folder: give a file, such as FILE.parquet")
+    if not path.parent.is_dir():
+        raise UsageError(f"--out {path}: no folder {path.parent}")
+    if path.suffix.lower() != ".parquet":
+        raise UsageError(f"--out {path}: tables are written as Parquet; give FILE.parquet")
 
 
 def _others(procedure: Procedure, twin: Twin) -> Iterator[Twin]:

@@ -15,6 +15,7 @@ from pipeline.model.columns import empty, take
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.graphs import Exits
 from pipeline.model.observations import Observations
+from pipeline.model.words import number
 from pipeline.store.columns import read_table
 from pipeline.store.graph_files import GraphFiles
 from pipeline.store.locks import HeldLock, hold_for_reading
@@ -192,7 +193,7 @@ class Snapshot:
         """Row of an AS; KeyError if the snapshot does not have it."""
         row = int(np.searchsorted(self.asn, asn))
         if row == len(self.asn) or self.asn[row] != asn:
-            raise KeyError(f"AS{asn} is not in snapshot {self.name} ({self.n_ases} ASes)")
+            raise KeyError(f"AS{asn} is not in snapshot {self.name} ({number(self.n_ases, 'AS')})")
         return row
 
     def graph(

@@ -68,7 +68,7 @@ def test_a_name_that_claims_the_toy_format_is_an_error_where_the_content_is_of_n
     named = [line for line in (said.out + said.err).splitlines() if "unknown format" in line]
     assert len(named) == 1
     assert "b.toy.gz" in named[0]
-    assert named[0].endswith(f"--format accepts: {', '.join(FORMATS)}")
+    assert named[0].endswith(f"known formats: {', '.join(FORMATS)}")
     assert "toy" in FORMATS
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 
@@ -145,6 +147,32 @@ def test_an_option_of_another_model_is_refused_with_those_of_this_one(
     assert run("generate", *words, "--routers", 100, *where) == 2
     assert message in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--out", "a.adj", "--weights", "whole:1:9"], "neighbour lists (.adj) have no weights"),
+        (["--store", "s"], "ba makes routers without an AS: give them one with --asn N"),
+    ],
+    ids=["weights", "store"],
+)
+def test_what_cannot_be_written_is_refused_before_it_is_made(
+    words, message, tmp_path, capsys, monkeypatch
+):
+    monkeypatch.chdir(tmp_path)
+    assert run("generate", "ba", "--routers", 100, *words) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert "Generating" not in said
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_example_of_the_help_can_be_run(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert run("generate", "--help") == 0
+    (example,) = re.findall(r"Example: hopscope (.*)", capsys.readouterr().out)
+    assert run(*example.split()) == 0
 
 
 def test_a_store_in_the_environment_does_not_forbid_a_file(tmp_path, monkeypatch, capsys):

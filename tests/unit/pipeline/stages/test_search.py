@@ -123,6 +123,9 @@ def test_a_search_is_printed_in_a_few_lines(store, capsys):
         (["bfs", "AS7", "--source", 1], "AS7 is an AS of a snapshot: give --store DIR"),
         (["components", SNAP, "--snapshot", "a"], "--snapshot is for an AS, as in AS3356"),
         (["components", SNAP, "--out", "no/a.parquet"], "--out no/a.parquet: no folder no"),
+        (["components", SNAP, "--out", "a.csv"], "--out a.csv: tables are written as Parquet"),
+        (["components", SNAP, "--out", "."], "--out . is a folder: give a file"),
+        (["components", SAMPLES / "lab" / "lab.pfx2as"], "unknown format; known formats: warts,"),
     ],
     ids=lambda words: " ".join(str(word) for word in words[:2]) if isinstance(words, list) else "",
 )
@@ -139,6 +142,7 @@ def test_what_cannot_be_done_is_reported_in_one_line(words, message, capsys, mon
     [
         (["brite"], "snapshot brite has 2 ASes: give one of them, as in AS0 --snapshot brite"),
         (["AS9", "--snapshot", "brite"], "AS9 is not in snapshot brite (2 ASes); the largest are"),
+        (["AS9", "--snapshot", "grid"], "AS9 is not in snapshot grid (1 AS); the only one is AS7"),
         (["AS9999999999"], "AS9999999999: an AS number lies between 0 and 4294967295"),
         (["none"], "none: no such file, and no snapshot 'none' in "),
         (["AS1", "--snapshot", "gone"], "no snapshot 'gone'; there are: "),
