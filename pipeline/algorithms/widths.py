@@ -102,7 +102,9 @@ def _check_eccentricities(graph: CSRGraph, nodes: np.ndarray, expected: np.ndarr
         check_levels(graph.indptr, graph.indices, node, search.level)
         if search.eccentricity != hops:
             raise CheckError(f"node {node} has eccentricity {search.eccentricity}, not {hops}")
-    return f"the eccentricity of {number(len(chosen), 'node')}; of the others it was not checked"
+    some = number(len(chosen), "node")
+    others = len(chosen) < graph.n_nodes
+    return f"the eccentricity of {some}" + ("; that of others was not checked" if others else "")
 
 
 def _check_set(value: str) -> Any:

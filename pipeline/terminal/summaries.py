@@ -237,10 +237,11 @@ def search_facts(summary: SearchSummary) -> dict:
             for end, node in ends.items()
         },
         "result": summary.facts,
+        "path_names": [named.name_of(node) for node in summary.facts.get("path", [])],
         "device": summary.device,
         "certificate": summary.certificate,
-        "search_s": summary.seconds[summary.twin],
-        "twins_s": summary.seconds,
+        "search_s": round(summary.seconds[summary.twin], 9),
+        "twins_s": {twin: round(s, 9) for twin, s in summary.seconds.items()},
         "certificate_s": round(summary.certificate_s, 6),
         "load_s": round(summary.load_s, 6),
         "out": None if summary.out is None else str(summary.out),
@@ -257,8 +258,10 @@ def print_search(summary: SearchSummary) -> None:
     )
     print_line(f"{summary.algorithm} of {named.name} ({size}){ends}")
     print_line(f"Result: {summary.text}")
-    checked = "not checked" if summary.certificate is None else summary.certificate
-    print_line(f"Certificate: {checked} ({duration(summary.certificate_s)})")
+    if summary.certificate is None:
+        print_line("Certificate: not checked")
+    else:
+        print_line(f"Certificate: {summary.certificate} ({duration(summary.certificate_s)})")
     times = ", ".join(f"{duration(s)} ({twin})" for twin, s in summary.seconds.items())
     print_line(f"Time: {times}; graph read in {duration(summary.load_s)}")
     if summary.out is not None:

@@ -47,6 +47,7 @@ def test_a_file_is_searched_whole_by_the_ids_that_it_gives(tmp_path, capsys):
     facts = found(capsys, "shortest_path", SNAP, "--source", 10, "--target", 5)
     assert (facts["n_nodes"], facts["source"], facts["source_name"]) == (6, 1, "10")
     assert facts["result"]["path"] == [1, 4, 0]
+    assert [facts["path_names"][0], facts["path_names"][-1]] == ["10", "5"]
     assert facts["certificate"] == "no path is shorter, by a full search"
     out = tmp_path / "levels.parquet"
     assert run("search", "bfs", SNAP, "--source", 10, "--out", out) == 0
@@ -90,7 +91,7 @@ def test_nodes_are_named_by_any_of_their_addresses(tmp_path, capsys):
     ends = ("--source", "192.0.2.2", "--target", "192.0.2.3", "--out", out)
     facts = found(capsys, "shortest_path", *where, *ends)
     assert (facts["source"], facts["source_name"]) == (0, "192.0.2.1")
-    assert facts["result"]["path"] == [0, 1]
+    assert (facts["result"]["path"], facts["path_names"]) == ([0, 1], ["192.0.2.1", "192.0.2.3"])
     assert pq.read_table(out)["addr"].to_pylist() == ["192.0.2.1", "192.0.2.3"]
     assert found(capsys, "bfs", *where, "--source", 1)["source_name"] == "192.0.2.3"
     assert run("search", "bfs", *where, "--source", "192.0.2.9") == 2
@@ -105,6 +106,8 @@ def test_a_search_is_printed_in_a_few_lines(store, capsys):
     assert lines[2].startswith("Certificate: every level is the distance in hops (")
     assert lines[3].startswith("Time: ")
     assert "(sequential)" in lines[3]
+    assert run("search", "radius", "grid", "--store", store, "--no-check") == 0
+    assert capsys.readouterr().out.splitlines()[2] == "Certificate: not checked"
 
 
 @pytest.mark.parametrize(
