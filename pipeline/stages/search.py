@@ -27,6 +27,7 @@ from pipeline.model.words import number
 from pipeline.schedule.cluster.gpus import visible_gpus
 from pipeline.stages.graphs import AS_WORD, load_graph
 
+SHORT_S = 1.0  # searches up to this run twice; loading compiled code takes less
 DEVICES = {"sequential": "cpu", "cores": "cpu", "gpu": "gpu"}
 
 
@@ -223,14 +224,21 @@ def _placed(graph: CSRGraph, weighted: bool, device: Any) -> CSRGraph:
 def _timed(
     procedure: Procedure, twin: Twin, graph: CSRGraph, source: int | None, target: int | None
 ) -> tuple[Any, float]:
-    """Result and seconds of one search; compiled code is loaded before the clock starts."""
+    """Result and seconds of one search; compiled code is loaded before the clock starts.
+
+    A short search runs twice, since it may have loaded code that two nodes do not need.
+    """
     run = procedure.twins[twin]
     run(_tiny(graph), 0, 0)
-    started = time.perf_counter()
-    found = run(graph, -1 if source is None else source, -1 if target is None else target)
-    if graph.device == "gpu":
-        graph.indptr[:1].get()  # waits for what the search left running
-    return found, time.perf_counter() - started
+    for _ in range(2):
+        started = time.perf_counter()
+        found = run(graph, -1 if source is None else source, -1 if target is None else target)
+        if graph.device == "gpu":
+            graph.indptr[:1].get()  # waits for what the search left running
+        seconds = time.perf_counter() - started
+        if seconds > SHORT_S:
+            break
+    return found, seconds
 
 
 def _tiny(graph: CSRGraph) -> CSRGraph:
