@@ -116,7 +116,8 @@ def _sentence(event: dict, first: dict, names: Mapping[int, str]) -> str:
             where = f"in {own}" if own == other else f"between {own} and {other}"
             text = f"{number(event['n_links'], 'link')} {where} changed, "
             verb = "removed" if event["kind"].endswith("removed") else "added"
-            text += f"first of all {first['addr']} to {first['other_addr']} was {verb}: {pairs}"
+            text += f"first of all {first['addr']} to {first['other_addr']} was {verb}"
+            text += f": {pairs}" if event["n_pairs"] else ""  # topologies have none
             return text + _longer(event)
         case "links slower" | "links faster":
             how = event["kind"].removeprefix("links ")
@@ -162,4 +163,9 @@ def _or_null(column: np.ndarray) -> pa.Array:
 def _addrs(high: np.ndarray, low: np.ndarray) -> pa.Array:
     """Texts; null where there is none."""
     pairs = zip(high.tolist(), low.tolist(), strict=True)
-    return pa.array([format_addr(h, w) if h or w else None for h, w in pairs], pa.string())
+    return pa.array([_addr(h, w) if h or w else None for h, w in pairs], pa.string())
+
+
+def _addr(high: int, low: int) -> str:
+    """An address, or an id of the input, which has its AS before it: no router is in ::/32."""
+    return str(low) if 0 < high < 1 << 32 else format_addr(high, low)

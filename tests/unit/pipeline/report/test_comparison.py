@@ -82,6 +82,17 @@ def test_the_page_shows_ten_and_escapes_names(written):
     assert "\u202e" not in page
 
 
+def test_links_of_topologies_have_the_ids_of_their_input(tmp_path):
+    removed = make_changes(
+        1, "link", kind="removed", group=1, other_group=2, asn=7, other_asn=7, addr_high=7,
+        addr_low=90, other_high=7, other_low=0,
+    )  # fmt: skip
+    files = write_comparison(tmp_path, "a", "night", *group_events(removed), {})
+    assert files.events[0]["text"] == "1 link in AS7 changed, first of all 90 to 0 was removed"
+    (row,) = pq.read_table(files.folder / "changes.parquet").to_pylist()
+    assert (row["addr"], row["other_addr"]) == ("90", "0")
+
+
 def test_nothing_that_happened_is_said_to_be_nothing(tmp_path):
     files = write_comparison(tmp_path, "a", "night", *group_events(make_changes(0, "link")), {})
     assert "Nothing happened" in files.page.read_text()
