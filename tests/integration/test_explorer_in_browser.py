@@ -187,8 +187,11 @@ def test_a_graph_whose_file_is_gone_after_cancelling_is_named(page, address, tmp
 def test_the_command_says_its_address_and_ends_by_a_signal():
     words = [sys.executable, "-m", "pipeline.cli", "explore", "--no-open"]
     with subprocess.Popen(words, stdout=subprocess.PIPE, text=True, cwd=REPOSITORY) as process:
-        address = process.stdout.readline().split()[-1]
-        with urllib.request.urlopen(address, timeout=30) as answer:
-            assert b"<h1>Explore graphs</h1>" in answer.read()
-        process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 130
+        try:
+            address = process.stdout.readline().split()[-1]
+            with urllib.request.urlopen(address, timeout=30) as answer:
+                assert b"<h1>Explore graphs</h1>" in answer.read()
+            process.send_signal(signal.SIGTERM)  # SIGINT is ignored where tests run in background
+            assert process.wait(timeout=30) == 128 + signal.SIGTERM
+        finally:
+            process.kill()
