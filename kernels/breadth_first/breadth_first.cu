@@ -16,6 +16,8 @@
 // [1] S. Beamer, K. Asanovic, D. Patterson, "Direction-optimizing breadth-first search", SC 2012.
 // [2] D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU graph traversal", PPoPP 2012.
 
+#include "bitmap.cuh"
+
 // All zero before the launch.
 struct Control {
     unsigned arrivals;       // of grid_barrier
@@ -44,11 +46,6 @@ struct Search {
 
     __device__ unsigned* map(const int depth) const { return maps + (depth + 3) % 3 * n_map; }
 };
-
-__device__ __forceinline__ bool is_in(const unsigned* map, const node_t v)
-{
-    return (map[v >> 5] >> (v & 31)) & 1;
-}
 
 // Counts of a block on a level, before they are added to those of all.
 struct BlockCounts {
@@ -139,23 +136,6 @@ __device__ __noinline__ void top_down(
         });
     }
     end_of_level(s, block, depth, nodes, arcs);
-}
-
-// Whether one of heads[0], heads[stride], ... below n is in the frontier.
-__device__ __forceinline__ bool has_frontier(
-    const unsigned* map, const node_t* __restrict__ heads, int n, const int stride)
-{
-    constexpr int AT_ONCE = 4;
-    for (; n > 0; n -= AT_ONCE * stride, heads += AT_ONCE * stride) {
-        node_t head[AT_ONCE];
-        bool is_hit = false;
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; ++i) head[i] = i * stride < n ? __ldg(heads + i * stride) : -1;
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; ++i) is_hit |= head[i] >= 0 && is_in(map, head[i]);
-        if (is_hit) return true;
-    }
-    return false;
 }
 
 // Every node not yet seen asks its neighbours.

@@ -6,10 +6,7 @@
 // Launch   1-D, any grid.
 // Atomics  atomicOr on a bitmap claims a node; atomicAdd reserves places in a list.
 
-__device__ __forceinline__ bool has(const unsigned* map, const node_t v)
-{
-    return (map[v >> 5] >> (v & 31)) & 1;
-}
+#include "../breadth_first/bitmap.cuh"
 
 // Mark the head of an arc (-1: none) as found, unless it is known to be reached.
 __device__ __forceinline__ void find(
@@ -62,7 +59,7 @@ extern "C" __global__ void expand(
     const node_t* queue = list + 1;
     for (int i = warp_of_grid(); i < n_segments; i += warps_of_grid()) {
         const node_t u = segment_node[i];
-        if (!has(front, first_own + u)) continue;
+        if (!is_in(front, first_own + u)) continue;
         const offset_t first = indptr[u] + (offset_t)segment_index[i] * SEGMENT;
         const offset_t last = indptr[u + 1];
         const offset_t stop = first + SEGMENT < last ? first + SEGMENT : last;
@@ -159,23 +156,6 @@ extern "C" __global__ void add_words(
     }
 }
 
-// Whether one of heads[0], heads[stride], ... below n is in the frontier.
-__device__ __forceinline__ bool has_frontier(
-    const unsigned* __restrict__ map, const node_t* __restrict__ heads, int n, const int stride)
-{
-    constexpr int AT_ONCE = 4;
-    for (; n > 0; n -= AT_ONCE * stride, heads += AT_ONCE * stride) {
-        node_t head[AT_ONCE];
-        bool is_hit = false;
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; ++i) head[i] = i * stride < n ? __ldg(heads + i * stride) : -1;
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; ++i) is_hit |= head[i] >= 0 && has(map, head[i]);
-        if (is_hit) return true;
-    }
-    return false;
-}
-
 // Every own node not yet seen asks its neighbours; hubs by segments.
 extern "C" __global__ void scan(
     const offset_t* __restrict__ indptr,
@@ -193,7 +173,7 @@ extern "C" __global__ void scan(
     for (int i = warp_of_grid(); i < n_segments; i += warps_of_grid()) {
         const node_t v = segment_node[i];
         const node_t number = first_own + v;
-        if (has(seen, number) || has(found, number)) continue;
+        if (is_in(seen, number) || is_in(found, number)) continue;
         const offset_t first = indptr[v] + (offset_t)segment_index[i] * SEGMENT;
         const offset_t last = indptr[v + 1];
         const int n = (int)((first + SEGMENT < last ? first + SEGMENT : last) - first);
