@@ -20,7 +20,7 @@ from pipeline.model.random_words import stream_start, word_at
 
 # Of an RMAT graph, as in Graph500: the chances that both ends, only the first or only the second
 # are in the first half of the nodes; 2 ** 32 is certainty.
-_RMAT = tuple(np.int64(share * 2**32) for share in (0.57, 0.57 + 0.19, 0.57 + 0.19 + 0.19))
+RMAT_CHANCES = tuple(np.int64(share * 2**32) for share in (0.57, 0.57 + 0.19, 0.57 + 0.19 + 0.19))
 _LINKS_AT_ONCE = 1 << 20  # that a thread draws
 
 
@@ -93,8 +93,8 @@ def _draw_rmat(start, scale, first, stop, near, far):
         for k in range(scale):
             word = word_at(start, i * words + k // 2)
             chance = np.int64((word >> np.uint64(32 * (k % 2))) & np.uint64(0xFFFFFFFF))
-            a, b = 2 * a + (chance >= _RMAT[1]), 2 * b
-            b += (_RMAT[0] <= chance < _RMAT[1]) or chance >= _RMAT[2]
+            a, b = 2 * a + (chance >= RMAT_CHANCES[1]), 2 * b
+            b += (RMAT_CHANCES[0] <= chance < RMAT_CHANCES[1]) or chance >= RMAT_CHANCES[2]
         near[i], far[i] = a, b
 
 

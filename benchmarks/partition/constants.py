@@ -2,4 +2,6 @@
 
 from __future__ import annotations
 
-FIRST, SECOND, THIRD = (int(share * 2**32) for share in (0.57, 0.57 + 0.19, 0.57 + 0.19 + 0.19))
+from benchmarks.lib.graphs import RMAT_CHANCES
+
+FIRST, SECOND, THIRD = map(int, RMAT_CHANCES)

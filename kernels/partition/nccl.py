@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import cupy as cp
@@ -84,8 +85,13 @@ class NcclCollective:
     def _stream(self) -> int:
         return int(cp.cuda.get_current_stream().ptr)
 
-    def _errors(self) -> _Errors:
-        return _Errors(self.rank, self.n_ranks)
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Turn NCCL's errors into ExchangeError."""
+        try:
+            yield
+        except nccl.NcclError as error:
+            raise ExchangeError(f"rank {self.rank} of {self.n_ranks}: {error}") from error
 
     def _wait(self) -> None:
         """Until all that was launched is done; a rank that died would keep it forever."""
@@ -97,17 +103,3 @@ class NcclCollective:
                 raise ExchangeError(
                     f"rank {self.rank} of {self.n_ranks} waited {self.deadline_s:g} s for others"
                 )
-
-
-class _Errors:
-    """Turns NCCL's errors into ExchangeError."""
-
-    def __init__(self, rank: int, n_ranks: int):
-        self.rank, self.n_ranks = rank, n_ranks
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, nccl.NcclError):
-            raise ExchangeError(f"rank {self.rank} of {self.n_ranks}: {error}") from error

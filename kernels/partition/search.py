@@ -195,8 +195,7 @@ def search(steps: Steps, part: Part, source: int, collective: Collective) -> Par
     rank = _Rank(steps, collective, whole)
     steps.start(int(whole.renumber(np.array([source]))[0]))
     counts = rank.gather(steps.settle(0))
-    n_arcs = int(rank.gather(np.array([part.indices.size], np.int64)).sum())
-    open_arcs = n_arcs - int(counts[:, 1].sum())
+    open_arcs = whole.n_arcs - int(counts[:, 1].sum())
     depth, is_bottom_up = 0, False
     while counts[:, 0].any():
         depth += 1

@@ -42,12 +42,15 @@ class Split:
         Blocks of the graph, rank after rank.
     starts : (n_ranks + 1,) int64
         Places in ``order`` where the blocks of each rank begin.
+    n_arcs : int
+        Of the whole graph, perhaps roughly: directions of a search depend on it, no level does.
     """
 
     n_nodes: int
     block: int
     order: np.ndarray
     starts: np.ndarray
+    n_arcs: int
 
     @property
     def n_ranks(self) -> int:
@@ -136,7 +139,7 @@ def deal(n_nodes: int, block: int, n_arcs: np.ndarray, n_ranks: int) -> Split:
         heapq.heapreplace(loads, (load + int(work[each]), rank))
     order = np.argsort(owner, kind="stable")
     starts = np.searchsorted(owner[order], np.arange(n_ranks + 1))
-    return Split(n_nodes, block, order, starts.astype(OFFSET))
+    return Split(n_nodes, block, order, starts.astype(OFFSET), int(n_arcs.sum()))
 
 
 def part_of(whole: Split, rank: int, read: Read) -> Part:

@@ -13,9 +13,8 @@ import itertools
 import numpy as np
 from numba import njit
 
-from kernels import CSRGraph
 from pipeline.generate.barabasi_albert import check_numbers
-from pipeline.generate.csr import csr_from_links, shuffled_ids
+from pipeline.generate.csr import shuffled_ids
 from pipeline.generate.plane import with_geometry
 from pipeline.generate.threads import call_each
 from pipeline.model.random_words import stream_start, word_at
@@ -43,11 +42,6 @@ def make(given: Parameters) -> Topology:
         first_edge_id=0,
         seed=given.seed,
     )
-
-
-def rmat_graph(n_nodes: int, *, m: int = 16, seed: int = 1) -> CSRGraph:
-    """The graph only, made directly as CSR arrays; ``m`` links are drawn per node."""
-    return csr_from_links(n_nodes, *_links(n_nodes, m, seed))
 
 
 def _links(n_nodes: int, m: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -46,8 +46,9 @@ def make(page, routers: int) -> None:
     page.fill("[name=routers]", str(routers))
     page.check("[name=connected]")
     page.click("#graph .do")
-    about = page.locator("#about", has_text=f"degrees: {routers:,} nodes")
-    about.wait_for(timeout=READY_MS)
+    # The page may name a graph of before that looks alike: wait for the end of the job first.
+    page.locator("#graph .do:enabled").wait_for(timeout=READY_MS)
+    page.locator("#about", has_text=f"degrees: {routers:,} nodes").wait_for()
 
 
 def search(page, algorithm: str, source: str = "", target: str = "") -> None:

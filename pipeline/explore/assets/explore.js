@@ -106,7 +106,7 @@
       file: { from: origin, path: at("path").value },
       as: { from: origin, snapshot: at("snapshot").value, asn: at("asn").value },
     }[origin];
-    attempt(async () => { await ask("graph", given); await follow(); });
+    begin("graph", given);
   }
   function search(event) {
     event.preventDefault();
@@ -114,7 +114,19 @@
       algorithm: at("algorithm").value, source: at("source").value, target: at("target").value,
       device: at("device").value, compare: at("compare").checked,
     };
-    attempt(async () => { await ask("search", given); await follow(); });
+    begin("search", given);
+  }
+  function begin(name, given) {
+    setBusy(true); // at once: a second click would only be refused
+    attempt(async () => {
+      try {
+        await ask(name, given);
+      } catch (error) {
+        show(await ask("state"));
+        throw error;
+      }
+      await follow();
+    });
   }
 
   // ---- What comes of it -------------------------------------------------------------------
@@ -191,9 +203,12 @@
       Object.entries(each.seconds).map(([twin, s]) => `${duration(s)} ${twin}`).join(", "),
     ])));
   }
-  function show(state) {
-    busy = state.job !== null;
+  function setBusy(now) {
+    busy = now;
     for (const button of document.querySelectorAll("button.do")) button.disabled = busy;
+  }
+  function show(state) {
+    setBusy(state.job !== null);
     at("job").hidden = !busy;
     const step = busy ? `${state.job.text}\u2026 ${Math.floor(state.job.seconds)} s` : "";
     if (at("step").textContent !== step) at("step").textContent = step;
@@ -232,7 +247,8 @@
     showOrigin();
     showModel();
     showAlgorithm();
+    show(await ask("state"));
     document.documentElement.dataset.ready = "";
-    await follow();
+    if (busy) await follow();
   });
 })();

@@ -24,17 +24,10 @@ from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
 from pipeline.infer.traces.rules import CUT, DESTINATION
 from pipeline.infer.traces.spool import Traces
+from pipeline.model.random_words import mix
 
 _KEPT = 4
 _NONE = 0xFFFF_FFFF_FFFF_FFFF  # in place of a hash
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _mix(x):
-    """Hash of a number: the finaliser of splitmix64."""
-    x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return x ^ (x >> np.uint64(31))
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -75,7 +68,7 @@ def _ends(hop_ptr, flags, ttl, ids, row, leads_on):
 @njit(cache=True, nogil=True)
 def _keep_aims(row, aimed_at, kept):
     for i in range(len(row)):
-        _keep(kept[row[i]], _mix(_mix(aimed_at[i, 0]) ^ aimed_at[i, 1]))
+        _keep(kept[row[i]], mix(mix(aimed_at[i, 0]) ^ aimed_at[i, 1]))
 
 
 @njit(cache=True, nogil=True)
@@ -90,7 +83,7 @@ def _mix_rows(kept):
     result = np.zeros(len(kept), np.uint64)
     for row in range(len(kept)):
         for value in kept[row]:
-            result[row] = _mix(result[row] ^ value)
+            result[row] = mix(result[row] ^ value)
     return result
 
 
