@@ -78,14 +78,22 @@ def read_observations(folder: Path, n_nodes: int) -> Observations:
     StoreError
         If a file is missing, cut short or altered, or names what is not there.
     """
-    vantages = _read(folder / VANTAGES, Vantages, ("addr_high", "addr_low", "asn"))
+    vantages, steps = _read_vantages(folder), read_steps(folder, n_nodes)
+    paths = _read(folder / PATHS, Paths, _OF_PATHS)
+    known = range(len(vantages))
+    if not (_within(paths.vantage, known) and _within(paths.step, range(FIRST, len(steps)))):
+        raise broken(folder / PATHS, "names what is not in the snapshot")
+    return Observations(vantages, steps, paths)
+
+
+def read_steps(folder: Path, n_nodes: int) -> Steps:
+    """Read the steps alone; otherwise as ``read_observations``."""
+    known, nodes = range(len(_read_vantages(folder))), range(n_nodes)
     steps = _read(
         folder / OBSERVATIONS,
         Steps,
         ("vantage", "before", "near", "far", "across_gap", "n_traces", "rtt_ms"),
     )
-    paths = _read(folder / PATHS, Paths, _OF_PATHS)
-    known, nodes = range(len(vantages)), range(n_nodes)
     if not (
         _within(steps.vantage, known)
         and _within(steps.far, nodes)
@@ -94,9 +102,11 @@ def read_observations(folder: Path, n_nodes: int) -> Observations:
         and (steps.before < np.arange(len(steps))).all()
     ):
         raise broken(folder / OBSERVATIONS, "names what is not in the snapshot")
-    if not (_within(paths.vantage, known) and _within(paths.step, range(FIRST, len(steps)))):
-        raise broken(folder / PATHS, "names what is not in the snapshot")
-    return Observations(vantages, steps, paths)
+    return steps
+
+
+def _read_vantages(folder: Path) -> Vantages:
+    return _read(folder / VANTAGES, Vantages, ("addr_high", "addr_low", "asn"))
 
 
 def _read(path: Path, kind: Callable[..., Table], names: tuple[str, ...]) -> Table:

@@ -8,12 +8,12 @@ import subprocess
 import sys
 import threading
 import urllib.request
-from importlib import resources
 
 import pytest
 
 from pipeline.explore.server import ExploreServer
 from pipeline.explore.session import Session
+from tests.accessibility import findings
 from tests.real_data import REPOSITORY
 from tests.unit.pipeline.stages.test_search import run
 
@@ -57,14 +57,6 @@ def search(page, algorithm: str, source: str = "", target: str = "") -> None:
         if node:
             page.fill(f"#{end}", node)
     page.click("#search .do")
-
-
-def findings(page) -> list[str]:
-    """What axe-core finds wrong, by rule."""
-    axe = pytest.importorskip("axe_playwright_python", reason="axe-core is not installed")
-    page.evaluate(resources.files(axe).joinpath("axe.min.js").read_text())
-    found = page.evaluate("axe.run()")["violations"]
-    return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found]
 
 
 @pytest.mark.parametrize("size", [None, PHONE], ids=["desk", "phone"])

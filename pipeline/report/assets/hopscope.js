@@ -397,6 +397,11 @@ const hopscope = (() => {
     document.title += ` \u00b7 ${facts.snapshot}`;
   }
 
+  // What a tile means goes away at will.
+  document.addEventListener("keydown", (event) => {
+    if (event.key === "Escape" && document.activeElement.matches(".told button")) document.activeElement.blur();
+  });
+
   const table = document.getElementById("ingresses");
   if (table) ingresses(table);
   return { load, night };

@@ -88,6 +88,9 @@ def _as_variables(summary: Summary, i: int, one: dict, ingresses: list, farthest
         "median": one["median_hops"],
         "p90": one["p90_hops"],
         "max_hops": one["max_hops"],
+        "half_within": _half_within(pairs, n_pairs),
+        "crossing": _crossing(summary, i),
+        "n_low_confidence": int(summary.n_low_confidence[i]),
         "n_searched": int(summary.distributions.n_searched[i]),
         "n_pairs": n_pairs,
         "chart": hop_histogram(pairs),
@@ -104,6 +107,19 @@ def _as_variables(summary: Summary, i: int, one: dict, ingresses: list, farthest
         "traced": any(row[2] or row[3] for row in ingresses),
         "rated": any(row[10] is not None for row in ingresses),
     }
+
+
+def _half_within(pairs: np.ndarray, n_pairs: int) -> int | None:
+    """Hops within which half of the pairs lie; None without a pair."""
+    return int(np.searchsorted(np.cumsum(pairs), n_pairs / 2)) if n_pairs else None
+
+
+def _crossing(summary: Summary, i: int) -> tuple[int, int] | None:
+    """Traces that cross an AS, and their vantage points; None where paths are not known."""
+    crossings = summary.crossings
+    if i >= len(crossings.n_traces) or not crossings.n_traces[i]:
+        return None
+    return int(crossings.n_traces[i]), int(crossings.n_vantages[i])
 
 
 def _shown(n_ingresses: int, n_candidates: int, n_shown: int) -> str:

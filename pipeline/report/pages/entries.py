@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow.compute as pc
@@ -28,6 +29,15 @@ _LEFT, _RIGHT = 25, 59  # per cent of the width: where bands begin and end
 _OTHERS = -1
 
 
+class Neighbor(NamedTuple):
+    """The neighbour from which most traces enter."""
+
+    asn: int
+    name: str
+    linked: bool
+    n_traces: int
+
+
 @dataclass(frozen=True)
 class Entries:
     """What a page shows.
@@ -40,11 +50,15 @@ class Entries:
         An ``<svg>``; empty where there is one way in only.
     rows : list of (asn or None, name, linked, ingress, traces, share)
         The same as a table, most traces first; None: others.
+    n_traces : int
+    top : Neighbor
     """
 
     lead: str
     drawing: Markup
     rows: list[tuple]
+    n_traces: int
+    top: Neighbor
 
 
 class EntryPages:
@@ -79,24 +93,18 @@ class EntryPages:
         }
         if not flows:
             return None
-        lead = self._lead(flows)
-        left, right, flows = _most(flows)
-        return Entries(lead, self._drawing(left, right, flows), self._rows(flows))
-
-    def _lead(self, flows: dict[tuple[int, int], int]) -> str:
         of_asn: Counter[int] = Counter()
         for (asn, _), n in flows.items():
             of_asn[asn] += n
         total = sum(of_asn.values())
         first = min(of_asn, key=lambda asn: (-of_asn[asn], asn))
-        ways = number(len({at for _, at in flows}), "ingress")
-        named = f"AS{first} {printable(self._names.get(first) or '')}".rstrip()
-        if len(of_asn) == 1:
-            return f"{number(total, 'trace')} by {ways}, all from {named}."
-        return (
-            f"{number(total, 'trace')} by {ways} from {number(len(of_asn), 'AS')}, most from "
-            f"{named} ({of_asn[first]:,} of {total:,})."
-        )
+        name = printable(self._names.get(first) or "")
+        top = Neighbor(first, name, first in self._names, of_asn[first])
+        n_ways = len({at for _, at in flows})
+        lead = f"{number(total, 'trace')} by {number(n_ways, 'ingress')} from "
+        lead += number(len(of_asn), "AS") + "."
+        left, right, flows = _most(flows)
+        return Entries(lead, self._drawing(left, right, flows), self._rows(flows), total, top)
 
     def _text(self, at: int) -> str:
         """Text of an ingress."""
@@ -143,7 +151,7 @@ class EntryPages:
                     tops[1][at] += thick
         label = f"Traces from {len(left)} neighbours to {len(right)} ingresses; a table follows"
         return Markup(
-            f'<svg class="flow" role="img" aria-label="{label}" width="100%" height="{height}">'
+            f'<svg class="flow" role="group" aria-label="{label}" width="100%" height="{height}">'
             f'<svg x="{_LEFT}%" width="{_RIGHT - _LEFT}%" height="{height}" '
             f'viewBox="0 0 100 {height}" preserveAspectRatio="none">{"".join(bands)}</svg>'
             f'<svg x="{_LEFT - 1}%" class="end">{names}</svg><svg x="{_RIGHT + 1}%">{addrs}</svg>'

@@ -16,6 +16,7 @@ from pipeline.model.origins import Source, origins_of
 from pipeline.model.words import LOW_CONFIDENCE, number
 from pipeline.report.pages.as_page import as_pages
 from pipeline.report.pages.index_page import index_script, index_variables
+from pipeline.report.pages.opening import opening, quality
 from pipeline.report.pages.reuse import (
     NIGHT,
     PAGES,
@@ -108,7 +109,11 @@ def environment() -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["LOW_CONFIDENCE"] = LOW_CONFIDENCE
+    environment.globals |= {
+        "LOW_CONFIDENCE": LOW_CONFIDENCE,
+        "opening": opening,
+        "quality": quality,
+    }
     environment.filters |= {
         "n": lambda value: NONE if value is None else f"{value:,}",
         "figure": figure,

@@ -15,6 +15,7 @@ from pipeline.model.columns.ragged import offsets, take_rows
 from pipeline.model.search.results import Measurement
 from pipeline.model.words import LOW_CONFIDENCE
 from pipeline.report.tables.columns import lists, null_where_empty, null_where_nan, spread
+from pipeline.report.tables.crossings import Crossings, count_crossings
 from pipeline.report.tables.distributions import Distributions, mean_of_each, sum_distributions
 from pipeline.report.tables.neighbors import ingress_columns
 from pipeline.report.tables.node_names import node_texts, other_addresses
@@ -42,6 +43,9 @@ class Summary:
         Sums over all ASes of the run.
     widths : WidthReport
         Empty where none were requested.
+    crossings : Crossings
+    n_low_confidence : (n_ases,) int64
+        Ingresses that are more likely wrong than right.
     """
 
     ases: pa.Table
@@ -53,6 +57,8 @@ class Summary:
     unreached_texts: pa.Array
     totals: dict
     widths: WidthReport
+    crossings: Crossings
+    n_low_confidence: np.ndarray
 
 
 def summarise(snapshot, measurement: Measurement) -> Summary:
@@ -100,6 +106,11 @@ def summarise(snapshot, measurement: Measurement) -> Summary:
         | _confidence(ingresses)
         | widths.totals(np.asarray(snapshot.asn)),
         widths=widths,
+        crossings=count_crossings(snapshot, rows),
+        n_low_confidence=np.bincount(
+            position[source & (np.asarray(ingresses.confidence) < LOW_CONFIDENCE)],
+            minlength=len(rows),
+        ),
     )
 
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 from kernels import CSRGraph, Shard
 from pipeline.model.columns import empty
 from pipeline.model.graphs import Exits
+from pipeline.model.observations import Steps
 from pipeline.model.search.results import Measurement, SearchResults
 from pipeline.store.tables import Ingresses, NodeTable
 from tests.addresses import parse_addrs
@@ -66,6 +67,7 @@ class MemorySnapshot:
         self.manifest = {"kind": "interface", "inputs": [], "options": {}, "counts": {}}
         self.manifest |= {"has_weights": weight is not None} | (manifest or {})
         self.weight = weight
+        self.of_paths: Steps | None = None
 
     def ingresses(self, rows=None) -> Ingresses:
         return self._ingresses if rows is None else self._ingresses.of_rows(rows)
@@ -80,6 +82,10 @@ class MemorySnapshot:
     def exits(self, rows=None) -> Exits:
         """No trace was seen to leave one."""
         return empty(Exits)
+
+    def steps(self) -> Steps | None:
+        """No path of a trace is known, unless a test gives some."""
+        return self.of_paths
 
     def graph(self, row: int, weights: bool = False) -> CSRGraph:
         graph = self._graphs[row]

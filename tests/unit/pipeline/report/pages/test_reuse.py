@@ -53,7 +53,7 @@ def test_what_changed_is_written_again_and_the_rest_linked(tmp_path, change):
 def test_a_page_that_names_a_neighbour_is_written_again_with_its_name(tmp_path):
     first = pages(tmp_path, snapshot("monday"))
     again = pages(tmp_path, snapshot("tuesday", names={20: "Twenty"}))
-    assert "AS20 Twenty" in again[10][1]
+    assert "AS20 <bdi>Twenty</bdi>" in again[10][1]
     assert again[10][0] != first[10][0]
 
 

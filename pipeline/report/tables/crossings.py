@@ -1,0 +1,54 @@
+"""How many traces, and of how many vantage points, cross each AS."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.model.columns.ragged import offsets
+from pipeline.model.observations import FIRST, Steps
+
+
+@dataclass(frozen=True, eq=False)
+class Crossings:
+    """One row per AS of a run; empty where nothing is known of paths.
+
+    Attributes
+    ----------
+    n_traces, n_vantages : (n_ases,) int64
+        Traces with a router of the AS on their way, each counted once; vantage points of these.
+    """
+
+    n_traces: np.ndarray
+    n_vantages: np.ndarray
+
+
+def count_crossings(snapshot, rows: np.ndarray) -> Crossings:
+    """Count them for some AS rows of a snapshot, ascending."""
+    steps = snapshot.steps()
+    if steps is None:
+        return Crossings(np.empty(0, np.int64), np.empty(0, np.int64))
+    n_ases = len(snapshot.asn)
+    node_ptr = offsets(np.asarray(snapshot.n_nodes))
+    row = np.searchsorted(node_ptr, steps.far, side="right") - 1
+    first = _entering(steps, row)
+    # Sums of float64 are exact below 2**53.
+    n_traces = np.bincount(row[first], steps.n_traces[first], n_ases).astype(np.int64)
+    pairs = np.unique((row[first].astype(np.int64) << 32) | steps.vantage[first])
+    n_vantages = np.bincount(pairs >> 32, minlength=n_ases)
+    return Crossings(n_traces[rows], n_vantages[rows])
+
+
+def _entering(steps: Steps, row: np.ndarray) -> np.ndarray:
+    """Steps into an AS in which their path was not before."""
+    before = steps.before
+    entering = np.flatnonzero((before == FIRST) | (row[before] != row))
+    at = before[entering]
+    again = np.zeros(len(entering), bool)
+    open_ = np.flatnonzero(at != FIRST)
+    while len(open_):
+        again[open_] |= row[at[open_]] == row[entering[open_]]
+        at[open_] = before[at[open_]]
+        open_ = open_[(at[open_] != FIRST) & ~again[open_]]
+    return entering[~again]

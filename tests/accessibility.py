@@ -1,0 +1,15 @@
+"""What axe-core says of a page."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+import pytest
+
+
+def findings(page) -> list[str]:
+    """What it finds wrong, by rule."""
+    axe = pytest.importorskip("axe_playwright_python", reason="axe-core is not installed")
+    page.evaluate(resources.files(axe).joinpath("axe.min.js").read_text())
+    found = page.evaluate("axe.run()")["violations"]
+    return [f"{each['id']}: {each['nodes'][0]['html'][:200]}" for each in found]
