@@ -73,5 +73,12 @@ class AnalyzeConfig:
         help="Write HTML pages, or tables only.",
         show_default=False,
     )
+    keep_nights: int | None = option(
+        default=None,
+        help="Keep the last N nights, snapshots named by a date; remove older ones [keep all].",
+        metavar="N",
+        unit="nights",
+        minimum=2,  # a night is compared with the one before
+    )
     version: str | None = None  # of the snapshot that was ingested; None: the current one
     dashboard: str = "127.0.0.1:8787"  # where our own cluster's dashboard binds

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from pipeline.errors import UsageError
 from pipeline.report.escaping import printable
+from pipeline.store.held import set_aside
 
 REPORT = "report.json"
 N_NAMED = 3  # files of a folder that a refusal names
@@ -92,6 +93,30 @@ def earlier_report(folder: Path) -> dict | None:
     return report
 
 
+def remove_report(folder: Path) -> bool:
+    """Remove a report of ours with its comparison; False if it holds what a user put there.
+
+    The folder is renamed first, so that nobody reads a part of it; what a kill leaves is removed
+    by the next run.
+
+    Raises
+    ------
+    UsageError
+        If it is no report of ours.
+    OSError
+        If it cannot be renamed.
+    """
+    if earlier_report(folder) is None:
+        return False
+    asns = _asns_of(folder)
+    for here, _, names in os.walk(folder, onerror=_raise):
+        within = Path(here).relative_to(folder)
+        if not all(_is_ours(within / name, asns) for name in names):
+            return False
+    set_aside(folder)
+    return True
+
+
 def carry_over(before: Path, after: Path) -> None:
     """Put what users added to a report into the folder of another one.
 
@@ -138,6 +163,10 @@ def _is_of_report(path: Path, asns: frozenset[str]) -> bool:
     if len(path.parts) == 2 and path.parts[0] in _OF_ASES:
         return path.suffix == _OF_ASES[path.parts[0]] and path.stem in asns
     return str(path) in _FILES
+
+
+def _is_ours(path: Path, asns: frozenset[str]) -> bool:
+    return _is_of_report(path, asns) or str(path) in _OF_COMPARISONS
 
 
 def _link(path: Path, target: Path) -> None:

@@ -22,6 +22,7 @@ from pipeline.schedule.distances import removed_on_error
 from pipeline.schedule.run import measure
 from pipeline.stages.adding import with_earlier
 from pipeline.stages.places import check_out
+from pipeline.stages.retention import Removed, keep_nights
 from pipeline.stages.warnings import (
     commonest_failure,
     failure_warnings,
@@ -59,6 +60,7 @@ class AnalyzeSummary:
     n_figure_searches: dict[str, int] = field(default_factory=dict)  # by kind of task
     widths_known: dict[str, WidthsKnown] = field(default_factory=dict)  # by entry of the totals
     reused: dict = field(default_factory=dict)  # Measurement.reused
+    removed: Removed = field(default_factory=Removed)
 
     @property
     def complete(self) -> bool:
@@ -216,6 +218,9 @@ def _report(
             runs=runs,
         )
     progress(Progress("report", len(measurement.rows), len(measurement.rows), "ASes"))
+    removed = Removed()
+    if config.keep_nights is not None:
+        removed = keep_nights(config.store, config.out, config.keep_nights, snapshot.name)
     return AnalyzeSummary(
         snapshot=snapshot.name,
         out=report.path,
@@ -235,7 +240,8 @@ def _report(
         failed=failed,
         busy_share=measurement.busy_share,
         cluster=measurement.cluster,
-        warnings=measured,
+        warnings=[*measured, *removed.warnings],
+        removed=removed,
         wall_s=time.time() - started,
     )
 

@@ -16,9 +16,10 @@ from pipeline import __version__
 from pipeline.errors import StoreError
 from pipeline.model.progress import ProgressCallback, no_progress
 from pipeline.model.words import GPU_PACKAGES, PACKAGES, number
+from pipeline.report.folder import REPORT
 from pipeline.schedule.calibrate.file import save
 from pipeline.schedule.calibrate.measure import Calibration, calibrate
-from pipeline.store import check_store, leftovers, remove_leftovers
+from pipeline.store import check_store, files_of_snapshot, leftovers, remove_leftovers
 from pipeline.store.names import VERSIONS, is_version
 from pipeline.store.results import check_results
 
@@ -91,14 +92,31 @@ def _snapshots(store: Path) -> Iterator[Finding]:
         return
     yield Finding(f"store {store}", True, number(len(found), "snapshot"))
     for name, fault in found.items():
-        yield Finding(f"snapshot {name}", not fault, fault or "every byte unchanged")
+        size = _mib(sum(path.lstat().st_size for path in files_of_snapshot(store, name)))
+        yield Finding(f"snapshot {name}", not fault, fault or f"every byte unchanged, {size}")
+
+
+def _reports(out: Path) -> Iterator[Finding]:
+    """Space of each report; pages that are the same on several nights are one file on disk."""
+    for folder in sorted(out.iterdir()) if out.is_dir() else ():
+        if not (folder / REPORT).is_file():
+            continue
+        files = [path.lstat() for path in folder.rglob("*") if not path.is_dir()]
+        own = sum(each.st_size for each in files if each.st_nlink == 1)
+        shared = sum(each.st_size for each in files if each.st_nlink > 1)
+        text = _mib(own) + (f", and {_mib(shared)} shared with other nights" if shared else "")
+        yield Finding(f"report {folder.name}", True, text)
+
+
+def _mib(n_bytes: int) -> str:
+    return f"{n_bytes / 2**20:.1f} MiB"
 
 
 def _results(store: Path, clean: bool) -> Iterator[Finding]:
     """Results of runs: a file that cannot be read costs only that these are measured again."""
     found = check_results(store)
     size = sum(path.stat().st_size for path in found)
-    text = f"{number(len(found), 'file')}, {size / 2**20:.1f} MiB, of what runs have measured"
+    text = f"{number(len(found), 'file')}, {_mib(size)}, of what runs have measured"
     yield Finding("results", True, text)
     for path, fault in found.items():
         if fault:
@@ -113,9 +131,7 @@ def _leftovers(store: Path | None, out: Path | None, clean: bool) -> Iterator[Fi
     for path in leftovers(store, out):
         size = sum(file.lstat().st_size for file in path.rglob("*") if not file.is_dir())
         end = "removed" if clean else "the next run removes it, and so does --clean"
-        yield Finding(
-            "left-over", True, f"{path}: {_what_is_left(path)}, {size / 2**20:.1f} MiB; {end}"
-        )
+        yield Finding("left-over", True, f"{path}: {_what_is_left(path)}, {_mib(size)}; {end}")
     if clean:
         remove_leftovers(store, out)
 
@@ -141,6 +157,8 @@ def examine(store: Path | None, out: Path | None = None, *, clean: bool = False)
     ]
     if store is not None:
         findings += [*_snapshots(store), *_results(store, clean)]
+    if out is not None:
+        findings += _reports(out)
     return [*findings, *_leftovers(store, out, clean)]
 
 

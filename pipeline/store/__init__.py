@@ -1,6 +1,6 @@
 """Snapshots on disk: the graphs of many ASes in a few Parquet files. See docs/store.md."""
 
-from pipeline.store.doctor import check_store, leftovers, remove_leftovers
+from pipeline.store.doctor import check_store, files_of_snapshot, leftovers, remove_leftovers
 from pipeline.store.find import Found, addresses_of, find_addresses
 from pipeline.store.held import scratch_folder
 from pipeline.store.names import check_name
@@ -17,6 +17,7 @@ __all__ = [
     "addresses_of",
     "check_name",
     "check_store",
+    "files_of_snapshot",
     "find_addresses",
     "leftovers",
     "open_snapshot",

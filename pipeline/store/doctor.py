@@ -6,11 +6,12 @@ from pathlib import Path
 
 from pipeline.errors import StoreError
 from pipeline.store.held import abandoned, own_folder, remove_abandoned
-from pipeline.store.names import POINTERS
+from pipeline.store.names import POINTERS, VERSIONS
 from pipeline.store.pointers import (
     abandoned_versions,
     open_snapshot,
     pointer_paths,
+    read_pointer,
     remove_abandoned_versions,
 )
 
@@ -45,6 +46,15 @@ def check_store(store: Path) -> dict[str, str]:
         else:
             found[path.stem] = ""
     return found
+
+
+def files_of_snapshot(store: Path, name: str) -> list[Path]:
+    """Files of the version that a snapshot's name points to; empty if that is broken."""
+    try:
+        version = read_pointer(store / POINTERS / f"{name}.json").version
+    except StoreError:
+        return []
+    return [path for path in (store / VERSIONS / version).glob("*") if path.is_file()]
 
 
 def leftovers(store: Path | None, out: Path | None) -> list[Path]:

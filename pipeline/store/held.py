@@ -133,6 +133,19 @@ def remove_abandoned(parent: Path) -> list[Path]:
     return sorted(left)
 
 
+def set_aside(folder: Path) -> None:
+    """Remove a folder so that nobody reads a part of it: it is renamed first.
+
+    Raises
+    ------
+    OSError
+        If it cannot be renamed.
+    """
+    aside = folder.with_name(f"{_LEFT}{uuid.uuid4().hex[:12]}")
+    os.rename(folder, aside)
+    shutil.rmtree(aside, ignore_errors=True)
+
+
 def _set_aside(parent: Path) -> Iterator[Path]:
     for outer in _outer_folders(parent):
         with claim_abandoned(outer / _LOCK) as is_abandoned:

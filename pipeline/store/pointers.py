@@ -12,6 +12,7 @@ import os
 import shutil
 import time
 import uuid
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -180,6 +181,25 @@ def publish_version(store: Path, name: str, folder: Path, lock: HeldLock) -> Pat
     for path in garbage:
         shutil.rmtree(path, ignore_errors=True)
     return version
+
+
+def remove_snapshots(store: Path, names: Sequence[str]) -> None:
+    """Remove snapshots by name: first all pointers, then the versions that nobody uses.
+
+    Raises
+    ------
+    OSError
+        If the store cannot be written; a pointer that is left still names a whole version.
+    """
+    if not names:
+        return
+    with store_turn(store) as alone:
+        for name in names:
+            (store / POINTERS / f"{check_name(name)}.json").unlink(missing_ok=True)
+        fsync_folder(store / POINTERS)
+        garbage = _set_garbage_aside(store) if alone else []
+    for path in garbage:
+        shutil.rmtree(path, ignore_errors=True)
 
 
 def abandon_version(store: Path, name: str, folder: Path, lock: HeldLock) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -92,6 +93,10 @@ def analyze_facts(summary: AnalyzeSummary) -> dict:
         },
         **{name: totals.get(name) for name in _WIDTHS},
         "reused": summary.reused,
+        "removed": {
+            "snapshots": list(summary.removed.snapshots),
+            "reports": list(summary.removed.reports),
+        },
         "failed": {str(asn): reason for asn, reason in summary.failed.items()},
         "busy_share": summary.busy_share,
         "analyze_s": round(summary.wall_s, 3),
@@ -151,6 +156,13 @@ def print_analyze(summary: AnalyzeSummary) -> None:
     print_line(f"{_searches_of(summary)}{_widths_of(summary)} in {summary.wall_s:.1f} s")
     if summary.reused.get("n_ases"):
         print_line(_reused_of(summary))
+    for what, nights in (
+        ("snapshot", summary.removed.snapshots),
+        ("report", summary.removed.reports),
+    ):
+        if nights:
+            removed = number(len(nights), f"older {what}")
+            print_line(f"Removed: {removed}, {_last_nights(nights)}")
     print_line(f"Report: {summary.index}")
 
 
@@ -173,13 +185,16 @@ def _reused_of(summary: AnalyzeSummary) -> str:
     """What was not measured again, and from which nights it is."""
     reused = summary.reused
     nights = list(reused["n_ases_from"])
-    named = f"{', '.join(nights[-MAX_NIGHTS:])}" + (" and earlier" if nights[MAX_NIGHTS:] else "")
     n = reused["n_searches"]  # those for widths and other figures are not counted
     searches = f"{n:,} of {number(summary.n_searches, 'search')} from ingresses; " if n else ""
     return (
         f"Not measured again: {searches}results of {number(reused['n_ases'], 'AS')} are from "
-        f"{named} (--full measures all)"
+        f"{_last_nights(nights)} (--full measures all)"
     )
+
+
+def _last_nights(nights: Sequence[str]) -> str:
+    return ", ".join(nights[-MAX_NIGHTS:]) + (" and earlier" if nights[MAX_NIGHTS:] else "")
 
 
 def _widths_of(summary: AnalyzeSummary) -> str:

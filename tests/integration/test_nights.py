@@ -13,7 +13,7 @@ from pipeline.config import AnalyzeConfig
 from pipeline.graphs import build_graphs
 from pipeline.metrics import METRICS
 from pipeline.stages.analyze import analyze
-from pipeline.store import write_snapshot
+from pipeline.store import snapshot_names, write_snapshot
 from tests.integration.measured import path_links, random_links, topology
 
 # Distributed leaves sockets to the garbage collector.
@@ -117,6 +117,18 @@ def test_a_later_run_with_more_metrics_computes_only_those(config, tmp_path):
     summary = analyze(replace(config, metrics=("hops", "effective_diameter"), out=tmp_path / "b"))
     assert set(pq.read_table(summary.out / "tasks.parquet")["kind"].to_pylist()) == {"effective"}
     assert set(ases(summary.out, "n_tasks")) == {(1,)}
+
+
+def test_only_the_last_nights_are_kept(config):
+    days = [f"2026-11-{day}" for day in (19, 20, 21)]
+    for day in days:
+        ingest(config.store, day, {10: MONDAY[10]})
+        last = replace(config, snapshot=day, metrics=("hops",), keep_nights=2)
+        summary = analyze(last)
+    assert summary.removed.snapshots == summary.removed.reports == (days[0],)
+    assert snapshot_names(config.store) == days[1:]
+    assert sorted(path.name for path in config.out.glob("2*")) == days[1:]
+    assert summary.reused["n_ases_from"] == {days[0]: 1}  # its results stay as long as its graphs
 
 
 @pytest.mark.parametrize("option", ["verify", "distances"])

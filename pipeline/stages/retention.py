@@ -1,0 +1,52 @@
+"""Keep the last nights: remove older snapshots of a store, and their reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.errors import PipelineError
+from pipeline.report.folder import remove_report, report_turn
+from pipeline.store.nights import is_night, nights_to_keep, remove_old_nights
+
+
+@dataclass(frozen=True)
+class Removed:
+    """Nights that were removed, by name, and lines on what was left."""
+
+    snapshots: tuple[str, ...] = ()
+    reports: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+def keep_nights(store: Path, out: Path, n: int, current: str) -> Removed:
+    """Remove all nights but the last ``n`` and the current one, in the store and among reports.
+
+    Of reports the last ``n`` stay too, whether their snapshots are there or not, and so does one
+    into which a user put a file. What cannot be removed costs a warning, not the run.
+    """
+    warnings: list[str] = []
+    old: list[str] = []
+    try:
+        old = remove_old_nights(store, n, current)
+    except (PipelineError, OSError) as error:
+        warnings.append(f"older nights were not removed: {_said(error)}")
+    reports = []
+    with report_turn(out):
+        found = [path.name for path in out.iterdir() if is_night(path.name)]
+        kept = nights_to_keep(found, n, current)
+        for name in sorted(name for name in found if name not in kept):
+            try:
+                if remove_report(out / name):
+                    reports.append(name)
+                else:
+                    warnings.append(f"{out / name} was not removed: it holds files of its user")
+            except (PipelineError, OSError) as error:
+                warnings.append(f"{out / name} was not removed: {_said(error)}")
+    return Removed(tuple(old), tuple(reports), tuple(warnings))
+
+
+def _said(error: BaseException) -> str:
+    if isinstance(error, OSError):
+        return f"{error.filename or 'system'}: {error.strerror or error}"
+    return str(error)

@@ -1,0 +1,57 @@
+"""Old nights go from the store and from the reports, and what stays is named."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.report import write_reports
+from pipeline.stages.doctor import examine
+from pipeline.stages.retention import keep_nights
+from pipeline.store import snapshot_names
+from tests.unit.pipeline.report.memory import MemorySnapshot, measured
+from tests.unit.pipeline.store.snapshots import some_graphs, write
+
+DAYS = [f"2026-11-{day}" for day in (18, 19, 20, 21)]
+
+
+@pytest.fixture
+def places(tmp_path):
+    store, out = tmp_path / "store", tmp_path / "out"
+    graphs = some_graphs(n_ases=2, nodes_each=4)
+    for name in [*DAYS, "lab"]:
+        write(store, name, graphs)
+        found = MemorySnapshot({10: [(0, 1)]}, {10: 2}, [(10, 0, [20], 3, 0, False)], name=name)
+        write_reports(found, measured(found), out, options={}, warnings=[], started=0.0)
+    return store, out
+
+
+def test_reports_go_with_their_nights(places):
+    store, out = places
+    (out / "readme.txt").write_text("mine")
+    removed = keep_nights(store, out, 2, DAYS[-1])
+    assert removed.snapshots == removed.reports == tuple(DAYS[:2])
+    assert removed.warnings == ()
+    assert sorted(snapshot_names(store)) == [*DAYS[2:], "lab"]
+    assert sorted(path.name for path in out.glob("[!.]*")) == [*DAYS[2:], "lab", "readme.txt"]
+
+
+def test_a_report_with_a_file_of_its_user_and_what_is_no_report_stay(places):
+    store, out = places
+    (out / DAYS[0] / "as" / "notes.txt").write_text("mine")
+    (out / "2026-11-01").mkdir()
+    (out / "2026-11-01" / "traces.warts").write_text("data")
+    removed = keep_nights(store, out, 2, DAYS[-1])
+    assert removed.reports == (DAYS[1],)
+    assert (out / DAYS[0] / "as" / "10.html").exists()
+    assert (out / "2026-11-01" / "traces.warts").exists()
+    said = "\n".join(removed.warnings)
+    assert f"{out / DAYS[0]} was not removed: it holds files of its user" in said
+    assert f"{out / '2026-11-01'} was not removed" in said
+
+
+def test_the_doctor_tells_the_space_of_each_night(places):
+    store, out = places
+    found = {each.subject: each.text for each in examine(store, out)}
+    for name in DAYS:
+        assert found[f"snapshot {name}"].startswith("every byte unchanged, 0.")
+        assert found[f"report {name}"].startswith("0.")
