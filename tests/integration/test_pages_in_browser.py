@@ -365,17 +365,52 @@ def test_pages_of_ases_are_accessible(browser, small, wide, scheme):
         context.close()
 
 
-def test_who_enters_where_is_drawn_with_links_and_the_same_as_a_table(page, small):
-    page.goto((small / "as" / "3356.html").as_uri())
+def test_who_enters_where_is_drawn_with_links_and_hops_in_the_same_order(page, small):
+    page.goto(url(small, "as/3356.html"))
     section = page.locator("#entries")
-    assert section.locator("p").first.inner_text() == ("47 traces by 2 ingresses from 2 ASes.")
-    assert section.locator(".flow path").count() == 3
-    section.locator("summary").click()
-    cells = section.locator("table tr:nth-child(2) td").all_inner_texts()
-    assert [cells[0].split()[0], *cells[2:]] == ["64500", "20", "43 %"]
+    assert section.locator("p").first.inner_text() == "47 traces by 2 ingresses from 2 ASes."
+    assert section.locator(".bands path").count() == 3
+    centers = (
+        "all => all.map(one => one.getBoundingClientRect()).map(box => box.y + box.height / 2)"
+    )
+    ways = section.locator(".ways text").evaluate_all(centers)
+    cells = section.locator(".heat path").evaluate_all(
+        "all => all.map(one => one.getAttribute('d'))"
+    )
+    rows = sorted({int(y) for one in cells for y in re.findall(r"M\d+ (\d+)h1", one)})
+    assert [y - rows[0] for y in rows] == pytest.approx([y - ways[0] for y in ways], abs=2)
+    # The same as a table: traces by neighbour and ingress.
+    assert page.locator("#ingresses tbody tr td:last-child").all_inner_texts()[:2] == [
+        "64500 (20), 64501 (20)",
+        "64501 (7)",
+    ]
     section.locator(".flow a").first.focus()
     page.keyboard.press("Enter")
     page.wait_for_url("**/64501.html")
+
+
+def test_a_selected_ingress_is_in_the_address(page, small):
+    page.goto(url(small, "as/3356.html"))
+    page.click(".flow .ways text:nth-child(2)")
+    assert page.locator("#ingresses tr.on td:first-child").inner_text().endswith(":3")
+    assert page.locator(".flow .ways .on").count() == 1
+    address = page.url
+    assert address.endswith("#ingress=2001%3Adb8%3A1234%3A5678%3A9abc%3Adef0%3A1234%3A3")
+    page.goto("about:blank")
+    page.goto(address)
+    assert page.locator("#ingresses tr.on td:first-child").inner_text().endswith(":3")
+    page.click("#ingresses tr.on")
+    assert page.locator("#ingresses tr.on").count() == 0
+    assert "#" not in page.url
+
+
+def test_a_phone_shows_every_column_of_the_ingresses(page, small):
+    page.set_viewport_size(PHONE)
+    page.goto(url(small, "as/3356.html"))
+    boxes = page.locator("#ingresses tbody td").evaluate_all(
+        "all => all.map(one => one.getBoundingClientRect()).map(box => box.right)"
+    )
+    assert max(boxes) <= PHONE["width"]
 
 
 def test_the_list_sorts_by_diameter_with_an_interval_at_its_lower_bound(page, wide):

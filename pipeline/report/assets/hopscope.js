@@ -347,24 +347,50 @@ const hopscope = (() => {
     const chart = document.querySelector(".hist[data-slots]");
     let chosen = null;
     if (chart) overlay(chart, null, null);
+    const nameOf = (row) => row.cells[0].firstChild.textContent.trim();
+    // Ingresses of the drawing "who enters where", by their text there, which may be cut.
+    const cut = (text) => (text.length <= 21 ? text : `${text.slice(0, 10)}\u2026${text.slice(-10)}`);
+    const drawnOf = new Map([...document.querySelectorAll(".flow .ways text")].map((text) => [text.textContent, text]));
+    const listeners = [];
+    function choose(row, keep) {
+      const texts = () => drawnOf.get(chosen ? cut(nameOf(chosen)) : "");
+      if (chosen) { chosen.classList.remove("on"); texts()?.classList.remove("on"); }
+      chosen = chosen === row ? null : row;
+      if (chosen) { chosen.classList.add("on"); texts()?.classList.add("on"); }
+      if (chart) overlay(chart, chosen, chosen && hops.get(chosen));
+      for (const listener of listeners) listener(chosen && nameOf(chosen));
+      if (keep) return;
+      try { // the address names what is selected, so that a link leads there
+        history.replaceState(null, "", chosen ? `#ingress=${encodeURIComponent(nameOf(chosen))}` : location.pathname + location.search);
+      } catch { /* a browser that lets no page from disk do this: the link is lost, nothing else */ }
+    }
+    function recall() {
+      const given = new URLSearchParams(location.hash.slice(1)).get("ingress");
+      const row = given && rows.find((one) => one.tabIndex === 0 && nameOf(one) === given);
+      if (row ? row !== chosen : chosen && location.hash === "") choose(row || chosen, true);
+    }
     for (const [row, one] of hops) {
       if (!one.counts.length) { row.cells[HOPS].textContent = NONE; continue; }
       const cell = row.cells[HOPS];
       cell.title = one.counts.map((count, i) => (one.width === 1 ? `${i + 1}` : `${i * one.width + 1}+`) + ` hops: ${integer.format(count)}`).join("\n");
       cell.replaceChildren(spark(one, most));
-      if (!chart) continue;
       row.tabIndex = 0;
-      const choose = () => {
-        if (chosen) chosen.classList.remove("on");
-        chosen = chosen === row ? null : row;
-        if (chosen) chosen.classList.add("on");
-        overlay(chart, chosen, one);
-      };
-      row.addEventListener("click", () => { if (getSelection().isCollapsed) choose(); });
+      const text = drawnOf.get(cut(nameOf(row)));
+      if (text) {
+        text.classList.add("pick");
+        text.addEventListener("click", () => choose(row));
+      }
+      row.addEventListener("click", () => { if (getSelection().isCollapsed) choose(row); });
       row.addEventListener("keydown", (event) => {
-        if (event.key === "Enter" || event.key === " ") { event.preventDefault(); choose(); }
+        if (event.target === row && (event.key === "Enter" || event.key === " ")) { event.preventDefault(); choose(row); }
       });
     }
+    addEventListener("hashchange", recall);
+    recall();
+    // On a phone a row is a list: each figure with the head of its column.
+    const labels = [...table.tHead.rows[0].cells].map((head) => head.textContent.trim());
+    for (const row of rows) labels.forEach((label, i) => { row.cells[i].dataset.label = label; });
+    table.classList.add("labelled");
     [...table.tHead.rows[0].cells].forEach((head, i) => {
       if ("plain" in head.dataset) return;
       const button = element("button", { type: "button" }, head.textContent.trim());

@@ -1,8 +1,4 @@
-"""The page of one AS, as variables of its template.
-
-Pages are bounded: of many ingresses a page shows the ``MAX_INGRESSES`` with the most traces, and
-says so; all of them are in ``ingresses.parquet``.
-"""
+"""The page of one AS, as variables of its template."""
 
 from __future__ import annotations
 
@@ -11,26 +7,25 @@ from collections.abc import Iterator
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from markupsafe import Markup
 
 from pipeline.model.columns.ragged import offset_in_row, offsets
 from pipeline.model.words import number
 from pipeline.report.escaping import printable
 from pipeline.report.pages.entries import EntryPages
+from pipeline.report.pages.ingress_rows import first_ingresses, ingress_rows
 from pipeline.report.pages.plots import MAX_BARS, bin_counts, hop_histogram
 from pipeline.report.pages.width_section import figure_tiles, width_sections
 from pipeline.report.tables.summarise import Summary
 from pipeline.report.texts import share
 
-MAX_INGRESSES = 100
-MAX_NEIGHBORS = 6  # of an ingress, on a page
-MAX_IXP_NAME = 40  # characters on a page
 MAX_FARTHEST = 3  # ingresses whose farthest routers a page names
 _ASES_AT_ONCE = 2000  # ASes whose columns are Python lists at one time
 
 
 def as_pages(summary: Summary) -> Iterator[tuple[int, dict]]:
     """Number and template variables of each AS page, a few thousand ASes in memory at a time."""
-    shown, shown_ptr = _first_ingresses(summary)
+    shown, shown_ptr = first_ingresses(summary)
     farthest, farthest_ptr = _farthest_ingresses(summary)
     shown_columns = _without_lists(summary.ases)
     entries = EntryPages(summary)
@@ -42,20 +37,32 @@ def as_pages(summary: Summary) -> Iterator[tuple[int, dict]]:
         ases = shown_columns.slice(start, end - start).to_pydict()
         here = slice(shown_ptr[start], shown_ptr[end])
         taken = pa.array(shown[here])
-        rows = _ingress_rows(
-            summary.ingresses.take(taken), summary.ingress_others.take(taken), row_widths[here]
+        ptr = shown_ptr[start : end + 1] - shown_ptr[start]
+        rows, traced, rated = ingress_rows(
+            summary.ingresses.take(taken),
+            summary.ingress_others.take(taken),
+            row_widths[here],
+            ptr,
         )
         far = _farthest_rows(
             summary.ingresses.take(pa.array(farthest[farthest_ptr[start] : farthest_ptr[end]]))
         )
         for i in range(start, end):
-            ingresses = rows[shown_ptr[i] - shown_ptr[start] : shown_ptr[i + 1] - shown_ptr[start]]
+            ingresses = rows[ptr[i - start] : ptr[i - start + 1]]
             names = far[
                 farthest_ptr[i] - farthest_ptr[start] : farthest_ptr[i + 1] - farthest_ptr[start]
             ]
             one = {name: values[i - start] for name, values in ases.items()}
             variables = _as_variables(summary, i, one, ingresses, names)
-            yield one["asn"], variables | {"entries": entries.of(i)}
+            yield (
+                one["asn"],
+                variables
+                | {
+                    "entries": entries.of(i),
+                    "traced": bool(traced[i - start]),
+                    "rated": bool(rated[i - start]),
+                },
+            )
 
 
 def _as_variables(summary: Summary, i: int, one: dict, ingresses: list, farthest: list) -> dict:
@@ -96,7 +103,7 @@ def _as_variables(summary: Summary, i: int, one: dict, ingresses: list, farthest
         "chart": hop_histogram(pairs),
         "chart_width": bin_counts(pairs[1:])[0],
         "levels": _levels(pairs, n_pairs),
-        "ingresses": ingresses,
+        "ingresses": Markup("".join(ingresses)),
         "ingresses_left": n_left,
         "shown": _shown(one["n_ingresses"], one["n_candidates"], len(ingresses)),
         "eccentricities": eccentricities,
@@ -104,8 +111,7 @@ def _as_variables(summary: Summary, i: int, one: dict, ingresses: list, farthest
         "n_farthest": n_as_far,
         "widths": sections,
         "figures": [] if any(not s["weighted"] for s in sections) else figures,
-        "traced": any(row[2] or row[3] for row in ingresses),
-        "rated": any(row[10] is not None for row in ingresses),
+        "n_shown": len(ingresses),
     }
 
 
@@ -135,19 +141,6 @@ def _without_lists(ases: pa.Table) -> pa.Table:
     return ases.select([f.name for f in ases.schema if not pa.types.is_nested(f.type)])
 
 
-def _first_ingresses(summary: Summary) -> tuple[np.ndarray, np.ndarray]:
-    """Ingress rows to show, those with the most traces first, and their offsets by AS."""
-    table = summary.ingresses
-    lengths = np.diff(summary.ingress_ptr)
-    traces = table["n_direct"].to_numpy() + table["n_after_gap"].to_numpy()
-    reached = pc.fill_null(table["n_reached"], -1).to_numpy()
-    position = np.repeat(np.arange(len(lengths)), lengths)
-    candidate = table["candidate"].to_numpy()
-    order = np.lexsort((table["ingress"].to_numpy(), -reached, -traces, candidate, position))
-    shown = order[offset_in_row(summary.ingress_ptr) < MAX_INGRESSES]
-    return shown, offsets(np.minimum(lengths, MAX_INGRESSES))
-
-
 def _farthest_ingresses(summary: Summary) -> tuple[np.ndarray, np.ndarray]:
     """The first ingresses that have the largest eccentricity of their AS."""
     lengths = np.diff(summary.ingress_ptr)
@@ -158,51 +151,6 @@ def _farthest_ingresses(summary: Summary) -> tuple[np.ndarray, np.ndarray]:
     n_found = np.bincount(position[found], minlength=len(lengths))
     kept = found[offset_in_row(offsets(n_found)) < MAX_FARTHEST]
     return kept, offsets(np.minimum(n_found, MAX_FARTHEST))
-
-
-def _ingress_rows(table: pa.Table, others: pa.Array, widths: np.ndarray) -> list[tuple]:
-    """What a page shows of each ingress: plain texts and numbers, in the order of the template."""
-    neighbors = table["neighbor_asns"].combine_chunks()
-    few = pc.list_slice(neighbors.cast(pa.list_(pa.string())), 0, MAX_NEIGHBORS).to_pylist()
-    ixps = pc.list_slice(table["neighbor_ixps"].combine_chunks(), 0, MAX_NEIGHBORS).to_pylist()
-    texts = [
-        ", ".join(f"{asn} by {_short(ixp)}" if ixp else asn for asn, ixp in zip(*row, strict=True))
-        for row in zip(few, ixps, strict=True)
-    ]
-    lengths = pc.list_value_length(neighbors).to_pylist()
-    texts = [
-        f"{text} +{n - MAX_NEIGHBORS}" if n > MAX_NEIGHBORS else text
-        for text, n in zip(texts, lengths, strict=True)
-    ]
-    hops = _hop_texts(table["hop_counts"].combine_chunks(), widths)
-    columns = [
-        table[name].to_pylist()
-        for name in ("n_direct", "n_after_gap", "n_reached", "eccentricity", "mean_hops")
-    ]
-    addr, candidate = table["addr"].to_pylist(), table["candidate"].to_pylist()
-    rated = table["confidence"].to_pylist()
-    return list(zip(addr, texts, *columns, candidate, hops, others.to_pylist(), rated, strict=True))
-
-
-def _short(name: str) -> str:
-    """The name of an exchange point, cut to what a page has room for.
-
-    Between marks that keep the direction of its script from the text around it.
-    """
-    text = name if len(name) <= MAX_IXP_NAME else f"{name[: MAX_IXP_NAME - 1]}…"
-    return text if text.isascii() else f"\u2068{text}\u2069"
-
-
-def _hop_texts(hop_counts: pa.Array, widths: np.ndarray) -> list[str]:
-    """Counts at 1, 2, 3 ... hops as text; ``widths`` neighbouring ones are merged."""
-    away = pc.list_slice(hop_counts, 1)
-    texts = pc.fill_null(pc.binary_join(away.cast(pa.list_(pa.string())), " "), "").to_pylist()
-    for i in np.flatnonzero(widths > 1).tolist():
-        counts = np.array(away[i].as_py() or [], np.int64)
-        if len(counts):
-            merged = np.add.reduceat(counts, np.arange(0, len(counts), widths[i]))
-            texts[i] = " ".join(map(str, merged.tolist()))
-    return texts
 
 
 def _farthest_rows(table: pa.Table) -> list[tuple[str, str]]:

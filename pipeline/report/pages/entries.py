@@ -1,7 +1,8 @@
 """Who enters an AS where: neighbours on the left, ingresses on the right, width = traces.
 
+Beside each ingress, a row of a heat map: how many routers lie how many hops away.
 A drawing has at most ``MAX_ENDS`` on each side, those with the most traces, and the others as one.
-Bands stretch with the screen, texts do not: bands are in an SVG of their own within the drawing.
+Bands and cells stretch with the screen, texts do not: each column is an SVG of its own.
 """
 
 from __future__ import annotations
@@ -17,15 +18,16 @@ from markupsafe import Markup, escape
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.words import number
 from pipeline.report.escaping import printable
+from pipeline.report.pages.plots import bin_counts
 from pipeline.report.tables.summarise import Summary
-from pipeline.report.texts import share
 
 MAX_ENDS = 12  # of each side
 MAX_TEXT = 21  # characters of an ingress that fit beside the bands on a phone
 MAX_NAME = 22  # characters of a neighbour's name, on wide screens
 _SLOT = 19  # pixels: least height of an end, so that texts do not touch
 _FLOW = 11  # pixels of all bands for each end of the longer side
-_LEFT, _RIGHT = 25, 59  # per cent of the width: where bands begin and end
+_CELL = 15  # pixels: height of a row of the heat map
+_SHADES = (0.05, 0.15, 0.3, 0.5)  # shares of what an ingress reaches, at which shades change
 _OTHERS = -1
 
 
@@ -47,16 +49,13 @@ class Entries:
     lead : str
         A sentence.
     drawing : Markup
-        An ``<svg>``; empty where there is one way in only.
-    rows : list of (asn or None, name, linked, ingress, traces, share)
-        The same as a table, most traces first; None: others.
+        Empty where there is one way in only.
     n_traces : int
     top : Neighbor
     """
 
     lead: str
     drawing: Markup
-    rows: list[tuple]
     n_traces: int
     top: Neighbor
 
@@ -74,6 +73,9 @@ class EntryPages:
         self._asn = pc.list_flatten(lists).to_numpy()
         counts = table["neighbor_n_direct"]  # null in reports of older snapshots
         self._n_direct = None if counts.null_count else pc.list_flatten(counts).to_numpy()
+        hops = pc.fill_null(pc.list_value_length(table["hop_counts"]), 0).to_numpy()
+        self._hop_ptr = offsets(hops)
+        self._hop_counts = pc.list_flatten(table["hop_counts"]).to_numpy()
         names = pc.fill_null(summary.ases["name"], "").to_pylist()
         self._names = dict(zip(summary.ases["asn"].to_pylist(), names, strict=True))
 
@@ -103,8 +105,24 @@ class EntryPages:
         n_ways = len({at for _, at in flows})
         lead = f"{number(total, 'trace')} by {number(n_ways, 'ingress')} from "
         lead += number(len(of_asn), "AS") + "."
-        left, right, flows = _most(flows)
-        return Entries(lead, self._drawing(left, right, flows), self._rows(flows), total, top)
+        drawing = Markup("")
+        if len(flows) > 1:
+            left, right, flows = _most(flows)
+            drawing = self._drawing(left, right, flows, self._hops(begin, end, list(right)))
+        return Entries(lead, drawing, total, top)
+
+    def _hops(self, begin: int, end: int, ingresses: list[int]) -> np.ndarray:
+        """(n_ingresses, n_levels): what each reaches at 1, 2, ... hops; others are summed up."""
+        ptr = self._hop_ptr[begin : end + 1]
+        counts = self._hop_counts[ptr[0] : ptr[-1]]
+        n_levels = int(np.diff(ptr).max())
+        full = np.zeros((end - begin + 1, n_levels), np.int64)
+        row = np.repeat(np.arange(end - begin), np.diff(ptr))
+        full[row, np.arange(len(counts)) - (ptr[:-1] - ptr[0])[row]] = counts
+        rows = [at - begin if at != _OTHERS else -1 for at in ingresses]
+        if -1 in rows:
+            full[-1] = full.sum(axis=0) - full[rows[:-1]].sum(axis=0)
+        return full[rows, 1:]
 
     def _text(self, at: int) -> str:
         """Text of an ingress."""
@@ -112,26 +130,13 @@ class EntryPages:
             return "others"
         return self._addr[at].as_py() or str(self._node[at])
 
-    def _rows(self, flows: dict[tuple[int, int], int]) -> list[tuple]:
-        total = sum(flows.values())
-        ordered = sorted(flows.items(), key=lambda item: (-item[1], item[0]))
-        return [
-            (
-                None if asn == _OTHERS else asn,
-                printable(self._names.get(asn) or ""),
-                asn in self._names,
-                self._text(at),
-                n,
-                share(n, total),
-            )
-            for (asn, at), n in ordered
-        ]
-
     def _drawing(
-        self, left: dict[int, int], right: dict[int, int], flows: dict[tuple[int, int], int]
+        self,
+        left: dict[int, int],
+        right: dict[int, int],
+        flows: dict[tuple[int, int], int],
+        hops: np.ndarray,
     ) -> Markup:
-        if len(flows) < 2:
-            return Markup("")
         n_rows = max(len(left), len(right))
         height = (_SLOT + _FLOW) * n_rows
         scale = _FLOW * n_rows / sum(flows.values())
@@ -139,7 +144,8 @@ class EntryPages:
         names = "".join(
             self._neighbor(asn, tops[0][asn] + n * scale / 2) for asn, n in left.items()
         )
-        addrs = "".join(self._ingress(at, tops[1][at] + n * scale / 2) for at, n in right.items())
+        places = {at: tops[1][at] + n * scale / 2 for at, n in right.items()}
+        addrs = "".join(self._ingress(at, y) for at, y in places.items())
         bands = []
         # In the order of the ends on both sides, so that few bands cross.
         for asn in left:
@@ -151,22 +157,23 @@ class EntryPages:
                     tops[1][at] += thick
         label = f"Traces from {len(left)} neighbours to {len(right)} ingresses; a table follows"
         return Markup(
-            f'<svg class="flow" role="group" aria-label="{label}" width="100%" height="{height}">'
-            f'<svg x="{_LEFT}%" width="{_RIGHT - _LEFT}%" height="{height}" '
-            f'viewBox="0 0 100 {height}" preserveAspectRatio="none">{"".join(bands)}</svg>'
-            f'<svg x="{_LEFT - 1}%" class="end">{names}</svg><svg x="{_RIGHT + 1}%">{addrs}</svg>'
-            "</svg>"
+            f'<div class="flow" role="group" aria-label="{label}">'
+            f'<svg class="end" height="{height}">{names}</svg>'
+            f'<svg class="bands" height="{height}" viewBox="0 0 100 {height}" '
+            f'preserveAspectRatio="none">{"".join(bands)}</svg>'
+            f'<svg class="ways" height="{height}">{addrs}</svg>'
+            f"{_heat(hops, list(places.values()), height)}</div>"
         )
 
     def _neighbor(self, asn: int, y: float) -> str:
         if asn == _OTHERS:
-            return f'<text y="{y:.0f}">others</text>'
+            return f'<text x="100%" y="{y:.0f}">others</text>'
         name = printable(self._names.get(asn) or "")
         name = name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…"
         text = f'AS{asn}<tspan class="w"> {escape(name)}</tspan>' if name else f"AS{asn}"
         if asn in self._names:
             text = f'<a href="{asn}.html">{text}</a>'
-        return f'<text y="{y:.0f}">{text}</text>'
+        return f'<text x="100%" y="{y:.0f}">{text}</text>'
 
     def _ingress(self, at: int, y: float) -> str:
         text = printable(self._text(at))
@@ -209,3 +216,32 @@ def _band(y: float, z: float, thick: float) -> str:
     """A stroke, whose width stays in pixels while the drawing is stretched."""
     thick = max(thick, 0.8)  # or a single trace among many would not be seen
     return f'<path d="M0 {y:.4g}C50 {y:.4g} 50 {z:.4g} 100 {z:.4g}" stroke-width="{thick:.3g}"/>'
+
+
+def _heat(hops: np.ndarray, places: list[float], height: float) -> str:
+    """Rows of cells, darker the more of what the ingress reaches lies at that hop count."""
+    n_levels = hops.shape[1]
+    width, _ = bin_counts(np.zeros(n_levels))
+    n_cells = -(-n_levels // width)
+    if n_cells == 0 or not hops.any():
+        return ""
+    binned = np.add.reduceat(hops, np.arange(0, n_levels, width), axis=1)
+    shares = binned / np.maximum(binned.sum(axis=1, keepdims=True), 1)
+    shade = np.searchsorted(_SHADES, shares) + (shares > 0)
+    paths = []
+    for one in range(1, len(_SHADES) + 2):
+        row, cell = np.nonzero(shade == one)
+        if len(row):
+            cells = zip(row.tolist(), cell.tolist(), strict=True)
+            path = "".join(f"M{at} {places[i]:.0f}h1" for i, at in cells)
+            paths.append(f'<path class="h{one}" d="{path}"/>')
+    every = max(1, -(-n_cells // 8))
+    texts = "".join(
+        f'<text x="{100 * (i + 0.5) / n_cells:.3g}%" y="{height + 12}">{1 + i * width}</text>'
+        for i in range(0, n_cells, every)
+    )
+    return (
+        f'<svg class="heat" height="{height + 18}"><svg width="100%" height="{height}" '
+        f'viewBox="0 0 {n_cells} {height}" preserveAspectRatio="none" stroke-width="{_CELL}">'
+        f"{''.join(paths)}</svg>{texts}</svg>"
+    )

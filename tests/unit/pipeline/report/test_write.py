@@ -19,7 +19,7 @@ from pipeline.errors import UsageError
 from pipeline.model.words import MAX_WARNINGS
 from pipeline.report import write, write_reports
 from pipeline.report.escaping import printable, script_json
-from pipeline.report.pages.as_page import MAX_INGRESSES, MAX_IXP_NAME
+from pipeline.report.pages.ingress_rows import MAX_INGRESSES, MAX_IXP_NAME
 from pipeline.report.pages.plots import bin_counts, hop_histogram
 from pipeline.store.held import DISTANCES, WRITING, held_folder, hold_folder
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
@@ -94,7 +94,7 @@ def test_names_of_exchange_points_are_short_text_in_the_direction_of_the_page(tm
     snapshot = MemorySnapshot({10: [(0, 1)]}, {10: 2}, ingresses)
     text = (report(snapshot, tmp_path).path / "as" / "10.html").read_text()
     cut = "\u2068" + str(escape(names[0][: MAX_IXP_NAME - 1])) + "\u2026\u2069"
-    assert f"20 by {cut}, 30 by \u2068\u05d0\u05d1\u2069, 40\n" in text
+    assert f"20 (1) by {cut}, 30 (1) by \u2068\u05d0\u05d1\u2069, 40 (1)\n" in text
     assert "<b>x" not in text
 
 

@@ -32,18 +32,19 @@ def test_neighbours_and_ingresses_are_joined_by_their_traces():
     )
     assert found.lead == "10 traces by 3 ingresses from 3 ASes."
     assert (found.n_traces, found.top) == (10, (20, "Twenty", True, 7))
-    nodes = [f"2001:db8:1111:2222::{i}" for i in ("3", "", "", "7")]
-    assert found.rows == [
-        (20, "Twenty", True, nodes[0], 4, "40 %"),
-        (20, "Twenty", True, nodes[1], 3, "30 %"),
-        (30, "", False, nodes[2], 2, "20 %"),
-        (40, "", False, nodes[3], 1, "10 %"),
-    ]
+    names = [element.text for element in ElementTree.fromstring(found.drawing).iter("a")]
+    assert names == ["AS20"]
+    assert len(bands(found.drawing)) == 4
+
+
+def bands(drawing: str) -> list[float]:
+    """Widths of the bands."""
+    return [float(width) for width in re.findall(r'100 [\d.]+" stroke-width="([\d.]+)"', drawing)]
 
 
 def test_the_width_of_a_band_is_its_number_of_traces():
     found = entries_of([(10, 0, [20, 30], 300, 0, False), (10, 3, [20], 450, 0, False)])
-    widths = [float(width) for width in re.findall(r'stroke-width="([\d.]+)"', found.drawing)]
+    widths = bands(found.drawing)
     assert sorted(w / sum(widths) for w in widths) == pytest.approx([0.2, 0.2, 0.6], rel=0.01)
 
 
@@ -51,17 +52,35 @@ def test_many_ends_are_the_first_and_others_and_no_trace_is_lost():
     ingresses = [(10, i, [100 + i, 200], 2 * (60 - i), 0, False) for i in range(40)]
     found = entries_of(ingresses)
     total = sum(2 * (60 - i) for i in range(40))
-    assert sum(row[4] for row in found.rows) == total
-    assert len({row[0] for row in found.rows}) == MAX_ENDS + 1
-    assert len({row[3] for row in found.rows}) == MAX_ENDS + 1
+    assert len(re.findall("<text", found.drawing.partition('class="heat"')[0])) == 2 * MAX_ENDS + 2
+    # The bands are as wide together as those of one trace times all traces.
+    assert sum(bands(found.drawing)) == pytest.approx(11 * (MAX_ENDS + 1), rel=0.02)
     assert found.lead == f"{total:,} traces by 40 ingresses from 41 ASes."
     assert found.top.asn == 200
     assert found.drawing.count(">others<") == 2
-    names = found.drawing.partition('class="end">')[2].partition("</svg>")[0]
-    tops = [float(y) for y in re.findall(r'<text y="(\d+)"', names)]
+    names = found.drawing.partition('class="end"')[2].partition("</svg>")[0]
+    tops = [float(y) for y in re.findall(r'y="(\d+)"', names)]
     assert len(tops) == MAX_ENDS + 1
     assert tops == sorted(tops)
     assert min(b - a for a, b in itertools.pairwise(tops)) >= 15  # no text on another
+
+
+def test_the_heat_map_has_a_row_for_each_ingress_in_the_order_of_the_drawing():
+    # From one end of a line of 60 and from next to it; all others together come last.
+    ingresses = [(10, i, [20], 100 - i, 0, False) for i in range(40)]
+    found = entries_of(ingresses, n_nodes=60)
+    heat = found.drawing.partition('class="heat"')[2]
+    rows = sorted({int(y) for y in re.findall(r"M\d+ (\d+)h1", heat)})
+    ways = found.drawing.partition('class="ways"')[2].partition("</svg>")[0]
+    tops = [int(y) for y in re.findall(r'y="(\d+)"', ways)]
+    assert rows == tops
+    assert len(rows) == MAX_ENDS + 1
+    few = entries_of([(10, 0, [20], 5, 0, False), (10, 2, [20], 3, 0, False)], n_nodes=4)
+    cells = dict(re.findall(r'class="(h\d)" d="([^"]+)"', few.drawing))
+    # 1, 1, 1 of 3 at 1, 2, 3 hops; 2, 1 of 3 at 1, 2 hops.
+    assert re.findall(r"M(\d)", cells["h4"]) == ["0", "1", "2", "1"]
+    assert re.findall(r"M(\d)", cells["h5"]) == ["0"]
+    assert set(cells) == {"h4", "h5"}
 
 
 def test_hostile_names_stay_text_and_the_drawing_is_well_formed():
