@@ -13,6 +13,7 @@ from flows.pages.artifacts import show_warnings
 from flows.pages.progress import progress_artifact
 from flows.processes.main_module import without_main_module
 from flows.runs.outcome import EXPECTED, ended, one_line, result_or_failure
+from flows.runs.turns import in_turn
 from pipeline.config import IngestConfig
 from pipeline.options import config_of, options_of
 
@@ -48,6 +49,10 @@ def ingest(**parameters: Any) -> State:
         config = config_of(IngestConfig, given_values(OPTIONS, parameters))
     except EXPECTED as error:
         return Failed(message=one_line(error))
+    return in_turn(config.store, lambda: _ingest(config))
+
+
+def _ingest(config: IngestConfig) -> State:
     summary, failure = result_or_failure(ingest_stage(config, return_state=True))
     if failure is not None:
         return failure

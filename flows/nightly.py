@@ -1,4 +1,4 @@
-"""The nightly flow: ingest, measure, report.
+"""The nightly flow: ingest, measure, report, compare with the night before.
 
 ``python -m flows.nightly INPUT... --store DIR --out DIR [...]`` runs it on a Prefect server that it
 starts itself, or on the server that ``PREFECT_API_URL`` names. The deployment ``nightly/nightly``
@@ -26,15 +26,15 @@ from prefect.events.worker import EventsWorker
 from prefect.exceptions import TerminationSignal
 from prefect.logging.handlers import APILogWorker, PrefectConsoleHandler
 from prefect.settings import PREFECT_API_AUTH_STRING, PREFECT_API_URL, temporary_settings
-from prefect.states import Cancelled, Failed, State
+from prefect.states import Failed, State
 
+from flows.analyze import analyzed
+from flows.compare import compared_with_night_before
 from flows.ingest import ingest_stage
-from flows.measure import measured
 from flows.options import given_values, parameters_of, with_parameters
 from flows.pages.artifacts import show_warnings
 from flows.pages.progress import listening
 from flows.processes.server import auth_string, free_port, prefect_server
-from flows.report import report_stage
 from flows.runs.api import Api, end_lost_runs
 from flows.runs.outcome import (
     EXPECTED,
@@ -43,18 +43,24 @@ from flows.runs.outcome import (
     one_line,
     result_or_failure,
 )
-from flows.runs.turns import OVERLAPPING_STATE, Overlapping, turn
+from flows.runs.turns import in_turn
 from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.errors import UsageError
 from pipeline.options import Option, config_of, merged
 from pipeline.stopping import stop_on_signals
 from pipeline.terminal.arguments import Given, read_words
-from pipeline.terminal.lines import warn
+from pipeline.terminal.lines import print_line, warn
 from pipeline.terminal.progress_display import ProgressDisplay
-from pipeline.terminal.summaries import print_analyze, print_ingest, print_warnings
+from pipeline.terminal.summaries import (
+    print_analyze,
+    print_compare,
+    print_ingest,
+    print_warnings,
+)
 
 if TYPE_CHECKING:
     from pipeline.stages.analyze import AnalyzeSummary
+    from pipeline.stages.compare import CompareSummary
     from pipeline.stages.ingest import IngestSummary
 
 LAST_EVENTS_WAIT_S = 10.0
@@ -71,23 +77,26 @@ def _word(option: Option) -> Option:
 
 
 _WORDS = tuple(_word(each) for each in OPTIONS)
-_ABOUT = "Ingest, measure and report as the nightly Prefect flow; starts its own server."
+_ABOUT = "Ingest, measure, report, compare as the nightly Prefect flow; starts its own server."
 
 
 @dataclasses.dataclass(frozen=True)
 class NightlySummary:
-    """The outcome of a nightly run."""
+    """The outcome of a nightly run; ``not_compared``: why comparing failed, if it did."""
 
     ingested: IngestSummary
     analyzed: AnalyzeSummary
+    compared: CompareSummary | None
+    not_compared: str
 
     @property
     def complete(self) -> bool:
-        return self.ingested.complete and self.analyzed.complete
+        return self.ingested.complete and self.analyzed.complete and not self.not_compared
 
     @property
     def warnings(self) -> list[str]:
-        return [*self.ingested.warnings, *self.analyzed.warnings]
+        of_comparison = [self.not_compared] if self.not_compared else []
+        return [*self.ingested.warnings, *self.analyzed.warnings, *of_comparison]
 
 
 log_failed_states_in_one_line()
@@ -96,7 +105,7 @@ log_failed_states_in_one_line()
 @flow(name="nightly", persist_result=False)
 @with_parameters(OPTIONS)
 def nightly(**parameters: Any) -> State:
-    """Read the inputs into a snapshot, measure its ASes, write the reports.
+    """Read the inputs into a snapshot, measure its ASes, report, compare with the night before.
 
     Parameters are those of ``hopscope run``. What is not given comes from HOPSCOPE_INPUTS,
     HOPSCOPE_STORE, HOPSCOPE_OUT and the other HOPSCOPE_* variables.
@@ -105,14 +114,7 @@ def nightly(**parameters: Any) -> State:
         ingest_config, analyze_config = _checked(parameters)
     except EXPECTED as error:
         return Failed(message=one_line(error))
-    with contextlib.ExitStack() as held:
-        try:
-            held.enter_context(turn(ingest_config.store))
-        except Overlapping as error:
-            return Cancelled(name=OVERLAPPING_STATE, message=str(error))
-        except OSError as error:
-            return Failed(message=one_line(error))
-        return _night(ingest_config, analyze_config)
+    return in_turn(ingest_config.store, lambda: _night(ingest_config, analyze_config))
 
 
 def _configs(parameters: Mapping[str, Any]) -> tuple[IngestConfig, AnalyzeConfig]:
@@ -136,9 +138,7 @@ def _checked(parameters: Mapping[str, Any]) -> tuple[IngestConfig, AnalyzeConfig
 
 
 def _night(ingest_config: IngestConfig, analyze_config: AnalyzeConfig) -> State:
-    """The three stages, one after the other; the state that the flow ends with."""
-    from pipeline.stages.analyze import open_for
-
+    """The stages, one after the other; the state that the flow ends with."""
     ingested, failure = result_or_failure(ingest_stage(ingest_config, return_state=True))
     if failure is not None:
         return failure
@@ -146,22 +146,15 @@ def _night(ingest_config: IngestConfig, analyze_config: AnalyzeConfig) -> State:
     analyze_config = dataclasses.replace(
         analyze_config, snapshot=ingested.snapshot, version=ingested.version
     )
-    try:
-        held = open_for(analyze_config)
-    except EXPECTED as error:
-        return Failed(message=one_line(error))
-    with held:
-        handover, failure = measured(analyze_config)
-        if failure is None:
-            analyzed, failure = result_or_failure(
-                report_stage(analyze_config, handover, return_state=True)
-            )
+    report, failure = analyzed(analyze_config)
     if failure is not None:
         show_warnings(ingested.warnings, complete=ingested.complete)
         return failure
-    summary = NightlySummary(ingested, analyzed)
+    places = analyze_config.store, analyze_config.out
+    compared, not_compared = compared_with_night_before(*places, ingested.snapshot)
+    summary = NightlySummary(ingested, report, compared, not_compared)
     show_warnings(summary.warnings, complete=summary.complete)
-    return ended(f"report of {analyzed.snapshot}", summary, complete=summary.complete)
+    return ended(f"report of {ingested.snapshot}", summary, complete=summary.complete)
 
 
 def words_given(arguments: list[str]) -> Given | None:
@@ -200,6 +193,10 @@ def main(arguments: list[str]) -> int:
     print_warnings(summary.warnings)
     print_ingest(summary.ingested)
     print_analyze(summary.analyzed)
+    if summary.compared is not None:
+        print_compare(summary.compared)
+    elif not summary.not_compared:
+        print_line("Changes: none shown, no earlier night of traces has a report to compare with")
     return 0 if summary.complete else 1
 
 
@@ -236,7 +233,7 @@ def _run_on_named_server(parameters: dict[str, Any]) -> State:
 def _run_on_own_server(parameters: dict[str, Any]) -> State:
     log = Path(os.environ["PREFECT_HOME"]) / "server.log"
     with prefect_server(free_port(), log, ui=False, scheduler=False) as server:
-        for stage in ("ingest", "analyze"):  # seconds, while the server starts
+        for stage in ("ingest", "analyze", "compare"):  # seconds, while the server starts
             importlib.import_module(f"pipeline.stages.{stage}")
         server.wait()
         api = Api(server.api_url, auth_string())

@@ -34,18 +34,19 @@ def with_parameters(
         Parameters that are not options, which must be given; the docstring says what they are.
     """
     own = [each for each in options if each.is_parameter]
-    taken: dict[str, Any] = {each.name: _json_type(each) | None for each in own}
-    taken[FURTHER] = further_options(options) | None
+    has_further = len(own) < len(options)
     place, name_only = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     named = [inspect.Parameter(name, place, annotation=kind) for name, kind in others.items()]
-    named += [
-        inspect.Parameter(name, name_only, default=None, annotation=kind)
-        for name, kind in taken.items()
-    ]
+    named += [_parameter(each) for each in own]
+    if has_further:
+        kind = further_options(options) | None
+        named.append(inspect.Parameter(FURTHER, name_only, default=None, annotation=kind))
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
         lines = [f"    {each.name}: {each.help}" for each in own]
-        lines.append(f'    {FURTHER}: Any other option by its name, {{"workers": 2}} for instance.')
+        if has_further:
+            said = 'Any other option by its name, {"workers": 2} for instance.'
+            lines.append(f"    {FURTHER}: {said}")
         said = inspect.getdoc(function) or ""
         section = "" if "\nArgs:\n" in said else "\n\nArgs:"
         function.__doc__ = said + section + "\n" + "\n".join(lines)
@@ -54,6 +55,17 @@ def with_parameters(
         return function
 
     return decorate
+
+
+def _parameter(option: Option) -> inspect.Parameter:
+    """One parameter; it must be given if neither a variable nor a default can stand for it."""
+    must = option.is_required and option.variable is None
+    return inspect.Parameter(
+        option.name,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=inspect.Parameter.empty if must else None,
+        annotation=_json_type(option) if must else _json_type(option) | None,
+    )
 
 
 def further_options(options: Sequence[Option]) -> type[BaseModel]:

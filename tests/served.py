@@ -85,9 +85,14 @@ class Served:
         newest["flow_runs"] = {"state": {"type": {"not_any_": ["SCHEDULED"]}}}
         return done.returncode, self.post("/flow_runs/filter", newest)[0]
 
-    def start(self, **parameters: object) -> dict:
-        """A flow run of the deployment that the worker is to start at once."""
-        deployment = self.post("/deployments/filter", {})[0]["id"]
+    def deployment(self, name: str = "nightly") -> dict:
+        """One of the deployments of prefect.yaml."""
+        wanted = {"deployments": {"name": {"any_": [name]}}}
+        return self.post("/deployments/filter", wanted)[0]
+
+    def start(self, name: str = "nightly", /, **parameters: object) -> dict:
+        """A flow run of a deployment that the worker is to start at once."""
+        deployment = self.deployment(name)["id"]
         body = {"parameters": parameters, "state": {"type": "SCHEDULED"}}
         return self.post(f"/deployments/{deployment}/create_flow_run", body)
 

@@ -1,4 +1,4 @@
-"""Artifacts on the page of a flow run: the ASes, the report, the Dask dashboard, warnings.
+"""Artifacts on the page of a flow run: ASes, report, events, the Dask dashboard, warnings.
 
 Third-party text (file names, AS names, reasons) is shown as text, never as markup:
 ``flows.pages.inert``.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import urllib.parse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from prefect.artifacts import (
@@ -46,6 +46,27 @@ def show_report(link: str, snapshot: str) -> None:
     """Link to the report."""
     text = f"Report of {inert(snapshot)}"
     _try(lambda: create_link_artifact(link, link_text=text, key="report", description=text))
+
+
+def show_events(
+    events: Sequence[Mapping[str, object]], n_events: int, old: str, new: str, link: str
+) -> None:
+    """Table of the events worth reading first, and a link to the page with all of them."""
+    rows = [
+        {
+            "rank": rank,
+            "event": _cell(event["text"]),
+            "traces": event["n_traces"],
+            "changes": event["n_changes"],
+        }
+        for rank, event in enumerate(events, start=1)
+    ]
+    since = f"from {inert(old)} to {inert(new)}"
+    first = f"the first {len(rows)} of " if len(rows) < n_events else ""
+    text = f"Events {since}: {first}{n_events:,}, those of the most traces first."
+    _try(lambda: create_table_artifact(rows, key="events", description=text))
+    shown = f"Changes {since}"
+    _try(lambda: create_link_artifact(link, link_text=shown, key="changes", description=shown))
 
 
 def show_dashboard(link: str) -> None:

@@ -17,6 +17,7 @@ from flows.processes.holders import Holder
 DASHBOARD_LINK = re.compile(r"https?://[0-9A-Za-z.\[\]:-]+:\d+/status")
 API_TIMEOUT_S = 5.0
 UNFINISHED = ["RUNNING", "PENDING", "CANCELLING"]
+DEPLOYED = ("ingest", "analyze", "compare", "nightly")  # flows of prefect.yaml
 PROCESS_LABEL = "hopscope.process"  # label of a flow run: its Holder, as text
 
 
@@ -47,7 +48,7 @@ class Api:
 
 @dataclass(frozen=True)
 class Run:
-    """A nightly run in progress; ``dashboard`` is empty until its searches begin.
+    """A run in progress; ``dashboard`` is empty until its searches begin.
 
     ``state`` is Prefect's name for it: Running, or Waiting for another run.
     """
@@ -63,7 +64,7 @@ class RunsUnknown(Exception):
 
 
 def runs_in_progress(api: Api, ui_url: str) -> list[Run]:
-    """Nightly runs that are running according to a Prefect server, without killed ones.
+    """Runs of our deployments that are running according to a Prefect server, without killed ones.
 
     Raises
     ------
@@ -73,7 +74,7 @@ def runs_in_progress(api: Api, ui_url: str) -> list[Run]:
     try:
         runs = [
             run
-            for run in _find_runs(api, ["RUNNING"], {"name": {"any_": ["nightly"]}})
+            for run in _find_runs(api, ["RUNNING"], {"name": {"any_": list(DEPLOYED)}})
             if not _was_killed(run)
         ]
         ids = [run["id"] for run in runs]

@@ -1,4 +1,4 @@
-"""Nightly runs on one store take turns: one works, one waits, any other is refused.
+"""Runs on one store take turns: one works, one waits, any other is refused.
 
 A scheduled run has its own place to wait, which a run started by hand cannot take.
 
@@ -19,10 +19,11 @@ from uuid import UUID
 
 from prefect.client.orchestration import SyncPrefectClient, get_client
 from prefect.context import FlowRunContext
-from prefect.states import Running
+from prefect.states import Cancelled, Failed, Running, State
 
 from flows.processes.holders import Holder, Seat
 from flows.runs.api import PROCESS_LABEL
+from flows.runs.outcome import one_line
 from pipeline.errors import UsageError
 from pipeline.terminal.lines import warn
 
@@ -79,6 +80,18 @@ def turn(store: Path) -> Iterator[None]:
     finally:
         if held is not None:
             os.close(held)
+
+
+def in_turn(store: Path, work: Callable[[], State]) -> State:
+    """Work once it is the turn of this run: the state of the work, or why it had no turn."""
+    with contextlib.ExitStack() as held:
+        try:
+            held.enter_context(turn(store))
+        except Overlapping as error:
+            return Cancelled(name=OVERLAPPING_STATE, message=str(error))
+        except OSError as error:
+            return Failed(message=one_line(error))
+        return work()
 
 
 def _soon(seat: Seat, me: Holder) -> int | None:

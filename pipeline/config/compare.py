@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pipeline.config.shared import store_option
 from pipeline.config.values import snapshot_name
+from pipeline.model.choices import NAME_PATTERN
 from pipeline.options import option
 
 
@@ -18,15 +19,19 @@ class CompareConfig:
         help="Snapshot of the older night.",
         metavar="OLD",
         parser=snapshot_name,
+        pattern=f"^{NAME_PATTERN}$",
         variable=None,
         is_argument=True,
+        is_parameter=True,
     )
     new: str = option(
         help="Snapshot of the newer night.",
         metavar="NEW",
         parser=snapshot_name,
+        pattern=f"^{NAME_PATTERN}$",
         variable=None,
         is_argument=True,
+        is_parameter=True,
     )
     store: Path = store_option()
     out: Path = option(help="Folder for reports.", metavar="DIR", is_parameter=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 # Rejected records written out for each file and reason; the rest are only counted.
 MAX_SAMPLES = 1000
@@ -71,3 +72,8 @@ class ReadReport:
         if self.rejected[reason] < MAX_SAMPLES:
             self.samples.append(Reject(place, reason, detail[:200]))
         self.rejected[reason] += count
+
+
+def newest_record(inputs: Iterable[Mapping[str, Any]]) -> float:
+    """Time of the newest record of inputs as a manifest lists them, s since 1970; 0: unknown."""
+    return max((float(entry.get("newest_s") or 0.0) for entry in inputs), default=0.0)

@@ -18,7 +18,7 @@ from pipeline import __version__
 from pipeline.errors import UsageError
 from pipeline.report.folder import earlier_report
 from pipeline.report.pages.changes_page import N_FIRST, link_changes, write_changes_page
-from pipeline.report.tables.changes import changes_table, events_table
+from pipeline.report.tables.changes import changes_table, events_table, naming_nights
 from pipeline.store import check_name
 
 
@@ -56,7 +56,7 @@ def write_comparison(
     folder = Path(out) / check_name(new)
     earlier_report(folder)
     rows = changes_table(changes)
-    told = events_table(events, rows, names)
+    told = naming_nights(events_table(events, rows, names), old, new)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, table in (("changes.parquet", rows), ("events.parquet", told)):

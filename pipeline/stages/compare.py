@@ -13,7 +13,7 @@ from pipeline.errors import UsageError
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.report.comparison import write_comparison
 from pipeline.report.folder import report_turn
-from pipeline.stages.nights import open_night
+from pipeline.stages.nights import night_before, open_night
 from pipeline.stages.places import check_comparison
 from pipeline.store import open_snapshot
 
@@ -67,6 +67,21 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
         count_changes(changes),
         time.time() - started,
     )
+
+
+def compare_with_night_before(
+    store: Path, out: Path, new: str, progress: ProgressCallback = no_progress
+) -> CompareSummary | None:
+    """Compare a night with the one before it (``night_before``); None: there is nothing to compare.
+
+    Raises
+    ------
+    UsageError, StoreError
+        As ``compare`` does.
+    """
+    with open_snapshot(store, new) as snapshot:
+        old = night_before(store, out, new) if snapshot.has_observations else None
+    return None if old is None else compare(CompareConfig(old, new, store, out), progress)
 
 
 def count_changes(changes: Changes) -> dict[str, int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ import pyarrow.parquet as pq
 
 from kernels import Shard, components
 from pipeline.compare import Night
-from pipeline.errors import UsageError
+from pipeline.errors import StoreError, UsageError
 from pipeline.model.columns.ragged import row_of_value
+from pipeline.model.reading import newest_record
 from pipeline.report.folder import earlier_report
-from pipeline.store import Snapshot
+from pipeline.stages.contents.snapshots import report_folder
+from pipeline.store import Snapshot, open_snapshot, snapshot_names
 
 # Options of an ingest that decide what is inferred from the same traces.
 _DECIDING = (
@@ -65,9 +68,37 @@ def open_night(snapshot: Snapshot, out: Path | None = None) -> Night:
         component,
         snapshot.observations(),
         _inputs(snapshot.manifest),
-        {} if out is None else _figures(snapshot, out / snapshot.name),
+        _figures(snapshot, out),
         names={a: n for a, n in zip(snapshot.asn.tolist(), snapshot.as_name, strict=True) if n},
     )
+
+
+def night_before(store: Path, out: Path, name: str) -> str | None:
+    """The newest night of traces before a snapshot that has a report in ``out``; None: none has.
+
+    Nights are in the order of their newest records, and where these are the same in that of their
+    ingest. Only reports of the version that the store has count.
+
+    Raises
+    ------
+    StoreError
+        If a pointer of the store is broken.
+    """
+    nights = []
+    for place, known in enumerate(snapshot_names(store)):
+        with contextlib.suppress(StoreError, UsageError):  # broken, or being replaced
+            if known != name and earlier_report(out / known) is None:
+                continue
+            with open_snapshot(store, known) as snapshot:
+                if known == name or _can_be_old(snapshot, out):
+                    nights.append((newest_record(snapshot.manifest["inputs"]), place, known))
+    ordered = [known for _, _, known in sorted(nights)]
+    at = ordered.index(name) if name in ordered else 0
+    return ordered[at - 1] if at else None
+
+
+def _can_be_old(snapshot: Snapshot, out: Path) -> bool:
+    return snapshot.has_observations and report_folder(snapshot, out) is not None
 
 
 def _links(snapshot: Snapshot, whole: Shard, node_ptr: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -117,11 +148,11 @@ def _inputs(manifest: dict[str, Any]) -> dict[str, str]:
     }
 
 
-def _figures(snapshot: Snapshot, folder: Path) -> dict[str, np.ndarray]:
+def _figures(snapshot: Snapshot, out: Path | None) -> dict[str, np.ndarray]:
     """Columns of the report, NaN for ASes that it has not."""
     try:
-        report = earlier_report(folder)
-        if report is None or report.get("snapshot_version") != snapshot.version:
+        folder = report_folder(snapshot, out)
+        if folder is None:
             return {}
         table = pq.read_table(folder / "ases.parquet")
     except (UsageError, OSError, pa.ArrowException):

@@ -322,6 +322,11 @@ class Snapshot:
             return None
         return read_table(self.path / ADDRESSES)
 
+    @property
+    def has_observations(self) -> bool:
+        """Whether it keeps the paths of vantage points."""
+        return OBSERVATIONS in self.manifest["files"]
+
     def observations(self) -> Observations | None:
         """Paths of each vantage point; None without traces, or from before they were kept.
 
@@ -332,7 +337,7 @@ class Snapshot:
         StoreError
             If a file is missing, cut short or altered.
         """
-        if OBSERVATIONS not in self.manifest["files"]:
+        if not self.has_observations:
             return None
         return read_observations(self.path, int(self.n_nodes.sum()))
 

@@ -35,7 +35,7 @@ TITLES = {
     "hopscope export": ExportConfig,
     "hopscope serve": ServeConfig,
 }
-OF_FLOWS = (IngestConfig, AnalyzeConfig)
+OF_FLOWS = (IngestConfig, AnalyzeConfig, CompareConfig)
 HEAD = """# Options
 
 <!-- Written by python -m pipeline.terminal.reference, from the fields of pipeline/config/. -->

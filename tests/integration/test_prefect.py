@@ -78,12 +78,21 @@ def get(url: str) -> str:
 
 
 def test_deployment_of_prefect_yaml_runs_every_night(served):
-    deployment = served.post("/deployments/filter", {})[0]
+    deployment = served.deployment()
     assert (deployment["name"], deployment["entrypoint"]) == ("nightly", "flows/nightly.py:nightly")
     schedule = deployment["schedules"][0]["schedule"]
     assert (schedule["cron"], schedule["timezone"]) == ("15 2 * * *", "UTC")
     # Its leases end a run when the server is away at the wrong moment.
     assert deployment["global_concurrency_limit"] is None
+
+
+def test_every_stage_has_a_deployment_that_says_what_it_does(served):
+    deployments = served.post("/deployments/filter", {})
+    assert {each["name"] for each in deployments} == {"ingest", "analyze", "compare", "nightly"}
+    for each in deployments:
+        assert each["description"], each["name"]
+        assert each["enforce_parameter_schema"], each["name"]
+        assert bool(each["schedules"]) == (each["name"] == "nightly")
 
 
 def test_the_next_nights_are_scheduled_and_the_server_has_no_fault(served, night):
@@ -108,6 +117,7 @@ def test_watched_run_that_left_a_file_out_ends_partial_and_its_report_is_there(s
 
 def test_run_page_has_progress_table_links_and_the_dashboard(served, night):
     artifacts = served.artifacts(night[1])
+    assert "events" not in artifacts  # there is no night before it
     table = json.loads(artifacts["ases"]["data"])
     assert len(table) == 10
     assert {row["asn"] for row in table} >= {64496, 65536}
@@ -137,7 +147,8 @@ def test_log_of_the_run_holds_the_dashboard_and_the_report(served, night):
 def test_one_prefect_task_a_stage(served, night):
     wanted = {"flow_runs": {"id": {"any_": [night[1]["id"]]}}}
     tasks = served.post("/task_runs/filter", wanted)
-    assert sorted(task["name"].split("-")[0] for task in tasks) == ["ingest", "measure", "report"]
+    stages = ["compare", "ingest", "measure", "report"]
+    assert sorted(task["name"].split("-")[0] for task in tasks) == stages
 
 
 def test_served_pages_lead_from_start_to_report_and_prefect(served, night):
@@ -252,7 +263,7 @@ def test_runs_take_turns_and_outlive_a_restart_of_the_server_and_a_killed_one_is
     store = served.out.parent / "store"
     store.mkdir(exist_ok=True)
     turn = Seat(store / WORKING).take(Holder.me("the test"), wait=True)
-    given = {"inputs": [str(LAB / "h1.icmp-paris.warts.gz")], "snapshot": "turns"}
+    given = {"inputs": [str(LAB / "h6.icmp-paris.warts.gz")], "snapshot": "turns"}
     given["options"] = {"allow_special": ["198.18.0.0/15"], "workers": 1}
     try:
         words = [sys.executable, "-m", "flows.nightly", *given["inputs"]]
@@ -290,6 +301,26 @@ def test_runs_take_turns_and_outlive_a_restart_of_the_server_and_a_killed_one_is
     wait_until(lambda: served.state(second)["type"] not in ("RUNNING", "PENDING"))
     assert served.state(second)["type"] == "COMPLETED", served.state(second)
     assert (served.out / "turns" / "index.html").is_file()
+    # It is compared with the night before, whose vantage points were others.
+    artifacts = served.artifacts(second)
+    assert f"{served.reports_url}/reports/turns/changes.html" in artifacts["changes"]["data"]
+    events = json.loads(artifacts["events"]["data"])
+    assert [row["rank"] for row in events] == list(range(1, len(events) + 1))
+    assert any("no longer" in row["event"] for row in events)
+    page = get(f"{served.reports_url}/reports/turns/changes.html")
+    assert "last-night" in page
+    index = get(f"{served.reports_url}/reports/turns/index.html")
+    assert 'href="changes.html"' in index
+
+
+def test_two_nights_are_compared_by_a_deployment_of_its_own(served, night):
+    """The nights of the tests above, the other way round."""
+    given = {"store": str(served.out.parent / "store"), "out": str(served.out)}
+    run = served.start("compare", old="turns", new="last-night", **given)
+    wait_until(lambda: served.state(run)["type"] not in ("SCHEDULED", "PENDING", "RUNNING"))
+    assert served.state(run)["type"] == "COMPLETED", served.state(run)
+    assert served.artifacts(run)["events"]["type"] == "table"
+    assert "turns" in get(f"{served.reports_url}/reports/last-night/changes.html")
 
 
 def succeeds(ask: Callable[[], object]) -> object:
@@ -307,7 +338,7 @@ def succeeds(ask: Callable[[], object]) -> object:
     ],
 )
 def test_web_site_cannot_start_a_run_through_the_browser(served, headers):
-    deployment = served.post("/deployments/filter", {})[0]["id"]
+    deployment = served.deployment()["id"]
     url = f"{served.ui_url}/api/deployments/{deployment}/create_flow_run"
     before = served.post("/flow_runs/count", {})
     for method, body in (("POST", b"{}"), ("OPTIONS", None)):

@@ -9,7 +9,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from pipeline.report.escaping import printable
+from pipeline.report.pages.as_changes import show_on_as_pages
 from pipeline.report.pages.html import environment, write_assets
+from pipeline.report.tables.changes import night_before_of, read_comparison
 
 N_FIRST = 10
 MAX_EVENTS = 200  # that the page lists
@@ -62,7 +64,7 @@ def write_changes_page(
 
 
 def link_changes(folder: Path) -> None:
-    """Let the index of a report link to the page of changes beside it, if there are both.
+    """Let a report tell of the comparison beside it, if there are both: its index and its ASes.
 
     Parameters
     ----------
@@ -78,6 +80,9 @@ def link_changes(folder: Path) -> None:
         aside = folder / ".index.html.writing"
         aside.write_bytes(linked)
         aside.replace(index)
+    tables = read_comparison(folder)
+    if tables is not None:
+        show_on_as_pages(folder, night_before_of(tables[1]), *tables)
 
 
 def _tiles(changes: pa.Table) -> list[tuple[str, int]]:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
 
 from pipeline.model.addresses import format_addr
 from pipeline.model.words import number
 
+_OLD, _NEW = b"hopscope.old", b"hopscope.new"  # of events.parquet: names of the two nights
+_COLUMNS = ("what", "kind", "event", "asn", "other_asn", "old", "new")  # that pages of ASes need
 _COUNTS = (
     *("n_traces", "n_pairs", "n_vantages", "n_turned", "n_silent", "n_elsewhere"),
     *("n_no_target", "n_no_vantage"),
@@ -67,6 +72,29 @@ def events_table(events, changes: pa.Table, names: Mapping[int, str]) -> pa.Tabl
         for event, first in zip(table.to_pylist(), firsts, strict=True)
     ]
     return table.append_column("text", pa.array(texts, pa.string()))
+
+
+def naming_nights(events: pa.Table, old: str, new: str) -> pa.Table:
+    """The table with the names of both nights in its metadata."""
+    return events.replace_schema_metadata({_OLD: old.encode(), _NEW: new.encode()})
+
+
+def night_before_of(events: pa.Table) -> str:
+    """The older night of a comparison; tables from before it was noted do not say."""
+    return (events.schema.metadata or {}).get(_OLD, b"an earlier night").decode("utf-8", "replace")
+
+
+def read_comparison(folder: Path) -> tuple[pa.Table, pa.Table] | None:
+    """Changes and events beside a report; None where there are none that can be read."""
+    try:
+        changes = pq.read_table(folder / "changes.parquet")
+        events = pq.read_table(folder / "events.parquet")
+    except (OSError, pa.ArrowException):
+        return None
+    if not {*_COLUMNS} <= {*changes.column_names} or "text" not in events.column_names:
+        return None
+    last = pc.max(changes["event"]).as_py()  # of another comparison, if one was cut short
+    return (changes, events) if last is None or last < events.num_rows else None
 
 
 def _sentence(event: dict, first: dict, names: Mapping[int, str]) -> str:

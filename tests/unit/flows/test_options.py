@@ -10,6 +10,8 @@ from prefect.utilities.callables import parameter_schema
 from prefect.utilities.schema_tools import validate
 
 from flows import nightly as module
+from flows.analyze import analyze as analyze_flow
+from flows.compare import compare as compare_flow
 from flows.ingest import ingest as ingest_flow
 from flows.measure import measure
 from flows.nightly import _configs as configs
@@ -247,3 +249,15 @@ def test_options_as_the_form_gives_them_become_configs():
 def test_help_is_no_run(capsys):
     assert module.main(["--help"]) == 0
     assert "--borders elected|prefix" in capsys.readouterr().out
+
+
+def test_forms_of_the_deployments_describe_every_parameter_and_require_the_two_nights():
+    for flow in (nightly, ingest_flow, analyze_flow, compare_flow):
+        schema = parameter_schema(flow).model_dump()
+        assert all(each["description"] for each in schema["properties"].values()), flow.name
+        assert schema["required"] == (["old", "new"] if flow is compare_flow else [])
+    schema = parameter_schema(compare_flow).model_dump() | {"additionalProperties": False}
+    assert list(schema["properties"]) == ["old", "new", "store", "out"]
+    assert validate({"old": "a", "new": "b"}, schema, raise_on_error=False) == []
+    for wrong in ({"old": "a"}, {"old": "../a", "new": "b"}, {"old": "a", "new": "b", "x": 1}):
+        assert validate(wrong, schema, raise_on_error=False), wrong

@@ -23,9 +23,13 @@ def write_night(
     lines: dict[str, list[str]],
     prefixes: str = PREFIXES,
     observations: bool = True,
+    newest_s: float = 0.0,
     **more,
 ) -> None:
-    """The snapshot of some traces by vantage point; ``observations``: keep their paths."""
+    """The snapshot of some traces by vantage point; ``observations``: keep their paths.
+
+    ``newest_s``: when the last was taken, seconds since 1970.
+    """
     scratch = store / "scratch"
     scratch.mkdir(parents=True, exist_ok=True)
     batches = [traces(*own, source=vantage) for vantage, own in lines.items()]
@@ -37,7 +41,8 @@ def write_night(
     if not observations:
         topology = replace(topology, observations=None)
     table = {"holds": "table", "format": "pfx2as", "sha256": prefixes}
-    write(store, name, build_graphs([topology]), inputs=[table])
+    measured = {"holds": "traces", "newest_s": newest_s}
+    write(store, name, build_graphs([topology]), inputs=[table, measured])
 
 
 def night(store: Path, lines: dict[str, list[str]], *options, **more) -> Night:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
+
 import pyarrow.parquet as pq
 import pytest
 
 from pipeline.config import CompareConfig
 from pipeline.errors import StoreError, UsageError
 from pipeline.report.folder import earlier_report
-from pipeline.stages.compare import compare
+from pipeline.stages.compare import compare, compare_with_night_before
+from pipeline.stages.nights import night_before
+from pipeline.store import open_snapshot
 from tests.unit.pipeline.compare.by_hand import ONE, write_night
+from tests.unit.pipeline.store.snapshots import write
 
 
 @pytest.fixture(scope="module")
@@ -67,3 +72,41 @@ def test_what_is_no_report_stays(store, tmp_path):
 def test_what_cannot_be_compared_is_refused(store, tmp_path, old, new, error, said):
     with pytest.raises(error, match=said):
         compare(CompareConfig(old, new, store, tmp_path))
+
+
+def report(store, out, name, **other):
+    """As much of a report as tells that there is one."""
+    with open_snapshot(store, name) as snapshot:
+        facts = {"schema_version": 1, "snapshot": name, "snapshot_version": snapshot.version}
+    (out / name).mkdir(parents=True, exist_ok=True)
+    text = json.dumps(facts | {"versions": {"hopscope": "0"}} | other)
+    (out / name / "report.json").write_text(text)
+
+
+def test_the_night_before_is_one_of_traces_with_a_report_of_the_version_in_the_store(
+    store, tmp_path
+):
+    assert night_before(store, tmp_path, "new") is None  # no report
+    report(store, tmp_path, "old", snapshot_version="old-000000000000")
+    assert night_before(store, tmp_path, "new") is None
+    report(store, tmp_path, "old")
+    assert night_before(store, tmp_path, "new") == "old"
+    assert night_before(store, tmp_path, "old") is None
+    (tmp_path / "old" / "report.json").write_text("not ours")
+    assert night_before(store, tmp_path, "new") is None
+
+
+def test_nights_are_in_the_order_of_their_records_and_topologies_are_none(tmp_path):
+    store, out = tmp_path / "store", tmp_path / "out"
+    line = {ONE: ["20.1.0.1 20.1.0.2 > 20.3.0.9"]}
+    for name, newest_s in (("c", 300.0), ("a", 100.0), ("d", 100.0), ("b", 200.0)):
+        write_night(store, name, line, newest_s=newest_s)
+    write(store, "topology", inputs=[{"newest_s": 250.0}])
+    for name in ("a", "b", "c", "d", "topology"):
+        report(store, out, name)
+    found = {name: night_before(store, out, name) for name in "abcd"}
+    assert found == {"a": None, "d": "a", "b": "d", "c": "b"}
+    assert compare_with_night_before(store, out, "topology") is None
+    assert compare_with_night_before(store, out, "a") is None
+    summary = compare_with_night_before(store, out, "c")
+    assert (summary.old, summary.page.exists()) == ("b", True)

@@ -1,0 +1,66 @@
+"""Flow that measures a snapshot and writes its report, without ingesting anything."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from prefect import flow
+from prefect.states import Failed, State
+
+from flows.measure import measured
+from flows.options import given_values, with_parameters
+from flows.pages.artifacts import show_warnings
+from flows.report import report_stage
+from flows.runs.outcome import EXPECTED, ended, one_line, result_or_failure
+from flows.runs.turns import in_turn
+from pipeline.config import AnalyzeConfig
+from pipeline.options import config_of, options_of
+
+
+def analyzed(config: AnalyzeConfig) -> tuple[Any, State | None]:
+    """Measure and report one version of a snapshot, which is not removed in the meantime.
+
+    Returns
+    -------
+    AnalyzeSummary, None
+    None, State
+        If there is no report: the state to end the flow with.
+    """
+    from pipeline.stages.analyze import open_for  # imports that take seconds, not needed to deploy
+
+    try:
+        held = open_for(config)
+    except EXPECTED as error:
+        return None, Failed(message=one_line(error))
+    with held:
+        config = dataclasses.replace(config, snapshot=held.name, version=held.version)
+        handover, failure = measured(config)
+        if failure is not None:
+            return None, failure
+        return result_or_failure(report_stage(config, handover, return_state=True))
+
+
+OPTIONS = options_of(AnalyzeConfig)
+
+
+@flow(name="analyze", persist_result=False)
+@with_parameters(OPTIONS)
+def analyze(**parameters: Any) -> State:
+    """Measure the ASes of a snapshot and write their report.
+
+    Parameters are those of ``hopscope analyze``. Missing ones come from ``HOPSCOPE_*``.
+    """
+    try:
+        config = config_of(AnalyzeConfig, given_values(OPTIONS, parameters))
+    except EXPECTED as error:
+        return Failed(message=one_line(error))
+    return in_turn(config.store, lambda: _analyze(config))
+
+
+def _analyze(config: AnalyzeConfig) -> State:
+    summary, failure = analyzed(config)
+    if failure is not None:
+        return failure
+    show_warnings(summary.warnings, complete=summary.complete)
+    return ended(f"report of {summary.snapshot}", summary, complete=summary.complete)

@@ -1,0 +1,85 @@
+"""Flow around comparing: two nights to what changed between them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from prefect import flow, task
+from prefect.cache_policies import NO_CACHE
+from prefect.logging import get_run_logger
+from prefect.states import Failed, State
+
+from flows.options import given_values, with_parameters
+from flows.pages.artifacts import report_link, show_events
+from flows.pages.progress import progress_artifact
+from flows.runs.outcome import EXPECTED, ended, one_line, result_or_failure
+from pipeline.config import CompareConfig
+from pipeline.options import config_of, options_of
+
+if TYPE_CHECKING:
+    from pipeline.stages.compare import CompareSummary
+
+
+@task(name="compare", cache_policy=NO_CACHE, persist_result=False)
+def compare_stage(
+    store: Path, out: Path, new: str, old: str | None = None
+) -> CompareSummary | State | None:
+    """Compare a night with ``old``, or else with the one before it; None: none is before it."""
+    from pipeline.stages import compare as stage  # imports that take seconds, not needed to deploy
+
+    try:
+        with progress_artifact("compare-progress", "Compare") as progress:
+            if old is None:
+                summary = stage.compare_with_night_before(store, out, new, progress)
+            else:
+                summary = stage.compare(CompareConfig(old, new, store, out), progress)
+    except EXPECTED as error:
+        return Failed(message=one_line(error))
+    if summary is not None:
+        link = report_link(summary.page, out)
+        show_events(summary.events, summary.n_events, summary.old, summary.new, link)
+        get_run_logger().info("Changes since %s: %s", summary.old, link)
+    return summary
+
+
+def compared_with_night_before(
+    store: Path, out: Path, new: str
+) -> tuple[CompareSummary | None, str]:
+    """What changed since the night before; if that is not known, why, in one line.
+
+    Nothing that goes wrong here may cost a report, so no error leaves this function.
+    """
+    try:
+        summary, failure = result_or_failure(compare_stage(store, out, new, return_state=True))
+    except Exception as error:
+        get_run_logger().warning("comparing failed", exc_info=True)
+        said = " ".join(f"{type(error).__name__}: {error}".split())
+        return None, f"{new} was not compared with the night before: {said}"
+    if failure is not None:
+        return None, f"{new} was not compared with the night before: {failure.message}"
+    if summary is None:
+        get_run_logger().info("No earlier night of traces has a report to compare with")
+    return summary, ""
+
+
+OPTIONS = options_of(CompareConfig)
+
+
+@flow(name="compare", persist_result=False)
+@with_parameters(OPTIONS)
+def compare(**parameters: Any) -> State:
+    """Tell what changed between two snapshots of a store.
+
+    Parameters are those of ``hopscope compare``. Missing folders come from ``HOPSCOPE_*``.
+    """
+    try:
+        config = config_of(CompareConfig, given_values(OPTIONS, parameters))
+    except EXPECTED as error:
+        return Failed(message=one_line(error))
+    summary, failure = result_or_failure(
+        compare_stage(config.store, config.out, config.new, config.old, return_state=True)
+    )
+    if failure is not None:
+        return failure
+    return ended(f"changes: {summary.page}", summary, complete=True)
