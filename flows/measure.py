@@ -16,13 +16,12 @@ from flows.options import given_values, with_parameters
 from flows.pages.artifacts import show_dashboard
 from flows.pages.progress import progress_artifact
 from flows.processes.main_module import without_main_module
-from flows.runs.api import DASHBOARD_LINK
 from flows.runs.handover import FOLDER, read_measurement, remove_old, write_measurement
 from flows.runs.log import warnings_in_run_log
 from flows.runs.outcome import EXPECTED, ended, one_line, result_or_failure
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import ClusterLostError
-from pipeline.model.progress import Progress, ProgressCallback
+from pipeline.model.progress import DASHBOARD_LINK, Progress, ProgressCallback
 from pipeline.model.search.results import Measurement
 from pipeline.options import config_of, options_of
 

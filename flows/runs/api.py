@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import re
 import urllib.error
 import urllib.request
 from dataclasses import dataclass, field
@@ -12,9 +11,8 @@ from http import HTTPStatus
 from typing import Any
 
 from flows.processes.holders import Holder
+from pipeline.model.progress import DASHBOARD_LINK
 
-# The page of a Dask dashboard, as distributed writes it in a line of text.
-DASHBOARD_LINK = re.compile(r"https?://[0-9A-Za-z.\[\]:-]+:\d+/status")
 API_TIMEOUT_S = 5.0
 UNFINISHED = ["RUNNING", "PENDING", "CANCELLING"]
 DEPLOYED = ("ingest", "analyze", "compare", "nightly")  # flows of prefect.yaml

@@ -30,12 +30,19 @@ from pipeline.config import (
     LookupConfig,
     SearchConfig,
     ShowConfig,
+    StatusConfig,
 )
 from pipeline.errors import PipelineError, UsageError
 from pipeline.options import Option, merged
 from pipeline.stopping import stop_on_signals
 from pipeline.terminal.arguments import CONTEXT_SETTINGS, Given, takes, with_hint
-from pipeline.terminal.contents import print_as, print_list, print_lookup, print_snapshot
+from pipeline.terminal.contents import (
+    print_as,
+    print_list,
+    print_lookup,
+    print_snapshot,
+    print_status,
+)
 from pipeline.terminal.lines import print_line, warn
 from pipeline.terminal.summaries import (
     analyze_facts,
@@ -263,6 +270,19 @@ def lookup(given: Given) -> None:
         print_json(facts)
     else:
         print_lookup(facts)
+
+
+@_command("status --store mystore")
+@takes(_words(StatusConfig), as_json=True)
+def status(given: Given) -> None:
+    """Show the runs in progress on a store, and how long each may still take."""
+    from pipeline.stages.contents.status import status
+
+    runs = status(given.config(StatusConfig))
+    if given.as_json:
+        print_json({"runs": runs})
+    else:
+        print_status(runs)
 
 
 @_command("export night --asn 3356 --store mystore --out 3356.graphml")

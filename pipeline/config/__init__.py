@@ -9,7 +9,7 @@ from pipeline.config.doctor import DoctorConfig
 from pipeline.config.explore import ExploreConfig
 from pipeline.config.generate import GenerateConfig
 from pipeline.config.ingest import IngestConfig
-from pipeline.config.queries import ExportConfig, ListConfig, LookupConfig, ShowConfig
+from pipeline.config.queries import ExportConfig, ListConfig, LookupConfig, ShowConfig, StatusConfig
 from pipeline.config.search import SearchConfig
 from pipeline.config.serve import ServeConfig
 
@@ -26,4 +26,5 @@ __all__ = [
     "SearchConfig",
     "ServeConfig",
     "ShowConfig",
+    "StatusConfig",
 ]

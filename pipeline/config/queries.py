@@ -42,6 +42,13 @@ class ListConfig:
 
 
 @dataclass(frozen=True)
+class StatusConfig:
+    """The store of runs in progress."""
+
+    store: Path = store_option()
+
+
+@dataclass(frozen=True)
 class ShowConfig:
     """A snapshot, or one AS of it."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
@@ -66,6 +67,9 @@ class Progress:
     detail: str = ""
     share: float | None = None
 
+
+# Where a detail names the page of the cluster that works.
+DASHBOARD_LINK = re.compile(r"https?://[0-9A-Za-z.\[\]:-]+:\d+/status")
 
 ProgressCallback = Callable[[Progress], None]
 

@@ -56,6 +56,15 @@ def ingresses_text(n_ingresses: int, n_candidates: int) -> str:
     return f"{text} and {number(n_candidates, 'candidate')}" if n_candidates else text
 
 
+def rough_duration(seconds: float) -> str:
+    """A long time in readable units: 45 s, 41 min, 4.9 h."""
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    if seconds < 5400:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
+
+
 def duration(seconds: float) -> str:
     """A short time in the unit that fits: ``0.120 ms``, ``35.1 ms``, ``2.40 s``."""
     if seconds >= 1:

@@ -8,7 +8,7 @@ from typing import Any
 
 from pipeline.metrics import cheaper
 from pipeline.model.progress import Progress, ProgressCallback
-from pipeline.model.words import number
+from pipeline.model.words import number, rough_duration
 from pipeline.schedule.plan.stream import Stream
 
 log = logging.getLogger(__name__)
@@ -45,13 +45,18 @@ class RunProgress:
 
     def begin(self) -> None:
         """Report where the run searches, how long it may take, and which tasks take long."""
-        expected = f", expected to take about {duration(self._expected_s)}" if self._is_long else ""
+        expected = (
+            f", expected to take about {rough_duration(self._expected_s)}" if self._is_long else ""
+        )
         self._report(0, self._where + expected)
         long = self._stream.longer_than(LONG_TASK_S)
         for task, cost_s in long[:N_NAMED]:
             helps = cheaper(task.kind) or "--pack 1 divides it among workers"
             log.warning(
-                "%s is one task of about %s; to shorten it: %s", task.name, duration(cost_s), helps
+                "%s is one task of about %s; to shorten it: %s",
+                task.name,
+                rough_duration(cost_s),
+                helps,
             )
         if len(long) > N_NAMED:
             n_more = len(long) - N_NAMED
@@ -78,7 +83,9 @@ class RunProgress:
                 return
             done_s = self._stream.done_s(self._n_threads, now)
             self._share = max(self._share, done_s / self._stream.total_s)
-            expected = f"{100 * self._share:.0f} % of about {duration(self._expected_s)} expected"
+            expected = (
+                f"{100 * self._share:.0f} % of about {rough_duration(self._expected_s)} expected"
+            )
             self._report(self._n_units, f"{self._done()}; {expected}", self._share)
 
     def end(self) -> None:
@@ -101,12 +108,3 @@ class RunProgress:
     def _report(self, done: int, detail: str, share: float | None = None) -> None:
         n_units, unit = self._stream.n_units, self._stream.unit
         self._progress(Progress("search", done, n_units, unit, detail, share))
-
-
-def duration(seconds: float) -> str:
-    """Seconds in readable units: 45 s, 41 min, 4.9 h."""
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -31,6 +32,7 @@ from pipeline.stages.warnings import (
 )
 from pipeline.store import Snapshot, open_snapshot, open_version
 from pipeline.store.held import release_folder
+from pipeline.store.running import running
 
 
 @dataclass(frozen=True)
@@ -107,8 +109,8 @@ def measure_stage(config: AnalyzeConfig, progress: ProgressCallback = no_progres
     UsageError, StoreError
         As ``open_for`` and ``pipeline.schedule.run.measure`` do.
     """
-    with open_for(config) as snapshot:
-        return _measure(snapshot, config, progress)
+    with open_for(config) as snapshot, _told("measure", snapshot, config, progress) as told:
+        return _measure(snapshot, config, told)
 
 
 def report_stage(
@@ -127,8 +129,11 @@ def report_stage(
     StoreError
         If the measured version no longer exists.
     """
-    with _open_measured(config, measurement) as snapshot:
-        return _report(snapshot, config, measurement, started, progress)
+    with (
+        _open_measured(config, measurement) as snapshot,
+        _told("report", snapshot, config, progress) as told,
+    ):
+        return _report(snapshot, config, measurement, started, told)
 
 
 def analyze(config: AnalyzeConfig, progress: ProgressCallback = no_progress) -> AnalyzeSummary:
@@ -140,11 +145,17 @@ def analyze(config: AnalyzeConfig, progress: ProgressCallback = no_progress) -> 
         As ``measure_stage`` and ``report_stage`` do; an earlier report then stays as it is.
     """
     started = time.time()
-    with open_for(config) as snapshot:
-        measurement = _measure(snapshot, config, progress)
+    with open_for(config) as snapshot, _told("analyze", snapshot, config, progress) as told:
+        measurement = _measure(snapshot, config, told)
         made = Path(measurement.distances_dir) if measurement.distances_dir else None
         with removed_on_error(made):
-            return _report(snapshot, config, measurement, started, progress)
+            return _report(snapshot, config, measurement, started, told)
+
+
+def _told(
+    command: str, snapshot: Snapshot, config: AnalyzeConfig, progress: ProgressCallback
+) -> contextlib.AbstractContextManager[ProgressCallback]:
+    return running(config.store, command, snapshot.name, progress)
 
 
 def _measure(snapshot: Snapshot, config: AnalyzeConfig, progress: ProgressCallback) -> Measurement:

@@ -31,6 +31,7 @@ from pipeline.stages.inputs.tables import Tables, read_names, read_tables, unmat
 from pipeline.stages.inputs.traces import read_all_traces
 from pipeline.stages.warnings import effect_warnings, input_warnings, mapped_warnings, unmapped_text
 from pipeline.store import check_name, scratch_folder, write_snapshot
+from pipeline.store.running import running
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,11 @@ def ingest(config: IngestConfig, progress: ProgressCallback = no_progress) -> In
     StoreError
         If the store cannot be written.
     """
+    with running(config.store, "ingest", config.snapshot, progress) as told:
+        return _ingest(config, told)
+
+
+def _ingest(config: IngestConfig, progress: ProgressCallback) -> IngestSummary:
     started = time.time()
     inputs = find_inputs(config.inputs, config.format, config.store)
     traces = inputs.of_kind("traces")

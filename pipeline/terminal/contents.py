@@ -6,7 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pipeline.model.mapped import mapped_text
-from pipeline.model.words import LOW_CONFIDENCE, ingresses_text, node_words, number
+from pipeline.model.words import (
+    LOW_CONFIDENCE,
+    ingresses_text,
+    node_words,
+    number,
+    rough_duration,
+)
 from pipeline.terminal.lines import print_line, warn
 
 N_TABLE = 10  # rows of a table; --json has all
@@ -180,3 +186,25 @@ def _named(facts: Mapping[str, Any]) -> str:
 
 def _minute(created: str | None) -> str:
     return "" if created is None else created[:16].replace("T", " ")
+
+
+def print_status(runs: Sequence[Mapping[str, Any]]) -> None:
+    """Some lines per run in progress."""
+    if not runs:
+        print_line("No run in progress.")
+    for run in runs:
+        what = run["command"] + (f" of {run['snapshot']}" if run["snapshot"] else "")
+        print_line(f"{what}, process {run['pid']} on {run['host']}")
+        if not run["is_alive"]:
+            ago = rough_duration(run["told_s_ago"])
+            print_line(f"  was killed; {ago} ago it told of: {run['title']}, {run['detail']}")
+            continue
+        counts = f"{run['done']:,} of {run['total']:,} {run['unit']}" if run["total"] else ""
+        parts = [run["title"], counts, f"{run['share']:.0%}" if run["share"] is not None else ""]
+        parts.append(f"running for {rough_duration(run['running_s'])}")
+        if run["left_s"] is not None:
+            parts.append(f"this step for about {rough_duration(run['left_s'])} more")
+        print_line(f"  {', '.join(part for part in parts if part)}")
+        for text in (run["detail"], run["dashboard"] and f"Dask dashboard: {run['dashboard']}"):
+            if text:
+                print_line(f"  {text}")

@@ -18,6 +18,7 @@ from pipeline.config import (
     SearchConfig,
     ServeConfig,
     ShowConfig,
+    StatusConfig,
 )
 from pipeline.options import Option, options_of
 
@@ -32,6 +33,7 @@ TITLES = {
     "hopscope list": ListConfig,
     "hopscope show": ShowConfig,
     "hopscope lookup": LookupConfig,
+    "hopscope status": StatusConfig,
     "hopscope export": ExportConfig,
     "hopscope serve": ServeConfig,
 }

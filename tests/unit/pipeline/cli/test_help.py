@@ -18,7 +18,7 @@ from tests.real_data import REPOSITORY
 GOLDEN = Path(__file__).with_name("golden")
 COMMANDS = (
     *("ingest", "analyze", "run", "compare", "generate", "search", "explore", "doctor"),
-    *("list", "show", "lookup", "export"),
+    *("list", "show", "lookup", "status", "export"),
 )
 CALLED = "import sys; sys.argv[0] = 'hopscope'; from pipeline.cli import main; main()"
 

@@ -5,10 +5,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from pipeline.model.words import rough_duration
 from pipeline.schedule import progress as telling_module
 from pipeline.schedule.plan import stream as stream_module
 from pipeline.schedule.plan.stream import Stream
-from pipeline.schedule.progress import RunProgress, duration
+from pipeline.schedule.progress import RunProgress
 
 
 def plan_of(kind, *cost_s):
@@ -92,4 +93,4 @@ def test_exact_searches_and_parts_are_not_counted_as_tasks_that_were_planned(clo
     [(0.4, "0 s"), (89, "89 s"), (2460, "41 min"), (5399, "90 min"), (17_640, "4.9 h")],
 )
 def test_durations(seconds, text):
-    assert duration(seconds) == text
+    assert rough_duration(seconds) == text

@@ -1,0 +1,124 @@
+"""Runs in progress on a store, each in a small file that it renews: for ``hopscope status``.
+
+Beside each file is a lock that its process holds, however it ends: a file whose lock is free tells
+of a run that was killed. The next run removes it. A store that cannot be written costs only this.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import time
+import uuid
+from collections.abc import Iterator
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from pipeline.model.progress import DASHBOARD_LINK, Progress, ProgressCallback
+from pipeline.store.locks import HeldLock, claim_abandoned, hold_for_writing
+
+RUNNING = ".running"  # folder in a store
+RENEW_S = 1.0  # a file is written again at most this often, and at each new step
+
+_LOCK = ".lock"
+
+
+@contextlib.contextmanager
+def running(
+    store: Path, command: str, snapshot: str | None, progress: ProgressCallback
+) -> Iterator[ProgressCallback]:
+    """Tell others of a run while the block lasts; yields what takes its progress.
+
+    Parameters
+    ----------
+    store : Path
+        Nothing is written while it does not exist.
+    command : str
+        What runs: ``ingest``, ``analyze``.
+    snapshot : str or None
+        None: not known yet.
+    progress : callable
+        Gets all progress too.
+    """
+    run = _Run(Path(store) / RUNNING, {"command": command, "snapshot": snapshot}, progress)
+    try:
+        yield run
+    finally:
+        run.end()
+
+
+def runs_on(store: Path) -> list[dict[str, Any]]:
+    """Runs on a store, the longest first: what each has told last, and ``is_alive``."""
+    found = []
+    for path in sorted((Path(store) / RUNNING).glob("[!.]*.json")):
+        with contextlib.suppress(OSError, ValueError), claim_abandoned(_lock_of(path)) as is_dead:
+            told = orjson.loads(path.read_bytes())
+            if isinstance(told, dict):
+                found.append(told | {"is_alive": not is_dead})
+    return sorted(found, key=lambda told: told["started_s"])
+
+
+class _Run:
+    def __init__(self, folder: Path, facts: dict[str, Any], progress: ProgressCallback):
+        self._folder, self._progress = folder, progress
+        self._path = folder / f"{uuid.uuid4().hex[:12]}.json"
+        self._lock: HeldLock | None = None
+        self._facts = facts | {
+            "pid": os.getpid(),
+            "host": platform.node(),
+            "started_s": time.time(),
+            "dashboard": None,
+        }
+        self._step, self._step_began_s, self._written = "", 0.0, 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        self._progress(progress)
+        if link := DASHBOARD_LINK.search(progress.detail):
+            self._facts["dashboard"] = link.group()
+        now = time.monotonic()
+        if progress.stage == self._step and now - self._written < RENEW_S:
+            return
+        if progress.stage != self._step:
+            self._step, self._step_began_s = progress.stage, time.time()
+        self._written = now
+        with contextlib.suppress(OSError):
+            self._write(asdict(progress))
+
+    def _write(self, progress: dict[str, Any]) -> None:
+        if self._lock is None:
+            if not self._folder.parent.is_dir():
+                return
+            self._folder.mkdir(exist_ok=True)
+            _remove_dead(self._folder)
+            self._lock = hold_for_writing(_lock_of(self._path))
+        told = {"step": progress.pop("stage"), **progress, "step_began_s": self._step_began_s}
+        aside = self._path.with_name(f".{self._path.name}")
+        aside.write_bytes(orjson.dumps(self._facts | told | {"told_s": time.time()}))
+        os.replace(aside, self._path)
+
+    def end(self) -> None:
+        if self._lock is not None:
+            with contextlib.suppress(OSError):
+                _remove(self._path)
+            self._lock.release()
+
+
+def _lock_of(path: Path) -> Path:
+    return path.with_suffix(_LOCK)
+
+
+def _remove(path: Path) -> None:
+    path.unlink(missing_ok=True)
+    path.with_name(f".{path.name}").unlink(missing_ok=True)
+    _lock_of(path).unlink(missing_ok=True)
+
+
+def _remove_dead(folder: Path) -> None:
+    for lock in folder.glob(f"*{_LOCK}"):
+        with claim_abandoned(lock) as is_dead:
+            if is_dead:
+                _remove(lock.with_suffix(".json"))

@@ -1,0 +1,75 @@
+"""How long a run may still take, and what the command says of it."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+
+from pipeline.config import StatusConfig
+from pipeline.errors import StoreError
+from pipeline.model.progress import Progress, no_progress
+from pipeline.stages.contents import status as module
+from pipeline.stages.contents.status import status
+from pipeline.store.running import running
+from pipeline.terminal.contents import print_status
+
+TOLD = {
+    "command": "analyze",
+    "snapshot": "monday",
+    "step": "search",
+    "done": 25,
+    "total": 100,
+    "unit": "ASes",
+    "share": None,
+    "detail": "AS7",
+    "dashboard": None,
+    "pid": 12,
+    "host": "here",
+    "started_s": 1000.0,
+    "step_began_s": 1010.0,
+    "told_s": 1040.0,
+    "is_alive": True,
+}
+
+
+@pytest.mark.parametrize(
+    ("given", "left_s"),
+    [
+        ({}, 90.0),  # 30 s for a quarter
+        ({"share": 0.5}, 30.0),
+        ({"share": 0.0}, None),
+        ({"total": 0}, None),
+        ({"is_alive": False}, None),
+    ],
+)
+def test_the_time_left_follows_the_share_of_the_step(tmp_path, monkeypatch, given, left_s):
+    monkeypatch.setattr(module, "runs_on", lambda _: [TOLD | given])
+    monkeypatch.setattr(time, "time", lambda: 1042.0)
+    (found,) = status(StatusConfig(store=tmp_path))
+    assert found["left_s"] == left_s
+    assert (found["running_s"], found["told_s_ago"]) == (42.0, 2.0)
+    assert found["title"] == "Searching"
+
+
+def test_a_run_and_none_are_printed(tmp_path, capsys):
+    print_status(status(StatusConfig(store=tmp_path)))
+    assert capsys.readouterr().out == "No run in progress.\n"
+    with running(tmp_path, "analyze", "monday", no_progress) as told:
+        told(Progress("search", 25, 100, "ASes", "AS7, http://127.0.0.1:8787/status"))
+        print_status(status(StatusConfig(store=tmp_path)))
+    said = capsys.readouterr().out
+    assert "analyze of monday, process" in said
+    assert "Searching, 25 of 100 ASes, 25%, running for 0 s" in said
+    assert "Dask dashboard: http://127.0.0.1:8787/status" in said
+
+
+def test_a_killed_run_is_said_to_be_killed(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(module, "runs_on", lambda _: [TOLD | {"is_alive": False}])
+    print_status(status(StatusConfig(store=tmp_path)))
+    assert "was killed" in capsys.readouterr().out
+
+
+def test_without_a_store_the_folder_is_named(tmp_path):
+    with pytest.raises(StoreError, match="no store here"):
+        status(StatusConfig(store=tmp_path / "none"))

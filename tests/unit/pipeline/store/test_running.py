@@ -1,0 +1,71 @@
+"""Runs tell of themselves; killed ones are told apart."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from pipeline.model.progress import Progress, no_progress
+from pipeline.store.running import RUNNING, running, runs_on
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from pipeline.model.progress import Progress, no_progress
+from pipeline.store.running import running
+with running(Path(sys.argv[1]), "analyze", "monday", no_progress) as told:
+    told(Progress("search", 1, 4, "ASes", "AS7"))
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_run_tells_its_last_progress_and_leaves_nothing(tmp_path):
+    seen = []
+    with running(tmp_path, "analyze", "monday", seen.append) as told:
+        assert runs_on(tmp_path) == []
+        told(Progress("start", 0, 0, "workers"))
+        told(Progress("search", 3, 12, "ASes", "on 2 cores, http://127.0.0.1:8787/status"))
+        told(Progress("search", 4, 12, "ASes", "AS7"))  # within a second: not written
+        (found,) = runs_on(tmp_path)
+    assert found["is_alive"]
+    assert found["pid"] == os.getpid()
+    assert (found["command"], found["snapshot"]) == ("analyze", "monday")
+    assert (found["step"], found["done"], found["total"]) == ("search", 3, 12)
+    assert found["dashboard"] == "http://127.0.0.1:8787/status"
+    assert found["started_s"] <= found["step_began_s"] <= found["told_s"]
+    assert len(seen) == 3
+    assert list((tmp_path / RUNNING).iterdir()) == []
+
+
+def test_a_killed_run_is_told_apart_until_the_next_run(tmp_path):
+    words = [sys.executable, "-c", KILLED, str(tmp_path)]
+    assert subprocess.run(words, check=False, timeout=120).returncode == -9
+    (dead,) = runs_on(tmp_path)
+    assert not dead["is_alive"]
+    assert dead["detail"] == "AS7"
+    with running(tmp_path, "ingest", None, no_progress) as told:
+        told(Progress("read", 0, 0, "files"))
+        assert [each["command"] for each in runs_on(tmp_path)] == ["ingest"]
+    assert list((tmp_path / RUNNING).iterdir()) == []
+
+
+@pytest.mark.parametrize("made", ["nothing", "file in its place"])
+def test_a_store_that_cannot_be_written_costs_nothing(tmp_path, made):
+    store = tmp_path / "store"
+    if made != "nothing":
+        store.mkdir()
+        (store / RUNNING).write_text("")
+    with running(store, "analyze", "monday", no_progress) as told:
+        told(Progress("search", 1, 4, "ASes"))
+    assert store.exists() == (made != "nothing")
+    assert runs_on(store) == []
+
+
+def test_what_is_no_file_of_ours_is_left_out(tmp_path):
+    (tmp_path / RUNNING).mkdir()
+    (tmp_path / RUNNING / "a.json").write_text("{")
+    (tmp_path / RUNNING / "b.json").write_text("[]")
+    assert runs_on(tmp_path) == []
