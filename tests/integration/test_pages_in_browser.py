@@ -339,14 +339,15 @@ def test_an_as_page_sorts_its_ingresses_and_compares_one_with_all(page, small):
 def test_tiles_explain_themselves_on_hover_and_focus(page, small):
     page.goto(url(small, "as/3356.html"))
     assert page.locator(".told > div").count() == 6
-    told = page.locator(".told [role=tooltip]")
+    told = page.locator(".told dd > span")
     assert not any(told.nth(i).is_visible() for i in range(6))
     page.hover(".told div:nth-child(4) dd")
     assert [told.nth(i).is_visible() for i in range(6)] == [i == 3 for i in range(6)]
     page.mouse.move(0, 0)
     page.focus(".told div:nth-child(5) button")
     page.keyboard.press("Tab")
-    assert told.nth(5).inner_text() == "Parts of this AS with no link between them."
+    shown = told.nth(5).evaluate("one => getComputedStyle(one, '::before').content")
+    assert shown == '"Parts of this AS with no link between them."'
     assert page.evaluate("document.activeElement.getAttribute('aria-describedby')") == "t6"
     page.keyboard.press("Escape")
     assert not told.nth(5).is_visible()
@@ -402,6 +403,30 @@ def test_a_selected_ingress_is_in_the_address(page, small):
     page.click("#ingresses tr.on")
     assert page.locator("#ingresses tr.on").count() == 0
     assert "#" not in page.url
+
+
+def test_the_graph_is_drawn_in_layers_and_names_what_is_pointed_at(page, small):
+    page.goto(url(small, "as/3356.html"))
+    section = page.locator("#graph")
+    section.locator("summary").click()
+    rows = section.locator("table tr")
+    assert rows.count() == 1 + 14
+    assert rows.nth(1).locator("td").nth(2).inner_text() == "0"
+    assert rows.nth(14).locator("td").nth(2).inner_text() == "unreached"
+    svg = section.locator(".layers")
+    svg.scroll_into_view_if_needed()
+    at = svg.evaluate(
+        "one => { const box = one.querySelector('svg').getBoundingClientRect();"
+        " const [x, y] = one.querySelector('.dot.c1').getAttribute('d').match(/\\d+/g).map(Number);"
+        " const [, , w, h] = one.querySelector('svg').getAttribute('viewBox').split(' ');"
+        " return [box.x + x / w * box.width, box.y + y / h * box.height]; }"
+    )
+    page.mouse.move(*at)
+    names = {"0": 3, "3": 2}
+    assert page.inner_text("#near") in [
+        f"2001:db8:1234:5678:9abc:def0:1234:{node}: 0 hops, {n} links" for node, n in names.items()
+    ]
+    assert svg.locator(".found").count() == 1
 
 
 def test_a_phone_shows_every_column_of_the_ingresses(page, small):

@@ -417,6 +417,34 @@ const hopscope = (() => {
     });
   }
 
+  // The graph in layers: what is pointed at is named. Rows of the table are in the order of places.
+  function layers(svg, rows) {
+    const inner = svg.querySelector("svg"), note = document.getElementById("near");
+    const [, , width, height] = inner.getAttribute("viewBox").split(" ").map(Number);
+    const dots = [...inner.querySelectorAll(".dot:not(.as)")]
+      .flatMap((path) => path.getAttribute("d").split("M").slice(1).map((one) => one.split(/[ h]/).map(Number)));
+    dots.sort((a, b) => Math.floor(a[0] / 10) - Math.floor(b[0] / 10) || a[1] - b[1]);
+    let mark = null;
+    const clear = () => { note.textContent = ""; if (mark) mark.remove(); mark = null; };
+    svg.addEventListener("pointermove", (event) => {
+      const box = inner.getBoundingClientRect();
+      let nearest = -1, least = 16;
+      dots.forEach(([x, y], i) => {
+        const far = Math.hypot(event.clientX - box.x - (x / width) * box.width, event.clientY - box.y - (y / height) * box.height);
+        if (far < least) [nearest, least] = [i, far];
+      });
+      clear();
+      if (nearest < 0) return;
+      const [, name, hops, ends] = [...rows[nearest].cells].map((cell) => cell.textContent.trim());
+      const n = ends ? ends.split(" ").length : 0;
+      const far = hops === "unreached" ? hops : `${hops} hop${hops === "1" ? "" : "s"}`;
+      note.textContent = `${name}: ${far}, ${integer.format(n)} link${n === 1 ? "" : "s"}`;
+      mark = drawn("path", { class: "found", d: `M${dots[nearest][0]} ${dots[nearest][1]}h0` });
+      inner.append(mark);
+    });
+    svg.addEventListener("pointerleave", clear);
+  }
+
   // Pages of ASes outlive their night where nothing that they show has changed.
   function night(facts) {
     for (const place of document.querySelectorAll("[data-night]")) place.textContent = facts[place.dataset.night];
@@ -430,5 +458,7 @@ const hopscope = (() => {
 
   const table = document.getElementById("ingresses");
   if (table) ingresses(table);
+  const graph = document.querySelector(".layers");
+  if (graph) layers(graph, [...document.querySelectorAll(".drawn tr")].slice(1));
   return { load, night };
 })();

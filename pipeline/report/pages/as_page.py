@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from pipeline.model.columns.ragged import offset_in_row, offsets
 from pipeline.model.words import number
+from pipeline.report.drawing.of_ases import Drawer
 from pipeline.report.escaping import printable
 from pipeline.report.pages.entries import EntryPages
 from pipeline.report.pages.ingress_rows import first_ingresses, ingress_rows
@@ -28,7 +29,7 @@ def as_pages(summary: Summary) -> Iterator[tuple[int, dict]]:
     shown, shown_ptr = first_ingresses(summary)
     farthest, farthest_ptr = _farthest_ingresses(summary)
     shown_columns = _without_lists(summary.ases)
-    entries = EntryPages(summary)
+    entries, drawer = EntryPages(summary), Drawer(summary)
     # Rows are binned as the drawing of their AS is, so that one can be laid over the other.
     widths = -(-np.maximum(np.diff(summary.distributions.ptr) - 1, 1) // MAX_BARS)
     row_widths = np.repeat(widths, np.diff(shown_ptr))
@@ -47,6 +48,7 @@ def as_pages(summary: Summary) -> Iterator[tuple[int, dict]]:
         far = _farthest_rows(
             summary.ingresses.take(pa.array(farthest[farthest_ptr[start] : farthest_ptr[end]]))
         )
+        drawn = drawer.of(start, end)
         for i in range(start, end):
             ingresses = rows[ptr[i - start] : ptr[i - start + 1]]
             names = far[
@@ -59,6 +61,7 @@ def as_pages(summary: Summary) -> Iterator[tuple[int, dict]]:
                 variables
                 | {
                     "entries": entries.of(i),
+                    "drawn": drawn[i - start],
                     "traced": bool(traced[i - start]),
                     "rated": bool(rated[i - start]),
                 },

@@ -159,7 +159,7 @@ class EntryPages:
         return Markup(
             f'<div class="flow" role="group" aria-label="{label}">'
             f'<svg class="end" height="{height}">{names}</svg>'
-            f'<svg class="bands" height="{height}" viewBox="0 0 100 {height}" '
+            f'<svg class="bands" height="{height}" viewBox="0 0 2 {height}" '
             f'preserveAspectRatio="none">{"".join(bands)}</svg>'
             f'<svg class="ways" height="{height}">{addrs}</svg>'
             f"{_heat(hops, list(places.values()), height)}</div>"
@@ -167,13 +167,13 @@ class EntryPages:
 
     def _neighbor(self, asn: int, y: float) -> str:
         if asn == _OTHERS:
-            return f'<text x="100%" y="{y:.0f}">others</text>'
+            return f'<text y="{y:.0f}">others</text>'
         name = printable(self._names.get(asn) or "")
         name = name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…"
         text = f'AS{asn}<tspan class="w"> {escape(name)}</tspan>' if name else f"AS{asn}"
         if asn in self._names:
             text = f'<a href="{asn}.html">{text}</a>'
-        return f'<text x="100%" y="{y:.0f}">{text}</text>'
+        return f'<text y="{y:.0f}">{text}</text>'
 
     def _ingress(self, at: int, y: float) -> str:
         text = printable(self._text(at))
@@ -215,7 +215,7 @@ def _tops(side: dict[int, int], height: float, scale: float) -> dict[int, float]
 def _band(y: float, z: float, thick: float) -> str:
     """A stroke, whose width stays in pixels while the drawing is stretched."""
     thick = max(thick, 0.8)  # or a single trace among many would not be seen
-    return f'<path d="M0 {y:.4g}C50 {y:.4g} 50 {z:.4g} 100 {z:.4g}" stroke-width="{thick:.3g}"/>'
+    return f'<path d="M0 {y:.0f}C1 {y:.0f} 1 {z:.0f} 2 {z:.0f}" stroke-width="{thick:.3g}"/>'
 
 
 def _heat(hops: np.ndarray, places: list[float], height: float) -> str:

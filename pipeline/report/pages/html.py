@@ -13,7 +13,7 @@ from pathlib import Path
 import jinja2
 
 from pipeline.model.origins import Source, origins_of
-from pipeline.model.words import LOW_CONFIDENCE, number
+from pipeline.model.words import number
 from pipeline.report.pages.as_page import as_pages
 from pipeline.report.pages.index_page import index_script, index_variables
 from pipeline.report.pages.opening import opening, quality
@@ -110,7 +110,6 @@ def environment() -> jinja2.Environment:
         lstrip_blocks=True,
     )
     environment.globals |= {
-        "LOW_CONFIDENCE": LOW_CONFIDENCE,
         "opening": opening,
         "quality": quality,
     }

@@ -7,6 +7,7 @@ Python object per row.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -46,6 +47,9 @@ class Summary:
     crossings : Crossings
     n_low_confidence : (n_ases,) int64
         Ingresses that are more likely wrong than right.
+    snapshot : pipeline.store.Snapshot
+    rows : (n_ases,) int64
+        AS rows of it.
     """
 
     ases: pa.Table
@@ -59,6 +63,8 @@ class Summary:
     widths: WidthReport
     crossings: Crossings
     n_low_confidence: np.ndarray
+    snapshot: Any
+    rows: np.ndarray
 
 
 def summarise(snapshot, measurement: Measurement) -> Summary:
@@ -111,6 +117,8 @@ def summarise(snapshot, measurement: Measurement) -> Summary:
             position[source & (np.asarray(ingresses.confidence) < LOW_CONFIDENCE)],
             minlength=len(rows),
         ),
+        snapshot=snapshot,
+        rows=rows,
     )
 
 

@@ -39,7 +39,7 @@ def test_neighbours_and_ingresses_are_joined_by_their_traces():
 
 def bands(drawing: str) -> list[float]:
     """Widths of the bands."""
-    return [float(width) for width in re.findall(r'100 [\d.]+" stroke-width="([\d.]+)"', drawing)]
+    return [float(width) for width in re.findall(r'2 \d+" stroke-width="([\d.]+)"', drawing)]
 
 
 def test_the_width_of_a_band_is_its_number_of_traces():

@@ -1,0 +1,1 @@
+"""Drawings of the graphs of ASes, in layers by hops."""
