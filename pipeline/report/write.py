@@ -38,7 +38,6 @@ from pipeline.report.folder import REPORT, carry_over, earlier_report
 from pipeline.report.pages.changes_page import link_changes
 from pipeline.report.pages.html import newest_report, write_pages
 from pipeline.report.pages.run_facts import describe_run
-from pipeline.report.tables.neighbors import as_link_table, exit_table
 from pipeline.report.tables.node_files import write_node_files
 from pipeline.report.tables.summarise import Summary, summarise
 from pipeline.report.tables.widths import width_or_bounds, with_bounds
@@ -217,8 +216,8 @@ def _write_all(
     pq.write_table(summary.ingresses, folder / "ingresses.parquet", compression="zstd")
     pq.write_table(task_table(measurement.tasks), folder / "tasks.parquet", compression="zstd")
     rows = np.asarray(measurement.rows, np.int64)
-    pq.write_table(exit_table(snapshot, rows), folder / "exits.parquet", compression="zstd")
-    pq.write_table(as_link_table(snapshot, rows), folder / "as_links.parquet", compression="zstd")
+    pq.write_table(summary.exits, folder / "exits.parquet", compression="zstd")
+    pq.write_table(summary.as_links, folder / "as_links.parquet", compression="zstd")
     n_node_files = write_node_files(snapshot, rows, summary.widths, folder / "nodes")
     rejects = getattr(snapshot, "rejects_path", None)
     if rejects is not None and Path(rejects).exists():

@@ -48,6 +48,8 @@ def small(tmp_path_factory):
             64501: ["203.0.113.1", "203.0.113.2", "203.0.113.3"],
         },
         manifest={"inputs": [{"path": HOSTILE, "format": "warts", "n_records": 1234567}]},
+        exits=[(3356, 2, 64500, 12), (3356, 2, 65000, 1), (3356, 9, 64501, 3)],
+        borders=[(3356, 64500), (3356, 64501), (3356, 64501)],
     )
     out = tmp_path_factory.mktemp("small")
     return write_reports(
@@ -429,10 +431,29 @@ def test_the_graph_is_drawn_in_layers_and_names_what_is_pointed_at(page, small):
     assert svg.locator(".found").count() == 1
 
 
-def test_a_phone_shows_every_column_of_the_ingresses(page, small):
+def test_exits_and_neighbours_are_listed_and_keys_lead_to_their_pages(page, small):
+    page.goto(url(small, "as/3356.html"))
+    exits = page.locator("#exits tr").all_inner_texts()[1:]
+    assert [row.split("\t")[1:] for row in exits] == [
+        ["13", "64500 (12), 65000 (1)"],
+        ["3", "64501 (3)"],
+    ]
+    rows = [row.split("\t") for row in page.locator("#neighbors tr").all_inner_texts()[1:]]
+    assert [row[1:] for row in rows] == [["20", "12", "1"], ["27", "3", "2"], ["0", "1", "0"]]
+    assert [row[0].split()[0] for row in rows] == ["AS64500", "AS64501", "AS65000"]
+    assert page.locator("#neighbors a").count() == 2  # AS 65000 has no page
+    assert page.locator("nav [rel=prev]").count() == 0
+    page.focus("nav [rel=next]")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/64500.html")
+    page.locator("nav [rel=next]").click()
+    page.wait_for_url("**/64501.html")
+
+
+def test_a_phone_shows_every_column_of_the_tables(page, small):
     page.set_viewport_size(PHONE)
     page.goto(url(small, "as/3356.html"))
-    boxes = page.locator("#ingresses tbody td").evaluate_all(
+    boxes = page.locator(":is(#ingresses, .near) td").evaluate_all(
         "all => all.map(one => one.getBoundingClientRect()).map(box => box.right)"
     )
     assert max(boxes) <= PHONE["width"]

@@ -14,7 +14,9 @@ from pipeline.model.words import number
 from pipeline.report.drawing.of_ases import Drawer
 from pipeline.report.escaping import printable
 from pipeline.report.pages.entries import EntryPages
+from pipeline.report.pages.exit_rows import exit_rows, exits_of
 from pipeline.report.pages.ingress_rows import first_ingresses, ingress_rows
+from pipeline.report.pages.neighbor_list import NeighborLists
 from pipeline.report.pages.plots import MAX_BARS, bin_counts, hop_histogram
 from pipeline.report.pages.width_section import figure_tiles, width_sections
 from pipeline.report.tables.summarise import Summary
@@ -30,6 +32,8 @@ def as_pages(summary: Summary) -> Iterator[tuple[int, dict]]:
     farthest, farthest_ptr = _farthest_ingresses(summary)
     shown_columns = _without_lists(summary.ases)
     entries, drawer = EntryPages(summary), Drawer(summary)
+    neighbors, exits = NeighborLists(summary), exit_rows(summary)
+    asns = summary.ases["asn"].to_numpy()
     # Rows are binned as the drawing of their AS is, so that one can be laid over the other.
     widths = -(-np.maximum(np.diff(summary.distributions.ptr) - 1, 1) // MAX_BARS)
     row_widths = np.repeat(widths, np.diff(shown_ptr))
@@ -44,6 +48,7 @@ def as_pages(summary: Summary) -> Iterator[tuple[int, dict]]:
             summary.ingress_others.take(taken),
             row_widths[here],
             ptr,
+            asns,
         )
         far = _farthest_rows(
             summary.ingresses.take(pa.array(farthest[farthest_ptr[start] : farthest_ptr[end]]))
@@ -62,6 +67,9 @@ def as_pages(summary: Summary) -> Iterator[tuple[int, dict]]:
                 | {
                     "entries": entries.of(i),
                     "drawn": drawn[i - start],
+                    "neighbors": neighbors.of(i),
+                    "beside": neighbors.beside(i),
+                    "exits": exits_of(*exits, i),
                     "traced": bool(traced[i - start]),
                     "rated": bool(rated[i - start]),
                 },

@@ -10,16 +10,14 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from markupsafe import escape
 
 from pipeline.model.columns.ragged import offset_in_row, offsets
 from pipeline.model.words import LOW_CONFIDENCE
+from pipeline.report.pages.neighbor_texts import neighbor_texts
 from pipeline.report.tables.summarise import Summary
 from pipeline.report.texts import NONE, figure
 
 MAX_INGRESSES = 100
-MAX_NEIGHBORS = 6  # of an ingress, on a page
-MAX_IXP_NAME = 40  # characters on a page
 
 
 def first_ingresses(summary: Summary) -> tuple[np.ndarray, np.ndarray]:
@@ -36,7 +34,7 @@ def first_ingresses(summary: Summary) -> tuple[np.ndarray, np.ndarray]:
 
 
 def ingress_rows(
-    table: pa.Table, others: pa.Array, widths: np.ndarray, ptr: np.ndarray
+    table: pa.Table, others: pa.Array, widths: np.ndarray, ptr: np.ndarray, linked: np.ndarray
 ) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Table rows of ingresses, and which columns the tables of their ASes have.
 
@@ -48,6 +46,8 @@ def ingress_rows(
         Hop counts that a bar of their AS stands for.
     ptr : (n_ases + 1,) int64
         Offsets of the rows by AS.
+    linked : (n_pages,) int64
+        ASes that have a page, ascending.
 
     Returns
     -------
@@ -70,7 +70,12 @@ def ingress_rows(
         n_direct.tolist(),
         n_after_gap.tolist(),
         table["confidence"].to_pylist(),
-        _neighbors(table),
+        neighbor_texts(
+            table["neighbor_asns"].combine_chunks(),
+            table["neighbor_n_direct"].combine_chunks(),
+            table["neighbor_ixps"].combine_chunks(),
+            linked=linked,
+        ),
         traced_ases[of_as].tolist(),
         rated_ases[of_as].tolist(),
         strict=True,
@@ -113,41 +118,6 @@ def _row(
 def _any_of(flags: np.ndarray, ptr: np.ndarray) -> np.ndarray:
     """Whether any of the rows of each AS is marked."""
     return np.diff(offsets(flags)[ptr]) > 0
-
-
-def _neighbors(table: pa.Table) -> list[str]:
-    """Neighbours of each ingress and their traces, most first: ``64501 (27), 64500 by LINX``."""
-    lists = table["neighbor_asns"].combine_chunks()
-    lengths = pc.list_value_length(lists).to_numpy()
-    row = np.repeat(np.arange(len(lengths)), lengths)
-    asn = pc.list_flatten(lists).to_numpy()
-    known = table["neighbor_n_direct"]
-    count = np.zeros(len(asn), np.int64)
-    if not known.null_count:
-        count = pc.list_flatten(known).to_numpy()
-    ixps = table["neighbor_ixps"].combine_chunks()
-    ixp = np.full(len(asn), None, object)
-    if not ixps.null_count:
-        ixp = pc.list_flatten(ixps).to_numpy(zero_copy_only=False)
-    order = np.lexsort((asn, -count, row))
-    kept = order[offset_in_row(offsets(lengths)) < MAX_NEIGHBORS]
-    found: list[list[str]] = [[] for _ in lengths]
-    for at, i in zip(row[kept].tolist(), kept.tolist(), strict=True):
-        text = f"{asn[i]} ({count[i]:,})" if count[i] else f"{asn[i]}"
-        found[at].append(f"{text} by {escape(_short(ixp[i]))}" if ixp[i] else text)
-    return [
-        ", ".join(texts) + (f" +{n - MAX_NEIGHBORS}" if n > MAX_NEIGHBORS else "")
-        for texts, n in zip(found, lengths.tolist(), strict=True)
-    ]
-
-
-def _short(name: str) -> str:
-    """The name of an exchange point, cut to what a page has room for.
-
-    Between marks that keep the direction of its script from the text around it.
-    """
-    text = name if len(name) <= MAX_IXP_NAME else f"{name[: MAX_IXP_NAME - 1]}…"
-    return text if text.isascii() else f"\u2068{text}\u2069"
 
 
 def _hop_texts(hop_counts: pa.Array, widths: np.ndarray) -> list[str]:

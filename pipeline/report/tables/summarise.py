@@ -15,10 +15,11 @@ import pyarrow as pa
 from pipeline.model.columns.ragged import offsets, take_rows
 from pipeline.model.search.results import Measurement
 from pipeline.model.words import LOW_CONFIDENCE
+from pipeline.report.tables.adjacent import Adjacent, neighbors_of_ases
 from pipeline.report.tables.columns import lists, null_where_empty, null_where_nan, spread
 from pipeline.report.tables.crossings import Crossings, count_crossings
 from pipeline.report.tables.distributions import Distributions, mean_of_each, sum_distributions
-from pipeline.report.tables.neighbors import ingress_columns
+from pipeline.report.tables.neighbors import as_link_table, exit_table, ingress_columns
 from pipeline.report.tables.node_names import node_texts, other_addresses
 from pipeline.report.tables.reach import Unreached, find_unreached
 from pipeline.report.tables.widths import WidthReport, report_widths
@@ -47,6 +48,10 @@ class Summary:
     crossings : Crossings
     n_low_confidence : (n_ases,) int64
         Ingresses that are more likely wrong than right.
+    exits, as_links : pyarrow.Table
+        As in ``exits.parquet`` and ``as_links.parquet``.
+    adjacent : Adjacent
+        Neighbours of each AS.
     snapshot : pipeline.store.Snapshot
     rows : (n_ases,) int64
         AS rows of it.
@@ -63,6 +68,9 @@ class Summary:
     widths: WidthReport
     crossings: Crossings
     n_low_confidence: np.ndarray
+    exits: pa.Table
+    as_links: pa.Table
+    adjacent: Adjacent
     snapshot: Any
     rows: np.ndarray
 
@@ -98,9 +106,12 @@ def summarise(snapshot, measurement: Measurement) -> Summary:
         snapshot, measurement, n_ingresses, n_candidates, unreached.count, distributions, widths
     )
     unreached_rows = np.repeat(rows, np.diff(unreached.first_ptr))
+    ingress_table = _ingress_table(snapshot, ingresses, measurement)
+    exits, as_links = exit_table(snapshot, rows), as_link_table(snapshot, rows)
+    asns = np.asarray(snapshot.asn, np.int64)[rows]
     return Summary(
         ases=ases,
-        ingresses=_ingress_table(snapshot, ingresses, measurement),
+        ingresses=ingress_table,
         ingress_others=other_addresses(
             snapshot, np.asarray(snapshot.asn)[ingress_row], np.asarray(ingresses.node)
         ),
@@ -117,6 +128,9 @@ def summarise(snapshot, measurement: Measurement) -> Summary:
             position[source & (np.asarray(ingresses.confidence) < LOW_CONFIDENCE)],
             minlength=len(rows),
         ),
+        exits=exits,
+        as_links=as_links,
+        adjacent=neighbors_of_ases(asns, ingress_table, exits, as_links),
         snapshot=snapshot,
         rows=rows,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -29,6 +30,10 @@ class MemorySnapshot:
         Sorted by asn, then node.
     weight : callable of (int, int) to float, optional
         Weight of the link between two nodes, in any AS.
+    exits : list of (asn, node, next AS, n_traces), optional
+        Sorted.
+    borders : list of (near asn, far asn), optional
+        Links between ASes, the smaller one first.
     """
 
     def __init__(
@@ -43,6 +48,8 @@ class MemorySnapshot:
         manifest: dict | None = None,
         rejects_path: Path | None = None,
         weight=None,
+        exits: Sequence[tuple[int, int, int, int]] = (),
+        borders: Sequence[tuple[int, int]] = (),
     ):
         self.name = name
         self.version = f"{name}-0123456789ab"
@@ -68,6 +75,7 @@ class MemorySnapshot:
         self.manifest |= {"has_weights": weight is not None} | (manifest or {})
         self.weight = weight
         self.of_paths: Steps | None = None
+        self._exits, self._borders = exits, borders
 
     def ingresses(self, rows=None) -> Ingresses:
         return self._ingresses if rows is None else self._ingresses.of_rows(rows)
@@ -76,12 +84,17 @@ class MemorySnapshot:
         """No node has several."""
 
     def borders(self) -> pa.Table:
-        """No link leaves an AS."""
-        return pa.table({name: pa.array([], pa.uint32()) for name in ("near_asn", "far_asn")})
+        ends = zip(("near_asn", "far_asn"), zip(*self._borders, strict=True), strict=False)
+        columns = dict(ends) or {"near_asn": (), "far_asn": ()}
+        return pa.table({name: pa.array(asns, pa.uint32()) for name, asns in columns.items()})
 
     def exits(self, rows=None) -> Exits:
-        """No trace was seen to leave one."""
-        return empty(Exits)
+        asns = self.asn[... if rows is None else rows].tolist()
+        kept = [one for one in self._exits if one[0] in asns]
+        if not kept:
+            return empty(Exits)
+        asn, node, neighbor, n = (np.array(column, np.int64) for column in zip(*kept, strict=True))
+        return Exits(np.searchsorted(self.asn, asn), node.astype(np.int32), neighbor, n)
 
     def steps(self) -> Steps | None:
         """No path of a trace is known, unless a test gives some."""
