@@ -127,6 +127,8 @@ extern "C" __global__ void bidirectional_path(
 
 #include "../shortest_paths/near_far.cuh"
 
+constexpr int PATIENCE = 16;  // rises after which they grow
+
 // A path of least weight between two nodes: near-far from both ends.
 //
 // Input    As above, and weights >= 0.
@@ -292,7 +294,7 @@ extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK) bidirectional_by
             threshold[i] = raised(from, delta[i]);
             split_far(s, passed, threshold[i], step[i], pile[i]);
             ++pile[i];
-            delta[i] = grown(delta[i], pile[i]);
+            delta[i] = grown(delta[i], pile[i], PATIENCE);
         }
         was_split[i] = !has_near;
         grid_barrier(arrivals);

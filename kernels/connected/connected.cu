@@ -3,8 +3,8 @@
 // Input    CSR arcs of a symmetric graph, arcs of a node in ascending order.
 // Output   label[v]: the smallest node of v's component; connected_sizes also lists the components
 //          and counts their nodes.
-// Launch   start, second, flatten, sample (one block of SAMPLE threads), hook, then flatten or
-//          sizes; 1-D, any size (grid-stride) where nothing else is said.
+// Launch   start, flatten, second, flatten, sample (one block of SAMPLE threads), hook, then
+//          flatten or sizes; 1-D, any size (grid-stride) where nothing else is said.
 // Atomics  atomicCAS hooks a root under a smaller one; a lost race is tried again from the root
 //          that won. A label is never larger than its node, so no cycle can form.
 //
@@ -103,7 +103,7 @@ extern "C" __global__ void connected_hook(
 
 // Roots do not change in a launch that flattens; a label read while another thread does so is an
 // ancestor either way.
-__device__ __forceinline__ node_t flatten(const offset_t v, volatile node_t* label)
+__device__ __forceinline__ node_t flatten(const offset_t v, node_t* label)
 {
     const node_t before = label[v];
     node_t at = before;

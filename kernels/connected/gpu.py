@@ -44,7 +44,7 @@ def _unite(indptr: Any, indices: Any) -> tuple[Any, Any]:
     size = cp.int64(n_nodes)
     for step in ("connected_start", "connected_second"):
         _launch(step, n_nodes, indptr, indices, size, label)
-    _launch("connected_flatten", n_nodes, size, label)
+        _launch("connected_flatten", n_nodes, size, label)
     load_kernel(__file__, "connected_sample")((1,), (SAMPLE,), (size, label, most))
     _launch("connected_hook", n_nodes, indptr, indices, size, label, most)
     return label, most

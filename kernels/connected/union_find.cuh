@@ -1,9 +1,13 @@
 // Union-find by labels: a label is a node of the same tree, at most the node itself; a root is its
 // own label. Included by device code of other rooms too.
+//
+// Labels are read from the cache of the multiprocessor: the root of a large tree would otherwise be
+// one place that the whole GPU waits for. A stale label is an ancestor all the same, since trees only
+// grow together; a stale root loses its atomicCAS, which gives the label that it has.
 
-// The root of v. Shortens the path on its way: another thread may write the same label at the
-// same time, but each of them writes a node of the same tree nearer to the root.
-__device__ __forceinline__ node_t root_of(const node_t v, volatile node_t* label)
+// The root of v, or a former one. Shortens the path on its way: another thread may write the same
+// label at the same time, but each of them writes a node of the same tree nearer to the root.
+__device__ __forceinline__ node_t root_of(const node_t v, node_t* label)
 {
     node_t at = label[v];
     if (at == v) return at;

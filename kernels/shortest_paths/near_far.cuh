@@ -8,10 +8,18 @@
 // No fall of a distance is lost: whoever lowers distance[v] puts v into a list that is read after
 // the next barrier, unless it is there already. A step that reads its own distance near list while
 // it falls may see either value; v is then near in the next step again.
+//
+// In a step with few near nodes, barriers cost more than arcs: each warp then goes on with the near
+// nodes that it finds, before the barrier. Who lowered distance[v] last has v, so it is not lost.
 
 typedef unsigned long long length_t;  // the bits of a float64 >= 0
 
 #define INFINITE 0x7ff0000000000000ull
+
+// How often a warp goes on with near nodes of its own before the barrier of a step, and with nodes of
+// how many arcs at most: it has few threads for them.
+constexpr int OWN_ROUNDS = 6;
+constexpr int OWN_DEGREE = 8;
 
 // All zero before the launch.
 struct Control {
@@ -119,6 +127,21 @@ __device__ __forceinline__ void push(
     }
 }
 
+// Lower the head of an arc whose tail is as far as ``from``; its length then, or INFINITE.
+__device__ __forceinline__ length_t lowered(
+    const Search& s, const offset_t arc, const node_t v, const length_t from)
+{
+    const length_t length = bits_of(number_of(from) + exactly(__ldg(&s.weights[arc])));
+    // Plain read first: most arcs lower nothing. Distances only fall, so a stale one costs an
+    // atomicMin, never a distance.
+    if (length >= __ldcg(&s.distance[v])) return INFINITE;
+    if (length >= atomicMin(&s.distance[v], length)) return INFINITE;
+    if (s.other && __ldcg(&s.other[v]) != INFINITE) {
+        atomicMin(s.shortest, bits_of(number_of(length) + number_of(s.other[v])));
+    }
+    return length;
+}
+
 // Lower the heads of arcs, one arc per thread (arc < 0: none), whose tail is as far as ``from``.
 // Called by all threads of a warp together.
 __device__ __forceinline__ void relax(
@@ -129,18 +152,69 @@ __device__ __forceinline__ void relax(
     bool is_near = false, is_far = false;
     if (arc >= 0) {
         v = __ldg(&s.indices[arc]);
-        const length_t length = bits_of(number_of(from) + exactly(__ldg(&s.weights[arc])));
-        // Plain read first: most arcs lower nothing. Distances only fall, so a stale one costs an
-        // atomicMin, never a distance.
-        if (length < __ldcg(&s.distance[v]) && length < atomicMin(&s.distance[v], length)) {
-            if (s.other && __ldcg(&s.other[v]) != INFINITE) {
-                atomicMin(s.shortest, bits_of(number_of(length) + number_of(s.other[v])));
-            }
-            is_near = length < threshold && enters(s.near_map(step + 1), v);
-            is_far = length >= threshold && enters(s.far_map, v);
-        }
+        const length_t length = lowered(s, arc, v, from);
+        is_near = length < threshold && enters(s.near_map(step + 1), v);
+        is_far = length >= threshold && length < INFINITE && enters(s.far_map, v);
     }
     push(s, v, is_near, is_far, step + 1, pile);
+}
+
+// Near nodes that warps found in a step and go on with themselves.
+struct Own {
+    node_t node[COOPERATIVE_BLOCK / WARP][WARP];
+    length_t from[COOPERATIVE_BLOCK / WARP][WARP];
+};
+
+// Relax the arcs of one node of each thread (degree 0: none), then those of the near nodes found,
+// OWN_ROUNDS times; what is near then, or has no room, goes to the near list of the next step.
+// Called by all threads of a warp together.
+__device__ __noinline__ void relax_own(
+    const Search& s, Own& all, offset_t arc, int degree, length_t from, const length_t threshold,
+    const int step, const int pile)
+{
+    const int t = thread_of_warp();
+    node_t* node = all.node[threadIdx.x / WARP];
+    length_t* length_of = all.from[threadIdx.x / WARP];
+    for (int round = 0;; ++round) {
+        int n = 0;
+        visit_arcs(arc, degree, [&](const offset_t a, const int owner) {
+            const length_t tail = __shfl_sync(ALL_THREADS, from, owner);
+            node_t v = 0;
+            length_t length = INFINITE;
+            if (a >= 0) {
+                v = __ldg(&s.indices[a]);
+                length = lowered(s, a, v, tail);
+            }
+            bool is_near = length < threshold;
+            const bool is_own = is_near && s.indptr[v + 1] - s.indptr[v] <= OWN_DEGREE;
+            const unsigned owned = __ballot_sync(ALL_THREADS, is_own);
+            const int place = n + __popc(owned & ((1u << t) - 1));
+            n += __popc(owned);
+            if (is_own && place < WARP) {
+                node[place] = v;
+                length_of[place] = length;
+                is_near = false;
+            }
+            const bool is_far = length >= threshold && length < INFINITE;
+            push(s, v, is_near && enters(s.near_map(step + 1), v),
+                 is_far && enters(s.far_map, v), step + 1, pile);
+        });
+        if (n == 0) return;
+        if (n > WARP) n = WARP;
+        __syncwarp();
+        const bool has_one = t < n;
+        const node_t u = has_one ? node[t] : 0;
+        from = has_one ? length_of[t] : INFINITE;
+        __syncwarp();
+        if (round == OWN_ROUNDS) {
+            push(s, u, has_one && enters(s.near_map(step + 1), u), false, step + 1, pile);
+            return;
+        }
+        // Who lowered it further meanwhile goes on with it.
+        const bool is_mine = has_one && from == __ldcg(&s.distance[u]);
+        arc = is_mine ? s.indptr[u] : 0;
+        degree = is_mine ? (int)(s.indptr[u + 1] - arc) : 0;
+    }
 }
 
 // Relax the arcs of the near nodes of a step.
@@ -164,6 +238,7 @@ __device__ __noinline__ void relax_near(
     }
     const int n = s.control->n_near[step & 3];
     const int each = items_each(n);
+    __shared__ Own own;
     for (offset_t first = (offset_t)warp_of_grid() * each; first < n;
          first += (offset_t)warps_of_grid() * each) {
         offset_t arc = 0;
@@ -175,6 +250,10 @@ __device__ __noinline__ void relax_near(
             from = __ldcg(&s.distance[u]);
             arc = s.indptr[u];
             degree = (int)(s.indptr[u + 1] - arc);
+        }
+        if (each == 1) {  // not all warps have a node
+            relax_own(s, own, arc, degree, from, threshold, step, pile);
+            continue;
         }
         visit_arcs(arc, degree, [&](const offset_t a, const int owner) {
             relax(s, a, __shfl_sync(ALL_THREADS, from, owner), threshold, step, pile);
@@ -244,11 +323,11 @@ __device__ __forceinline__ double rise_of(
     return n_arcs ? rise * (weight_sum / n_arcs) * ((double)n_nodes / n_arcs) : 0;
 }
 
-// A search that may end early begins with small rises. Where it takes many, graphs are long and steps
-// short: then the rise grows, four times at most, after every 16 rises.
-__device__ __forceinline__ double grown(const double delta, const int n_rises)
+// Where a search takes many rises, graphs are long and steps short: then the rise grows, four times
+// at most, after every ``patience`` rises.
+__device__ __forceinline__ double grown(const double delta, const int n_rises, const int patience)
 {
-    return n_rises % 16 == 0 && n_rises <= 64 ? 2 * delta : delta;
+    return n_rises % patience == 0 && n_rises <= 4 * patience ? 2 * delta : delta;
 }
 
 // The threshold after one, of which rounding may absorb delta.

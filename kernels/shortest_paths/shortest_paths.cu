@@ -16,6 +16,10 @@
 
 #include "near_far.cuh"
 
+// After how many rises they grow; with a target, a search may end before.
+constexpr int PATIENCE = 4;
+constexpr int TARGET_PATIENCE = 16;
+
 extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK) sssp_search(
     const offset_t* indptr,  // (n_nodes + 1,)
     const node_t* indices,   // (n_arcs,)
@@ -84,7 +88,7 @@ extern "C" __global__ void __launch_bounds__(COOPERATIVE_BLOCK) sssp_search(
             threshold = raised(from, delta);
             split_far(s, passed, threshold, step, pile);
             ++pile;
-            if (target >= 0) delta = grown(delta, pile);
+            delta = grown(delta, pile, target < 0 ? PATIENCE : TARGET_PATIENCE);
         }
         was_split = !has_near;
         grid_barrier(&control->arrivals);
