@@ -94,6 +94,8 @@ def start_page(out: Path, ui_url: str, runs: list[Run] | str, run_now: str) -> s
     if snapshots:
         href = _href(snapshots[0][0])
         newest = f'<p class="newest"><a href="{href}">Newest report</a></p>'
+    if (out / "index.html").is_file():
+        newest += f'<p><a href="{REPORTS}index.html">All nights</a></p>'
     return _PAGE.format(
         newest=newest,
         prefect=html.escape(ui_url),

@@ -82,8 +82,8 @@ def earlier_report(folder: Path) -> dict | None:
         raise _refusal(
             folder, f"holds {listed}{more}, but no {REPORT}, so it is not a hopscope report"
         )
-    report = _read(folder / REPORT)
-    if report is None or report.get("snapshot") != folder.name:
+    report = report_of(folder)
+    if report is None:
         raise _refusal(folder, f"its {REPORT} does not belong to a report of {folder.name}")
     for name in names:
         is_folder = (folder / name).is_dir() and not (folder / name).is_symlink()
@@ -91,6 +91,12 @@ def earlier_report(folder: Path) -> dict | None:
             needed = "folder" if name in _OF_ASES else "file"
             raise _refusal(folder, f"{name} should be a {needed}")
     return report
+
+
+def report_of(folder: Path) -> dict | None:
+    """``report.json`` of a folder that holds a report of ours under its own name; else None."""
+    report = _read(folder / REPORT)
+    return report if report is not None and report.get("snapshot") == folder.name else None
 
 
 def remove_report(folder: Path) -> bool:

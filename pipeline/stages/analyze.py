@@ -18,6 +18,7 @@ from pipeline.model.search.results import Measurement
 from pipeline.model.words import number
 from pipeline.report import ReportSummary, write_reports
 from pipeline.report.folder import report_turn
+from pipeline.report.nights import NIGHTS_PAGE, write_nights
 from pipeline.report.tables.width_bounds import with_searches
 from pipeline.schedule.distances import removed_on_error
 from pipeline.schedule.run import measure
@@ -165,6 +166,7 @@ def _measure(snapshot: Snapshot, config: AnalyzeConfig, progress: ProgressCallba
     if measurement.failed and measurement.is_empty:
         if measurement.distances_dir:
             release_folder(Path(measurement.distances_dir))
+        _list_nights(config)
         failed = _failed(snapshot, measurement)
         kind = ClusterLostError if measurement.lost else NothingMeasuredError
         raise kind(
@@ -232,6 +234,7 @@ def _report(
     removed = Removed()
     if config.keep_nights is not None:
         removed = keep_nights(config.store, config.out, config.keep_nights, snapshot.name)
+    unlisted = _list_nights(config, first=config.pages)
     return AnalyzeSummary(
         snapshot=snapshot.name,
         out=report.path,
@@ -251,10 +254,18 @@ def _report(
         failed=failed,
         busy_share=measurement.busy_share,
         cluster=measurement.cluster,
-        warnings=[*measured, *removed.warnings],
+        warnings=[*measured, *removed.warnings, *filter(None, [unlisted])],
         removed=removed,
         wall_s=time.time() - started,
     )
+
+
+def _list_nights(config: AnalyzeConfig, *, first: bool = False) -> str:
+    """Write the page of all nights if there is one, or as the first; why it was not, if so."""
+    if not first and not (config.out / NIGHTS_PAGE).exists():
+        return ""
+    with report_turn(config.out):
+        return write_nights(config.out, config.store)
 
 
 def widths_known(measurement: Measurement) -> dict[str, WidthsKnown]:

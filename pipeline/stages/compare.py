@@ -13,6 +13,7 @@ from pipeline.errors import UsageError
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.report.comparison import write_comparison
 from pipeline.report.folder import report_turn
+from pipeline.report.nights import NIGHTS_PAGE, write_nights
 from pipeline.stages.nights import night_before, open_night
 from pipeline.stages.places import check_comparison
 from pipeline.store import open_snapshot
@@ -57,6 +58,8 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
         names = nights[0].names | nights[1].names
         with report_turn(config.out):
             files = write_comparison(config.out, old.name, new.name, changes, events, names)
+            if (config.out / NIGHTS_PAGE).exists():
+                write_nights(config.out, config.store)
     return CompareSummary(
         config.old,
         config.new,

@@ -128,6 +128,8 @@ def test_only_the_last_nights_are_kept(config):
     assert summary.removed.snapshots == summary.removed.reports == (days[0],)
     assert snapshot_names(config.store) == days[1:]
     assert sorted(path.name for path in config.out.glob("2*")) == days[1:]
+    page = (config.out / "index.html").read_text()
+    assert [f'href="{day}/index.html"' in page for day in days] == [False, True, True]
     assert summary.reused["n_ases_from"] == {days[0]: 1}  # its results stay as long as its graphs
 
 

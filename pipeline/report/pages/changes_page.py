@@ -82,7 +82,7 @@ def link_changes(folder: Path) -> None:
         aside.replace(index)
     tables = read_comparison(folder)
     if tables is not None:
-        show_on_as_pages(folder, night_before_of(tables[1]), *tables)
+        show_on_as_pages(folder, night_before_of(tables[1].schema), *tables)
 
 
 def _tiles(changes: pa.Table) -> list[tuple[str, int]]:

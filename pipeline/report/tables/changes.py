@@ -79,9 +79,9 @@ def naming_nights(events: pa.Table, old: str, new: str) -> pa.Table:
     return events.replace_schema_metadata({_OLD: old.encode(), _NEW: new.encode()})
 
 
-def night_before_of(events: pa.Table) -> str:
-    """The older night of a comparison; tables from before it was noted do not say."""
-    return (events.schema.metadata or {}).get(_OLD, b"an earlier night").decode("utf-8", "replace")
+def night_before_of(schema: pa.Schema) -> str:
+    """The older night of a comparison, of the schema of its events; older tables do not say."""
+    return (schema.metadata or {}).get(_OLD, b"an earlier night").decode("utf-8", "replace")
 
 
 def read_comparison(folder: Path) -> tuple[pa.Table, pa.Table] | None:

@@ -53,6 +53,20 @@ def run(monkeypatch, tmp_path, rows_done):
     return ended.value.code
 
 
+def test_a_night_without_a_report_is_on_the_page_of_all_nights(tmp_path, monkeypatch):
+    page = tmp_path / "out" / "index.html"
+    write(tmp_path / "store", "2026-11-20")
+    assert run(monkeypatch, tmp_path, []) == 2
+    assert not page.exists()  # nothing was ever reported here
+    assert run(monkeypatch, tmp_path, [0, 1]) == 1
+    assert '<i class="tag">Partial</i>' in page.read_text()
+    write(tmp_path / "store", "2026-11-21")
+    assert run(monkeypatch, tmp_path, []) == 2
+    assert '2026-11-21<td class="l" data-label="status"><i class="tag">no report</i>' in (
+        page.read_text()
+    )
+
+
 def test_total_failure_is_2_and_keeps_the_report_a_part_of_it_is_1(tmp_path, monkeypatch, capsys):
     write(tmp_path / "store")
     assert run(monkeypatch, tmp_path, [0, 1]) == 1

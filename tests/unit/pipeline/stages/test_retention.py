@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from pipeline.report import write_reports
+from pipeline.report.nights import NIGHTS_PAGE, write_nights
 from pipeline.stages.doctor import examine
 from pipeline.stages.retention import keep_nights
 from pipeline.store import snapshot_names
@@ -33,6 +34,15 @@ def test_reports_go_with_their_nights(places):
     assert removed.warnings == ()
     assert sorted(snapshot_names(store)) == [*DAYS[2:], "lab"]
     assert sorted(path.name for path in out.glob("[!.]*")) == [*DAYS[2:], "lab", "readme.txt"]
+
+
+def test_the_page_of_all_nights_stays(places):
+    store, out = places
+    assert write_nights(out, store) == ""
+    keep_nights(store, out, 2, DAYS[-1])
+    assert write_nights(out, store) == ""
+    page = (out / NIGHTS_PAGE).read_text()
+    assert [day in page for day in DAYS] == [False, False, True, True]
 
 
 def test_a_report_with_a_file_of_its_user_and_what_is_no_report_stay(places):

@@ -1,0 +1,128 @@
+"""``OUT/index.html``: a row for each night of a folder of reports, and how its figures went.
+
+The page is one file, so that it takes the place of the one before as a whole. It has no script; its
+style is in it, and its content security policy allows this one style by its digest.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import os
+import stat
+from collections.abc import Iterable
+from importlib import resources
+from pathlib import Path
+
+from markupsafe import Markup
+
+from pipeline import __version__
+from pipeline.errors import StoreError
+from pipeline.report.nights.history import history
+from pipeline.report.nights.rows import NightRow, night_rows
+from pipeline.report.pages.html import environment
+from pipeline.store import snapshot_names
+
+NIGHTS_PAGE = "index.html"
+MAX_DRAWN = 366  # nights in a drawing, the last ones
+
+# Tells our page from one that someone else put there, which stays.
+_OURS = b'<meta name="generator" content="hopscope nights">'
+_HEAD = 1024  # bytes of a page in which that stands
+
+# Figures that are drawn: attribute of a row, what it is, format.
+_DRAWN = (
+    ("n_ases", "ASes", ",d"),
+    ("n_nodes", "nodes", ",d"),
+    ("n_ingresses", "ingresses", ",d"),
+    ("mean_hops", "mean hops", ".2f"),
+    ("mapped", "mapped, per cent", ".1f"),
+    ("n_events", "events", ",d"),
+)
+
+
+def write_nights(out: Path, store: Path | None = None) -> str:
+    """Write the page over all nights, whole or not at all; call it in ``report_turn``.
+
+    Parameters
+    ----------
+    out : Path
+        Folder of reports.
+    store : Path or None
+        Its nights without a report are listed too.
+
+    Returns
+    -------
+    str
+        Why it was not written, one line; empty if it was.
+    """
+    path = Path(out) / NIGHTS_PAGE
+    names: list[str] = []
+    if store is not None:
+        with contextlib.suppress(StoreError, OSError):  # a broken store costs only its own rows
+            names = snapshot_names(store)
+    try:
+        if not _may_replace(path):
+            return f"{path}: not written by hopscope, so the page of all nights has no place"
+        _replace(path, nights_page(night_rows(Path(out), names)).encode())
+    except OSError as error:
+        return f"{error.filename or path}: {error.strerror or error}; the page of all nights is old"
+    return ""
+
+
+def nights_page(rows: Iterable[NightRow]) -> str:
+    """The page as HTML; rows come newest first."""
+    rows = list(rows)
+    dated = [row for row in rows if row.is_night][:MAX_DRAWN][::-1]
+    names = [row.name for row in dated]
+    drawings = []
+    for key, what, form in _DRAWN:
+        values = [getattr(row, key) for row in dated]
+        if drawing := history(values, names, what, form):
+            known = [value for value in values if value is not None]
+            ends = f"{min(known):{form}} to {max(known):{form}}"
+            drawings.append(
+                {"what": what, "last": f"{known[-1]:{form}}", "range": ends, "drawing": drawing}
+            )
+    style = "".join(
+        resources.files("pipeline.report").joinpath("assets", name).read_text(encoding="utf-8")
+        for name in ("hopscope.css", "nights.css")
+    )
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    return (
+        environment()
+        .get_template("nights.html")
+        .render(
+            rows=rows,
+            n_dated=len(dated),
+            drawings=drawings,
+            version=__version__,
+            style=Markup(style),  # our own file
+            digest=digest,
+        )
+    )
+
+
+def _may_replace(path: Path) -> bool:
+    """Whether there is nothing, or a page of ours. A link or a pipe is not opened."""
+    try:
+        if not stat.S_ISREG(path.lstat().st_mode):
+            return False
+    except FileNotFoundError:
+        return True
+    with path.open("rb") as file:
+        return _OURS in file.read(_HEAD)
+
+
+def _replace(path: Path, data: bytes) -> None:
+    aside = path.with_name(f".{path.name}.writing")
+    try:
+        aside.unlink(missing_ok=True)  # of a run that was killed
+        with aside.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(aside, path)
+    finally:
+        aside.unlink(missing_ok=True)

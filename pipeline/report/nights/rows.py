@@ -1,0 +1,177 @@
+"""What the page of all nights says of each: from its report.json and its comparison.
+
+Reports of other programs and folders with other names are left out; a figure that is missing or
+has another type than ours is shown as unknown, so that one damaged report costs its own row only.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import math
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from pipeline.model.choices import is_name
+from pipeline.model.reading import newest_record
+from pipeline.report.escaping import printable
+from pipeline.report.folder import REPORT, report_of
+from pipeline.report.tables.changes import night_before_of
+from pipeline.store.nights import is_night
+
+OK, PARTIAL, NO_REPORT = "ok", "Partial", "no report"
+
+
+@dataclass(frozen=True)
+class NightRow:
+    """One night; None where a figure is unknown, or does not apply.
+
+    Attributes
+    ----------
+    name : str
+        Of the snapshot and of its folder.
+    status : str
+        ``ok``; ``Partial``: an input or an AS was left out; ``no report``: only the store has it.
+    href, changes_href : str
+        Page of the report, or report.json if it has none; page of the comparison. Relative, empty
+        where there is none.
+    mapped : float or None
+        Share of the addresses that answered and are mapped, per cent.
+    since : str
+        Night that it was compared with.
+    first_event : str
+        The event that touches the most traces.
+    """
+
+    name: str
+    status: str
+    href: str = ""
+    n_ases: int | None = None
+    n_nodes: int | None = None
+    n_ingresses: int | None = None
+    mean_hops: float | None = None
+    mapped: float | None = None
+    n_warnings: int = 0
+    changes_href: str = ""
+    since: str = ""
+    n_events: int | None = None
+    n_changes: int | None = None
+    first_event: str = ""
+    newest_s: float = 0.0
+
+    @property
+    def is_night(self) -> bool:
+        """Whether its name is a date."""
+        return is_night(self.name)
+
+
+def night_rows(out: Path, in_store: Iterable[str] = ()) -> list[NightRow]:
+    """Rows of all reports in a folder, and of nights that only the store has; the newest first.
+
+    Parameters
+    ----------
+    out : Path
+        Folder of reports.
+    in_store : iterable of str
+        Names of snapshots; of those without a report the ones whose names are dates are listed.
+
+    Raises
+    ------
+    OSError
+        If the folder cannot be read.
+    """
+    rows = {}
+    with os.scandir(out) as entries:
+        for entry in entries:
+            if is_name(entry.name) and entry.is_dir(follow_symlinks=False):
+                report = report_of(Path(entry.path))
+                if report is not None:
+                    rows[entry.name] = _row(Path(entry.path), report)
+    for name in in_store:
+        if is_night(name) and name not in rows:
+            rows[name] = NightRow(name, NO_REPORT)
+    return sorted(rows.values(), key=_age, reverse=True)
+
+
+def _age(row: NightRow) -> tuple[str, float, str]:
+    """Sorts by the date of the newest record, which a night has as its name."""
+    day = row.name if row.is_night else _day(row.newest_s)
+    return day, row.newest_s, row.name
+
+
+def _day(seconds: float) -> str:
+    try:
+        return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%d")
+    except (OverflowError, OSError, ValueError):  # a time that no calendar has
+        return ""
+
+
+def _row(folder: Path, report: dict) -> NightRow:
+    totals, counts = _mapping(report.get("totals")), _mapping(report.get("counts"))
+    inputs = [entry for entry in _list(report.get("inputs")) if isinstance(entry, dict)]
+    left_out = sum(_count(totals.get(name)) or 0 for name in ("n_failed", "n_partial"))
+    left_out += sum(str(entry.get("status") or OK) != OK for entry in inputs)
+    newest_s = 0.0
+    with contextlib.suppress(TypeError, ValueError):
+        newest_s = newest_record(inputs)
+    n_addrs, n_mapped = _count(counts.get("n_addrs")), _count(counts.get("n_addrs_mapped"))
+    page = "index.html" if (folder / "index.html").exists() else REPORT
+    return NightRow(
+        folder.name,
+        PARTIAL if left_out else OK,
+        href=f"{folder.name}/{page}",
+        n_ases=_count(totals.get("n_ases")),
+        n_nodes=_count(totals.get("n_nodes")),
+        n_ingresses=_count(totals.get("n_ingresses")),
+        mean_hops=_figure(totals.get("mean_hops")),
+        # Rounded down: a share below 100 % is never shown as 100.
+        mapped=math.floor(1000 * n_mapped / n_addrs) / 10 if n_addrs and n_mapped else None,
+        n_warnings=len(_list(report.get("warnings"))),
+        newest_s=newest_s if math.isfinite(newest_s) else 0.0,
+        **_comparison(folder),
+    )
+
+
+def _comparison(folder: Path) -> dict[str, Any]:
+    """What a comparison beside a report found; empty if there is none that can be read."""
+    try:
+        n_changes = pq.read_metadata(folder / "changes.parquet").num_rows
+        with pq.ParquetFile(folder / "events.parquet") as events:
+            n_events, first = events.metadata.num_rows, ""
+            if n_events:
+                first = str(events.read_row_group(0, columns=["text"])["text"][0].as_py() or "")
+            since = night_before_of(events.schema_arrow)
+    except (OSError, pa.ArrowException, KeyError):
+        return {}
+    has_page = (folder / "changes.html").exists()
+    return {
+        "changes_href": f"{folder.name}/changes.html" if has_page else "",
+        "since": printable(since),
+        "n_events": n_events,
+        "n_changes": n_changes,
+        "first_event": printable(first),
+    }
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: object) -> list:
+    return value if isinstance(value, list) else []
+
+
+def _count(value: object) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _figure(value: object) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return None
+    return float(value) if math.isfinite(value) else None

@@ -1,0 +1,42 @@
+"""Figures over the nights as drawings."""
+
+from __future__ import annotations
+
+import re
+
+from pipeline.report.nights.history import history
+
+NIGHTS = ["2026-11-19", "2026-11-20", "2026-11-21", "2026-11-22"]
+
+
+def points(drawing: str) -> list[tuple[float, float]]:
+    found = re.findall(r'<circle cx="([\d.]+)%" cy="([\d.]+)"', drawing)
+    return [(float(x), float(y)) for x, y in found]
+
+
+def test_larger_values_stand_higher_and_the_last_is_on_the_right():
+    drawing = history([1.0, 3.0, 2.0, 3.0], NIGHTS, "mean hops", ".2f")
+    (x, y) = zip(*points(drawing), strict=True)
+    assert list(x) == [12.5, 37.5, 62.5, 87.5]
+    assert y[0] > y[2] > y[1] == y[3]
+    assert "from 1.00 to 3.00, last 3.00" in drawing
+    assert "<title>2026-11-20: 3.00</title>" in drawing
+
+
+def test_a_night_without_the_figure_has_no_point():
+    drawing = history([1, None, 1, None], NIGHTS, "ASes", ",d")
+    assert [x for x, _ in points(drawing)] == [12.5, 62.5]
+    assert drawing.count("M") == 2
+    assert "last 1" in drawing
+
+
+def test_one_value_is_no_history():
+    assert history([None, 4, None, None], NIGHTS, "ASes", ",d") == ""
+    assert history([], [], "ASes", ",d") == ""
+
+
+def test_names_and_words_are_escaped():
+    drawing = history([1, 2], ["<b>", '"x"'], "<i>", ",d")
+    assert "<b>" not in drawing
+    assert "<i>" not in drawing
+    assert '"x"' not in drawing
