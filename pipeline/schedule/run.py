@@ -34,7 +34,7 @@ from pipeline.schedule.plan.measures import NO_WEIGHTS, WidthPlan, plan_widths
 from pipeline.schedule.plan.stream import Stream
 from pipeline.schedule.progress import RunProgress
 from pipeline.schedule.transport.drive import SCHEDULES
-from pipeline.schedule.transport.watch import Limits
+from pipeline.schedule.transport.limits import Limits
 from pipeline.store import Snapshot
 
 if TYPE_CHECKING:
@@ -276,6 +276,11 @@ class _Run:
                 return large.smaller(task)
             return smaller_task(task, fall_back)
 
+        def cost(task: Any) -> float | None:
+            if large is not None and isinstance(task, ExactTask):
+                return large.cost_of(task)
+            return tasks.cost_of(task)
+
         return SCHEDULES[config.schedule](
             cluster.client,
             run_task,
@@ -284,6 +289,7 @@ class _Run:
             smaller=smaller,
             limits=Limits(task_s=max(Limits.task_s, 100 * tasks.longest_s)),
             allowed=cluster.allowed,
+            cost=cost,
             **more,
         )
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +23,8 @@ from pipeline.schedule.cluster.open import open_cluster
 from pipeline.schedule.run import measure
 from pipeline.schedule.transport.attempt import withdraw_here
 from pipeline.schedule.transport.drive import drive
-from pipeline.schedule.transport.watch import Limits
+from pipeline.schedule.transport.flight import Flight
+from pipeline.schedule.transport.limits import Limits
 from tests.integration.measured import (
     LARGE,
     config_for,
@@ -260,6 +262,65 @@ def test_tasks_that_never_end_fail_alone_and_their_workers_are_replaced(cluster)
     assert sorted(by_task) == sorted(held + short)
     cluster.client.wait_for_workers(2, timeout=60)
     assert pids.isdisjoint(cluster.client.run(os.getpid).values())
+
+
+@pytest.mark.parametrize("options", [{}, {"pack": 1}], ids=str)
+def test_every_task_of_a_run_has_an_estimate(snapshot, there, monkeypatch, options):
+    estimates = defaultdict(list)
+
+    def submit(self, task, **how):
+        estimates[task.kind].append(self.cost(task))
+        return given(self, task, **how)
+
+    given = Flight.submit
+    monkeypatch.setattr(Flight, "submit", submit)
+    measurement = measure(snapshot, there(metrics=("hops", "diameter"), **options))
+    assert measurement.failed == {}
+    kinds = {"opening", "candidate", "search"} if options else {"widths", "shard"}
+    assert kinds <= estimates.keys()
+    assert all(0 < cost_s < 1 for found in estimates.values() for cost_s in found)
+
+
+def square(task):
+    """Of 50 ms; one of them stops its worker, the first time."""
+    number, marker = task
+    time.sleep(0.05)
+    if marker and not os.path.exists(marker):
+        Path(marker).touch()
+        os.kill(os.getpid(), signal.SIGSTOP)
+    return number * number
+
+
+def hang_once(task):
+    """Of 50 ms; one of them hangs, the first time."""
+    number, marker = task
+    time.sleep(0.05)
+    if marker and not os.path.exists(marker):
+        Path(marker).touch()
+        time.sleep(1000)
+    return number * number
+
+
+@pytest.mark.parametrize(
+    ("run", "reason"), [(square, "does not respond"), (hang_once, "no answer from worker tls")]
+)
+def test_a_worker_that_hangs_in_a_small_task_is_replaced_soon(cluster, tmp_path, run, reason):
+    """The estimate of 50 ms decides, not the hour that any task may take."""
+    marker = str(tmp_path / "hung")
+    tasks = iter([(i, marker if i == 7 else "") for i in range(40)])
+    cluster.client.wait_for_workers(2, timeout=60)
+    cluster.client.run(withdraw_here, [])  # imports what tasks need
+    pids = set(cluster.client.run(os.getpid).values())
+    limits = Limits(poll_s=0.2, least_s=4, first_s=4)
+    given = {"name": lambda task: f"square_{task[0]}", "limits": limits, "cost": lambda task: 0.05}
+    outcomes = list(drive(cluster.client, run, lambda: next(tasks, None), **given))
+    results = sorted((outcome.task[0], outcome.result) for outcome in outcomes)
+    assert results == [(i, i * i) for i in range(40)]
+    failed = {str(attempt.error) for outcome in outcomes for attempt in outcome.failed}
+    assert os.path.exists(marker)
+    assert any(text.startswith("square_7: ") and reason in text for text in failed)
+    cluster.client.wait_for_workers(2, timeout=60)
+    assert len(pids & set(cluster.client.run(os.getpid).values())) == 1
 
 
 def test_own_cluster_of_one_worker_agrees_and_ends(snapshot, wanted, tmp_path):

@@ -9,7 +9,7 @@ from pipeline.errors import ClusterLostError, FormatError, OutOfMemoryError, Ret
 from pipeline.schedule.transport.attempt import MAX_POSTED_BYTES
 from pipeline.schedule.transport.connection import FEW, MANY, Connection
 from pipeline.schedule.transport.drive import SCHEDULES, drive, drive_barrier, drive_striding
-from pipeline.schedule.transport.watch import Limits
+from pipeline.schedule.transport.limits import Limits
 
 # A cluster in this process: tasks share these with the tests.
 CALLS: dict[int, int] = defaultdict(int)

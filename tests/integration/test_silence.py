@@ -9,7 +9,7 @@ from distributed import Client
 
 from pipeline.schedule.cluster.open import _quiet
 from pipeline.schedule.transport.drive import drive
-from pipeline.schedule.transport.watch import Limits
+from pipeline.schedule.transport.limits import Limits
 from tests.integration.test_two_workers import scheduler, worker
 
 # Distributed leaves sockets to the garbage collector.

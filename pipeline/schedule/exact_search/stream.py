@@ -23,9 +23,9 @@ from pipeline.schedule.cluster.open import Cluster
 from pipeline.schedule.exact_search.state import Choice, ExactState
 from pipeline.schedule.exact_search.tasks import run_exact
 from pipeline.schedule.plan.costs import DEFAULTS, Costs
-from pipeline.schedule.plan.steps import by_exact_search, has_room, window
+from pipeline.schedule.plan.steps import by_exact_search, has_room, task_s, window
 from pipeline.schedule.transport.drive import SCHEDULES
-from pipeline.schedule.transport.watch import Limits
+from pipeline.schedule.transport.limits import Limits
 
 __all__ = ["ExactStream", "by_exact_search", "search_exactly"]
 
@@ -95,6 +95,7 @@ def search_exactly(
         smaller=stream.smaller,
         limits=limits,
         allowed=cluster.allowed,
+        cost=stream.cost_of,
         **more,
     )
     with contextlib.closing(outcomes):
@@ -158,6 +159,10 @@ class ExactStream:
                     self._n_flying += 1
                     return task
         return None
+
+    def cost_of(self, task: ExactTask) -> float:
+        """Estimated seconds of a task."""
+        return task_s(task, self.choice.costs)
 
     def use(self, outcome: Outcome) -> None:
         """Take the outcome of a task."""

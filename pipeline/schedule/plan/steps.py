@@ -6,7 +6,7 @@ import math
 from dataclasses import replace
 
 from kernels.eccentricity import CORE, GPU, Facts, Step, choose_step
-from pipeline.model.search.exact import ExactJob
+from pipeline.model.search.exact import ExactJob, ExactTask
 from pipeline.model.search.tasks import Device
 from pipeline.schedule.plan.costs import DEFAULTS, LANES, Costs
 from pipeline.schedule.thresholds import THRESHOLDS, PlanThresholds
@@ -17,6 +17,8 @@ from pipeline.schedule.thresholds import THRESHOLDS, PlanThresholds
 RESULT_NODE_S = 8e-9
 MOST_LANES: dict[Device, int] = {"cpu": CORE.many_lanes, "gpu": GPU.many_lanes}  # of a component
 _NO_SWEEP = (0.0, math.inf)  # prices
+# What tasks do around their searches, in searches: components and pendant trees; a certificate.
+AROUND = {"opening": 20, "path": 5}
 
 
 def by_exact_search(
@@ -47,6 +49,12 @@ def by_exact_search(
     search_s = float(costs.of(device).search(n_arcs))
     is_long = search_s >= thresholds.many_results * result_s(n_nodes, costs)
     return n_workers >= thresholds.min_workers and is_long
+
+
+def task_s(task: ExactTask, costs: Costs) -> float:
+    """Estimated seconds of one task on its worker, its sources one by one."""
+    n_searches = AROUND.get(task.kind, 0) + task.n_sources
+    return n_searches * float(costs.of(task.device).search(task.job.n_arcs))
 
 
 def result_s(n_nodes: int, costs: Costs) -> float:

@@ -91,6 +91,11 @@ class Stream:
         tasks = self._made(np.arange(n_long))
         return [(task, float(self._cost_s[i])) for i, task in enumerate(tasks)]
 
+    def cost_of(self, task: Any) -> float | None:
+        """Estimated seconds of a task that was handed out and has not ended; else None."""
+        handed = self._handed.get(id(task))
+        return None if handed is None else handed[1]
+
     def ended(self, task: Any) -> None:
         """A task has come back."""
         self._ended_s += self._handed.pop(id(task), (task, 0.0, 0.0))[1]

@@ -20,7 +20,8 @@ from distributed import Client, Future
 
 from pipeline.errors import RetryableError
 from pipeline.schedule.transport.attempt import withdraw_here
-from pipeline.schedule.transport.watch import Limits
+from pipeline.schedule.transport.clock import Clock
+from pipeline.schedule.transport.limits import Limits
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +30,14 @@ REPLACE_S = 30.0  # seconds for a nanny to end its worker; it kills what does no
 FEW, MANY = 1.1, 4.0  # tasks per thread, rounded up; the former is Dask's default
 GONE = "the scheduler is gone"
 WITHDRAWN = "it has been withdrawn"
+# States of tasks on a worker of which a thread may still be at work; Dask ends no thread.
+RUNNING = ("executing", "long-running", "cancelled", "resumed")
+
+
+def _runs(facts: dict[str, Any]) -> bool:
+    """Whether a worker ran something, cancelled or not, by what it reported last."""
+    counts = facts.get("metrics", {}).get("task_counts")
+    return counts is None or any(counts.get(state, 0) for state in RUNNING)
 
 
 def ask(client: Client, call: Callable[[], Awaitable[Any]], timeout_s: float) -> Any:
@@ -49,6 +58,11 @@ class Connection:
         Dask's ("running", "paused", ...), or "silent": no heartbeat for ``silent_s``, or "mute": a
         result that could not be fetched and no heartbeat since.
     processing : dict of worker address to keys
+    quiet : dict of worker address to float
+        Seconds without a heartbeat, by ``clock``.
+    free : frozenset of worker addresses
+        Where nothing ran at the last heartbeat.
+    clock : Clock
     gone : str
         Why the scheduler counts as gone; empty while it does not. Once gone it stays gone.
     """
@@ -59,6 +73,9 @@ class Connection:
     threads: dict[str, int] = field(default_factory=dict)
     status: dict[str, str] = field(default_factory=dict)
     processing: dict[str, Any] = field(default_factory=dict)
+    quiet: dict[str, float] = field(default_factory=dict)
+    free: frozenset[str] = frozenset()
+    clock: Clock = field(default_factory=Clock)
     gone: str = ""
     _looked_at: float = float("-inf")
     _n_silent: int = 0
@@ -87,13 +104,13 @@ class Connection:
 
     def look(self, force: bool = False) -> bool:
         """Query workers and their tasks, at most every ``poll_s``; whether it was done now."""
-        now = time.monotonic()
+        now = self.clock.now()
         if self.lost or (not force and now - self._looked_at < self.limits.poll_s):
             return False
         try:
             info, processing = ask(self.client, self._ask_state, self.limits.answer_s)
         except Exception as error:  # silent, or the connection broke
-            self._looked_at = time.monotonic()
+            self._looked_at = self.clock.now()
             self._n_silent += 1
             log.debug("the scheduler did not answer: %s", error)
             if self._n_silent >= SILENT_LOOKS and not self.lost:
@@ -103,7 +120,7 @@ class Connection:
                 )
             return False
         self._n_silent = 0
-        self._looked_at = now = time.monotonic()
+        self._looked_at = now = self.clock.now()
         workers = info["workers"]
         self.threads = {worker: int(facts["nthreads"]) for worker, facts in workers.items()}
         self._nursed = {worker for worker, facts in workers.items() if facts.get("nanny")}
@@ -130,6 +147,8 @@ class Connection:
             else:
                 status[worker] = str(facts.get("status", "running"))
         self._heard, self.status = heard, status
+        self.quiet = {worker: now - since for worker, (_, since) in heard.items()}
+        self.free = frozenset(worker for worker, facts in workers.items() if not _runs(facts))
 
     def hold_more(self, many: bool) -> None:
         """Let a worker thread hold two tasks at a time, or ``many``, if the scheduler is ours.

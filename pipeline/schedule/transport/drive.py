@@ -17,9 +17,18 @@ from distributed import Client
 
 from pipeline.model.search.tasks import Outcome
 from pipeline.schedule.thresholds import THRESHOLDS
-from pipeline.schedule.transport.flight import Allowed, Flight, Smaller, no_beat, no_split, on_any
+from pipeline.schedule.transport.flight import (
+    Allowed,
+    CostOf,
+    Flight,
+    Smaller,
+    no_beat,
+    no_estimate,
+    no_split,
+    on_any,
+)
+from pipeline.schedule.transport.limits import Limits
 from pipeline.schedule.transport.state import URGENT
-from pipeline.schedule.transport.watch import Limits
 
 log = logging.getLogger(__name__)
 
@@ -41,6 +50,7 @@ def drive(
     limits: Limits = Limits(),  # noqa: B008
     allowed: Allowed = on_any,
     beat: Callable[[], None] = no_beat,
+    cost: CostOf = no_estimate,
     beside: Sequence[NextTask] = (),
     useless: Useless | None = None,
     urgent: NextTask | None = None,
@@ -73,6 +83,8 @@ def drive(
         Workers that a task must run on (those with a GPU, say); None: any.
     beat : callable
         Called at least every ``limits.poll_s`` seconds, from this thread.
+    cost : callable from a task to float or None
+        Seconds that it is expected to take: its deadline follows. None: it has ``limits.task_s``.
     beside : sequence of callables like ``next_task``
         Further queues, each with its own window, from the workers that may run its next
         task: so tasks for some workers never hold up tasks for others.
@@ -91,7 +103,7 @@ def drive(
         In the order of completion. Errors are outcomes; nothing is raised for them. When the
         caller stops iterating, or is interrupted, what is in flight is cancelled.
     """
-    given = (max_attempts, smaller, limits, allowed, beat)
+    given = (max_attempts, smaller, limits, allowed, beat, cost)
     flight = Flight(client, run, _run_name(name), *given)
     with flight:
         queues = dict(enumerate([next_task, *beside]))
@@ -129,12 +141,14 @@ def drive_barrier(
     limits: Limits = Limits(),  # noqa: B008
     allowed: Allowed = on_any,
     beat: Callable[[], None] = no_beat,
+    cost: CostOf = no_estimate,
 ) -> Generator[Outcome, None, None]:
     """One task for each worker thread, wait for all of them, then the next batch.
 
     Parameters are those of ``drive``; ``window`` overrides the size of a batch.
     """
-    flight = Flight(client, run, _run_name(name), max_attempts, smaller, limits, allowed, beat)
+    given = (max_attempts, smaller, limits, allowed, beat, cost)
+    flight = Flight(client, run, _run_name(name), *given)
     with flight:
         while True:
             slots = flight.slots()
@@ -162,13 +176,15 @@ def drive_striding(
     limits: Limits = Limits(),  # noqa: B008
     allowed: Allowed = on_any,
     beat: Callable[[], None] = no_beat,
+    cost: CostOf = no_estimate,
 ) -> Generator[Outcome, None, None]:
     """A fixed share for each worker: task i goes to worker i mod n, even if another is free.
 
     Parameters are those of ``drive``; ``window`` is the number of tasks that one worker holds.
     Shares are fixed when the run starts; those of a worker that dies go to any other.
     """
-    flight = Flight(client, run, _run_name(name), max_attempts, smaller, limits, allowed, beat)
+    given = (max_attempts, smaller, limits, allowed, beat, cost)
+    flight = Flight(client, run, _run_name(name), *given)
     with flight:
         slots: list[str | None] = [*flight.slots()] or [None]
         shares: list[deque] = [deque() for _ in slots]

@@ -7,7 +7,7 @@ attempt of a task: (name, number of the attempt in this flight, number of the ta
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from pipeline.model.search.tasks import Outcome, TaskRun
@@ -28,6 +28,7 @@ class Submitted:
     at: float
     queue: int = 0  # of the caller's
     pin: str | None = None
+    cost_s: float | None = None  # estimated seconds; None: unknown
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +111,8 @@ class Looked:
     status: Mapping[str, str]
     processing: Mapping[str, Iterable[Any]]
     now: float
+    quiet: Mapping[str, float] = field(default_factory=dict)
+    free: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)

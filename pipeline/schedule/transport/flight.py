@@ -58,9 +58,10 @@ from pipeline.schedule.transport.events import (
     Yield,
     shown,
 )
+from pipeline.schedule.transport.limits import Limits
 from pipeline.schedule.transport.mailbox import Mailbox, open_mailbox
 from pipeline.schedule.transport.state import FlightState
-from pipeline.schedule.transport.watch import Limits, places
+from pipeline.schedule.transport.watch import places
 from pipeline.schedule.transport.window import Window
 
 log = logging.getLogger(__name__)
@@ -69,6 +70,7 @@ REASON_S = 10.0  # seconds to fetch an error that has reached this process alrea
 
 Smaller = Callable[[Any], Sequence[Any]]
 Allowed = Callable[[Any, Iterable[str]], list[str] | None]  # of a task and the workers there
+CostOf = Callable[[Any], float | None]  # seconds that a task is expected to take; None: unknown
 Received = Attempted | BaseException | bytes | str | None  # as in ``Connection.done``
 
 
@@ -78,6 +80,10 @@ def on_any(task: Any, workers: Iterable[str]) -> None:
 
 def no_beat() -> None:
     """Ignore the calls that are made as time passes."""
+
+
+def no_estimate(task: Any) -> float | None:
+    """Nothing is known about how long the task takes."""
 
 
 def no_split(task: Any) -> Sequence[Any]:
@@ -97,6 +103,7 @@ class Flight:
     limits: Limits
     allowed: Allowed
     beat: Callable[[], None] = no_beat
+    cost: CostOf = no_estimate
     _futures: dict[Key, Future] = field(default_factory=dict)
     _outcomes: list[Outcome] = field(default_factory=list)  # not handed out yet
     # Not yet sent: the workers that may run it, whether it is urgent, its key, the task as bytes.
@@ -106,10 +113,11 @@ class Flight:
     _silent: frozenset[str] = frozenset()  # as the state knows them
     _mailbox: Mailbox | None = None
     _window: Window = field(default_factory=Window)
-    _looked_at: float = field(default_factory=time.monotonic)
 
     def __post_init__(self) -> None:
         self._there = Connection(self.client, self.limits)
+        self._clock = self._there.clock
+        self._looked_at = self._clock.now()
         self._state = FlightState(self.name, self.max_attempts, self.limits)
         self._do: dict[type, Callable[[Any], None]] = {
             Send: self._do_send,
@@ -174,7 +182,7 @@ class Flight:
         self._there.look()
         self._note_loss()
         self._note_silence()
-        self._handle(Submitted(task, time.time(), queue, pin))
+        self._handle(Submitted(task, time.time(), queue, pin, self.cost(task)))
 
     def finished(self) -> list[Outcome]:
         """Wait until something has finished; outcomes of what has, in order of completion.
@@ -187,10 +195,10 @@ class Flight:
         self._note_silence()
         self._use(received)
         self._note_loss()
-        now = time.monotonic()
+        now = self._clock.now()
         if self._state.n_in_flight and now - self._looked_at >= self.limits.poll_s:
             self._look()
-            self._looked_at = time.monotonic()
+            self._looked_at = self._clock.now()
         self._flush()
         outcomes, self._outcomes = self._outcomes, []
         return outcomes
@@ -235,7 +243,7 @@ class Flight:
         for key, item in received:
             if (future := self._futures.get(key)) is None:
                 continue  # it was posted, or given up in the meantime
-            event = event_of(key, item, future, self._there)
+            event = event_of(key, item, future, self._there, self._clock.now())
             if not isinstance(event, Ready) and item != WITHDRAWN:
                 self._release(key)  # else it is to be fetched, or cancelled
             if isinstance(event, Finished | Failed) and event.run is not None:
@@ -263,8 +271,8 @@ class Flight:
         self._note_loss()
         self._note_silence()
         if there.answers:
-            now = time.monotonic()
-            self._handle(Looked(there.threads, there.status, there.processing, now))
+            seen = (there.threads, there.status, there.processing, self._clock.now())
+            self._handle(Looked(*seen, there.quiet, there.free))
 
     # Instructions.
 
@@ -345,9 +353,8 @@ class Flight:
             self._there.cancel(unwanted)
 
 
-def event_of(key: Key, received: Received, future: Future, there: Connection) -> Event:
+def event_of(key: Key, received: Received, future: Future, there: Connection, now: float) -> Event:
     """What has happened to an attempt, by what has come for it."""
-    now = time.monotonic()
     if isinstance(received, bytes):
         try:
             received = loads(received)

@@ -54,7 +54,8 @@ from pipeline.schedule.transport.events import (
     Yield,
     shown,
 )
-from pipeline.schedule.transport.watch import Fault, Limits, Watch, Watched
+from pipeline.schedule.transport.limits import Limits
+from pipeline.schedule.transport.watch import Fault, Watch, Watched
 
 MAX_LOSSES = 2  # workers that a task may lose while it alone is under suspicion
 URGENT = -1  # number of the queue whose tasks are begun before those of all others
@@ -81,7 +82,6 @@ class TaskInFlight(Watched):
     state: State = "waiting"
     key: Key = ("", 0, 0)  # of the present attempt
     number: int = 1  # of the present attempt
-    tries: int = 1  # attempts that count against ``max_attempts``
     n_losses: int = 0  # workers lost under suspicion
     failed: tuple[Attempt, ...] = ()
     cause: tuple[OutOfMemoryError, TaskRun | None] | None = None  # why it is to be split
@@ -174,6 +174,7 @@ class FlightState:
     def _on_submitted(self, event: Submitted) -> list[Instruction]:
         self.n_of_queue[event.queue] += 1
         task = TaskInFlight(name="", task=event.task, queue=event.queue, submitted=event.at)
+        task.cost_s = event.cost_s
         return self._send(task, event.pin)
 
     def _on_sent(self, event: Sent) -> list[Instruction]:
@@ -191,18 +192,16 @@ class FlightState:
         return [Fetch(event.key)]
 
     def _on_finished(self, event: Finished) -> list[Instruction]:
-        task = self.tasks.get(event.key)
-        if task is None:
+        if (task := self.tasks.get(event.key)) is None:
             return []
-        self._watch.ended(event.run.worker, event.now)
+        self._note_end(task, event.run, event.now)
         return [self._end(task, result=event.result, run=event.run)]
 
     def _on_failed(self, event: Failed) -> list[Instruction]:
-        task = self.tasks.get(event.key)
-        if task is None:
+        if (task := self.tasks.get(event.key)) is None:
             return []
         if event.run is not None:
-            self._watch.ended(event.run.worker, event.now)
+            self._note_end(task, event.run, event.now)
         return self._fail(task, event.error, event.run)
 
     def _on_worker_lost(self, event: WorkerLost) -> list[Instruction]:
@@ -238,7 +237,7 @@ class FlightState:
         instructions: list[Instruction] = [Warn(text)]
         for i, part in enumerate(event.parts):
             smaller = TaskInFlight(name="", task=part, queue=task.queue, submitted=task.submitted)
-            smaller.number = task.number + 1
+            smaller.number, smaller.cost_s = task.number + 1, task.cost_s
             smaller.failed = () if i else task.failed  # reported once, with the first part
             instructions += self._send(smaller, task.pin)
         return instructions
@@ -281,7 +280,8 @@ class FlightState:
         self._threads = dict(event.threads)
         # What has ended is with no worker, and fetching has its own limit.
         watched = {k: t for k, t in self.tasks.items() if t.state in ("submitted", "withdrawing")}
-        verdicts = self._watch.look(watched, event.status, event.processing, event.now)
+        seen = (event.status, event.processing, event.now, event.quiet, event.free)
+        verdicts = self._watch.look(watched, *seen)
         self._avoid = self._silent | self._watch.given_up.keys()
         instructions: list[Instruction] = []
         held: dict[Fault, list[Key]] = {}  # tasks by the fault of their worker, found just now
@@ -336,6 +336,9 @@ class FlightState:
         self.quarantine.clear()
         error = ClusterLostError(self.lost)
         return [Cancel(keys), *(self._end(task, error=error) for task in tasks)]
+
+    def _note_end(self, task: TaskInFlight, run: TaskRun, now: float) -> None:
+        self._watch.ended(run.worker, now, task.cost_s, run.ended - run.started)
 
     def _send(self, task: TaskInFlight, pin: str | None = None) -> list[Instruction]:
         """Begin an attempt."""

@@ -6,36 +6,26 @@ is checked every few seconds, by these rules:
 
 - no worker at all for ``no_worker_s``, or none but those given up: everything fails, nothing is
   tried again;
-- a worker is *given up* when it has been paused for ``paused_s``, has sent no heartbeat for
-  ``silent_s``, its results could not be fetched in ``fetch_s``, or it has finished nothing for
-  ``task_s`` since it was given a task. What it had begun is tried again elsewhere, or has failed
-  where the worker was overdue; what only waited there goes elsewhere, without counting an attempt;
-- a worker that was paused or silent is used again as soon as it is neither;
+- a worker is *given up* when it has been paused, has sent no heartbeat, or has finished nothing
+  since it was given a task, each for longer than the tasks that it holds may take (``limits``), or
+  when its results could not be fetched in ``fetch_s``. What it had begun is tried again elsewhere;
+  where it was overdue by the limit of all tasks, it has failed. What only waited there goes
+  elsewhere, without counting an attempt;
+- a worker that was paused or silent is used again as soon as it is neither, one that was overdue
+  as soon as nothing runs there;
 - the task is bound to a worker that is gone: tried again, unbound;
 - the task is with no worker for ``lost_s`` while some worker is free: tried again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from pipeline.errors import ClusterLostError, PipelineError, RetryableError
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Seconds after which the driver stops waiting."""
-
-    poll_s: float = 2.0  # between two looks at the scheduler
-    no_worker_s: float = 60.0  # a nanny restarts a worker in 2 to 5 s
-    paused_s: float = 60.0
-    lost_s: float = 30.0
-    task_s: float = 3600.0  # 128 searches of 7 million routers take a core some 2 s
-    answer_s: float = 20.0  # a scheduler answers in ms; a busy one in seconds
-    fetch_s: float = 30.0  # a result is a few MB at most
-    silent_s: float = 120.0  # between two heartbeats of a worker, otherwise every 1 to 5 s
+from pipeline.schedule.transport.limits import Deadlines, Limits
 
 
 @dataclass(slots=True)
@@ -46,18 +36,22 @@ class Watched:
     pin: str | None = None  # the worker it is bound to
     worker: str | None = None  # where it is, if anywhere
     since: float = 0.0  # when it came there, or when it was first seen on no worker
+    cost_s: float | None = None  # estimated seconds; None: unknown
+    tries: int = 1  # attempts that count against ``max_attempts``
 
 
 @dataclass(frozen=True)
 class Fault:
     """Why a worker has been given up: ``overdue``, ``paused``, ``silent`` or ``mute``.
 
-    ``mute``: its results cannot be fetched, though it may send heartbeats.
+    ``mute``: its results cannot be fetched, though it may send heartbeats. ``is_final``: what it
+    had begun has failed, since no attempt may take longer.
     """
 
     worker: str
     kind: str
     text: str
+    is_final: bool = False
 
     @property
     def answers(self) -> bool:
@@ -71,7 +65,7 @@ class Fault:
 
     def error(self, name: str) -> PipelineError:
         """The error of a task of that name which the worker had begun."""
-        kind = PipelineError if self.kind == "overdue" else RetryableError
+        kind = PipelineError if self.is_final else RetryableError
         return kind(f"{name}: {self.text}")
 
 
@@ -83,6 +77,7 @@ class Watch:
     ----------
     given_up : dict of worker address to Fault
         Workers that get no task.
+    deadlines : Deadlines
     """
 
     limits: Limits
@@ -91,8 +86,15 @@ class Watch:
     last_end: dict[str, float] = field(default_factory=dict)
     given_up: dict[str, Fault] = field(default_factory=dict)
 
-    def ended(self, worker: str, now: float) -> None:
-        """A task came back from ``worker``."""
+    def __post_init__(self) -> None:
+        self.deadlines = Deadlines(self.limits)
+        self._at_work: set[str] = set()  # workers that still ran something after they were given up
+
+    def ended(
+        self, worker: str, now: float, cost_s: float | None = None, run_s: float = 0.0
+    ) -> None:
+        """A task came back from ``worker``, where it took ``run_s``."""
+        self.deadlines.note(cost_s, run_s, worker not in self.last_end)
         self.last_end[worker] = now
 
     def look(
@@ -101,6 +103,8 @@ class Watch:
         workers: Mapping[str, str],
         processing: Mapping[str, Iterable[Any]],
         now: float,
+        quiet: Mapping[str, float] = MappingProxyType({}),
+        free: Iterable[str] = (),
     ) -> dict[Any, PipelineError | Fault]:
         """Which tasks to give up waiting for, and why.
 
@@ -111,6 +115,8 @@ class Watch:
         workers : mapping of address to status ("running", "paused", "silent", "mute", ...)
         processing : mapping of address to the keys it was given
         now : float
+        quiet : mapping of address to seconds without a heartbeat
+        free : addresses where nothing ran at the last heartbeat
 
         Returns
         -------
@@ -124,7 +130,8 @@ class Watch:
             if worker != task.worker or not task.since:
                 task.worker, task.since = worker, now
         before = set(self.given_up)
-        self._judge_workers(tasks.values(), workers, now)
+        self._take_back(workers, quiet, frozenset(free))
+        self._judge_workers(tasks.values(), workers, now, quiet)
         usable = workers.keys() - self.given_up.keys()
         if usable:
             self.no_worker_since = None
@@ -143,45 +150,78 @@ class Watch:
                 verdicts[key] = error
         return verdicts
 
-    def _judge_workers(
-        self, tasks: Iterable[Watched], workers: Mapping[str, str], now: float
+    def _take_back(
+        self, workers: Mapping[str, str], quiet: Mapping[str, float], free: frozenset[str]
     ) -> None:
-        """Give up workers that hold tasks back, and take back those that work again."""
+        """Use workers again that were given up and work again; forget those that are gone."""
+
+        def lasts(fault: Fault) -> bool:
+            worker = fault.worker
+            if worker not in workers:
+                return False
+            if fault.kind == "overdue":
+                if worker not in free:
+                    self._at_work.add(worker)
+                # One where nothing ran although it held tasks will begin no others either.
+                return worker not in free or worker not in self._at_work
+            least_s = min(self.limits.least_s, self.limits.silent_s)
+            if fault.kind == "silent" and quiet.get(worker, 0.0) >= least_s:
+                return True
+            return workers[worker] != "running"
+
+        self.given_up = {w: fault for w, fault in self.given_up.items() if lasts(fault)}
+        self._at_work &= self.given_up.keys()
+
+    def _judge_workers(
+        self,
+        tasks: Iterable[Watched],
+        workers: Mapping[str, str],
+        now: float,
+        quiet: Mapping[str, float],
+    ) -> None:
+        """Give up workers that hold tasks back."""
         paused = {worker for worker, status in workers.items() if status == "paused"}
         self.paused_since = {w: self.paused_since.get(w, now) for w in paused}
-        self.given_up = {
-            worker: fault
-            for worker, fault in self.given_up.items()
-            if worker in workers and (fault.kind == "overdue" or workers[worker] != "running")
-        }
+        held: dict[str, list[Watched]] = {}
         for task in tasks:
-            worker = task.worker
-            if worker is None or worker in self.given_up:
-                continue
-            if found := self._fault(worker, task.since, workers.get(worker, "running"), now):
-                self.given_up[worker] = Fault(worker, *found)
+            if task.worker is not None and task.worker not in self.given_up:
+                held.setdefault(task.worker, []).append(task)
+        for worker, there in held.items():
+            status = workers.get(worker, "running")
+            if fault := self._fault(worker, there, status, now, quiet.get(worker, 0.0)):
+                self.given_up[worker] = fault
 
-    def _fault(self, worker: str, since: float, status: str, now: float) -> tuple[str, str] | None:
-        """What is wrong with a worker that was given a task at ``since``: kind and text."""
-        if status == "silent":
-            return status, f"worker {worker} does not respond (stopped or cut off)"
+    def _fault(
+        self, worker: str, tasks: Sequence[Watched], status: str, now: float, quiet_s: float
+    ) -> Fault | None:
+        """What is wrong with a worker that holds some tasks, if anything is.
+
+        Which of them it has begun is not known: the largest decides.
+        """
+        deadlines, since = self.deadlines, min(task.since for task in tasks)
         if status == "mute":
-            return status, (
-                f"worker {worker} gives no result and does not respond (stopped or cut off)"
-            )
+            text = "gives no result and does not respond (stopped or cut off)"
+            return Fault(worker, status, f"worker {worker} {text}")
+        may_be_quiet_s = max(deadlines.silence(task.cost_s) for task in tasks)
+        if status == "silent" or quiet_s >= may_be_quiet_s:
+            return Fault(worker, "silent", f"worker {worker} does not respond (stopped or cut off)")
         if status == "paused":
             paused_s = now - max(self.paused_since[worker], since)
-            if paused_s < self.limits.paused_s:
+            if paused_s < max(deadlines.pause(task.cost_s) for task in tasks):
                 return None
-            return status, (
+            text = (
                 f"worker {worker} has been paused for {paused_s:.0f} s "
                 "(Dask pauses a worker at 80 % of its memory limit); give the workers more memory"
             )
+            return Fault(worker, status, text)
         # Waiting behind another task is not a fault: the clock starts at the worker's last end.
         held_s = now - max(since, self.last_end.get(worker, 0.0))
-        if held_s < self.limits.task_s:
+        is_first = worker not in self.last_end
+        limit_s = max(deadlines.task(task.cost_s, task.tries, is_first) for task in tasks)
+        if held_s < limit_s:
             return None
-        return "overdue", f"no answer from worker {worker} for {held_s:.0f} s; gave up"
+        text = f"no answer from worker {worker} for {held_s:.0f} s; gave up"
+        return Fault(worker, "overdue", text, is_final=limit_s >= self.limits.task_s)
 
     def _nobody_left(self) -> str:
         came = f"and none joined within {self.limits.no_worker_s:.0f} s"

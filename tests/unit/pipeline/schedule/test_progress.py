@@ -49,6 +49,7 @@ def test_work_that_is_expected_is_reported_before_anything_has_ended(clock, capl
     assert len(lines) == 3
     tasks = iter(stream)
     first, second = next(tasks), next(tasks)
+    assert (stream.cost_of(first), stream.cost_of(second)) == (17_640, 900)
     clock.now += 450
     run_progress.beat()
     # 450 s of each of the two that run, of 19,340.
@@ -57,6 +58,7 @@ def test_work_that_is_expected_is_reported_before_anything_has_ended(clock, capl
     assert reported[-1].detail == "0 of 5 tasks; 5 % of about 4.9 h expected"
     clock.now += 10_000
     run_progress.ended(second, 1, is_exact=False)
+    assert stream.cost_of(second) is None
     assert reported[-1].share == pytest.approx((900 + 10_450) / 19_340)
     before = reported[-1].share
     clock.now += 10_000

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from kernels.eccentricity import CLUSTER, Facts
-from pipeline.model.search.exact import ExactJob
+from pipeline.model.search.exact import ExactJob, ExactTask
 from pipeline.schedule.plan.batches import plan
 from pipeline.schedule.plan.costs import DEFAULTS, Cost, Costs
 from pipeline.schedule.plan.measures import n_searches, plan_widths
-from pipeline.schedule.plan.steps import by_exact_search, has_room, next_search, window
+from pipeline.schedule.plan.steps import by_exact_search, has_room, next_search, task_s, window
 from pipeline.schedule.thresholds import THRESHOLDS
 
 JOB = ExactJob(0, 7, 10**6, 4 * 10**6, "", ("eccentricities",))
@@ -198,3 +198,11 @@ def test_no_more_is_in_flight_than_the_client_can_merge():
     assert window(10**6, 4 * 10**6, 64, DEFAULTS, "gpu") == 4
     slow = replace(DEFAULTS, cpu=replace(DEFAULTS.cpu, search_arc_s=1e-6))
     assert window(10**6, 4 * 10**6, 64, slow, "cpu") == 128
+
+
+@pytest.mark.parametrize(("kind", "n_sources"), [("candidate", 1), ("candidate", 64)])
+def test_the_estimate_of_a_task_grows_with_its_searches(kind, n_sources):
+    task = ExactTask(kind, JOB, np.arange(n_sources, dtype=np.int32), "cpu")
+    assert task_s(task, COSTS) == pytest.approx(n_sources * (20e-6 + 7e-9 * JOB.n_arcs))
+    opening = ExactTask("opening", JOB, np.empty(0, np.int32), "cpu")
+    assert task_s(opening, COSTS) > task_s(ExactTask("path", JOB, np.zeros(1), "cpu"), COSTS) > 0

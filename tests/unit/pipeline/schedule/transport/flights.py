@@ -20,16 +20,16 @@ from pipeline.schedule.transport.events import (
     WorkerLost,
     Yield,
 )
+from pipeline.schedule.transport.limits import Limits
 from pipeline.schedule.transport.state import FlightState
-from pipeline.schedule.transport.watch import Limits
 
 LIMITS = Limits(no_worker_s=60, paused_s=60, lost_s=30, task_s=600)
 A, B = "tcp://a:1", "tcp://b:1"
 RUN = TaskRun(A, "cpu", 2.0, 3.0)
 
 
-def flight(max_attempts=3):
-    return FlightState(lambda task: f"{task}-run", max_attempts, LIMITS)
+def flight(max_attempts=3, limits=LIMITS):
+    return FlightState(lambda task: f"{task}-run", max_attempts, limits)
 
 
 def words(instruction):

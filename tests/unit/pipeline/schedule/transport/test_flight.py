@@ -55,7 +55,7 @@ KILLED = KilledWorker("k", SimpleNamespace(address="tcp://b:1"), 0)
     ],
 )
 def test_answers_become_events(answer, future, kind, reported):
-    event = event_of(KEY, answer, future, THERE)
+    event = event_of(KEY, answer, future, THERE, 0.0)
     assert (type(event), event.key) == (kind, KEY)
     match event:
         case Finished():
@@ -77,12 +77,12 @@ def test_answers_become_events(answer, future, kind, reported):
     ],
 )
 def test_errors_that_another_attempt_may_cure_are_retryable(answer, future, again):
-    error = event_of(KEY, answer, future, THERE).error
+    error = event_of(KEY, answer, future, THERE, 0.0).error
     assert isinstance(error, PipelineError)
     assert isinstance(error, RetryableError) is again
 
 
 def test_after_the_scheduler_has_gone_nothing_is_retryable():
-    error = event_of(KEY, None, Future("cancelled"), GONE).error
+    error = event_of(KEY, None, Future("cancelled"), GONE, 0.0).error
     assert isinstance(error, ClusterLostError)
     assert str(error) == "bfs_AS1: the scheduler is gone"

@@ -30,13 +30,13 @@ from pipeline.schedule.transport.events import (
     WorkerLost,
     Yield,
 )
+from pipeline.schedule.transport.limits import Limits
 from pipeline.schedule.transport.state import URGENT, FlightState
-from pipeline.schedule.transport.watch import Limits
 
 MAX_ATTEMPTS = 3
 # A try ends by itself, or with the third worker that it loses: at first, then twice in quarantine.
 MAX_NUMBER = 3 * MAX_ATTEMPTS
-LIMITS = Limits(no_worker_s=40, paused_s=10, lost_s=20, task_s=100)
+LIMITS = Limits(no_worker_s=40, paused_s=10, lost_s=20, task_s=100, least_s=10, first_s=20)
 N_STEPS = 400
 
 
@@ -146,7 +146,9 @@ class Cluster:
         self.live[id(task)] = task
         self.n_submitted += 1
         pin = self.random.choice([None, None, *self.status])
-        self.handle(Submitted(task, self.now, self.random.choice([URGENT, 0, 1]), pin))
+        queue = self.random.choice([URGENT, 0, 1])
+        cost_s = self.random.choice([None, 0.05, 3.0, 30.0])
+        self.handle(Submitted(task, self.now, queue, pin, cost_s))
 
     def flush(self):
         outbox, self.outbox = self.outbox, []
@@ -165,7 +167,7 @@ class Cluster:
         if not (running := [k for k in self.place if k in self.begun and k not in self.fetching]):
             return
         key = self.random.choice(running)
-        run = TaskRun(self.place[key], "cpu", self.now, self.now)
+        run = TaskRun(self.place[key], "cpu", self.now, self.now + self.random.random())
         match self.random.choice(["small", "small", "large", "retryable", "memory", "broken"]):
             case "small":
                 self.handle(Finished(key, "found", run, self.now))
@@ -221,7 +223,10 @@ class Cluster:
         for key, worker in self.place.items():
             if worker in processing:
                 processing[worker].append(key)
-        self.handle(Looked(dict.fromkeys(self.status, 1), dict(self.status), processing, self.now))
+        threads = dict.fromkeys(self.status, 1)
+        quiet = {w: self.random.choice([0, 0, 0, 10, 30]) for w in self.status}
+        free = frozenset(w for w in self.status if self.random.random() < 0.5)
+        self.handle(Looked(threads, dict(self.status), processing, self.now, quiet, free))
 
     def late(self):
         """Something comes for an attempt that is over."""

@@ -2,11 +2,14 @@
 
 import pytest
 
-from pipeline.errors import RetryableError
+from pipeline.errors import OutOfMemoryError, RetryableError
+from pipeline.model.search.tasks import TaskRun
 from pipeline.schedule.transport.events import (
     Ask,
     Begun,
+    Cut,
     Failed,
+    Finished,
     Looked,
     Silent,
     Submitted,
@@ -14,8 +17,17 @@ from pipeline.schedule.transport.events import (
     Warn,
     WorkerLost,
 )
+from pipeline.schedule.transport.limits import Limits
 from pipeline.schedule.transport.state import URGENT
-from tests.unit.pipeline.schedule.transport.flights import A, B, Played, in_state, said, words
+from tests.unit.pipeline.schedule.transport.flights import (
+    A,
+    B,
+    Played,
+    flight,
+    in_state,
+    said,
+    words,
+)
 
 ALL = ("a", "b", "c")
 BEGUN = "cancel a 1 b 1 c 1"
@@ -124,6 +136,55 @@ def test_a_worker_is_avoided_while_it_is_silent():
     )
     played.handle(Silent(frozenset()))
     assert said(played.handle(Submitted("b", 2.0))) == "send b 1"
+
+
+def end(played, task, worker, run_s):
+    run = TaskRun(worker, "cpu", 0.0, run_s)
+    played.handle(Finished(played.key(task), "found", run, 0.0))
+
+
+def test_a_hung_task_of_50_ms_is_tried_on_two_more_workers_and_then_costs_only_itself():
+    """Each attempt may take five times as long as the one before; the default limits."""
+    played = Played(flight(limits=Limits()))
+    played.submit("warm", "a", "b", cost_s=0.05)
+    played.look(0.5, None, {A: ["warm", "a", "b"]})
+    for task in ("warm", "b"):
+        end(played, task, A, 0.05)
+    now, waited = 1.0, []
+    for number in (1, 2, 3):
+        began = now
+        holder = f"tcp://w{number}:1"
+        played.look(began, {holder: "running", B: "running"}, {holder: ["a"]})
+        while number == len(waited) + 1:
+            now += 1
+            asked = played.look(now, {holder: "running", B: "running"}, {holder: ["a"]})
+            if asked:
+                played.handle(Begun(holder, (played.key("a"),), frozenset([played.key("a")])))
+                played.sent()
+                waited.append(now - began)
+        assert f"restart {holder}" in played.lines
+    # The workers are new each time: 60 s more for the first task of each.
+    assert waited == [20 + 60, 100 + 60, 500 + 60]
+    (failed,) = [outcome for outcome in played.outcomes if outcome.error is not None]
+    assert (failed.task, failed.attempts, len(failed.failed)) == ("a", 3, 2)
+    assert "a: no answer from worker tcp://w3:1 for 560 s; gave up" in str(failed.error)
+    assert played.state.n_in_flight == 0
+
+
+def test_a_slow_run_has_later_deadlines():
+    played = Played(flight(limits=Limits())).submit("a", cost_s=1.0)
+    played.look(1, None, {A: ["a"]})
+    end(played, "a", A, 100.0)  # 19 s of which may be those of a first task
+    played.submit("b", cost_s=1.0)
+    assert [played.look(now, None, {A: ["b"]}) for now in (100, 1000, 1700)] == [[], [], []]
+    assert played.look(100 + 20 * 81, None, {A: ["b"]}) == [Ask(A, (played.key("b"),))]
+
+
+def test_parts_of_a_task_have_its_estimate():
+    played = Played(flight(limits=Limits())).submit("a", cost_s=10.0)
+    played.handle(Failed(played.key("a"), OutOfMemoryError("too large"), 3.0))
+    played.handle(Cut(played.key("a"), ("b", "c")))
+    assert {task.task: task.cost_s for task in played.state.tasks.values()} == {"b": 10, "c": 10}
 
 
 def test_a_task_bound_to_a_worker_that_is_gone_is_tried_on_any():
