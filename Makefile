@@ -8,11 +8,13 @@ RUN :=
 READY :=
 READY_DEV :=
 READY_BENCH :=
+READY_DOCS :=
 else
 RUN := $(VENV)/bin/
 READY := $(VENV)/.ready-$(if $(HAS_GPU),gpu,cpu)
 READY_DEV := $(VENV)/.ready-dev$(if $(HAS_GPU),-gpu,)
 READY_BENCH := $(VENV)/.ready-bench
+READY_DOCS := $(VENV)/.ready-docs
 endif
 PY := $(RUN)python3
 HOPSCOPE := $(PY) -m pipeline.cli
@@ -32,7 +34,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Seed of the cases that make soak draws.
 SEED ?= $(shell date +%s)
 
-.PHONY: help setup demo test test-unit soak test-gpu lint bench serve lock clean
+.PHONY: help setup demo test test-unit soak test-gpu lint docs bench serve lock clean
 
 help:
 	@echo "make demo      run the nightly job and one on a sample; print the paths of the reports"
@@ -41,6 +43,7 @@ help:
 	@echo "make soak      run every case of the tests with many cases; results go to benchmarks/results/"
 	@echo "make test-gpu  run the tests on a GPU machine; fails without a GPU"
 	@echo "make lint      ruff, mypy and the import contracts"
+	@echo "make docs      build the documentation site in site/; warnings are errors"
 	@echo "make bench     run every benchmark; results go to benchmarks/results/, plots to docs/"
 	@echo "make serve     Prefect server and worker, reports, Dask dashboard, on 127.0.0.1"
 
@@ -72,6 +75,9 @@ $(VENV)/.ready-bench: locks/bench.txt $(READY_DEV)
 	  -r locks/bench.txt || echo "igraph and NetworKit cannot be installed here"
 	@touch $@
 
+$(VENV)/.ready-docs: locks/docs.txt pyproject.toml | $(VENV)/bin/python3
+	$(call install,locks/docs.txt,$@)
+
 setup: $(READY)
 
 # A measured lab network, and the nightly flow itself, on Prefect's embedded server, on a BRITE topology.
@@ -92,7 +98,7 @@ bench: $(READY_BENCH)
 	$(PY) benchmarks/pages/plot_twins.py
 
 clean:
-	rm -rf demo .prefect
+	rm -rf demo site .prefect
 
 # A file's tests stay together, in their order: they share clusters and servers.
 SIDE_BY_SIDE := -n $(TESTERS) --dist loadfile --no-loadscope-reorder
@@ -120,9 +126,15 @@ lint: $(READY_DEV)
 	$(PY) -m mypy
 	$(RUN)lint-imports
 
+# Open site/index.html, or for search: python3 -m http.server --bind 127.0.0.1 --directory site
+docs: $(READY_DOCS)
+	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet --strict
+	$(PY) -m tests.offline_pages site
+
 # Needs uv. Universal: one file for Python 3.11 to 3.14.
 lock:
 	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra build --no-emit-index-url --no-header -o locks/cpu.txt
 	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra build --extra dev -c locks/cpu.txt --no-emit-index-url --no-header -o locks/dev.txt
 	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra build --extra dev --extra bench -c locks/dev.txt --no-emit-index-url --no-header -o locks/bench.txt
+	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra docs -c locks/dev.txt --no-emit-index-url --no-header -o locks/docs.txt
 	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra build --extra dev --extra gpu -c locks/dev.txt --no-emit-index-url --no-header -o locks/gpu.txt

@@ -1,0 +1,70 @@
+"""Blocks of the guides: those marked sh and python run as written, all others are understood."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+import pytest
+import typer.main
+
+from pipeline.cli import app
+from tests.real_data import REPOSITORY
+
+DOCS = REPOSITORY / "docs"
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+GUIDES = [DOCS / "start" / "ten-minutes.md", DOCS / "howto" / "my-as.md"]
+GUIDES += [DOCS / "howto" / "two-nights.md"]
+TIMEOUT_S = 300
+
+
+def commands_of(text: str) -> list[str]:
+    """Lines of hopscope in the blocks of a page, whole ones."""
+    blocks = "\n".join(block for kind, block in BLOCK.findall(text) if kind in ("sh", "bash", ""))
+    lines = blocks.replace("\\\n", " ").splitlines()
+    return [line for line in lines if re.match(r"(\S*/)?hopscope \w", line) and "[" not in line]
+
+
+@pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.stem)
+def test_a_guide_does_what_it_says(guide, tmp_path):
+    (tmp_path / "data").symlink_to(REPOSITORY / "data")
+    (tmp_path / ".venv").symlink_to(sys.prefix)
+    environment = dict(os.environ, PYTHONPATH=str(REPOSITORY), PYTHONSAFEPATH="1")
+    ran = 0
+    for kind, block in BLOCK.findall(guide.read_text()):
+        programs = {
+            "sh": [shlex.split(line) for line in block.splitlines()],
+            "python": [[sys.executable, "-c", block]],
+        }
+        for words in programs.get(kind, []):
+            done = subprocess.run(
+                words,
+                cwd=tmp_path,
+                env=environment,
+                capture_output=True,
+                text=True,
+                timeout=TIMEOUT_S,
+            )
+            assert done.returncode == 0, f"{shlex.join(words)}:\n{done.stdout}{done.stderr}"
+            ran += 1
+    assert ran >= 3
+
+
+def test_every_command_of_the_docs_is_understood():
+    root = typer.main.get_command(app)
+    seen = 0
+    for path in [REPOSITORY / "README.md", *sorted(DOCS.rglob("*.md"))]:
+        for line in commands_of(path.read_text()):
+            words = shlex.split(line, comments=True)[1:]
+            if words[0] == "serve" or words[-1].startswith("--help"):
+                continue  # read by another program
+            command = root.commands[words[0]]  # type: ignore[attr-defined]
+            try:
+                command.make_context(words[0], [*words[1:]]).close()
+            except Exception as error:
+                pytest.fail(f"{path.name}: {line}: {error}")
+            seen += 1
+    assert seen > 30
