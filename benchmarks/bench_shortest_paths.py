@@ -14,6 +14,7 @@ All programs use one core; what is not installed is left out.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 import time
 from collections.abc import Callable
@@ -28,6 +29,7 @@ from benchmarks.baselines import dijkstra
 from benchmarks.lib.graphs import attachment, cut_grid, with_weights
 from benchmarks.lib.record import record
 from benchmarks.lib.timing import OtherWork, time_calls, time_once, waiter
+from benchmarks.peers.cugraph_peer import CuGraph
 from kernels import (
     CSRGraph,
     sssp,
@@ -99,13 +101,19 @@ def time_searches(name: str, graph: CSRGraph, device: str) -> list[Row]:
         "hopscope": lambda source: sssp(here, source),
         "hopscope, with parents": lambda source: sssp(here, source, parents=True),
     }
+    read: Callable[[Any], np.ndarray] = np.asarray
     if device == "cpu":
         calls["hopscope, Dijkstra with a heap"] = lambda source: dijkstra(here, source)
         calls |= peers(graph)
+    else:
+        with contextlib.suppress(ImportError):
+            CuGraph.check()
+            other = CuGraph(here)
+            calls["cuGraph"], read = other.sssp, other.distances_of
     rows = []
     for program, call in calls.items():
         if not program.startswith("hopscope"):
-            theirs = np.asarray(call(expected.source))
+            theirs = read(call(expected.source))
             theirs = np.where(theirs > 1e300, np.inf, theirs)  # no path, in NetworKit's notation
             np.testing.assert_allclose(theirs, to_host(expected.distance))
         others = OtherWork()

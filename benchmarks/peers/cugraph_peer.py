@@ -17,7 +17,6 @@ class CuGraph:
     threads = 0
 
     def __init__(self, graph: CSRGraph):
-        import cupy
         import pylibcugraph
 
         # Offsets as wide as node ids, which it asks for.
@@ -30,7 +29,7 @@ class CuGraph:
             graph_properties=pylibcugraph.GraphProperties(is_symmetric=True, is_multigraph=False),
             src_or_offset_array=graph.indptr.astype(dtype),
             dst_or_index_array=graph.indices.astype(dtype, copy=False),
-            weight_array=cupy.ones(graph.n_arcs, cupy.float32),
+            weight_array=_weights_of(graph),
             store_transposed=False,
             renumber=False,
             do_expensive_check=False,
@@ -40,6 +39,35 @@ class CuGraph:
     @staticmethod
     def check() -> None:
         import pylibcugraph  # noqa: F401
+
+    def sssp(self, source: int) -> Any:
+        """Distances by weight, without predecessors."""
+        import pylibcugraph
+
+        # Handle, graph, source, cutoff, predecessors, expensive check.
+        return pylibcugraph.sssp(self.handle, self.graph, source, np.inf, False, False)
+
+    def distances_of(self, answer: Any) -> np.ndarray:
+        """(n_nodes,) float64 on the host, inf unreached; not timed."""
+        distances, _, nodes = answer
+        found, node = distances.get().astype(np.float64), nodes.get()
+        distance = np.full(len(found), np.inf)
+        distance[node] = np.where(found < np.finfo(np.float32).max, found, np.inf)
+        return distance
+
+    def components(self) -> Any:
+        import pylibcugraph
+
+        # The resource handle, a graph or None, then arrays where there is no graph.
+        return pylibcugraph.weakly_connected_components(
+            self.handle, self.graph, None, None, None, None, False
+        )
+
+    def components_of(self, answer: Any) -> np.ndarray:
+        nodes, labels = (part.get() for part in answer)
+        found = np.empty(len(labels), labels.dtype)
+        found[nodes] = labels
+        return found
 
     def bfs(self, source: int) -> Any:
         import cupy
@@ -55,3 +83,9 @@ class CuGraph:
         level = np.full(len(found), -1, np.int32)
         level[node] = np.where(found < np.iinfo(found.dtype).max, found, -1)
         return level
+
+
+def _weights_of(graph: CSRGraph) -> Any:
+    import cupy
+
+    return cupy.ones(graph.n_arcs, cupy.float32) if graph.weights is None else graph.weights
