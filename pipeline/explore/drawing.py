@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from kernels import CSRGraph
+from pipeline.layout import place_by_forces
 from pipeline.model.named_graph import NamedGraph
 from pipeline.model.words import number
 
 MAX_NODES, MAX_LINKS = 220, 1200  # that a picture shows and a person can still read
 MAX_PATH = 60  # nodes of a path that are drawn: those near its ends
 _NEIGHBOURS = 40  # of one node, taken at a time
-_STEPS = 90  # of the layout
 
 
 def draw(
@@ -46,7 +46,7 @@ def draw(
     links = _links(graph.graph, nodes)
     steps = {frozenset(step) for step in pairwise(path)}
     steps |= {frozenset(link) for link in marked}
-    x, y = _layout(links, len(nodes), [place[node] for node in shown_path])
+    x, y = place_by_forces(links, len(nodes), row=[place[node] for node in shown_path])
     on_path, ends = set(path), set(focus[:2]) | set(path[:1]) | set(path[-1:])
     return {
         "nodes": [
@@ -117,33 +117,3 @@ def _links(graph: CSRGraph, nodes: Sequence[int]) -> np.ndarray:
         there[there] = row[at[there]] == ascending[there]
         found += [(i, j) for j in order[there].tolist()]
     return np.array(found[: 3 * MAX_LINKS], np.int64).reshape(-1, 2)
-
-
-def _layout(links: np.ndarray, n: int, path: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
-    """Places by forces between nodes (Fruchterman, Reingold 1991); a path lies in a row."""
-    rng = np.random.default_rng(7)
-    places = rng.random((n, 2)) - 0.5
-    fixed = np.zeros(n, bool)
-    if len(path) > 1:
-        fixed[path] = True
-        places[path, 0] = np.linspace(-0.5, 0.5, len(path))
-        places[path, 1] = 0.0
-    ideal = 0.9 / np.sqrt(max(1, n))
-    for step in range(_STEPS if n > 1 else 0):
-        apart = places[:, None, :] - places[None, :, :]
-        distance = np.maximum(np.hypot(apart[..., 0], apart[..., 1]), 1e-3)
-        move = (apart * (ideal**2 / distance**2)[..., None]).sum(axis=1)
-        if len(links):
-            pull = places[links[:, 0]] - places[links[:, 1]]
-            pull *= (np.hypot(pull[:, 0], pull[:, 1]) / ideal)[:, None]
-            np.add.at(move, links[:, 0], -pull)
-            np.add.at(move, links[:, 1], pull)
-        length = np.maximum(np.hypot(move[:, 0], move[:, 1]), 1e-9)
-        limit = 0.12 * (1 - step / _STEPS)
-        move *= (np.minimum(length, limit) / length)[:, None]
-        move[fixed] = 0
-        places += move - 0.02 * places * ~fixed[:, None]  # keeps components in sight
-    low, high = places.min(axis=0, initial=0), places.max(axis=0, initial=0)
-    spread = np.where(high > low, high - low, 1)
-    places = np.where(high > low, (places - low) / spread, 0.5)
-    return places[:, 0], places[:, 1]

@@ -35,6 +35,8 @@ _FILES = frozenset(
         "hopscope.js",
         "index.html",
         "ingresses.parquet",
+        "internet.html",
+        "internet.js",
         "night.js",
         "pages.parquet",
         "rejects.jsonl",

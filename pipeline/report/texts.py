@@ -35,6 +35,18 @@ def short(name: str) -> str:
     return name if len(name) <= MAX_SHOWN else f"{name[: MAX_SHOWN - 1]}\u2026"
 
 
+def short_number(n: int) -> str:
+    """A count for a small drawing: ``950``, ``1.2k``, ``40k``, ``3M``."""
+    for size, unit in ((10**6, "M"), (1000, "k")):
+        if n >= size:
+            return (
+                f"{n / size:.0f}{unit}"
+                if n >= 10 * size
+                else f"{n / size:.1f}".rstrip("0").rstrip(".") + unit
+            )
+    return str(n)
+
+
 def utc(seconds: float) -> str:
     """UTC date and minute of seconds since 1970."""
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC).strftime("%Y-%m-%d %H:%M UTC")

@@ -78,7 +78,7 @@ def read_observations(folder: Path, n_nodes: int) -> Observations:
     StoreError
         If a file is missing, cut short or altered, or names what is not there.
     """
-    vantages, steps = _read_vantages(folder), read_steps(folder, n_nodes)
+    vantages, steps = read_vantages(folder), read_steps(folder, n_nodes)
     paths = _read(folder / PATHS, Paths, _OF_PATHS)
     known = range(len(vantages))
     if not (_within(paths.vantage, known) and _within(paths.step, range(FIRST, len(steps)))):
@@ -88,7 +88,7 @@ def read_observations(folder: Path, n_nodes: int) -> Observations:
 
 def read_steps(folder: Path, n_nodes: int) -> Steps:
     """Read the steps alone; otherwise as ``read_observations``."""
-    known, nodes = range(len(_read_vantages(folder))), range(n_nodes)
+    known, nodes = range(len(read_vantages(folder))), range(n_nodes)
     steps = _read(
         folder / OBSERVATIONS,
         Steps,
@@ -105,7 +105,8 @@ def read_steps(folder: Path, n_nodes: int) -> Steps:
     return steps
 
 
-def _read_vantages(folder: Path) -> Vantages:
+def read_vantages(folder: Path) -> Vantages:
+    """Read the vantage points alone; otherwise as ``read_observations``."""
     return _read(folder / VANTAGES, Vantages, ("addr_high", "addr_low", "asn"))
 
 

@@ -14,7 +14,7 @@ from kernels.csr import MAX_NODES
 from pipeline.model.columns import empty, take
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.graphs import Exits
-from pipeline.model.observations import Observations, Steps
+from pipeline.model.observations import Observations, Steps, Vantages
 from pipeline.model.words import number
 from pipeline.store.columns import read_table
 from pipeline.store.graph_files import GraphFiles
@@ -31,7 +31,7 @@ from pipeline.store.names import (
     REJECTS,
     broken,
 )
-from pipeline.store.observations import read_observations, read_steps
+from pipeline.store.observations import read_observations, read_steps, read_vantages
 from pipeline.store.tables import Ingresses, NodeTable, exits_of_table
 
 # Columns of ases.parquet that every use of a snapshot needs; texts are read on request.
@@ -346,6 +346,10 @@ class Snapshot:
         if OBSERVATIONS not in self.manifest["files"]:
             return None
         return read_steps(self.path, int(self.n_nodes.sum()))
+
+    def vantages(self) -> Vantages | None:
+        """The vantage points of ``observations`` alone."""
+        return read_vantages(self.path) if self.has_observations else None
 
     def verify(self) -> None:
         """Compare the sha256 of every file with the manifest.

@@ -7,6 +7,7 @@ drawings.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from importlib import resources
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from pipeline.model.origins import Source, origins_of
 from pipeline.model.words import number
 from pipeline.report.pages.as_page import as_pages
 from pipeline.report.pages.index_page import index_script, index_variables
+from pipeline.report.pages.internet_page import internet_variables
 from pipeline.report.pages.opening import opening, quality
 from pipeline.report.pages.reuse import (
     NIGHT,
@@ -32,7 +34,8 @@ from pipeline.report.texts import NONE, figure, short
 
 __all__ = ["newest_report", "write_pages"]
 
-ASSETS = ("hopscope.css", "hopscope.js")
+ASSETS = ("hopscope.css", "hopscope.js")  # of all pages, also of those of comparisons
+INTERNET = ("internet.js",)
 
 
 def write_pages(
@@ -45,7 +48,7 @@ def write_pages(
     busy_share: dict[str, float],
     earlier: Path | None = None,
 ) -> Pages:
-    """Write ``index.html``, ``as/*.html`` and what they load into a folder that exists.
+    """Write the index, ``internet.html``, ``as/*.html`` and what they load, into a folder.
 
     Parameters
     ----------
@@ -66,7 +69,7 @@ def write_pages(
         How many pages of ASes there are.
     """
     templates = environment()
-    write_assets(out)
+    write_assets(out, ASSETS + INTERNET)
     (out / "as").mkdir(exist_ok=True)
     pages = Pages(out / "as", earlier)
     template = templates.get_template("as.html")
@@ -90,12 +93,16 @@ def write_pages(
         **index_variables(summary, run, manifest, warnings, busy_share),
     )
     (out / "index.html").write_bytes(index.encode())
+    together = templates.get_template("internet.html").render(
+        run=run, t=summary.totals, root="", **internet_variables(summary, run)
+    )
+    (out / "internet.html").write_bytes(together.encode())
     return pages
 
 
-def write_assets(out: Path) -> None:
-    """The style sheet and the script of all pages."""
-    for name in ASSETS:
+def write_assets(out: Path, names: Sequence[str] = ASSETS) -> None:
+    """Style sheet and scripts of pages."""
+    for name in names:
         data = resources.files("pipeline.report").joinpath("assets", name).read_bytes()
         (out / name).write_bytes(data)
 

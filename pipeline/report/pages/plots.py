@@ -6,10 +6,12 @@ stays at the size of the page's text. Colours come from the style sheet.
 
 from __future__ import annotations
 
-import numpy as np
-from markupsafe import Markup
+import math
 
-from pipeline.report.texts import share_text
+import numpy as np
+from markupsafe import Markup, escape
+
+from pipeline.report.texts import share_text, short_number
 
 # More bars than this are drawn as ranges of hops: a path of 10,000 routers has 10,000 levels.
 MAX_BARS = 40
@@ -87,21 +89,49 @@ def eccentricity_histogram(counts: np.ndarray) -> Markup:
     return _drawing(bars, int(counts.sum()), [low + i * width for i in range(len(bars))], label)
 
 
+def log_histogram(counts: list[int], firsts: list[int], label: str) -> Markup:
+    """Draw counts at a logarithmic scale, so that one stands beside thousands.
+
+    Parameters
+    ----------
+    counts : list of int
+        One bar each; a bar of 0 is left empty.
+    firsts : list of int
+        Smallest value that each bar stands for.
+    label : str
+        What is drawn, for those who cannot see it; untrusted.
+    """
+    highest = math.log1p(max(counts, default=0)) or 1.0
+    heights = [round((_FLOOR - _TOP) * math.log1p(count) / highest, 1) for count in counts]
+    above = [short_number(count) if count else "" for count in counts]
+    text = escape(
+        f"{label}: " + ", ".join(f"{n:,} from {v:,}" for n, v in zip(counts, firsts, strict=True))
+    )
+    return _bars(heights, above, [short_number(first) for first in firsts], text)
+
+
 def _drawing(bars: np.ndarray, total: int, firsts: list[int], label: str, data: str = "") -> Markup:
     """Bars with their share above and the first value that they stand for below."""
-    slot = 100 / max(len(bars), _MIN_SLOTS)
     highest = int(bars.max())
+    heights = [round((_FLOOR - _TOP) * count / highest, 1) for count in bars.tolist()]
+    above = [share_text(count, total) for count in bars.tolist()]
+    return _bars(heights, above, list(map(str, firsts)), label, data)
+
+
+def _bars(
+    heights: list[float], above: list[str], below: list[str], label: str, data: str = ""
+) -> Markup:
+    """Bars of some pixels with texts; all texts are markup."""
+    slot = 100 / max(len(heights), _MIN_SLOTS)
     parts = []
-    for i, (count, first) in enumerate(zip(bars.tolist(), firsts, strict=True)):
-        height = round((_FLOOR - _TOP) * count / highest, 1)
+    for i, (height, top, bottom) in enumerate(zip(heights, above, below, strict=True)):
         middle = f"{(i + 0.5) * slot:.4g}%"
-        hide = _hidden(i, len(bars))
+        hide = _hidden(i, len(heights))
         parts.append(
             f'<rect x="{(i + 0.1) * slot:.4g}%" y="{_FLOOR - height:g}" '
             f'width="{0.8 * slot:.4g}%" height="{height:g}"/>'
-            f'<text x="{middle}" y="{_FLOOR - height - 5:g}"{hide}>'
-            f"{share_text(count, total)}</text>"
-            f'<text x="{middle}" y="{_FLOOR + 17}"{hide}>{first}</text>'
+            f'<text x="{middle}" y="{_FLOOR - height - 5:g}"{hide}>{top}</text>'
+            f'<text x="{middle}" y="{_FLOOR + 17}"{hide}>{bottom}</text>'
         )
     return Markup(
         f'<svg class="hist" role="img" aria-label="{label}" width="100%" height="{_HEIGHT}"{data}>'

@@ -1,4 +1,4 @@
-"""How many traces, and of how many vantage points, cross each AS."""
+"""How many traces, and of how many vantage points, cross each AS; what each vantage point saw."""
 
 from __future__ import annotations
 
@@ -12,23 +12,28 @@ from pipeline.model.observations import FIRST, Steps
 
 @dataclass(frozen=True, eq=False)
 class Crossings:
-    """One row per AS of a run; empty where nothing is known of paths.
+    """One row per AS of a run, one per vantage point; empty where nothing is known of paths.
 
     Attributes
     ----------
     n_traces, n_vantages : (n_ases,) int64
         Traces with a router of the AS on their way, each counted once; vantage points of these.
+    vantage_n_traces, vantage_n_ases : (n_vantages,) int64
+        Of each vantage point: traces that show a router, ASes of the snapshot on their way. Those
+        after the last vantage point with such a trace may be missing.
     """
 
     n_traces: np.ndarray
     n_vantages: np.ndarray
+    vantage_n_traces: np.ndarray
+    vantage_n_ases: np.ndarray
 
 
 def count_crossings(snapshot, rows: np.ndarray) -> Crossings:
     """Count them for some AS rows of a snapshot, ascending."""
     steps = snapshot.steps()
     if steps is None:
-        return Crossings(np.empty(0, np.int64), np.empty(0, np.int64))
+        return Crossings(*[np.empty(0, np.int64)] * 4)
     n_ases = len(snapshot.asn)
     node_ptr = offsets(np.asarray(snapshot.n_nodes))
     row = np.searchsorted(node_ptr, steps.far, side="right") - 1
@@ -37,7 +42,13 @@ def count_crossings(snapshot, rows: np.ndarray) -> Crossings:
     n_traces = np.bincount(row[first], steps.n_traces[first], n_ases).astype(np.int64)
     pairs = np.unique((row[first].astype(np.int64) << 32) | steps.vantage[first])
     n_vantages = np.bincount(pairs >> 32, minlength=n_ases)
-    return Crossings(n_traces[rows], n_vantages[rows])
+    begins = steps.before == FIRST
+    return Crossings(
+        n_traces[rows],
+        n_vantages[rows],
+        np.bincount(steps.vantage[begins], steps.n_traces[begins]).astype(np.int64),
+        np.bincount(pairs & 0xFFFF_FFFF),
+    )
 
 
 def _entering(steps: Steps, row: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from kernels import CSRGraph, Shard
 from pipeline.model.columns import empty
 from pipeline.model.graphs import Exits
-from pipeline.model.observations import Steps
+from pipeline.model.observations import Steps, Vantages
 from pipeline.model.search.results import Measurement, SearchResults
 from pipeline.store.tables import Ingresses, NodeTable
 from tests.addresses import parse_addrs
@@ -49,7 +49,7 @@ class MemorySnapshot:
         rejects_path: Path | None = None,
         weight=None,
         exits: Sequence[tuple[int, int, int, int]] = (),
-        borders: Sequence[tuple[int, int]] = (),
+        borders: Sequence[tuple[int, ...]] = (),
     ):
         self.name = name
         self.version = f"{name}-0123456789ab"
@@ -75,7 +75,8 @@ class MemorySnapshot:
         self.manifest |= {"has_weights": weight is not None} | (manifest or {})
         self.weight = weight
         self.of_paths: Steps | None = None
-        self._exits, self._borders = exits, borders
+        self.of_vantages: Vantages | None = None
+        self._exits, self.of_borders = exits, borders
 
     def ingresses(self, rows=None) -> Ingresses:
         return self._ingresses if rows is None else self._ingresses.of_rows(rows)
@@ -84,9 +85,16 @@ class MemorySnapshot:
         """No node has several."""
 
     def borders(self) -> pa.Table:
-        ends = zip(("near_asn", "far_asn"), zip(*self._borders, strict=True), strict=False)
-        columns = dict(ends) or {"near_asn": (), "far_asn": ()}
-        return pa.table({name: pa.array(asns, pa.uint32()) for name, asns in columns.items()})
+        """Links between ASes: near AS, far AS and, where traces show them, how many."""
+        ends = dict(
+            zip(
+                ("near_asn", "far_asn", "n_traces"),
+                zip(*self.of_borders, strict=True),
+                strict=False,
+            )
+        )
+        columns = ends or {"near_asn": (), "far_asn": ()}
+        return pa.table({name: pa.array(values, pa.uint32()) for name, values in columns.items()})
 
     def exits(self, rows=None) -> Exits:
         asns = self.asn[... if rows is None else rows].tolist()
@@ -99,6 +107,10 @@ class MemorySnapshot:
     def steps(self) -> Steps | None:
         """No path of a trace is known, unless a test gives some."""
         return self.of_paths
+
+    def vantages(self) -> Vantages | None:
+        """Likewise."""
+        return self.of_vantages
 
     def graph(self, row: int, weights: bool = False) -> CSRGraph:
         graph = self._graphs[row]

@@ -64,6 +64,8 @@ def test_every_file_of_the_contract_is_there(tmp_path):
         "hopscope.js",
         "index.html",
         "ingresses.parquet",
+        "internet.html",
+        "internet.js",
         "night.js",
         "pages.parquet",
         "rejects.jsonl",

@@ -32,6 +32,8 @@ def test_each_trace_counts_once_in_each_as():
     found = count_crossings(snapshot_of(paths, [3, 2, 1]), np.array([0, 1, 2]))
     assert found.n_traces.tolist() == [7, 12, 6]
     assert found.n_vantages.tolist() == [1, 3, 2]
+    assert found.vantage_n_traces.tolist() == [7, 1, 4]
+    assert found.vantage_n_ases.tolist() == [3, 1, 2]
     some = count_crossings(snapshot_of(paths, [3, 2, 1]), np.array([0, 2]))
     assert some.n_traces.tolist() == [7, 6]
 

@@ -1,0 +1,116 @@
+"""The page of all ASes together: variables of its template."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pipeline.model.addresses import format_addr
+from pipeline.model.topology import NO_ASN
+from pipeline.model.words import number
+from pipeline.report.escaping import printable
+from pipeline.report.pages.plots import log_histogram
+from pipeline.report.pages.run_facts import RunFacts
+from pipeline.report.tables.internet import MAX_ASES, Distribution, Extreme, internet
+from pipeline.report.tables.summarise import Summary
+
+MAX_VANTAGES = 100  # in the table of coverage
+
+_TITLES = {
+    "n_nodes": "{nouns} of an AS",
+    "n_ingresses": "Ingresses of an AS",
+    "mean_hops": "Mean hops from an ingress",
+    "diameter": "Diameter of an AS, hops",
+}
+_EXTREMES = {
+    "traces": "most traces by one ingress",
+    "ingresses": "most ingresses",
+    "neighbors": "most linked ASes",
+    "diameter": "largest known diameter, hops",
+    "max_hops": "most hops from an ingress",
+}
+
+
+def internet_variables(summary: Summary, run: RunFacts) -> dict:
+    """Variables of ``internet.html``."""
+    found = internet(summary)
+    at = found.map.at
+    asns = summary.ases["asn"].to_pylist()
+    names = [printable(name or "") for name in summary.ases["name"].to_pylist()]
+    size = found.n_entering if found.has_traces else summary.ases["n_nodes"].to_numpy()
+    n_ingresses = summary.ases["n_ingresses"].to_numpy()
+    rows = [
+        {
+            "asn": asns[i],
+            "name": names[i],
+            "size": int(size[i]),
+            "n_ingresses": int(n_ingresses[i]),
+            "n_neighbors": int(found.n_neighbors[i]),
+            "x": round(x, 4),
+            "y": round(y, 4),
+        }
+        for i, x, y in zip(at.tolist(), found.map.x.tolist(), found.map.y.tolist(), strict=True)
+    ]
+    links = np.column_stack([found.map.links, found.map.weight]).tolist()
+    return {
+        "rows": rows,
+        "is_cut": len(rows) == MAX_ASES < int(np.count_nonzero(size)),
+        "named": any(row["name"] for row in rows),
+        "has_traces": found.has_traces,
+        "links": ",".join(f"{i} {j} {weight}" for i, j, weight in links),
+        "n_links": len(links),
+        "n_linked": found.map.n_linked,
+        "n_all_links": summary.as_links.num_rows,
+        "n_not_entered": int((found.n_entering == 0).sum()),
+        "extremes": [_extreme(one, asns, names) for one in found.extremes],
+        "charts": [_chart(one, run) for one in found.distributions if any(one.counts)],
+        "coverage": _coverage(summary),
+    }
+
+
+def _extreme(one: Extreme, asns: list[int], names: list[str]) -> dict:
+    return {
+        "what": _EXTREMES[one.what],
+        "value": one.value,
+        "asn": asns[one.at],
+        "name": names[one.at],
+        "where": printable(one.where),
+    }
+
+
+def _chart(one: Distribution, run: RunFacts) -> dict:
+    nouns = run.nouns[0].upper() + run.nouns[1:]
+    title = _TITLES[one.column].format(nouns=nouns)
+    return {
+        "title": title,
+        "svg": log_histogram(one.counts, one.firsts, f"ASes by {title}"),
+        "missing": number(one.n_missing, "AS") if one.n_missing else "",
+    }
+
+
+def _coverage(summary: Summary) -> dict | None:
+    """What each vantage point saw, most ASes first; None where it is not known."""
+    vantages = summary.snapshot.vantages()
+    if vantages is None or not len(vantages):
+        return None
+    n = len(vantages)
+    n_traces, n_ases = np.zeros(n, np.int64), np.zeros(n, np.int64)
+    n_traces[: len(summary.crossings.vantage_n_traces)] = summary.crossings.vantage_n_traces
+    n_ases[: len(summary.crossings.vantage_n_ases)] = summary.crossings.vantage_n_ases
+    order = np.lexsort((np.arange(n), -n_traces, -n_ases))
+    rows = [
+        {
+            "addr": format_addr(int(vantages.addr_high[i]), int(vantages.addr_low[i])),
+            "asn": None if vantages.asn[i] == NO_ASN else int(vantages.asn[i]),
+            "n_traces": int(n_traces[i]),
+            "n_ases": int(n_ases[i]),
+        }
+        for i in order[:MAX_VANTAGES].tolist()
+    ]
+    return {
+        "rows": rows,
+        "n": n,
+        "least": int(n_ases.min()),
+        "most": int(n_ases.max()),
+        "median": int(np.sort(n_ases)[(n - 1) // 2]),
+        "n_ases": len(summary.snapshot.asn),
+    }

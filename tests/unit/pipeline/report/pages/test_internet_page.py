@@ -1,0 +1,100 @@
+"""The page of all ASes: what it says of traces, of topologies and of vantage points."""
+
+from __future__ import annotations
+
+import html
+import re
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from pipeline.model.observations import Steps, Vantages
+from pipeline.report import write_reports
+from pipeline.report.pages import internet_page
+from tests.addresses import parse_addrs
+from tests.unit.pipeline.report.memory import MemorySnapshot, measured
+
+HOSTILE = '</script><script>alert(1)</script>"&amp;'
+MAP = {"path": "b.brite", "format": "brite", "kind": "router", "as_ranges": [[10, 40]]}
+
+
+def three(manifest: dict | None = None, *, traces: bool = True) -> MemorySnapshot:
+    n = 1 if traces else 0
+    snapshot = MemorySnapshot(
+        {10: [(0, 1)], 20: [(0, 1)], 30: []},
+        {10: 2, 20: 2, 30: 1},
+        [(10, 0, [20], 7 * n, 0, False), (20, 0, [10], 1234 * n, 0, False)],
+        names={20: HOSTILE},
+        manifest=manifest,
+    )
+    snapshot.of_borders = [(10, 20, 1241 * n)]
+    return snapshot
+
+
+def written(snapshot: MemorySnapshot, folder: Path) -> str:
+    out = write_reports(
+        snapshot, measured(snapshot), folder, options={}, warnings=[], started=time.time()
+    ).path
+    return (out / "internet.html").read_text()
+
+
+def words(markup: str) -> str:
+    return html.unescape(" ".join(re.sub(r"<[^>]*>", " ", markup).split()))
+
+
+def test_traces_size_ases_and_what_was_not_entered_is_said(tmp_path):
+    markup = written(three(), tmp_path)
+    text = words(markup)
+    assert "3 ASes, 1 pair of linked ASes." in text
+    assert "1 AS that no trace was seen to enter from another AS is not on the map." in text
+    assert "All ASes that traces entered, by entering traces" in text
+    rows = re.findall(r"<tr data-x.*?\n", markup)
+    assert [words(row) for row in rows] == [f"20 {HOSTILE} 1,234 1 1", "10 7 1 1"]
+    assert 'data-links="0 1 1241"' in markup or 'data-links="1 0 1241"' in markup
+    assert "<script>" not in markup
+    assert 'href="as_links.parquet"' in markup
+    assert 'href="index.html"' in markup
+    index = (tmp_path / "2026-11-21" / "index.html").read_text()
+    assert 'href="internet.html"' in index
+
+
+def test_a_topology_is_sized_by_its_routers_and_has_no_vantage_points(tmp_path):
+    text = words(written(three({"inputs": [MAP], "kind": "router"}, traces=False), tmp_path))
+    assert "This snapshot has no traces, so ASes are sized by their routers" in text
+    assert "All ASes, by routers" in text
+    assert "Topologies have no vantage points." in text
+    assert "entering traces" not in text
+
+
+def test_a_generated_snapshot_says_so(tmp_path):
+    made = {"model": "ba", "seed": 3, "command": "hopscope generate ba --routers 5 --seed 3"}
+    text = words(written(three({"options": made, "kind": "router"}, traces=False), tmp_path))
+    assert "Synthetic These figures were not measured" in text
+    assert "hopscope generate ba --routers 5 --seed 3" in text
+
+
+def test_without_links_the_page_says_why_there_is_no_map(tmp_path):
+    snapshot = MemorySnapshot({10: [(0, 1)]}, {10: 2}, [(10, 0, [20], 7, 0, False)])
+    markup = written(snapshot, tmp_path)
+    assert "<canvas" not in markup
+    assert "The report has one AS, so there is no link to draw." in words(markup)
+
+
+@pytest.mark.parametrize("listed", [100, 1])
+def test_coverage_lists_what_each_vantage_point_saw(tmp_path, monkeypatch, listed):
+    monkeypatch.setattr(internet_page, "MAX_VANTAGES", listed)
+    snapshot = three()
+    # Nodes end to end: 0, 1 of AS 10, 2, 3 of AS 20, 4 of AS 30. The first one saw 10 and 20.
+    columns = np.array([[0, -1, 0, 5], [0, 0, 2, 5], [1, -1, 2, 3]], np.int32).T
+    none = np.zeros(3)
+    snapshot.of_paths = Steps(columns[0], columns[1], none, columns[2], none, columns[3], none)
+    addrs = np.array(parse_addrs(["192.0.2.1", "2001:db8::1", "192.0.2.9"]), np.uint64)
+    snapshot.of_vantages = Vantages(addrs[:, 0], addrs[:, 1], np.array([10, -1, 30]))
+    markup = written(snapshot, tmp_path)
+    text = words(markup)
+    assert "Half of the 3 vantage points saw at most 1 of 3 ASes, the best one 2." in text
+    rows = [words(row) for row in re.findall(r'<tr><td class="l">.*?\n', markup)]
+    assert rows == ["192.0.2.1 10 5 2", "2001:db8::1 \u2013 3 1", "192.0.2.9 30 0 0"][:listed]
+    assert ("Listed are the 1 that saw the most." in text) == (listed == 1)
