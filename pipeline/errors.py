@@ -61,5 +61,9 @@ class RetryableError(PipelineError):
     """The same task may succeed on another attempt or another worker."""
 
 
+class DeviceLostError(RetryableError):
+    """A device failed and cannot be used by this process any longer; others may still work."""
+
+
 class OutOfMemoryError(RetryableError):
     """A device had too little free memory for a task; a smaller one may fit."""

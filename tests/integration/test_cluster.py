@@ -25,6 +25,7 @@ from pipeline.schedule.transport.attempt import withdraw_here
 from pipeline.schedule.transport.drive import drive
 from pipeline.schedule.transport.flight import Flight
 from pipeline.schedule.transport.limits import Limits
+from pipeline.schedule.work.errors import errors_of, is_lost
 from tests.integration.measured import (
     LARGE,
     config_for,
@@ -321,6 +322,47 @@ def test_a_worker_that_hangs_in_a_small_task_is_replaced_soon(cluster, tmp_path,
     assert any(text.startswith("square_7: ") and reason in text for text in failed)
     cluster.client.wait_for_workers(2, timeout=60)
     assert len(pids & set(cluster.client.run(os.getpid).values())) == 1
+
+
+class CUDARuntimeError(RuntimeError):
+    """As CuPy's."""
+
+
+def square_on_a_gpu(task):
+    """The device of one process, or of all but one, has failed."""
+    number, folder, survivor = task
+    mark = Path(folder) / "broken"
+    pid = str(os.getpid())
+    with contextlib.suppress(FileExistsError), mark.open("x") as stream:
+        stream.write(pid)
+    broken = pid != survivor if survivor else pid == mark.read_text()
+    with errors_of(f"square_{number}", "gpu", folder):
+        if broken:
+            (Path(folder) / f"{pid}-{number}").touch()
+            raise CUDARuntimeError("cudaErrorECCUncorrectable: uncorrectable ECC error encountered")
+        time.sleep(0.02)
+        return number * number
+
+
+@pytest.mark.parametrize("for_good", [False, True])
+def test_a_gpu_that_fails_takes_only_its_worker_out_of_service(cluster, tmp_path, for_good):
+    """A new process may cure it, or not."""
+    cluster.client.wait_for_workers(2, timeout=60)
+    cluster.client.run(is_lost, ValueError())  # imports what tasks need
+    pids = set(cluster.client.run(os.getpid).values())
+    survivor = str(min(pids)) if for_good else ""
+    tasks = iter([(i, str(tmp_path), survivor) for i in range(60)])
+    given = {"name": lambda task: f"square_{task[0]}", "limits": Limits(poll_s=0.2)}
+    outcomes = list(drive(cluster.client, square_on_a_gpu, lambda: next(tasks, None), **given))
+    results = sorted((outcome.task[0], outcome.result) for outcome in outcomes)
+    assert results == [(i, i * i) for i in range(60)]
+    failures = [path.name for path in tmp_path.iterdir() if path.name != "broken"]
+    assert failures
+    assert len(failures) <= (9 if for_good else 3)  # those that a worker held
+    cluster.client.wait_for_workers(2, timeout=60)
+    left = set(cluster.client.run(os.getpid).values())
+    assert len(pids & left) == 1
+    assert not for_good or int(survivor) in left
 
 
 def test_own_cluster_of_one_worker_agrees_and_ends(snapshot, wanted, tmp_path):

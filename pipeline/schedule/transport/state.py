@@ -22,10 +22,10 @@ import itertools
 from collections import Counter, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any
 
-from pipeline.errors import ClusterLostError, OutOfMemoryError, RetryableError
-from pipeline.model.search.tasks import Attempt, Outcome, TaskRun
+from pipeline.errors import ClusterLostError, DeviceLostError, OutOfMemoryError, RetryableError
+from pipeline.model.search.tasks import Outcome, TaskRun
 from pipeline.schedule.transport.events import (
     Ask,
     Begun,
@@ -55,40 +55,12 @@ from pipeline.schedule.transport.events import (
     shown,
 )
 from pipeline.schedule.transport.limits import Limits
-from pipeline.schedule.transport.watch import Fault, Watch, Watched
+from pipeline.schedule.transport.task import TaskInFlight
+from pipeline.schedule.transport.watch import Fault, Watch
 
 MAX_LOSSES = 2  # workers that a task may lose while it alone is under suspicion
+MAX_DEVICE_RESTARTS = 2  # workers replaced since their device failed: a new process may cure it
 URGENT = -1  # number of the queue whose tasks are begun before those of all others
-
-State = Literal[
-    "waiting",
-    "submitted",
-    "withdrawing",
-    "fetching",
-    "fetching_once",
-    "splitting",
-    "quarantined",
-    "done",
-]
-
-
-@dataclass(eq=False, slots=True, kw_only=True)
-class TaskInFlight(Watched):
-    """A task that has no outcome yet: its present attempt, and the failed ones before."""
-
-    task: Any
-    queue: int  # of the caller's
-    submitted: float
-    state: State = "waiting"
-    key: Key = ("", 0, 0)  # of the present attempt
-    number: int = 1  # of the present attempt
-    n_losses: int = 0  # workers lost under suspicion
-    failed: tuple[Attempt, ...] = ()
-    cause: tuple[OutOfMemoryError, TaskRun | None] | None = None  # why it is to be split
-
-    def fail(self, error: BaseException, run: TaskRun | None = None) -> None:
-        """Note that the present attempt has failed."""
-        self.failed = (*self.failed, Attempt(self.number, self.submitted, error, run))
 
 
 @dataclass(eq=False)
@@ -128,6 +100,7 @@ class FlightState:
     _silent: frozenset[str] = frozenset()
     _avoid: frozenset[str] = frozenset()
     _threads: dict[str, int] = field(default_factory=dict)
+    _n_device_restarts: int = 0
 
     def __post_init__(self) -> None:
         self._watch = Watch(self.limits)
@@ -202,7 +175,30 @@ class FlightState:
             return []
         if event.run is not None:
             self._note_end(task, event.run, event.now)
+            if isinstance(event.error, DeviceLostError):
+                taken_out = self._take_out(event.run.worker, event.error, task)
+                return taken_out + self._fail(task, event.error, event.run)
         return self._fail(task, event.error, event.run)
+
+    def _take_out(
+        self, worker: str, error: DeviceLostError, cause: TaskInFlight
+    ) -> list[Instruction]:
+        """Give up a worker whose device has failed: it would fail all that it is given."""
+        if worker in self._watch.given_up:
+            return []
+        fault = Fault(worker, "device", f"worker {worker}: its device has failed: {error}")
+        self._watch.given_up[worker] = fault
+        self._avoid |= {worker}
+        there = [task for task in self.tasks.values() if task.worker == worker]
+        there = [t for t in there if t.state in ("submitted", "withdrawing") and t is not cause]
+        text = f"{fault.text}; it gets no further task"
+        instructions: list[Instruction] = [Warn(text), Cancel(tuple(task.key for task in there))]
+        if self._n_device_restarts < MAX_DEVICE_RESTARTS:
+            self._n_device_restarts += 1
+            instructions.append(Restart(worker))
+        for task in there:
+            instructions += self._move(task)
+        return instructions
 
     def _on_worker_lost(self, event: WorkerLost) -> list[Instruction]:
         task, error = self.tasks.get(event.key), RetryableError(event.reason)

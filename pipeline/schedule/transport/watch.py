@@ -26,23 +26,12 @@ from typing import Any
 
 from pipeline.errors import ClusterLostError, PipelineError, RetryableError
 from pipeline.schedule.transport.limits import Deadlines, Limits
-
-
-@dataclass(slots=True)
-class Watched:
-    """A task in flight, as the watch sees it."""
-
-    name: str
-    pin: str | None = None  # the worker it is bound to
-    worker: str | None = None  # where it is, if anywhere
-    since: float = 0.0  # when it came there, or when it was first seen on no worker
-    cost_s: float | None = None  # estimated seconds; None: unknown
-    tries: int = 1  # attempts that count against ``max_attempts``
+from pipeline.schedule.transport.task import Watched
 
 
 @dataclass(frozen=True)
 class Fault:
-    """Why a worker has been given up: ``overdue``, ``paused``, ``silent`` or ``mute``.
+    """Why a worker has been given up: ``overdue``, ``paused``, ``silent``, ``mute`` or ``device``.
 
     ``mute``: its results cannot be fetched, though it may send heartbeats. ``is_final``: what it
     had begun has failed, since no attempt may take longer.
@@ -145,10 +134,24 @@ class Watch:
             # If no other worker is left, tasks that came to such a worker later wait for it.
             if (fault := self.given_up.get(task.worker or "")) is not None:
                 if usable or fault.worker not in before:
-                    verdicts[key] = fault
-            elif error := self._judge(task, workers, some_free, now):
+                    verdicts[key] = self._stranded(task, fault, fault.worker in before, now)
+                continue
+            if task.worker is not None:
+                task.stranded = None
+            if error := self._judge(task, workers, some_free, now):
                 verdicts[key] = error
         return verdicts
+
+    def _stranded(
+        self, task: Watched, fault: Fault, was_given_up: bool, now: float
+    ) -> PipelineError | Fault:
+        """A task goes elsewhere, unless no other worker may run it: it keeps coming back then."""
+        if task.stranded is None or not was_given_up:
+            task.stranded = now
+        if now - task.stranded < self.limits.no_worker_s:
+            return fault
+        text = f"{task.name}: no other worker may run it, and {fault.text}"
+        return PipelineError(text)
 
     def _take_back(
         self, workers: Mapping[str, str], quiet: Mapping[str, float], free: frozenset[str]
@@ -159,6 +162,8 @@ class Watch:
             worker = fault.worker
             if worker not in workers:
                 return False
+            if fault.kind == "device":
+                return True
             if fault.kind == "overdue":
                 if worker not in free:
                     self._at_work.add(worker)

@@ -5,7 +5,7 @@ from collections import Counter
 
 import pytest
 
-from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError
+from pipeline.errors import DeviceLostError, OutOfMemoryError, PipelineError, RetryableError
 from pipeline.model.search.tasks import TaskRun
 from pipeline.schedule.transport.events import (
     Ask,
@@ -168,7 +168,9 @@ class Cluster:
             return
         key = self.random.choice(running)
         run = TaskRun(self.place[key], "cpu", self.now, self.now + self.random.random())
-        match self.random.choice(["small", "small", "large", "retryable", "memory", "broken"]):
+        match self.random.choice(
+            ["small", "small", "large", "retryable", "memory", "device", "broken"]
+        ):
             case "small":
                 self.handle(Finished(key, "found", run, self.now))
             case "large":
@@ -178,6 +180,8 @@ class Cluster:
                 self.handle(Failed(key, RetryableError("not now"), self.now, run))
             case "memory":
                 self.handle(Failed(key, OutOfMemoryError("too large"), self.now, run))
+            case "device":
+                self.handle(Failed(key, DeviceLostError("it fell off the bus"), self.now, run))
             case "broken":
                 self.handle(Failed(key, PipelineError("a bug"), self.now, run))
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pipeline.errors import OutOfMemoryError, RetryableError
+from pipeline.errors import DeviceLostError, OutOfMemoryError, RetryableError
 from pipeline.model.search.tasks import TaskRun
 from pipeline.schedule.transport.events import (
     Ask,
@@ -20,6 +20,7 @@ from pipeline.schedule.transport.events import (
 from pipeline.schedule.transport.limits import Limits
 from pipeline.schedule.transport.state import URGENT
 from tests.unit.pipeline.schedule.transport.flights import (
+    LIMITS,
     A,
     B,
     Played,
@@ -178,6 +179,56 @@ def test_a_slow_run_has_later_deadlines():
     played.submit("b", cost_s=1.0)
     assert [played.look(now, None, {A: ["b"]}) for now in (100, 1000, 1700)] == [[], [], []]
     assert played.look(100 + 20 * 81, None, {A: ["b"]}) == [Ask(A, (played.key("b"),))]
+
+
+BROKEN = DeviceLostError("cudaErrorECCUncorrectable")
+
+
+def fail(played, task, worker):
+    run = TaskRun(worker, "gpu", 0.0, 0.1)
+    return said(played.handle(Failed(played.key(task), BROKEN, 0.0, run)))
+
+
+def test_a_worker_whose_device_fails_is_taken_out_at_once():
+    played = Played().submit(*ALL, "d", "e")
+    played.look(1, None, {A: ["a", "b", "c"], B: ["d"]})
+    assert fail(played, "b", A) == (
+        f"warn; cancel a 1 c 1; restart {A}; send a 1 not to {A}; send c 1 not to {A}; "
+        f"warn; send b 2 not to {A}"
+    )
+    # What had not been seen there fails too, without another restart; then nothing goes there.
+    assert fail(played, "e", A) == f"warn; send e 2 not to {A}"
+    played.sent()
+    assert said(played.handle(Submitted("f", 2.0, pin=A))) == f"send f 1 not to {A}"
+    played.look(2, None, {B: ["d", "a"]})
+    assert list(played.state._watch.given_up) == [A]
+
+
+def test_only_some_workers_with_a_failed_device_are_replaced():
+    """A device that has failed for good fails in every process."""
+    played = Played()
+    for i in range(4):
+        played.submit(f"t{i}")
+        fail(played, f"t{i}", f"tcp://w{i}:1")
+    restarted = [line for line in played.lines if line.startswith("restart")]
+    assert restarted == ["restart tcp://w0:1", "restart tcp://w1:1"]
+    assert played.state.n_in_flight == 4
+
+
+def test_a_task_that_only_workers_given_up_may_run_fails_in_the_end():
+    """Its worker has lost its device, and the others have none: it keeps coming back."""
+    played = Played().submit("a", "b")
+    played.look(1, None, {A: ["a", "b"]})
+    fail(played, "a", A)
+    now = 2
+    while "a" not in {outcome.task for outcome in played.outcomes}:
+        assert now < 70
+        played.sent()
+        played.look(now, None, {A: ["a"], B: ["b"]})
+        now += 2
+    (failed,) = played.outcomes
+    assert f"a: no other worker may run it, and worker {A}: its device" in str(failed.error)
+    assert now > LIMITS.no_worker_s
 
 
 def test_parts_of_a_task_have_its_estimate():

@@ -1,0 +1,96 @@
+"""Which errors say that a GPU has failed."""
+
+import subprocess
+import sys
+
+import pytest
+
+from kernels.errors import DeviceError
+from pipeline.errors import DeviceLostError, PipelineError, RetryableError
+from pipeline.schedule.work.errors import errors_of, is_lost
+from tests.real_data import REPOSITORY
+
+
+class CUDARuntimeError(RuntimeError):
+    """As CuPy's."""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cudaErrorDevicesUnavailable: CUDA-capable device(s) is/are busy or unavailable",
+        "cudaErrorDeviceUnavailable: gone",
+        "cudaErrorECCUncorrectable: uncorrectable ECC error encountered",
+        "CUDA_ERROR_ECC_UNCORRECTABLE: uncorrectable ECC error encountered",
+        "cudaErrorNoDevice: no CUDA-capable device is detected",
+        "cudaErrorIllegalAddress: an illegal memory access was encountered",
+        "CUDA_ERROR_LAUNCH_FAILED: unspecified launch failure",
+        "CUDA_ERROR_UNKNOWN: unknown error",
+        "bfs.cu cannot be loaded on GPU 0: CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access",
+        "GPU has fallen off the bus.",
+        "NVML_ERROR_GPU_IS_LOST: GPU is lost",
+        "no GPU can be used: CuPy finds no driver or no device",
+    ],
+)
+def test_a_device_that_has_failed_is_recognised(text):
+    assert is_lost(CUDARuntimeError(text))
+    for error in (CUDARuntimeError(text), DeviceError(text)):
+        with pytest.raises(DeviceLostError, match=r"^bfs_AS1: "), errors_of("bfs_AS1", "gpu", ""):
+            raise error
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cudaErrorInvalidValue: invalid argument",
+        "cudaErrorMemoryAllocation: out of memory",
+        "CUDA_ERROR_INVALID_VALUE: invalid argument",
+        "cudaErrorInvalidConfiguration: invalid configuration argument",
+        "it is unknown",
+    ],
+)
+def test_other_errors_of_a_device_are_those_of_the_task(text):
+    assert not is_lost(CUDARuntimeError(text))
+    with pytest.raises(CUDARuntimeError), errors_of("bfs_AS1", "gpu", ""):
+        raise CUDARuntimeError(text)
+    with pytest.raises(RetryableError) as caught, errors_of("bfs_AS1", "gpu", ""):
+        raise DeviceError(text)
+    assert not isinstance(caught.value, DeviceLostError)
+
+
+def test_a_task_on_cores_cannot_lose_a_device():
+    with pytest.raises(CUDARuntimeError), errors_of("bfs_AS1", "cpu", ""):
+        raise CUDARuntimeError("cudaErrorIllegalAddress: an illegal memory access")
+
+
+PROGRAM = """
+import cupy
+from pipeline.errors import DeviceLostError
+from pipeline.schedule.work.errors import errors_of
+kernel = cupy.RawKernel("extern \\"C\\" __global__ void f(int *p) { *p = 1; }", "f")
+for attempt in ("first", "second"):  # the context is broken for good
+    try:
+        with errors_of(attempt, "gpu", ""):
+            if attempt == "first":
+                kernel((1,), (1,), (cupy.uint64(8),))
+            cupy.arange(3).sum().get()
+    except DeviceLostError as error:
+        print(error, flush=True)
+import os
+os._exit(0)  # CuPy cannot free anything
+"""
+
+
+@pytest.mark.gpu
+def test_an_illegal_access_of_real_device_code_is_recognised():
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM], cwd=REPOSITORY, capture_output=True, text=True, timeout=300
+    )
+    lines = done.stdout.splitlines()
+    assert [line.partition(":")[0] for line in lines] == ["first", "second"], done.stderr
+    assert all("IllegalAddress" in line for line in lines)
+
+
+def test_errors_that_have_nothing_to_do_with_devices_stay_as_they_are():
+    with pytest.raises(PipelineError), errors_of("bfs_AS1", "gpu", ""):
+        raise PipelineError("no")
