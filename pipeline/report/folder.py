@@ -28,6 +28,7 @@ _FILES = frozenset(
     {
         REPORT,
         "as_links.parquet",
+        "as_page.js",
         "ases.js",
         "ases.parquet",
         "exits.parquet",

@@ -1,4 +1,4 @@
-// Reports of hopscope: the list of all ASes, and sorting and small drawings on AS pages.
+// Reports of hopscope: the list of all ASes, and what all pages share. Pages of ASes: as_page.js.
 // No library, no request: data comes from ases.js or stands in the page.
 "use strict";
 const hopscope = (() => {
@@ -287,165 +287,28 @@ const hopscope = (() => {
     table.dataset.ready = "yes";
   }
 
-  // ---- Pages of ASes ------------------------------------------------------------------------
-  function hopsOf(cell, width) {
-    return { width, counts: cell.textContent.trim().split(/\s+/).filter(Boolean).map(Number) };
+  // ---- Tables as files ------------------------------------------------------------------------
+  // Spreadsheets take a text that begins with one of these for a formula, quoted or not.
+  const FORMULA = /^[=+\-@]/;
+
+  // Rows of texts as CSV (RFC 4180): figures without commas, and no text that a spreadsheet runs.
+  function csv(rows) {
+    const plain = (text) => {
+      const shown = text.trim();
+      if (shown === NONE) return "";
+      if (/^\d[\d,]*(\.\d+)?$/.test(shown)) return shown.replace(/,/g, "");
+      const safe = FORMULA.test(shown) ? `'${shown}` : shown;
+      return /[",\r\n]/.test(safe) ? `"${safe.replace(/"/g, '""')}"` : safe;
+    };
+    return rows.map((row) => `${row.map(plain).join(",")}\r\n`).join("");
+  }
+  function download(name, rows) {
+    const href = URL.createObjectURL(new Blob([csv(rows)], { type: "text/csv;charset=utf-8" }));
+    element("a", { href, download: name }).click();
+    setTimeout(() => URL.revokeObjectURL(href), 60_000);
   }
 
-  function spark(hops, most) {
-    // Of one scale in all rows: bars at the same place mean the same hop count.
-    const bar = Math.max(2, Math.min(9, Math.floor(200 / most)));
-    const highest = Math.max(...hops.counts);
-    const svg = drawn("svg", { class: "spark", width: bar * hops.counts.length, height: 20, "aria-hidden": "true" });
-    const path = hops.counts.map((count, i) => {
-      const tall = count ? Math.max(1, (19 * count) / highest) : 0;
-      return `M${i * bar} 20v${-tall.toFixed(1)}h${bar - 1}v${tall.toFixed(1)}z`;
-    });
-    svg.append(drawn("path", { d: path.join("") }));
-    return svg;
-  }
-
-  const FLOOR = 148, TALL = 128; // pixels, as plots.py draws
-  const HOPS = 4; // column of the table of ingresses that is drawn
-
-  function overlay(chart, row, hops) {
-    // One ingress over all of the AS: lines on the bars, both in shares of what is reached.
-    chart.querySelectorAll(".one").forEach((old) => old.remove());
-    const note = document.getElementById("overlay");
-    const total = row ? hops.counts.reduce((sum, count) => sum + count, 0) : 0;
-    const both = total > 0;
-    chart.classList.toggle("two", both);
-    if (!both) {
-      note.textContent = "select an ingress below to compare it";
-      chart.style.removeProperty("--scale");
-      return;
-    }
-    // Bars shrink where this ingress has a higher share than all have: one scale for both.
-    const slot = 100 / +chart.dataset.slots;
-    const shares = hops.counts.map((count) => count / total);
-    const highest = Math.max(+chart.dataset.highest, ...shares);
-    chart.style.setProperty("--scale", +chart.dataset.highest / highest);
-    shares.forEach((share, i) => {
-      const y = FLOOR - (share / highest) * TALL;
-      chart.append(drawn("line", { class: "one", x1: `${(i + 0.05) * slot}%`, x2: `${(i + 0.95) * slot}%`, y1: y, y2: y }));
-    });
-    note.textContent = `lines: from ${row.cells[0].firstChild.textContent.trim()} only, which reaches ${integer.format(total)} others`;
-  }
-
-  function number(cell) {
-    const text = cell.textContent.replace(/,/g, "");
-    return text === NONE || text === "" ? null : Number(text);
-  }
-
-  const natural = new Intl.Collator("en", { numeric: true });
-
-  function ingresses(table) {
-    const body = table.tBodies[0];
-    const rows = [...body.rows];
-    const hops = new Map(rows.map((row) => [row, hopsOf(row.cells[HOPS], +table.dataset.width)]));
-    const most = Math.max(1, ...[...hops.values()].map((one) => one.counts.length));
-    const chart = document.querySelector(".hist[data-slots]");
-    let chosen = null;
-    if (chart) overlay(chart, null, null);
-    const nameOf = (row) => row.cells[0].firstChild.textContent.trim();
-    // Ingresses of the drawing "who enters where", by their text there, which may be cut.
-    const cut = (text) => (text.length <= 21 ? text : `${text.slice(0, 10)}\u2026${text.slice(-10)}`);
-    const drawnOf = new Map([...document.querySelectorAll(".flow .ways text")].map((text) => [text.textContent, text]));
-    const listeners = [];
-    function choose(row, keep) {
-      const texts = () => drawnOf.get(chosen ? cut(nameOf(chosen)) : "");
-      if (chosen) { chosen.classList.remove("on"); texts()?.classList.remove("on"); }
-      chosen = chosen === row ? null : row;
-      if (chosen) { chosen.classList.add("on"); texts()?.classList.add("on"); }
-      if (chart) overlay(chart, chosen, chosen && hops.get(chosen));
-      for (const listener of listeners) listener(chosen && nameOf(chosen));
-      if (keep) return;
-      try { // the address names what is selected, so that a link leads there
-        history.replaceState(null, "", chosen ? `#ingress=${encodeURIComponent(nameOf(chosen))}` : location.pathname + location.search);
-      } catch { /* a browser that lets no page from disk do this: the link is lost, nothing else */ }
-    }
-    function recall() {
-      const given = new URLSearchParams(location.hash.slice(1)).get("ingress");
-      const row = given && rows.find((one) => one.tabIndex === 0 && nameOf(one) === given);
-      if (row ? row !== chosen : chosen && location.hash === "") choose(row || chosen, true);
-    }
-    for (const [row, one] of hops) {
-      if (!one.counts.length) { row.cells[HOPS].textContent = NONE; continue; }
-      const cell = row.cells[HOPS];
-      cell.title = one.counts.map((count, i) => (one.width === 1 ? `${i + 1}` : `${i * one.width + 1}+`) + ` hops: ${integer.format(count)}`).join("\n");
-      cell.replaceChildren(spark(one, most));
-      row.tabIndex = 0;
-      const text = drawnOf.get(cut(nameOf(row)));
-      if (text) {
-        text.classList.add("pick");
-        text.addEventListener("click", () => choose(row));
-      }
-      row.addEventListener("click", () => { if (getSelection().isCollapsed) choose(row); });
-      row.addEventListener("keydown", (event) => {
-        if (event.target === row && (event.key === "Enter" || event.key === " ")) { event.preventDefault(); choose(row); }
-      });
-    }
-    addEventListener("hashchange", recall);
-    recall();
-    // On a phone a row is a list: each figure with the head of its column.
-    const labels = [...table.tHead.rows[0].cells].map((head) => head.textContent.trim());
-    for (const row of rows) labels.forEach((label, i) => { row.cells[i].dataset.label = label; });
-    table.classList.add("labelled");
-    [...table.tHead.rows[0].cells].forEach((head, i) => {
-      if ("plain" in head.dataset) return;
-      const button = element("button", { type: "button" }, head.textContent.trim());
-      head.replaceChildren(button);
-      button.addEventListener("click", () => {
-        const now = head.getAttribute("aria-sort");
-        const words = "words" in head.dataset;
-        const down = now ? now === "ascending" : !words; // numbers: largest first
-        for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
-        head.setAttribute("aria-sort", down ? "descending" : "ascending");
-        const sign = down ? -1 : 1;
-        const places = new Map(rows.map((row, at) => [row, at]));
-        const sorted = [...rows].sort((a, b) => {
-          const [one, other] = [a.cells[i], b.cells[i]];
-          if (words) return sign * natural.compare(one.textContent, other.textContent);
-          const x = number(one), y = number(other);
-          if (x === y) return places.get(a) - places.get(b);
-          if (x === null) return 1;
-          if (y === null) return -1;
-          return sign * (x - y);
-        });
-        body.append(...sorted);
-      });
-    });
-  }
-
-  // The graph in layers: what is pointed at is named. Rows of the table are in the order of places.
-  function layers(svg, rows) {
-    const inner = svg.querySelector("svg"), note = document.getElementById("near");
-    const [, , width, height] = inner.getAttribute("viewBox").split(" ").map(Number);
-    const dots = [...inner.querySelectorAll(".dot:not(.as)")]
-      .flatMap((path) => path.getAttribute("d").split("M").slice(1).map((one) => one.split(/[ h]/).map(Number)));
-    dots.sort((a, b) => Math.floor(a[0] / 10) - Math.floor(b[0] / 10) || a[1] - b[1]);
-    let mark = null;
-    const clear = () => { note.textContent = ""; if (mark) mark.remove(); mark = null; };
-    svg.addEventListener("pointermove", (event) => {
-      const box = inner.getBoundingClientRect();
-      let nearest = -1, least = 16;
-      dots.forEach(([x, y], i) => {
-        const far = Math.hypot(event.clientX - box.x - (x / width) * box.width, event.clientY - box.y - (y / height) * box.height);
-        if (far < least) [nearest, least] = [i, far];
-      });
-      clear();
-      if (nearest < 0) return;
-      const [, name, hops, ends] = [...rows[nearest].cells].map((cell) => cell.textContent.trim());
-      const n = ends ? ends.split(" ").length : 0;
-      const far = hops === "unreached" ? hops : `${hops} hop${hops === "1" ? "" : "s"}`;
-      note.textContent = `${name}: ${far}, ${integer.format(n)} link${n === 1 ? "" : "s"}`;
-      mark = drawn("path", { class: "found", d: `M${dots[nearest][0]} ${dots[nearest][1]}h0` });
-      inner.append(mark);
-    });
-    svg.addEventListener("pointerleave", clear);
-  }
-
-  // Pages of ASes outlive their night where nothing that they show has changed.
+  // Pages of ASes, which as_page.js completes, outlive their night where nothing that they show has changed.
   function night(facts) {
     for (const place of document.querySelectorAll("[data-night]")) place.textContent = facts[place.dataset.night];
     document.title += ` \u00b7 ${facts.snapshot}`;
@@ -456,9 +319,5 @@ const hopscope = (() => {
     if (event.key === "Escape" && document.activeElement.matches(".told button")) document.activeElement.blur();
   });
 
-  const table = document.getElementById("ingresses");
-  if (table) ingresses(table);
-  const graph = document.querySelector(".layers");
-  if (graph) layers(graph, [...document.querySelectorAll(".drawn tr")].slice(1));
-  return { load, night };
+  return { load, night, csv, download, element, drawn, integer, NONE };
 })();

@@ -32,7 +32,7 @@ def exit_rows(summary: Summary) -> tuple[list[str], np.ndarray, np.ndarray]:
         linked=asns,
     )
     columns = zip(shown["addr"].to_pylist(), shown["n_direct"].to_pylist(), neighbors, strict=True)
-    rows = [f"<tr><td>{addr or '?'}<td>{n:,}<td>{to}\n" for addr, n, to in columns]
+    rows = [f"<tr><td>{addr or '?'}<td>{n:,}{to}\n" for addr, n, to in columns]
     return rows, offsets(np.minimum(lengths, MAX_EXITS)), lengths
 
 

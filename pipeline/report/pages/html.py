@@ -1,8 +1,8 @@
 """Pages that open from disk: an index of all ASes, a page for each, one style sheet, one script.
 
 A page opened from disk may fetch nothing, so the index takes its rows from ``ases.js``, columns
-in a script. Pages of ASes hold their figures as plain tables; the script adds sorting and small
-drawings.
+in a script. Pages of ASes hold their figures as plain tables; scripts add sorting and
+small drawings.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from pipeline.report.texts import NONE, figure, short
 __all__ = ["newest_report", "write_pages"]
 
 ASSETS = ("hopscope.css", "hopscope.js")  # of all pages, also of those of comparisons
-INTERNET = ("internet.js",)
+SCRIPTS = ("as_page.js", "internet.js")
 
 
 def write_pages(
@@ -69,7 +69,7 @@ def write_pages(
         How many pages of ASes there are.
     """
     templates = environment()
-    write_assets(out, ASSETS + INTERNET)
+    write_assets(out, ASSETS + SCRIPTS)
     (out / "as").mkdir(exist_ok=True)
     pages = Pages(out / "as", earlier)
     template = templates.get_template("as.html")

@@ -112,7 +112,7 @@ def _row(
         row += f"<td>{n_direct:,}<td>{n_after_gap:,}"
     if rated:
         row += f"<td>{NONE if confidence is None else f'{confidence:.2f}'}"
-    return f"{row}<td>{neighbors}\n"
+    return f"{row}{neighbors}\n"
 
 
 def _any_of(flags: np.ndarray, ptr: np.ndarray) -> np.ndarray:

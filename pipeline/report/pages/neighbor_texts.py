@@ -20,7 +20,10 @@ def neighbor_texts(
     *,
     linked: np.ndarray,
 ) -> list[str]:
-    """HTML of each row, most traces first: ``64501 (27), 64500 by LINX``.
+    """A cell of each row as HTML, most traces first: ``<td>64501 (27), 64500 by LINX``.
+
+    Where it names not all neighbours, or exchange points too, all neighbours and their traces are
+    in an attribute for scripts: ``<td data-n="64501 27 64500 0">``.
 
     Parameters
     ----------
@@ -48,9 +51,25 @@ def neighbor_texts(
         if n:
             text += f" ({n:,})"
         found[at].append(f"{text} by {escape(_short(name))}" if name else text)
+    ptr = offsets(lengths)
+    pairs = np.stack([asn, count], axis=1)[order]
+    named = np.array([name is not None for name in ixp], bool)
+    by_ixp = np.diff(offsets(named)[ptr]) > 0
     return [
-        ", ".join(texts) + (f" +{n - MAX_NEIGHBORS}" if n > MAX_NEIGHBORS else "")
-        for texts, n in zip(found, lengths.tolist(), strict=True)
+        (
+            f'<td data-n="{" ".join(map(str, pairs[begin:end].ravel().tolist()))}">'
+            if full
+            else "<td>"
+        )
+        + ", ".join(texts)
+        + (f" +{end - begin - MAX_NEIGHBORS}" if end - begin > MAX_NEIGHBORS else "")
+        for texts, begin, end, full in zip(
+            found,
+            ptr[:-1].tolist(),
+            ptr[1:].tolist(),
+            ((lengths > MAX_NEIGHBORS) | by_ixp).tolist(),
+            strict=True,
+        )
     ]
 
 

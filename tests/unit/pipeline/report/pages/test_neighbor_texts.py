@@ -19,15 +19,21 @@ def texts(asns, counts, ixps=None, linked=()) -> list[str]:
 
 def test_most_traces_come_first_and_pages_are_linked():
     found = texts([[10, 20, 30], [20]], [[1, 1200, 1], [0]], linked=[20, 40])
-    assert found == ["<a href=20.html>20</a> (1,200), 10 (1), 30 (1)", "<a href=20.html>20</a>"]
+    assert found == [
+        "<td><a href=20.html>20</a> (1,200), 10 (1), 30 (1)",
+        "<td><a href=20.html>20</a>",
+    ]
 
 
 def test_of_many_the_first_are_named_and_the_others_counted():
     n = MAX_NEIGHBORS + 3
     (found,) = texts([list(range(1, n + 1))], [list(range(n, 0, -1))])
-    assert found.startswith("1 (9), 2 (8)")
+    pairs = " ".join(f"{i} {n + 1 - i}" for i in range(1, n + 1))
+    assert found.startswith(f'<td data-n="{pairs}">1 (9), 2 (8)')
     assert found.endswith(f"{MAX_NEIGHBORS} (4) +3")
 
 
 def test_exchange_points_are_text_and_unknown_counts_none():
-    assert texts([[10, 20]], [None], [["<i>", None]]) == ["10 by &lt;i&gt;, 20"]
+    assert texts([[10, 20]], [None], [["<i>", None]]) == [
+        '<td data-n="10 0 20 0">10 by &lt;i&gt;, 20'
+    ]

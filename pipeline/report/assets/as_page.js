@@ -1,0 +1,292 @@
+// Pages of ASes: ingresses sorted, filtered, by neighbour, one selected; tables as CSV; drawings.
+"use strict";
+(() => {
+  const { element, drawn, download, integer, NONE } = hopscope;
+
+  function hopsOf(cell, width) {
+    return { width, counts: cell.textContent.trim().split(/\s+/).filter(Boolean).map(Number) };
+  }
+
+  function spark(hops, most) {
+    // Of one scale in all rows: bars at the same place mean the same hop count.
+    const bar = Math.max(2, Math.min(9, Math.floor(200 / most)));
+    const highest = Math.max(...hops.counts);
+    const svg = drawn("svg", { class: "spark", width: bar * hops.counts.length, height: 20, "aria-hidden": "true" });
+    const path = hops.counts.map((count, i) => {
+      const tall = count ? Math.max(1, (19 * count) / highest) : 0;
+      return `M${i * bar} 20v${-tall.toFixed(1)}h${bar - 1}v${tall.toFixed(1)}z`;
+    });
+    svg.append(drawn("path", { d: path.join("") }));
+    return svg;
+  }
+
+  const FLOOR = 148, TALL = 128; // pixels, as plots.py draws
+  const HOPS = 4; // column of the table of ingresses that is drawn
+
+  const nameOf = (row) => row.cells[0].firstChild.textContent.trim();
+
+  function overlay(chart, row, hops) {
+    // One ingress over all of the AS: lines on the bars, both in shares of what is reached.
+    chart.querySelectorAll(".one").forEach((old) => old.remove());
+    const note = document.getElementById("overlay");
+    const total = row ? hops.counts.reduce((sum, count) => sum + count, 0) : 0;
+    const both = total > 0;
+    chart.classList.toggle("two", both);
+    if (!both) {
+      note.textContent = "select an ingress in the table to compare it";
+      chart.style.removeProperty("--scale");
+      return;
+    }
+    // Bars shrink where this ingress has a higher share than all have: one scale for both.
+    const slot = 100 / +chart.dataset.slots;
+    const shares = hops.counts.map((count) => count / total);
+    const highest = Math.max(+chart.dataset.highest, ...shares);
+    chart.style.setProperty("--scale", +chart.dataset.highest / highest);
+    shares.forEach((share, i) => {
+      const y = FLOOR - (share / highest) * TALL;
+      chart.append(drawn("line", { class: "one", x1: `${(i + 0.05) * slot}%`, x2: `${(i + 0.95) * slot}%`, y1: y, y2: y }));
+    });
+    note.textContent = `lines: from ${nameOf(row)} only, which reaches ${integer.format(total)} others`;
+  }
+
+  function number(cell) {
+    const text = cell.textContent.replace(/,/g, "");
+    return text === NONE || text === "" ? null : Number(text);
+  }
+
+  const natural = new Intl.Collator("en", { numeric: true });
+
+  // Numbers, names and pages of neighbours, as the page lists them.
+  function neighborsOfPage() {
+    const found = new Map();
+    for (const row of document.querySelectorAll("#neighbors tr")) {
+      const text = row.cells[0].textContent.trim();
+      if (/^AS\d/.test(text)) found.set(+text.slice(2).split(" ", 1)[0], { text, linked: !!row.querySelector("a") });
+    }
+    for (const link of document.querySelectorAll("#neighbors p a")) found.set(+link.textContent.slice(2), { text: link.textContent, linked: true });
+    return found;
+  }
+
+  // Neighbours of an ingress and their traces: all of them, though the cell may name only the first.
+  function neighborsOf(row) {
+    const cell = row.cells[row.cells.length - 1];
+    const pairs = cell.dataset.n !== undefined ? cell.dataset.n.split(" ").map(Number)
+      : [...cell.textContent.matchAll(/(\d+)(?: \(([\d,]+)\))?/g)].flatMap((one) => [+one[1], +(one[2] || "0").replace(/,/g, "")]);
+    return Array.from({ length: pairs.length / 2 }, (_, i) => ({ asn: pairs[2 * i], n: pairs[2 * i + 1] }));
+  }
+
+  const counted = (n, noun) => `${integer.format(n)} ${noun}${n === 1 ? "" : noun.endsWith("s") ? "es" : "s"}`;
+
+  function ingresses(table) {
+    const body = table.tBodies[0];
+    const heads = [...table.tHead.rows[0].cells];
+    const rows = [...body.rows];
+    const pages = neighborsOfPage();
+    const from = new Map(rows.map((row) => [row, neighborsOf(row)]));
+    const texts = new Map(rows.map((row) => [row, [row.cells[0].textContent, row.cells[heads.length - 1].textContent,
+      ...from.get(row).map(({ asn }) => pages.get(asn)?.text || `AS${asn}`)].join(" ").toLowerCase()]));
+    const hops = new Map(rows.map((row) => [row, hopsOf(row.cells[HOPS], +table.dataset.width)]));
+    const most = Math.max(1, ...[...hops.values()].map((one) => one.counts.length));
+    const chart = document.querySelector(".hist[data-slots]");
+    const view = { chosen: null, query: "", grouped: false };
+    let sorted = rows;
+    if (chart) overlay(chart, null, null);
+    // Ingresses of the drawing "who enters where", by their text there, which may be cut.
+    const cut = (text) => (text.length <= 21 ? text : `${text.slice(0, 10)}\u2026${text.slice(-10)}`);
+    const drawnOf = new Map([...document.querySelectorAll(".flow .ways text")].map((text) => [text.textContent, text]));
+
+    // On a phone a row is a list: each figure with the head of its column.
+    const labels = heads.map((head) => head.textContent.trim());
+    for (const [at, row] of rows.entries()) {
+      row.dataset.at = at;
+      labels.forEach((label, i) => { row.cells[i].dataset.label = label; });
+      const cell = row.cells[HOPS], one = hops.get(row);
+      cell.dataset.csv = cell.textContent.trim();
+      if (!one.counts.length) { cell.textContent = NONE; continue; }
+      cell.title = one.counts.map((count, i) => (one.width === 1 ? `${i + 1}` : `${i * one.width + 1}+`) + ` hops: ${integer.format(count)}`).join("\n");
+      cell.replaceChildren(spark(one, most));
+      row.tabIndex = 0;
+      const text = drawnOf.get(cut(nameOf(row)));
+      if (text) {
+        text.classList.add("pick");
+        text.addEventListener("click", () => choose(row));
+      }
+    }
+    table.classList.add("labelled");
+
+    // The address names what is selected, so that a link leads there.
+    function remember() {
+      const parts = [];
+      if (view.chosen) parts.push(`ingress=${encodeURIComponent(nameOf(view.chosen))}`);
+      if (view.query) parts.push(`find=${encodeURIComponent(view.query)}`);
+      if (view.grouped) parts.push("by=neighbour");
+      try {
+        history.replaceState(null, "", parts.length ? `#${parts.join("&")}` : location.pathname + location.search);
+      } catch { /* a browser that lets no page from disk do this: the link is lost, nothing else */ }
+    }
+    function recall() {
+      const given = new URLSearchParams(location.hash.slice(1));
+      const name = given.get("ingress");
+      const row = name && rows.find((one) => one.tabIndex === 0 && nameOf(one) === name);
+      if (row ? row !== view.chosen : view.chosen && location.hash === "") choose(row || view.chosen, true);
+      view.query = find.value = given.get("find") || "";
+      view.grouped = by.checked = given.get("by") === "neighbour";
+      show();
+    }
+    function choose(row, keep) {
+      const mark = (on) => {
+        if (!view.chosen) return;
+        drawnOf.get(cut(nameOf(view.chosen)))?.classList.toggle("on", on);
+        for (const one of [view.chosen, ...table.querySelectorAll(`tr[data-at="${view.chosen.dataset.at}"]`)]) one.classList.toggle("on", on);
+      };
+      mark(false);
+      view.chosen = view.chosen === row ? null : row;
+      mark(true);
+      if (chart) overlay(chart, view.chosen, view.chosen && hops.get(view.chosen));
+      if (!keep) remember();
+    }
+
+    const find = element("input", { type: "search", "aria-label": "Filter ingresses by address or neighbour", placeholder: "Filter: address, AS, name", autocomplete: "off" });
+    const by = element("input", { type: "checkbox" });
+    const found = element("span", { role: "status", class: "quiet" });
+    if (rows.length > 1) {
+      const tools = element("div", { class: "tools" }), label = element("label", { class: "by" }), box = element("label", { class: "find" });
+      label.append(by, "by neighbour");
+      box.append(find);
+      tools.append(box, label, found);
+      table.closest(".scroll").before(tools);
+    }
+    function show() {
+      const words = view.query.toLowerCase().split(/\s+/).filter(Boolean);
+      const kept = sorted.filter((row) => words.every((word) => texts.get(row).includes(word)));
+      found.textContent = kept.length < rows.length ? `${kept.length} of ${rows.length}` : "";
+      body.replaceChildren(...(view.grouped ? [] : kept));
+      for (const other of [...table.tBodies]) if (other !== body) other.remove();
+      if (view.grouped) table.append(...groups(kept, words));
+      if (!kept.length) body.append(nothing());
+    }
+    function nothing() {
+      const row = element("tr");
+      row.append(element("td", { colspan: heads.length }, "None has this address or neighbour."));
+      return row;
+    }
+    const isCandidate = (row) => [...row.querySelectorAll(".tag")].some((tag) => tag.textContent === "candidate");
+    function entered(one) {
+      const n = one.rows.filter(([row]) => !isCandidate(row)).length, others = one.rows.length - n;
+      const by = [n || !others ? counted(n, "ingress") : "", others ? counted(others, "candidate") : ""].filter(Boolean).join(" and ");
+      return one.n ? `${counted(one.n, "trace")} by ${by}` : by;
+    }
+    // Those that match a neighbour are shown under that one only.
+    function groups(kept, words) {
+      const of = new Map();
+      for (const row of kept) {
+        for (const { asn, n } of from.get(row)) {
+          if (!of.has(asn)) of.set(asn, { asn, n: 0, rows: [], ...(pages.get(asn) || { text: `AS${asn}` }) });
+          const one = of.get(asn);
+          one.n += n;
+          one.rows.push([row, n]);
+        }
+      }
+      let all = [...of.values()];
+      const named = all.filter((one) => words.length && words.every((word) => one.text.toLowerCase().includes(word)));
+      if (named.length) all = named;
+      all.sort((a, b) => b.n - a.n || a.asn - b.asn);
+      return all.map((one) => {
+        const part = element("tbody"), head = element("tr", { class: "group" });
+        const cell = element("th", { scope: "rowgroup", colspan: heads.length, class: "l" });
+        cell.append(one.linked ? element("a", { href: `${one.asn}.html` }, one.text) : one.text,
+          " ", element("small", {}, entered(one)));
+        head.append(cell);
+        part.append(head, ...one.rows.map(([row, n]) => {
+          const copy = row.cloneNode(true);
+          copy.cells[heads.length - 1].textContent = n ? `${one.asn} (${integer.format(n)})` : `${one.asn}`;
+          return copy;
+        }));
+        return part;
+      });
+    }
+    find.addEventListener("input", () => { view.query = find.value; show(); remember(); });
+    by.addEventListener("change", () => { view.grouped = by.checked; show(); remember(); });
+
+    table.addEventListener("click", (event) => {
+      const row = event.target.closest("tr[tabindex]");
+      if (row && !event.target.closest("a") && getSelection().isCollapsed) choose(rows[row.dataset.at]);
+    });
+    table.addEventListener("keydown", (event) => {
+      if (!event.target.matches("tr[tabindex]") || (event.key !== "Enter" && event.key !== " ")) return;
+      event.preventDefault();
+      choose(rows[event.target.dataset.at]);
+    });
+    heads.forEach((head, i) => {
+      if ("plain" in head.dataset) return;
+      const button = element("button", { type: "button" }, labels[i]);
+      head.replaceChildren(button);
+      button.addEventListener("click", () => {
+        const now = head.getAttribute("aria-sort");
+        const words = "words" in head.dataset;
+        const down = now ? now === "ascending" : !words; // numbers: largest first
+        for (const other of heads) other.removeAttribute("aria-sort");
+        head.setAttribute("aria-sort", down ? "descending" : "ascending");
+        const sign = down ? -1 : 1;
+        const places = new Map(sorted.map((row, at) => [row, at]));
+        sorted = [...sorted].sort((a, b) => {
+          const [one, other] = [a.cells[i], b.cells[i]];
+          if (words) return sign * natural.compare(one.textContent, other.textContent);
+          const x = number(one), y = number(other);
+          if (x === y) return places.get(a) - places.get(b);
+          if (x === null) return 1;
+          if (y === null) return -1;
+          return sign * (x - y);
+        });
+        show();
+      });
+    });
+    addEventListener("hashchange", recall);
+    recall();
+  }
+
+  // The graph in layers: what is pointed at is named. Rows of the table are in the order of places.
+  function layers(svg, rows) {
+    const inner = svg.querySelector("svg"), note = document.getElementById("near");
+    const [, , width, height] = inner.getAttribute("viewBox").split(" ").map(Number);
+    const dots = [...inner.querySelectorAll(".dot:not(.as)")]
+      .flatMap((path) => path.getAttribute("d").split("M").slice(1).map((one) => one.split(/[ h]/).map(Number)));
+    dots.sort((a, b) => Math.floor(a[0] / 10) - Math.floor(b[0] / 10) || a[1] - b[1]);
+    let mark = null;
+    const clear = () => { note.textContent = ""; if (mark) mark.remove(); mark = null; };
+    svg.addEventListener("pointermove", (event) => {
+      const box = inner.getBoundingClientRect();
+      let nearest = -1, least = 16;
+      dots.forEach(([x, y], i) => {
+        const far = Math.hypot(event.clientX - box.x - (x / width) * box.width, event.clientY - box.y - (y / height) * box.height);
+        if (far < least) [nearest, least] = [i, far];
+      });
+      clear();
+      if (nearest < 0) return;
+      const [, name, hops, ends] = [...rows[nearest].cells].map((cell) => cell.textContent.trim());
+      const n = ends ? ends.split(" ").length : 0;
+      const far = hops === "unreached" ? hops : `${hops} hop${hops === "1" ? "" : "s"}`;
+      note.textContent = `${name}: ${far}, ${integer.format(n)} link${n === 1 ? "" : "s"}`;
+      mark = drawn("path", { class: "found", d: `M${dots[nearest][0]} ${dots[nearest][1]}h0` });
+      inner.append(mark);
+    });
+    svg.addEventListener("pointerleave", clear);
+  }
+
+  // Tables as files: what the page shows, rows that a filter hides left out.
+  function offer(table) {
+    const name = `${document.querySelector("h1").textContent.trim().split(/\s/, 1)[0]}-${table.dataset.csv}.csv`;
+    const button = element("button", { type: "button", class: "get" }, "Download as CSV");
+    button.addEventListener("click", () => {
+      const shown = [...table.rows].filter((row) => !row.matches(".group"));
+      download(name, shown.map((row) => [...row.cells].map((cell) => cell.dataset.csv ?? cell.textContent)));
+    });
+    table.closest(".scroll").after(button);
+  }
+
+  const table = document.getElementById("ingresses");
+  if (table) ingresses(table);
+  const graph = document.querySelector(".layers");
+  if (graph) layers(graph, [...document.querySelectorAll(".drawn tr")].slice(1));
+  document.querySelectorAll("table[data-csv]").forEach(offer);
+})();
