@@ -33,18 +33,8 @@ def check_part(part: Part, source: int, result: PartResult, collective: Collecti
     whole, first = part.split, part.split.first
     number = int(whole.renumber(np.array([source]))[0])
     rank = part.rank
-    is_host = isinstance(result.level, np.ndarray)
-    if is_host:
-        every = np.empty(int(first[-1]), np.int32)
-    else:
-        import cupy
-
-        every = cupy.empty(int(first[-1]), np.int32)
-    slices = [every[first[r] : first[r + 1]] for r in range(whole.n_ranks)]
-    slices[rank][...] = result.level
-    others = [None if r == rank else each for r, each in enumerate(slices)]
-    collective.swap([None if r == rank else slices[rank] for r in range(whole.n_ranks)], others)
-    if is_host:
+    every = every_level(part, result.level, collective)
+    if isinstance(every, np.ndarray):
         n_faults: Any = np.array(
             [_count_faults(part.indptr, part.indices, number, first[rank], every)]
         )
@@ -58,6 +48,26 @@ def check_part(part: Part, source: int, result: PartResult, collective: Collecti
             f"source {source}: the levels of {int(counts.sum())} nodes contradict their rows, "
             f"by rank {counts.tolist()}"
         )
+
+
+def every_level(part: Part, level: Any, collective: Collective) -> Any:
+    """(n_numbers,) int32 levels of all nodes by their new numbers, on the rank's device.
+
+    ``level``: those of the rank's own nodes.
+    """
+    first, rank = part.split.first, part.rank
+    if isinstance(level, np.ndarray):
+        every: Any = np.empty(int(first[-1]), np.int32)
+    else:
+        import cupy
+
+        every = cupy.empty(int(first[-1]), np.int32)
+    slices = [every[first[r] : first[r + 1]] for r in range(part.split.n_ranks)]
+    slices[rank][...] = level
+    others = [None if r == rank else each for r, each in enumerate(slices)]
+    outgoing = [None if each is None else slices[rank] for each in others]
+    collective.swap(outgoing, others)
+    return every
 
 
 @njit([types.int64(I64, I32, types.int64, types.int64, I32)], cache=True, nogil=True)

@@ -76,12 +76,12 @@ class CpuSteps:
         """A rank's words of a map."""
         return array[self.edge[rank] : self.edge[rank + 1]]
 
-    def start(self, source: int) -> None:
+    def start(self, sources: np.ndarray) -> None:
         self.seen[:] = 0
         self.found_map[:] = 0
         self.level[:] = UNREACHED
-        if self.part.split.owner(source) == self.part.rank:
-            self.found_map[source // WORD] = 1 << (source % WORD)
+        own = self.part.split.own(sources, self.part.rank)
+        np.bitwise_or.at(self.found_map, own // WORD, ONE << (own % WORD).astype(MAP))
 
     def expand(self, n_front: int) -> None:
         part = self.part

@@ -50,12 +50,16 @@ class GpuSteps:
         self._launch("list_segments", n_own, *args)
         self.n_segments = int(tail[0])
 
-    def start(self, source: int) -> None:
+    def start(self, sources: np.ndarray) -> None:
         self.seen.fill(0)
         self.found_map.fill(0)
         self.level.fill(UNREACHED)
-        if self.part.split.owner(source) == self.part.rank:
-            self.found_map[source // WORD] = MAP.type(1 << (source % WORD))
+        own = self.part.split.own(sources, self.part.rank)
+        words, place = np.unique(own // WORD, return_inverse=True)
+        bits = np.zeros(len(words), MAP)
+        np.bitwise_or.at(bits, place, MAP.type(1) << (own % WORD).astype(MAP))
+        if len(words):
+            self.found_map[cp.asarray(words)] = cp.asarray(bits)
 
     def expand(self, n_front: int) -> None:
         if not n_front:
@@ -166,3 +170,25 @@ def count_faults(indptr: Any, indices: Any, source: int, first: int, level: Any)
     if n_own:
         load_kernel(__file__, "count_faults")((grid_for(WORD * n_own),), (BLOCK,), args)
     return n_faults
+
+
+def link_rows(indptr: Any, indices: Any, first: int, order: Any, block: int, label: Any) -> None:
+    """Link own nodes with their neighbours, by the graph's own numbers; see ``components``."""
+    n_own = indptr.size - 1
+    numbers = (cp.int64(first), order, cp.int64(block))
+    _launch("link_rows", WORD * n_own, indptr, indices, cp.int64(n_own), *numbers, label)
+
+
+def link_labels(others: Any, label: Any) -> None:
+    """Link nodes with the labels that another rank gave them."""
+    _launch("link_labels", label.size, others, cp.int64(label.size), label)
+
+
+def flatten_labels(label: Any) -> None:
+    """Labels to the roots of their trees."""
+    _launch("flatten_labels", label.size, cp.int64(label.size), label)
+
+
+def _launch(name: str, n_threads: int, *args: Any) -> None:
+    if n_threads:
+        load_kernel(__file__, name)((grid_for(n_threads),), (BLOCK,), args)

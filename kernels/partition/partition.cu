@@ -7,6 +7,7 @@
 // Atomics  atomicOr on a bitmap claims a node; atomicAdd reserves places in a list.
 
 #include "../breadth_first/bitmap.cuh"
+#include "../connected/union_find.cuh"
 
 // Mark the head of an arc (-1: none) as found, unless it is known to be reached.
 __device__ __forceinline__ void find(
@@ -281,4 +282,53 @@ extern "C" __global__ void count_faults(
     }
     faults = warp_sum(faults);
     if (t == 0 && faults) atomicAdd(n_faults, (unsigned long long)faults);
+}
+
+// A node by the graph's own number, from its number among the blocks of all ranks.
+__device__ __forceinline__ node_t original(
+    const offset_t number, const offset_t* __restrict__ order, const offset_t block)
+{
+    return (node_t)(order[number / block] * block + number % block);
+}
+
+// Unite own nodes with their neighbours, a warp each; labels are by the graph's own numbers.
+extern "C" __global__ void link_rows(
+    const offset_t* __restrict__ indptr,
+    const node_t* __restrict__ indices,
+    const offset_t n_own,
+    const offset_t first_own,
+    const offset_t* __restrict__ order,
+    const offset_t block,
+    node_t* label)
+{
+    const int t = thread_of_warp();
+    for (offset_t u = warp_of_grid(); u < n_own; u += warps_of_grid()) {
+        const node_t own = original(first_own + u, order, block);
+        const offset_t stop = indptr[u + 1];
+        for (offset_t arc = indptr[u] + t; arc < stop; arc += WARP) {
+            unite(own, original(indices[arc], order, block), label);
+        }
+    }
+}
+
+// Unite nodes with the labels that another rank gave them.
+extern "C" __global__ void link_labels(
+    const node_t* __restrict__ others, const offset_t n_nodes, node_t* label)
+{
+    const offset_t stride = (offset_t)gridDim.x * blockDim.x;
+    for (offset_t v = (offset_t)blockIdx.x * blockDim.x + threadIdx.x; v < n_nodes; v += stride) {
+        if (others[v] != v) unite((node_t)v, others[v], label);
+    }
+}
+
+// Roots do not change in this launch; a label read while another thread writes it is an ancestor
+// either way.
+extern "C" __global__ void flatten_labels(const offset_t n_nodes, volatile node_t* label)
+{
+    const offset_t stride = (offset_t)gridDim.x * blockDim.x;
+    for (offset_t v = (offset_t)blockIdx.x * blockDim.x + threadIdx.x; v < n_nodes; v += stride) {
+        node_t at = label[v];
+        while (label[at] != at) at = label[at];
+        label[v] = at;
+    }
 }

@@ -1,5 +1,7 @@
 """One breadth-first search over all parts of a graph: what every rank does, level by level.
 
+It may start from several nodes at once, as from one of each component.
+
 A level goes top-down or bottom-up [1]_, the same way on all ranks, since all decide by the same
 numbers. Top-down, a rank follows the arcs of its own part of the frontier and sends each owner the
 nodes that it found there; a node is sent at most once by each rank. Bottom-up, all ranks first get
@@ -16,6 +18,7 @@ References
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -39,8 +42,8 @@ class Steps(Protocol):
     bitmap ``room`` is None.
     """
 
-    def start(self, source: int) -> None:
-        """Forget the last search; ``source``, a new number, may be another rank's."""
+    def start(self, sources: np.ndarray) -> None:
+        """Forget the last search; ``sources``, new numbers, may be other ranks'."""
         ...
 
     def expand(self, n_front: int) -> None:
@@ -91,8 +94,8 @@ class PartResult:
     Attributes
     ----------
     level : (n_own,) int32
-        Hops from the source of the rank's own nodes, in the order of its part, UNREACHED where no
-        path leads; on the rank's device.
+        Hops from the nearest source of the rank's own nodes, in the order of its part, UNREACHED
+        where no path leads; on the rank's device.
     eccentricity, n_reached : int
         Of the whole graph.
     n_bottom_up : int
@@ -117,7 +120,7 @@ class _Rank:
     steps: Steps
     collective: Collective
     whole: Split
-    result: PartResult = field(default_factory=lambda: PartResult(None, 0, 1))
+    result: PartResult = field(default_factory=lambda: PartResult(None, 0, 0))
 
     def gather(self, values: Any) -> np.ndarray:
         begin = time.perf_counter()
@@ -170,31 +173,32 @@ class _Rank:
         steps.scan()
 
 
-def search(steps: Steps, part: Part, source: int, collective: Collective) -> PartResult:
-    """Search the whole graph from one node; called by every rank with the same source.
+def search(
+    steps: Steps, part: Part, source: int | Sequence[int] | np.ndarray, collective: Collective
+) -> PartResult:
+    """Search the whole graph from one node or some; called by every rank with the same ones.
 
     Parameters
     ----------
     steps : Steps
         Of this rank's part; ``cpu.CpuSteps`` or ``gpu.GpuSteps``.
     part : Part
-    source : int
-        A node of the graph, by the graph's own number.
+    source : int or sequence of int
+        Nodes of the graph, by the graph's own numbers.
     collective : Collective
 
     Raises
     ------
     GraphError
-        If ``source`` is not a node of the graph.
+        If a source is not a node of the graph.
     ExchangeError
         If another rank does not answer.
     """
     whole = part.split
-    if not 0 <= source < whole.n_nodes:
-        raise GraphError(f"source {source} is not a node; the graph has {whole.n_nodes} nodes")
     rank = _Rank(steps, collective, whole)
-    steps.start(int(whole.renumber(np.array([source]))[0]))
+    steps.start(whole.renumber(checked_sources(source, whole)))
     counts = rank.gather(steps.settle(0))
+    rank.result.n_reached = int(counts[:, 0].sum())
     open_arcs = whole.n_arcs - int(counts[:, 1].sum())
     depth, is_bottom_up = 0, False
     while counts[:, 0].any():
@@ -210,6 +214,17 @@ def search(steps: Steps, part: Part, source: int, collective: Collective) -> Par
         counts = rank.gather(steps.settle(depth))
         open_arcs -= int(counts[:, 1].sum())
         rank.result.n_reached += int(counts[:, 0].sum())
-    rank.result.eccentricity = depth - 1
+    rank.result.eccentricity = max(0, depth - 1)
     rank.result.level = steps.levels()
     return rank.result
+
+
+def checked_sources(sources: int | Sequence[int] | np.ndarray, whole: Split) -> np.ndarray:
+    """(n,) int64; GraphError that names the first source that is not a node of the graph."""
+    checked = np.atleast_1d(np.asarray(sources, np.int64))
+    wrong = np.flatnonzero((checked < 0) | (checked >= whole.n_nodes))
+    if len(wrong):
+        raise GraphError(
+            f"source {checked[wrong[0]]} is not a node; the graph has {whole.n_nodes} nodes"
+        )
+    return checked

@@ -69,9 +69,25 @@ class Split:
             NODE
         )
 
+    def original(self, numbers: np.ndarray) -> np.ndarray:
+        """Nodes of the graph by their new numbers, (n,) int64; not less than n_nodes: padding."""
+        return self.order[numbers // self.block] * self.block + numbers % self.block
+
+    def n_own(self, rank: int) -> int:
+        """Nodes of one rank; the rest of its last block, if that is cut short, is padding."""
+        blocks = self.own_blocks(rank)
+        if not len(blocks):
+            return 0
+        return len(blocks) * self.block - max(0, (int(blocks[-1]) + 1) * self.block - self.n_nodes)
+
     def owner(self, number: int) -> int:
         """The rank that owns a node, by its new number."""
         return int(np.searchsorted(self.first, number, side="right")) - 1
+
+    def own(self, numbers: np.ndarray, rank: int) -> np.ndarray:
+        """Those of some new numbers that a rank owns."""
+        first, last = self.first[rank : rank + 2]
+        return numbers[(numbers >= first) & (numbers < last)]
 
     def own_blocks(self, rank: int) -> np.ndarray:
         """Blocks of one rank, in the order of its nodes."""

@@ -157,6 +157,6 @@ def test_an_error_is_named_with_its_file_and_line():
 
 def test_every_algorithm_with_a_launcher_has_its_device_code():
     root = Path(kernels.__file__).parent
-    launchers = {path.with_name(f"{path.parent.name}.cu") for path in root.glob("*/gpu.py")}
+    launchers = {path.with_name(f"{path.parent.name}.cu") for path in root.glob("**/gpu.py")}
     rooms = {path / f"{path.parent.name}.cu" for path in root.glob("*/gpu")}
     assert set(CU_FILES) == launchers | rooms

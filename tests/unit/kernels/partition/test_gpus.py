@@ -10,15 +10,33 @@ import time
 import numpy as np
 import pytest
 
+from kernels import Shard, diameter, eccentricities, radius
+from kernels.certificates import check_path
+from kernels.multi_source import msbfs_shard
 from kernels.partition import join_levels, part_of, rows_of, search, split
 from tests.oracles.paths import bfs_levels
-from tests.shapes import grid, star, tree_with_hubs
+from tests.shapes import graph_of, grid, star, tree_with_hubs
 
 SHAPES = {
     "grid": lambda: grid(40, 300),
     "star": lambda: star(30_000),
     "hubs": lambda: tree_with_hubs(50_000, seed=3),
 }
+
+
+def apart():
+    """Three components, and nodes alone."""
+    edges = [(i, i + 1) for i in range(300)] + [(1_000, 1_001)]
+    edges += [(400 + i, 400 + (i + 1) % 200) for i in range(200)]
+    return graph_of(1_100, edges)
+
+
+SMALLER = {
+    "grid": lambda: grid(20, 100),
+    "hubs": lambda: tree_with_hubs(3_000, seed=3),
+    "apart": apart,
+}
+SOURCES = np.arange(0, 1_000, 10)
 
 
 def run_rank(rank, n_ranks, name, shape, pipe):
@@ -38,6 +56,28 @@ def run_rank(rank, n_ranks, name, shape, pipe):
         result = search(steps, part, source, collective)
         check_part(steps.part, source, result, collective)
         pipe.send((result.level.get(), result.n_reached, result.eccentricity))
+
+
+def sweep_and_bound(rank, n_ranks, name, shape, pipe):
+    """Sweeps from 100 nodes, and all widths."""
+    import cupy
+
+    from kernels.eccentricity.questions import QUESTIONS
+    from kernels.partition.gpu import GpuSteps
+    from kernels.partition.nccl import NcclCollective
+    from kernels.partition.sweep import sweep
+    from kernels.partition.sweep.gpu import GpuSweepSteps
+    from kernels.partition.widths import Searches, part_widths
+
+    cupy.cuda.Device(rank).use()
+    graph = SMALLER[shape]()
+    collective = NcclCollective(n_ranks, name, rank, deadline_s=60)
+    part = part_of(split(graph.indptr, n_ranks), rank, rows_of(graph.indptr, graph.indices))
+    steps = GpuSteps(part)
+    sweep_steps = GpuSweepSteps(steps.part)
+    found = sweep(sweep_steps, steps.part, SOURCES, collective)
+    searches = Searches(steps.part, steps, sweep_steps, collective)
+    pipe.send((found, part_widths(searches, QUESTIONS)))
 
 
 def start_ranks(target, n_ranks, *arguments):
@@ -74,6 +114,30 @@ def test_levels_are_those_of_scipy(shape, n_ranks):
         level = join_levels(whole, [end[0] for end in ends])
         np.testing.assert_array_equal(level, bfs_levels(graph, [source])[0])
         assert {end[1:] for end in ends} == {(int((level >= 0).sum()), int(level.max()))}
+
+
+@pytest.mark.parametrize(
+    "n_ranks", [pytest.param(n, marks=pytest.mark.gpu(count=n)) for n in (1, 2)]
+)
+@pytest.mark.parametrize("shape", ["grid", "hubs", "apart"])
+def test_sweeps_and_widths_are_those_on_cores(shape, n_ranks):
+    graph = SMALLER[shape]()
+    ranks, pipes = start_ranks(sweep_and_bound, n_ranks, shape)
+    ends = [pipe.recv() for pipe in pipes]
+    for each in ranks:
+        each.join(60)
+    shard = Shard.from_graphs([graph])
+    expected = msbfs_shard(shard, SOURCES, np.array([0, len(SOURCES)]))
+    eccentricity = eccentricities(graph)
+    for found, answers in ends:
+        for field in ("hop_ptr", "hop_counts", "eccentricity", "n_reached", "farthest"):
+            np.testing.assert_array_equal(getattr(found, field), getattr(expected, field))
+        np.testing.assert_array_equal(answers.eccentricity, eccentricity[answers.nodes])
+        assert answers.exact.all()
+        check_path(graph, answers.path)
+        assert len(answers.path) == answers.diameter_lower[answers.largest] + 1
+        assert answers.diameter_lower[answers.largest] == diameter(graph).diameter
+        assert answers.radius_upper[answers.largest] == radius(graph).radius
 
 
 def die_or_wait(rank, n_ranks, name, pipe):

@@ -1,0 +1,102 @@
+"""Connected components of a graph in parts, known to every rank.
+
+Each rank links the nodes that its own arcs join; then all get the labels of all, and link what
+these join. A label is a node of the same component by the graph's own numbers, the smallest one in
+the end, as in ``kernels.connected``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit, types
+
+from kernels._cpu.signatures import I32, I64, OUT_I32
+from kernels.connected.cpu import flatten, root_of
+from kernels.partition.exchange import Collective
+from kernels.partition.split import Part
+from kernels.types import NODE
+
+
+@dataclass(frozen=True, eq=False)
+class PartComponents:
+    """Components by number, 0, 1, ...
+
+    Attributes
+    ----------
+    names : (n_components,) int32
+        Smallest node of each by the graph's own numbers, ascending.
+    size : (n_components,) int64
+    own : (n_own,) int32
+        Number of the component of each own node, padding left out; on the rank's device.
+    """
+
+    names: np.ndarray
+    size: np.ndarray
+    own: Any
+
+
+def part_components(part: Part, collective: Collective) -> PartComponents:
+    """Find the components of the whole graph; called by all ranks.
+
+    Every rank holds labels of all nodes from all ranks for a moment, 4 bytes each.
+    """
+    xp, link_rows, link_labels, flat = _on_device_of(part.indptr)
+    whole, rank = part.split, part.rank
+    order = xp.asarray(whole.order)
+    label = xp.arange(whole.n_nodes, dtype=NODE)
+    n_own = whole.n_own(rank)
+    first = int(whole.first[rank])
+    link_rows(part.indptr[: n_own + 1], part.indices, first, order, whole.block, label)
+    flat(label)
+    others = [None if r == rank else xp.empty_like(label) for r in range(whole.n_ranks)]
+    collective.swap([None if r == rank else label.copy() for r in range(whole.n_ranks)], others)
+    for each in others:
+        if each is not None:
+            link_labels(each, label)
+    flat(label)
+    is_name = label == xp.arange(whole.n_nodes, dtype=NODE)
+    names = xp.flatnonzero(is_name)
+    number = (xp.cumsum(is_name) - 1).astype(NODE)[label]
+    size = xp.bincount(number, minlength=len(names))
+    numbers = xp.arange(first, first + n_own)
+    own = number[order[numbers // whole.block] * whole.block + numbers % whole.block]
+    if xp is not np:
+        names, size = names.get(), size.get()
+    return PartComponents(names.astype(NODE), size.astype(np.int64), own)
+
+
+def _on_device_of(array: Any) -> tuple[Any, Any, Any, Any]:
+    """The array module, and the three passes over labels, of a device."""
+    if isinstance(array, np.ndarray):
+        return np, _link_rows, _link_labels, flatten
+    import cupy
+
+    from kernels.partition import gpu
+
+    return cupy, gpu.link_rows, gpu.link_labels, gpu.flatten_labels
+
+
+@njit(inline="always")
+def _unite(label, u, v):
+    a, b = root_of(label, u), root_of(label, v)
+    label[max(a, b)] = min(a, b)
+
+
+@njit([types.void(I64, I32, types.int64, I64, types.int64, OUT_I32)], cache=True, nogil=True)
+def _link_rows(indptr, indices, first, order, block, label):
+    for u in range(indptr.size - 1):
+        number = first + u
+        own = order[number // block] * block + number % block
+        for arc in range(indptr[u], indptr[u + 1]):
+            head = np.int64(indices[arc])
+            _unite(label, own, order[head // block] * block + head % block)
+
+
+@njit([types.void(I32, OUT_I32)], cache=True, nogil=True)
+def _link_labels(others, label):
+    for v in range(label.size):
+        if others[v] != label[v]:
+            _unite(label, np.int64(v), np.int64(others[v]))
