@@ -9,6 +9,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from pipeline.terminal import log
+
 _DEFAULTS = {
     "PREFECT_HOME": str(Path.cwd() / ".prefect"),
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
@@ -20,3 +22,14 @@ _DEFAULTS = {
 }
 for _name, _value in _DEFAULTS.items():
     os.environ.setdefault(_name, _value)
+
+
+def log_as_json() -> None:
+    """JSON on stderr, of this process and of those that it starts, and of Prefect in them."""
+    os.environ[log.FORMAT_VARIABLE] = "json"
+    os.environ.setdefault("PREFECT_LOGGING_HANDLERS_CONSOLE_CLASS", log.HANDLER)
+    log.start("json")
+
+
+if os.environ.get(log.FORMAT_VARIABLE) == "json":
+    log_as_json()  # in a run of a deployment Prefect has begun to write, and changes here

@@ -44,12 +44,12 @@ from flows.runs.outcome import (
     result_or_failure,
 )
 from flows.runs.turns import in_turn
-from pipeline.config import AnalyzeConfig, IngestConfig
+from pipeline.config import AnalyzeConfig, IngestConfig, LogConfig
 from pipeline.errors import UsageError
 from pipeline.options import Option, config_of, merged
 from pipeline.stopping import stop_on_signals
 from pipeline.terminal.arguments import Given, read_words
-from pipeline.terminal.lines import print_line, warn
+from pipeline.terminal.lines import fail, print_line
 from pipeline.terminal.progress_display import ProgressDisplay
 from pipeline.terminal.summaries import (
     print_analyze,
@@ -76,7 +76,7 @@ def _word(option: Option) -> Option:
     return dataclasses.replace(option, metavar=None, help=help, show_variable=True)
 
 
-_WORDS = tuple(_word(each) for each in OPTIONS)
+_WORDS = tuple(_word(each) for each in merged(IngestConfig, AnalyzeConfig, LogConfig))
 _ABOUT = "Ingest, measure, report, compare as the nightly Prefect flow; starts its own server."
 
 
@@ -187,7 +187,7 @@ def main(arguments: list[str]) -> int:
             _last_words(one_line(error))
             return stopping.exit_status if stopping.asked.is_set() else 2
     if not state.is_completed():
-        warn(state.message or f"the flow run ended {state.name}")
+        fail(state.message or f"the flow run ended {state.name}")
         return 2
     summary: NightlySummary = state.result()
     print_warnings(summary.warnings)
@@ -202,7 +202,7 @@ def main(arguments: list[str]) -> int:
 
 def _last_words(text: str) -> None:
     with contextlib.suppress(OSError):  # a terminal that is closed
-        warn(text)
+        fail(text)
 
 
 def _quiet_terminal() -> None:

@@ -34,13 +34,14 @@ from flows.processes.server import (
     stop_process,
 )
 from flows.runs.api import Api, end_lost_runs
-from pipeline.config import AnalyzeConfig, IngestConfig, ServeConfig
+from pipeline.config import AnalyzeConfig, IngestConfig, LogConfig, ServeConfig
 from pipeline.errors import UsageError
-from pipeline.options import merged, options_of
+from pipeline.options import merged
 from pipeline.stopping import end_with_parent, stop_on_signals
 from pipeline.terminal.arguments import read_words
-from pipeline.terminal.lines import print_line, warn
+from pipeline.terminal.lines import fail, print_line, warn
 
+OPTIONS = merged(ServeConfig, LogConfig)
 ROOT = Path(flows.__file__).resolve().parents[1]
 POOL = "local"
 LOCK = "serve.lock"  # in PREFECT_HOME
@@ -60,9 +61,11 @@ def main(arguments: list[str]) -> int:
     """Serve until stopped; returns the exit status."""
     with stop_on_signals() as stopping:
         try:
-            given = read_words(options_of(ServeConfig), arguments, "hopscope serve", _ABOUT)
+            given = read_words(OPTIONS, arguments, "hopscope serve", _ABOUT)
             if given is None:
                 return 0
+            if given.config(LogConfig).log_format == "json":
+                flows.log_as_json()
             config = given.config(ServeConfig)
             if config.with_parent and not end_with_parent(os.getppid()):
                 return 0
@@ -70,7 +73,7 @@ def main(arguments: list[str]) -> int:
         except KeyboardInterrupt:
             return 0
         except UsageError as error:
-            warn(str(error))
+            fail(str(error))
             return 2
 
 

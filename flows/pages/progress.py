@@ -14,6 +14,8 @@ from prefect.artifacts import create_progress_artifact, update_progress_artifact
 
 from flows.pages.inert import inert
 from pipeline.model.progress import STEPS, Progress, ProgressCallback
+from pipeline.terminal import log
+from pipeline.terminal.progress_lines import ProgressLines
 
 # Seconds between updates: each costs a request of some 10 ms.
 UPDATE_EVERY_S = 1.5
@@ -61,6 +63,7 @@ def progress_artifact(key: str, title: str) -> Iterator[ProgressCallback]:
         yield publisher
         publisher.complete = True
     finally:
+        log.about(step=None)
         publisher.ended.set()
         thread.join(LAST_UPDATE_WAIT_S)
 
@@ -75,11 +78,15 @@ class _Publisher:
         self._newest: Progress | None = None
         self._artifact: UUID | None = None
         self._failed = False  # the last time, so that a failure is logged once
+        self._lines = ProgressLines()
 
     def __call__(self, progress: Progress) -> None:
         self._newest = progress
+        log.about(step=progress.stage)
         for listener in _listeners:
             listener(progress)
+        if log.is_json() and not _listeners:
+            self._lines(progress)
 
     def run(self) -> None:
         """Publish until ended; the last state too."""

@@ -22,6 +22,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from typing import Any
 
 from flows.processes.server import HOST, origins
+from pipeline.terminal import log
 
 Message = MutableMapping[str, Any]
 App = Callable[
@@ -105,6 +106,8 @@ def main(arguments: list[str]) -> None:
         ws_ping_timeout=settings.api.websocket_ping_timeout,
         timeout_graceful_shutdown=OPEN_REQUESTS_WAIT_S,
         log_level=settings.logging_level.lower(),
+        # None: as Prefect has set its loggers up, in the form that we gave it.
+        log_config=None if log.is_json() else uvicorn.config.LOGGING_CONFIG,
     )
 
 

@@ -25,6 +25,7 @@ from flows.processes.holders import Holder, Seat
 from flows.runs.api import PROCESS_LABEL
 from flows.runs.outcome import one_line
 from pipeline.errors import UsageError
+from pipeline.terminal import log
 from pipeline.terminal.lines import warn
 
 # Files in the store.
@@ -84,6 +85,8 @@ def turn(store: Path) -> Iterator[None]:
 
 def in_turn(store: Path, work: Callable[[], State]) -> State:
     """Work once it is the turn of this run: the state of the work, or why it had no turn."""
+    context = FlowRunContext.get()
+    log.about(run=str(context.flow_run.id) if context and context.flow_run else None)
     with contextlib.ExitStack() as held:
         try:
             held.enter_context(turn(store))

@@ -10,6 +10,7 @@ import contextlib
 import inspect
 import os
 import sys
+import uuid
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
@@ -27,6 +28,7 @@ from pipeline.config import (
     GenerateConfig,
     IngestConfig,
     ListConfig,
+    LogConfig,
     LookupConfig,
     SearchConfig,
     ShowConfig,
@@ -35,6 +37,7 @@ from pipeline.config import (
 from pipeline.errors import PipelineError, UsageError
 from pipeline.options import Option, merged
 from pipeline.stopping import stop_on_signals
+from pipeline.terminal import log
 from pipeline.terminal.arguments import CONTEXT_SETTINGS, Given, takes, with_hint
 from pipeline.terminal.contents import (
     print_as,
@@ -43,7 +46,7 @@ from pipeline.terminal.contents import (
     print_snapshot,
     print_status,
 )
-from pipeline.terminal.lines import print_line, warn
+from pipeline.terminal.lines import fail, print_line, warn
 from pipeline.terminal.summaries import (
     analyze_facts,
     calibration_facts,
@@ -111,7 +114,7 @@ def _root(
 
 
 @_command("ingest night/ --store mystore --ip2as routeviews.pfx2as")
-@takes(_words(IngestConfig), as_json=True)
+@takes(_words(IngestConfig, LogConfig), as_json=True)
 def ingest(given: Given) -> None:
     """Read files or folders into a snapshot of the store."""
     summary = _ingest(given.config(IngestConfig))
@@ -123,7 +126,7 @@ def ingest(given: Given) -> None:
 
 
 @_command("analyze --store mystore --out reports --metrics hops,diameter")
-@takes(_words(AnalyzeConfig), as_json=True)
+@takes(_words(AnalyzeConfig, LogConfig), as_json=True)
 def analyze(given: Given) -> None:
     """Measure the ASes of a snapshot (--metrics) and write the reports."""
     summary = _analyze(given.config(AnalyzeConfig))
@@ -135,7 +138,7 @@ def analyze(given: Given) -> None:
 
 
 @_command("run night/ --store mystore --out reports --ip2as routeviews.pfx2as")
-@takes(_words(IngestConfig, AnalyzeConfig), as_json=True)
+@takes(_words(IngestConfig, AnalyzeConfig, LogConfig), as_json=True)
 def run(given: Given) -> None:
     """Ingest, then analyze."""
     ingest_config, analyze_config = given.config(IngestConfig), given.config(AnalyzeConfig)
@@ -154,7 +157,7 @@ def run(given: Given) -> None:
 
 
 @_command("compare 2026-11-20 2026-11-21 --store mystore --out reports")
-@takes(_words(CompareConfig), as_json=True)
+@takes(_words(CompareConfig, LogConfig), as_json=True)
 def compare(given: Given) -> None:
     """Tell what changed between two snapshots of a store."""
     with _display() as progress:
@@ -338,6 +341,8 @@ def _analyze(config: AnalyzeConfig):
 
 def main(arguments: list[str] | None = None) -> None:
     """Run one command and exit with its status."""
+    log.start(os.environ.get(log.FORMAT_VARIABLE, "text"))
+    log.about(run=uuid.uuid4().hex[:12])
     with stop_on_signals() as stopping:
         status: int | None = None
         with contextlib.suppress(KeyboardInterrupt, typer.Abort):  # outside our own commands
@@ -358,9 +363,9 @@ def _run_command(arguments: list[str] | None) -> int | None:
         if error.__class__.__name__ == "NoArgsIsHelpError":  # the message is the whole help
             sys.stderr.write(message + "\n")
         else:
-            warn(with_hint(" ".join(message.split())))
+            fail(with_hint(" ".join(message.split())))
     except PipelineError as error:
-        warn(str(error))
+        fail(str(error))
     except OSError as error:  # a full disk, a folder that is a file, no permission
-        warn(f"{error.filename or 'system'}: {error.strerror or error}")
+        fail(f"{error.filename or 'system'}: {error.strerror or error}")
     return 2

@@ -9,6 +9,7 @@ from pipeline.config.doctor import DoctorConfig
 from pipeline.config.explore import ExploreConfig
 from pipeline.config.generate import GenerateConfig
 from pipeline.config.ingest import IngestConfig
+from pipeline.config.log import LogConfig
 from pipeline.config.queries import ExportConfig, ListConfig, LookupConfig, ShowConfig, StatusConfig
 from pipeline.config.search import SearchConfig
 from pipeline.config.serve import ServeConfig
@@ -22,6 +23,7 @@ __all__ = [
     "GenerateConfig",
     "IngestConfig",
     "ListConfig",
+    "LogConfig",
     "LookupConfig",
     "SearchConfig",
     "ServeConfig",

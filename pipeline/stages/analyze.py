@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import logging
 import time
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -34,6 +35,10 @@ from pipeline.stages.warnings import (
 from pipeline.store import Snapshot, open_snapshot, open_version
 from pipeline.store.held import release_folder
 from pipeline.store.running import running
+
+log = logging.getLogger(__name__)
+
+MAX_LOGGED = 1000  # ASes that failed; the warnings count all
 
 
 @dataclass(frozen=True)
@@ -163,6 +168,7 @@ def _measure(snapshot: Snapshot, config: AnalyzeConfig, progress: ProgressCallba
     known = _known(snapshot, config)
     measurement = known.mark(measure(snapshot, config, progress, known))
     known.tidy(config.store)
+    _log_failed(_failed(snapshot, measurement))
     if measurement.failed and measurement.is_empty:
         if measurement.distances_dir:
             release_folder(Path(measurement.distances_dir))
@@ -180,6 +186,12 @@ def _measure(snapshot: Snapshot, config: AnalyzeConfig, progress: ProgressCallba
         metrics=config.metrics,
         notes=known.warnings,
     )
+
+
+def _log_failed(failed: dict[int, str]) -> None:
+    """A line each, for collected logs; people get the warnings, which sum them up."""
+    for asn, reason in list(failed.items())[:MAX_LOGGED]:
+        log.info("AS%d was not measured whole: %s", asn, reason, extra={"asn": asn})
 
 
 def _known(snapshot: Snapshot, config: AnalyzeConfig) -> Known:

@@ -17,8 +17,12 @@ from typer.exceptions import TyperException
 
 from pipeline.errors import UsageError
 from pipeline.options import Option, config_of
+from pipeline.terminal import log
 
 Config = TypeVar("Config")
+
+# Typer's names of where it found a value.
+_DEFAULTS, _SAID = ("DEFAULT", "DEFAULT_MAP"), "COMMANDLINE"
 
 CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
@@ -74,6 +78,9 @@ def takes(
     def decorate(function: Callable[[Given], Any]) -> Callable[..., Any]:
         @functools.wraps(function)
         def command(context: typer.Context, as_json: bool = False, **words: Any) -> Any:
+            for each in options:
+                if each.variable == log.FORMAT_VARIABLE:  # first: others may be wrong
+                    log.start(_value(each, context, words)[0])
             return function(_given(options, context, words, as_json))
 
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -184,19 +191,24 @@ def _default(given: Option) -> Any:
     return given.text(given.default) or None
 
 
+def _value(option: Option, context: typer.Context, words: Mapping[str, Any]) -> tuple[Any, str]:
+    """The value of an option, and where typer found it."""
+    source = context.get_parameter_source(option.name)
+    origin = _DEFAULTS[0] if source is None else source.name
+    if origin in _DEFAULTS:
+        return option.default, origin
+    called = option.flag if origin == _SAID else str(option.variable)
+    return option.parse(words[option.name], called), origin
+
+
 def _given(
     options: Sequence[Option], context: typer.Context, words: Mapping[str, Any], as_json: bool
 ) -> Given:
     values, said, chosen = {}, [], []
     for each in options:
-        source = context.get_parameter_source(each.name)
-        origin = "DEFAULT" if source is None else source.name
-        if origin in ("DEFAULT", "DEFAULT_MAP"):
-            values[each.name] = each.default
-            continue
-        chosen.append(each.name)
-        if origin == "COMMANDLINE":
+        values[each.name], origin = _value(each, context, words)
+        if origin not in _DEFAULTS:
+            chosen.append(each.name)
+        if origin == _SAID:
             said.append(each.name)
-        called = each.flag if origin == "COMMANDLINE" else str(each.variable)
-        values[each.name] = each.parse(words[each.name], called)
     return Given(values, tuple(said), tuple(chosen), as_json)

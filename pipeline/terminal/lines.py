@@ -5,8 +5,11 @@ Every command imports this first, so code that uses rich is in other modules.
 
 from __future__ import annotations
 
+import logging
 import re
 import sys
+
+from pipeline.terminal import log
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -23,4 +26,16 @@ def print_line(text: str) -> None:
 
 def warn(text: str) -> None:
     """One line on stderr."""
-    sys.stderr.write(f"hopscope: {printable(text)}\n")
+    _say(logging.WARNING, text)
+
+
+def fail(text: str) -> None:
+    """One line on stderr: why nothing was done."""
+    _say(logging.ERROR, text)
+
+
+def _say(level: int, text: str) -> None:
+    if log.is_json():
+        logging.getLogger(log.OWN).log(level, "%s", text)
+    else:
+        sys.stderr.write(f"hopscope: {printable(text)}\n")

@@ -14,6 +14,7 @@ from pipeline.config import (
     GenerateConfig,
     IngestConfig,
     ListConfig,
+    LogConfig,
     LookupConfig,
     SearchConfig,
     ServeConfig,
@@ -36,6 +37,7 @@ TITLES = {
     "hopscope status": StatusConfig,
     "hopscope export": ExportConfig,
     "hopscope serve": ServeConfig,
+    "Logs of ingest, analyze, run, compare, serve and nightly runs": LogConfig,
 }
 OF_FLOWS = (IngestConfig, AnalyzeConfig, CompareConfig)
 HEAD = """# Options
