@@ -41,15 +41,15 @@ class CuGraph:
         import pylibcugraph  # noqa: F401
 
     def sssp(self, source: int) -> Any:
-        """Distances by weight, without predecessors."""
+        """Distances by weight, and predecessors: it does not search without."""
         import pylibcugraph
 
         # Handle, graph, source, cutoff, predecessors, expensive check.
-        return pylibcugraph.sssp(self.handle, self.graph, source, np.inf, False, False)
+        return pylibcugraph.sssp(self.handle, self.graph, source, np.inf, True, False)
 
     def distances_of(self, answer: Any) -> np.ndarray:
         """(n_nodes,) float64 on the host, inf unreached; not timed."""
-        distances, _, nodes = answer
+        nodes, distances, _ = answer
         found, node = distances.get().astype(np.float64), nodes.get()
         distance = np.full(len(found), np.inf)
         distance[node] = np.where(found < np.finfo(np.float32).max, found, np.inf)

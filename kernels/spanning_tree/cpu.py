@@ -17,6 +17,8 @@ from kernels.types import NODE
 
 # Edges up to which a part is sorted whole: fewer take longer to divide and filter than that saves.
 SMALL_PART = 1 << 19
+# Edges per node from which edges are filtered: of fewer, too few are left out.
+MANY_EDGES = 4
 N_SAMPLED = 63  # keys of a part, whose median divides it: an odd number
 MOST_PARTS = 128  # parts that wait; beyond that, which takes very odd weights, one is sorted whole
 AHEAD = 12  # edges whose labels are prefetched
@@ -42,6 +44,8 @@ def spanning_forest(
         if not list_edges(indptr, indices, weights, keys[0], ends[0]):
             return None
         label = np.arange(n_nodes, dtype=NODE)
+        if method == "auto":
+            method = "filter-kruskal" if n_edges > MANY_EDGES * n_nodes else "kruskal"
         small = SMALL_PART if method == "filter-kruskal" else n_edges
         kruskal(keys, ends, small, label, chosen)
     n_chosen = int(np.count_nonzero(chosen))

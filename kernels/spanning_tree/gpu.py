@@ -8,7 +8,7 @@ import cupy as cp
 import numpy as np
 
 from kernels._cuda.constants import COOPERATIVE_BLOCK, WARP
-from kernels._cuda.launch import cooperative_grid, on_device_of
+from kernels._cuda.launch import BLOCK, cooperative_grid, grid_for, on_device_of
 from kernels._cuda.loader import load_kernel
 from kernels._cuda.memory import check_fits
 from kernels.types import NODE
@@ -32,12 +32,17 @@ def spanning_forest(indptr: Any, indices: Any, weights: Any, method: str) -> For
         chosen = find(indptr, indices, weights)
         if chosen is None:
             return None
-        arcs = cp.flatnonzero(chosen)
-        return _tails(indptr, arcs), indices[arcs], weights[arcs]
+        return _ends(indptr, indices, weights, cp.flatnonzero(chosen))
 
 
-def _tails(indptr: Any, arcs: Any) -> Any:
-    return cp.searchsorted(indptr, arcs, side="right").astype(NODE) - 1
+def _ends(indptr: Any, indices: Any, weights: Any, arcs: Any) -> Forest:
+    """Tails, heads and weights of arcs, in one launch: small graphs wait for launches alone."""
+    n = arcs.size
+    ends = cp.empty(n, NODE), cp.empty(n, NODE), cp.empty(n, np.float32)
+    numbers = (cp.int64(indptr.size - 1), arcs, cp.int64(n))
+    kernel = load_kernel(__file__, "spanning_tree_ends")
+    kernel((grid_for(n),), (BLOCK,), (indptr, indices, weights, *numbers, *ends))
+    return ends
 
 
 def _by_order(indptr: Any, indices: Any, weights: Any) -> Any | None:
@@ -47,7 +52,8 @@ def _by_order(indptr: Any, indices: Any, weights: Any) -> Any | None:
     bits = _bits(weights)
     if bits is None:
         return None
-    arcs = cp.flatnonzero(_tails(indptr, cp.arange(n_arcs)) < indices)
+    tails = cp.searchsorted(indptr, cp.arange(n_arcs), side="right") - 1
+    arcs = cp.flatnonzero(tails < indices)
     keys = cp.sort(bits[arcs].astype(np.uint64) << np.uint64(32) | arcs.astype(np.uint64))
     label, chosen = cp.arange(n_nodes, dtype=NODE), cp.zeros(n_arcs, np.uint8)
     load_kernel(__file__, "spanning_tree_kruskal")(

@@ -204,4 +204,25 @@ extern "C" __global__ void spanning_tree_boruvka(
     }
 }
 
+// Tails, heads and weights of arcs; 1-D, any size (grid-stride).
+extern "C" __global__ void spanning_tree_ends(
+    const offset_t* __restrict__ indptr,
+    const node_t* __restrict__ indices,
+    const float* __restrict__ weights,
+    const offset_t n_nodes,
+    const offset_t* __restrict__ arcs,
+    const offset_t n,
+    node_t* __restrict__ tail,
+    node_t* __restrict__ head,
+    float* __restrict__ weight)
+{
+    const offset_t stride = (offset_t)gridDim.x * blockDim.x;
+    for (offset_t i = (offset_t)blockIdx.x * blockDim.x + threadIdx.x; i < n; i += stride) {
+        const offset_t arc = arcs[i];
+        tail[i] = tail_of(indptr, 0, (node_t)n_nodes - 1, arc);
+        head[i] = indices[arc];
+        weight[i] = weights[arc];
+    }
+}
+
 #include "textbook.cuh"

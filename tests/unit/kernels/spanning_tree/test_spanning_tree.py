@@ -17,8 +17,8 @@ from tests.soak import examples
 from tests.strategies import weighted_graphs
 
 METHODS = {
-    "cpu": ("filter-kruskal", "kruskal", "prim"),
-    "gpu": ("boruvka", "kruskal", "prim"),
+    "cpu": ("auto", "filter-kruskal", "kruskal", "prim"),
+    "gpu": ("auto", "boruvka", "kruskal", "prim"),
 }
 PROPERTY = settings(
     max_examples=examples(150),
