@@ -133,8 +133,8 @@ docs: $(READY_DOCS)
 
 # Needs uv. Universal: one file for Python 3.11 to 3.14.
 lock:
-	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra build --no-emit-index-url --no-header -o locks/cpu.txt
-	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra build --extra dev -c locks/cpu.txt --no-emit-index-url --no-header -o locks/dev.txt
-	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra build --extra dev --extra bench -c locks/dev.txt --no-emit-index-url --no-header -o locks/bench.txt
+	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra build --extra serve --no-emit-index-url --no-header -o locks/cpu.txt
+	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra build --extra serve --extra dev -c locks/cpu.txt --no-emit-index-url --no-header -o locks/dev.txt
+	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra build --extra serve --extra dev --extra bench -c locks/dev.txt --no-emit-index-url --no-header -o locks/bench.txt
 	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra docs -c locks/dev.txt --no-emit-index-url --no-header -o locks/docs.txt
-	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra build --extra dev --extra gpu -c locks/dev.txt --no-emit-index-url --no-header -o locks/gpu.txt
+	uv pip compile -q --universal --python-version 3.11 pyproject.toml --extra build --extra serve --extra dev --extra gpu -c locks/dev.txt --no-emit-index-url --no-header -o locks/gpu.txt

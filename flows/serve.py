@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import collections
 import contextlib
+import importlib.util
 import os
 import shlex
 import socket
@@ -43,6 +44,7 @@ from pipeline.terminal.lines import fail, print_line, warn
 
 OPTIONS = merged(ServeConfig, LogConfig)
 ROOT = Path(flows.__file__).resolve().parents[1]
+DEPLOYMENTS = "flows/prefect.yaml"  # below ROOT, the entrypoints too
 POOL = "local"
 LOCK = "serve.lock"  # in PREFECT_HOME
 CLI_TIMEOUT_S = 180.0  # for each step of deploying, on a busy machine
@@ -78,12 +80,12 @@ def main(arguments: list[str]) -> int:
 
 
 def _serve(config: ServeConfig, asked_to_stop: threading.Event) -> int:
-    if not (ROOT / "prefect.yaml").is_file():
+    if importlib.util.find_spec("prefect") is None:
         raise UsageError(
-            f"serve runs from a checkout of the repository: {ROOT} has no prefect.yaml, which "
-            "defines the nightly run"
+            "serve needs Prefect, which is not installed here: pip install 'hopscope[serve]' "
+            "(make installs it)"
         )
-    # The nightly run reads its environment; its current folder is the repository.
+    # The nightly run reads its environment; its current folder is ROOT.
     os.environ["HOPSCOPE_STORE"] = str(config.store.resolve())
     os.environ["HOPSCOPE_OUT"] = str(config.out.resolve())
     _make_paths_absolute()
@@ -116,7 +118,7 @@ def _serve(config: ServeConfig, asked_to_stop: threading.Event) -> int:
         if api.auth:
             environment["PREFECT_API_AUTH_STRING"] = api.auth
         _renew_pool(api)
-        _prefect(["deploy", "--all"], environment)
+        _prefect(["deploy", "--all", "--prefect-file", DEPLOYMENTS], environment)
         worker = stack.enter_context(_worker(environment, home / "worker.log", lock))
         print_line(f"Reports:  {reports.url}/")
         print_line(f"Prefect:  {ui_url}/")
@@ -267,7 +269,7 @@ def _renew_pool(api: Api) -> None:
 
 
 def _prefect(words: list[str], environment: dict[str, str]) -> None:
-    """Run one command of Prefect in the repository's root."""
+    """Run one command of Prefect in the folder of our packages."""
     done = subprocess.run(
         [sys.executable, "-m", "prefect", "--no-prompt", *words],
         cwd=ROOT,

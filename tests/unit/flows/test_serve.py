@@ -3,20 +3,44 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import tomllib
 
 import pytest
+import yaml
 
 from flows import serve
+from flows.runs.api import DEPLOYED
 from pipeline.config import ServeConfig
 
 
-def test_installed_package_says_in_one_line_that_it_needs_a_checkout(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(serve, "ROOT", tmp_path)
-    assert serve.main([]) == 2
-    said = capsys.readouterr().err
-    assert "checkout" in said
-    assert "prefect.yaml" in said
-    assert len(said.splitlines()) == 1
+def test_without_prefect_one_line_names_the_extra():
+    program = (
+        "import sys; sys.modules['prefect'] = None\n"  # as if it were not installed
+        "from importlib import util; find = util.find_spec\n"
+        "util.find_spec = lambda name, *more: None if name == 'prefect' else find(name, *more)\n"
+        "from flows import serve; sys.exit(serve.main([]))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2
+    assert "pip install 'hopscope[serve]'" in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_the_deployments_are_where_an_installed_package_has_them():
+    defined = yaml.safe_load((serve.ROOT / serve.DEPLOYMENTS).read_text())["deployments"]
+    assert [each["name"] for each in defined] == [
+        "nightly",
+        *(n for n in DEPLOYED if n != "nightly"),
+    ]
+    assert all((serve.ROOT / each["entrypoint"].split(":")[0]).is_file() for each in defined)
+    settings = tomllib.loads((serve.ROOT / "pyproject.toml").read_text())
+    assert (
+        serve.DEPLOYMENTS == "flows/" + settings["tool"]["setuptools"]["package-data"]["flows"][0]
+    )
 
 
 def test_files_in_variables_are_named_from_the_root(tmp_path, monkeypatch):

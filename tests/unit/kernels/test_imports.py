@@ -31,6 +31,32 @@ print(len(names) - len(skipped), "imported,", len(skipped), "launchers")
 """
 
 
+WITH_TWO_PACKAGES = """
+import sys
+
+ALLOWED = {"kernels", "numpy", "numba", "llvmlite"}
+OF_THESE = {"scipy", "yaml", "colorama", "coverage", "cffi", "_cffi_backend", "org"}
+refused = []
+
+
+class Refuse:
+    def find_spec(self, name, *_):
+        top = name.partition(".")[0]
+        if top not in ALLOWED and top not in sys.stdlib_module_names:
+            refused.append(top)
+            raise ModuleNotFoundError(name)
+
+
+sys.meta_path.insert(0, Refuse())
+import kernels
+
+path = kernels.CSRGraph.from_edges([0, 1, 2], [1, 2, 3], symmetrise=True)
+levels = kernels.msbfs(path, [0, 1], levels=True).level.tolist()
+print(kernels.bfs(path, 0).level.tolist(), levels, kernels.diameter(path).diameter)
+print(sorted(set(refused) - OF_THESE))  # what numpy and numba look for by themselves is left out
+"""
+
+
 def run(code: str) -> subprocess.CompletedProcess:
     return subprocess.run(
         [sys.executable, "-c", code],
@@ -71,6 +97,13 @@ def test_moving_to_a_gpu_without_cupy_is_a_device_error():
 def test_importing_kernels_imports_neither_numba_nor_cupy():
     done = run("import sys, kernels; print('numba' in sys.modules, 'cupy' in sys.modules)")
     assert done.stdout.split() == ["False", "False"], done.stderr
+
+
+def test_kernels_search_with_numpy_and_numba_alone():
+    done = run(WITH_TWO_PACKAGES)
+    assert done.stdout.splitlines() == ["[0, 1, 2, 3] [[0, 1, 2, 3], [1, 0, 1, 2]] 3", "[]"], (
+        done.stdout + done.stderr
+    )
 
 
 def test_compiling_for_cores_covers_every_module_with_kernels():
