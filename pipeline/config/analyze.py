@@ -65,6 +65,17 @@ class AnalyzeConfig:
         metavar="ADDRESS",
         is_parameter=True,
     )
+    tls_ca: Path | None = option(
+        default=None,
+        help="Authority of the cluster's certificates (PEM); only tls:// is accepted.",
+        metavar="FILE",
+    )
+    tls_cert: Path | None = option(
+        default=None, help="Certificate to show to the cluster (PEM).", metavar="FILE"
+    )
+    tls_key: Path | None = option(
+        default=None, help="Its key [in the certificate's file].", metavar="FILE"
+    )
     full: bool = option(default=False, help="Measure again what earlier runs have measured.")
     distances: bool = option(default=False, help="Also write full hop matrices.")
     verify: bool = option(default=False, help="Check each search with a certificate.")

@@ -15,6 +15,7 @@ from pipeline.errors import UsageError
 from pipeline.metrics import METRICS
 from pipeline.report.earlier import measured_metrics
 from pipeline.report.folder import earlier_report
+from pipeline.schedule.cluster.tls_files import tls_files
 from pipeline.store import Snapshot, check_name
 
 
@@ -25,8 +26,10 @@ def check_run(ingest: IngestConfig, analyze: AnalyzeConfig) -> None:
     ------
     UsageError
         If ``out`` is, holds or lies in the store or an input, if something other than a report of
-        ours is where the report must be, or a fuller one of another version of the snapshot.
+        ours is where the report must be, or a fuller one of another version of the snapshot; or as
+        ``tls_files``.
     """
+    tls_files(analyze)
     _check_apart(analyze.out, ingest.store, [*ingest.inputs, *ingest.tables])
     if ingest.snapshot is not None:
         _check_fuller(analyze, analyze.out / check_name(ingest.snapshot), None)
@@ -40,6 +43,7 @@ def check_out(config: AnalyzeConfig, snapshot: Snapshot) -> None:
     UsageError
         As ``check_run`` does.
     """
+    tls_files(config)
     _check_apart(config.out, config.store, _known_inputs(snapshot.manifest))
     _check_fuller(config, config.out / check_name(snapshot.name), snapshot)
 

@@ -2,7 +2,8 @@
 
 A cluster of our own gets a key and its own certificate, made for it and kept in memory: each
 end of a connection must show that certificate, so that another user of this machine can neither
-join nor listen. For a cluster that others run, the credentials are those of Dask's configuration.
+join nor listen. For a cluster that others run, the credentials are the files that were given, else
+those of Dask's configuration.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import dask
 from distributed.security import Security
 
 from pipeline.errors import UsageError
+from pipeline.schedule.cluster.tls_files import TlsFiles
 
 VALID = datetime.timedelta(days=365)  # longer than any run
 CLOCK = datetime.timedelta(hours=1)  # a clock that is set back in the meantime does no harm
@@ -24,6 +26,7 @@ _SET = "DASK_DISTRIBUTED__COMM__TLS__"
 # What a client needs, by its name in Dask's configuration; the key may lie in the certificate's.
 _NEEDED = (("ca-file", "CA_FILE"), ("client.cert", "CLIENT__CERT"))
 _KEY = ("client.key", "CLIENT__KEY")
+_PARTS = ("cert", "key")
 
 
 def temporary() -> Security:
@@ -66,6 +69,20 @@ def temporary() -> Security:
         tls_max_version=None,
         **{f"tls_{role}_cert": shown for role in roles},
         **{f"tls_{role}_key": secret for role in roles},
+    )
+
+
+def from_files(files: TlsFiles) -> Security:
+    """Credentials for ``--scheduler`` from files that were given, and no others."""
+    return Security(
+        require_encryption=True,
+        tls_ca_file=str(files.ca),
+        tls_ciphers=None,  # settings of a user's other clusters may not fit
+        tls_min_version=ssl.TLSVersion.TLSv1_2,
+        tls_max_version=None,
+        tls_client_cert=str(files.cert),
+        tls_client_key=str(files.key),
+        **{f"tls_{role}_{part}": None for role in ("scheduler", "worker") for part in _PARTS},
     )
 
 

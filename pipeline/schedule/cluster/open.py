@@ -29,10 +29,11 @@ from pipeline.errors import UsageError
 from pipeline.metrics import compiled_work
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.search.tasks import Device
-from pipeline.schedule.cluster.credentials import configured
+from pipeline.schedule.cluster.credentials import configured, from_files
 from pipeline.schedule.cluster.fingerprint import fingerprint
 from pipeline.schedule.cluster.losses import Losses, losses_of
 from pipeline.schedule.cluster.own import start
+from pipeline.schedule.cluster.tls_files import tls_files
 from pipeline.schedule.cluster.workers import (
     ANSWER_S,
     ask_scheduler,
@@ -174,7 +175,7 @@ def open_cluster(
     _quiet()
     with contextlib.ExitStack() as stack:
         if config.scheduler is not None:
-            client = stack.enter_context(_connect(config.scheduler))
+            client = stack.enter_context(_connect(config.scheduler, config))
             _await_workers(client, config.scheduler, progress)
         else:
             client = stack.enter_context(start(config))
@@ -225,9 +226,10 @@ def _check_address(address: str) -> None:
 
 
 @contextlib.contextmanager
-def _connect(address: str) -> Iterator[Client]:
+def _connect(address: str, config: AnalyzeConfig) -> Iterator[Client]:
     _check_address(address)
-    security = configured(address)
+    files = tls_files(config)
+    security = configured(address) if files is None else from_files(files)
     try:
         client = Client(address, timeout=CONNECT_S, set_as_default=False, security=security)
     except (OSError, ValueError, TimeoutError) as error:
