@@ -1,14 +1,15 @@
 """One search over the parts of an RMAT graph on several GPUs, compared with one GPU.
 
 Command: python benchmarks/bench_partition.py [--scales 22,24] [--factor N] [--ranks 1,2]
-[--sources N] [--subject RESULT] [--results FOLDER]
+[--sources N] [--sweep N] [--subject RESULT] [--results FOLDER]
 
 Each rank is a process with a GPU of its own and makes its part there; no process holds the whole.
 Sources are random nodes with a neighbour. GTEPS count undirected edges of the reached component,
 by the harmonic mean over sources. Every search is certified: each rank checks its own rows. With
 --ranks 1 the graph is one part on one GPU; ``bfs_ms`` beside it is the search for graphs on one
-GPU, of the same sources. ``waited`` is the share of time that rank 0's host spent in exchanges,
-work of its GPU that was still in progress included.
+GPU, of the same sources, and with --sweep ``sweep_ms`` one sweep from N of them on one GPU: its
+rate counts the arcs that each source reaches. ``waited`` is the share of time that rank 0's host
+spent in exchanges, work of its GPU that was still in progress included.
 """
 
 from __future__ import annotations
@@ -29,7 +30,14 @@ from benchmarks.lib.record import RESULTS, record
 
 
 def run_rank(
-    rank: int, n_ranks: int, name: Any, scale: int, factor: int, n_sources: int, pipe: Any
+    rank: int,
+    n_ranks: int,
+    name: Any,
+    scale: int,
+    factor: int,
+    n_sources: int,
+    n_swept: int,
+    pipe: Any,
 ):
     """One rank: make the part, search from each source, check, report."""
     import cupy as cp
@@ -52,13 +60,14 @@ def run_rank(
     degree = cp.diff(part.indptr)
     n_arcs = collective.gather(np.array([part.indices.size], np.int64))[:, 0]
     # The same sources on every rank: of random nodes, those that their owners know to have arcs.
-    nodes = np.random.default_rng(1).integers(0, whole.n_nodes, 64 * n_sources)
+    nodes = np.random.default_rng(1).integers(0, whole.n_nodes, 64 * (n_sources + n_swept))
     numbers = whole.renumber(nodes)
     has_arcs = np.zeros(len(nodes), np.int64)
     first, last = whole.first[rank : rank + 2]
     is_own = (numbers >= first) & (numbers < last)
     has_arcs[is_own] = (degree[cp.asarray(numbers[is_own] - first)] > 0).get()
-    sources = nodes[collective.gather(has_arcs).any(axis=0)][:n_sources]
+    nodes = nodes[collective.gather(has_arcs).any(axis=0)]
+    sources = nodes[:n_sources]
     graph = CSRGraph(part.indptr, part.indices, trusted=True) if n_ranks == 1 else None
     rows = []
     for source in [int(sources[0]), *sources.tolist()]:  # the first one twice: it compiles
@@ -84,10 +93,36 @@ def run_rank(
                 raise AssertionError("parts and whole differ in levels")
         rows.append(row)
     used = cp.get_default_memory_pool().total_bytes()
-    pipe.send({"rows": rows[1:], "made_s": made_s, "n_arcs": n_arcs.tolist(), "pool_bytes": used})
+    end = {"rows": rows[1:], "made_s": made_s, "n_arcs": n_arcs.tolist(), "pool_bytes": used}
+    if graph is not None and n_swept:
+        end["sweep"] = time_sweep(graph, whole.renumber(nodes[:n_swept]), rows[1:])
+    pipe.send(end)
 
 
-def measure(scale: int, factor: int, n_ranks: int, n_sources: int) -> dict[str, Any]:
+def time_sweep(graph: Any, sources: np.ndarray, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """One sweep on one GPU, compared with the searches of its first sources."""
+    from kernels import msbfs
+
+    times_s = []
+    for _ in range(4):  # the first one compiles
+        begin = time.perf_counter()
+        found = msbfs(graph, sources)
+        times_s.append(time.perf_counter() - begin)
+    for i, row in enumerate(rows):
+        if (found.eccentricity[i] + 1, found.n_reached[i]) != (row["n_levels"], row["n_reached"]):
+            raise AssertionError(f"the sweep differs from the search of source {i}")
+    wall_s = statistics.median(times_s[1:])
+    # The sources of searches stand for all: nearly all arcs lie in one component.
+    n_arcs = 2 * statistics.mean(row["n_edges"] for row in rows)
+    rate = len(sources) * n_arcs / wall_s
+    return {
+        "n_swept": len(sources),
+        "sweep_ms": round(1e3 * wall_s, 3),
+        "source_arcs_per_s": float(f"{rate:.4g}"),
+    }
+
+
+def measure(scale: int, factor: int, n_ranks: int, n_sources: int, n_swept: int) -> dict[str, Any]:
     """A row of results: all ranks as processes, from the figures of rank 0."""
     context = multiprocessing.get_context("spawn")
     from kernels.partition.nccl import unique_name
@@ -95,7 +130,7 @@ def measure(scale: int, factor: int, n_ranks: int, n_sources: int) -> dict[str, 
     name, pipes, ranks = unique_name(), [], []
     for rank in range(n_ranks):
         ours, theirs = context.Pipe(duplex=False)
-        arguments = (rank, n_ranks, name, scale, factor, n_sources, theirs)
+        arguments = (rank, n_ranks, name, scale, factor, n_sources, n_swept, theirs)
         ranks.append(context.Process(target=run_rank, args=arguments))
         ranks[-1].start()
         theirs.close()
@@ -120,7 +155,7 @@ def measure(scale: int, factor: int, n_ranks: int, n_sources: int) -> dict[str, 
         about |= {"bfs_ms": round(1e3 * statistics.median(row["bfs_s"] for row in rows), 3)}
         alone = [row["n_edges"] / row["bfs_s"] for row in rows]
         about |= {"bfs_gteps": round(len(alone) / sum(1e9 / rate for rate in alone), 2)}
-    return about
+    return about | ends[0].get("sweep", {})
 
 
 def main() -> None:
@@ -129,13 +164,16 @@ def main() -> None:
     parser.add_argument("--factor", type=int, default=16, help="links per node")
     parser.add_argument("--ranks", default="1,2", help="numbers of GPUs, comma-separated")
     parser.add_argument("--sources", type=int, default=16, help="searches per graph")
+    parser.add_argument("--sweep", type=int, default=0, help="sources of one sweep; 0: none")
     parser.add_argument("--subject", default="partition", help="name of the results file")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the results file")
     arguments = parser.parse_args()
     rows = []
     for scale in map(int, arguments.scales.split(",")):
         for n_ranks in map(int, arguments.ranks.split(",")):
-            rows.append(measure(scale, arguments.factor, n_ranks, arguments.sources))
+            rows.append(
+                measure(scale, arguments.factor, n_ranks, arguments.sources, arguments.sweep)
+            )
             print(rows[-1], file=sys.stderr, flush=True)
     record(arguments.subject, rows, arguments.results)
 
