@@ -38,6 +38,7 @@ _FILES = frozenset(
         "ingresses.parquet",
         "internet.html",
         "internet.js",
+        "lookup.js",
         "night.js",
         "pages.parquet",
         "rejects.jsonl",
@@ -49,6 +50,8 @@ _OF_COMPARISONS = frozenset(
     {"changes.parquet", "events.parquet", "changes.html", "hopscope.css", "hopscope.js"}
 )
 _OF_ASES = {"as": ".html", "distances": ".parquet", "nodes": ".parquet"}
+_ADDRESSES = "addresses"  # folder of scripts with numbers as names
+_FOLDERS = frozenset({*_OF_ASES, _ADDRESSES})
 
 
 def earlier_report(folder: Path) -> dict | None:
@@ -90,8 +93,8 @@ def earlier_report(folder: Path) -> dict | None:
         raise _refusal(folder, f"its {REPORT} does not belong to a report of {folder.name}")
     for name in names:
         is_folder = (folder / name).is_dir() and not (folder / name).is_symlink()
-        if (name in _FILES and is_folder) or (name in _OF_ASES and not is_folder):
-            needed = "folder" if name in _OF_ASES else "file"
+        if (name in _FILES and is_folder) or (name in _FOLDERS and not is_folder):
+            needed = "folder" if name in _FOLDERS else "file"
             raise _refusal(folder, f"{name} should be a {needed}")
     return report
 
@@ -154,7 +157,7 @@ def carry_over(before: Path, after: Path) -> None:
             if not _is_of_report(path, asns) and not os.path.lexists(after / path):
                 (after / path).parent.mkdir(parents=True, exist_ok=True)
                 _link(before / path, after / path)
-        if here.parts and str(here) not in _OF_ASES:
+        if here.parts and str(here) not in _FOLDERS:
             (after / here).mkdir(parents=True, exist_ok=True)
             shutil.copystat(folder, after / here)
 
@@ -169,6 +172,8 @@ def _asns_of(report: Path) -> frozenset[str]:
 
 
 def _is_of_report(path: Path, asns: frozenset[str]) -> bool:
+    if len(path.parts) == 2 and path.parts[0] == _ADDRESSES:
+        return path.suffix == ".js" and (path.stem == "index" or path.stem.isdecimal())
     if len(path.parts) == 2 and path.parts[0] in _OF_ASES:
         return path.suffix == _OF_ASES[path.parts[0]] and path.stem in asns
     return str(path) in _FILES

@@ -54,7 +54,7 @@ def report(tmp_path_factory):
 
 def opened(page, report):
     page.goto((report / "internet.html").as_uri())
-    page.wait_for_function(f"document.querySelector('#map[data-ready]') && ({PAINTED})() > 0")
+    page.wait_for_function(f"() => document.querySelector('#map[data-ready]') && ({PAINTED})() > 0")
 
 
 def column(page, place):

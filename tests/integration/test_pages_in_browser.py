@@ -132,7 +132,7 @@ def test_the_index_opens_from_disk_and_asks_for_nothing_else(page, small):
     page.goto(url(small))
     page.wait_for_selector("#list[data-ready]")
     names = {one.removeprefix(small.as_uri()) for one in asked if not one.startswith("data:")}
-    assert names == {"/index.html", "/hopscope.css", "/hopscope.js", "/ases.js"}
+    assert names == {"/index.html", "/hopscope.css", "/hopscope.js", "/lookup.js", "/ases.js"}
     assert page.locator("#list tbody.rows tr").count() == 3
 
 

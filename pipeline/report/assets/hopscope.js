@@ -76,6 +76,11 @@ const hopscope = (() => {
     }
 
     function filtered() {
+      if (answer) {
+        const kept = [];
+        for (let i = 0; i < n; i++) if (answer.ases.has(columns.asn[i])) kept.push(i);
+        return Uint32Array.from(kept);
+      }
       const words = state.query.toLowerCase().split(/\s+/).filter(Boolean);
       if (!words.length) return Uint32Array.from({ length: n }, (_, i) => i);
       const numbers = words.map((word) => (/^(as)?\d+$/.test(word) ? word.replace("as", "") : null));
@@ -195,7 +200,68 @@ const hopscope = (() => {
       below.rows[0].cells[0].style.height = below.rows[0].style.height = `${after}px`;
     }
 
+    // ---- Addresses and prefixes -----------------------------------------------------------
+    const hits = element("div", { class: "note hits", hidden: "", "aria-live": "polite" });
+    document.querySelector("#ases .tools").after(hits);
+    let answer = null; // what lookup.js knows of the address or prefix that was typed
+    const unfound = nothing.textContent;
+
+    // Whether the list has to wait for shards of addresses; it is updated again when they are read.
+    function lookup() {
+      const asked = hopscope.lookup?.parse(state.query) ?? null;
+      if (!asked || asked.text !== answer?.asked.text) answer = null;
+      hits.hidden = !asked;
+      const like = /^\s*[0-9a-f.:]*[.:][0-9a-f.:]*(\/\d*)?\s*$/i.test(state.query);
+      nothing.textContent = like && !hopscope.lookup ? "This report has no index of addresses; hopscope lookup finds them in the store." : unfound;
+      if (!asked || answer) return false;
+      hits.textContent = `Looking for ${asked.text}`;
+      const query = state.query;
+      hopscope.lookup.lookup(asked).then((found) => {
+        if (state.query !== query) return;
+        answer = { ...found, asked };
+        tell();
+        update();
+      }, (error) => {
+        if (state.query === query) hits.textContent = `${error.message} cannot be read: it is part of this report.`;
+      });
+      return true;
+    }
+    function tell() {
+      const { asked, n: many, ingresses: entries, listed, ases, whole } = answer;
+      const count = (value, noun, ending = "s") => `${integer.format(value)} ${noun}${value === 1 ? "" : ending}`;
+      const linked = ({ addr, asn, ingress }) => {
+        const link = element("a", { href: `as/${asn}.html${ingress ? `#ingress=${encodeURIComponent(addr)}` : ""}` }, `AS${asn}`);
+        return ingress ? [link, " ", element("i", { class: "tag way" }, "ingress")] : [link];
+      };
+      hits.replaceChildren();
+      if (asked.single && many) {
+        const at = columns.asn.indexOf(listed[0].asn);
+        hits.append(element("b", {}, asked.text), " is in ", ...linked(listed[0]), " ", element("bdi", {}, at < 0 ? "" : columns.name[at]));
+        return;
+      }
+      if (!many) {
+        hits.append(`No AS of this report has ${asked.single ? "the address" : "an address in"} ${asked.text}.`);
+        const around = asked.text.includes(":") ? 64 : 24;
+        if (asked.single) hits.append(" ", element("a", { href: `#q=${encodeURIComponent(`${asked.text}/${around}`)}` }, `What is around it (/${around})?`));
+        return;
+      }
+      hits.append(element("b", {}, asked.text), `: ${count(many, "address", "es")} of ${count(ases.size, "AS", "es")}, ${integer.format(entries)} of them of ingresses.`);
+      if (!whole) hits.append(" The prefix is too wide to look at all of its addresses; these are the first.");
+      if (many > listed.length) hits.append(` The first ${listed.length} are listed.`);
+      const list = element("ul");
+      for (const one of listed) {
+        const entry = element("li", {}, `${one.addr} `);
+        entry.append(...linked(one));
+        list.append(entry);
+      }
+      hits.append(list);
+    }
+
     function update() {
+      if (lookup()) {
+        remember();
+        return;
+      }
       rows = sorted(filtered());
       heads.forEach((head, i) => {
         if (keys[i] === state.key) head.setAttribute("aria-sort", state.down ? "descending" : "ascending");

@@ -15,6 +15,8 @@ import jinja2
 
 from pipeline.model.origins import Source, origins_of
 from pipeline.model.words import number
+from pipeline.report.addresses.shards import write_addresses
+from pipeline.report.addresses.table import address_table
 from pipeline.report.pages.as_page import as_pages
 from pipeline.report.pages.index_page import index_script, index_variables
 from pipeline.report.pages.internet_page import internet_variables
@@ -36,6 +38,7 @@ __all__ = ["newest_report", "write_pages"]
 
 ASSETS = ("hopscope.css", "hopscope.js")  # of all pages, also of those of comparisons
 SCRIPTS = ("as_page.js", "internet.js")
+LOOKUP = ("lookup.js",)  # where addresses are known
 
 
 def write_pages(
@@ -68,12 +71,15 @@ def write_pages(
     Pages
         How many pages of ASes there are.
     """
+    origins = origins_of(manifest, summary.ases["asn"].to_numpy())
+    addresses = address_table(summary.snapshot, summary.rows) if origins.has_traces else None
+    if addresses:
+        write_addresses(addresses, out)
     templates = environment()
-    write_assets(out, ASSETS + SCRIPTS)
+    write_assets(out, ASSETS + SCRIPTS + (LOOKUP if addresses else ()))
     (out / "as").mkdir(exist_ok=True)
     pages = Pages(out / "as", earlier)
     template = templates.get_template("as.html")
-    origins = origins_of(manifest, summary.ases["asn"].to_numpy())
     facts: dict[Source | None, RunFacts] = {}
     for asn, variables in as_pages(summary):
         source = origins.source_of(asn)
@@ -90,6 +96,7 @@ def write_pages(
         run=run,
         t=summary.totals,
         root="",
+        has_addresses=bool(addresses),
         **index_variables(summary, run, manifest, warnings, busy_share),
     )
     (out / "index.html").write_bytes(index.encode())

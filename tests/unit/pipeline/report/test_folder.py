@@ -110,6 +110,32 @@ def test_everything_else_stays_as_it_is(tmp_path, text):
     assert {path.name for path in tmp_path.iterdir()} <= {"night", ".lock"}
 
 
+def test_addresses_of_the_earlier_report_go_and_what_users_put_there_stays(tmp_path):
+    snapshot = MemorySnapshot(
+        {10: [(0, 1)]},
+        {10: 2},
+        [],
+        name="night",
+        addrs={10: ["192.0.2.1", "192.0.2.2"]},
+        manifest={"inputs": [{"path": "a.warts", "format": "warts", "status": "ok"}]},
+    )
+
+    def written():
+        return write_reports(
+            snapshot, measured(snapshot), tmp_path, options={}, warnings=[], started=0.0
+        ).path
+
+    folder = written() / "addresses"
+    assert sorted(path.name for path in folder.iterdir()) == ["0.js", "index.js"]
+    (folder / "1.js").touch()  # of more addresses
+    (folder / "notes.txt").write_text("mine")
+    written()
+    assert sorted(path.name for path in folder.iterdir()) == ["0.js", "index.js", "notes.txt"]
+    (folder / "notes.txt").unlink()
+    write(tmp_path)  # without addresses
+    assert not folder.exists()
+
+
 def test_files_that_came_while_the_report_was_written_are_kept(tmp_path, monkeypatch):
     from pipeline.report import write as module
 

@@ -1,0 +1,1 @@
+"""The addresses of a report, for the search of its index."""

@@ -1,0 +1,72 @@
+"""Every address of the ASes of a report: its AS, and whether its node is an ingress."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from pipeline.model.addresses import sort_addrs
+from pipeline.model.columns.ragged import offsets, row_of_value
+
+
+@dataclass(frozen=True, eq=False)
+class AddressTable:
+    """One row per address, sorted by address.
+
+    Attributes
+    ----------
+    addr : (n, 2) uint64
+        As in ``pipeline.model.addresses``.
+    asn : (n,) int64
+    ingress : (n,) bool
+        Its node is an ingress of the AS, and no candidate.
+    """
+
+    addr: np.ndarray
+    asn: np.ndarray
+    ingress: np.ndarray
+
+    def __len__(self) -> int:
+        return len(self.asn)
+
+
+def address_table(snapshot, rows: np.ndarray) -> AddressTable:
+    """Addresses of some ASes of a snapshot.
+
+    Parameters
+    ----------
+    snapshot : pipeline.store.Snapshot
+    rows : (n_ases,) int64
+        AS rows, ascending.
+
+    Returns
+    -------
+    AddressTable
+        All addresses of each node, also those merged into a router; none of nodes without any.
+    """
+    rows = np.asarray(rows, np.int64)
+    stored = snapshot.addresses()
+    if stored is None:
+        n_nodes = np.asarray(snapshot.n_nodes)[rows]
+        ptr = offsets(n_nodes)
+        of = row_of_value(ptr)
+        row, node = rows[of], np.arange(ptr[-1]) - ptr[:-1][of]
+        found = snapshot.lookup(row, node).addr
+        addr = np.zeros((len(row), 2), np.uint64) if found is None else found
+    else:
+        asn = stored["asn"].to_numpy().astype(np.int64)
+        every = np.asarray(snapshot.asn)
+        row = np.minimum(np.searchsorted(every, asn), len(every) - 1)
+        kept = (every[row] == asn) & np.isin(row, rows)
+        row, node = row[kept], stored["node"].to_numpy()[kept].astype(np.int64)
+        halves = [stored[name].to_numpy()[kept] for name in ("addr_high", "addr_low")]
+        addr = np.stack(halves, axis=1).astype(np.uint64)
+    known = addr.any(axis=1)
+    row, node, addr = row[known], node[known], addr[known]
+    order = sort_addrs(addr)
+    row, node, addr = row[order], node[order], addr[order]
+    entered = snapshot.ingresses(rows)
+    real = ~np.asarray(entered.candidate, bool)
+    keys = (np.asarray(entered.row, np.int64)[real] << 32) | np.asarray(entered.node)[real]
+    return AddressTable(addr, np.asarray(snapshot.asn)[row], np.isin((row << 32) | node, keys))
