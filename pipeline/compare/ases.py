@@ -105,7 +105,9 @@ def compare_neighbors(sides: Sides, links: Changes) -> Iterator[Changes]:
 def compare_figures(sides: Sides) -> Iterator[Changes]:
     """Figures of the reports of both nights that differ, of ASes of both."""
     _, at, now = np.intersect1d(sides.old.asn, sides.new.asn, return_indices=True)
-    for name in sides.old.figures.keys() & sides.new.figures.keys():
+    for name in sides.old.figures:  # in their order: that of a set differs from run to run
+        if name not in sides.new.figures:
+            continue
         old, new = sides.old.figures[name][at], sides.new.figures[name][now]
         which = np.flatnonzero((old != new) & ~(np.isnan(old) & np.isnan(new)))
         yield make_changes(
