@@ -1,11 +1,11 @@
-"""Two hundred nights in a row on one cluster: what grows, what is lost, whether each night is exact.
+"""Many nights in a row on one cluster: what grows, what is lost, whether each night is exact.
 
 Command: python benchmarks/bench_nights_soak.py [--nights N] [--keep N] [--sampled N]
 Writes benchmarks/results/nights_soak_<cores>_cores.json. One scheduler and one worker on cores run
 from the first night to the last, and one client process (this one), which for each night ingests
 traces of a small synthetic Internet, analyzes them, compares with the night before, and removes
-nights older than the last ``--keep``. Each night other links of the Internet are cut, drawn by seed;
-one night in ten is like the one before.
+nights older than the last ``--keep``. Each night other links of the Internet are cut, drawn by
+seed; one night in ten is like the one before.
 
 After each night: memory (unique set size, what would be free if the process ended), open files and
 threads of client, scheduler and worker; disk space and files of store, reports and temporary files
@@ -203,12 +203,12 @@ def run_nights(
 ) -> tuple[list[dict[str, float]], dict[str, int]]:
     """All nights on one cluster: figures after each, and counts of the whole soak."""
     rows, totals = [], {"n_lost_workers": 0, "n_sampled": 0, "n_files_equal": 0}
-    sampled = set(np.linspace(1, given.nights - 1, given.sampled).astype(int).tolist())
+    sampled = set(np.linspace(given.nights - 1, 1, given.sampled).astype(int).tolist())
     with cluster(places) as (address, started):
         processes = {"client": psutil.Process()} | started
         for number in range(given.nights):
             if number % 10 == 0 or given.nights < 20:
-                print(f"{time.strftime('%X')} night {number} of {given.nights}", file=sys.stderr, flush=True)
+                print(f"night {number} of {given.nights}", file=sys.stderr, flush=True)
             traces = write_night(internet, places, given, number)
             row = one_night(traces, address, places, given, number)
             totals["n_lost_workers"] += int(row.pop("n_lost_workers"))
@@ -354,7 +354,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = parser.parse_args(arguments)
     n_warm = max(given.keep + 1, given.nights // 10)
     if given.nights < n_warm + 2:
-        parser.error(f"--nights {given.nights}: give at least {n_warm + 2} with --keep {given.keep}")
+        fewest = f"give at least {n_warm + 2} with --keep {given.keep}"
+        parser.error(f"--nights {given.nights}: {fewest}")
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="hopscope-soak-") as made:
         places = Places(given.folder or Path(made))

@@ -17,6 +17,7 @@ import pyarrow.parquet as pq
 from pipeline import __version__
 from pipeline.errors import UsageError
 from pipeline.report.folder import earlier_report
+from pipeline.report.nights.of_ases import histories_of
 from pipeline.report.pages.changes_page import N_FIRST, link_changes, write_changes_page
 from pipeline.report.tables.changes import changes_table, events_table, naming_nights
 from pipeline.store import check_name
@@ -61,7 +62,8 @@ def write_comparison(
         folder.mkdir(parents=True, exist_ok=True)
         for name, table in (("changes.parquet", rows), ("events.parquet", told)):
             _replace(folder / name, table)
-        write_changes_page(folder, old, new, rows, told, __version__)
+        histories = histories_of(Path(out), new, _first_ases(told), names)
+        write_changes_page(folder, old, new, rows, told, __version__, histories)
         link_changes(folder)
     except OSError as error:
         raise UsageError(
@@ -70,6 +72,13 @@ def write_comparison(
         ) from error
     first = told.slice(0, N_FIRST).to_pylist()
     return ComparisonFiles(folder, folder / "changes.html", told.num_rows, first)
+
+
+def _first_ases(events: pa.Table) -> list[int]:
+    """ASes of the first events, in their order."""
+    rows = events.slice(0, N_FIRST).select(["asn", "other_asn"]).to_pylist()
+    asns = dict.fromkeys(asn for row in rows for asn in row.values() if asn is not None)
+    return list(asns)[:N_FIRST]
 
 
 def _replace(path: Path, table: pa.Table) -> None:

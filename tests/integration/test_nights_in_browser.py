@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from pipeline.report.comparison import write_comparison
 from pipeline.report.nights import NIGHTS_PAGE, write_nights
 from pipeline.report.nights.page import nights_page
 from pipeline.report.nights.rows import NO_REPORT, OK, PARTIAL, NightRow
 from tests.accessibility import findings
 from tests.unit.pipeline.report.nights.test_rows import write_night
+from tests.unit.pipeline.report.test_comparison import some_changes
 
 pytest_plugins = ("tests.browser",)
 
@@ -57,6 +59,22 @@ def test_it_is_accessible_without_a_finding(browser, url, scheme, width):
         page.goto(url)
         assert findings(page) == []
         assert page.evaluate("document.documentElement.scrollWidth") == width
+    finally:
+        context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_of_changes_draws_its_ases_without_a_finding(browser, tmp_path, scheme):
+    for day in ("2026-11-19", "2026-11-20", "2026-11-21"):
+        write_night(tmp_path, day, asn=7)
+    write_comparison(tmp_path, "2026-11-20", "2026-11-21", *some_changes(), {7: HOSTILE})
+    context = browser.new_context(color_scheme=scheme, viewport=PHONE)
+    try:
+        page = context.new_page()
+        page.goto((tmp_path / "2026-11-21" / "changes.html").as_uri())
+        assert page.locator("#histories svg.history").count() == 3
+        assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
+        assert findings(page) == []
     finally:
         context.close()
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -20,7 +21,13 @@ _NO_LINK = b"<!--changes-->"  # where an index of a report has room for a link
 
 
 def write_changes_page(
-    folder: Path, old: str, new: str, changes: pa.Table, events: pa.Table, version: str
+    folder: Path,
+    old: str,
+    new: str,
+    changes: pa.Table,
+    events: pa.Table,
+    version: str,
+    histories: Sequence[object] = (),
 ) -> None:
     """Write ``changes.html`` and what it loads into a folder that exists.
 
@@ -33,6 +40,8 @@ def write_changes_page(
         As in their files.
     version : str
         Of hopscope.
+    histories : sequence of pipeline.report.nights.of_ases.AsHistory
+        How figures of ASes of the first events went.
     """
     shown = events.slice(0, MAX_EVENTS).to_pylist()
     for event in shown:
@@ -53,6 +62,7 @@ def write_changes_page(
             counts=_counts(changes),
             ases=_ases(changes),
             figures=_figures(changes),
+            histories=histories,
             has_index=(folder / "index.html").exists(),
         )
     )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 
 from pipeline.compare import Changes, Night, compare_nights
@@ -79,3 +82,13 @@ def test_without_traces_the_difference_is_told_as_such(tmp_path):
     assert set(changes.reason[changes.what == "link"].tolist()) == {
         "by plain difference, without traces"
     }
+
+
+def test_figures_that_changed_come_in_one_order(tmp_path):
+    one = night(tmp_path, OLD)
+    names = ("mean_hops", "p90_hops", "max_hops", "diameter", "radius", "only_old")
+    figures = {name: np.full(len(one.asn), float(i)) for i, name in enumerate(names)}
+    later = {name: figures[name] + 1 for name in reversed(names[:-1])}
+    found = changed(replace(one, figures=figures), replace(one, figures=later))
+    named = [what for what, kind in zip(found.what, found.kind, strict=True) if kind == "changed"]
+    assert list(dict.fromkeys(named)) == list(names[:-1])

@@ -15,10 +15,9 @@ from tests.unit.pipeline.report.test_comparison import EVIL, some_changes
 COUNTS = {"n_addrs": 2000, "n_addrs_mapped": 1999}
 
 
-def write_night(out, name, **manifest):
-    found = MemorySnapshot(
-        {10: [(0, 1), (1, 2)]}, {10: 3}, [(10, 0, [20], 3, 0, False)], name=name, manifest=manifest
-    )
+def write_night(out, name, asn=10, **manifest):
+    links, ingresses = {asn: [(0, 1), (1, 2)]}, [(asn, 0, [20], 3, 0, False)]
+    found = MemorySnapshot(links, {asn: 3}, ingresses, name=name, manifest=manifest)
     return write_reports(found, measured(found), out, options={}, warnings=["one"], started=0.0)
 
 
