@@ -121,8 +121,16 @@ class CSRGraph:
         Raises
         ------
         GraphError
-            If it is not square; or as ``from_edges``.
+            If it is not sparse or not square; or as ``from_edges``.
         """
+        if not hasattr(matrix, "tocoo"):
+            kind = f"{type(matrix).__module__}.{type(matrix).__name__}"
+            raise GraphError(
+                f"a matrix of SciPy is needed, not a {kind}: of a dense array make "
+                "scipy.sparse.coo_array(array)"
+            )
+        if len(matrix.shape) != 2:
+            raise GraphError(f"the matrix has the shape {matrix.shape}; it must be square")
         n_rows, n_columns = matrix.shape
         if n_rows != n_columns:
             raise GraphError(f"the matrix is {n_rows} x {n_columns}; it must be square")

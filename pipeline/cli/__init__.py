@@ -164,6 +164,7 @@ def compare(given: Given) -> None:
         with progress.preparing():
             from pipeline.stages.compare import compare as compare_snapshots
         summary = compare_snapshots(given.config(CompareConfig), progress)
+    print_warnings(summary.warnings)
     if given.as_json:
         print_json(compare_facts(summary))
     else:

@@ -34,7 +34,7 @@ class ComparisonFiles:
 
 
 def write_comparison(
-    out: Path, old: str, new: str, changes, events, names: Mapping[int, str]
+    out: Path, old: str, new: str, changes, events, names: Mapping[int, str], warning: str = ""
 ) -> ComparisonFiles:
     """Write the files of a comparison; each takes the place of an earlier one as a whole.
 
@@ -48,6 +48,8 @@ def write_comparison(
     events : pipeline.compare.Events
     names : mapping of int to str
         Names of ASes.
+    warning : str
+        What the page opens with, if anything.
 
     Raises
     ------
@@ -63,7 +65,7 @@ def write_comparison(
         for name, table in (("changes.parquet", rows), ("events.parquet", told)):
             _replace(folder / name, table)
         histories = histories_of(Path(out), new, _first_ases(told), names)
-        write_changes_page(folder, old, new, rows, told, __version__, histories)
+        write_changes_page(folder, old, new, rows, told, __version__, histories, warning)
         link_changes(folder)
     except OSError as error:
         raise UsageError(

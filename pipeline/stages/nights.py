@@ -18,6 +18,7 @@ from pipeline.model.reading import newest_record
 from pipeline.report.folder import earlier_report
 from pipeline.stages.contents.snapshots import report_folder
 from pipeline.store import Snapshot, open_snapshot, snapshot_names
+from pipeline.store.nights import is_night
 
 # Options of an ingest that decide what is inferred from the same traces.
 _DECIDING = (
@@ -95,6 +96,25 @@ def night_before(store: Path, out: Path, name: str) -> str | None:
     ordered = [known for _, _, known in sorted(nights)]
     at = ordered.index(name) if name in ordered else 0
     return ordered[at - 1] if at else None
+
+
+def order_warning(old: Snapshot, new: Snapshot) -> str:
+    """What to say if the night given as the older one is the newer one; empty: it is not.
+
+    The newest records tell, and where these are equal or unknown, names that are dates.
+    """
+    times = [newest_record(night.manifest["inputs"]) for night in (old, new)]
+    if all(times) and times[0] != times[1]:
+        is_reversed = times[0] > times[1]
+    else:
+        is_reversed = is_night(old.name) and is_night(new.name) and old.name > new.name
+    if not is_reversed:
+        return ""
+    return (
+        f"{old.name} is newer than {new.name}, so this comparison goes back in time: what it calls "
+        f"removed is new in {old.name}, what it calls added is gone there; the other way round: "
+        f"hopscope compare {new.name} {old.name}"
+    )
 
 
 def _can_be_old(snapshot: Snapshot, out: Path) -> bool:

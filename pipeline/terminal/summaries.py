@@ -218,6 +218,7 @@ def compare_facts(summary: CompareSummary) -> dict:
         "n_events": summary.n_events,
         "events": summary.events,
         "changes": summary.counts,
+        "warnings": summary.warnings,
         "compare_s": round(summary.wall_s, 3),
     }
 

@@ -28,6 +28,7 @@ def write_changes_page(
     events: pa.Table,
     version: str,
     histories: Sequence[object] = (),
+    warning: str = "",
 ) -> None:
     """Write ``changes.html`` and what it loads into a folder that exists.
 
@@ -42,6 +43,8 @@ def write_changes_page(
         Of hopscope.
     histories : sequence of pipeline.report.nights.of_ases.AsHistory
         How figures of ASes of the first events went.
+    warning : str
+        Shown first; empty: none.
     """
     shown = events.slice(0, MAX_EVENTS).to_pylist()
     for event in shown:
@@ -54,6 +57,7 @@ def write_changes_page(
             old=printable(old),
             new=printable(new),
             version=version,
+            warning=printable(warning),
             first=shown[:N_FIRST],
             others=shown[N_FIRST:],
             n_events=events.num_rows,

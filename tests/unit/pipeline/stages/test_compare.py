@@ -110,3 +110,28 @@ def test_nights_are_in_the_order_of_their_records_and_topologies_are_none(tmp_pa
     assert compare_with_night_before(store, out, "a") is None
     summary = compare_with_night_before(store, out, "c")
     assert (summary.old, summary.page.exists()) == ("b", True)
+
+
+@pytest.mark.parametrize(
+    ("nights", "given", "is_said"),
+    [
+        ({"a": 100.0, "b": 200.0}, ("a", "b"), False),
+        ({"a": 100.0, "b": 200.0}, ("b", "a"), True),
+        # Records of the same time, and records without one: names that are dates tell.
+        ({"2026-11-20": 100.0, "2026-11-21": 100.0}, ("2026-11-21", "2026-11-20"), True),
+        ({"2026-11-20": 0.0, "2026-11-21": 100.0}, ("2026-11-21", "2026-11-20"), True),
+        ({"2026-11-20": 0.0, "2026-11-21": 0.0}, ("2026-11-20", "2026-11-21"), False),
+        ({"a": 0.0, "b": 0.0}, ("b", "a"), False),
+    ],
+)
+def test_nights_in_reverse_order_are_said_to_be(tmp_path, nights, given, is_said):
+    store = tmp_path / "store"
+    for name, newest_s in nights.items():
+        write_night(store, name, {ONE: ["20.1.0.1 20.1.0.2 > 20.3.0.9"]}, newest_s=newest_s)
+    summary = compare(CompareConfig(*given, store, tmp_path / "out"))
+    old, new = given
+    assert bool(summary.warnings) == is_said
+    page = summary.page.read_text()
+    assert (f"{old} is newer than {new}, so" in page) == is_said
+    for line in summary.warnings:
+        assert line.endswith(f"hopscope compare {new} {old}")
