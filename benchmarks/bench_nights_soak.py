@@ -59,6 +59,8 @@ N_CUT = 3  # links of the others
 OF_RUNS = ["device", "n_tasks", "n_retries", "wall_s", "n_reused", "reused_from"]
 NOT_COMPARED = {"tasks.parquet"}  # what ran where and when
 START_S = 60.0
+# Dask forgets the events of a client an hour after it left: here nights take seconds.
+FORGET = {"DASK_DISTRIBUTED__SCHEDULER__EVENTS_CLEANUP_DELAY": "1s"}
 
 
 @dataclass(frozen=True)
@@ -152,6 +154,7 @@ def cluster(places: Places) -> Iterator[tuple[str, dict[str, psutil.Process]]]:
                 started[name] = psutil.Popen(
                     [sys.executable, "-m", "dask", *more],
                     cwd=REPOSITORY,
+                    env=os.environ | FORGET,
                     stdout=log,
                     stderr=subprocess.STDOUT,
                 )
