@@ -27,6 +27,7 @@ from pipeline.model.reading import ReadReport, printable_path
 from pipeline.model.topology import NO_ASN, Topology
 from pipeline.model.words import node_words, number
 from pipeline.stages.inputs.files import InputFile, InputFiles, find_inputs
+from pipeline.stages.inputs.resumed import folder_name
 from pipeline.stages.inputs.tables import Tables, read_names, read_tables, unmatched
 from pipeline.stages.inputs.traces import read_all_traces
 from pipeline.stages.warnings import effect_warnings, input_warnings, mapped_warnings, unmapped_text
@@ -48,6 +49,7 @@ class IngestSummary:
     n_candidates: int  # seen as an ingress only after a gap; not among n_ingresses
     node_kind: str
     n_traces: int
+    n_resumed: int = 0  # files of traces that a killed run had read already
     n_addrs: int = 0  # distinct addresses that answered
     n_addrs_mapped: int = 0  # of these, known to some AS before any election
     reports: list[ReadReport] = field(default_factory=list)
@@ -95,9 +97,22 @@ def _ingest(config: IngestConfig, progress: ProgressCallback) -> IngestSummary:
         check_special(prefix)
     if config.snapshot is not None:
         check_name(config.snapshot)
-    with scratch_folder(config.store) as scratch:
-        tables = read_tables(config, needed=bool(traces))
-        reports, topologies = _read(config, inputs, tables, scratch, progress)
+    wanted = [folder_name(file.path, file.format) for file in traces]
+    # Kept until the snapshot is there: a run that is killed before need not be read again.
+    with scratch_folder(config.store, wanted) as scratch:
+        return _ingest_by(scratch, config, inputs, started, progress)
+
+
+def _ingest_by(
+    scratch: Path,
+    config: IngestConfig,
+    inputs: InputFiles,
+    started: float,
+    progress: ProgressCallback,
+) -> IngestSummary:
+    traces = inputs.of_kind("traces")
+    tables = read_tables(config, needed=bool(traces))
+    reports, topologies, n_resumed = _read(config, inputs, tables, scratch, progress)
     if not topologies:
         raise UsageError(f"nothing to ingest: {_why_nothing(reports)}")
     share = next((t.mapped for t in topologies if t.mapped is not None), None)
@@ -149,6 +164,7 @@ def _ingest(config: IngestConfig, progress: ProgressCallback) -> IngestSummary:
         n_candidates=int(np.count_nonzero(graphs.candidate)),
         node_kind=graphs.kind,
         n_traces=_n_traces(reports),
+        n_resumed=n_resumed,
         n_addrs=0 if share is None else share.n_addrs,
         n_addrs_mapped=0 if share is None else share.n_mapped,
         reports=reports,
@@ -164,8 +180,11 @@ def _read(
     tables: Tables,
     scratch: Path,
     progress: ProgressCallback,
-) -> tuple[list[ReadReport], list[Topology]]:
-    """Read every input; reports come in the order of the inputs, tables after them."""
+) -> tuple[list[ReadReport], list[Topology], int]:
+    """Read every input; reports come in the order of the inputs, tables after them.
+
+    The number is that of files which a killed run had read.
+    """
     traces = inputs.of_kind("traces")
 
     def on_traces(n_files: int, n_traces: int) -> None:
@@ -191,7 +210,7 @@ def _read(
     observations = [r.observation for r in read if r.observation is not None]
     if any(r.report.n_records for r in read):
         topologies.append(_infer(config, observations, tables, progress))
-    return reports + tables.reports, topologies
+    return reports + tables.reports, topologies, sum(r.is_kept for r in read)
 
 
 def _first_run(traces: list[InputFile]) -> str:

@@ -13,7 +13,7 @@ import shutil
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from pipeline.store.locks import HeldLock, claim_abandoned, hold_for_writing, store_turn
@@ -33,10 +33,10 @@ KEEP_S = 24 * 3600.0  # a folder that was handed to another process is kept this
 _held: dict[Path, HeldLock] = {}  # locks of this process, by their folder
 
 
-def hold_folder(parent: Path, kind: str) -> Path:
-    """Make an empty folder that belongs to this process until ``release_folder``.
+def hold_folder(parent: Path, kind: str, wanted: Collection[str] = ()) -> Path:
+    """Make a folder that belongs to this process until ``release_folder``.
 
-    What dead runs left in ``parent`` is removed first.
+    What dead runs left in ``parent`` is removed. The folder is empty, or has what is wanted of it.
 
     Parameters
     ----------
@@ -44,6 +44,8 @@ def hold_folder(parent: Path, kind: str) -> Path:
         Made where it is missing.
     kind : str
         One of ``READING``, ``WRITING``, ``DISTANCES``, ``WORKERS``.
+    wanted : names of folders
+        Taken over from dead runs of this kind, where they have them.
 
     Raises
     ------
@@ -51,7 +53,8 @@ def hold_folder(parent: Path, kind: str) -> Path:
         If ``parent`` cannot be written.
     """
     parent.mkdir(parents=True, exist_ok=True)
-    remove_abandoned(parent)
+    if not wanted:
+        remove_abandoned(parent)
     with store_turn(parent):
         outer = parent / f"{kind}{uuid.uuid4().hex[:12]}"
         outer.mkdir()
@@ -59,7 +62,20 @@ def hold_folder(parent: Path, kind: str) -> Path:
     files = outer / _FILES
     files.mkdir()
     _held[files] = lock
+    if wanted:
+        _take_over(files, kind, wanted)
+        remove_abandoned(parent)
     return files
+
+
+def _take_over(files: Path, kind: str, wanted: Collection[str]) -> None:
+    parent = files.parent.parent
+    with store_turn(parent):
+        for outer in parent.glob(f"{kind}*"):
+            with claim_abandoned(outer / _LOCK) as is_abandoned:
+                for name in wanted if is_abandoned else ():
+                    with contextlib.suppress(OSError):  # it has none, or another run had it too
+                        os.rename(outer / _FILES / name, files / name)
 
 
 def release_folder(files: Path) -> None:
@@ -71,9 +87,9 @@ def release_folder(files: Path) -> None:
 
 
 @contextlib.contextmanager
-def held_folder(parent: Path, kind: str) -> Iterator[Path]:
+def held_folder(parent: Path, kind: str, wanted: Collection[str] = ()) -> Iterator[Path]:
     """``hold_folder`` for the length of a block."""
-    files = hold_folder(parent, kind)
+    files = hold_folder(parent, kind, wanted)
     try:
         yield files
     finally:
@@ -85,9 +101,14 @@ def hand_over(files: Path) -> None:
     (files.parent / _HANDED_OVER).touch()
 
 
-def scratch_folder(store: Path) -> contextlib.AbstractContextManager[Path]:
-    """An empty folder for spool files, in the store: its disk is the one with room."""
-    return held_folder(store, READING)
+def scratch_folder(
+    store: Path, wanted: Collection[str] = ()
+) -> contextlib.AbstractContextManager[Path]:
+    """A folder for spool files, in the store: its disk is the one with room.
+
+    It is empty, but for folders named in ``wanted`` that killed runs left in theirs.
+    """
+    return held_folder(store, READING, wanted)
 
 
 def own_folder() -> Path:

@@ -57,6 +57,7 @@ def ingest_facts(summary: IngestSummary) -> dict:
         "n_traces": summary.n_traces,
         "n_addrs": summary.n_addrs,
         "n_addrs_mapped": summary.n_addrs_mapped,
+        "n_resumed": summary.n_resumed,
         "files": {
             report.path: {
                 "format": report.format,
@@ -111,6 +112,9 @@ def print_ingest(summary: IngestSummary) -> None:
         ingresses_text(summary.n_ingresses, summary.n_candidates),
     ]
     print_line(f"Snapshot {summary.snapshot}: {', '.join(counts)} ({summary.wall_s:.1f} s)")
+    if summary.n_resumed:
+        files = number(summary.n_resumed, "file")
+        print_line(f"Not read again, since a run that was killed had read them: {files}")
     if summary.n_addrs:
         print_line(mapped_text(summary.n_addrs, summary.n_addrs_mapped))
     if skipped := _skipped(summary):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 import shutil
 import signal
@@ -13,22 +14,27 @@ import psutil
 import pyarrow.parquet as pq
 import pytest
 
-from pipeline.config import AnalyzeConfig
+from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.graphs import build_graphs
 from pipeline.stages.analyze import analyze
+from pipeline.stages.ingest import ingest
 from pipeline.store import write_snapshot
 from pipeline.store.results import check_results
 from tests.integration.measured import random_links, topology
 from tests.integration.test_stopped_commands import WAIT_S, is_gone, until
+from tests.integration.test_two_workers import scheduler, worker
 from tests.real_data import REPOSITORY
+from tests.served import clean_environment
 from tests.soak import WHOLE
 
 # Distributed leaves sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 SEED = 2026
-TARGETS = ("client", "worker", "tree")
-MOMENTS = [(i, TARGETS[i % 3]) for i in range(30 if WHOLE else 2)]
+TARGETS = ("client", "worker", "scheduler", "server", "flow", "tree")
+MOMENTS = [(SEED + i, TARGETS[i % len(TARGETS)]) for i in range(30 if WHOLE else 4)]
+OF_PREFECT = ("server", "flow")  # killed in a nightly run
+SERVER = "flows.processes.local_server"  # in the command line of Prefect's server
 N_INGRESSES = 150  # of each AS; one task each
 OF_RUNS = ["device", "n_tasks", "n_retries", "wall_s", "n_reused", "reused_from"]
 # What arrived is written at once, or a run this short would end before anything is durable.
@@ -38,6 +44,11 @@ known.KEEP_S = 0.0
 from pipeline.cli import main
 main()
 """
+NIGHTLY = PROGRAM.replace("pipeline.cli", "flows.nightly").replace(
+    "main()",
+    """import sys
+sys.exit(main(sys.argv[1:]))""",
+)
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +58,22 @@ def store(tmp_path_factory):
     given = {"as_names": {}, "inputs": [], "options": {}, "counts": {}, "rejects": []}
     write_snapshot(store, "night", build_graphs(ases), **given)
     return store
+
+
+@pytest.fixture(scope="module")
+def links(tmp_path_factory):
+    """An input of nightly runs: one AS."""
+    links = tmp_path_factory.mktemp("links") / "links.txt"
+    links.write_text("".join(f"{a}\t{b}\n" for a, b in random_links(900, 1)))
+    return links
+
+
+@pytest.fixture(scope="module")
+def undisturbed_night(links, scheduler_address, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("undisturbed")
+    given = {"asn": 7, "ingresses": 3 * N_INGRESSES, "snapshot": "night"}
+    ingest(IngestConfig(inputs=(links,), store=folder / "store", **given))
+    return tables(analyze(config_of(folder, scheduler_address)).out)
 
 
 @pytest.fixture(scope="module")
@@ -74,25 +101,47 @@ def durable(folder):
     return [(row["graph"], row["source"]) for part in rows for row in part]
 
 
-def killed(folder, target, moment):
-    """Start a run, kill ``target`` at a random moment after its first results, wait for the end."""
-    words = ["analyze", "--store", folder / "store", "--out", folder / "out", "--pack", 1]
-    words += ["--no-pages", "--device", "cpu", "--workers", 2 if target == "worker" else 1]
-    process = psutil.Popen(
-        [sys.executable, "-c", PROGRAM, *map(str, words)],
+@contextlib.contextmanager
+def own_scheduler(folder, target):
+    """Words for a run on a scheduler of its own, if that is to be killed; and its process."""
+    if target != "scheduler":
+        yield ["--device", "cpu", "--workers", 2 if target == "worker" else 1], []
+        return
+    with scheduler(folder) as (process, address), worker(address, folder):
+        yield ["--scheduler", address], [psutil.Process(process.pid)]
+
+
+def victims_of(target, process, tree, schedulers):
+    """The processes to kill."""
+    if target == "server":
+        return [one for one in tree if not is_gone(one) and SERVER in one.cmdline()]
+    others = {"scheduler": schedulers, "worker": tree[-1:], "tree": [process, *tree]}
+    return others.get(target, [process])
+
+
+def started(program, words, folder):
+    """A run in a process of its own."""
+    return psutil.Popen(
+        [sys.executable, "-c", program, *map(str, words)],
         cwd=REPOSITORY,
+        # A flow need not wait for a server that is gone for as long as users may want.
+        env=clean_environment(folder / "prefect") | {"PREFECT_CLIENT_MAX_RETRIES": "1"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
     )
+
+
+def killed(process, folder, target, moment, schedulers=()):
+    """Kill ``target`` at a random moment after the first results of a run, wait for its end."""
     results = folder / "store" / "results"
+    tree = []
     try:
         is_over = lambda: process.poll() is not None  # noqa: E731
         until(lambda: any(results.glob("*/[!.]*")) or is_over(), "the first results")
         time.sleep(moment)
         tree = process.children(recursive=True) if not is_over() else []
-        victims = {"client": [process], "tree": [process, *tree], "worker": tree[-1:]}[target]
-        for victim in victims:
+        for victim in victims_of(target, process, tree, schedulers):
             if victim.is_running():
                 victim.send_signal(signal.SIGKILL)
         ended = process.wait(WAIT_S)
@@ -104,24 +153,64 @@ def killed(folder, target, moment):
     return ended
 
 
+def check_continued(folder, report, known, undisturbed):
+    """A run that went on measured only what was not durable, and agrees with an undisturbed one."""
+    tasks = pq.read_table(report / "tasks.parquet")
+    assert sum(tasks["n_sources"].to_pylist()) == 3 * N_INGRESSES - len(known)
+    for found, wanted in zip(tables(report), undisturbed, strict=True):
+        assert found.equals(wanted)
+    after = durable(folder)
+    assert len(after) == len(set(after)) == 3 * N_INGRESSES
+
+
+def moment_of(seed):
+    """Seconds after the first results."""
+    return random.Random(seed).uniform(0, 1.5 if WHOLE else 0.3)
+
+
+def moments(of_prefect):
+    """Moments of either test; the seed is part of each name."""
+    chosen = [(seed, target) for seed, target in MOMENTS if (target in OF_PREFECT) is of_prefect]
+    ids = [f"{target}-seed{seed}" for seed, target in chosen]
+    return pytest.mark.parametrize(("seed", "target"), chosen, ids=ids)
+
+
 @pytest.mark.soak
-@pytest.mark.parametrize(("i", "target"), MOMENTS, ids=[f"{t}-{i}" for i, t in MOMENTS])
+@moments(of_prefect=False)
 def test_a_run_that_was_killed_goes_on_where_it_was(
-    store, undisturbed, scheduler_address, tmp_path, i, target
+    store, undisturbed, scheduler_address, tmp_path, seed, target
 ):
-    moment = random.Random(SEED + i).uniform(0, 1.5 if WHOLE else 0.3)
     shutil.copytree(store, tmp_path / "store")
-    ended = killed(tmp_path, target, moment)
-    assert ended == 0 if target == "worker" else ended in (0, -signal.SIGKILL)
+    words = ["analyze", "--store", tmp_path / "store", "--out", tmp_path / "out", "--pack", 1]
+    with own_scheduler(tmp_path, target) as (cluster, schedulers):
+        process = started(PROGRAM, [*words, "--no-pages", *cluster], tmp_path)
+        ended = killed(process, tmp_path, target, moment_of(seed), schedulers)
     known = durable(tmp_path)
     assert len(known) == len(set(known)) > 0
     if target == "worker":
+        assert ended == 0
         assert len(known) == 3 * N_INGRESSES
+    elif target == "scheduler":  # what arrived is reported, the rest has failed
+        assert ended == int(len(known) < 3 * N_INGRESSES)
+    else:
+        assert ended in (0, -signal.SIGKILL)
     summary = analyze(config_of(tmp_path, scheduler_address))
     assert summary.reused["n_searches"] == len(known)
-    tasks = pq.read_table(summary.out / "tasks.parquet")
-    assert sum(tasks["n_sources"].to_pylist()) == 3 * N_INGRESSES - len(known)
-    for found, wanted in zip(tables(summary.out), undisturbed, strict=True):
-        assert found.equals(wanted)
-    after = durable(tmp_path)
-    assert len(after) == len(set(after)) == 3 * N_INGRESSES
+    check_continued(tmp_path, summary.out, known, undisturbed)
+
+
+@pytest.mark.soak
+@moments(of_prefect=True)
+def test_a_nightly_run_that_was_killed_goes_on_where_it_was(
+    links, undisturbed_night, tmp_path, seed, target
+):
+    words = [links, "--asn", 7, "--ingresses", 3 * N_INGRESSES, "--snapshot", "night"]
+    words += ["--store", tmp_path / "store", "--out", tmp_path / "out", "--pack", 1]
+    words += ["--no-pages", "--device", "cpu", "--workers", 1]
+    ended = killed(started(NIGHTLY, words, tmp_path), tmp_path, target, moment_of(seed))
+    assert ended in ((0, 1, 2) if target == "server" else (0, -signal.SIGKILL))
+    known = durable(tmp_path)
+    assert len(known) == len(set(known)) > 0
+    again = started(NIGHTLY, words, tmp_path)
+    assert again.wait(WAIT_S) == 0
+    check_continued(tmp_path, tmp_path / "out" / "night", known, undisturbed_night)

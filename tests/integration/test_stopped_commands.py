@@ -10,15 +10,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import psutil
 import pytest
 
 from pipeline.cli import main
-from pipeline.config import GenerateConfig
+from pipeline.config import GenerateConfig, IngestConfig
 from pipeline.stages.generate import generate_topology
-from pipeline.store import held
+from pipeline.stages.ingest import ingest
+from pipeline.stages.inputs.resumed import RECORD
+from pipeline.store import held, snapshot_names
 from tests.real_data import REPOSITORY
 
 LAB = REPOSITORY / "data" / "samples" / "lab"
@@ -93,6 +96,39 @@ def test_an_ingest_that_is_stopped_leaves_nothing(tmp_path, inputs, asked):
         until(lambda: all(is_gone(reader) for reader in readers), "the end of the readers")
     assert readers
     assert hidden(tmp_path / "store", held.READING) == []
+
+
+def test_an_ingest_that_was_killed_goes_on_by_file(tmp_path):
+    """Its store is that of an undisturbed one; files that had been read are not read again."""
+    folder = tmp_path / "inputs"
+    folder.mkdir()
+    lines = gzip.decompress((LAB / "h0.udp-paris.json.gz").read_bytes())
+    for i in range(4):  # a copy would be left out
+        (folder / f"{i}.json").write_bytes(lines * (20 + i))
+    options = {"ip2as": (LAB / "lab.pfx2as",), "allow_special": ("198.18.0.0/15",)}
+    config = IngestConfig(inputs=(folder,), store=tmp_path / "store", snapshot="night", **options)
+    wanted = ingest(replace(config, store=tmp_path / "wanted"))
+    with command(
+        *("ingest", folder, "--store", config.store, "--snapshot", "night", "--workers", 1),
+        *("--ip2as", LAB / "lab.pfx2as", "--allow-special", "198.18.0.0/15"),
+    ) as process:
+        records = f"{held.READING}*/files/*/{RECORD}"
+        until(lambda: list(config.store.glob(records)), "the first file")
+        process.kill()
+        process.wait(WAIT_S)
+    n_read = len(list(config.store.glob(records)))
+    assert n_read
+    assert snapshot_names(config.store) == []
+    found = ingest(config)
+    assert found.n_resumed == n_read
+    assert snapshot_names(config.store) == ["night"]
+    assert hidden(config.store, held.READING) == []
+    tables = sorted(path.name for path in wanted.path.glob("*.parquet"))
+    assert tables == sorted(path.name for path in found.path.glob("*.parquet"))
+    for name in tables:
+        assert (found.path / name).read_bytes() == (wanted.path / name).read_bytes(), name
+    inputs = [json.loads((s.path / "manifest.json").read_text())["inputs"] for s in (found, wanted)]
+    assert inputs[0] == inputs[1]
 
 
 def analyze(store: Path, out: Path) -> tuple[object, ...]:

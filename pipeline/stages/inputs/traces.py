@@ -11,7 +11,7 @@ import multiprocessing
 import os
 import shutil
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -25,6 +25,7 @@ from pipeline.infer.traces.observer import compile_kernels
 from pipeline.ingest import hash_file, open_reader, warm_up
 from pipeline.model.reading import ReadReport, printable_path
 from pipeline.model.traces import TraceBatch
+from pipeline.stages.inputs.resumed import folder_name, keep, kept
 from pipeline.stopping import end_with_parent
 
 # Input below which this process reads alone: a second one takes 2 to 3 s to start, in which this
@@ -41,6 +42,7 @@ class ReadFile:
 
     report: ReadReport
     observation: Observation | None
+    is_kept: bool = False  # it had been read by an earlier run, which was killed
 
 
 def _start_process(counter: Any, parent: int) -> None:
@@ -84,7 +86,9 @@ def read_traces(
     for batch in _batches(path, format, report):
         observer.add(batch)  # not caught: a full scratch disk is not a fault of this file
         count(batch.n_measurements)
-    return ReadFile(report, observer.close())
+    observation = observer.close()
+    keep(scratch, report, observation)
+    return ReadFile(report, observation)
 
 
 def _batches(path: Path, format: str, report: ReadReport) -> Iterator[TraceBatch]:
@@ -113,19 +117,26 @@ def read_all_traces(
     ----------
     files : sequence of (path, format)
     scratch : Path
-        Folder for spool files.
+        Folder for spool files. What a folder named by ``folder_name`` holds there of a file that
+        has been read to its end is used; the file is not read again.
     workers : int or None
         Reading processes; None: one per core, or none besides this one for a small input.
     on_progress : callable
         Called with (files done, traces read).
     """
-    folders = [scratch / f"{i:06d}" for i in range(len(files))]
-    for folder in folders:
-        folder.mkdir()
-    n_workers = min(len(files), workers or n_cores())
-    size = sum(_size_bytes(path) for path, _ in files)
+    folders = [scratch / folder_name(path, format) for path, format in files]
+    read = _kept(files, folders)
+    left = [i for i in range(len(files)) if i not in read]
+    for i in left:
+        folders[i].mkdir()
+    n_kept = sum(file.report.n_records for file in read.values())
+    if read:
+        on_progress(len(read), n_kept)
+    n_workers = min(len(left), workers or n_cores())
+    size = sum(_size_bytes(files[i][0]) for i in left)
     if n_workers <= 1 or (workers is None and size < SPREAD_BYTES):
-        return _read_here(files, folders, on_progress)
+        _read_here({i: (*files[i], folders[i]) for i in left}, read, n_kept, on_progress)
+        return [read[i] for i in range(len(files))]
     # Once, here: numba's cache has no lock, so processes must not compile at the same time.
     warm_up({format for _, format in files})
     compile_kernels()
@@ -151,13 +162,12 @@ def read_all_traces(
                         read[futures[future]] = future.result()
                     except BrokenProcessPool:
                         died.append(futures[future])
-                on_progress(len(read), int(counter.value))
+                on_progress(len(read), n_kept + int(counter.value))
         return sorted(died)
 
-    read: dict[int, ReadFile] = {}
     # One dead process (killed for memory, say) takes the pool's other files with it: each is
     # read again, alone, and only a file that kills its process twice is given up.
-    for i in read_side_by_side(list(range(len(files))), n_workers):
+    for i in read_side_by_side(left, n_workers):
         shutil.rmtree(folders[i])
         folders[i].mkdir()
         if read_side_by_side([i], 1):
@@ -170,6 +180,17 @@ def read_all_traces(
     return [read[i] for i in range(len(files))]
 
 
+def _kept(files: Sequence[tuple[Path, str]], folders: Sequence[Path]) -> dict[int, ReadFile]:
+    """Files that an earlier run had read, by position; what else it left of these is removed."""
+    read = {}
+    for i, ((path, _), folder) in enumerate(zip(files, folders, strict=True)):
+        if (found := kept(folder, path)) is not None:
+            read[i] = ReadFile(*found, is_kept=True)
+        else:
+            shutil.rmtree(folder, ignore_errors=True)
+    return read
+
+
 def _size_bytes(path: Path) -> int:
     try:
         return path.stat().st_size
@@ -178,19 +199,18 @@ def _size_bytes(path: Path) -> int:
 
 
 def _read_here(
-    files: Sequence[tuple[Path, str]],
-    folders: Sequence[Path],
+    files: Mapping[int, tuple[Path, str, Path]],
+    read: dict[int, ReadFile],
+    n_traces: int,
     on_progress: Callable[[int, int], None],
-) -> list[ReadFile]:
-    read: list[ReadFile] = []
-    n_traces = 0
+) -> None:
+    """Read files, given as (path, format, folder) by position, one after another into ``read``."""
 
     def count(n: int) -> None:
         nonlocal n_traces
         n_traces += n
         on_progress(len(read), n_traces)
 
-    for (path, format), folder in zip(files, folders, strict=True):
-        read.append(read_traces(path, format, folder, count))
+    for i, (path, format, folder) in files.items():
+        read[i] = read_traces(path, format, folder, count)
         on_progress(len(read), n_traces)
-    return read

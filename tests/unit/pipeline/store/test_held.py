@@ -73,6 +73,24 @@ def test_leftovers_of_a_dead_run_are_named_and_removed_by_the_next_run_of_any_na
         assert at_work.is_dir()
 
 
+def test_what_is_wanted_of_dead_runs_is_taken_over(tmp_path):
+    """Never from living runs, nor from runs of another kind."""
+    dead, other_kind = tmp_path / f"{held.READING}dead", tmp_path / f"{held.WRITING}dead"
+    with scratch_folder(tmp_path) as living:
+        (living / "e").mkdir()
+        for outer, names in ((dead, "abc"), (other_kind, "d")):
+            for name in names:
+                (outer / "files" / name).mkdir(parents=True)
+                (outer / "files" / name / "spool").write_text(name)
+        with scratch_folder(tmp_path, wanted=["a", "d", "e", "none"]) as folder:
+            assert [path.name for path in folder.iterdir()] == ["a"]
+            assert (folder / "a" / "spool").read_text() == "a"
+            assert (living / "e").is_dir()
+            assert not dead.exists()
+            assert not other_kind.exists()
+    assert [path.name for path in tmp_path.iterdir()] == [".lock"]
+
+
 def test_a_folder_handed_to_another_process_is_kept_for_a_day(tmp_path):
     waiting, forgotten = (tmp_path / f"{held.DISTANCES}{i}" for i in range(2))
     for outer in (waiting, forgotten):
