@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+MAPPED_ENOUGH = 0.9  # share of addresses with a known AS; if it is lower, pages and runs warn
+
 
 @dataclass(frozen=True)
 class MappedShare:
@@ -52,8 +54,13 @@ def mapped_text(n_addrs: int, n_mapped: int) -> str:
     Addresses in a range of ``--allow-special`` that no prefix table covers count as well: they are
     admitted, but mapped to no AS.
     """
-    share = math.floor(1000 * n_mapped / n_addrs) / 10 if n_addrs else 0.0
+    share = mapped_percent(n_addrs, n_mapped)
     return f"{n_mapped:,} of {n_addrs:,} addresses mapped or admitted ({share:.1f} %)"
+
+
+def mapped_percent(n_addrs: int, n_mapped: int) -> float:
+    """The mapped share in per cent, rounded down to a tenth; 0 of no address."""
+    return math.floor(1000 * n_mapped / n_addrs) / 10 if n_addrs else 0.0
 
 
 def mapped_of(counts: Mapping[str, Any]) -> str:

@@ -32,6 +32,7 @@ _FILES = frozenset(
         "ases.js",
         "ases.parquet",
         "exits.parquet",
+        "filters.js",
         "hopscope.css",
         "hopscope.js",
         "index.html",

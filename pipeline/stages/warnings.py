@@ -8,11 +8,10 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pipeline.config import IngestConfig
-from pipeline.model.mapped import MappedShare, mapped_text
+from pipeline.model.mapped import MAPPED_ENOUGH, MappedShare, mapped_text
 from pipeline.model.words import number
 from pipeline.options import options_of
 
-MAPPED_ENOUGH = 0.9  # share of addresses with a known AS; if it is lower, that is the first warning
 N_ON_LANS = 0.1  # share of addresses on LANs from which these look too wide
 MAX_RANGES = 3  # special ranges to admit that a warning names
 LOSSES_NAMED = 5  # workers that were lost, named one by one

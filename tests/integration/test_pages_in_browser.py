@@ -132,7 +132,14 @@ def test_the_index_opens_from_disk_and_asks_for_nothing_else(page, small):
     page.goto(url(small))
     page.wait_for_selector("#list[data-ready]")
     names = {one.removeprefix(small.as_uri()) for one in asked if not one.startswith("data:")}
-    assert names == {"/index.html", "/hopscope.css", "/hopscope.js", "/lookup.js", "/ases.js"}
+    assert names == {
+        "/index.html",
+        "/hopscope.css",
+        "/hopscope.js",
+        "/filters.js",
+        "/lookup.js",
+        "/ases.js",
+    }
     assert page.locator("#list tbody.rows tr").count() == 3
 
 
@@ -516,7 +523,15 @@ def test_text_has_enough_contrast_in_light_and_dark(browser, small, wide, scheme
         page = context.new_page()
         page.goto(url(small))
         page.wait_for_selector("#list[data-ready]")
-        for text in ("h1", ".lede", ".tiles dt", "#list td.asn a", ".note.warn li", ".foot"):
+        for text in (
+            "h1",
+            ".opening",
+            ".charts h3",
+            ".tiles dt",
+            "#list td.asn a",
+            ".note.warn li",
+            ".foot",
+        ):
             ratio = page.eval_on_selector(text, CONTRAST)
             assert ratio >= 4.5, (text, ratio)
         page.goto(url(wide, "as/7.html"))

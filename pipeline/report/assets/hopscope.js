@@ -42,6 +42,14 @@ const hopscope = (() => {
     const state = { key: "n_nodes", down: true, query: "" };
     let rows = new Uint32Array(0);
     let active = -1;
+    const filters = hopscope.filters?.(columns, noun, () => update());
+    const tools = document.querySelector("#ases .tools");
+    if (filters) {
+      const save = element("button", { type: "button", class: "get" }, "Download as CSV");
+      save.addEventListener("click", saveView);
+      filters.chips.append(save);
+      tools.after(filters.chips, filters.charts);
+    }
 
     // Rows stand between two spacers.
     for (const body of [...table.tBodies]) body.remove();
@@ -75,7 +83,7 @@ const hopscope = (() => {
       update();
     }
 
-    function filtered() {
+    function named() {
       if (answer) {
         const kept = [];
         for (let i = 0; i < n; i++) if (answer.ases.has(columns.asn[i])) kept.push(i);
@@ -91,6 +99,8 @@ const hopscope = (() => {
       }
       return Uint32Array.from(kept);
     }
+
+    const filtered = () => (filters ? filters.kept(named()) : named());
 
     function sorted(which) {
       const bounds = columns[`${state.key}_lower`]; // an interval stands at its lower bound
@@ -114,6 +124,17 @@ const hopscope = (() => {
         which[0] = hit;
       }
       return which;
+    }
+
+    // All rows of the view, in its order, as texts that csv() makes plain.
+    function saveView() {
+      const more = columns.n_entering ? ["Entering traces"] : [];
+      const lines = [[...labels, ...more]];
+      for (const i of rows) {
+        const line = keys.map((key) => (key === "name" ? columns.name[i] : text(key, i)));
+        lines.push(more.length ? [...line, `${columns.n_entering[i]}`] : line);
+      }
+      download("ases.csv", lines);
     }
 
     function text(key, i) {
@@ -202,7 +223,7 @@ const hopscope = (() => {
 
     // ---- Addresses and prefixes -----------------------------------------------------------
     const hits = element("div", { class: "note hits", hidden: "", "aria-live": "polite" });
-    document.querySelector("#ases .tools").after(hits);
+    tools.after(hits);
     let answer = null; // what lookup.js knows of the address or prefix that was typed
     const unfound = nothing.textContent;
 
@@ -270,6 +291,7 @@ const hopscope = (() => {
       order.value = (state.down ? "-" : "") + state.key;
       table.setAttribute("aria-rowcount", rows.length + 1);
       nothing.hidden = rows.length > 0;
+      if (!rows.length && !state.query.trim()) nothing.textContent = "No AS is as chosen.";
       found.textContent = rows.length === n ? `${integer.format(n)} ASes` : `${integer.format(rows.length)} of ${integer.format(n)} ASes`;
       active = -1;
       height = parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--row")) || 30;
@@ -282,8 +304,9 @@ const hopscope = (() => {
       const parts = [];
       if (state.query) parts.push(`q=${encodeURIComponent(state.query)}`);
       if (state.key !== "n_nodes" || !state.down) parts.push(`sort=${state.down ? "-" : ""}${state.key}`);
+      if (filters) parts.push(...filters.parts());
       const hash = parts.length ? `#${parts.join("&")}` : "";
-      if (location.hash === hash || (!hash && !/[#&](q|sort)=/.test(location.hash))) return;
+      if (location.hash === hash || (!hash && !/[#&](q|sort|only|traces|size|entries|mean|diameter)=/.test(location.hash))) return;
       try {
         history.replaceState(null, "", hash || location.pathname + location.search);
       } catch { /* a browser that lets no page from disk do this: the link is lost, nothing else */ }
@@ -296,6 +319,7 @@ const hopscope = (() => {
       if (keys.includes(key)) Object.assign(state, { key, down: sort.startsWith("-") });
       state.query = given.get("q") || (/^AS\d+$/i.test(hash) ? hash : "");
       find.value = state.query;
+      filters?.recall(given);
     }
 
     function go(place) {

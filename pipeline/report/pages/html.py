@@ -31,13 +31,14 @@ from pipeline.report.pages.reuse import (
     without_night,
 )
 from pipeline.report.pages.run_facts import RunFacts, about_as
+from pipeline.report.tables.internet import entering_traces
 from pipeline.report.tables.summarise import Summary
 from pipeline.report.texts import NONE, figure, short
 
 __all__ = ["newest_report", "write_pages"]
 
 ASSETS = ("hopscope.css", "hopscope.js")  # of all pages, also of those of comparisons
-SCRIPTS = ("as_page.js", "internet.js")
+SCRIPTS = ("as_page.js", "filters.js", "internet.js")
 LOOKUP = ("lookup.js",)  # where addresses are known
 
 
@@ -91,7 +92,9 @@ def write_pages(
             pages.write(asn, digest, template.render(a=variables, run=about, root="../"))
     pages.save(out / PAGES)
     (out / NIGHT).write_text(night_script(run), encoding="ascii")
-    (out / "ases.js").write_text(index_script(summary.ases, summary.widths), encoding="ascii")
+    entering = entering_traces(summary) if origins.has_traces else None
+    rows = index_script(summary.ases, summary.widths, entering)
+    (out / "ases.js").write_text(rows, encoding="ascii")
     index = templates.get_template("index.html").render(
         run=run,
         t=summary.totals,

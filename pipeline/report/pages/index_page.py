@@ -11,8 +11,10 @@ import pyarrow.compute as pc
 
 from pipeline.metrics import decimals_of
 from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED
+from pipeline.model.mapped import MAPPED_ENOUGH, mapped_percent
 from pipeline.model.words import MAX_WARNINGS, number
 from pipeline.report.escaping import printable, printables, script_json
+from pipeline.report.pages.headline import headline
 from pipeline.report.pages.plots import bin_counts, hop_histogram
 from pipeline.report.pages.run_facts import RunFacts
 from pipeline.report.tables.node_files import has_node_file
@@ -59,10 +61,13 @@ COLUMNS = (
 _BEFORE = "n_unreached"  # the column before which those of metrics are put, if measured
 
 
-def index_script(ases: pa.Table, widths: WidthReport | None = None) -> str:
+def index_script(
+    ases: pa.Table, widths: WidthReport | None = None, n_entering: np.ndarray | None = None
+) -> str:
     """Rows of the index as a script: ``hopscope.load({column: [...]})``, ASCII only.
 
-    Of a width that has intervals the bounds come too, as ``<column>_lower`` and ``_upper``.
+    Of a width that has intervals the bounds come too, as ``<column>_lower`` and ``_upper``; where
+    there are traces also ``n_entering``, those that entered each AS.
     """
     columns: dict[str, list] = {}
     shown = [column.key for column in COLUMNS]
@@ -79,6 +84,8 @@ def index_script(ases: pa.Table, widths: WidthReport | None = None) -> str:
             columns[key] = [None if v is None else rounded(v, key) for v in values.to_pylist()]
         else:
             columns[key] = values.to_pylist()
+    if n_entering is not None:
+        columns["n_entering"] = n_entering.tolist()
     return f"hopscope.load({script_json(columns)});\n"
 
 
@@ -108,6 +115,8 @@ def index_variables(
     inputs.sort(key=lambda entry: entry["status"] == "ok")
     return {
         "columns": _columns(run, summary),
+        "headline": headline(summary, run),
+        "mapped": _mapped(manifest.get("counts") or {}),
         "widths": _width_tiles(summary),
         "has_nodes": bool(has_node_file(summary.widths, summary.ases.num_rows).any()),
         "first": first,
@@ -120,6 +129,15 @@ def index_variables(
         "warnings": [printable(line) for line in warnings[:MAX_WARNINGS]],
         "n_warnings": len(warnings),
     }
+
+
+def _mapped(counts: dict) -> dict | None:
+    """The tile of mapped addresses; None without traces, or if the manifest is older."""
+    n, n_mapped = counts.get("n_addrs"), counts.get("n_addrs_mapped", 0)
+    if not n:
+        return None
+    is_low = n_mapped < MAPPED_ENOUGH * n
+    return {"percent": mapped_percent(n, n_mapped), "n": n, "n_mapped": n_mapped, "is_low": is_low}
 
 
 def _input(entry: dict) -> dict:

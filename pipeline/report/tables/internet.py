@@ -107,9 +107,7 @@ def internet(summary: Summary) -> Internet:
     """Put the tables of a report together."""
     as_links = summary.as_links
     asn = summary.ases["asn"].to_numpy()
-    direct = summary.ingresses["n_direct"].to_numpy()
-    total = np.append(0, np.cumsum(direct))
-    n_entering = np.diff(total[summary.ingress_ptr])
+    n_entering = entering_traces(summary)
     ends = np.concatenate([as_links["near_asn"].to_numpy(), as_links["far_asn"].to_numpy()])
     in_report = np.isin(ends, asn)
     n_neighbors = np.bincount(np.searchsorted(asn, ends[in_report]), minlength=len(asn))
@@ -123,6 +121,12 @@ def internet(summary: Summary) -> Internet:
         extremes=_extremes(summary, n_neighbors),
         distributions=_distributions(summary.ases),
     )
+
+
+def entering_traces(summary: Summary) -> np.ndarray:
+    """(n_ases,) int64: traces that entered each AS right after an answered hop of another one."""
+    total = np.append(0, np.cumsum(summary.ingresses["n_direct"].to_numpy()))
+    return np.diff(total[summary.ingress_ptr])
 
 
 def _map(asn: np.ndarray, size: np.ndarray, as_links: pa.Table) -> AsMap:

@@ -61,6 +61,7 @@ def test_every_file_of_the_contract_is_there(tmp_path):
         "ases.js",
         "ases.parquet",
         "exits.parquet",
+        "filters.js",
         "hopscope.css",
         "hopscope.js",
         "index.html",

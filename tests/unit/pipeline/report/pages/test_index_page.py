@@ -1,0 +1,59 @@
+"""What the index says of mapped addresses, and the rows that its script gets."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+
+import pytest
+
+from pipeline.report import write_reports
+from tests.unit.pipeline.report.memory import MemorySnapshot, measured
+
+TRACES = {"path": "a.warts", "format": "warts", "status": "ok"}
+MAP = {"path": "b.brite", "format": "brite", "kind": "router", "as_ranges": [[10, 20]]}
+
+
+def written(folder, manifest: dict, n_direct: int = 7):
+    snapshot = MemorySnapshot(
+        {10: [(0, 1)], 20: []},
+        {10: 2, 20: 1},
+        [(10, 0, [20], n_direct, 0, False), (10, 1, [20], 2 * n_direct, 0, False)],
+        manifest=manifest,
+    )
+    return write_reports(
+        snapshot, measured(snapshot), folder, options={}, warnings=[], started=time.time()
+    ).path
+
+
+def rows(report) -> dict:
+    text = (report / "ases.js").read_text(encoding="ascii")
+    return json.loads(re.fullmatch(r"hopscope\.load\((.*)\);\n", text).group(1))
+
+
+@pytest.mark.parametrize(
+    ("n_mapped", "share", "warns"),
+    [(999, "99.9 %", False), (900, "90.0 %", False), (899, "89.9 %", True)],
+)
+def test_the_mapped_share_is_a_tile_that_warns_below_nine_in_ten(tmp_path, n_mapped, share, warns):
+    counts = {"n_addrs": 1000, "n_addrs_mapped": n_mapped}
+    page = (written(tmp_path, {"inputs": [TRACES], "counts": counts}) / "index.html").read_text()
+    tile = re.search(r"<div( class=\"warn\")?><dt>mapped</dt><dd>(.*?) <small>(.*?)</small>", page)
+    assert tile.groups() == (
+        ' class="warn"' if warns else None,
+        share,
+        f"{n_mapped} of 1,000 addresses",
+    )
+
+
+def test_without_traces_there_is_no_mapped_share_and_no_entering_trace(tmp_path):
+    report = written(tmp_path, {"inputs": [MAP], "kind": "router"}, 0)
+    assert "<dt>mapped</dt>" not in (report / "index.html").read_text()
+    assert "n_entering" not in rows(report)
+
+
+def test_the_script_has_the_traces_that_entered_each_as(tmp_path):
+    found = rows(written(tmp_path, {"inputs": [TRACES]}))
+    assert found["asn"] == [10, 20]
+    assert found["n_entering"] == [21, 0]
