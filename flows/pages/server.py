@@ -18,8 +18,10 @@ from pathlib import Path
 from flows.processes.server import HOST
 from flows.runs.api import Api, Run, RunsUnknown, runs_in_progress
 from pipeline.local_pages import HEADERS, NO_FRAMES, names_this_machine
+from pipeline.stages import run_metrics
 
 REPORTS = "/reports/"
+METRICS, METRICS_TYPE = "/metrics", "text/plain; version=0.0.4; charset=utf-8"
 # Tell flow runs which folder of reports is served, and where: a browser follows no link from a page
 # of Prefect to a file.
 REPORTS_URL = "HOPSCOPE_REPORTS_URL"
@@ -157,6 +159,8 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         path = urllib.parse.urlsplit(self.path).path
         if path == "/":
             return self._send_start_page()
+        if path == METRICS:
+            return self._send_metrics()
         if self._file(path) is None:
             self.send_error(HTTPStatus.NOT_FOUND, "no such report")
             return None
@@ -189,6 +193,14 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         except (OSError, RuntimeError, ValueError):  # name too long, a loop of links, not text
             return None
 
+    def _send_metrics(self):
+        file = self._file(REPORTS + run_metrics.NAME)
+        try:
+            data = b"" if file is None else file.read_bytes()
+        except OSError:  # removed meanwhile
+            data = b""
+        self._send(data, METRICS_TYPE)
+
     def _send_start_page(self):
         server = self.server
         try:
@@ -196,8 +208,11 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
         except RunsUnknown as error:
             runs = str(error)
         data = start_page(server.out, server.ui_url, runs, server.run_now).encode()
+        self._send(data, "text/html; charset=utf-8")
+
+    def _send(self, data: bytes, kind: str) -> None:
         self.send_response(HTTPStatus.OK)
-        self.send_header("Content-Type", "text/html; charset=utf-8")
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         if self.command == "GET":

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 Step = Literal[
@@ -57,7 +57,9 @@ class Progress:
 
     ``done`` of ``total`` ``unit``; total 0 means not known yet. ``detail`` is one short line
     (a file, an AS); third-party text in it is not escaped. ``share``: of the work that was
-    expected, from 0 to 1, where that says more than ``done``.
+    expected, from 0 to 1, where that says more than ``done``. ``counts``: of a run that searches
+    (``schedule.counts``): ases, ases_left, searches, retries, lost_workers, resident_graphs,
+    resident_cpu_bytes, resident_gpu_bytes.
     """
 
     stage: Step
@@ -66,6 +68,7 @@ class Progress:
     unit: str
     detail: str = ""
     share: float | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
 
 
 # Where a detail names the page of the cluster that works.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from pipeline.metrics import cheaper
@@ -31,11 +32,20 @@ class RunProgress:
         Threads that work on it.
     where : str
         Workers and dashboard, for people.
+    counts : callable
+        The numbers of the run so far.
     """
 
-    def __init__(self, progress: ProgressCallback, stream: Stream, n_threads: int, where: str):
+    def __init__(
+        self,
+        progress: ProgressCallback,
+        stream: Stream,
+        n_threads: int,
+        where: str,
+        counts: Callable[[], Mapping[str, int]] = dict,
+    ):
         self._progress, self._stream, self._n_threads = progress, stream, max(1, n_threads)
-        self._where = where
+        self._where, self._counts = where, counts
         self._expected_s = max(stream.total_s / self._n_threads, stream.longest_s)
         self._n_ended = self._n_exact = 0
         self._n_units = 0
@@ -107,4 +117,4 @@ class RunProgress:
 
     def _report(self, done: int, detail: str, share: float | None = None) -> None:
         n_units, unit = self._stream.n_units, self._stream.unit
-        self._progress(Progress("search", done, n_units, unit, detail, share))
+        self._progress(Progress("search", done, n_units, unit, detail, share, self._counts()))

@@ -26,6 +26,7 @@ from pipeline.model.words import number
 from pipeline.schedule.calibrate.file import load as load_costs
 from pipeline.schedule.cluster import forking
 from pipeline.schedule.cluster.open import Cluster, open_cluster
+from pipeline.schedule.counts import RunCounts
 from pipeline.schedule.dispatch import run_task, smaller_task
 from pipeline.schedule.distances import distances_folder, join_parts, removed_on_error
 from pipeline.schedule.plan.batches import Plan, plan
@@ -156,7 +157,13 @@ class _Run:
             searches = self._plan_searches(cluster, rows, *self._unknown(source_ptr, sources))
             plans = [self._plan_widths(cluster, rows, *kind) for kind in kinds.items()]
             jobs = [job for tasks in plans for job in tasks.jobs]
-            self._drive(cluster, Stream([searches, *plans], len(jobs)), jobs)
+            run_counts = RunCounts(cluster, len(snapshot.asn), rows)
+            run_counts.expect_searches(searches.owner, *self._unknown(source_ptr, sources))
+            for kind, tasks in zip(kinds, plans, strict=True):
+                if len(tasks.owner):  # else they are known, or cannot be
+                    owner = self._collector.widths[kind].owner
+                    run_counts.expect(kind, owner, ~self._known.is_measured(kind))
+            self._drive(cluster, Stream([searches, *plans], len(jobs)), jobs, run_counts)
             counts = _counts(searches) | _width_counts(plans)
             described = cluster.describe() | _asked(config) | counts
             measurement = self._collector.finish(
@@ -293,15 +300,18 @@ class _Run:
             **more,
         )
 
-    def _drive(self, cluster: Cluster, tasks: Stream, jobs: Sequence[ExactJob]) -> None:
+    def _drive(
+        self, cluster: Cluster, tasks: Stream, jobs: Sequence[ExactJob], run_counts: RunCounts
+    ) -> None:
         """Run all tasks, and collect their outcomes."""
         collector = self._collector
         where = number(len(cluster.facts), "worker")
         where += f", {cluster.dashboard}" if cluster.dashboard else ""
-        run_progress = RunProgress(self._progress, tasks, sum(cluster.n_threads().values()), where)
+        n_threads = sum(cluster.n_threads().values())
+        run_progress = RunProgress(self._progress, tasks, n_threads, where, run_counts.now)
         run_progress.begin()
         large, more = self._large(cluster, jobs)
-        self._take_answers(large)  # of graphs without nodes
+        self._take_answers(large, run_counts)  # of graphs without nodes
 
         def beat() -> None:
             run_progress.beat()
@@ -311,10 +321,11 @@ class _Run:
         with contextlib.closing(self._outcomes(cluster, tasks, large, more)) as outcomes:
             for outcome in outcomes:
                 is_exact = isinstance(outcome.task, ExactTask)
+                run_counts.note(outcome)
                 if large is not None and is_exact:
                     collector.note(outcome, outcome.task.n_sources)
                     large.use(outcome)
-                    self._take_answers(large)
+                    self._take_answers(large, run_counts)
                 else:
                     collector.add(outcome)
                     self._keep(outcome)
@@ -329,13 +340,14 @@ class _Run:
             else:
                 self._known.add(outcome.task.kind, outcome.result.found)
 
-    def _take_answers(self, large: ExactStream | None) -> None:
+    def _take_answers(self, large: ExactStream | None, run_counts: RunCounts) -> None:
         """Collect the widths of large ASes that have been answered by now."""
         collector = self._collector
         for answer in large.answers() if large is not None else ():
             widths = collector.widths["widths"]
             widths.add(WidthResults(answer.widths, {}, int(answer.widths.n_searches.sum())))
             self._known.add("widths", answer.widths)
+            run_counts.answered("widths", answer.widths.row)
             if answer.is_failed:
                 widths.fail(answer.widths.row, answer.reason)
             collector.n_units += 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -26,6 +27,7 @@ from pipeline.schedule.run import measure
 from pipeline.stages.adding import with_earlier
 from pipeline.stages.places import check_out
 from pipeline.stages.retention import Removed, keep_nights
+from pipeline.stages.run_metrics import RunMetrics, run_metrics
 from pipeline.stages.warnings import (
     commonest_failure,
     failure_warnings,
@@ -158,15 +160,22 @@ def analyze(config: AnalyzeConfig, progress: ProgressCallback = no_progress) -> 
             return _report(snapshot, config, measurement, started, told)
 
 
+@contextlib.contextmanager
 def _told(
     command: str, snapshot: Snapshot, config: AnalyzeConfig, progress: ProgressCallback
-) -> contextlib.AbstractContextManager[ProgressCallback]:
-    return running(config.store, command, snapshot.name, progress)
+) -> Iterator[RunMetrics]:
+    """Show a run to others, by ``hopscope status`` and by its metrics."""
+    with (
+        running(config.store, command, snapshot.name, progress) as told,
+        run_metrics(config.out, told) as metrics,
+    ):
+        yield metrics
 
 
-def _measure(snapshot: Snapshot, config: AnalyzeConfig, progress: ProgressCallback) -> Measurement:
+def _measure(snapshot: Snapshot, config: AnalyzeConfig, progress: RunMetrics) -> Measurement:
     known = _known(snapshot, config)
     measurement = known.mark(measure(snapshot, config, progress, known))
+    progress.measured(measurement)
     known.tidy(config.store)
     _log_failed(_failed(snapshot, measurement))
     if measurement.failed and measurement.is_empty:
@@ -223,7 +232,7 @@ def _report(
     config: AnalyzeConfig,
     measurement: Measurement,
     started: float,
-    progress: ProgressCallback,
+    progress: RunMetrics,
 ) -> AnalyzeSummary:
     progress(Progress("report", 0, len(measurement.rows), "ASes"))
     failed = _failed(snapshot, measurement)
@@ -247,6 +256,7 @@ def _report(
     if config.keep_nights is not None:
         removed = keep_nights(config.store, config.out, config.keep_nights, snapshot.name)
     unlisted = _list_nights(config, first=config.pages)
+    progress.reported(measurement, started)
     return AnalyzeSummary(
         snapshot=snapshot.name,
         out=report.path,

@@ -7,6 +7,7 @@ snapshots which share a graph share its copy.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import threading
 from collections import OrderedDict
@@ -25,7 +26,10 @@ from pipeline.store import Snapshot
 # searches (a sweep of 128 lanes holds some 50 bytes per router, the arcs of one take 16 to 32).
 SHARE = 0.5
 NO_LIMIT_BYTES = 4 << 30  # for a worker without a memory limit
+WORKER_METRIC = "hopscope"  # of a worker's heartbeat: what it keeps
 N_SNAPSHOTS = 4  # open at once; each holds its table of ASes
+
+_here: dict[Device, Resident] = {}  # as ``resident`` made them
 
 
 class Resident:
@@ -103,7 +107,10 @@ def snapshot_at(path: str) -> Snapshot:
 @functools.cache
 def resident(device: Device) -> Resident:
     """This process's graphs on one device."""
-    return Resident(int(SHARE * (_gpu_bytes() if device == "gpu" else _worker_bytes())))
+    made = Resident(int(SHARE * (_gpu_bytes() if device == "gpu" else _worker_bytes())))
+    _here[device] = made
+    _add_to_heartbeat()
+    return made
 
 
 def resident_graph(snapshot_path: str, row: int, device: Device) -> CSRGraph:
@@ -121,6 +128,19 @@ def read_shard(snapshot_path: str, rows: np.ndarray, device: Device) -> Shard:
     It is not kept: all searches of a shard are one task, so it is not needed again.
     """
     return snapshot_at(snapshot_path).shard(rows, n_threads()).to(device)
+
+
+def kept() -> dict[str, int]:
+    """``graphs`` that this process keeps, and their ``cpu_bytes`` and ``gpu_bytes``."""
+    sizes = {f"{device}_bytes": graphs.n_bytes for device, graphs in list(_here.items())}
+    return {"graphs": sum(map(len, list(_here.values())))} | sizes
+
+
+def _add_to_heartbeat() -> None:
+    from distributed import get_worker
+
+    with contextlib.suppress(ValueError, AttributeError):  # no worker: a task run by hand
+        get_worker().metrics[WORKER_METRIC] = lambda _: kept()
 
 
 def _worker_bytes() -> int:

@@ -10,6 +10,7 @@ import pytest
 
 from flows.pages.server import ReportServer, start_page
 from flows.runs.api import Api, Run
+from pipeline.stages.run_metrics import NAME
 
 RUN_NOW = "prefect deployment run <nightly>"
 
@@ -152,3 +153,17 @@ def test_a_run_in_progress_shows_its_dashboard(out):
     assert 'href="http://127.0.0.1:8787/status"' in text
     assert "bold-&lt;i&gt;" in text
     assert "No run in progress" in start_page(out, "http://127.0.0.1:9", [], RUN_NOW)
+
+
+def test_metrics_are_those_of_the_newest_run(server, out):
+    assert get(server, "/metrics") == (200, "")
+    (out / NAME).write_text("hopscope_run_in_progress 1.0\n")
+    assert get(server, "/metrics") == (200, "hopscope_run_in_progress 1.0\n")
+    assert get(server, "/metrics", host="evil.example")[0] == 421
+    with urllib.request.urlopen(f"{server.url}/metrics", timeout=10) as answer:
+        assert answer.headers["Content-Type"] == "text/plain; version=0.0.4; charset=utf-8"
+
+
+def test_metrics_are_no_way_out_of_the_folder(server, out):
+    (out / NAME).symlink_to(out.parent / "secret")
+    assert get(server, "/metrics") == (200, "")

@@ -71,7 +71,7 @@ def test_total_failure_is_2_and_keeps_the_report_a_part_of_it_is_1(tmp_path, mon
     write(tmp_path / "store")
     assert run(monkeypatch, tmp_path, [0, 1]) == 1
     assert "the scheduler is gone" in capsys.readouterr().err
-    files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+    files = [path for path in (tmp_path / "out" / "night").rglob("*") if path.is_file()]
     before = {path: path.read_bytes() for path in files}
     write(tmp_path / "store")
 

@@ -1,0 +1,199 @@
+"""Metrics of runs for Prometheus: ``hopscope.prom`` in the folder of reports.
+
+A night lasts minutes and its cluster ends with it, so nobody would scrape it in time: the figures
+are in a file, which stays, for the textfile collector of a node exporter and for ``hopscope serve``
+(``/metrics``). Counters go on from run to run. Nothing here ever makes a run fail.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pipeline.model.progress import Progress, ProgressCallback
+
+if TYPE_CHECKING:
+    from prometheus_client.core import Metric
+
+    from pipeline.model.search.results import Measurement
+
+log = logging.getLogger(__name__)
+
+NAME = "hopscope.prom"
+RENEW_S = 5.0  # while a run works
+MAX_BYTES = 1 << 20  # of an earlier file; ours have some 5,000
+
+# Name without its suffix -> what it means. Counters: summed over runs, _total is added.
+COUNTERS = {
+    "searches": "Searches that were run.",
+    "retries": "Attempts of tasks that were repeated.",
+    "lost_workers": "Workers that were lost.",
+    "reused_ases": "ASes with results of earlier runs, once a run.",
+    "failed_ases": "ASes that were not measured whole, once a run.",
+}
+RUNS = "Runs that ended, by status: complete, partial (something failed), failed (no report)."
+STATUSES = ("complete", "partial", "failed")
+GAUGES = {
+    "run_in_progress": "1 while a run works.",
+    "run_started_timestamp_seconds": "When the run in progress, or the last one, began.",
+    "run_updated_timestamp_seconds": "When these figures were written.",
+    "run_ases": "ASes that this run measures.",
+    "run_ases_left": "ASes with searches still to do.",
+    "run_ases_failed": "ASes that were not measured whole in this run.",
+    "run_ases_reused": "ASes with results of earlier runs in this run.",
+    "resident_graphs": "Graphs that workers keep.",
+    "last_report_timestamp_seconds": "When the last report was written.",
+    "last_success_timestamp_seconds": "When the last report without a failed AS was written.",
+}
+RESIDENT_BYTES = "Bytes of the graphs that workers keep, by device."
+DEVICES = ("cpu", "gpu")
+_KEPT = ("last_report_timestamp_seconds", "last_success_timestamp_seconds")
+
+
+@contextlib.contextmanager
+def run_metrics(out: Path, progress: ProgressCallback) -> Iterator[RunMetrics]:
+    """Figures of one run while the block lasts; an exception counts as a failed run."""
+    metrics = RunMetrics(out, progress)
+    try:
+        yield metrics
+    except Exception:
+        metrics.failed()
+        raise
+    finally:
+        metrics.end()
+
+
+class RunMetrics:
+    """The figures of one run, written now and then, once the folder of reports is there.
+
+    Parameters
+    ----------
+    out : Path
+        Folder of reports.
+    progress : callable
+        Gets all progress too.
+    """
+
+    def __init__(self, out: Path, progress: ProgressCallback):
+        self._out, self._progress = Path(out), progress
+        self._before = _totals(self._out / NAME)
+        self._counts: dict[str, float] = dict.fromkeys(COUNTERS, 0)
+        self._runs = dict.fromkeys(STATUSES, 0)
+        self._gauges: dict[str, float] = {
+            name: self._before.get((f"hopscope_{name}", ""), 0) for name in GAUGES
+        }
+        self._gauges |= {name: 0 for name in GAUGES if name not in _KEPT}
+        self._gauges |= {"run_in_progress": 1, "run_started_timestamp_seconds": time.time()}
+        self._resident = dict.fromkeys(DEVICES, 0)
+        self._written_s = 0.0
+
+    def __call__(self, progress: Progress) -> None:
+        """Take progress, pass it on, and write now and then."""
+        self._progress(progress)
+        if counts := progress.counts:
+            self._take(counts)
+        if time.monotonic() - self._written_s >= RENEW_S:
+            self._write()
+
+    def _take(self, counts: Mapping[str, int]) -> None:
+        for name in ("searches", "retries", "lost_workers"):
+            self._counts[name] = counts[name]
+        self._gauges["run_ases"], self._gauges["run_ases_left"] = (
+            counts["ases"],
+            counts["ases_left"],
+        )
+        self._gauges["resident_graphs"] = counts["resident_graphs"]
+        self._resident = {device: counts[f"resident_{device}_bytes"] for device in DEVICES}
+
+    def measured(self, measurement: Measurement) -> None:
+        """A run has measured what it could."""
+        self._gauges["run_ases"], self._gauges["run_ases_left"] = len(measurement.rows), 0
+        self._counts["failed_ases"] = len(measurement.failed)
+        self._counts["reused_ases"] = measurement.reused()["n_ases"]
+
+    def reported(self, measurement: Measurement, started: float) -> None:
+        """A report was written of a run that began at ``started``, in seconds since 1970 UTC."""
+        complete = not measurement.failed
+        self._gauges["run_started_timestamp_seconds"] = started
+        self._gauges["run_ases"] = len(measurement.rows)
+        self._gauges["last_report_timestamp_seconds"] = time.time()
+        self._gauges["run_ases_failed"] = len(measurement.failed)
+        self._gauges["run_ases_reused"] = measurement.reused()["n_ases"]
+        if complete:
+            self._gauges["last_success_timestamp_seconds"] = time.time()
+        self._runs["complete" if complete else "partial"] += 1
+
+    def failed(self) -> None:
+        """The run ends without a report."""
+        self._runs["failed"] += 1
+
+    def end(self) -> None:
+        """Write the figures that stay."""
+        self._gauges |= {"run_in_progress": 0, "resident_graphs": 0}
+        self._resident = dict.fromkeys(DEVICES, 0)
+        self._write()
+
+    def _write(self) -> None:
+        self._written_s = time.monotonic()
+        self._gauges["run_updated_timestamp_seconds"] = time.time()
+        if not self._out.is_dir():
+            return
+        aside = self._out / f".{NAME}"
+        try:
+            aside.write_bytes(self._text())
+            os.replace(aside, self._out / NAME)
+        except (OSError, ImportError) as error:
+            log.debug("no metrics are written: %s", error)
+
+    def _text(self) -> bytes:
+        from prometheus_client import CollectorRegistry, generate_latest
+
+        registry = CollectorRegistry()
+        registry.register(self)
+        return generate_latest(registry)
+
+    def collect(self) -> Iterator[Metric]:
+        """Called by prometheus_client: all figures."""
+        from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+
+        out = str(self._out.resolve())
+        for name, help in COUNTERS.items():
+            total = self._before.get((f"hopscope_{name}_total", ""), 0) + self._counts[name]
+            counter = CounterMetricFamily(f"hopscope_{name}", help, labels=["out"])
+            counter.add_metric([out], total)
+            yield counter
+        runs = CounterMetricFamily("hopscope_runs", RUNS, labels=["out", "status"])
+        for status, n in self._runs.items():
+            before = self._before.get(("hopscope_runs_total", status), 0)
+            runs.add_metric([out, status], before + n)
+        yield runs
+        for name, help in GAUGES.items():
+            gauge = GaugeMetricFamily(f"hopscope_{name}", help, labels=["out"])
+            gauge.add_metric([out], self._gauges[name])
+            yield gauge
+        resident = GaugeMetricFamily(
+            "hopscope_resident_bytes", RESIDENT_BYTES, labels=["out", "device"]
+        )
+        for device, n_bytes in self._resident.items():
+            resident.add_metric([out, device], n_bytes)
+        yield resident
+
+
+def _totals(path: Path) -> dict[tuple[str, str], float]:
+    """Figures of an earlier file by name and status; none where there is no sound one."""
+    try:
+        from prometheus_client.parser import text_string_to_metric_families
+
+        with path.open("rb") as file:
+            text = file.read(MAX_BYTES).decode()
+        samples: list[Any] = [
+            sample for family in text_string_to_metric_families(text) for sample in family.samples
+        ]
+    except (OSError, ImportError, ValueError):
+        return {}
+    return {(each.name, each.labels.get("status", "")): each.value for each in samples}

@@ -1,0 +1,149 @@
+"""Metrics of runs: a file that Prometheus reads, whose counters go on and which never does harm."""
+
+from __future__ import annotations
+
+import time
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from pipeline.model.progress import Progress, no_progress
+from pipeline.stages import run_metrics as module
+from pipeline.stages.run_metrics import COUNTERS, GAUGES, NAME, run_metrics
+
+COUNTS = {
+    **{"ases": 10, "ases_left": 4, "searches": 30, "retries": 2, "lost_workers": 1},
+    **{"resident_graphs": 3, "resident_cpu_bytes": 500, "resident_gpu_bytes": 0},
+}
+
+
+def families(out):
+    return list(text_string_to_metric_families((out / NAME).read_text()))
+
+
+def figures(out):
+    """Value by name and the labels besides ``out``."""
+    return {
+        (each.name, *(value for key, value in sorted(each.labels.items()) if key != "out")): (
+            each.value
+        )
+        for family in families(out)
+        for each in family.samples
+    }
+
+
+def measured(n=10, failed=(), n_reused=0):
+    return SimpleNamespace(
+        rows=np.arange(n),
+        failed=dict.fromkeys(failed, "no memory"),
+        reused=lambda: {"n_ases": n_reused},
+    )
+
+
+def one_run(out, counts=COUNTS, **given):
+    with run_metrics(out, no_progress) as metrics:
+        metrics(Progress("search", 1, 10, "ingresses", counts=counts))
+        metrics.measured(measured(**given))
+        metrics.reported(measured(**given), 1000.0)
+
+
+def test_a_run_in_progress_shows_how_far_it_is(tmp_path):
+    with run_metrics(tmp_path, no_progress) as metrics:
+        metrics(Progress("search", 1, 10, "ingresses", counts=COUNTS))
+        found = figures(tmp_path)
+        assert found["hopscope_run_in_progress",] == 1
+        assert found["hopscope_run_ases",] == 10
+        assert found["hopscope_run_ases_left",] == 4
+        assert found["hopscope_searches_total",] == 30
+        assert found["hopscope_retries_total",] == 2
+        assert found["hopscope_lost_workers_total",] == 1
+        assert found["hopscope_resident_graphs",] == 3
+        assert found["hopscope_resident_bytes", "cpu"] == 500
+    assert figures(tmp_path)["hopscope_run_in_progress",] == 0
+    assert figures(tmp_path)["hopscope_resident_bytes", "cpu"] == 0
+
+
+def test_progress_is_passed_on_and_written_now_and_then(tmp_path, monkeypatch):
+    now, seen = [100.0], []
+    monkeypatch.setattr(module.time, "monotonic", lambda: now[0])
+    with run_metrics(tmp_path, seen.append) as metrics:
+        for left in (9, 8, 7):
+            metrics(Progress("search", 0, 0, "", counts=COUNTS | {"ases_left": left}))
+        assert figures(tmp_path)["hopscope_run_ases_left",] == 9
+        now[0] += module.RENEW_S
+        metrics(Progress("search", 0, 0, "", counts=COUNTS | {"ases_left": 6}))
+        assert figures(tmp_path)["hopscope_run_ases_left",] == 6
+    assert len(seen) == 4
+
+
+def test_counters_go_on_from_run_to_run_and_gauges_begin_anew(tmp_path):
+    one_run(tmp_path, n_reused=7)
+    one_run(tmp_path, counts=COUNTS | {"searches": 5, "retries": 0}, failed=[3])
+    found = figures(tmp_path)
+    assert found["hopscope_searches_total",] == 35
+    assert found["hopscope_retries_total",] == 2
+    assert found["hopscope_reused_ases_total",] == 7
+    assert found["hopscope_failed_ases_total",] == 1
+    assert found["hopscope_run_ases_failed",] == 1
+    assert found["hopscope_run_ases_reused",] == 0
+    runs = [found["hopscope_runs_total", status] for status in ("complete", "partial", "failed")]
+    assert runs == [1, 1, 0]
+
+
+def test_only_a_complete_report_is_a_success(tmp_path):
+    began = time.time()
+    one_run(tmp_path)
+    success = figures(tmp_path)["hopscope_last_success_timestamp_seconds",]
+    assert began <= success <= time.time()
+    assert figures(tmp_path)["hopscope_run_started_timestamp_seconds",] == 1000.0
+    one_run(tmp_path, failed=[0])
+    found = figures(tmp_path)
+    assert found["hopscope_last_success_timestamp_seconds",] == success
+    assert found["hopscope_last_report_timestamp_seconds",] >= success
+
+
+def test_a_run_that_fails_is_counted_and_keeps_what_was_known(tmp_path):
+    one_run(tmp_path)
+    before = figures(tmp_path)
+    with pytest.raises(RuntimeError), run_metrics(tmp_path, no_progress):
+        raise RuntimeError("the cluster is gone")
+    found = figures(tmp_path)
+    assert found["hopscope_runs_total", "failed"] == 1
+    assert found["hopscope_run_in_progress",] == 0
+    for name in ("hopscope_searches_total", "hopscope_last_success_timestamp_seconds"):
+        assert found[name,] == before[name,]
+
+
+def test_every_figure_has_a_type_and_a_text_and_names_its_folder(tmp_path):
+    out = tmp_path / 'a "folder"\nof {reports}'
+    out.mkdir()
+    one_run(out)
+    found = families(out)
+    assert len(found) == len(COUNTERS) + len(GAUGES) + 2
+    for family in found:
+        assert family.name.startswith("hopscope_")
+        assert family.documentation
+        assert family.type in ("counter", "gauge")
+        assert {sample.labels["out"] for sample in family.samples} == {str(out)}
+
+
+@pytest.mark.parametrize("before", [b"no metrics {\n", b"\xff\xfe", b"hopscope_runs_total{ 1\n"])
+def test_a_broken_file_is_replaced(tmp_path, before):
+    (tmp_path / NAME).write_bytes(before)
+    one_run(tmp_path)
+    assert figures(tmp_path)["hopscope_searches_total",] == 30
+
+
+def test_no_folder_is_made_and_no_file_is_left_beside(tmp_path):
+    one_run(tmp_path / "none")
+    assert not (tmp_path / "none").exists()
+    one_run(tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == [NAME]
+
+
+def test_a_place_that_cannot_be_written_costs_only_the_metrics(tmp_path):
+    (tmp_path / f".{NAME}").mkdir()
+    one_run(tmp_path)
+    assert not (tmp_path / NAME).exists()
