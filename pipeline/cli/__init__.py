@@ -34,7 +34,9 @@ from pipeline.config import (
     ShowConfig,
     StatusConfig,
 )
+from pipeline.config.generate import model_of, parameters_of
 from pipeline.errors import PipelineError, UsageError
+from pipeline.generate import MODELS, check_sizes
 from pipeline.options import Option, merged
 from pipeline.stopping import stop_on_signals
 from pipeline.terminal import log
@@ -46,6 +48,7 @@ from pipeline.terminal.contents import (
     print_snapshot,
     print_status,
 )
+from pipeline.terminal.help_of_models import HelpOfModels
 from pipeline.terminal.lines import fail, print_line, warn
 from pipeline.terminal.summaries import (
     analyze_facts,
@@ -66,7 +69,6 @@ if TYPE_CHECKING:
     from pipeline.terminal.progress_display import ProgressDisplay
 
 app = typer.Typer(
-    add_completion=False,
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -171,13 +173,15 @@ def compare(given: Given) -> None:
         print_compare(summary)
 
 
-@_command("generate ba --routers 100000 --asn 64496 --store mystore")
+@_command("generate ba --routers 100000 --asn 64496 --store mystore", cls=HelpOfModels)
 @takes(_words(GenerateConfig))
 def generate(given: Given) -> None:
     """Make a synthetic topology: a BRITE file (--out) or a snapshot (--store)."""
     config = replace(given.config(GenerateConfig), said=given.said)
     if config.out is not None and "store" not in given.said:
         config = replace(config, store=None)  # the variable is meant for other commands
+    if config.model in MODELS:
+        check_sizes(model_of(config), parameters_of(config))  # before anything is shown
     with _display() as progress:
         with progress.preparing():
             from pipeline.stages.generate import generate_topology

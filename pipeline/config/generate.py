@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.config.shared import asn_option, ingresses_option, snapshot_option
 from pipeline.config.values import as_number, weight_law
+from pipeline.errors import UsageError
 from pipeline.generate import MODELS, models_named, models_that_take
 from pipeline.model.choices import ADJACENCY_SUFFIX
-from pipeline.model.synthetic import Parameters
+from pipeline.model.synthetic import MAX_LINKS, Parameters
 from pipeline.options import option
 
 _OF_ONE_AS = ", ".join(name for name, model in MODELS.items() if "n_ases" not in model.options)
@@ -29,7 +31,12 @@ class GenerateConfig:
         is_argument=True,
     )
     routers: int = option(
-        help="Total number of routers.", variable=None, metavar="N", unit="routers", minimum=1
+        help="Total number of routers.",
+        variable=None,
+        metavar="N",
+        unit="routers",
+        minimum=1,
+        maximum=MAX_LINKS,
     )
     ases: int = option(
         default=Parameters.n_ases,
@@ -137,3 +144,57 @@ class GenerateConfig:
     asn: int | None = asn_option(f"AS of all routers ({_OF_ONE_AS}).", as_number)
     ingresses: int | None = ingresses_option(f"Number of ingresses to draw ({_WITHOUT_INGRESSES}).")
     said: tuple[str, ...] = ()  # options that the user gave: none may be one of another model
+
+
+# Options by the field of Parameters that they fill; those that a model leaves open are None.
+OPTIONS = {
+    "n_ases": "ases",
+    "m": "links",
+    "smallest": "min_routers",
+    "largest": "max_routers",
+    "max_ingresses": "max_ingresses",
+    "n_rows": "rows",
+    "cut": "cut",
+    "min_degree": "min_degree",
+    "max_degree": "max_degree",
+    "connected": "connected",
+    "weights": "weights",
+}
+
+
+def model_in(words: Sequence[str]) -> str | None:
+    """As ``model_of``, of words of the command line; None: they name no model."""
+    named = next((word for word in words if word in MODELS), None)
+    return "internet" if named == "ba" and "--internet" in words else named
+
+
+def other_name_of(model: str) -> tuple[str, ...]:
+    """The option by which a model can be named, too."""
+    return ("internet",) if model in ("ba", "internet") else ()
+
+
+OF_SNAPSHOTS = ("snapshot", "asn", "ingresses")  # options that a file has no place for
+
+
+def model_of(config: GenerateConfig) -> str:
+    """Key of MODELS; ``internet`` for ``ba --internet``, whose ASes are made as in ``ba``."""
+    if not config.internet or config.model == "internet":
+        return config.model
+    if config.model != "ba":
+        raise UsageError(f"--internet takes the model ba, not {config.model!r}")
+    return "internet"
+
+
+def options_of_model(model: str) -> tuple[str, ...]:
+    """Names of the options that have a meaning for a key of MODELS, the most general ones last."""
+    own = tuple(OPTIONS[field] for field in MODELS[model].options)
+    without = {"asn"} if "ases" in own else set()
+    without |= {"ingresses"} if MODELS[model].makes_graphs else set()
+    of_snapshots = (name for name in OF_SNAPSHOTS if name not in without)
+    return ("routers", *own, "seed", "out", "store", *of_snapshots)
+
+
+def parameters_of(config: GenerateConfig) -> Parameters:
+    """What a model is given."""
+    options = {field: getattr(config, name) for field, name in OPTIONS.items()}
+    return Parameters(n_routers=config.routers, seed=config.seed, **options)

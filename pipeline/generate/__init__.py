@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from pipeline.errors import UsageError
-from pipeline.model.synthetic import Parameters
+from pipeline.model.synthetic import Parameters, check_degrees, check_links
 
 if TYPE_CHECKING:
     from pipeline.model.graphs import GraphSet
@@ -26,6 +26,7 @@ __all__ = [
     "MODELS",
     "Model",
     "Parameters",
+    "check_sizes",
     "generate",
     "generate_graphs",
     "models_named",
@@ -110,6 +111,15 @@ def models_named() -> str:
 def models_that_take(option: str) -> str:
     """Names of the models that use a field of ``Parameters``."""
     return ", ".join(name for name, model in MODELS.items() if option in model.options)
+
+
+def check_sizes(model: str, given: Parameters) -> None:
+    """Raise UsageError for more than a model can make, before anything heavy is imported."""
+    taken = MODELS[model].options if model in MODELS else ()
+    if "m" in taken:
+        check_links(given.n_routers, given.m)
+    if "max_degree" in taken:
+        check_degrees(given.n_routers, given.max_degree)
 
 
 def generate(model: str, given: Parameters) -> Topology:

@@ -28,10 +28,8 @@ from pipeline.generate.csr import csr_from_links, shuffled_ids
 from pipeline.generate.plane import with_geometry
 from pipeline.generate.threads import call_each
 from pipeline.model.random_words import below, stream_start, word_at
-from pipeline.model.synthetic import Parameters
+from pipeline.model.synthetic import Parameters, check_links
 from pipeline.model.topology import NO_ASN, Topology
-
-MAX_LINKS = 2**31 - 1  # of all graphs together: link ends are drawn by 32 random bits
 
 _NODES_AT_ONCE = 1 << 17  # that a thread attaches at a time: a few milliseconds
 _NEXT_TRY = 1 << 32  # distance between the words of a link's further draws; links are fewer
@@ -133,10 +131,7 @@ def check_numbers(n_routers: int, m: int, seed: int) -> None:
         raise UsageError(f"{m} links per new router: give 1 or more")
     if not 0 <= seed < 2**64:
         raise UsageError(f"seed {seed}: give a whole number from 0 to {2**64 - 1}")
-    if n_routers * m > MAX_LINKS:
-        raise UsageError(
-            f"{n_routers} routers with {m} links each are more than {MAX_LINKS} links: give fewer"
-        )
+    check_links(n_routers, m)
 
 
 def n_links(n_nodes: np.ndarray, m: int) -> np.ndarray:

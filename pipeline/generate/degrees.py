@@ -6,12 +6,11 @@ import numpy as np
 
 from kernels import CSRGraph
 from pipeline.errors import UsageError
-from pipeline.generate.barabasi_albert import MAX_LINKS
 from pipeline.generate.csr import csr_from_links
 from pipeline.generate.degree_links import connect, link_degrees
 from pipeline.generate.degree_sequence import draw_degrees
 from pipeline.generate.plane import with_geometry
-from pipeline.model.synthetic import Parameters
+from pipeline.model.synthetic import Parameters, check_degrees
 from pipeline.model.topology import NO_ASN, Topology
 
 
@@ -54,11 +53,7 @@ def _links(
 ) -> tuple[np.ndarray, np.ndarray]:
     if not 0 <= seed < 2**64:
         raise UsageError(f"seed {seed}: give a whole number from 0 to {2**64 - 1}")
-    if n_nodes * max(most, 1) // 2 > MAX_LINKS:
-        raise UsageError(
-            f"{n_nodes:,} routers with up to {most} links each may have more than {MAX_LINKS} "
-            "links: give fewer"
-        )
+    check_degrees(n_nodes, most)
     degrees = draw_degrees(n_nodes, least, most, connected, seed)
     near, far = link_degrees(degrees, seed)
     if connected:

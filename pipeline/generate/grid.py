@@ -16,11 +16,10 @@ from numba import njit
 
 from kernels import CSRGraph
 from pipeline.errors import UsageError
-from pipeline.generate.barabasi_albert import MAX_LINKS
 from pipeline.generate.csr import csr_from_links
 from pipeline.generate.plane import with_geometry
 from pipeline.model.random_words import draw_below, start_stream
-from pipeline.model.synthetic import Parameters
+from pipeline.model.synthetic import MAX_LINKS, Parameters
 from pipeline.model.topology import NO_ASN, Topology
 
 _CUT_KEY = np.uint64(1 << 45)  # a stream apart from those of places and bandwidths

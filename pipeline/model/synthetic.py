@@ -5,9 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from pipeline.errors import UsageError
+
 FIRST_ASN = 1  # of the ASes that are made; the others follow
 SMALLEST = 20  # routers; default of the smallest AS
 MAX_INGRESSES = 2000  # default of the maximum per AS
+
+MAX_LINKS = 2**31 - 1  # of all graphs together: link ends are drawn by 32 random bits
 
 # Laws of weights, and how each is written.
 LAWS = {"whole": "whole:LOW:HIGH", "uniform": "uniform:LOW:HIGH", "exponential": "exponential:MEAN"}
@@ -83,3 +87,20 @@ def law_of(text: str) -> tuple[str, tuple[float, ...]]:
     if name == "whole" and not is_exact:
         raise ValueError(f"{LAWS[name]} with whole numbers up to {MAX_WHOLE}")
     return name, numbers
+
+
+def check_links(n_routers: int, m: int) -> None:
+    """Raise UsageError if routers with ``m`` links each have too many."""
+    if n_routers * m > MAX_LINKS:
+        raise UsageError(
+            f"{n_routers} routers with {m} links each are more than {MAX_LINKS} links: give fewer"
+        )
+
+
+def check_degrees(n_routers: int, most: int) -> None:
+    """Raise UsageError if routers with at most ``most`` links each may have too many."""
+    if n_routers * max(most, 1) // 2 > MAX_LINKS:
+        raise UsageError(
+            f"{n_routers:,} routers with up to {most} links each may have more than {MAX_LINKS} "
+            "links: give fewer"
+        )

@@ -9,8 +9,15 @@ from pathlib import Path
 
 from pipeline import __version__
 from pipeline.config import GenerateConfig
+from pipeline.config.generate import (
+    OF_SNAPSHOTS,
+    OPTIONS,
+    model_of,
+    options_of_model,
+    parameters_of,
+)
 from pipeline.errors import UsageError
-from pipeline.generate import MODELS, Parameters, generate, generate_graphs
+from pipeline.generate import MODELS, check_sizes, generate, generate_graphs
 from pipeline.generate.adjacency_file import write_adjacency
 from pipeline.generate.brite_file import write_brite
 from pipeline.graphs import build_graphs
@@ -34,7 +41,7 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
         raise UsageError("give either --out FILE.brite or --store DIR")
     if config.snapshot is not None:
         check_name(config.snapshot)
-    model, given = _model(config), parameters_of(config)
+    model, given = model_of(config), parameters_of(config)
     _refuse_options_of_others(config, model)
     is_adjacency = config.out is not None and config.out.suffix == ADJACENCY_SUFFIX
     if is_adjacency and config.weights is not None:
@@ -44,6 +51,7 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
         )
     if config.store is not None and config.asn is None and not _has_ases(model):
         raise UsageError(f"{model} makes routers without an AS: give them one with --asn N")
+    check_sizes(model, given)
     progress(Progress("generate", 0, config.routers, "routers", model))
     graphs = generate_graphs(model, given) if config.store is not None else None
     if graphs is not None:
@@ -89,31 +97,6 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
     return f"{made} -> snapshot {name} in {config.store} ({time.time() - started:.1f} s)"
 
 
-def _model(config: GenerateConfig) -> str:
-    """Key of MODELS; ``internet`` for ``ba --internet``, whose ASes are made as in ``ba``."""
-    if not config.internet or config.model == "internet":
-        return config.model
-    if config.model != "ba":
-        raise UsageError(f"--internet takes the model ba, not {config.model!r}")
-    return "internet"
-
-
-# Options by the field of Parameters that they fill; those that a model leaves open are None.
-OPTIONS = {
-    "n_ases": "ases",
-    "m": "links",
-    "smallest": "min_routers",
-    "largest": "max_routers",
-    "max_ingresses": "max_ingresses",
-    "n_rows": "rows",
-    "cut": "cut",
-    "min_degree": "min_degree",
-    "max_degree": "max_degree",
-    "connected": "connected",
-    "weights": "weights",
-}
-
-
 def _has_ases(model: str) -> bool:
     """Whether a model says which AS each router is in; also True of one that does not exist."""
     return model not in MODELS or "n_ases" in MODELS[model].options
@@ -123,12 +106,9 @@ def _refuse_options_of_others(config: GenerateConfig, model: str) -> None:
     """Raise UsageError for an option that this model does not use, with those that it takes."""
     if model not in MODELS:
         return  # checked where it is made
-    own = [OPTIONS[field] for field in MODELS[model].options]
-    takes = ["routers", *own, "seed", "out", "store"]
-    if config.store is not None:  # a file has none of these
-        takes += ["snapshot"]
-        takes += ["asn"] if "ases" not in own else []
-        takes += ["ingresses"] if not MODELS[model].makes_graphs else []
+    takes = options_of_model(model)
+    if config.store is None:
+        takes = tuple(name for name in takes if name not in OF_SNAPSHOTS)
     for name in config.said:
         if name not in (*takes, "model", "internet"):
             where = "" if config.store is not None else " to a file"
@@ -152,9 +132,3 @@ def _command(config: GenerateConfig, model: str) -> str:
         if value is not None and value is not False
     ]
     return " ".join(["hopscope generate", model, *words])
-
-
-def parameters_of(config: GenerateConfig) -> Parameters:
-    """What a model is given."""
-    options = {field: getattr(config, name) for field, name in OPTIONS.items()}
-    return Parameters(n_routers=config.routers, seed=config.seed, **options)

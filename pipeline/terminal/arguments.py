@@ -166,6 +166,8 @@ def _annotation(given: Option) -> Any:
     kind = str if given.commas or given.unset or given.parser else given.kind
     if kind in (int, float):
         about |= {"min": given.minimum, "max": given.maximum}
+    if given.choices and not callable(given.choices):
+        about["autocompletion"] = _completing(given.choices)
     return Annotated[kind, _info(given, **about, parser=_as_written)]
 
 
@@ -176,6 +178,15 @@ def _info(given: Option, **about: Any) -> Any:
     if given.kind is bool and given.default is True:
         flag += f"/--no-{given.word}"
     return typer.Option(flag, **about)
+
+
+def _completing(choices: tuple[str, ...]) -> Callable[[str], list[str]]:
+    """For shells: what was typed -> the choices that begin with it."""
+
+    def completed(incomplete: str) -> list[str]:
+        return [choice for choice in choices if choice.startswith(incomplete)]
+
+    return completed
 
 
 def _as_written(value: Any) -> Any:

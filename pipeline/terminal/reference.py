@@ -48,6 +48,8 @@ The command line overrides the variable, which overrides the default.
 Files in a variable are separated as in `PATH` (`:`), prefixes by blanks; switches are `1` or `0`.
 `hopscope run`, `python -m flows.nightly` and the flow `nightly` take the options of `ingest` and
 those of `analyze` except its `--asn`. Only flows read `HOPSCOPE_INPUTS`.
+`hopscope --install-completion` sets up completion of commands, options and their choices for your
+shell (bash, zsh, fish); `hopscope --show-completion` prints it instead.
 For flow runs, `options.workers` stands for `{"workers": 2}` in their parameter `options`.
 """
 

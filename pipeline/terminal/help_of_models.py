@@ -1,0 +1,54 @@
+"""``hopscope generate MODEL --help``: only what that model takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from typer.core import TyperCommand
+
+from pipeline.config import GenerateConfig
+from pipeline.config.generate import model_in, options_of_model, other_name_of
+from pipeline.generate import MODELS
+from pipeline.options import options_of
+
+_HELP = {"-h", "--help"}
+_MODEL = "pipeline.terminal.help_of_models"  # in the context's notes
+
+
+class HelpOfModels(TyperCommand):
+    """The command ``generate``; with a model and ``--help`` it has the options of this model."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if _HELP & {*args}:
+            ctx.meta[_MODEL] = model_in(args)
+        return super().parse_args(ctx, args)
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        params = super().get_params(ctx)
+        model = ctx.meta.get(_MODEL)
+        if model is None:
+            return params
+        taken = {*options_of_model(model), *other_name_of(model)}
+        others = {each.name for each in options_of(GenerateConfig)} - taken
+        return [param for param in params if param.name not in others]
+
+    def format_usage(self, ctx: Any, formatter: Any) -> None:
+        model = ctx.meta.get(_MODEL)
+        if model is None:
+            super().format_usage(ctx, formatter)
+        else:
+            formatter.write_usage(ctx.command_path, f"{model} [OPTIONS]")
+
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        model = ctx.meta.get(_MODEL)
+        if model is None:
+            super().format_help_text(ctx, formatter)
+            return
+        asn = " --asn 64496" if "asn" in options_of_model(model) else ""
+        for text in (
+            f"Example: hopscope generate {model} --routers 10000{asn} --store mystore",
+            f"Make {MODELS[model].description}.",
+        ):
+            formatter.write_paragraph()
+            with formatter.indentation():
+                formatter.write_text(text)
