@@ -34,7 +34,7 @@ from flows.ingest import ingest_stage
 from flows.options import given_values, parameters_of, with_parameters
 from flows.pages.artifacts import show_warnings
 from flows.pages.progress import listening
-from flows.processes.server import auth_string, free_port, prefect_server
+from flows.processes.server import auth_string, free_port, kept_running, prefect_server
 from flows.runs.api import Api, end_lost_runs
 from flows.runs.outcome import (
     EXPECTED,
@@ -238,7 +238,8 @@ def _run_on_own_server(parameters: dict[str, Any]) -> State:
         server.wait()
         api = Api(server.api_url, auth_string())
         end_lost_runs(api)
-        with temporary_settings({PREFECT_API_URL: api.url, PREFECT_API_AUTH_STRING: api.auth}):
+        api_of_server = {PREFECT_API_URL: api.url, PREFECT_API_AUTH_STRING: api.auth}
+        with temporary_settings(api_of_server), kept_running(server):
             try:
                 return _run(parameters)
             finally:

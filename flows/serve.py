@@ -28,6 +28,7 @@ from flows.processes.die_with_parent import STOP_TIMEOUT_S, tied
 from flows.processes.holders import Holder, Seat
 from flows.processes.server import (
     HOST,
+    MAX_RESTARTS,
     PrefectServer,
     auth_string,
     open_log,
@@ -52,7 +53,7 @@ CLI_TIMEOUT_S = 180.0  # for each step of deploying, on a busy machine
 # work in parallel.
 RUNS_AT_ONCE = 4
 LOOK_FOR_LOST_RUNS_EVERY_S = 5.0
-MAX_RESTARTS, RESTARTS_WITHIN_S = 3, 3600.0  # of the Prefect server
+RESTARTS_WITHIN_S = 3600.0  # MAX_RESTARTS of the Prefect server
 
 
 _ABOUT = """Prefect server and worker, and the reports, on 127.0.0.1. The nightly run takes its

@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -17,9 +18,12 @@ from typing import IO
 
 from flows.processes.die_with_parent import STOP_TIMEOUT_S, tied
 from pipeline.errors import UsageError
+from pipeline.terminal.lines import warn
 
 HOST = "127.0.0.1"
+POLL_S = 1.0  # between two looks at whether a server still runs
 START_TIMEOUT_S = 180.0  # 6 s on an idle machine, 20 s the first time, more on a busy one
+MAX_RESTARTS = 3  # of a server that ended, within an hour or a run
 MAX_LOG_BYTES = 10_000_000  # then a new log is begun, and the previous one is kept beside it
 
 
@@ -118,6 +122,34 @@ def prefect_server(
     finally:
         if server.process is not None:
             stop_process(server.process)
+
+
+@contextlib.contextmanager
+def kept_running(server: PrefectServer) -> Iterator[None]:
+    """Start a server again when it ends, at most ``MAX_RESTARTS`` times, until the block ends.
+
+    A run goes on in the meantime, and reports to it afterwards. The block's end stops a server that
+    was started again.
+    """
+    over = threading.Event()
+
+    def watch() -> None:
+        for _ in range(MAX_RESTARTS):
+            while server.process is None or server.process.poll() is None:
+                if over.wait(POLL_S):
+                    return
+            ended = f"the Prefect server ended with status {server.process.returncode}"
+            warn(f"{ended}: starting it again; see {server.log}")
+            server.start()
+        over.wait()  # a server ends with the thread that started it
+
+    thread = threading.Thread(target=watch, name="prefect server", daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
 
 
 class PrefectServer:

@@ -124,8 +124,8 @@ def started(program, words, folder):
     return psutil.Popen(
         [sys.executable, "-c", program, *map(str, words)],
         cwd=REPOSITORY,
-        # A flow need not wait for a server that is gone for as long as users may want.
-        env=clean_environment(folder / "prefect") | {"PREFECT_CLIENT_MAX_RETRIES": "1"},
+        # On a busy machine Prefect's server takes a minute to start again.
+        env=clean_environment(folder / "prefect") | {"PREFECT_CLIENT_MAX_RETRIES": "8"},
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         start_new_session=True,
@@ -208,7 +208,7 @@ def test_a_nightly_run_that_was_killed_goes_on_where_it_was(
     words += ["--store", tmp_path / "store", "--out", tmp_path / "out", "--pack", 1]
     words += ["--no-pages", "--device", "cpu", "--workers", 1]
     ended = killed(started(NIGHTLY, words, tmp_path), tmp_path, target, moment_of(seed))
-    assert ended in ((0, 1, 2) if target == "server" else (0, -signal.SIGKILL))
+    assert ended in ((0,) if target == "server" else (0, -signal.SIGKILL))  # it is started again
     known = durable(tmp_path)
     assert len(known) == len(set(known)) > 0
     again = started(NIGHTLY, words, tmp_path)
