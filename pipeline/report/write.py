@@ -37,6 +37,7 @@ from pipeline.report.escaping import printable
 from pipeline.report.folder import REPORT, carry_over, earlier_report
 from pipeline.report.pages.changes_page import link_changes
 from pipeline.report.pages.html import newest_report, write_pages
+from pipeline.report.pages.provenance import Provenance
 from pipeline.report.pages.run_facts import describe_run
 from pipeline.report.tables.node_files import write_node_files
 from pipeline.report.tables.summarise import Summary, summarise
@@ -234,6 +235,13 @@ def _write_all(
             warnings=warnings,
             busy_share=measurement.busy_share,
             earlier=earlier,
+            provenance=Provenance(
+                options,
+                runs,
+                measurement.metrics,
+                _versions(),
+                snapshot.manifest.get("inputs") or [],
+            ),
         )
         n_pages, counted["n_pages_kept"] = written.n_pages, written.n_linked
     manifest = snapshot.manifest

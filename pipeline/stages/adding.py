@@ -38,6 +38,7 @@ def with_earlier(
         "asns": sorted(config.asns),  # empty: all
         "n_ases": len(measurement.rows),
         "failed": sorted(int(snapshot.asn[row]) for row in measurement.failed),
+        "max_searches": config.max_searches,
         "hopscope": __version__,
     }
     folder = config.out / snapshot.name

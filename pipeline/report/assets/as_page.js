@@ -273,6 +273,24 @@
     svg.addEventListener("pointerleave", clear);
   }
 
+  // What columns mean.
+  const nouns = document.querySelector(".told").style.getPropertyValue("--many").slice(1, -1);
+  const TITLES = {
+    reached: `${nouns} reached, itself included`,
+    farthest: "hops to the farthest of them: eccentricity",
+    mean: "hops",
+    direct: "traces that entered right after an answer from another AS",
+    "after gap": "traces that entered after hops without an answer or an AS",
+    confidence: "probability that it is in this AS and has a link to one of those named; counted on networks whose truth is known",
+    "from AS": "traces right after an answer from it; by an exchange point where it is named",
+    traces: "traces that left by it",
+    "to AS": "with the traces that went there",
+    "traces in": "traces that enter right after an answer from there",
+    "traces out": "traces that leave right before an answer from there",
+    links: `links between ${nouns} of the two`,
+  };
+  for (const head of document.querySelectorAll("#ingresses thead th, .near th")) head.title = TITLES[head.textContent.trim()] || "";
+
   // Tables as files: what the page shows, rows that a filter hides left out.
   function offer(table) {
     const name = `${document.querySelector("h1").textContent.trim().split(/\s/, 1)[0]}-${table.dataset.csv}.csv`;

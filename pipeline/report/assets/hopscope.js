@@ -400,7 +400,13 @@ const hopscope = (() => {
 
   // Pages of ASes, which as_page.js completes, outlive their night where nothing that they show has changed.
   function night(facts) {
-    for (const place of document.querySelectorAll("[data-night]")) place.textContent = facts[place.dataset.night];
+    for (const place of document.querySelectorAll("[data-night]")) {
+      if (facts[place.dataset.night]) place.textContent = facts[place.dataset.night];
+    }
+    // Commands can be run as they are where the folders are known.
+    for (const code of document.querySelectorAll("#provenance code")) {
+      code.textContent = code.textContent.replace(/\b(STORE|OUT|SNAPSHOT)\b/g, (word) => facts[word.toLowerCase()] || word);
+    }
     document.title += ` \u00b7 ${facts.snapshot}`;
   }
 

@@ -90,6 +90,7 @@ def _as_variables(summary: Summary, i: int, one: dict, ingresses: list, farthest
         "asn": one["asn"],
         "name": printable(one["name"] or ""),
         "status": one["status"],
+        "graph_hash": one["graph_hash"],
         "reason": printable(one["reason"] or ""),
         "n_nodes": one["n_nodes"],
         "n_edges": one["n_edges"],

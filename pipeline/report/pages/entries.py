@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow.compute as pc
 from markupsafe import Markup, escape
 
-from pipeline.model.columns.ragged import offsets
+from pipeline.model.columns.ragged import offsets, run_starts
 from pipeline.model.words import number
 from pipeline.report.escaping import printable
 from pipeline.report.pages.plots import bin_counts
@@ -146,21 +146,25 @@ class EntryPages:
         )
         places = {at: tops[1][at] + n * scale / 2 for at, n in right.items()}
         addrs = "".join(self._ingress(at, y) for at, y in places.items())
-        bands = []
+        bands: dict[str, str] = {}  # by width: those of one width are one path
         # In the order of the ends on both sides, so that few bands cross.
         for asn in left:
             for at in right:
                 if n := flows.get((asn, at)):
                     thick = n * scale
-                    bands.append(_band(tops[0][asn] + thick / 2, tops[1][at] + thick / 2, thick))
+                    band = _band(tops[0][asn] + thick / 2, tops[1][at] + thick / 2)
+                    # Thinner, a single trace among many would not be seen.
+                    width = f"{max(thick, 0.8):.3g}"
+                    bands[width] = bands.get(width, "") + band
                     tops[0][asn] += thick
                     tops[1][at] += thick
+        drawn = "".join(f'<path d="{d}" stroke-width="{width}"/>' for width, d in bands.items())
         label = f"Traces from {len(left)} neighbours to {len(right)} ingresses; a table follows"
         return Markup(
             f'<div class="flow" role="group" aria-label="{label}">'
             f'<svg class="end" height="{height}">{names}</svg>'
             f'<svg class="bands" height="{height}" viewBox="0 0 2 {height}" '
-            f'preserveAspectRatio="none">{"".join(bands)}</svg>'
+            f'preserveAspectRatio="none">{drawn}</svg>'
             f'<svg class="ways" height="{height}">{addrs}</svg>'
             f"{_heat(hops, list(places.values()), height)}</div>"
         )
@@ -212,10 +216,10 @@ def _tops(side: dict[int, int], height: float, scale: float) -> dict[int, float]
     return tops
 
 
-def _band(y: float, z: float, thick: float) -> str:
+def _band(y: float, z: float) -> str:
     """A stroke, whose width stays in pixels while the drawing is stretched."""
-    thick = max(thick, 0.8)  # or a single trace among many would not be seen
-    return f'<path d="M0 {y:.0f}C1 {y:.0f} 1 {z:.0f} 2 {z:.0f}" stroke-width="{thick:.3g}"/>'
+    down = round(z) - round(y)
+    return f"M0 {y:.0f}c1 0 1 {down} 2 {down}"
 
 
 def _heat(hops: np.ndarray, places: list[float], height: float) -> str:
@@ -232,8 +236,11 @@ def _heat(hops: np.ndarray, places: list[float], height: float) -> str:
     for one in range(1, len(_SHADES) + 2):
         row, cell = np.nonzero(shade == one)
         if len(row):
-            cells = zip(row.tolist(), cell.tolist(), strict=True)
-            path = "".join(f"M{at} {places[i]:.0f}h1" for i, at in cells)
+            # Neighbouring cells of one shade are one stroke.
+            first = run_starts(row, cell - np.arange(len(cell)))
+            runs = (row[first], cell[first], np.diff(first, append=len(cell)))
+            cells = zip(*(column.tolist() for column in runs), strict=True)
+            path = "".join(f"M{at} {places[i]:.0f}h{n}" for i, at, n in cells)
             paths.append(f'<path class="h{one}" d="{path}"/>')
     every = max(1, -(-n_cells // 8))
     texts = "".join(

@@ -21,6 +21,7 @@ from pipeline.report.pages.as_page import as_pages
 from pipeline.report.pages.index_page import index_script, index_variables
 from pipeline.report.pages.internet_page import internet_variables
 from pipeline.report.pages.opening import opening, quality
+from pipeline.report.pages.provenance import Provenance
 from pipeline.report.pages.reuse import (
     NIGHT,
     PAGES,
@@ -51,6 +52,7 @@ def write_pages(
     warnings: list[str],
     busy_share: dict[str, float],
     earlier: Path | None = None,
+    provenance: Provenance | None = None,
 ) -> Pages:
     """Write the index, ``internet.html``, ``as/*.html`` and what they load, into a folder.
 
@@ -66,6 +68,8 @@ def write_pages(
         Worker -> share of the run that it computed.
     earlier : Path or None
         A report whose pages of ASes are linked where they show the same.
+    provenance : Provenance or None
+        How it was made, as far as it is known.
 
     Returns
     -------
@@ -76,7 +80,7 @@ def write_pages(
     addresses = address_table(summary.snapshot, summary.rows) if origins.has_traces else None
     if addresses:
         write_addresses(addresses, out)
-    templates = environment()
+    templates, provenance = environment(), provenance or Provenance()
     write_assets(out, ASSETS + SCRIPTS + (LOOKUP if addresses else ()))
     (out / "as").mkdir(exist_ok=True)
     pages = Pages(out / "as", earlier)
@@ -87,11 +91,12 @@ def write_pages(
         if source not in facts:
             facts[source] = without_night(about_as(run, origins, source))
         about = facts[source]
+        variables["measured_with"] = provenance.measured_with(asn)
         digest = digest_of(variables, about)
         if not pages.link(asn, digest):
             pages.write(asn, digest, template.render(a=variables, run=about, root="../"))
     pages.save(out / PAGES)
-    (out / NIGHT).write_text(night_script(run), encoding="ascii")
+    (out / NIGHT).write_text(night_script(run, provenance), encoding="ascii")
     entering = entering_traces(summary) if origins.has_traces else None
     rows = index_script(summary.ases, summary.widths, entering)
     (out / "ases.js").write_text(rows, encoding="ascii")
@@ -125,6 +130,7 @@ def environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        auto_reload=False,  # or each page would ask the disk whether templates have changed
     )
     environment.globals |= {
         "opening": opening,

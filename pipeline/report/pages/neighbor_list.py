@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass
 
 import pyarrow.compute as pc
@@ -12,7 +13,8 @@ from pipeline.report.tables.adjacent import Adjacent
 from pipeline.report.tables.summarise import Summary
 from pipeline.report.texts import short
 
-MAX_ROWS = 12
+MAX_ROWS = 10
+_COLUMNS = ("traces in", "traces out", "links")
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,9 @@ class NeighborList:
     Attributes
     ----------
     rows : Markup
-        Rows of a table: AS, traces in, traces out, links.
+        Rows of a table: AS, and what ``columns`` names.
+    columns : list of str
+        Those of traces in, traces out and links that some neighbour has.
     n : int
         All neighbours.
     others : Markup
@@ -32,6 +36,7 @@ class NeighborList:
     """
 
     rows: Markup
+    columns: list[str]
     n: int
     others: Markup
     n_unlisted: int
@@ -53,13 +58,19 @@ class NeighborLists:
         if begin == end:
             return None
         first = slice(begin, min(end, begin + MAX_ROWS))
-        columns = (found.asn, found.n_in, found.n_out, found.n_links)
-        rows = [self._row(*row) for row in zip(*(c[first].tolist() for c in columns), strict=True)]
+        whole = slice(begin, end)
+        columns = {
+            name: values[first].tolist()
+            for name, values in zip(_COLUMNS, found.counts, strict=True)
+            if values[whole].any()
+        }
+        counts = zip(*columns.values(), strict=True) if columns else itertools.repeat(())
+        rows = [self._row(*row) for row in zip(found.asn[first].tolist(), counts, strict=False)]
         rest = found.asn[first.stop : end].tolist()
         linked = sorted(asn for asn in rest if asn in self._names)
         others = " ".join(f"<a href={asn}.html>AS{asn}</a>" for asn in linked)
         return NeighborList(
-            Markup("".join(rows)), end - begin, Markup(others), len(rest) - len(linked)
+            Markup("".join(rows)), [*columns], end - begin, Markup(others), len(rest) - len(linked)
         )
 
     def beside(self, i: int) -> tuple[int | None, int | None]:
@@ -67,10 +78,10 @@ class NeighborLists:
         before = self._asns[i - 1] if i else None
         return before, self._asns[i + 1] if i + 1 < len(self._asns) else None
 
-    def _row(self, asn: int, n_in: int, n_out: int, n_links: int) -> str:
+    def _row(self, asn: int, counts: tuple[int, ...]) -> str:
         text = f"AS{asn}"
         if asn in self._names:
             text = f"<a href={asn}.html>{text}</a>"
             if name := self._names[asn]:
                 text += f" <bdi>{escape(short(printable(name)))}</bdi>"
-        return f"<tr><td>{text}<td>{n_in:,}<td>{n_out:,}<td>{n_links:,}\n"
+        return f"<tr><td>{text}{''.join(f'<td>{n:,}' for n in counts)}\n"

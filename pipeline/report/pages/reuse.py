@@ -23,6 +23,7 @@ import pyarrow.parquet as pq
 import pipeline
 from pipeline.model.digests import digest_of_sources
 from pipeline.report.escaping import script_json
+from pipeline.report.pages.provenance import Provenance
 from pipeline.report.pages.run_facts import RunFacts
 
 PAGES = "pages.parquet"
@@ -61,12 +62,14 @@ def without_night(run: RunFacts) -> RunFacts:
     )
 
 
-def night_script(run: RunFacts) -> str:
+def night_script(run: RunFacts, provenance: Provenance) -> str:
     """What pages of ASes say of their night, as a script."""
+    places = provenance.of_night()
     facts = {
         "snapshot": run.snapshot,
-        "made": f"Snapshot {run.snapshot}, report of {run.written}.",
         "mapped": f"Of the whole snapshot {run.mapped}.",
+        **places,
+        "made": f"Snapshot {run.snapshot}, report of {run.written}. {places['made']}".strip(),
     }
     return f"hopscope.night({script_json(facts)});\n"
 

@@ -33,6 +33,11 @@ class Adjacent:
     n_out: np.ndarray
     n_links: np.ndarray
 
+    @property
+    def counts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Traces in, traces out, links."""
+        return self.n_in, self.n_out, self.n_links
+
 
 def neighbors_of_ases(
     asns: np.ndarray, ingresses: pa.Table, exits: pa.Table, as_links: pa.Table
