@@ -89,10 +89,9 @@ class RunProgress:
         if now - self._reported >= PROGRESS_S and (self._last or self._is_long):
             self._reported = now
             if not self._is_long:
-                self._report(self._n_units, self._done())
+                self._report(self._n_units, self._done(), self._share_by(now))
                 return
-            done_s = self._stream.done_s(self._n_threads, now)
-            self._share = max(self._share, done_s / self._stream.total_s)
+            self._share_by(now)
             expected = (
                 f"{100 * self._share:.0f} % of about {rough_duration(self._expected_s)} expected"
             )
@@ -102,6 +101,14 @@ class RunProgress:
         """Report the totals."""
         n_tasks = number(self._n_ended + self._n_exact, "task")
         self._report(self._n_units, f"{n_tasks} on {self._where}")
+
+    def _share_by(self, now: float) -> float | None:
+        """Share of the expected work that is done; it never falls. None: nothing was expected."""
+        if not self._stream.total_s:
+            return None
+        done_s = self._stream.done_s(self._n_threads, now)
+        self._share = max(self._share, done_s / self._stream.total_s)
+        return self._share
 
     @property
     def _is_long(self) -> bool:

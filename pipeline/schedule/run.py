@@ -18,7 +18,7 @@ from pipeline.collect.width_collector import WidthCollector
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
 from pipeline.metrics import compiled_work, tasks_of
-from pipeline.model.progress import Progress, ProgressCallback, no_progress
+from pipeline.model.progress import Progress, ProgressCallback, Step, no_progress
 from pipeline.model.search.exact import ExactJob, ExactTask
 from pipeline.model.search.results import Measurement
 from pipeline.model.search.tasks import Outcome, SearchTask, WidthKind, WidthResults
@@ -26,6 +26,7 @@ from pipeline.model.words import number
 from pipeline.schedule.calibrate.file import load as load_costs
 from pipeline.schedule.cluster import forking
 from pipeline.schedule.cluster.open import Cluster, open_cluster
+from pipeline.schedule.cluster.own import workers_text
 from pipeline.schedule.counts import RunCounts
 from pipeline.schedule.dispatch import run_task, smaller_task
 from pipeline.schedule.distances import distances_folder, join_parts, removed_on_error
@@ -151,7 +152,8 @@ class _Run:
         if config.scheduler is None and not forking.imports(work):
             compile_cpu(work)  # once, not in every worker at the same time
             importlib.import_module("pipeline.store.shard_arrays")
-        self._progress(Progress("connect" if config.scheduler else "start", 0, 0, "workers"))
+        step: Step = "connect" if config.scheduler else "start"
+        self._progress(Progress(step, 0, 0, "workers", workers_text(config)))
         opened = open_cluster(config, snapshot.path, self._progress)
         with removed_on_error(folder), opened as cluster:
             searches = self._plan_searches(cluster, rows, *self._unknown(source_ptr, sources))

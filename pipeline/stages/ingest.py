@@ -187,8 +187,12 @@ def _read(
     """
     traces = inputs.of_kind("traces")
 
+    started = time.monotonic()
+
     def on_traces(n_files: int, n_traces: int) -> None:
-        progress(Progress("read", n_files, len(traces), "files", number(n_traces, "trace")))
+        rate = n_traces / max(time.monotonic() - started, 1e-3)
+        read = f"{number(n_traces, 'trace')} ({rate:,.0f}/s)"
+        progress(Progress("read", n_files, len(traces), "files", read))
 
     if traces:
         progress(Progress("read", 0, len(traces), "files", _first_run(traces)))

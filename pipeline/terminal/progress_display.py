@@ -9,24 +9,41 @@ from types import TracebackType
 from typing import Any
 
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    SpinnerColumn,
-    TextColumn,
-    TimeElapsedColumn,
-)
-from rich.progress import (
-    Progress as Bars,
-)
+from rich.progress import Progress as Bars
+from rich.progress import ProgressColumn, Task
+from rich.text import Text
 
 from pipeline.compiled import FIRST_RUN, has_compiled
 from pipeline.model.progress import STEPS, Progress
 from pipeline.terminal import log
 from pipeline.terminal.lines import printable
 from pipeline.terminal.progress_lines import ProgressLines
+from pipeline.terminal.step_line import StepState, step_line
 
 QUIET_S = 1.0  # seconds of preparation without a message
+
+
+class _StepColumn(ProgressColumn):
+    """The whole line of a step, as wide as the terminal."""
+
+    def __init__(self, console: Console):
+        super().__init__()
+        self._console = console
+
+    def render(self, task: Task) -> Text:
+        elapsed_s = task.finished_time if task.finished else task.elapsed
+        state = StepState(
+            task.description,
+            int(task.completed),
+            int(task.total or 0),
+            task.fields["unit"],
+            elapsed_s or 0.0,
+            task.fields["share"],
+            task.fields["detail"],
+            task.finished,
+        )
+        is_ascii = self._console.options.ascii_only
+        return Text(step_line(state, self._console.width, is_ascii), no_wrap=True)
 
 
 class ProgressDisplay:
@@ -39,13 +56,7 @@ class ProgressDisplay:
         console = Console(stderr=True)
         self._has_bars = console.is_terminal and not log.is_json()
         self._bars = Bars(
-            SpinnerColumn(finished_text="[green]✓"),
-            TextColumn("{task.description}"),
-            BarColumn(bar_width=24),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[unit]}"),
-            TimeElapsedColumn(),
-            TextColumn("{task.fields[detail]}", style="dim", markup=False),
+            _StepColumn(console),
             console=console,
             disable=not self._has_bars,
         )
@@ -91,12 +102,22 @@ class ProgressDisplay:
             self._lines(progress)
             return
         if progress.stage not in self._rows:
+            self._end_steps_of_no_length()
             title = STEPS[progress.stage].title
-            self._rows[progress.stage] = self._bars.add_task(title, unit="", detail="")
+            self._rows[progress.stage] = self._bars.add_task(
+                title, total=None, unit="", detail="", share=None
+            )
         self._bars.update(
             self._rows[progress.stage],
             completed=progress.done,
             total=progress.total or None,
             unit=progress.unit,
             detail=printable(progress.detail),
+            share=progress.share,
         )
+
+    def _end_steps_of_no_length(self) -> None:
+        """What has no end of its own ends as the next step begins."""
+        for task in self._bars.tasks:
+            if task.total is None:
+                self._bars.update(task.id, total=1, completed=1)

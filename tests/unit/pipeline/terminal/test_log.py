@@ -27,8 +27,9 @@ def parsed(*given, **named):
     return json.loads(log.line_of(record(*given, **named)))
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def context():
+    log.about(run=None, step=None)  # commands of other tests have set it
     yield
     log.about(run=None, step=None)
 
