@@ -20,7 +20,7 @@ from pipeline.report.pages.neighbor_list import NeighborLists
 from pipeline.report.pages.plots import MAX_BARS, bin_counts, hop_histogram
 from pipeline.report.pages.width_section import figure_tiles, width_sections
 from pipeline.report.tables.summarise import Summary
-from pipeline.report.texts import share
+from pipeline.report.texts import interval, share
 
 MAX_FARTHEST = 3  # ingresses whose farthest routers a page names
 _ASES_AT_ONCE = 2000  # ASes whose columns are Python lists at one time
@@ -120,6 +120,7 @@ def _as_variables(summary: Summary, i: int, one: dict, ingresses: list, farthest
         "shown": _shown(one["n_ingresses"], one["n_candidates"], len(ingresses)),
         "eccentricities": eccentricities,
         "farthest": farthest,
+        "bounds": None if any(not s["weighted"] for s in sections) else _bounds(summary, i, one),
         "n_farthest": n_as_far,
         "widths": sections,
         "figures": [] if any(not s["weighted"] for s in sections) else figures,
@@ -191,6 +192,27 @@ def _eccentricities(summary: Summary, begin: int, end: int) -> tuple[list[tuple]
         if count:
             rows.append((label, count, round(100 * count / most)))
     return rows, n_farthest
+
+
+def _bounds(summary: Summary, i: int, one: dict) -> tuple[str, str] | None:
+    """Diameter and radius as far as the searches from ingresses show them; None: not at all.
+
+    They are those of the largest component, of which it must be known that ingresses lie in it:
+    no other one can be as large. For the bounds see ``pipeline.report.tables.width_bounds``.
+    """
+    n = one["largest_component"]
+    begin, end = summary.ingress_ptr[i : i + 2]
+    rows = summary.ingresses.slice(begin, end - begin)
+    found = rows["eccentricity"].filter(pc.equal(rows["n_reached"], n)).to_numpy()
+    if 2 * n <= one["n_nodes"] or len(found) == 0 or found.max() == 0:
+        return None
+    least, most = int(found.min()), int(found.max())
+    diameter, radius = (most, 2 * least), (-(-most // 2), least)
+    return _between(*diameter), _between(*radius)
+
+
+def _between(lower: int, upper: int) -> str:
+    return f"{lower:,}" if lower == upper else interval(lower, upper)
 
 
 def _levels(pairs: np.ndarray, n_pairs: int) -> list[tuple]:
