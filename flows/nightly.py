@@ -16,6 +16,7 @@ import importlib
 import logging
 import os
 import sys
+import urllib.parse
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -222,11 +223,14 @@ def _run_on_named_server(parameters: dict[str, Any]) -> State:
     with get_client(sync_client=True) as client:
         error = client.api_healthcheck()
     if error is not None:
-        raise UsageError(
-            f"the Prefect server at PREFECT_API_URL={PREFECT_API_URL.value()} does not answer "
-            f"({' '.join(str(error).split())}): start it, or unset the variable for a run on a "
-            "temporary server"
+        url = str(PREFECT_API_URL.value())
+        user, at, _ = urllib.parse.urlsplit(url).netloc.rpartition("@")  # may hold a password
+        why = " ".join(str(error).split())
+        text = (
+            f"the Prefect server at PREFECT_API_URL={url} does not answer ({why}): start it, or "
+            "unset the variable for a run on a temporary server"
         )
+        raise UsageError(text.replace(user + at, "") if user else text)
     return _run(parameters)
 
 

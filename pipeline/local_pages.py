@@ -12,6 +12,11 @@ HEADERS = {
     "Cache-Control": "no-cache",
 }
 NO_FRAMES = "frame-ancestors 'none'"  # of a Content-Security-Policy
+# Of pages that load files beside them and nothing else; our own pages say the same themselves.
+OWN_FILES_ONLY = (
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    f"img-src 'self' data:; base-uri 'none'; form-action 'none'; {NO_FRAMES}"
+)
 
 
 def names_this_machine(host: str | None) -> bool:

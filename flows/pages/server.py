@@ -17,7 +17,7 @@ from pathlib import Path
 
 from flows.processes.server import HOST
 from flows.runs.api import Api, Run, RunsUnknown, runs_in_progress
-from pipeline.local_pages import HEADERS, NO_FRAMES, names_this_machine
+from pipeline.local_pages import HEADERS, OWN_FILES_ONLY, names_this_machine
 from pipeline.stages import run_metrics
 
 REPORTS = "/reports/"
@@ -173,7 +173,7 @@ class _Handler(http.server.SimpleHTTPRequestHandler):
     def end_headers(self) -> None:
         for name, value in HEADERS.items():
             self.send_header(name, value)
-        self.send_header("Content-Security-Policy", NO_FRAMES)
+        self.send_header("Content-Security-Policy", OWN_FILES_ONLY)
         super().end_headers()
 
     def log_message(self, format: str, *args: object) -> None:

@@ -1,9 +1,10 @@
 """Open an input file: plain, gzip, bzip2 or xz by its first bytes, never by its name.
 
 Decompression streams: however large a file claims to become, at most ``CHUNK`` decompressed bytes
-are held here. Members of one kind may follow one another (``cat a.gz b.gz``); zero bytes after the
-last are padding. Cut-short or damaged data are returned up to the fault, then ``FormatError`` is
-raised.
+are held here, and a file that swells more than any measurement does ends there, as damaged ones do:
+a megabyte of bzip2 may hold a terabyte of zeros. Members of one kind may follow one another
+(``cat a.gz b.gz``); zero bytes after the last are padding. Cut-short or damaged data are returned
+up to the fault, then ``FormatError`` is raised.
 """
 
 from __future__ import annotations
@@ -26,13 +27,21 @@ A_FOLDER = "is a folder; give a file"
 COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")  # of names; the content decides the format
 RAW_CHUNK = 1 << 18  # compressed bytes read at once
 CHUNK = 1 << 20  # decompressed bytes produced at once
+# More than so many times its stored size no measurement becomes; the first bytes are free.
+MAX_SWELL, SWELL_FREE = 1000, 1 << 28
+XZ_MEMORY = 1 << 28  # bytes that a file may ask of its decompressor; xz -9 asks for 65 MiB
 
 # name, first bytes, a new decompressor, the error it raises
 Compression = tuple[str, bytes, Callable[[], Any], type[Exception]]
 COMPRESSIONS: tuple[Compression, ...] = (
     ("gzip", b"\x1f\x8b", lambda: zlib.decompressobj(wbits=31), zlib.error),
     ("bzip2", b"BZh", bz2.BZ2Decompressor, OSError),
-    ("xz", b"\xfd7zXZ\x00", lzma.LZMADecompressor, lzma.LZMAError),
+    (
+        "xz",
+        b"\xfd7zXZ\x00",
+        lambda: lzma.LZMADecompressor(memlimit=XZ_MEMORY),
+        lzma.LZMAError,
+    ),
 )
 
 
@@ -174,6 +183,8 @@ class InputStream(io.RawIOBase):
             chunk = self._decode()
             if chunk:
                 self._n_out += len(chunk)
+                if self._n_out > max(SWELL_FREE, MAX_SWELL * self.size_bytes) and self._decoder:
+                    self._end(f"swells to more than {MAX_SWELL:,} times its stored size")
                 return chunk
         if self._fault is None and self._n_out == 0:
             self._fault = FormatError(self.path, "", "empty")

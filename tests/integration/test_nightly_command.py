@@ -13,6 +13,8 @@ import pytest
 from flows.processes.server import HOST
 from tests.served import LAB, RUN_S, clean_environment
 
+SECRET = "correct-horse-battery"
+
 
 def test_taken_port_is_named_and_nothing_is_left_running(tmp_path):
     with socket.socket() as taken:
@@ -38,9 +40,10 @@ def test_embedded_run_needs_nothing_started_and_says_what_was_left_out(tmp_path)
     (tmp_path / "empty.warts").touch()
     words = [str(LAB / "h1.icmp-paris.warts.gz"), "empty.warts", "--store", "store", "--out", "out"]
     words += ["--ip2as", str(LAB / "lab.pfx2as"), "--allow-special", "198.18.0.0/15"]
+    named = ("PREFECT_API_AUTH_STRING", "PREFECT_SERVER_API_AUTH_STRING")
     done = subprocess.run(
         [sys.executable, "-m", "flows.nightly", *words, "--snapshot", "now", "--workers", "1"],
-        env=clean_environment(tmp_path / "prefect"),
+        env=clean_environment(tmp_path / "prefect") | dict.fromkeys(named, f"analyst:{SECRET}"),
         cwd=tmp_path,
         capture_output=True,
         text=True,
@@ -53,10 +56,16 @@ def test_embedded_run_needs_nothing_started_and_says_what_was_left_out(tmp_path)
     assert "empty.warts" in done.stderr
     for noise in ("Traceback", "INFO", "ERROR", "prefect", "distributed"):
         assert noise not in done.stderr
+    # Neither logs, nor Prefect's database, nor any file of a report or a store holds the password.
+    assert SECRET not in done.stdout + done.stderr
+    written = [path for path in tmp_path.rglob("*") if path.is_file()]
+    assert {"server.log", "report.json", "manifest.json"} <= {path.name for path in written}
+    assert [path for path in written if SECRET.encode() in path.read_bytes()] == []
 
 
-def test_server_that_does_not_answer_is_named_in_one_line(tmp_path):
-    environment = clean_environment(tmp_path) | {"PREFECT_API_URL": "http://127.0.0.1:9/api"}
+def test_server_that_does_not_answer_is_named_in_one_line_without_its_password(tmp_path):
+    url = f"http://analyst:{SECRET}@127.0.0.1:9/api"
+    environment = clean_environment(tmp_path) | {"PREFECT_API_URL": url}
     done = subprocess.run(
         [sys.executable, "-m", "flows.nightly", str(LAB), "--store", "s", "--out", "o"],
         env=environment,
@@ -68,6 +77,8 @@ def test_server_that_does_not_answer_is_named_in_one_line(tmp_path):
     )
     assert done.returncode == 2
     assert "PREFECT_API_URL=http://127.0.0.1:9/api" in done.stderr
+    assert SECRET not in done.stderr
+    assert "analyst" not in done.stderr
     assert len(done.stderr.splitlines()) == 1
 
 

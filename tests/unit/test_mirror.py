@@ -11,7 +11,12 @@ from tests.real_data import REPOSITORY
 
 UNIT = Path(__file__).parent
 # Files that test the project as a whole.
-WHOLE = {"test_collection.py", "test_import_contracts.py", "test_mirror.py"}
+WHOLE = {
+    "test_collection.py",
+    "test_import_contracts.py",
+    "test_mirror.py",
+    "test_untrusted_data.py",
+}
 # Files that know of their room only what the command line does with it.
 BY_COMMAND = {"pipeline/cli/test_help.py", "pipeline/stages/test_nothing_measured.py"}
 FILES = [

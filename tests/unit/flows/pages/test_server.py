@@ -57,7 +57,9 @@ def test_no_other_site_can_frame_a_page_or_learn_its_address(server, path):
     with urllib.request.build_opener(Unraised).open(f"{server.url}{path}", timeout=10) as answer:
         headers = answer.headers
     assert headers["X-Frame-Options"] == "DENY"
-    assert headers["Content-Security-Policy"] == "frame-ancestors 'none'"
+    policy = dict(part.split(" ", 1) for part in headers["Content-Security-Policy"].split("; "))
+    assert policy["frame-ancestors"] == policy["default-src"] == policy["form-action"] == "'none'"
+    assert policy["script-src"] == "'self'"
     assert headers["Referrer-Policy"] == "no-referrer"
     assert headers["X-Content-Type-Options"] == "nosniff"
 
@@ -86,6 +88,13 @@ def test_the_start_page_lists_reports_and_links_to_prefect(server):
     assert "No run in progress" not in text
     assert "empty" not in text
     assert ".writing" not in text
+
+
+def test_the_page_of_all_nights_is_served_and_named(server, out):
+    assert "All nights" not in get(server, "/")[1]
+    (out / "index.html").write_text("all of them")
+    assert '<a href="/reports/index.html">All nights</a>' in get(server, "/")[1]
+    assert get(server, "/reports/index.html") == (200, "all of them")
 
 
 def test_the_start_page_is_there_before_the_first_report(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 from pathlib import Path
 
 import networkx as nx
@@ -143,3 +144,11 @@ def test_what_cannot_be_written_is_refused_and_leaves_nothing(store, tmp_path, c
     status, out, _ = said(capsys, *words, "csv", "--out", tmp_path / "x.csv", "--json")
     assert (status, json.loads(out)["n_edges"]) == (0, len(edges_of(open_snapshot(store))))
     assert len(io.StringIO((tmp_path / "x.csv").read_text()).readlines()) > 1
+
+
+def test_no_cell_of_a_csv_is_a_formula(store, tmp_path):
+    """Ids, addresses, figures and words of our own: no text of an input."""
+    lines = exported(store, tmp_path / "x.csv", "csv").read_text().splitlines()
+    assert len(lines) > 1
+    cells = [cell for line in lines[1:] for cell in line.split(",")]
+    assert [cell for cell in cells if not re.fullmatch(r'"?([0-9a-f.:]+|[a-zA-Z_]*)"?', cell)] == []
