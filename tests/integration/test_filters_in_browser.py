@@ -57,6 +57,7 @@ ODD = [101, 103, 105, 107, 109, 111]
 def test_chips_narrow_the_list_and_the_address_keeps_them(page, report):
     opened(page, report)
     assert len(listed(page)) == 12
+    assert not page.is_visible("text=Show all again")
     page.click("text=with ingresses")
     assert listed(page) == ODD
     page.fill(".chip input", "70")
