@@ -128,19 +128,19 @@ def ingest(given: Given) -> None:
 
 
 @_command("analyze --store mystore --out reports --metrics hops,diameter")
-@takes(_words(AnalyzeConfig, LogConfig), as_json=True)
+@takes(_words(AnalyzeConfig, LogConfig), as_json=True, verbose=True)
 def analyze(given: Given) -> None:
     """Measure the ASes of a snapshot (--metrics) and write the reports."""
     summary = _analyze(given.config(AnalyzeConfig))
     if given.as_json:
         print_json(analyze_facts(summary))
     else:
-        print_analyze(summary)
+        print_analyze(summary, is_verbose=given.is_verbose)
     raise typer.Exit(0 if summary.complete else 1)
 
 
 @_command("run night/ --store mystore --out reports --ip2as routeviews.pfx2as")
-@takes(_words(IngestConfig, AnalyzeConfig, LogConfig), as_json=True)
+@takes(_words(IngestConfig, AnalyzeConfig, LogConfig), as_json=True, verbose=True)
 def run(given: Given) -> None:
     """Ingest, then analyze."""
     ingest_config, analyze_config = given.config(IngestConfig), given.config(AnalyzeConfig)
@@ -153,8 +153,8 @@ def run(given: Given) -> None:
     if given.as_json:
         print_json(ingest_facts(ingested) | analyze_facts(summary))
     else:
-        print_ingest(ingested)
-        print_analyze(summary)
+        print_ingest(ingested, with_mapped=False)  # the last lines say it
+        print_analyze(summary, is_verbose=given.is_verbose)
     raise typer.Exit(0 if ingested.complete and summary.complete else 1)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
@@ -41,12 +41,15 @@ class Given:
         Names of those that were given, on the command line or by a variable.
     as_json : bool
         Whether the result is to be printed as one JSON object.
+    is_verbose : bool
+        Whether details are to be printed that most users do not need.
     """
 
     values: Mapping[str, Any]
     said: tuple[str, ...]
     chosen: tuple[str, ...]
     as_json: bool
+    is_verbose: bool = False
 
     def config(self, kind: type[Config]) -> Config:
         """The config of one stage."""
@@ -54,7 +57,7 @@ class Given:
 
 
 def takes(
-    options: Sequence[Option], *, as_json: bool = False
+    options: Sequence[Option], *, as_json: bool = False, verbose: bool = False
 ) -> Callable[[Callable[[Given], Any]], Callable[..., Any]]:
     """Give a function the arguments of options, for ``typer.Typer.command``.
 
@@ -63,6 +66,8 @@ def takes(
     options : sequence of Option
     as_json : bool
         Whether to add ``--json``.
+    verbose : bool
+        Whether to add ``--verbose``.
 
     Raises
     ------
@@ -71,17 +76,23 @@ def takes(
     """
     parameters = [_parameter("context", typer.Context)]
     parameters += [_parameter(each.name, _annotation(each), _default(each)) for each in options]
+    if verbose:
+        verbose_option = typer.Option("--verbose", "-v", help="Also show workers and searches.")
+        parameters.append(_parameter("verbose", Annotated[bool, verbose_option], False))
     if as_json:
         json_option = typer.Option("--json", help="Print one JSON object.")
         parameters.append(_parameter("as_json", Annotated[bool, json_option], False))
 
     def decorate(function: Callable[[Given], Any]) -> Callable[..., Any]:
         @functools.wraps(function)
-        def command(context: typer.Context, as_json: bool = False, **words: Any) -> Any:
+        def command(
+            context: typer.Context, as_json: bool = False, verbose: bool = False, **words: Any
+        ) -> Any:
             for each in options:
                 if each.variable == log.FORMAT_VARIABLE:  # first: others may be wrong
                     log.start(_value(each, context, words)[0])
-            return function(_given(options, context, words, as_json))
+            given = _given(options, context, words, as_json)
+            return function(replace(given, is_verbose=verbose))
 
         command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {each.name: each.annotation for each in parameters}

@@ -50,6 +50,7 @@ Files in a variable are separated as in `PATH` (`:`), prefixes by blanks; switch
 those of `analyze` except its `--asn`. Only flows read `HOPSCOPE_INPUTS`.
 `hopscope --install-completion` sets up completion of commands, options and their choices for your
 shell (bash, zsh, fish); `hopscope --show-completion` prints it instead.
+`analyze` and `run` take `--verbose` (`-v`): how busy each worker was, and the searches made.
 For flow runs, `options.workers` stands for `{"workers": 2}` in their parameter `options`.
 """
 

@@ -104,7 +104,7 @@ def analyze_facts(summary: AnalyzeSummary) -> dict:
     }
 
 
-def print_ingest(summary: IngestSummary) -> None:
+def print_ingest(summary: IngestSummary, *, with_mapped: bool = True) -> None:
     counts = [number(summary.n_traces, "trace")] if summary.n_traces else []
     counts += [
         *sizes(summary.n_ases, summary.n_nodes, summary.node_kind),
@@ -115,7 +115,7 @@ def print_ingest(summary: IngestSummary) -> None:
     if summary.n_resumed:
         files = number(summary.n_resumed, "file")
         print_line(f"Not read again, since a run that was killed had read them: {files}")
-    if summary.n_addrs:
+    if summary.n_addrs and with_mapped:
         print_line(mapped_text(summary.n_addrs, summary.n_addrs_mapped))
     if skipped := _skipped(summary):
         kinds = ", ".join(f"{kind} ({n:,})" for kind, n in skipped.most_common(SKIPPED_NAMED))
@@ -135,7 +135,8 @@ def _skipped(summary: IngestSummary) -> Counter[str]:
     return skipped
 
 
-def print_analyze(summary: AnalyzeSummary) -> None:
+def print_analyze(summary: AnalyzeSummary, *, is_verbose: bool = False) -> None:
+    """Table, totals and the report; ``is_verbose``: also how busy workers were, and searches."""
     from pipeline.terminal.table import print_table
 
     table = summary.report
@@ -146,7 +147,7 @@ def print_analyze(summary: AnalyzeSummary) -> None:
         number(totals["n_edges"], "link"),
         ingresses_text(totals["n_ingresses"], totals["n_candidates"]),
     ]
-    print_line(f"Total: {', '.join(counts)}")
+    print_line(f"Total: {', '.join(counts)} ({summary.wall_s:.1f} s)")
     if totals["mean_confidence"] is not None:
         print_line(
             f"Confidence of ingresses: {totals['mean_confidence']:.2f} on average, "
@@ -154,10 +155,14 @@ def print_analyze(summary: AnalyzeSummary) -> None:
         )
     for line in table.notes:
         print_line(line)
-    if summary.busy_share:
+    if is_verbose and summary.busy_share:
         shares = ", ".join(f"{name} {share:.0%}" for name, share in summary.busy_share.items())
         print_line(f"Busy share by worker: {shares}")
-    print_line(f"{_searches_of(summary)}{_widths_of(summary)} in {summary.wall_s:.1f} s")
+    widths = _widths_of(summary)
+    if is_verbose:
+        print_line(f"{_searches_of(summary)}{widths}")
+    elif any(known.n_not_exact or known.n_unknown for known in _known_widths(summary)):
+        print_line("W" + widths.removeprefix(", w"))
     if summary.reused.get("n_ases"):
         print_line(_reused_of(summary))
     for what, nights in (
@@ -199,6 +204,10 @@ def _reused_of(summary: AnalyzeSummary) -> str:
 
 def _last_nights(nights: Sequence[str]) -> str:
     return ", ".join(nights[-MAX_NIGHTS:]) + (" and earlier" if nights[MAX_NIGHTS:] else "")
+
+
+def _known_widths(summary: AnalyzeSummary) -> list:
+    return [known for name in _WIDTHS if (known := summary.widths_known.get(name))]
 
 
 def _widths_of(summary: AnalyzeSummary) -> str:

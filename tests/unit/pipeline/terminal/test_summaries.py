@@ -45,7 +45,7 @@ def summary_of(out: Path, **given) -> AnalyzeSummary:
 
 
 def last_lines(summary: AnalyzeSummary, capsys: pytest.CaptureFixture[str]) -> str:
-    print_analyze(summary)
+    print_analyze(summary, is_verbose=True)
     shown = capsys.readouterr()
     return " ".join((shown.out + shown.err).split())
 
@@ -54,7 +54,7 @@ def test_a_run_of_only_widths_counts_its_searches(tmp_path, capsys):
     no_search = measured(SNAPSHOT, without={(0, 0)}).results
     summary = summary_of(tmp_path, widths=widths_of(SNAPSHOT), results=no_search)
     reported = last_lines(summary, capsys)
-    assert "6 searches for widths, widths of 2 ASes in 30.2 s" in reported
+    assert "6 searches for widths, widths of 2 ASes Report:" in reported
     assert "0 searches" not in reported
     facts = analyze_facts(summary)
     assert (facts["n_searches"], facts["n_width_searches"]) == (0, 6)
@@ -69,7 +69,7 @@ def test_searches_are_named_by_what_they_were_for(tmp_path, capsys):
     reported = last_lines(summary_of(tmp_path, **given), capsys)
     assert "1 search, 6 searches for widths, 6 searches for effective diameters, widths" in reported
     reported = last_lines(summary_of(tmp_path), capsys)
-    assert "1 search in 30.2 s" in reported
+    assert " 1 search Report:" in reported
 
 
 def test_ases_of_other_runs_in_the_report_are_not_counted(tmp_path, capsys):
@@ -78,7 +78,7 @@ def test_ases_of_other_runs_in_the_report_are_not_counted(tmp_path, capsys):
         measured(SNAPSHOT), widths=widths_of(SNAPSHOT, rows=[1]), rows=np.array([1], np.int64)
     )
     summary = replace(summary, widths_known=widths_known(one))
-    assert "widths of 1 AS in 30.2 s" in last_lines(summary, capsys)
+    assert "widths of 1 AS Report:" in last_lines(summary, capsys)
     summary = replace(summary, widths_known=widths_known(measured(SNAPSHOT)))
     assert "widths of" not in last_lines(summary, capsys)
 
@@ -86,7 +86,7 @@ def test_ases_of_other_runs_in_the_report_are_not_counted(tmp_path, capsys):
 def test_ases_that_failed_are_reported_and_leave_the_largest_diameter_open(tmp_path, capsys):
     given = {"widths": widths_of(SNAPSHOT, rows=[1]), "failed": {0: "killed"}}
     summary = summary_of(tmp_path, **given)
-    assert "widths of 1 AS (1 unknown) in 30.2 s" in last_lines(summary, capsys)
+    assert "widths of 1 AS (1 unknown) Report:" in last_lines(summary, capsys)
     found = analyze_facts(summary)["widths"]
     assert (found["largest_diameter"], found["largest_diameter_lower"]) == (None, 1)
     assert found["n_unknown"] == 1
@@ -139,3 +139,24 @@ def test_searches_of_earlier_runs_are_told_as_a_part_of_all(tmp_path, capsys):
     assert told in last_lines(summary, capsys)
     summary = replace(summary, reused=reused | {"n_searches": 0})
     assert "Not measured again: results of 2 ASes are from monday" in last_lines(summary, capsys)
+
+
+def test_what_most_do_not_need_is_said_only_when_asked_for(tmp_path, capsys):
+    summary = replace(summary_of(tmp_path), busy_share={"tcp://127.0.0.1:1": 0.5})
+    print_analyze(summary)
+    shown = capsys.readouterr()
+    after = (shown.out + shown.err).partition("Total:")[2].splitlines()
+    assert after[-1].startswith("Report: ")
+    assert len(after) <= 4
+    assert after[0].endswith("(30.2 s)")
+    assert "tcp://" not in shown.out
+    assert "search" not in "".join(after[:-1])
+    reported = last_lines(summary, capsys)
+    assert "Busy share by worker: tcp://127.0.0.1:1 50%" in reported
+
+
+def test_widths_that_are_not_exact_are_always_said(tmp_path, capsys):
+    given = {"widths": widths_of(SNAPSHOT, rows=[1]), "failed": {0: "killed"}}
+    print_analyze(summary_of(tmp_path, **given))
+    assert "Widths of 1 as (1 unknown)" not in (said := capsys.readouterr().out)
+    assert "Widths of 1 AS (1 unknown)" in said
