@@ -88,7 +88,8 @@ def test_an_illegal_access_of_real_device_code_is_recognised():
     )
     lines = done.stdout.splitlines()
     assert [line.partition(":")[0] for line in lines] == ["first", "second"], done.stderr
-    assert all("IllegalAddress" in line for line in lines)
+    # By the runtime's name, or by the driver's.
+    assert all("illegaladdress" in line.replace("_", "").lower() for line in lines), lines
 
 
 def test_errors_that_have_nothing_to_do_with_devices_stay_as_they_are():
