@@ -16,17 +16,22 @@ def parts_of(graph, n_ranks, block=None):
 
 def on_ranks(parts, run, deadline_s=20):
     """``run(part, collective)`` by each rank, in a thread of its own; what they return."""
-    collectives = thread_collectives(len(parts), deadline_s)
+    return run_ranks(len(parts), lambda rank, link: run(parts[rank], link), deadline_s)
 
-    def one(part, collective):
+
+def run_ranks(n_ranks, run, deadline_s=20):
+    """``run(rank, collective)`` by each rank, as above."""
+    collectives = thread_collectives(n_ranks, deadline_s)
+
+    def one(rank, collective):
         try:
-            return run(part, collective)
+            return run(rank, collective)
         except BaseException:
             collective.close()
             raise
 
-    with ThreadPoolExecutor(len(parts)) as pool:
-        tasks = [pool.submit(one, *each) for each in zip(parts, collectives, strict=True)]
+    with ThreadPoolExecutor(n_ranks) as pool:
+        tasks = [pool.submit(one, *each) for each in enumerate(collectives)]
         errors = [error for task in tasks if (error := task.exception()) is not None]
     errors.sort(key=lambda error: isinstance(error, ExchangeError))  # causes before consequences
     if errors:

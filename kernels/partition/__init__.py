@@ -6,17 +6,38 @@ threads on cores, or processes with one GPU each that exchange through NCCL.
 
 from __future__ import annotations
 
-from kernels.partition.exchange import Collective, ExchangeError, thread_collectives
+from kernels.partition.exchange import (
+    DEADLINE_S,
+    Collective,
+    ExchangeError,
+    thread_collectives,
+)
+from kernels.partition.rank import Rank, gpu_collective, gpu_name
 from kernels.partition.search import PartResult, Steps, search
-from kernels.partition.split import Part, Split, join_levels, part_of, rows_of, split
+from kernels.partition.split import (
+    Part,
+    Split,
+    block_of,
+    deal,
+    join_levels,
+    part_of,
+    rows_of,
+    split,
+)
 
 __all__ = [
+    "DEADLINE_S",
     "Collective",
     "ExchangeError",
     "Part",
     "PartResult",
+    "Rank",
     "Split",
     "Steps",
+    "block_of",
+    "deal",
+    "gpu_collective",
+    "gpu_name",
     "join_levels",
     "part_of",
     "rows_of",

@@ -143,6 +143,11 @@ def split(indptr: np.ndarray, n_ranks: int, block: int | None = None) -> Split:
     return deal(n_nodes, block, np.diff(indptr[edges]), n_ranks)
 
 
+def block_of(n_nodes: int, n_ranks: int) -> int:
+    """The largest block that still balances: where parts are read from files, few long runs."""
+    return max(WORD, n_nodes // (BLOCKS_EACH * n_ranks) // WORD * WORD)
+
+
 def deal(n_nodes: int, block: int, n_arcs: np.ndarray, n_ranks: int) -> Split:
     """As ``split``, by the arcs of each block of nodes, (n_blocks,) int64."""
     n_blocks = len(n_arcs)

@@ -11,6 +11,7 @@ from pipeline.metrics import METRICS, names_for_help
 from pipeline.model.choices import MAX_ASN, DeviceChoice, Schedule
 from pipeline.options import option
 
+MAX_PARTITION = 1024  # workers
 MAX_PACK = 2**31 - 1  # ingresses that a task can name
 
 
@@ -56,6 +57,14 @@ class AnalyzeConfig:
         minimum=1,
         maximum=MAX_PACK,
         unset="auto",
+    )
+    partition: int | None = option(
+        default=None,
+        help="Workers that search an AS together, a part each [only if no GPU can hold it].",
+        metavar="N",
+        unit="workers",
+        minimum=1,
+        maximum=MAX_PARTITION,
     )
     schedule: Schedule = option(default="free", help="How tasks are given to workers.")
     workers: int | None = workers_option(ONE_PER_GPU)

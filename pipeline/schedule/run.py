@@ -30,6 +30,7 @@ from pipeline.schedule.cluster.own import workers_text
 from pipeline.schedule.counts import RunCounts
 from pipeline.schedule.dispatch import run_task, smaller_task
 from pipeline.schedule.distances import distances_folder, join_parts, removed_on_error
+from pipeline.schedule.gang.phase import GangPhase, owner_of_graph
 from pipeline.schedule.plan.batches import Plan, plan
 from pipeline.schedule.plan.costs import Costs
 from pipeline.schedule.plan.measures import NO_WEIGHTS, WidthPlan, plan_widths
@@ -78,6 +79,10 @@ def measure(
     """
     if config.pack is not None and config.pack < 1:
         raise UsageError(f"--pack {config.pack}: give auto, or 1 or more ingresses per task")
+    if config.partition is not None and config.distances:
+        raise UsageError(
+            "--partition and --distances: ranks keep no hop matrices; give one of them"
+        )
     if config.max_searches is not None and config.max_searches < 0:
         raise UsageError(f"--max-searches {config.max_searches}: give 0 or more")
     kinds = tasks_of(config.metrics)
@@ -138,6 +143,7 @@ class _Run:
         self._collector, self._known, self._progress = collector, known, progress
         self._costs = _costs(config)
         self._folder = distances_folder(snapshot, config)
+        self._in_parts = np.empty(0, bool)  # of the rows: those that gangs search
 
     def measure(
         self,
@@ -156,18 +162,26 @@ class _Run:
         self._progress(Progress(step, 0, 0, "workers", workers_text(config)))
         opened = open_cluster(config, snapshot.path, self._progress)
         with removed_on_error(folder), opened as cluster:
-            searches = self._plan_searches(cluster, rows, *self._unknown(source_ptr, sources))
+            phase = GangPhase(self._snapshot, self._config, cluster, self._known, rows, kinds)
+            self._in_parts = phase.is_chosen
+            unknown = self._unknown(source_ptr, sources)
+            searches = self._plan_searches(cluster, rows, *phase.without(*unknown))
             plans = [self._plan_widths(cluster, rows, *kind) for kind in kinds.items()]
             jobs = [job for tasks in plans for job in tasks.jobs]
             run_counts = RunCounts(cluster, len(snapshot.asn), rows)
-            run_counts.expect_searches(searches.owner, *self._unknown(source_ptr, sources))
+            run_counts.expect_searches(searches.owner, *unknown)
             for kind, tasks in zip(kinds, plans, strict=True):
-                if len(tasks.owner):  # else they are known, or cannot be
+                # Else they are known, or cannot be.
+                if len(tasks.owner) or (kind == "widths" and self._in_parts.any()):
                     owner = self._collector.widths[kind].owner
                     run_counts.expect(kind, owner, ~self._known.is_measured(kind))
+            for outcome in phase.outcomes(*unknown, self._progress):
+                self._collector.add(outcome)
+                run_counts.note(outcome)
+                self._keep(outcome)
             self._drive(cluster, Stream([searches, *plans], len(jobs)), jobs, run_counts)
             counts = _counts(searches) | _width_counts(plans)
-            described = cluster.describe() | _asked(config) | counts
+            described = cluster.describe() | _asked(config) | counts | phase.described()
             measurement = self._collector.finish(
                 rows,
                 searches.owner,
@@ -219,6 +233,9 @@ class _Run:
         is_possible = kind != "weighted" or has_weights
         is_unknown = ~self._known.is_measured(kind)
         planned = rows[is_unknown] if is_possible else rows[:0]
+        if kind == "widths" and is_possible:
+            in_parts = self._in_parts[is_unknown]
+            planned = planned[~in_parts]
         tasks = plan_widths(
             kind,
             metrics,
@@ -232,7 +249,11 @@ class _Run:
             pack=config.pack,
         )
         owner = self._known.owner(kind).copy()
-        if is_possible:
+        if kind == "widths" and is_possible:
+            at = np.flatnonzero(is_unknown)
+            owner[at[~in_parts]] = tasks.owner
+            owner[at[in_parts]] = owner_of_graph(snapshot, rows[at[in_parts]])
+        elif is_possible:
             owner[is_unknown] = tasks.owner
         self._collector.widths[kind] = _width_collector(kind, metrics, owner, self._known)
         if not is_possible:

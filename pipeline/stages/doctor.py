@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.metadata
 import os
 import platform
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from pipeline.model.words import GPU_PACKAGES, PACKAGES, number
 from pipeline.report.folder import REPORT
 from pipeline.schedule.calibrate.file import save
 from pipeline.schedule.calibrate.measure import Calibration, calibrate
+from pipeline.schedule.gang.choice import explain
 from pipeline.store import check_store, files_of_snapshot, leftovers, remove_leftovers
 from pipeline.store.names import VERSIONS, is_version
 from pipeline.store.results import check_results
@@ -66,6 +68,7 @@ def _gpus() -> Iterator[Finding]:
         return
     for gpu, line in enumerate(answer.stdout.strip().splitlines()):
         yield Finding(f"gpu {gpu}", True, line)
+    yield Finding("partition", True, explain(_gpu_bytes(answer.stdout)))
     versions = {package: _version(package) for package in GPU_PACKAGES}
     missing = [package for package, version in versions.items() if version is None]
     text = ", ".join(f"{package} {version}" for package, version in versions.items() if version)
@@ -74,6 +77,11 @@ def _gpus() -> Iterator[Finding]:
             f"{', '.join(missing)} missing: a GPU is present but unused; install .[gpu] with make"
         )
     yield Finding("gpu packages", not missing, text)
+
+
+def _gpu_bytes(lines: str) -> list[int]:
+    """Memory of each GPU, from lines such as ``NVIDIA H200, 143771 MiB, 570.1``."""
+    return [int(mib) << 20 for mib in re.findall(r", (\d+) MiB,", lines)]
 
 
 def _kernels() -> Finding:

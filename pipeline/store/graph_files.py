@@ -100,6 +100,33 @@ class GraphFiles:
             raise broken(self.path_of("arcs", row), fault)
         return indptr
 
+    def degrees(self, row: int, first: int, last: int) -> np.ndarray:
+        """(last - first,) int32: arcs of nodes first .. last - 1 of one AS, no others read."""
+        out = {"degree": np.empty(last - first, np.int32)}
+        self._read_range("nodes", row, first, last, out)
+        if out["degree"].min(initial=0) < 0:
+            raise broken(self.path_of("nodes", row), f"AS{self._asn[row]} has a negative degree")
+        return out["degree"]
+
+    def heads(self, row: int, first: int, last: int) -> np.ndarray:
+        """(last - first,) int32: heads of arcs first .. last - 1 of one AS, no others read."""
+        out = {"indices": np.empty(last - first, np.int32)}
+        self._read_range("arcs", row, first, last, out)
+        n_nodes = int(self._count["nodes"][row])
+        if out["indices"].min(initial=0) < 0 or out["indices"].max(initial=-1) >= n_nodes:
+            fault = f"an arc of AS{self._asn[row]} leads outside its nodes"
+            raise broken(self.path_of("arcs", row), fault)
+        return out["indices"]
+
+    def _read_range(
+        self, kind: str, row: int, first: int, last: int, out: dict[str, np.ndarray]
+    ) -> None:
+        if not 0 <= first <= last <= self._count[kind][row]:
+            fault = f"AS{self._asn[row]} has {self._count[kind][row]} {kind}, not {last}"
+            raise broken(self.path_of(kind, row), fault)
+        begin = np.array([self._first[kind][row]], np.int64)
+        self._files[kind].read(int(self._file[row]), begin + first, begin + last, out, 0)
+
     def arc_columns(self, row: int) -> dict[str, np.ndarray]:
         """Optional columns of the arcs of one AS, in the order of its arcs."""
         out = _empty(self._manifest["arc_columns"], int(self._count["arcs"][row]))

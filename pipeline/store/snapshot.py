@@ -229,6 +229,26 @@ class Snapshot:
             raise broken(self._files.path_of("arcs", row), fault)
         return graph
 
+    def degrees(self, row: int, first: int, last: int) -> np.ndarray:
+        """(last - first,) int32 degrees of a range of nodes of one AS; reads only these.
+
+        Raises
+        ------
+        StoreError
+            As ``graph``, or if the AS has fewer nodes.
+        """
+        return self._files.degrees(self._checked_row(row), first, last)
+
+    def heads(self, row: int, first: int, last: int) -> np.ndarray:
+        """(last - first,) int32 heads of a range of arcs of one AS; reads only these.
+
+        Raises
+        ------
+        StoreError
+            As ``graph``, or if the AS has fewer arcs.
+        """
+        return self._files.heads(self._checked_row(row), first, last)
+
     def shard(self, rows: np.ndarray, n_threads: int = 1) -> Shard:
         """Graphs of several ASes side by side, on the host, without weights.
 

@@ -25,7 +25,7 @@ COMPILE_S = 900.0  # seconds for a worker to compile the kernels
 
 def probe(snapshot: str | None) -> dict:
     """Executed on each worker of our Python and our distributed: what it says of itself."""
-    facts: dict = {"host": socket.gethostname(), "pid": os.getpid(), "gpu": ""}
+    facts: dict = {"host": socket.gethostname(), "pid": os.getpid(), "gpu": "", "gpu_bytes": 0}
     facts["fingerprint"] = fingerprint()
     try:
         import cupy
@@ -33,6 +33,7 @@ def probe(snapshot: str | None) -> dict:
         if cupy.cuda.is_available():
             properties = cupy.cuda.runtime.getDeviceProperties(cupy.cuda.runtime.getDevice())
             facts["gpu"] = properties["name"].decode()
+            facts["gpu_bytes"] = int(properties["totalGlobalMem"])
     except Exception:  # no CuPy, or a driver that is too old: no GPU for us
         facts["gpu"] = ""
     facts["sees_snapshot"] = snapshot is None or os.path.isdir(snapshot)

@@ -121,7 +121,7 @@ def attempt(packed: bytes) -> Attempted | str:
         _begin(key)
         result = run(task)
     except Exception as raised:  # every error of a task becomes an outcome at the client
-        error = _portable(raised)
+        error = portable(raised)
     place = TaskRun(worker.address if worker else "", device, started, time.time())
     attempted = Attempted(place, result, error)
     if worker is not None and topic and _post(worker, topic, key, attempted):
@@ -146,7 +146,7 @@ def _post(worker: Worker, topic: str, key: tuple, attempted: Attempted) -> bool:
     return True
 
 
-def _portable(error: BaseException) -> BaseException:
+def portable(error: BaseException) -> BaseException:
     """The error without its frames, and as text if it cannot be pickled."""
     error.__traceback__ = None
     error.__cause__ = error.__context__ = None

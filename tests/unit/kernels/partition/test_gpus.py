@@ -197,7 +197,7 @@ def test_communicators_are_released():
     from kernels.partition.nccl import unique_name
 
     context = multiprocessing.get_context("spawn")
-    names = [unique_name() for _ in range(20)]
+    names = [unique_name() for _ in range(100)]
     ours, theirs = context.Pipe(duplex=False)
     ranks = [
         context.Process(target=connect_often, args=(rank, 2, names, theirs)) for rank in range(2)

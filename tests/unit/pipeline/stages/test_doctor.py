@@ -1,4 +1,4 @@
-"""What the doctor says of leftovers."""
+"""What the doctor says of leftovers, and of ASes that one GPU cannot hold."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.stages.doctor import _what_is_left
+from pipeline.stages.doctor import _gpu_bytes, _what_is_left
 
 
 @pytest.mark.parametrize(
@@ -20,3 +20,9 @@ from pipeline.stages.doctor import _what_is_left
 )
 def test_only_versions_of_snapshots_may_have_been_replaced(path, is_replaced):
     assert ("replaced" in _what_is_left(Path(path))) == is_replaced
+
+
+def test_memory_of_each_gpu_is_read_from_the_driver():
+    lines = "NVIDIA H200, 143771 MiB, 580.159.04\nNVIDIA H200, 143770 MiB, 580.159.04\n"
+    assert _gpu_bytes(lines) == [143771 << 20, 143770 << 20]
+    assert _gpu_bytes("NVIDIA H200, [N/A], 580.159.04\n") == []

@@ -1,0 +1,111 @@
+"""Which ASes are searched in parts over several workers, and why. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from kernels.csr import MAX_NODES
+from pipeline.model.words import number
+
+NODE_BYTES, ARC_BYTES = 8, 4  # of indptr and indices
+CARD_NODE_BYTES = 45  # a sweep of 64 sources on one GPU
+# Per node of the whole graph on each rank: the words of a sweep, the maps of a search; per own
+# node: levels, bounds, what was found last.
+RANK_NODE_BYTES, OWN_NODE_BYTES = 25, 60
+ARCS_A_NODE = 4  # two links each, for examples
+SHARE = 0.9  # of a GPU's memory; the rest is CUDA's and what is on its way
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One AS that goes over several workers.
+
+    Attributes
+    ----------
+    at : int
+        Position among the rows that were asked about.
+    n_ranks : int
+    reason : str
+        For people: "asked for", or what does not fit where.
+    """
+
+    at: int
+    n_ranks: int
+    reason: str
+
+
+def card_bytes(n_nodes: int, n_arcs: int) -> int:
+    """Bytes of GPU memory for an AS on one card."""
+    return (NODE_BYTES + CARD_NODE_BYTES) * n_nodes + ARC_BYTES * n_arcs
+
+
+def rank_bytes(n_nodes: int, n_arcs: int, n_ranks: int) -> int:
+    """Bytes of GPU memory for an AS on each of some cards."""
+    own_nodes, own_arcs = -(-n_nodes // n_ranks), -(-n_arcs // n_ranks)
+    own = (NODE_BYTES + OWN_NODE_BYTES) * own_nodes + ARC_BYTES * own_arcs
+    return own + RANK_NODE_BYTES * n_nodes
+
+
+def choose(
+    n_nodes: Sequence[int] | np.ndarray,
+    n_arcs: Sequence[int] | np.ndarray,
+    *,
+    partition: int | None,
+    gpu_bytes: Sequence[int],
+) -> list[Choice]:
+    """Choose the ASes, the largest first.
+
+    Parameters
+    ----------
+    n_nodes, n_arcs : (n_rows,) integers
+    partition : int or None
+        Ranks that the user asks for: then every AS with links; None: only where an AS does not fit
+        on one GPU.
+    gpu_bytes : sequence of int
+        Memory of the GPUs that tasks may use, one for each worker that has one.
+
+    Returns
+    -------
+    list of Choice
+        An AS that fits on one GPU, or not even on all of them, is in none: the former is faster
+        on one, and the latter is tried there, and on cores.
+    """
+    sizes = list(zip(map(int, n_nodes), map(int, n_arcs), strict=True))
+    order = sorted(range(len(sizes)), key=lambda i: -sizes[i][1])
+    if partition is not None:
+        return [Choice(i, partition, "asked for") for i in order if sizes[i][1]]
+    if len(gpu_bytes) < 2:
+        return []
+    room = int(SHARE * min(gpu_bytes))
+    chosen = []
+    for i in order:
+        needed = card_bytes(*sizes[i])
+        if needed <= room:
+            continue
+        for n_ranks in range(2, len(gpu_bytes) + 1):
+            if rank_bytes(*sizes[i], n_ranks) <= room:
+                reason = (
+                    f"needs {needed / 2**30:,.1f} GiB, and {room / 2**30:,.1f} GiB of a GPU may be "
+                    f"used; {number(n_ranks, 'GPU')} hold it in parts"
+                )
+                chosen.append(Choice(i, n_ranks, reason))
+                break
+    return chosen
+
+
+def explain(gpu_bytes: Sequence[int]) -> str:
+    """Which ASes go over several of these GPUs, for people."""
+    if not gpu_bytes:
+        return "no GPU: an AS goes over several workers only with --partition N"
+    room = int(SHARE * min(gpu_bytes))
+    n_nodes = min(room // card_bytes(1, ARCS_A_NODE), MAX_NODES)
+    held = f"a GPU holds an AS of some {n_nodes / 1e6:,.0f} M routers with two links each"
+    if len(gpu_bytes) == 1:
+        return f"{held}; larger ones need more GPUs, or are searched on cores"
+    return (
+        f"{held}; larger ones go over {number(len(gpu_bytes), 'GPU')} or fewer in parts, "
+        "all others only with --partition N"
+    )

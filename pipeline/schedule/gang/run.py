@@ -1,0 +1,353 @@
+"""Gangs from the client: one rank a worker, all at once, watched until the last has ended.
+
+A gang has all its workers for itself: nothing else is in flight meanwhile. A rank that dies, stops
+or fails ends the others at once, or by their deadline; then the AS is tried again on the workers
+that are left.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+import uuid
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from distributed import Future
+
+from kernels.partition import DEADLINE_S, gpu_name
+from pipeline.errors import ClusterLostError, OutOfMemoryError, PipelineError, RetryableError
+from pipeline.model.search.tasks import (
+    Attempt,
+    Outcome,
+    SearchTask,
+    TaskRun,
+    WidthResults,
+    WidthTask,
+)
+from pipeline.schedule.cluster.open import Cluster
+from pipeline.schedule.gang.link import close_inbox, open_inbox
+from pipeline.schedule.gang.rank import GangTask, PeerError, RankEnd, ended, run_rank
+from pipeline.schedule.gang.result import widths_of_ranks
+from pipeline.schedule.transport.connection import Connection, ask
+from pipeline.schedule.transport.limits import Limits
+
+log = logging.getLogger(__name__)
+
+ATTEMPTS = 3
+LOOK_S = 0.05  # seconds between two looks at the ranks
+GRACE_S = 10.0  # seconds for the others to end, once one has failed and they know
+
+
+@dataclass(frozen=True, eq=False)
+class GangJob:
+    """One AS that goes over several workers.
+
+    Attributes
+    ----------
+    task : GangTask
+        Without workers and names, which each attempt has of its own.
+    asn, n_ranks : int
+    reason : str
+        Why it goes over several.
+    """
+
+    task: GangTask
+    asn: int
+    n_ranks: int
+    reason: str
+
+
+@dataclass(eq=False)
+class Gangs:
+    """Runs gangs one after another.
+
+    Parameters
+    ----------
+    cluster : Cluster
+    deadline_s : float
+        For one exchange between ranks.
+    limits : Limits
+        When a worker counts as silent.
+
+    Attributes
+    ----------
+    report : list of dict
+        For report.json: what each gang did.
+    """
+
+    cluster: Cluster
+    deadline_s: float = DEADLINE_S
+    limits: Limits = field(default_factory=Limits)
+    report: list[dict[str, Any]] = field(default_factory=list)
+    _given_up: set[str] = field(default_factory=set)  # workers
+
+    def run(self, job: GangJob) -> Iterator[Outcome]:
+        """The outcomes of an AS: its searches, its widths."""
+        submitted, ends, workers = time.time(), [], self._workers(job)
+        tried: list[Attempt] = []
+        error: PipelineError | None = None
+        n_ranks = job.n_ranks
+        for number in range(1, ATTEMPTS + 1):
+            workers = self._workers(job)
+            if not workers:
+                error = error or ClusterLostError(f"{job.task.name}: no worker is left")
+                break
+            begun = time.time()
+            try:
+                ends, error = self._try(job, workers[:n_ranks], number), None
+                break
+            except PipelineError as failure:
+                error = failure
+            tried.append(Attempt(number, begun, error))
+            if not isinstance(error, RetryableError):
+                break
+            if isinstance(error, OutOfMemoryError):
+                if n_ranks >= len(workers):  # nowhere to go with a part of it
+                    break
+                n_ranks = len(workers)
+        failed = tuple(tried if error is None else tried[:-1])
+        for attempt in failed:
+            log.warning("%s; it was tried again", attempt.error)
+        attempts = len(failed) + 1
+        self._note(job, ends, attempts, error, time.time() - submitted)
+        yield from _outcomes(job, ends, attempts, submitted, failed, error, workers)
+
+    def _workers(self, job: GangJob) -> list[str]:
+        """Workers that may have a rank: those there now, passed by the checks."""
+        cluster = self.cluster
+        there = cluster.n_threads()
+        if job.task.device == "gpu":
+            there = {worker: n for worker, n in there.items() if self._has_gpu(worker)}
+        elif not cluster.own:
+            there = {worker: n for worker, n in there.items() if worker in cluster.facts}
+        return sorted(worker for worker in there if worker not in self._given_up)
+
+    def _has_gpu(self, worker: str) -> bool:
+        return bool(self.cluster.facts.get(worker, {}).get("gpu"))
+
+    def _try(self, job: GangJob, workers: Sequence[str], number: int) -> list[RankEnd]:
+        """One attempt; raises the cause if a rank failed."""
+        client = self.cluster.client
+        gang = uuid.uuid4().hex
+        nccl = gpu_name() if job.task.device == "gpu" else None
+        task = replace(
+            job.task, workers=tuple(workers), gang=gang, nccl=nccl, deadline_s=self.deadline_s
+        )
+        try:
+            self._prepare(task)
+            futures = [
+                client.submit(
+                    ended,
+                    run_rank,
+                    task,
+                    rank,
+                    key=(f"{task.name}-{gang[:8]}", rank, number),
+                    workers=[worker],
+                    allow_other_workers=False,
+                    retries=0,
+                    pure=False,
+                )
+                for rank, worker in enumerate(workers)
+            ]
+            return self._watch(task, futures)
+        finally:
+            self._tell(task, "the run has ended this gang")
+
+    def _prepare(self, task: GangTask) -> None:
+        """Let every worker know of the gang before a rank sends to it."""
+
+        async def opened() -> dict[str, Any]:
+            return await self.cluster.client._run(
+                open_inbox, task.gang, workers=list(task.workers), on_error="return"
+            )
+
+        try:
+            answers = ask(self.cluster.client, opened, self.limits.answer_s)
+        except Exception as error:
+            # Which of them is silent is not known: look at heartbeats.
+            self._drop_silent(task.workers)
+            raise RetryableError(f"{task.name}: its workers do not answer: {error!r}") from None
+        for worker in task.workers:
+            if answers.get(worker) is not True:
+                self._given_up.add(worker)
+                why = answers.get(worker, "no answer")
+                raise RetryableError(f"{task.name}: worker {worker} cannot take part: {why}")
+
+    def _drop_silent(self, workers: Sequence[str]) -> None:
+        """Give up workers that do not answer one by one."""
+        client = self.cluster.client
+        for worker in workers:
+
+            async def alive(worker: str = worker) -> Any:
+                return await client._run(_here, workers=[worker], on_error="return")
+
+            try:
+                ask(client, alive, self.limits.answer_s)
+            except Exception:
+                self._given_up.add(worker)
+
+    def _tell(self, task: GangTask, reason: str) -> None:
+        """End what still waits, and forget the gang, on all workers that answer."""
+
+        async def closed() -> Any:
+            asked = self.cluster.client._run(
+                close_inbox, task.gang, reason, workers=list(task.workers), on_error="ignore"
+            )
+            return await asyncio.wait_for(asked, self.limits.answer_s)
+
+        try:
+            ask(self.cluster.client, closed, self.limits.answer_s)
+        except Exception as error:
+            log.debug("%s: not all workers answered: %s", task.name, error)
+
+    def _watch(self, task: GangTask, futures: Sequence[Future]) -> list[RankEnd]:
+        """Wait until all ranks have ended; give up those that do not once one has failed."""
+        connection = Connection(self.cluster.client, self.limits)
+        ends: dict[int, RankEnd | BaseException] = {}
+        reason, over = "", float("inf")
+        try:
+            while len(ends) < len(futures) and time.monotonic() < over:
+                time.sleep(LOOK_S)
+                for rank, future in enumerate(futures):
+                    if rank not in ends and future.done():
+                        ends[rank] = self._end_of(task, rank, future)
+                if connection.look() and not reason:
+                    reason = _missing(task, ends, connection)
+                if connection.lost:
+                    raise ClusterLostError(f"{task.name}: {connection.gone}")
+                failed = any(isinstance(end, BaseException) for end in ends.values())
+                if (failed or reason) and over == float("inf"):
+                    over = time.monotonic() + GRACE_S
+                    self._tell(task, reason or "another rank failed")
+            self._check(task, ends, reason, connection)
+            return [end for _, end in sorted(ends.items()) if isinstance(end, RankEnd)]
+        finally:
+            connection.cancel(futures)
+
+    def _end_of(self, task: GangTask, rank: int, future: Future) -> RankEnd | BaseException:
+        """What a rank that has ended brought back."""
+        where = f"{task.name}: rank {rank} on worker {task.workers[rank]}"
+        if future.status != "finished":  # Dask's own errors alone
+            return RetryableError(f"{where} was lost: the worker died")
+
+        async def fetched() -> Any:
+            return await future
+
+        try:
+            return ask(self.cluster.client, fetched, self.limits.task_s)
+        except Exception as error:
+            return RetryableError(f"{where}: what it found was lost: {error!r}")
+
+    def _check(
+        self,
+        task: GangTask,
+        ends: dict[int, RankEnd | BaseException],
+        reason: str,
+        connection: Connection,
+    ) -> None:
+        """Raise the cause if a rank failed or has not ended; the latter's worker is given up."""
+        stuck = [worker for rank, worker in enumerate(task.workers) if rank not in ends]
+        for worker in stuck:
+            self._given_up.add(worker)
+            if connection.can_replace(worker):
+                connection.replace(worker)
+        errors = [end for end in ends.values() if isinstance(end, BaseException)]
+        causes = [error for error in errors if not isinstance(error, PeerError)]
+        if causes:
+            cause = causes[0]
+            raise (
+                cause
+                if isinstance(cause, PipelineError)
+                else PipelineError(f"{task.name}: {cause!r}")
+            )
+        if stuck:
+            where = ", ".join(stuck)
+            raise RetryableError(f"{task.name}: {reason or f'no end of the rank on {where}'}")
+        if errors:
+            raise RetryableError(str(errors[0]))
+
+    def _note(
+        self,
+        job: GangJob,
+        ends: Sequence[RankEnd],
+        attempts: int,
+        error: BaseException | None,
+        seconds: float,
+    ) -> None:
+        self.report.append(
+            {
+                "asn": job.asn,
+                "n_ranks": len(ends) or job.n_ranks,
+                "why": job.reason,
+                "attempts": attempts,
+                "seconds": round(seconds, 3),
+                "read_s": round(max((end.read_s for end in ends), default=0.0), 3),
+                "n_arcs": [end.n_arcs for end in ends],
+                "failed": str(error) if error is not None else "",
+            }
+        )
+
+
+def _here() -> bool:
+    """Executed on a worker that may be silent."""
+    return True
+
+
+def _missing(
+    task: GangTask, ends: dict[int, RankEnd | BaseException], connection: Connection
+) -> str:
+    """Why a rank that has not ended cannot end; empty if none is known."""
+    for rank, worker in enumerate(task.workers):
+        if rank in ends:
+            continue
+        if worker not in connection.threads:
+            return f"worker {worker} of rank {rank} died"
+        if worker in connection.silent:
+            return f"worker {worker} of rank {rank} does not answer"
+    return ""
+
+
+def _outcomes(
+    job: GangJob,
+    ends: Sequence[RankEnd],
+    attempts: int,
+    submitted: float,
+    failed: tuple[Attempt, ...],
+    error: BaseException | None,
+    workers: Sequence[str],
+) -> Iterator[Outcome]:
+    """One outcome for the searches of an AS, one for its widths, as far as they were asked for."""
+    task = job.task
+    rows = np.array([task.row], np.int64)
+    run = None
+    if ends:
+        begun, ended = min(end.started for end in ends), max(end.ended for end in ends)
+        run = TaskRun(workers[0], task.device, begun, ended)
+    whole = Outcome(None, attempts, submitted, run=run, error=error, failed=failed)
+    if len(task.sources):
+        search = SearchTask(
+            kind="pack" if len(task.sources) > 1 else "search",
+            snapshot=task.snapshot,
+            rows=rows,
+            source_ptr=np.array([0, len(task.sources)], np.int64),
+            sources=task.sources,
+            device=task.device,
+            name=task.name,
+            verify=task.verify,
+        )
+        yield replace(whole, task=search, result=ends[0].searches if ends else None)
+        whole = replace(whole, failed=())  # counted once
+    if task.metrics:
+        name = task.name
+        width = WidthTask("widths", task.snapshot, rows, task.metrics, task.device, name)
+        result: WidthResults | None = None
+        if ends:
+            read_s = max(end.read_s for end in ends)
+            parts = [end.widths for end in ends]
+            found = widths_of_ranks(parts, task.row, task.metrics, read_s)
+            result = WidthResults(found, {}, int(found.n_searches.sum()), read_s)
+        yield replace(whole, task=width, result=result)

@@ -1,0 +1,55 @@
+"""Substitutes for ``run_rank`` on workers of ``test_gangs``: dying, stopping, without memory."""
+
+from __future__ import annotations
+
+import os
+import signal
+from functools import partial
+from unittest import mock
+
+from kernels.errors import HostMemoryError
+from kernels.partition import Rank
+from pipeline.schedule.gang.rank import run_rank
+from tests.integration.exact_search_runs import first
+
+
+def _at_sweep(task, rank, act):
+    """Rank 1 acts in the middle of its work."""
+    if rank != 1:
+        return run_rank(task, rank)
+    sweep = Rank.sweep
+
+    def acting(self, sources):
+        act()
+        return sweep(self, sources)
+
+    with mock.patch.object(Rank, "sweep", acting):
+        return run_rank(task, rank)
+
+
+def _signalled(folder, number):
+    if first(folder, "signalled"):
+        os.kill(os.getpid(), number)
+
+
+def run_killed(task, rank, folder):
+    return _at_sweep(task, rank, partial(_signalled, folder, signal.SIGKILL))
+
+
+def run_stopped(task, rank, folder):
+    return _at_sweep(task, rank, partial(_signalled, folder, signal.SIGSTOP))
+
+
+def _no_memory():
+    raise HostMemoryError("a sweep needs 8,000,000 bytes; 5 are free")
+
+
+def run_without_memory(task, rank):
+    return _at_sweep(task, rank, _no_memory)
+
+
+def held():
+    """Threads and open files of a worker, and its gangs."""
+    from pipeline.schedule.gang.link import n_open
+
+    return [*(len(os.listdir(f"/proc/self/{each}")) for each in ("task", "fd")), n_open()]

@@ -1,0 +1,63 @@
+"""Which ASes go over several workers, and why."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.schedule.gang.choice import SHARE, card_bytes, choose, explain, rank_bytes
+
+GIB = 2**30
+SMALL, LARGE, HUGE = (1_000_000, 4_000_000), (300_000_000, 9_000_000_000), (2**30, 30 * 2**30)
+
+
+def chosen(sizes, **options):
+    n_nodes, n_arcs = zip(*sizes, strict=True)
+    return choose(n_nodes, n_arcs, **({"partition": None, "gpu_bytes": ()} | options))
+
+
+def test_only_what_does_not_fit_on_one_gpu_goes_over_several():
+    (choice,) = chosen([SMALL, LARGE, SMALL], gpu_bytes=[48 * GIB] * 4)
+    assert choice.at == 1
+    assert "needs 48.3 GiB, and 43.2 GiB of a GPU may be used" in choice.reason
+    assert f"{choice.n_ranks} GPUs hold it in parts" in choice.reason
+    assert chosen([SMALL, LARGE], gpu_bytes=[80 * GIB] * 4) == []
+
+
+@pytest.mark.parametrize("n_gpus", [2, 3, 4, 8])
+def test_no_more_gpus_than_needed(n_gpus):
+    room = SHARE * 141 * GIB
+    found = chosen([HUGE], gpu_bytes=[141 * GIB] * n_gpus)
+    assert card_bytes(*HUGE) > room
+    assert [choice.n_ranks for choice in found] == [2]
+    assert rank_bytes(*HUGE, 2) <= room
+
+
+def test_what_fits_nowhere_and_one_gpu_alone_are_left_to_others():
+    assert chosen([HUGE], gpu_bytes=[40 * GIB] * 2) == []
+    assert chosen([LARGE], gpu_bytes=[40 * GIB]) == []
+    assert chosen([LARGE]) == []
+
+
+def test_the_smallest_gpu_decides():
+    assert chosen([LARGE], gpu_bytes=[80 * GIB, 80 * GIB]) == []
+    assert len(chosen([LARGE], gpu_bytes=[80 * GIB, 46 * GIB])) == 1
+
+
+def test_asked_for_it_is_every_as_with_links_the_largest_first():
+    found = chosen([SMALL, (5, 0), LARGE], partition=3)
+    assert [(choice.at, choice.n_ranks, choice.reason) for choice in found] == [
+        (2, 3, "asked for"),
+        (0, 3, "asked for"),
+    ]
+
+
+def test_parts_need_less_the_more_there_are():
+    needs = [rank_bytes(*HUGE, n) for n in (1, 2, 4, 8)]
+    assert needs == sorted(needs, reverse=True)
+
+
+def test_people_are_told_what_a_gpu_holds():
+    assert "only with --partition N" in explain([])
+    assert "more GPUs" in explain([141 * GIB])
+    assert "go over 4 GPUs or fewer in parts" in explain([141 * GIB] * 4)
+    assert "an AS of some 1,975 M routers" in explain([141 * GIB] * 4)
