@@ -49,13 +49,6 @@
     note.textContent = `lines: from ${nameOf(row)} only, which reaches ${integer.format(total)} others`;
   }
 
-  function number(cell) {
-    const text = cell.textContent.replace(/,/g, "");
-    return text === NONE || text === "" ? null : Number(text);
-  }
-
-  const natural = new Intl.Collator("en", { numeric: true });
-
   // Numbers, names and pages of neighbours, as the page lists them.
   function neighborsOfPage() {
     const found = new Map();
@@ -217,30 +210,7 @@
       event.preventDefault();
       choose(rows[event.target.dataset.at]);
     });
-    heads.forEach((head, i) => {
-      if ("plain" in head.dataset) return;
-      const button = element("button", { type: "button" }, labels[i]);
-      head.replaceChildren(button);
-      button.addEventListener("click", () => {
-        const now = head.getAttribute("aria-sort");
-        const words = "words" in head.dataset;
-        const down = now ? now === "ascending" : !words; // numbers: largest first
-        for (const other of heads) other.removeAttribute("aria-sort");
-        head.setAttribute("aria-sort", down ? "descending" : "ascending");
-        const sign = down ? -1 : 1;
-        const places = new Map(sorted.map((row, at) => [row, at]));
-        sorted = [...sorted].sort((a, b) => {
-          const [one, other] = [a.cells[i], b.cells[i]];
-          if (words) return sign * natural.compare(one.textContent, other.textContent);
-          const x = number(one), y = number(other);
-          if (x === y) return places.get(a) - places.get(b);
-          if (x === null) return 1;
-          if (y === null) return -1;
-          return sign * (x - y);
-        });
-        show();
-      });
-    });
+    hopscope.sortable(table, () => sorted, (found) => { sorted = found; show(); });
     addEventListener("hashchange", recall);
     recall();
   }

@@ -398,6 +398,37 @@ const hopscope = (() => {
     setTimeout(() => URL.revokeObjectURL(href), 60_000);
   }
 
+  // Heads of a table become buttons that sort its rows: words and addresses as people order them,
+  // numbers with the largest first, cells without a number last.
+  const natural = new Intl.Collator("en", { numeric: true });
+  function value(cell) {
+    const found = parseFloat(cell.textContent.replace(/,/g, ""));
+    return isNaN(found) ? null : found;
+  }
+  function sortable(table, rows, show) {
+    const heads = [...table.tHead.rows[0].cells];
+    heads.forEach((head, i) => {
+      if ("plain" in head.dataset) return;
+      const words = "words" in head.dataset;
+      const button = element("button", { type: "button" }, head.textContent.trim());
+      head.replaceChildren(button);
+      button.addEventListener("click", () => {
+        const now = head.getAttribute("aria-sort");
+        const down = now ? now === "ascending" : !words;
+        for (const other of heads) other.removeAttribute("aria-sort");
+        head.setAttribute("aria-sort", down ? "descending" : "ascending");
+        const sign = down ? -1 : 1;
+        show([...rows()].sort((a, b) => {
+          const [one, other] = [a.cells[i], b.cells[i]];
+          if (words) return sign * natural.compare(one.textContent, other.textContent);
+          const [x, y] = [value(one), value(other)];
+          if (x === null || y === null) return (x === null) - (y === null);
+          return sign * (x - y);
+        }));
+      });
+    });
+  }
+
   // Pages of ASes, which as_page.js completes, outlive their night where nothing that they show has changed.
   function night(facts) {
     for (const place of document.querySelectorAll("[data-night]")) {
@@ -415,5 +446,5 @@ const hopscope = (() => {
     if (event.key === "Escape" && document.activeElement.matches(".told button")) document.activeElement.blur();
   });
 
-  return { load, night, csv, download, element, drawn, integer, NONE };
+  return { load, night, csv, download, sortable, value, element, drawn, integer, NONE };
 })();

@@ -1,35 +1,13 @@
 // The page of all ASes: tables that sort, and the map, drawn from the rows of its table.
 "use strict";
 (() => {
-  const natural = new Intl.Collator("en", { numeric: true });
-  const value = (cell) => Number(cell.textContent.replace(/,/g, ""));
-
-  function sortable(table) {
-    const heads = [...table.tHead.rows[0].cells], body = table.tBodies[0];
-    heads.forEach((head, i) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.textContent = head.textContent.trim();
-      head.replaceChildren(button);
-      for (const row of body.rows) row.cells[i].dataset.label = button.textContent;
-      button.addEventListener("click", () => {
-        const words = "words" in head.dataset, now = head.getAttribute("aria-sort");
-        const down = now ? now === "ascending" : !(words || i === 0);
-        for (const other of heads) other.removeAttribute("aria-sort");
-        head.setAttribute("aria-sort", down ? "descending" : "ascending");
-        const sign = down ? -1 : 1;
-        const compare = words
-          ? (a, b) => sign * natural.compare(a.cells[i].textContent, b.cells[i].textContent)
-          : (a, b) => {
-              const x = value(a.cells[i]), y = value(b.cells[i]);
-              return (isNaN(x) ? 1 : 0) - (isNaN(y) ? 1 : 0) || sign * (x - y) || 0; // unknown last
-            };
-        body.append(...[...body.rows].sort(compare));
-      });
-    });
+  for (const table of document.querySelectorAll("table.sorts")) {
+    const body = table.tBodies[0];
+    const labels = [...table.tHead.rows[0].cells].map((head) => head.textContent.trim());
+    for (const row of body.rows) labels.forEach((label, i) => { row.cells[i].dataset.label = label; });
+    hopscope.sortable(table, () => body.rows, (rows) => body.append(...rows));
     table.classList.add("ready");
   }
-  document.querySelectorAll("table.sorts").forEach(sortable);
 
   const NAMED = 40; // ASes whose numbers stand on the map, if there is room
   const canvas = document.getElementById("map");
@@ -41,7 +19,7 @@
     const cells = [...row.cells].map((cell) => cell.textContent.trim());
     return {
       row, asn: cells[0], name: named ? cells[1] : "", href: row.cells[0].firstElementChild.href,
-      size: value(row.cells[1 + named]), ingresses: cells[2 + named], linked: cells[3 + named],
+      size: hopscope.value(row.cells[1 + named]), ingresses: cells[2 + named], linked: cells[3 + named],
       at: [+row.dataset.x, +row.dataset.y], x: 0, y: 0, r: 0,
     };
   });
