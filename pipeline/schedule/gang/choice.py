@@ -12,9 +12,9 @@ from pipeline.model.words import number
 
 NODE_BYTES, ARC_BYTES = 8, 4  # of indptr and indices
 CARD_NODE_BYTES = 45  # a sweep of 64 sources on one GPU
-# Per node of the whole graph on each rank: the words of a sweep, the maps of a search; per own
-# node: levels, bounds, what was found last.
-RANK_NODE_BYTES, OWN_NODE_BYTES = 25, 60
+# Per node of the whole graph on each rank: the words of a sweep, the maps of a search, labels of
+# components for a moment; per own node: levels, bounds, what was found last.
+RANK_NODE_BYTES, OWN_NODE_BYTES = 55, 60
 ARCS_A_NODE = 4  # two links each, for examples
 SHARE = 0.9  # of a GPU's memory; the rest is CUDA's and what is on its way
 
