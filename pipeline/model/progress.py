@@ -58,8 +58,8 @@ class Progress:
     ``done`` of ``total`` ``unit``; total 0 means not known yet. ``detail`` is one short line
     (a file, an AS); third-party text in it is not escaped. ``share``: of the work that was
     expected, from 0 to 1, where that says more than ``done``. ``counts``: of a run that searches
-    (``schedule.counts``): ases, ases_left, searches, retries, lost_workers, resident_graphs,
-    resident_cpu_bytes, resident_gpu_bytes.
+    (``schedule.counts``): ases, ases_left, tasks_left, searches, retries, lost_workers,
+    resident_graphs, resident_cpu_bytes, resident_gpu_bytes.
     """
 
     stage: Step

@@ -12,6 +12,7 @@ import numpy as np
 from pipeline.model.search.exact import ExactTask
 from pipeline.model.search.tasks import Outcome, SearchTask
 from pipeline.schedule.cluster.open import Cluster
+from pipeline.schedule.cluster.run_events import RunEvents
 from pipeline.schedule.work.resident import WORKER_METRIC
 
 ASK_EVERY_S = 2.0  # workers report with their heartbeats, once or twice a second
@@ -33,7 +34,8 @@ class RunCounts:
         self._cluster, self._rows = cluster, rows
         self._n_rows = n_rows
         self._todo: dict[str, tuple[np.ndarray, np.ndarray]] = {}  # kind -> owner, units left
-        self._n_searches = self._n_retries = 0
+        self._n_searches = self._n_retries = self._n_tasks = self._n_ended = 0
+        self._events = RunEvents(cluster.client)
         self._resident = _Resident(cluster)
 
     def expect_searches(
@@ -50,9 +52,14 @@ class RunCounts:
         left[owner[is_unknown]] = 1
         self._todo[kind] = owner, left
 
+    def expect_tasks(self, n_tasks: int) -> None:
+        """Tasks that are planned from here on; those of exact searches follow from results."""
+        self._n_tasks, self._n_ended = n_tasks, 0
+
     def note(self, outcome: Outcome) -> None:
         """A task has ended, whatever its outcome."""
         task, result = outcome.task, outcome.result
+        self._n_ended += not isinstance(task, ExactTask)
         self._n_retries += len(outcome.failed)
         if isinstance(task, ExactTask):
             self._n_searches += task.n_sources if result is not None else 0
@@ -75,11 +82,21 @@ class RunCounts:
         return {
             "ases": len(self._rows),
             "ases_left": int(np.count_nonzero(is_left)),
+            "tasks_left": max(0, self._n_tasks - self._n_ended),  # split ones end as more
             "searches": self._n_searches,
             "retries": self._n_retries,
             "lost_workers": len(self._cluster.losses.reported()),
             **self._resident.now(),
         }
+
+    def beat(self) -> None:
+        """Called as time passes: tell the dashboard now and then."""
+        if self._events.is_due:
+            self._events.send(self.now())
+
+    def end(self) -> None:
+        """Tell it the last counts."""
+        self._events.send(self.now())
 
 
 class _Resident:

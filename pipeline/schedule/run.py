@@ -179,7 +179,9 @@ class _Run:
                 self._collector.add(outcome)
                 run_counts.note(outcome)
                 self._keep(outcome)
-            self._drive(cluster, Stream([searches, *plans], len(jobs)), jobs, run_counts)
+            stream = Stream([searches, *plans], len(jobs))
+            run_counts.expect_tasks(stream.n_tasks)
+            self._drive(cluster, stream, jobs, run_counts)
             counts = _counts(searches) | _width_counts(plans)
             described = cluster.describe() | _asked(config) | counts | phase.described()
             measurement = self._collector.finish(
@@ -338,6 +340,7 @@ class _Run:
 
         def beat() -> None:
             run_progress.beat()
+            run_counts.beat()
             self._known.beat()
 
         more = more | {"beat": beat}
@@ -354,6 +357,7 @@ class _Run:
                     self._keep(outcome)
                 run_progress.ended(outcome.task, collector.n_units, is_exact)
         run_progress.end()
+        run_counts.end()
 
     def _keep(self, outcome: Outcome) -> None:
         """Keep what a task found for later runs."""

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
+import urllib.request
 
 import pytest
 
+from pipeline.schedule import run
 from pipeline.schedule.cluster.open import open_cluster
+from pipeline.schedule.cluster.run_events import TOPIC
 from pipeline.schedule.counts import RunCounts
 from pipeline.schedule.run import measure
 from pipeline.schedule.work.resident import kept, resident_graph
@@ -56,3 +60,38 @@ def test_a_worker_says_with_its_heartbeats_what_it_keeps(snapshot, tmp_path):
             time.sleep(0.1)
     assert now["resident_graphs"] == 1
     assert now["resident_cpu_bytes"] == there["cpu_bytes"]
+
+
+def told(dask_scheduler):
+    return [counts for _, counts in dask_scheduler.get_events(TOPIC)]
+
+
+def test_the_dashboard_has_a_page_with_what_the_run_has_told(snapshot, tmp_path, monkeypatch):
+    seen = {}
+
+    @contextlib.contextmanager
+    def opened(*arguments):
+        with open_cluster(*arguments) as seen["cluster"]:
+            yield seen["cluster"]
+
+    monkeypatch.setattr(run, "open_cluster", opened)
+    monkeypatch.setattr(
+        RunCounts, "end", lambda counts, end=RunCounts.end: (end(counts), ask(seen["cluster"]))
+    )
+
+    def ask(cluster):
+        page = urllib.request.urlopen(cluster.dashboard.replace("/status", "/hopscope"), timeout=60)
+        seen["page"] = page.read().decode()
+        deadline = time.monotonic() + HEARTBEATS_S
+        while time.monotonic() < deadline:
+            seen["told"] = cluster.client.run_on_scheduler(told)
+            if seen["told"] and seen["told"][-1]["ases_left"] == 0:
+                return
+            time.sleep(0.1)
+
+    measure(snapshot, config_for(snapshot, tmp_path, workers=1, device="cpu"))
+    assert seen["told"][-1]["ases_left"] == 0
+    assert seen["told"][-1]["tasks_left"] == 0
+    assert seen["told"][-1]["ases"] == len(snapshot.asn)
+    assert "data-root-id=" in seen["page"]  # of the figures
+    assert '<a href="hopscope">Hopscope</a>' in seen["page"]

@@ -45,6 +45,9 @@ def dask_setup(scheduler: Scheduler) -> None:
 def _add_pages(scheduler: Scheduler) -> None:
     from distributed.dashboard.scheduler import connect
 
+    from pipeline.schedule.cluster.dashboard_page import add_page
+
+    add_page(scheduler)
     prefix = dask.config.get("distributed.scheduler.dashboard.prefix", None)
     connect(scheduler.http_application, scheduler.http_server, scheduler, prefix=prefix or "")
 

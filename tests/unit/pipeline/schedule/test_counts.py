@@ -60,6 +60,8 @@ def test_a_task_that_failed_leaves_nothing_to_do_and_counts_no_search(counts):
 
 
 def test_widths_and_searches_of_an_as_are_both_awaited(counts):
+    counts.expect_tasks(2)
+    assert counts.now()["tasks_left"] == 2
     counts.expect_searches(OWNER, np.array([0, 1, 1, 1, 1]), np.array([0]))
     counts.expect("widths", OWNER, np.array([True, False, False, True]))
     assert left(counts) == 2
@@ -69,6 +71,7 @@ def test_widths_and_searches_of_an_as_are_both_awaited(counts):
     counts.note(Outcome(task, 1, 0.0, WidthResults(None, {}, 9)))
     assert left(counts) == 1
     assert counts.now()["searches"] == 10
+    assert counts.now()["tasks_left"] == 0
     counts.answered("widths", np.array([6]))
     assert left(counts) == 0
 
