@@ -24,7 +24,7 @@ def test_six_nights_on_one_cluster(tmp_path):
     assert (found["n_nights"], found["n_lost_workers"], found["n_sampled"]) == (6, 0, 1)
     assert found["n_files_equal"] >= 12
     figures = {row["figure"]: row for row in found["rows"]}
-    assert figures["n_searches_reused"]["last"] > 0
+    assert figures["n_searches_reused"]["largest"] > 0
     for name in ("client", "scheduler", "worker"):
         assert figures[f"{name}_mb"]["first"] > 10
         assert figures[f"{name}_threads"]["first"] >= 1
