@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import threading
+
 import pytest
 
+from flows.pages.server import ReportServer
+from flows.runs.api import Api
 from pipeline.report.comparison import write_comparison
 from pipeline.report.nights import NIGHTS_PAGE, write_nights
 from pipeline.report.nights.page import nights_page
@@ -123,3 +127,25 @@ def test_a_report_leads_to_all_nights_and_back(page, tmp_path):
     assert "2026-11-20" in page.inner_text("h1")
     page.click("text=All nights")
     assert page.inner_text("h1") == "Nights"
+
+
+def test_served_pages_load_their_style_and_script_under_the_policy_of_the_server(page, tmp_path):
+    for day in ("2026-11-20", "2026-11-21"):
+        write_night(tmp_path, day)
+    assert write_nights(tmp_path) == ""
+    said = []
+    page.on("console", lambda message: said.append(message.text))
+    with ReportServer(
+        0, tmp_path, "http://127.0.0.1:9", Api("http://127.0.0.1:9/api"), ""
+    ) as server:
+        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
+        thread.start()
+        try:
+            page.goto(f"{server.url}/reports/index.html")
+            page.click("td >> text=2026-11-21")
+            page.wait_for_selector("#list[data-ready]")  # its script ran
+            assert page.evaluate("getComputedStyle(document.body).fontSize") == "14px"
+        finally:
+            server.shutdown()
+            thread.join()
+    assert [text for text in said if "Security Policy" in text] == []
