@@ -27,7 +27,7 @@ import numpy as np
 from benchmarks.lib.record import record
 from benchmarks.lib.timing import time_calls
 from pipeline.generate.barabasi_albert import barabasi_albert_graph, generate_barabasi_albert
-from pipeline.generate.brite_file import write_brite
+from pipeline.generate.files.brite_file import write_brite
 from pipeline.generate.grid import grid_graph
 from pipeline.generate.internet import generate_internet
 from pipeline.store import write_snapshot

@@ -26,7 +26,7 @@ from benchmarks.lib.graph_files import write_edge_list
 from benchmarks.lib.graphs import attachment
 from benchmarks.lib.record import record
 from pipeline.ingest import open_reader
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 
 LAB = Path(__file__).resolve().parents[1] / "data" / "samples" / "lab"
 

@@ -85,7 +85,7 @@ def read_one(path: Path, scratch: Path) -> dict[str, float]:
     """Processor time of reading one file in this process: opening and decoding, spooling."""
     from pipeline.infer import Observer
     from pipeline.ingest import open_reader
-    from pipeline.model.reading import ReadReport
+    from pipeline.model.measured.reading import ReadReport
 
     spool_s, started = 0.0, time.process_time()
     observer = Observer(scratch)

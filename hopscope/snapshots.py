@@ -202,7 +202,7 @@ class AutonomousSystem:
     """
 
     def __init__(self, stored: StoredSnapshot, row: int, reports: Path | None = None):
-        from pipeline.model.origins import origins_of
+        from pipeline.model.measured.origins import origins_of
 
         self._stored, self._row, self._reports = stored, row, reports
         self.asn = int(stored.asn[row])

@@ -171,7 +171,7 @@ def _weights(indptr: np.ndarray, indices: np.ndarray) -> np.ndarray:
 
 def _ingest(inputs: Path, what: str) -> float:
     from pipeline.ingest import open_reader
-    from pipeline.model.reading import ReadReport
+    from pipeline.model.measured.reading import ReadReport
 
     (path,) = inputs.glob(f"{what}.*")
 

@@ -28,7 +28,7 @@ from kernels import CSRGraph, components
 from pipeline.generate.csr import csr_from_links
 from pipeline.ingest import open_reader
 from pipeline.ingest.opening import open_bytes
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import Topology
 
 Links = tuple[int, np.ndarray, np.ndarray]  # nodes, and both ends of each link, (n_links,) int64

@@ -17,7 +17,7 @@ import orjson
 from pipeline.errors import StoreError
 from pipeline.model.columns import put_together, take_apart
 from pipeline.model.search.results import Measurement, findings_class
-from pipeline.store.held import KEEP_S, hand_over
+from pipeline.store.versions.held import KEEP_S, hand_over
 
 FOLDER = ".measured"  # below the folder of reports
 _COLUMNS = ["rows", "n_tasks", "n_retries", "wall_s", "n_reused"]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pipeline.compare.ases import compare_ases, compare_figures, compare_inputs, compare_neighbors
 from pipeline.compare.changes import Changes
-from pipeline.compare.delays import compare_delays
 from pipeline.compare.events import Events, group_events
 from pipeline.compare.evidence import View
+from pipeline.compare.figures.delays import compare_delays
 from pipeline.compare.ingresses import compare_ingresses
 from pipeline.compare.links import Sides, compare_links, compare_routers
 from pipeline.compare.matching import ends_at_target, match_pairs, match_routers

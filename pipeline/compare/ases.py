@@ -17,7 +17,7 @@ from pipeline.compare.changes import (
     Changes,
     make_changes,
 )
-from pipeline.compare.hops import tally
+from pipeline.compare.figures.hops import tally
 from pipeline.compare.links import Sides
 from pipeline.compare.matching import Groups
 from pipeline.compare.night import Night

@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.model.columns.ragged import run_starts
-from pipeline.model.observations import FIRST, Observations, Steps
+from pipeline.model.measured.observations import FIRST, Observations, Steps
 
 _CHUNK = 1 << 20  # paths that are walked at a time
 

@@ -18,7 +18,7 @@ from pipeline.compare.changes import (
     make_changes,
 )
 from pipeline.compare.evidence import link_keys, pair_keys
-from pipeline.compare.hops import Entries, entries_of, tally
+from pipeline.compare.figures.hops import Entries, entries_of, tally
 from pipeline.compare.links import Sides, describe, first_nodes, other_router
 from pipeline.compare.matching import number_rows
 from pipeline.compare.night import Night

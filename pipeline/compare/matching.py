@@ -13,7 +13,7 @@ import numpy as np
 
 from pipeline.compare.night import Night
 from pipeline.model.columns.ragged import run_starts
-from pipeline.model.observations import FIRST, Observations
+from pipeline.model.measured.observations import FIRST, Observations
 
 
 @dataclass(frozen=True, eq=False)

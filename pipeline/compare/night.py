@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from pipeline.model.columns.ragged import run_starts
-from pipeline.model.observations import Observations
+from pipeline.model.measured.observations import Observations
 
 
 @dataclass(frozen=True, eq=False)

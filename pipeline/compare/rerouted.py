@@ -20,12 +20,12 @@ from pipeline.compare.changes import (
 )
 from pipeline.compare.events import Events
 from pipeline.compare.evidence import View, pair_keys
-from pipeline.compare.hops import find_swaps, places_of, same_places, tally
+from pipeline.compare.figures.hops import find_swaps, places_of, same_places, tally
+from pipeline.compare.figures.medians import MIN_VANTAGES, medians, wilson
 from pipeline.compare.links import Sides, describe, first_nodes, other_router
-from pipeline.compare.medians import MIN_VANTAGES, medians, wilson
 from pipeline.compare.routes import Common, Routes, common_pairs, levels_of, spell_out
 from pipeline.model.columns.ragged import row_of_value, run_starts
-from pipeline.model.observations import FIRST
+from pipeline.model.measured.observations import FIRST
 
 # Routes that are spelled out; of more, an even part: shares and medians stay what they are.
 _MAX_ROUTES = 1 << 21

@@ -13,7 +13,7 @@ import numpy as np
 from pipeline.compare.evidence import View, walk_back
 from pipeline.compare.night import Night
 from pipeline.model.columns.ragged import offsets, run_starts
-from pipeline.model.observations import FIRST, Steps
+from pipeline.model.measured.observations import FIRST, Steps
 
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 

@@ -80,7 +80,7 @@ MODELS: dict[str, Model] = {
         "routers without an AS in rows and columns, some links cut: long graphs",
     ),
     "degrees": Model(
-        "pipeline.generate.degrees",
+        "pipeline.generate.laws.degrees",
         ("min_degree", "max_degree", "connected", "weights"),
         "routers without an AS, linked at random, with a given smallest and largest degree",
     ),
@@ -140,7 +140,7 @@ def generate(model: str, given: Parameters) -> Topology:
     topology = chosen.load().make(given)
     if "weights" not in chosen.options:
         return topology
-    from pipeline.generate.weights import with_weights
+    from pipeline.generate.laws.weights import with_weights
 
     return with_weights(topology, given.weights, given.seed)
 

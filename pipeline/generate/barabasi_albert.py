@@ -25,7 +25,7 @@ from numba import njit
 from kernels import CSRGraph
 from pipeline.errors import UsageError
 from pipeline.generate.csr import csr_from_links, shuffled_ids
-from pipeline.generate.plane import with_geometry
+from pipeline.generate.laws.plane import with_geometry
 from pipeline.generate.threads import call_each
 from pipeline.model.random_words import below, stream_start, word_at
 from pipeline.model.synthetic import Parameters, check_links

@@ -17,7 +17,7 @@ from numba import njit
 from kernels import CSRGraph
 from pipeline.errors import UsageError
 from pipeline.generate.csr import csr_from_links
-from pipeline.generate.plane import with_geometry
+from pipeline.generate.laws.plane import with_geometry
 from pipeline.model.random_words import draw_below, start_stream
 from pipeline.model.synthetic import MAX_LINKS, Parameters
 from pipeline.model.topology import NO_ASN, Topology

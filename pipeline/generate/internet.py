@@ -37,8 +37,8 @@ from pipeline.generate.csr import (
     shuffled_ids,
     split_by_bucket,
 )
-from pipeline.generate.plane import with_geometry
-from pipeline.generate.size_law import as_sizes, n_ingresses
+from pipeline.generate.laws.plane import with_geometry
+from pipeline.generate.laws.size_law import as_sizes, n_ingresses
 from pipeline.generate.threads import call_each
 from pipeline.model.graphs import GraphSet
 from pipeline.model.random_words import draw_below, start_stream, stream_start

@@ -15,7 +15,7 @@ from numba import njit
 
 from pipeline.generate.barabasi_albert import check_numbers
 from pipeline.generate.csr import shuffled_ids
-from pipeline.generate.plane import with_geometry
+from pipeline.generate.laws.plane import with_geometry
 from pipeline.generate.threads import call_each
 from pipeline.model.random_words import stream_start, word_at
 from pipeline.model.synthetic import Parameters

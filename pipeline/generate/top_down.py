@@ -17,7 +17,7 @@ from numba import njit
 
 from pipeline.errors import UsageError
 from pipeline.generate.barabasi_albert import attach_all, check_numbers
-from pipeline.generate.plane import with_geometry
+from pipeline.generate.laws.plane import with_geometry
 from pipeline.model.synthetic import FIRST_ASN, Parameters
 from pipeline.model.topology import Topology
 

@@ -34,7 +34,7 @@ from pipeline.graphs.combine import asns_of, combine
 from pipeline.graphs.connectivity import count_components
 from pipeline.model.columns.ragged import take_rows
 from pipeline.model.graphs import Exits, GraphSet
-from pipeline.model.observations import FIRST, Observations
+from pipeline.model.measured.observations import FIRST, Observations
 from pipeline.model.topology import NO_ASN, ExitTable, IngressTable, Topology
 
 HASH_THREADS = 2  # sha256 releases the interpreter's lock for all but the smallest graphs

@@ -29,7 +29,7 @@ from pipeline.infer.traces.rules import DESTINATION
 from pipeline.infer.traces.spool import Traces, scratch_faults
 from pipeline.model.columns import concat, empty
 from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value
-from pipeline.model.observations import FIRST, Observations, Paths, Steps, Vantages
+from pipeline.model.measured.observations import FIRST, Observations, Paths, Steps, Vantages
 from pipeline.model.topology import NO_ASN
 
 _BUCKET_HOPS = 1 << 23  # with its trees some 500 MB

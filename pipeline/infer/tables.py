@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 
 _CHUNK = 1 << 22
 _MAX_LINE = 1 << 24  # an unbroken line longer than this is not a table

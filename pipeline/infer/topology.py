@@ -42,7 +42,7 @@ from pipeline.infer.traces.merge import ObservedAddresses, find_addrs, merge_add
 from pipeline.infer.traces.observer import Observation
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.choices import BORDERS, ROUTERS
-from pipeline.model.mapped import MappedShare
+from pipeline.model.measured.mapped import MappedShare
 from pipeline.model.topology import NO_ASN, Topology
 
 

@@ -19,9 +19,9 @@ from typing import Literal
 from pipeline.errors import FormatError, PipelineError, UsageError
 from pipeline.ingest.opening import COMPRESSED_SUFFIXES, InputStream, hash_file, open_bytes
 from pipeline.model.choices import ADJACENCY_SUFFIX
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
+from pipeline.model.measured.traces import TraceBatch
 from pipeline.model.topology import Topology
-from pipeline.model.traces import TraceBatch
 
 __all__ = [
     "FORMATS",

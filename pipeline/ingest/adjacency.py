@@ -28,7 +28,7 @@ from numba import njit
 from kernels.csr import MAX_NODES
 from pipeline.errors import FormatError
 from pipeline.ingest.text.lines import MAX_LINE_BYTES, Lines
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 
 SNIFFED_ROWS = 2000

@@ -18,7 +18,7 @@ import orjson
 from pipeline.errors import FormatError
 from pipeline.ingest.opening import InputStream, open_bytes
 from pipeline.model.choices import MAX_ASN
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 
 NAME_KEYS = ("name", "asn_name", "as_name", "org", "org_name", "organization", "descr")
 MAX_FILE_BYTES = 1 << 29  # decompressed

@@ -13,8 +13,8 @@ from typing import BinaryIO, NamedTuple, TypeAlias
 
 from pipeline.errors import FormatError
 from pipeline.ingest.columns import ByteWindow, TraceColumns, count_batch
-from pipeline.model.reading import ReadReport
-from pipeline.model.traces import TraceBatch
+from pipeline.model.measured.reading import ReadReport
+from pipeline.model.measured.traces import TraceBatch
 
 
 class More(NamedTuple):

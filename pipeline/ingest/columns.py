@@ -12,8 +12,8 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from pipeline.errors import FormatError
-from pipeline.model.reading import ReadReport
-from pipeline.model.traces import LABELLED, PART_FURTHER, TraceBatch
+from pipeline.model.measured.reading import ReadReport
+from pipeline.model.measured.traces import LABELLED, PART_FURTHER, TraceBatch
 
 NEWEST_START_S = 4_102_444_800.0  # 2100-01-01 UTC: later start times are nonsense
 CLOCK_LEAD_S = 2 * 86_400.0  # how far a clock may run ahead of ours and still be believed

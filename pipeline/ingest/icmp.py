@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from pipeline.model.traces import (
+from pipeline.model.measured.traces import (
     KIND_ECHO_REPLY,
     KIND_OTHER,
     KIND_TIME_EXCEEDED,

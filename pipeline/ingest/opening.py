@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from pipeline.errors import FormatError, UnreadableError
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 
 NO_FILE = "is a socket, pipe or device, not a file; give a regular file"
 A_FOLDER = "is a folder; give a file"

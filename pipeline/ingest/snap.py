@@ -31,7 +31,7 @@ from numba import njit
 from pipeline.errors import FormatError
 from pipeline.ingest.text.digits import PARSED, scan_float, scan_int
 from pipeline.ingest.text.lines import MAX_HEADER_LINES, MAX_LINE_BYTES, Lines
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 
 MAX_COLUMNS = 16

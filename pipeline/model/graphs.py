@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 
 from pipeline.model.columns import Flat, empty
-from pipeline.model.observations import Observations
+from pipeline.model.measured.observations import Observations
 
 NO_ID = -1  # node_id of a node whose input gives none; files hold null
 

@@ -8,8 +8,8 @@ from typing import Annotated
 import numpy as np
 
 from pipeline.model.columns import Flat, empty
-from pipeline.model.mapped import MappedShare
-from pipeline.model.observations import Observations
+from pipeline.model.measured.mapped import MappedShare
+from pipeline.model.measured.observations import Observations
 
 NO_ASN = -1  # in memory only; files hold null
 

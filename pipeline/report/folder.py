@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from pipeline.errors import UsageError
 from pipeline.report.escaping import printable
-from pipeline.store.held import set_aside
+from pipeline.store.versions.held import set_aside
 
 REPORT = "report.json"
 N_NAMED = 3  # files of a folder that a refusal names

@@ -29,21 +29,21 @@ from pipeline import __version__
 from pipeline.collect.schema import TASKS
 from pipeline.errors import UsageError
 from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED
-from pipeline.model.mapped import mapped_of
-from pipeline.model.origins import origins_of
+from pipeline.model.measured.mapped import mapped_of
+from pipeline.model.measured.origins import origins_of
 from pipeline.model.search.results import Measurement
 from pipeline.model.words import GPU_PACKAGES, PACKAGES, node_words
 from pipeline.report.escaping import printable
 from pipeline.report.folder import REPORT, carry_over, earlier_report
+from pipeline.report.pages.ases.provenance import Provenance
 from pipeline.report.pages.changes_page import link_changes
 from pipeline.report.pages.html import newest_report, write_pages
-from pipeline.report.pages.provenance import Provenance
 from pipeline.report.pages.run_facts import describe_run
-from pipeline.report.tables.node_files import write_node_files
+from pipeline.report.tables.nodes.node_files import write_node_files
 from pipeline.report.tables.summarise import Summary, summarise
-from pipeline.report.tables.widths import width_or_bounds, with_bounds
+from pipeline.report.tables.width.widths import width_or_bounds, with_bounds
 from pipeline.store import check_name
-from pipeline.store.held import WRITING, held_folder, release_folder
+from pipeline.store.versions.held import WRITING, held_folder, release_folder
 
 SCHEMA_VERSION = 1
 

@@ -16,7 +16,7 @@ from pipeline.schedule.cluster.open import Cluster
 from pipeline.schedule.transport.drive import drive
 from pipeline.schedule.work.searches import JoinTask, parts_folder, run_join
 from pipeline.store import Snapshot
-from pipeline.store.held import DISTANCES, hold_folder, release_folder
+from pipeline.store.versions.held import DISTANCES, hold_folder, release_folder
 
 
 def distances_folder(snapshot: Snapshot, config: AnalyzeConfig) -> Path | None:

@@ -21,7 +21,7 @@ from pipeline.model.words import number
 from pipeline.report import ReportSummary, write_reports
 from pipeline.report.folder import report_turn
 from pipeline.report.nights import NIGHTS_PAGE, write_nights
-from pipeline.report.tables.width_bounds import with_searches
+from pipeline.report.tables.width.width_bounds import with_searches
 from pipeline.schedule.distances import removed_on_error
 from pipeline.schedule.run import measure
 from pipeline.stages.adding import with_earlier
@@ -35,8 +35,8 @@ from pipeline.stages.warnings import (
     snapshot_warnings,
 )
 from pipeline.store import Snapshot, open_snapshot, open_version
-from pipeline.store.held import release_folder
 from pipeline.store.running import running
+from pipeline.store.versions.held import release_folder
 
 log = logging.getLogger(__name__)
 

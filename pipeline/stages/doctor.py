@@ -22,8 +22,8 @@ from pipeline.schedule.calibrate.file import save
 from pipeline.schedule.calibrate.measure import Calibration, calibrate
 from pipeline.schedule.gang.choice import explain
 from pipeline.store import check_store, files_of_snapshot, leftovers, remove_leftovers
-from pipeline.store.names import VERSIONS, is_version
 from pipeline.store.results import check_results
+from pipeline.store.versions.names import VERSIONS, is_version
 
 
 @dataclass(frozen=True)

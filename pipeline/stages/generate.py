@@ -18,8 +18,8 @@ from pipeline.config.generate import (
 )
 from pipeline.errors import UsageError
 from pipeline.generate import MODELS, check_sizes, generate, generate_graphs
-from pipeline.generate.adjacency_file import write_adjacency
-from pipeline.generate.brite_file import write_brite
+from pipeline.generate.files.adjacency_file import write_adjacency
+from pipeline.generate.files.brite_file import write_brite
 from pipeline.graphs import build_graphs
 from pipeline.infer.declared import declare
 from pipeline.model.choices import ADJACENCY_SUFFIX

@@ -20,8 +20,8 @@ from pipeline.infer.declared import declare
 from pipeline.ingest import open_reader
 from pipeline.model.choices import MAX_ASN, is_name
 from pipeline.model.graphs import GraphSet
+from pipeline.model.measured.reading import ReadReport, printable_path
 from pipeline.model.named_graph import NamedGraph
-from pipeline.model.reading import ReadReport, printable_path
 from pipeline.model.topology import Topology
 from pipeline.model.words import number
 from pipeline.options import config_of, options_of

@@ -21,9 +21,9 @@ from pipeline.infer import Observation, infer_topology
 from pipeline.infer.declared import declare
 from pipeline.infer.owners.special import check_special
 from pipeline.ingest import FORMATS, hash_file, open_reader
-from pipeline.model.origins import as_ranges
+from pipeline.model.measured.origins import as_ranges
+from pipeline.model.measured.reading import ReadReport, printable_path
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
-from pipeline.model.reading import ReadReport, printable_path
 from pipeline.model.topology import NO_ASN, Topology
 from pipeline.model.words import node_words, number
 from pipeline.stages.inputs.files import InputFile, InputFiles, find_inputs

@@ -13,13 +13,13 @@ import pyarrow.compute as pc
 
 from pipeline.errors import UsageError
 from pipeline.ingest import FORMATS, detect_format, open_reader
+from pipeline.model.measured.reading import ReadReport, printable_path
+from pipeline.model.measured.traces import LABELLED, TraceBatch
 from pipeline.model.named_graph import NamedGraph
-from pipeline.model.reading import ReadReport, printable_path
-from pipeline.model.traces import LABELLED, TraceBatch
-from pipeline.report.tables.node_names import addr_texts
+from pipeline.report.tables.nodes.node_names import addr_texts
 from pipeline.stages.graphs import read_graph
 
-# Kinds of replies, as text; their order is that of KIND_* in pipeline.model.traces.
+# Kinds of replies, as text; their order is that of KIND_* in pipeline.model.measured.traces.
 _KINDS = pa.array(["unknown", "time exceeded", "unreachable", "echo reply", "other"])
 
 

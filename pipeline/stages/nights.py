@@ -14,11 +14,11 @@ from kernels import Shard, components
 from pipeline.compare import Night
 from pipeline.errors import StoreError, UsageError
 from pipeline.model.columns.ragged import row_of_value
-from pipeline.model.reading import newest_record
+from pipeline.model.measured.reading import newest_record
 from pipeline.report.folder import earlier_report
 from pipeline.stages.contents.snapshots import report_folder
 from pipeline.store import Snapshot, open_snapshot, snapshot_names
-from pipeline.store.nights import is_night
+from pipeline.store.versions.nights import is_night
 
 # Options of an ingest that decide what is inferred from the same traces.
 _DECIDING = (

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from pipeline.config import IngestConfig
-from pipeline.model.mapped import MAPPED_ENOUGH, MappedShare, mapped_text
+from pipeline.model.measured.mapped import MAPPED_ENOUGH, MappedShare, mapped_text
 from pipeline.model.words import number
 from pipeline.options import options_of
 

@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from pipeline.store.names import broken
+from pipeline.store.versions.names import broken
 
 ROW_GROUP = 250_000  # rows; one AS among many then costs about a millisecond
 HUGE_ROW_GROUP = 4_000_000  # rows; a graph beyond it takes several row groups, read one by one

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipeline.errors import StoreError
-from pipeline.store.held import abandoned, own_folder, remove_abandoned
-from pipeline.store.names import POINTERS, VERSIONS
-from pipeline.store.pointers import (
+from pipeline.store.versions.held import abandoned, own_folder, remove_abandoned
+from pipeline.store.versions.names import POINTERS, VERSIONS
+from pipeline.store.versions.pointers import (
     abandoned_versions,
     open_snapshot,
     pointer_paths,

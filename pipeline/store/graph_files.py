@@ -11,8 +11,8 @@ import pyarrow as pa
 
 from pipeline.model.columns.ragged import offsets
 from pipeline.store.columns import ColumnFiles
-from pipeline.store.names import ASES, broken, graph_file
 from pipeline.store.tables import NodeTable
+from pipeline.store.versions.names import ASES, broken, graph_file
 
 
 class GraphFiles:

@@ -10,7 +10,7 @@ from pathlib import Path
 import orjson
 
 from pipeline.model.choices import is_name
-from pipeline.store.names import (
+from pipeline.store.versions.names import (
     ASES,
     BORDERS,
     INGRESSES,

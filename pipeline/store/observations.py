@@ -9,10 +9,10 @@ from typing import TypeVar
 import numpy as np
 import pyarrow as pa
 
-from pipeline.model.observations import FIRST, Observations, Paths, Steps, Vantages
+from pipeline.model.measured.observations import FIRST, Observations, Paths, Steps, Vantages
 from pipeline.model.topology import NO_ASN
 from pipeline.store.columns import as_arrow, read_table
-from pipeline.store.names import OBSERVATIONS, PATHS, VANTAGES, broken
+from pipeline.store.versions.names import OBSERVATIONS, PATHS, VANTAGES, broken
 
 Table = TypeVar("Table")
 

@@ -19,7 +19,7 @@ from typing import Any
 import orjson
 
 from pipeline.model.progress import DASHBOARD_LINK, Progress, ProgressCallback
-from pipeline.store.locks import HeldLock, claim_abandoned, hold_for_writing
+from pipeline.store.versions.locks import HeldLock, claim_abandoned, hold_for_writing
 
 RUNNING = ".running"  # folder in a store
 RENEW_S = 1.0  # a file is written again at most this often, and at each new step

@@ -14,13 +14,15 @@ from kernels.csr import MAX_NODES
 from pipeline.model.columns import empty, take
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.graphs import Exits
-from pipeline.model.observations import Observations, Steps, Vantages
+from pipeline.model.measured.observations import Observations, Steps, Vantages
 from pipeline.model.words import number
 from pipeline.store.columns import read_table
 from pipeline.store.graph_files import GraphFiles
-from pipeline.store.locks import HeldLock, hold_for_reading
 from pipeline.store.manifest import altered_files, read_manifest
-from pipeline.store.names import (
+from pipeline.store.observations import read_observations, read_steps, read_vantages
+from pipeline.store.tables import Ingresses, NodeTable, exits_of_table
+from pipeline.store.versions.locks import HeldLock, hold_for_reading
+from pipeline.store.versions.names import (
     ADDRESSES,
     ASES,
     BORDERS,
@@ -31,8 +33,6 @@ from pipeline.store.names import (
     REJECTS,
     broken,
 )
-from pipeline.store.observations import read_observations, read_steps, read_vantages
-from pipeline.store.tables import Ingresses, NodeTable, exits_of_table
 
 # Columns of ases.parquet that every use of a snapshot needs; texts are read on request.
 NUMBERS = (

@@ -17,7 +17,8 @@ from pipeline.errors import StoreError
 from pipeline.model.graphs import NO_ID, GraphSet
 from pipeline.store.columns import as_arrow, row_group_ends, write_columns
 from pipeline.store.manifest import COLUMN_DTYPES, file_sha256, write_manifest
-from pipeline.store.names import (
+from pipeline.store.observations import observation_tables
+from pipeline.store.versions.names import (
     ADDRESSES,
     ASES,
     BORDERS,
@@ -27,8 +28,7 @@ from pipeline.store.names import (
     check_name,
     graph_file,
 )
-from pipeline.store.observations import observation_tables
-from pipeline.store.pointers import (
+from pipeline.store.versions.pointers import (
     abandon_version,
     begin_version,
     fsync_file,

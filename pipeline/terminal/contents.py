@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pipeline.model.mapped import mapped_text
+from pipeline.model.measured.mapped import mapped_text
 from pipeline.model.words import (
     LOW_CONFIDENCE,
     ingresses_text,

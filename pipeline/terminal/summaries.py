@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pipeline.metrics import own_kernels
-from pipeline.model.mapped import mapped_text
+from pipeline.model.measured.mapped import mapped_text
 from pipeline.model.words import (
     LOW_CONFIDENCE,
     MAX_WARNINGS,

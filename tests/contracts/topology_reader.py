@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from pipeline.errors import FormatError
 from pipeline.ingest import FORMATS, detect_format, open_reader
 from pipeline.ingest.text import lines
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import Topology
 from tests.contracts.trace_reader import COMPRESS, SAMPLES, mutations
 from tests.soak import examples

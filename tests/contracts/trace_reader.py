@@ -28,8 +28,8 @@ from hypothesis import strategies as st
 
 from pipeline.errors import FormatError
 from pipeline.ingest import FORMATS, detect_format, open_reader
-from pipeline.model.reading import ReadReport
-from pipeline.model.traces import KIND_OTHER, LABELLED, TraceBatch
+from pipeline.model.measured.reading import ReadReport
+from pipeline.model.measured.traces import KIND_OTHER, LABELLED, TraceBatch
 from tests.addresses import format_addrs
 from tests.soak import examples
 

@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.infer import Observer, infer_topology, read_pfx2as
 from pipeline.ingest import open_reader
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import Topology
 from tests.addresses import format_addrs
 from tests.unit.pipeline.infer.simulate import Network, Plan, make_network, measure, pfx2as_lines

@@ -7,7 +7,7 @@ import time
 import numpy as np
 import pytest
 
-from pipeline.model.observations import Steps, Vantages
+from pipeline.model.measured.observations import Steps, Vantages
 from pipeline.report.write import write_reports
 from tests.accessibility import findings
 from tests.addresses import parse_addrs

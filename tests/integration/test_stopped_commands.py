@@ -21,7 +21,8 @@ from pipeline.config import GenerateConfig, IngestConfig
 from pipeline.stages.generate import generate_topology
 from pipeline.stages.ingest import ingest
 from pipeline.stages.inputs.resumed import RECORD
-from pipeline.store import held, snapshot_names
+from pipeline.store import snapshot_names
+from pipeline.store.versions import held
 from tests.real_data import REPOSITORY
 
 LAB = REPOSITORY / "data" / "samples" / "lab"

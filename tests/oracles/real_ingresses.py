@@ -26,7 +26,7 @@ from pipeline.infer import (
     read_pfx2as,
 )
 from pipeline.ingest import open_reader
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 from tests.addresses import format_addrs, parse_addrs
 from tests.real_data import ROOT

@@ -42,7 +42,7 @@ from pipeline.infer.intervals import IntervalTable, Network, prefix_range, table
 from pipeline.infer.owners.prefixes import PrefixTable, V4Prefixes
 from pipeline.infer.tables import parse_v4, read_chunks
 from pipeline.model.choices import MAX_ASN
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 
 _MAPPED = ipaddress.IPv6Network("::ffff:0:0/96")
 # Tables of other tools, recognised by their first lines: pyasn's, and ranges with commas.

@@ -14,7 +14,7 @@ import numpy as np
 from pipeline.infer.owners.prefixes import PrefixTable
 from pipeline.infer.owners.special import special_range, special_ranges
 from pipeline.model.addresses import format_addr, is_v4
-from pipeline.model.mapped import MappedShare
+from pipeline.model.measured.mapped import MappedShare
 from pipeline.model.topology import NO_ASN
 
 N_LARGEST = 5  # unmapped prefixes that are named

@@ -28,7 +28,7 @@ import numpy as np
 from pipeline.infer.intervals import IntervalTable, Network, prefix_range, table_of
 from pipeline.infer.tables import read_lines
 from pipeline.model.choices import MAX_ASN
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN
 
 MAX_ASES = 64

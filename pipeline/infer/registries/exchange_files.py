@@ -16,7 +16,7 @@ from pipeline.infer.intervals import Network
 from pipeline.infer.tables import read_whole
 from pipeline.model.addresses import parse_addr
 from pipeline.model.choices import MAX_ASN
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 
 FORMAT = "exchange points"
 MAX_FILE_BYTES = 1 << 29  # decompressed; a dump of all of PeeringDB has 100 MB

@@ -30,7 +30,7 @@ import numpy as np
 from pipeline.infer.intervals import IntervalTable, Network, prefix_range, table_of
 from pipeline.infer.registries.exchange_files import Entries, read_entries, refuse
 from pipeline.model.addresses import format_addr
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN
 
 

@@ -27,7 +27,7 @@ import orjson
 
 from pipeline.infer.tables import read_lines
 from pipeline.model.choices import MAX_ASN
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 
 UNKNOWN = -1
 _FORMAT = "format:"

@@ -23,7 +23,7 @@ import numpy as np
 
 from pipeline.infer.tables import read_lines
 from pipeline.model.choices import MAX_ASN
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 
 UNRELATED, PEER, PROVIDER, CUSTOMER, SIBLING = 0, 1, 2, 3, 4
 _KINDS = {"-1": PROVIDER, "0": PEER, "2": SIBLING}

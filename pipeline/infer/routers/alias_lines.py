@@ -28,7 +28,7 @@ import numpy as np
 from pipeline.infer.routers.forest import unite
 from pipeline.infer.traces.merge import find_addrs
 from pipeline.model.addresses import V4_PREFIX, parse_addr, unique_addrs
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 
 
 class Form(Enum):

@@ -28,7 +28,7 @@ from pipeline.infer.routers.alias_lines import Form, is_placeholder, read_lines,
 from pipeline.infer.tables import parse_v4, read_chunks
 from pipeline.infer.traces.merge import find_addrs
 from pipeline.model.addresses import V4_PREFIX, parse_addr, sort_addrs
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 
 _NODE, _SLOW, _IGNORED, _BROKEN = 0, 1, 2, 3
 

@@ -22,7 +22,7 @@ from pipeline.infer.traces.spool import (
     save_array,
     scratch_faults,
 )
-from pipeline.model.traces import PART_CUT, PART_FURTHER, TraceBatch
+from pipeline.model.measured.traces import PART_CUT, PART_FURTHER, TraceBatch
 
 # Replies cleaned at a time; a larger batch is cut, so that its hops fit one block of a spool.
 _MAX_REPLIES = 1 << 18

@@ -28,7 +28,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
-from pipeline.model.traces import KIND_TIME_EXCEEDED, LABELLED
+from pipeline.model.measured.traces import KIND_TIME_EXCEEDED, LABELLED
 
 # Flags of a trace:
 DESTINATION = 1  # its last hop is the destination's own reply

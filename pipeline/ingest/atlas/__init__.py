@@ -48,8 +48,8 @@ from pipeline.ingest.atlas.grammar import MAX_DEPTH
 from pipeline.ingest.atlas.record import NOTES, BrokenError, OtherTypeError, parse_result
 from pipeline.ingest.column_reader import Broken, ColumnReader, More, Step, TraceDecoder
 from pipeline.ingest.columns import ByteWindow, TraceColumns
-from pipeline.model.reading import ReadReport
-from pipeline.model.traces import TraceBatch
+from pipeline.model.measured.reading import ReadReport
+from pipeline.model.measured.traces import TraceBatch
 
 WINDOW_BYTES = 1 << 24
 MAX_RECORD_BYTES = 1 << 26

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from pipeline.ingest.atlas import scan as atlas_scan
 from pipeline.model.addresses import parse_addr
-from pipeline.model.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE, LABELLED
+from pipeline.model.measured.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE, LABELLED
 
 NOTES = {
     "unanswered": "unanswered probes",

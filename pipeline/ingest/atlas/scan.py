@@ -29,7 +29,7 @@ from pipeline.ingest.atlas.grammar import (
 )
 from pipeline.ingest.text.addresses import scan_addr
 from pipeline.ingest.text.digits import PARSED, scan_float, scan_int
-from pipeline.model.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE, LABELLED
+from pipeline.model.measured.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE, LABELLED
 
 # What ``scan_records`` stopped for.
 EMPTY, PARTIAL, BROKEN, STRAY, ODD = 0, 1, 2, 3, 4

@@ -33,7 +33,7 @@ from pipeline.errors import FormatError
 from pipeline.ingest.brite.rows import EDGE, NODE, RowTable, read_rows
 from pipeline.ingest.text.lines import MAX_HEADER_LINES, Lines
 from pipeline.model.choices import MAX_ASN
-from pipeline.model.reading import MAX_SAMPLES, ReadReport
+from pipeline.model.measured.reading import MAX_SAMPLES, ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 
 _MODEL = re.compile(rb"Model \(\s*\d{1,3} - (\w{1,40})\)")

@@ -13,7 +13,7 @@ from numba import njit
 
 from pipeline.ingest.text.digits import PARSED, scan_float, scan_int
 from pipeline.ingest.text.lines import MAX_LINE_BYTES, Lines
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 
 MAX_LENGTH = 3.0e38  # fits a float32
 MAX_TYPES = 250  # distinct words in the text columns of a section

@@ -43,8 +43,8 @@ from pipeline.ingest.scamper_json.values import (
     read_rtt,
     read_start,
 )
-from pipeline.model.reading import ReadReport
-from pipeline.model.traces import TraceBatch
+from pipeline.model.measured.reading import ReadReport
+from pipeline.model.measured.traces import TraceBatch
 
 WINDOW_BYTES = 1 << 23  # some 4,000 traces; bounds what one batch holds
 MAX_RECORD = 1 << 24  # bytes; longer than any trace of 255 hops

@@ -24,7 +24,7 @@ from pipeline.ingest.scamper_json.scan import (
     skip_value,
     to_value,
 )
-from pipeline.model.traces import KIND_OTHER, LABELLED
+from pipeline.model.measured.traces import KIND_OTHER, LABELLED
 
 # Why ``decode`` returned.
 DONE, NEED, SLOW, END_OF_ARRAY = range(4)

@@ -8,7 +8,7 @@ from typing import Any
 from pipeline.ingest.icmp import reply_kind
 from pipeline.ingest.scamper_json.extensions import MPLS_LABELS
 from pipeline.model.addresses import parse_addr
-from pipeline.model.traces import KIND_OTHER, LABELLED
+from pipeline.model.measured.traces import KIND_OTHER, LABELLED
 
 
 class BrokenRecord(Exception):

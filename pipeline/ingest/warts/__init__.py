@@ -26,8 +26,8 @@ from pipeline.ingest.columns import ByteWindow, TraceColumns
 from pipeline.ingest.flow_paths import ANSWER
 from pipeline.ingest.warts import decode as wire
 from pipeline.ingest.warts import fields, tracelb
-from pipeline.model.reading import ReadReport
-from pipeline.model.traces import TraceBatch
+from pipeline.model.measured.reading import ReadReport
+from pipeline.model.measured.traces import TraceBatch
 
 WINDOW_BYTES = 1 << 22  # some 15,000 traces; bounds what one batch holds
 MAX_WINDOW_BYTES = 2 * wire.MAX_RECORD  # holds any record, its header and the next one's

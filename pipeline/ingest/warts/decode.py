@@ -29,7 +29,7 @@ from pipeline.ingest.warts.fields import (
     read_u16,
     read_u32,
 )
-from pipeline.model.traces import KIND_OTHER, KIND_UNKNOWN, LABELLED
+from pipeline.model.measured.traces import KIND_OTHER, KIND_UNKNOWN, LABELLED
 
 MAGIC_HIGH, MAGIC_LOW = 0x12, 0x05
 HEADER_BYTES = 8

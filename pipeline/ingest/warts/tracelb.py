@@ -27,7 +27,7 @@ from pipeline.ingest.warts.fields import (
     read_u16,
     read_u32,
 )
-from pipeline.model.traces import KIND_OTHER, LABELLED
+from pipeline.model.measured.traces import KIND_OTHER, LABELLED
 
 # A probe with flow, TTL and number of replies takes 8 bytes, a reply with an address 9.
 MIN_ANSWER_BYTES = 17

@@ -19,8 +19,8 @@ from pipeline.model.columns.ragged import offsets, row_of_value
 from pipeline.report.drawing.layers import levels, place
 from pipeline.report.drawing.picture import Picture, drawing, table_rows
 from pipeline.report.escaping import printable
-from pipeline.report.tables.node_names import node_texts
-from pipeline.report.tables.reach import row_groups
+from pipeline.report.tables.nodes.node_names import node_texts
+from pipeline.report.tables.nodes.reach import row_groups
 from pipeline.report.tables.summarise import Summary
 
 MAX_WHOLE, MAX_LINKS = 300, 1500  # nodes and links of a graph that is drawn whole

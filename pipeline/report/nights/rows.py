@@ -19,11 +19,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.model.choices import is_name
-from pipeline.model.reading import newest_record
+from pipeline.model.measured.reading import newest_record
 from pipeline.report.escaping import printable
 from pipeline.report.folder import REPORT, report_of
 from pipeline.report.tables.changes import night_before_of
-from pipeline.store.nights import is_night
+from pipeline.store.versions.nights import is_night
 
 OK, PARTIAL, NO_REPORT = "ok", "Partial", "no report"
 

@@ -13,15 +13,15 @@ from pathlib import Path
 
 import jinja2
 
-from pipeline.model.origins import Source, origins_of
+from pipeline.model.measured.origins import Source, origins_of
 from pipeline.model.words import number
 from pipeline.report.addresses.shards import write_addresses
 from pipeline.report.addresses.table import address_table
-from pipeline.report.pages.as_page import as_pages
+from pipeline.report.pages.ases.as_page import as_pages
+from pipeline.report.pages.ases.opening import opening, quality
+from pipeline.report.pages.ases.provenance import Provenance
 from pipeline.report.pages.index_page import index_script, index_variables
 from pipeline.report.pages.internet_page import internet_variables
-from pipeline.report.pages.opening import opening, quality
-from pipeline.report.pages.provenance import Provenance
 from pipeline.report.pages.reuse import (
     NIGHT,
     PAGES,

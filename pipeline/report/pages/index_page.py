@@ -11,15 +11,15 @@ import pyarrow.compute as pc
 
 from pipeline.metrics import decimals_of
 from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED
-from pipeline.model.mapped import MAPPED_ENOUGH, mapped_percent
+from pipeline.model.measured.mapped import MAPPED_ENOUGH, mapped_percent
 from pipeline.model.words import MAX_WARNINGS, number
 from pipeline.report.escaping import printable, printables, script_json
 from pipeline.report.pages.headline import headline
 from pipeline.report.pages.plots import bin_counts, hop_histogram
 from pipeline.report.pages.run_facts import RunFacts
-from pipeline.report.tables.node_files import has_node_file
+from pipeline.report.tables.nodes.node_files import has_node_file
 from pipeline.report.tables.summarise import Summary
-from pipeline.report.tables.widths import WidthReport, width_or_bounds, with_bounds
+from pipeline.report.tables.width.widths import WidthReport, width_or_bounds, with_bounds
 from pipeline.report.texts import interval, rounded, width
 
 MAX_INPUTS = 200

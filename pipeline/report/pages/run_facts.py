@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from pipeline.model.mapped import mapped_of
-from pipeline.model.origins import Origins, Source, origins_of
+from pipeline.model.measured.mapped import mapped_of
+from pipeline.model.measured.origins import Origins, Source, origins_of
 from pipeline.model.words import NodeWords, node_words
 from pipeline.report.escaping import printable
 from pipeline.report.tables.summarise import Summary

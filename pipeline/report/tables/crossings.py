@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from pipeline.model.columns.ragged import offsets
-from pipeline.model.observations import FIRST, Steps
+from pipeline.model.measured.observations import FIRST, Steps
 
 
 @dataclass(frozen=True, eq=False)

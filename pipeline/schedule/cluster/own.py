@@ -26,7 +26,7 @@ from pipeline.schedule.cluster import dashboard_guard, forking
 from pipeline.schedule.cluster.credentials import temporary
 from pipeline.schedule.cluster.gpus import visible_gpus
 from pipeline.stopping import signals_later
-from pipeline.store.held import WORKERS, held_folder, own_folder
+from pipeline.store.versions.held import WORKERS, held_folder, own_folder
 
 START_S = 10.0  # seconds for the scheduler in this process to answer
 WORKER_START_S = 600  # seconds for a nanny to start its worker again, on a machine that is busy

@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 
 from pipeline.config import ListConfig, ShowConfig
 from pipeline.errors import StoreError, UsageError
-from pipeline.model.origins import origins_of
+from pipeline.model.measured.origins import origins_of
 from pipeline.model.words import number
 from pipeline.report.folder import earlier_report
 from pipeline.report.tables.neighbors import as_link_table, exit_table, ingress_columns
-from pipeline.report.tables.node_names import node_texts
+from pipeline.report.tables.nodes.node_names import node_texts
 from pipeline.store import Snapshot, open_snapshot, snapshot_names
 
 # Counts of a manifest that a list of snapshots shows.

@@ -21,7 +21,7 @@ from pathlib import Path
 from pipeline.errors import FormatError, UnreadableError, UsageError
 from pipeline.ingest import FORMATS, claims_a_format, detect_format, formats_of, hash_file
 from pipeline.ingest.opening import COMPRESSED_SUFFIXES
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from pipeline.stages.inputs.folders import unreadable, walk
 
 _NEVER_EMPTY = (*COMPRESSED_SUFFIXES, ".json")

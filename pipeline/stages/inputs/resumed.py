@@ -3,7 +3,8 @@
 Each trace file has a folder of its own among the scratch files, named by what identifies the file
 and the code that reads it. When it has been read to its end, a record is put there, last and at
 once; what is on disk by then is complete. The next ingest of the same file takes the folder over
-(``pipeline.store.held``). Files with a fault are read again, so that it is reported as before.
+(``pipeline.store.versions.held``). Files with a fault are read again, so that it is reported as
+before.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import pipeline
 from pipeline.infer import Observation
 from pipeline.infer.traces.spool import Block, scratch_faults
 from pipeline.model.digests import digest_of_sources
-from pipeline.model.reading import ReadReport, Reject, printable_path
+from pipeline.model.measured.reading import ReadReport, Reject, printable_path
 
 RECORD = "read.json"
 _PARTS = ("spool", "addrs", "roles", "vantages")  # files of an Observation

@@ -24,7 +24,7 @@ from pipeline.infer import (
 )
 from pipeline.infer.registries.organisations import UNKNOWN
 from pipeline.ingest.as_names import read_as_names
-from pipeline.model.reading import ReadReport, printable_path
+from pipeline.model.measured.reading import ReadReport, printable_path
 from pipeline.model.topology import NO_ASN, Topology
 
 _Table = TypeVar("_Table")

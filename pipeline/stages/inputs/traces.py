@@ -23,8 +23,8 @@ from pipeline.errors import FormatError
 from pipeline.infer import Observation, Observer
 from pipeline.infer.traces.observer import compile_kernels
 from pipeline.ingest import hash_file, open_reader, warm_up
-from pipeline.model.reading import ReadReport, printable_path
-from pipeline.model.traces import TraceBatch
+from pipeline.model.measured.reading import ReadReport, printable_path
+from pipeline.model.measured.traces import TraceBatch
 from pipeline.stages.inputs.resumed import folder_name, keep, kept
 from pipeline.stopping import end_with_parent
 

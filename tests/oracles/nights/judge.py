@@ -13,7 +13,7 @@ from pipeline.compare import Events, compare_nights
 from pipeline.compare import Night as Compared
 from pipeline.graphs import build_graphs
 from pipeline.infer import Observer, PrefixTable, infer_topology, read_pfx2as
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from pipeline.stages.nights import open_night
 from pipeline.store import open_snapshot, write_snapshot
 from tests.oracles.nights.plants import PLANTS, Crossed, Expected, Night, crossed, first_night

@@ -10,7 +10,7 @@ import numpy as np
 
 from pipeline.model.addresses import V4_PREFIX
 from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value
-from pipeline.model.traces import TraceBatch
+from pipeline.model.measured.traces import TraceBatch
 from tests.unit.pipeline.infer.simulate import AS_BITS, BASE, Network, measure, pfx2as_lines
 
 _MIN_CROSSED = 6  # pairs: what fewer cross is not observable

@@ -29,7 +29,7 @@ from pipeline.infer.routers.aliases import read_aliases
 from pipeline.infer.traces.merge import merge_addresses
 from pipeline.ingest import FORMATS, open_reader
 from pipeline.model.addresses import sort_addrs
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from tests.addresses import format_addrs, parse_addrs
 from tests.oracles.truth.network import TRUTH, Truth, load_truth, plain_text
 from tests.oracles.truth.visible import Visible, find_visible

@@ -14,7 +14,7 @@ from kernels.eccentricity.shard import widths
 from pipeline.errors import StoreError
 from pipeline.model.search.results import Figures, Measurement, SearchResults, Widths
 from pipeline.schedule.work.measure_columns import widths_of_shard
-from pipeline.store.held import DISTANCES, KEEP_S, hold_folder
+from pipeline.store.versions.held import DISTANCES, KEEP_S, hold_folder
 from tests.shapes import path as path_graph
 
 

@@ -11,7 +11,7 @@ from kernels import CSRGraph, Shard
 from kernels.connected import components
 from pipeline.errors import UsageError
 from pipeline.generate.internet import generate_internet, internet_topology
-from pipeline.generate.size_law import as_sizes, n_ingresses
+from pipeline.generate.laws.size_law import as_sizes, n_ingresses
 from pipeline.graphs import build_graphs
 from pipeline.infer.declared import declare
 from pipeline.model.graphs import GraphSet

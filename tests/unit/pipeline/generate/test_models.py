@@ -13,12 +13,13 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from pipeline.errors import UsageError
-from pipeline.generate import MODELS, Parameters, brite_file, generate
+from pipeline.generate import MODELS, Parameters, generate
 from pipeline.generate.barabasi_albert import generate_barabasi_albert
-from pipeline.generate.brite_file import write_brite
+from pipeline.generate.files import brite_file
+from pipeline.generate.files.brite_file import write_brite
 from pipeline.generate.top_down import generate_top_down
 from pipeline.ingest import brite
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 from tests.soak import examples
 

@@ -22,9 +22,8 @@ from pipeline.infer import (
     read_pfx2as,
 )
 from pipeline.model.addresses import parse_addr, sort_addrs
-from pipeline.model.reading import ReadReport
-from pipeline.model.topology import Topology
-from pipeline.model.traces import (
+from pipeline.model.measured.reading import ReadReport
+from pipeline.model.measured.traces import (
     KIND_ECHO_REPLY,
     KIND_TIME_EXCEEDED,
     KIND_UNKNOWN,
@@ -32,6 +31,7 @@ from pipeline.model.traces import (
     LABELLED,
     TraceBatch,
 )
+from pipeline.model.topology import Topology
 from tests.addresses import format_addrs, parse_addrs
 
 _KINDS = {"!": KIND_ECHO_REPLY, "?": KIND_UNKNOWN, "^": KIND_UNREACHABLE}

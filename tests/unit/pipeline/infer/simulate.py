@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from pipeline.model.addresses import V4_PREFIX
-from pipeline.model.traces import KIND_ECHO_REPLY, KIND_TIME_EXCEEDED, TraceBatch
+from pipeline.model.measured.traces import KIND_ECHO_REPLY, KIND_TIME_EXCEEDED, TraceBatch
 
 BASE = int(ipaddress.ip_address("20.0.0.0"))  # public space
 AS_BITS = 14  # each AS has a /18

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pipeline.errors import UsageError
 from pipeline.infer.declared import declare
 from pipeline.ingest import brite
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 from tests.real_data import real_data
 from tests.soak import examples

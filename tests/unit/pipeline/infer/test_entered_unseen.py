@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from pipeline.infer import infer_topology
-from pipeline.model.traces import PART_FURTHER
+from pipeline.model.measured.traces import PART_FURTHER
 from tests.unit.pipeline.infer.handmade import observe, prefix_table, traces
 
 A, B, C = "20.1.0.10", "20.2.0.10", "20.3.0.10"

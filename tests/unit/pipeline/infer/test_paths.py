@@ -7,7 +7,7 @@ import pytest
 
 from pipeline.infer import infer_topology, paths
 from pipeline.model.addresses import format_addr
-from pipeline.model.observations import FIRST, Observations
+from pipeline.model.measured.observations import FIRST, Observations
 from tests.unit.pipeline.infer.handmade import nodes_of, observe, prefix_table, traces
 from tests.unit.pipeline.infer.simulate import Plan, make_network, measure
 

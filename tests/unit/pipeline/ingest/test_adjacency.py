@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pipeline.generate import Parameters, generate
-from pipeline.generate.adjacency_file import write_adjacency
+from pipeline.generate.files.adjacency_file import write_adjacency
 from pipeline.ingest import adjacency, detect_format
 from pipeline.model.topology import Topology
 from tests.contracts.topology_reader import TopologyReaderContract, links_of

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from pipeline.errors import FormatError
 from pipeline.ingest.as_names import MAX_NAME, read_as_names
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from tests.real_data import real_data
 from tests.soak import examples
 

@@ -18,7 +18,7 @@ from pipeline.ingest.column_reader import (
     Unreadable,
 )
 from pipeline.ingest.columns import ByteWindow, TraceColumns
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from tests.unit.pipeline.ingest.warts import warts_bytes as wb
 
 

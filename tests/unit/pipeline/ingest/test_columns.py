@@ -13,8 +13,8 @@ from pipeline.ingest.columns import (
     TraceColumns,
     count_batch,
 )
-from pipeline.model.reading import ReadReport
-from pipeline.model.traces import TraceBatch
+from pipeline.model.measured.reading import ReadReport
+from pipeline.model.measured.traces import TraceBatch
 
 NOW = 1_750_000_000.0
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from pipeline.ingest.columns import TraceColumns
 from pipeline.ingest.flow_paths import ANSWER, write_paths
-from pipeline.model.traces import (
+from pipeline.model.measured.traces import (
     KIND_TIME_EXCEEDED,
     KIND_UNREACHABLE,
     PART_CUT,

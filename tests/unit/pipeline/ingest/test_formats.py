@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.errors import FormatError, UsageError
 from pipeline.ingest import FORMATS, detect_format, open_reader, warm_up
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 
 ROOT = Path(__file__).parents[4]
 SAMPLES = ROOT / "data" / "samples"

@@ -16,7 +16,7 @@ from pipeline.errors import FormatError
 from pipeline.ingest import open_reader, opening
 from pipeline.ingest.as_names import read_as_names
 from pipeline.ingest.opening import CHUNK, MAX_SWELL, open_bytes
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from tests.real_data import REPOSITORY
 
 SAMPLES = REPOSITORY / "data" / "samples"

@@ -16,7 +16,7 @@ from pipeline.errors import FormatError
 from pipeline.ingest import detect_format, hash_file, open_reader
 from pipeline.ingest.as_names import read_as_names
 from pipeline.ingest.opening import CHUNK, open_bytes
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 
 DATA = b"".join(b"line %d of some text\n" % i for i in range(200_000))
 # Compressed once: xz takes more than a second of it.

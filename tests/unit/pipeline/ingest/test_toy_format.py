@@ -14,7 +14,7 @@ import pytest
 
 from pipeline.cli import main
 from pipeline.ingest import FORMATS, Format
-from pipeline.model.origins import origins_of
+from pipeline.model.measured.origins import origins_of
 from pipeline.store import open_snapshot
 from tests.real_data import REPOSITORY
 

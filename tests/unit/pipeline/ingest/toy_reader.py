@@ -11,8 +11,8 @@ from pipeline.errors import FormatError
 from pipeline.ingest.column_reader import Broken, ColumnReader, More, Step, TraceDecoder
 from pipeline.ingest.columns import ByteWindow, TraceColumns
 from pipeline.model.addresses import parse_addr
-from pipeline.model.reading import ReadReport
-from pipeline.model.traces import KIND_TIME_EXCEEDED, TraceBatch
+from pipeline.model.measured.reading import ReadReport
+from pipeline.model.measured.traces import KIND_TIME_EXCEEDED, TraceBatch
 
 
 def sniff(head: bytes) -> bool:

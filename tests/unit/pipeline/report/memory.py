@@ -12,7 +12,7 @@ import pyarrow as pa
 from kernels import CSRGraph, Shard
 from pipeline.model.columns import empty
 from pipeline.model.graphs import Exits
-from pipeline.model.observations import Steps, Vantages
+from pipeline.model.measured.observations import Steps, Vantages
 from pipeline.model.search.results import Measurement, SearchResults
 from pipeline.store.tables import Ingresses, NodeTable
 from tests.addresses import parse_addrs

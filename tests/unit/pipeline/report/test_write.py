@@ -19,10 +19,10 @@ from pipeline.errors import UsageError
 from pipeline.model.words import MAX_WARNINGS
 from pipeline.report import write, write_reports
 from pipeline.report.escaping import printable, script_json
-from pipeline.report.pages.ingress_rows import MAX_INGRESSES
-from pipeline.report.pages.neighbor_texts import MAX_IXP_NAME
+from pipeline.report.pages.ases.ingress_rows import MAX_INGRESSES
+from pipeline.report.pages.ases.neighbor_texts import MAX_IXP_NAME
 from pipeline.report.pages.plots import bin_counts, hop_histogram
-from pipeline.store.held import DISTANCES, WRITING, held_folder, hold_folder
+from pipeline.store.versions.held import DISTANCES, WRITING, held_folder, hold_folder
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 
 HOSTILE = (

@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.errors import UsageError
-from pipeline.model.mapped import MappedShare
+from pipeline.model.measured.mapped import MappedShare
 from pipeline.stages.analyze import analyze
 from pipeline.stages.ingest import ingest
 from pipeline.stages.warnings import unmapped_text

@@ -11,7 +11,7 @@ import pytest
 from pipeline.cli import main
 from pipeline.collect import Collector
 from pipeline.errors import UsageError
-from pipeline.store.held import DISTANCES, hold_folder
+from pipeline.store.versions.held import DISTANCES, hold_folder
 from tests.unit.pipeline.store.snapshots import write
 
 LOST = "search_AS{}: the scheduler is gone"

@@ -13,7 +13,7 @@ from benchmarks.synthetic.traces import Vantages
 from pipeline.config import IngestConfig
 from pipeline.stages.ingest import IngestSummary, ingest
 from pipeline.store import Snapshot, open_snapshot
-from pipeline.store.names import MANIFEST
+from pipeline.store.versions.names import MANIFEST
 
 N_TRACES = 4_000
 N_VANTAGES = 16

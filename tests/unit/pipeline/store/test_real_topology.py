@@ -7,7 +7,7 @@ import pytest
 from pipeline.graphs import build_graphs
 from pipeline.infer.declared import declare
 from pipeline.ingest import open_reader
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from pipeline.store import open_snapshot
 from tests.real_data import real_data
 from tests.unit.pipeline.store.snapshots import write

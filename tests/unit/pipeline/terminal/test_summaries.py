@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from pipeline.report import write_reports
 from pipeline.stages.analyze import AnalyzeSummary, widths_known
 from pipeline.stages.ingest import IngestSummary

@@ -8,8 +8,8 @@ import pytest
 from pipeline.infer.owners.aims import MANY, find_aims
 from pipeline.infer.traces.merge import find_addrs, merge_addresses
 from pipeline.infer.traces.passes import Spools
+from pipeline.model.measured.traces import PART_CUT, PART_FURTHER
 from pipeline.model.topology import NO_ASN
-from pipeline.model.traces import PART_CUT, PART_FURTHER
 from tests.addresses import format_addrs, parse_addrs
 from tests.unit.pipeline.infer.handmade import (
     PREFIXES,

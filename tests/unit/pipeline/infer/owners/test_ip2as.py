@@ -15,7 +15,7 @@ from kernels.errors import HostMemoryError
 from pipeline.errors import UsageError
 from pipeline.infer import read_pfx2as
 from pipeline.infer.owners.prefixes import V4Prefixes
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from tests.addresses import parse_addrs
 from tests.real_data import real_data
 from tests.soak import examples

@@ -7,7 +7,7 @@ from pipeline.infer import infer_topology
 from pipeline.infer.owners.mapped import mapped_share, origins
 from pipeline.infer.owners.special import is_special
 from pipeline.model.addresses import unique_addrs
-from pipeline.model.mapped import mapped_text
+from pipeline.model.measured.mapped import mapped_text
 from tests.addresses import format_addrs, parse_addrs
 from tests.unit.pipeline.infer.handmade import infer, observe, prefix_table, traces
 

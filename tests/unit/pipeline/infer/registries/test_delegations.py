@@ -6,7 +6,7 @@ import pytest
 
 from pipeline.infer import read_delegations
 from pipeline.infer.registries.delegations import MAX_ASES
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN
 from tests.addresses import parse_addrs
 

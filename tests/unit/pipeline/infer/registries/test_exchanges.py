@@ -11,7 +11,7 @@ import pytest
 from pipeline.infer import read_exchanges
 from pipeline.infer.registries.exchange_files import MAX_NAME
 from pipeline.model.addresses import unique_addrs
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from tests.addresses import format_addrs, parse_addrs
 
 IX = {"id": 7, "org_id": 1, "name": "France-IX Paris", "status": "ok"}

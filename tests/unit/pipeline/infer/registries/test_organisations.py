@@ -9,7 +9,7 @@ import pytest
 
 from pipeline.infer import read_organisations
 from pipeline.infer.registries.organisations import UNKNOWN
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 
 TEXT = b"""# name: AS Org
 # format:org_id|changed|org_name|country|source

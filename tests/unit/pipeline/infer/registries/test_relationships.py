@@ -10,7 +10,7 @@ import pytest
 
 from pipeline.infer import read_relationships
 from pipeline.infer.registries.relationships import CUSTOMER, PEER, PROVIDER, SIBLING, UNRELATED
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from tests.real_data import real_data
 
 

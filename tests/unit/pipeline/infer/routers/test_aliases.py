@@ -5,7 +5,7 @@ import gzip
 import pytest
 
 from pipeline.infer import infer_topology, read_aliases
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from tests.addresses import format_addrs, parse_addrs
 from tests.unit.pipeline.infer.handmade import (
     VANTAGE,

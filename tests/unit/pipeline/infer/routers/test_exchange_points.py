@@ -15,7 +15,7 @@ from pipeline.infer.traces.links import count_links
 from pipeline.infer.traces.merge import merge_addresses
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.addresses import parse_addr
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN
 from tests.addresses import format_addrs
 from tests.unit.pipeline.infer.handmade import (

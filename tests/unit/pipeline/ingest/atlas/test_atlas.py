@@ -14,8 +14,8 @@ import pytest
 from pipeline.ingest import FORMATS, atlas
 from pipeline.ingest.atlas.record import parse_result
 from pipeline.model.addresses import parse_addr
-from pipeline.model.reading import MAX_SKIPPED_TYPES, OTHER_TYPE, ReadReport
-from pipeline.model.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE, LABELLED
+from pipeline.model.measured.reading import MAX_SKIPPED_TYPES, OTHER_TYPE, ReadReport
+from pipeline.model.measured.traces import KIND_OTHER, KIND_UNKNOWN, KIND_UNREACHABLE, LABELLED
 from tests.contracts.trace_reader import Trace, TraceReaderContract, unpack
 from tests.real_data import real_data
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pipeline.errors import FormatError
 from pipeline.ingest import brite
 from pipeline.ingest.text import lines
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN, Topology
 from tests.contracts.topology_reader import TopologyReaderContract
 from tests.real_data import real_data

@@ -7,9 +7,9 @@ import io
 import pytest
 
 from pipeline.generate import Parameters, generate
-from pipeline.generate.brite_file import write_brite
+from pipeline.generate.files.brite_file import write_brite
 from pipeline.ingest import brite
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from tests.real_data import REPOSITORY
 
 ROWS = """

@@ -17,8 +17,8 @@ from pipeline.ingest.columns import TraceColumns
 from pipeline.ingest.scamper_json import decode as fast
 from pipeline.ingest.scamper_json.scan import MORE, UNSURE, read_address, read_decimal, skip_value
 from pipeline.model.addresses import parse_addr
-from pipeline.model.reading import ReadReport
-from pipeline.model.traces import KIND_OTHER, KIND_TIME_EXCEEDED
+from pipeline.model.measured.reading import ReadReport
+from pipeline.model.measured.traces import KIND_OTHER, KIND_TIME_EXCEEDED
 from tests.contracts.trace_reader import Trace, TraceReaderContract, mutations, unpack
 from tests.real_data import real_data
 from tests.soak import examples

@@ -7,8 +7,13 @@ import numpy as np
 import pytest
 
 from pipeline.ingest import open_reader, scamper_json
-from pipeline.model.reading import ReadReport
-from pipeline.model.traces import KIND_OTHER, KIND_TIME_EXCEEDED, KIND_UNKNOWN, KIND_UNREACHABLE
+from pipeline.model.measured.reading import ReadReport
+from pipeline.model.measured.traces import (
+    KIND_OTHER,
+    KIND_TIME_EXCEEDED,
+    KIND_UNKNOWN,
+    KIND_UNREACHABLE,
+)
 from tests.addresses import format_addrs
 from tests.contracts.trace_reader import Trace, unpack
 from tests.real_data import real_data

@@ -13,8 +13,8 @@ from pipeline.errors import FormatError
 from pipeline.ingest import open_reader, warts
 from pipeline.ingest.column_reader import ColumnReader
 from pipeline.model.addresses import unique_addrs
-from pipeline.model.reading import ReadReport
-from pipeline.model.traces import (
+from pipeline.model.measured.reading import ReadReport
+from pipeline.model.measured.traces import (
     KIND_ECHO_REPLY,
     KIND_OTHER,
     KIND_TIME_EXCEEDED,

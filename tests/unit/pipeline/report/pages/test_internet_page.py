@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.model.observations import Steps, Vantages
+from pipeline.model.measured.observations import Steps, Vantages
 from pipeline.report import write_reports
 from pipeline.report.pages import internet_page
 from tests.addresses import parse_addrs

@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from pipeline.model.origins import as_ranges, origins_of
+from pipeline.model.measured.origins import as_ranges, origins_of
 from pipeline.report import write_reports
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 

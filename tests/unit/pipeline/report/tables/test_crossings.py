@@ -6,7 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from pipeline.model.observations import Steps
+from pipeline.model.measured.observations import Steps
 from pipeline.report.tables.crossings import count_crossings
 
 

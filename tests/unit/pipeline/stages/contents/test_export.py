@@ -17,7 +17,7 @@ from pipeline.config import ExportConfig
 from pipeline.errors import UsageError
 from pipeline.graphs import build_graphs
 from pipeline.ingest import open_reader
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from pipeline.stages.contents.export import edge_table, export
 from pipeline.store import Snapshot, open_snapshot
 from tests.unit.pipeline.stages.contents.test_snapshots import said

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from pipeline.config import IngestConfig
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from pipeline.stages.ingest import ingest
 from pipeline.stages.inputs import resumed
 from pipeline.stages.inputs.resumed import RECORD, folder_name, kept
 from pipeline.stages.inputs.traces import read_all_traces, read_traces
-from pipeline.store import held
+from pipeline.store.versions import held
 from tests.real_data import REPOSITORY
 
 LAB = REPOSITORY / "data" / "samples" / "lab"

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from pipeline.infer import infer_topology, read_pfx2as
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN
 from tests.addresses import parse_addrs
 from tests.unit.pipeline.infer.handmade import (

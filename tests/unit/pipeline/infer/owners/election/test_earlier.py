@@ -11,7 +11,7 @@ from pipeline.infer.owners.election.settling import settle
 from pipeline.infer.owners.election.surroundings import HOST
 from pipeline.infer.registries import Registries
 from pipeline.model.addresses import V4_PREFIX, sort_addrs
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from tests.unit.pipeline.infer.handmade import observe
 from tests.unit.pipeline.infer.simulate import Plan, make_network, measure, pfx2as_lines
 

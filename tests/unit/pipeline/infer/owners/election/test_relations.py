@@ -8,7 +8,7 @@ import pytest
 from pipeline.infer import Registries, read_delegations, read_organisations, read_relationships
 from pipeline.infer.owners.election.relations import NOTHING, relation, relations_among
 from pipeline.infer.registries.relationships import CUSTOMER, PEER, PROVIDER, SIBLING, UNRELATED
-from pipeline.model.reading import ReadReport
+from pipeline.model.measured.reading import ReadReport
 from pipeline.model.topology import NO_ASN
 from tests.unit.pipeline.infer.handmade import asn_of, infer
 from tests.unit.pipeline.infer.owners.test_unannounced import BORDER, INNER, UNANNOUNCED

@@ -1,0 +1,1 @@
+"""Figures of two nights compared: hop counts, delays, and the medians of both."""

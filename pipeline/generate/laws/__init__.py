@@ -1,0 +1,1 @@
+"""Laws by which models draw degrees, sizes, places and weights."""

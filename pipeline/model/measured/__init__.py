@@ -1,0 +1,1 @@
+"""What files of measurements hold: traces, observations of links, origins of prefixes."""

@@ -1,0 +1,1 @@
+"""The page of an AS, a module for each of its parts."""

@@ -1,0 +1,235 @@
+"""The page of one AS, as variables of its template."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from markupsafe import Markup
+
+from pipeline.model.columns.ragged import offset_in_row, offsets
+from pipeline.model.words import number
+from pipeline.report.drawing.of_ases import Drawer
+from pipeline.report.escaping import printable
+from pipeline.report.pages.ases.exit_rows import exit_rows, exits_of
+from pipeline.report.pages.ases.ingress_rows import first_ingresses, ingress_rows
+from pipeline.report.pages.ases.neighbor_list import NeighborLists
+from pipeline.report.pages.ases.width_section import figure_tiles, width_sections
+from pipeline.report.pages.entries import EntryPages
+from pipeline.report.pages.plots import MAX_BARS, bin_counts, hop_histogram
+from pipeline.report.tables.summarise import Summary
+from pipeline.report.texts import interval, share
+
+MAX_FARTHEST = 3  # ingresses whose farthest routers a page names
+_ASES_AT_ONCE = 2000  # ASes whose columns are Python lists at one time
+
+
+def as_pages(summary: Summary) -> Iterator[tuple[int, dict]]:
+    """Number and template variables of each AS page, a few thousand ASes in memory at a time."""
+    shown, shown_ptr = first_ingresses(summary)
+    farthest, farthest_ptr = _farthest_ingresses(summary)
+    shown_columns = _without_lists(summary.ases)
+    entries, drawer = EntryPages(summary), Drawer(summary)
+    neighbors, exits = NeighborLists(summary), exit_rows(summary)
+    asns = summary.ases["asn"].to_numpy()
+    # Rows are binned as the drawing of their AS is, so that one can be laid over the other.
+    widths = -(-np.maximum(np.diff(summary.distributions.ptr) - 1, 1) // MAX_BARS)
+    row_widths = np.repeat(widths, np.diff(shown_ptr))
+    for start in range(0, summary.ases.num_rows, _ASES_AT_ONCE):
+        end = min(start + _ASES_AT_ONCE, summary.ases.num_rows)
+        ases = shown_columns.slice(start, end - start).to_pydict()
+        here = slice(shown_ptr[start], shown_ptr[end])
+        taken = pa.array(shown[here])
+        ptr = shown_ptr[start : end + 1] - shown_ptr[start]
+        rows, traced, rated = ingress_rows(
+            summary.ingresses.take(taken),
+            summary.ingress_others.take(taken),
+            row_widths[here],
+            ptr,
+            asns,
+        )
+        far = _farthest_rows(
+            summary.ingresses.take(pa.array(farthest[farthest_ptr[start] : farthest_ptr[end]]))
+        )
+        drawn = drawer.of(start, end)
+        for i in range(start, end):
+            ingresses = rows[ptr[i - start] : ptr[i - start + 1]]
+            names = far[
+                farthest_ptr[i] - farthest_ptr[start] : farthest_ptr[i + 1] - farthest_ptr[start]
+            ]
+            one = {name: values[i - start] for name, values in ases.items()}
+            variables = _as_variables(summary, i, one, ingresses, names)
+            yield (
+                one["asn"],
+                variables
+                | {
+                    "entries": entries.of(i),
+                    "drawn": drawn[i - start],
+                    "neighbors": neighbors.of(i),
+                    "beside": neighbors.beside(i),
+                    "exits": exits_of(*exits, i),
+                    "traced": bool(traced[i - start]),
+                    "rated": bool(rated[i - start]),
+                },
+            )
+
+
+def _as_variables(summary: Summary, i: int, one: dict, ingresses: list, farthest: list) -> dict:
+    pairs = summary.distributions.of(i)
+    n_pairs = int(summary.distributions.n_pairs[i])
+    begin, end = summary.ingress_ptr[i : i + 2]
+    unreached_ptr = summary.unreached.first_ptr
+    unreached = summary.unreached_texts[unreached_ptr[i] : unreached_ptr[i + 1]].to_pylist()
+    eccentricities, n_as_far = _eccentricities(summary, begin, end)
+    n_left = int(end - begin) - len(ingresses)
+    sections = width_sections(summary.widths, i, one["n_components"])
+    figures = figure_tiles(summary.widths, i)  # they are shown among the widths in hops, if any
+    return {
+        "asn": one["asn"],
+        "name": printable(one["name"] or ""),
+        "status": one["status"],
+        "graph_hash": one["graph_hash"],
+        "reason": printable(one["reason"] or ""),
+        "n_nodes": one["n_nodes"],
+        "n_edges": one["n_edges"],
+        "n_ingresses": one["n_ingresses"],
+        "n_candidates": one["n_candidates"],
+        "n_components": one["n_components"],
+        "largest_component": one["largest_component"],
+        "n_unreached": one["n_unreached"],
+        "n_entered_unseen": one["n_entered_unseen"],
+        "n_mpls_links": one["n_mpls_links"],
+        "unreached_share": share(one["n_unreached"], one["n_nodes"]),
+        "unreached": _listed(unreached, one["n_unreached"]),
+        "mean": one["mean_hops"],
+        "median": one["median_hops"],
+        "p90": one["p90_hops"],
+        "max_hops": one["max_hops"],
+        "half_within": _half_within(pairs, n_pairs),
+        "crossing": _crossing(summary, i),
+        "n_low_confidence": int(summary.n_low_confidence[i]),
+        "n_searched": int(summary.distributions.n_searched[i]),
+        "n_pairs": n_pairs,
+        "chart": hop_histogram(pairs),
+        "chart_width": bin_counts(pairs[1:])[0],
+        "levels": _levels(pairs, n_pairs),
+        "ingresses": Markup("".join(ingresses)),
+        "ingresses_left": n_left,
+        "shown": _shown(one["n_ingresses"], one["n_candidates"], len(ingresses)),
+        "eccentricities": eccentricities,
+        "farthest": farthest,
+        "bounds": None if any(not s["weighted"] for s in sections) else _bounds(summary, i, one),
+        "n_farthest": n_as_far,
+        "widths": sections,
+        "figures": [] if any(not s["weighted"] for s in sections) else figures,
+        "n_shown": len(ingresses),
+    }
+
+
+def _half_within(pairs: np.ndarray, n_pairs: int) -> int | None:
+    """Hops within which half of the pairs lie; None without a pair."""
+    return int(np.searchsorted(np.cumsum(pairs), n_pairs / 2)) if n_pairs else None
+
+
+def _crossing(summary: Summary, i: int) -> tuple[int, int] | None:
+    """Traces that cross an AS, and their vantage points; None where paths are not known."""
+    crossings = summary.crossings
+    if i >= len(crossings.n_traces) or not crossings.n_traces[i]:
+        return None
+    return int(crossings.n_traces[i]), int(crossings.n_vantages[i])
+
+
+def _shown(n_ingresses: int, n_candidates: int, n_shown: int) -> str:
+    """How many ingresses there are, candidates apart, and how many of both a page shows."""
+    text = f"{n_ingresses:,}"
+    if n_candidates:
+        text += f" and {number(n_candidates, 'candidate')}"
+    return text if n_shown == n_ingresses + n_candidates else f"{text}, {n_shown:,} shown"
+
+
+def _without_lists(ases: pa.Table) -> pa.Table:
+    """The table without its lists, which may be long; pages get shortened ones elsewhere."""
+    return ases.select([f.name for f in ases.schema if not pa.types.is_nested(f.type)])
+
+
+def _farthest_ingresses(summary: Summary) -> tuple[np.ndarray, np.ndarray]:
+    """The first ingresses that have the largest eccentricity of their AS."""
+    lengths = np.diff(summary.ingress_ptr)
+    position = np.repeat(np.arange(len(lengths)), lengths)
+    eccentricity = pc.fill_null(summary.ingresses["eccentricity"], -1).to_numpy()
+    top = summary.distributions.max_hops
+    found = np.flatnonzero((eccentricity == top[position]) & (eccentricity > 0))
+    n_found = np.bincount(position[found], minlength=len(lengths))
+    kept = found[offset_in_row(offsets(n_found)) < MAX_FARTHEST]
+    return kept, offsets(np.minimum(n_found, MAX_FARTHEST))
+
+
+def _farthest_rows(table: pa.Table) -> list[tuple[str, str]]:
+    """Ingress and the routers farthest from it, as texts."""
+    joined = pc.binary_join(
+        table["farthest_addrs"].combine_chunks().cast(pa.list_(pa.string())), ", "
+    )
+    return list(zip(table["addr"].to_pylist(), joined.to_pylist(), strict=True))
+
+
+def _eccentricities(summary: Summary, begin: int, end: int) -> tuple[list[tuple], int]:
+    """(hops, ingresses, width of a bar in per cent) of an AS; how many have the largest."""
+    values = summary.ingresses["eccentricity"].slice(begin, end - begin).drop_null().to_numpy()
+    if len(values) == 0 or values.max() == 0:
+        return [], 0
+    counts = np.bincount(values)
+    n_farthest = int(counts[-1])
+    low = int(values.min())
+    width, binned = bin_counts(counts[low:], 24)
+    most = int(binned.max())
+    rows = []
+    for i, count in enumerate(binned.tolist()):
+        first = low + i * width
+        last = min(first + width, len(counts)) - 1
+        label = str(first) if first == last else f"{first}\u2013{last}"
+        if count:
+            rows.append((label, count, round(100 * count / most)))
+    return rows, n_farthest
+
+
+def _bounds(summary: Summary, i: int, one: dict) -> tuple[str, str] | None:
+    """Diameter and radius as far as the searches from ingresses show them; None: not at all.
+
+    They are those of the largest component, of which it must be known that ingresses lie in it:
+    no other one can be as large. For the bounds see ``pipeline.report.tables.width.width_bounds``.
+    """
+    n = one["largest_component"]
+    begin, end = summary.ingress_ptr[i : i + 2]
+    rows = summary.ingresses.slice(begin, end - begin)
+    found = rows["eccentricity"].filter(pc.equal(rows["n_reached"], n)).to_numpy()
+    if 2 * n <= one["n_nodes"] or len(found) == 0 or found.max() == 0:
+        return None
+    least, most = int(found.min()), int(found.max())
+    diameter, radius = (most, 2 * least), (-(-most // 2), least)
+    return _between(*diameter), _between(*radius)
+
+
+def _between(lower: int, upper: int) -> str:
+    return f"{lower:,}" if lower == upper else interval(lower, upper)
+
+
+def _levels(pairs: np.ndarray, n_pairs: int) -> list[tuple]:
+    """(hops, pairs, share, cumulative share) of the table below a drawing."""
+    if n_pairs == 0:
+        return []
+    width, counts = bin_counts(pairs[1:])
+    rows, sofar = [], 0
+    for i, count in enumerate(counts.tolist()):
+        first = 1 + i * width
+        last = min(first + width, len(pairs)) - 1
+        sofar += count
+        label = str(first) if first == last else f"{first}\u2013{last}"
+        rows.append((label, count, share(count, n_pairs), share(sofar, n_pairs)))
+    return rows
+
+
+def _listed(texts: list[str | None], n_all: int) -> str:
+    listed = ", ".join(text or "?" for text in texts)
+    return f"{listed} and {n_all - len(texts):,} more" if n_all > len(texts) else listed

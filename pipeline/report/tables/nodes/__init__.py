@@ -1,0 +1,1 @@
+"""Tables of single nodes: names, files, and what ingresses reach."""

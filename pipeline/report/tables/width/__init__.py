@@ -1,0 +1,1 @@
+"""Tables of widths: diameters, radii, eccentricities, and bounds of them."""

@@ -1,0 +1,188 @@
+"""Hidden folders of runs in progress, each held by a lock, which identifies killed runs reliably.
+
+The lock is released with its process, however it ends, on any machine and in any container. So the
+next run with the same parent folder removes leftovers of any kind, and never what a living run
+uses.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import tempfile
+import time
+import uuid
+from collections.abc import Collection, Iterator
+from pathlib import Path
+
+from pipeline.store.versions.locks import HeldLock, claim_abandoned, hold_for_writing, store_turn
+
+READING = ".reading-"  # in a store: spool files of an ingest
+WRITING = ".writing-"  # next to reports: one that is being written
+DISTANCES = ".distances-"  # next to reports: hop matrices, until the report takes them in
+WORKERS = "workers-"  # in a folder of this user's own: what Dask workers keep on disk
+_LEFT = ".left-"  # any of these, being removed
+_KINDS = (READING, WRITING, DISTANCES, WORKERS)
+
+_LOCK = "lock"
+_FILES = "files"
+_HANDED_OVER = "handed-over"
+KEEP_S = 24 * 3600.0  # a folder that was handed to another process is kept this long
+
+_held: dict[Path, HeldLock] = {}  # locks of this process, by their folder
+
+
+def hold_folder(parent: Path, kind: str, wanted: Collection[str] = ()) -> Path:
+    """Make a folder that belongs to this process until ``release_folder``.
+
+    What dead runs left in ``parent`` is removed. The folder is empty, or has what is wanted of it.
+
+    Parameters
+    ----------
+    parent : Path
+        Made where it is missing.
+    kind : str
+        One of ``READING``, ``WRITING``, ``DISTANCES``, ``WORKERS``.
+    wanted : names of folders
+        Taken over from dead runs of this kind, where they have them.
+
+    Raises
+    ------
+    OSError
+        If ``parent`` cannot be written.
+    """
+    parent.mkdir(parents=True, exist_ok=True)
+    if not wanted:
+        remove_abandoned(parent)
+    with store_turn(parent):
+        outer = parent / f"{kind}{uuid.uuid4().hex[:12]}"
+        outer.mkdir()
+        lock = hold_for_writing(outer / _LOCK)
+    files = outer / _FILES
+    files.mkdir()
+    _held[files] = lock
+    if wanted:
+        _take_over(files, kind, wanted)
+        remove_abandoned(parent)
+    return files
+
+
+def _take_over(files: Path, kind: str, wanted: Collection[str]) -> None:
+    parent = files.parent.parent
+    with store_turn(parent):
+        for outer in parent.glob(f"{kind}*"):
+            with claim_abandoned(outer / _LOCK) as is_abandoned:
+                for name in wanted if is_abandoned else ():
+                    with contextlib.suppress(OSError):  # it has none, or another run had it too
+                        os.rename(outer / _FILES / name, files / name)
+
+
+def release_folder(files: Path) -> None:
+    """Remove a folder that ``hold_folder`` gave, in this process or in another one."""
+    shutil.rmtree(files.parent, ignore_errors=True)
+    lock = _held.pop(files, None)
+    if lock is not None:
+        lock.release()
+
+
+@contextlib.contextmanager
+def held_folder(parent: Path, kind: str, wanted: Collection[str] = ()) -> Iterator[Path]:
+    """``hold_folder`` for the length of a block."""
+    files = hold_folder(parent, kind, wanted)
+    try:
+        yield files
+    finally:
+        release_folder(files)
+
+
+def hand_over(files: Path) -> None:
+    """Leave a folder to another process, which may come for it within a day."""
+    (files.parent / _HANDED_OVER).touch()
+
+
+def scratch_folder(
+    store: Path, wanted: Collection[str] = ()
+) -> contextlib.AbstractContextManager[Path]:
+    """A folder for spool files, in the store: its disk is the one with room.
+
+    It is empty, but for folders named in ``wanted`` that killed runs left in theirs.
+    """
+    return held_folder(store, READING, wanted)
+
+
+def own_folder() -> Path:
+    """A folder on the machine's disk for temporary files that no other user can write or read.
+
+    Raises
+    ------
+    OSError
+        If another user has made a folder of that name.
+    """
+    folder = Path(tempfile.gettempdir()) / f"hopscope-{os.getuid()}"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    found = folder.lstat()
+    if found.st_uid != os.getuid() or found.st_mode & 0o077 or folder.is_symlink():
+        raise PermissionError(13, "is not a folder of this user only", str(folder))
+    return folder
+
+
+def abandoned(parent: Path) -> list[Path]:
+    """What dead runs left in a folder, by name; nothing is changed."""
+    left = list(parent.glob(f"{_LEFT}*"))
+    for outer in _outer_folders(parent):
+        with claim_abandoned(outer / _LOCK) as is_abandoned:
+            if is_abandoned and not _is_waiting(outer):
+                left.append(outer)
+    return sorted(left)
+
+
+def remove_abandoned(parent: Path) -> list[Path]:
+    """Remove what dead runs left in a folder; their names.
+
+    Raises
+    ------
+    OSError
+        If ``parent`` cannot be written.
+    """
+    left = list(parent.glob(f"{_LEFT}*"))
+    if next(_outer_folders(parent), None) is not None:
+        with store_turn(parent):  # so that none is being made at this moment
+            left += _set_aside(parent)
+    for folder in left:
+        shutil.rmtree(folder, ignore_errors=True)
+    return sorted(left)
+
+
+def set_aside(folder: Path) -> None:
+    """Remove a folder so that nobody reads a part of it: it is renamed first.
+
+    Raises
+    ------
+    OSError
+        If it cannot be renamed.
+    """
+    aside = folder.with_name(f"{_LEFT}{uuid.uuid4().hex[:12]}")
+    os.rename(folder, aside)
+    shutil.rmtree(aside, ignore_errors=True)
+
+
+def _set_aside(parent: Path) -> Iterator[Path]:
+    for outer in _outer_folders(parent):
+        with claim_abandoned(outer / _LOCK) as is_abandoned:
+            if is_abandoned and not _is_waiting(outer):
+                aside = parent / f"{_LEFT}{uuid.uuid4().hex[:12]}"
+                with contextlib.suppress(OSError):  # its owner is just removing it
+                    os.rename(outer, aside)
+                    yield aside
+
+
+def _outer_folders(parent: Path) -> Iterator[Path]:
+    return (path for kind in _KINDS for path in parent.glob(f"{kind}*") if path.is_dir())
+
+
+def _is_waiting(outer: Path) -> bool:
+    try:
+        return time.time() - (outer / _HANDED_OVER).stat().st_mtime <= KEEP_S
+    except OSError:
+        return False

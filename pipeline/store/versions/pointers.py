@@ -1,0 +1,302 @@
+"""Which version each snapshot name points to; the only place where a store changes visibly.
+
+``snapshots/<name>.json`` names a folder in ``versions/``. A version is written under a hidden
+name, renamed when it is whole, and becomes the snapshot by one atomic replacement of the pointer:
+a reader finds the version before or after, never a part of one. The newest snapshot is the one
+ingested last; ingesting again under an old name makes that one the newest.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import orjson
+
+from pipeline.errors import StoreError
+from pipeline.store.snapshot import Snapshot
+from pipeline.store.versions.locks import (
+    HeldLock,
+    claim_abandoned,
+    hold_for_reading,
+    hold_for_writing,
+    store_turn,
+)
+from pipeline.store.versions.names import (
+    LOCK,
+    POINTERS,
+    TRASH,
+    VERSIONS,
+    WRITING,
+    broken,
+    check_name,
+    is_version,
+)
+
+# A reader that finds its version gone reads the pointer again; each time a writer has finished in
+# between, so this many times in a row means that something else is wrong.
+MAX_LOOKS = 20
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """Content of ``snapshots/<name>.json``."""
+
+    name: str
+    version: str  # folder in ``versions/``
+    ingested_ns: int  # since 1970 UTC; later than that of every snapshot then in the store
+
+
+def snapshot_names(store: Path) -> list[str]:
+    """Names of a store's snapshots, the one ingested last at the end; empty without a store.
+
+    Raises
+    ------
+    StoreError
+        If a pointer is broken.
+    """
+    pointers = [read_pointer(path) for path in pointer_paths(Path(store))]
+    return [p.name for p in sorted(pointers, key=lambda p: (p.ingested_ns, p.name))]
+
+
+def open_snapshot(store: Path, name: str | None = None) -> Snapshot:
+    """Open a snapshot; it stays intact while it is open, even if it is replaced in the meantime.
+
+    Parameters
+    ----------
+    store : Path
+    name : str or None
+        None: the one ingested last.
+
+    Raises
+    ------
+    UsageError
+        If the name cannot be one.
+    StoreError
+        If there is no such store or snapshot, or it is broken (``read_manifest``).
+    """
+    store = Path(store)
+    if name is None:
+        try:
+            names = snapshot_names(store)
+        except StoreError as error:  # which one is the newest is unknown
+            raise StoreError(f"{error}; or give --snapshot NAME of another one") from None
+        if not names:
+            raise StoreError(
+                f"{store}: no snapshot here; `hopscope ingest INPUT... --store {store}` makes one"
+            )
+        name = names[-1]
+    path = store / POINTERS / f"{check_name(name)}.json"
+    for _ in range(MAX_LOOKS):
+        if not path.exists():
+            raise StoreError(f"{store}: no snapshot {name!r}; there are: {_listed(store)}")
+        folder = store / VERSIONS / read_pointer(path).version
+        lock = hold_for_reading(folder / LOCK)
+        if lock is not None:
+            return Snapshot.open_dir(folder, lock)
+        if folder.exists():  # a copy without its lock file: nothing is removed here
+            return Snapshot.open_dir(folder)
+        time.sleep(0.01)
+    raise broken(path, f"points to {folder.name}, which does not exist")
+
+
+def open_version(store: Path, version: str) -> Snapshot:
+    """Open one version of a snapshot, whether its name still points to it or not.
+
+    Raises
+    ------
+    StoreError
+        If the store does not have it (any longer), or it is broken.
+    """
+    folder = Path(store) / VERSIONS / version
+    if is_version(version) and folder.is_dir():
+        lock = hold_for_reading(folder / LOCK)
+        if lock is not None or folder.is_dir():
+            return Snapshot.open_dir(folder, lock)
+    raise StoreError(
+        f"{store}: no version {version!r} of a snapshot: a later ingest has replaced it, or it is "
+        "of another store"
+    )
+
+
+def read_pointer(path: Path) -> Pointer:
+    """Read one pointer; StoreError if it is not what was written."""
+    try:
+        content = orjson.loads(path.read_bytes())
+        pointer = Pointer(content["name"], content["version"], int(content["ingested_ns"]))
+    except OSError as error:
+        raise broken(path, f"cannot be read ({error.strerror})") from None
+    except (ValueError, KeyError, TypeError):
+        raise broken(path, "is not a pointer to a snapshot") from None
+    is_own = is_version(pointer.version) and pointer.version.rpartition("-")[0] == pointer.name
+    if pointer.name != path.stem or not is_own:
+        raise broken(path, f"points to {pointer.version!r} for {pointer.name!r}")
+    return pointer
+
+
+def pointer_paths(store: Path) -> list[Path]:
+    """The pointer files of a store, hidden ones left out."""
+    return sorted(p for p in (store / POINTERS).glob("*.json") if not p.name.startswith("."))
+
+
+def begin_version(store: Path) -> tuple[Path, HeldLock]:
+    """A new hidden folder to write a version into, held by this process."""
+    for folder in (store, store / POINTERS, store / VERSIONS):
+        folder.mkdir(parents=True, exist_ok=True)
+    with store_turn(store):
+        folder = store / VERSIONS / f"{WRITING}{uuid.uuid4().hex[:12]}"
+        folder.mkdir()
+        return folder, hold_for_writing(folder / LOCK)
+
+
+def publish_version(store: Path, name: str, folder: Path, lock: HeldLock) -> Path:
+    """Make a written version the snapshot of that name; the one before it is then removed.
+
+    On an error the snapshot is either the former or the new one, intact in both cases.
+    """
+    version = folder.with_name(f"{name}-{folder.name.removeprefix(WRITING)}")
+    pointer = store / POINTERS / f"{name}.json"
+    garbage: list[Path] = []
+    with store_turn(store) as alone:
+        os.rename(folder, version)
+        fsync_folder(version.parent)
+        content = {
+            "name": name,
+            "version": version.name,
+            "ingested_ns": max(time.time_ns(), _latest_ns(store) + 1),
+        }
+        beside = pointer.with_name(f".{name}.{uuid.uuid4().hex[:12]}")
+        beside.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2))
+        fsync_file(beside)
+        os.replace(beside, pointer)
+        fsync_folder(pointer.parent)
+        lock.release()
+        if alone:
+            garbage = _set_garbage_aside(store)
+    for path in garbage:
+        shutil.rmtree(path, ignore_errors=True)
+    return version
+
+
+def remove_snapshots(store: Path, names: Sequence[str]) -> None:
+    """Remove snapshots by name: first all pointers, then the versions that nobody uses.
+
+    Raises
+    ------
+    OSError
+        If the store cannot be written; a pointer that is left still names a whole version.
+    """
+    if not names:
+        return
+    with store_turn(store) as alone:
+        for name in names:
+            (store / POINTERS / f"{check_name(name)}.json").unlink(missing_ok=True)
+        fsync_folder(store / POINTERS)
+        garbage = _set_garbage_aside(store) if alone else []
+    for path in garbage:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def abandon_version(store: Path, name: str, folder: Path, lock: HeldLock) -> None:
+    """Remove what a failed write left, unless it has become the snapshot after all."""
+    version = folder.with_name(f"{name}-{folder.name.removeprefix(WRITING)}")
+    try:
+        current = read_pointer(store / POINTERS / f"{name}.json").version
+    except StoreError:
+        current = ""
+    if current != version.name:
+        shutil.rmtree(version, ignore_errors=True)
+    shutil.rmtree(folder, ignore_errors=True)
+    lock.release()
+
+
+def fsync_file(path: Path) -> None:
+    """Have a file's bytes on disk before going on."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+fsync_folder = fsync_file  # of a folder: its entries
+
+
+def abandoned_versions(store: Path) -> list[Path]:
+    """Versions that no pointer names and no living process holds; nothing is changed."""
+    return sorted(
+        path
+        for path in _unnamed_versions(store)
+        if path.name.startswith(TRASH) or _is_abandoned(path)
+    )
+
+
+def remove_abandoned_versions(store: Path) -> None:
+    """Remove what ``abandoned_versions`` names, as the next ingest would."""
+    if not (store / VERSIONS).is_dir():
+        return
+    with store_turn(store) as alone:
+        garbage = _set_garbage_aside(store) if alone else []
+    for path in garbage:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def _is_abandoned(version: Path) -> bool:
+    with claim_abandoned(version / LOCK) as abandoned:
+        return abandoned
+
+
+def _unnamed_versions(store: Path) -> list[Path]:
+    """Folders of versions that no pointer names: old, being written, or being removed."""
+    try:
+        used = {read_pointer(path).version for path in pointer_paths(store)}
+        folders = sorted((store / VERSIONS).iterdir())
+    except (OSError, StoreError):
+        return []  # a broken pointer may have named any of them
+    return [
+        path
+        for path in folders
+        if (is_version(path.name) and path.name not in used)
+        or path.name.startswith((TRASH, WRITING))
+    ]
+
+
+def _set_garbage_aside(store: Path) -> list[Path]:
+    """Rename what no pointer names and no living process holds; the caller removes it.
+
+    Call in turn: then a version is renamed and pointed to as one step, and an unnamed one can
+    only be replaced or left by a dead writer.
+    """
+    for path in (store / POINTERS).glob(".*"):
+        path.unlink(missing_ok=True)
+    garbage = []
+    for path in _unnamed_versions(store):
+        if path.name.startswith(TRASH):
+            garbage.append(path)
+            continue
+        with claim_abandoned(path / LOCK) as abandoned:
+            if abandoned:
+                aside = path.with_name(f"{TRASH}{uuid.uuid4().hex[:12]}")
+                os.rename(path, aside)
+                garbage.append(aside)
+    return garbage
+
+
+def _latest_ns(store: Path) -> int:
+    latest = 0
+    for path in pointer_paths(store):
+        try:
+            latest = max(latest, read_pointer(path).ingested_ns)
+        except StoreError:
+            continue
+    return latest
+
+
+def _listed(store: Path) -> str:
+    names = [path.stem for path in pointer_paths(store)]
+    return ", ".join(names[-10:]) or "none"

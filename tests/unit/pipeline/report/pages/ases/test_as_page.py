@@ -1,0 +1,140 @@
+"""Variables of pages of ASes: bounds of widths, and figures that agree with the tables."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections import defaultdict
+from decimal import ROUND_HALF_EVEN, Decimal
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline.report import write_reports
+from pipeline.report.pages.ases.as_page import as_pages
+from pipeline.report.tables.summarise import summarise
+from tests.unit.pipeline.report.memory import MemorySnapshot, _levels, measured
+from tests.unit.pipeline.report.width_data import widths_of
+
+N_ASES = 1000
+DECIMALS = {"mean": 2, "median": 1, "p90": 1}
+
+
+def page_of(links, n_nodes, sources, **given) -> dict:
+    snapshot = MemorySnapshot(
+        {10: links}, {10: n_nodes}, [(10, v, [20], 1, 0, False) for v in sources]
+    )
+    (_, variables) = next(iter(as_pages(summarise(snapshot, measured(snapshot, **given)))))
+    return variables
+
+
+def interval_of(text: str) -> tuple[int, int]:
+    lower, _, upper = text.partition("\u2013")
+    return int(lower), int(upper or lower)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_diameter_and_radius_lie_within_the_bounds_that_searches_show(seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(5, 40))
+    links = [(int(rng.integers(0, i)), i) for i in range(1, n)]
+    sources = sorted(rng.choice(n, 3, replace=False).tolist())
+    found = page_of(links, n + int(rng.integers(0, 3)), sources)["bounds"]
+    snapshot = MemorySnapshot({10: links}, {10: n}, [])
+    every = [int(_levels(snapshot.graph(0), v).max()) for v in range(n)]
+    (least_d, most_d), (least_r, most_r) = map(interval_of, found)
+    assert least_d <= max(every) <= most_d
+    assert least_r <= min(every) <= most_r
+    assert least_d == max(every[v] for v in sources)
+    assert most_r == min(every[v] for v in sources)
+
+
+def test_a_width_that_the_searches_prove_is_one_figure():
+    star = [(0, i) for i in range(1, 6)]
+    assert page_of(star, 6, [0, 3])["bounds"] == ("2", "1")
+
+
+def test_nothing_is_said_where_the_component_is_not_known_or_widths_were_measured():
+    assert page_of([(0, 1), (2, 3)], 4, [0])["bounds"] is None  # two are as large
+    assert page_of([(1, 2)], 4, [0])["bounds"] is None  # the ingress is in another one
+    assert page_of([], 1, [0])["bounds"] is None
+    line = MemorySnapshot({10: [(0, 1), (1, 2)]}, {10: 3}, [(10, 0, [20], 1, 0, False)])
+    made = summarise(line, measured(line, widths=widths_of(line)))
+    assert next(iter(as_pages(made)))[1]["bounds"] is None
+
+
+@pytest.fixture(scope="module")
+def thousand(tmp_path_factory):
+    """A report of 1,000 ASes, whose figures are random and hard to round."""
+    rng = np.random.default_rng(11)
+    ases, sizes, ingresses = {}, {}, []
+    for asn in range(1, N_ASES + 1):
+        n = int(rng.integers(1, 30))
+        ases[asn] = [(int(rng.integers(0, i)), i) for i in range(1, n) if rng.random() < 0.95]
+        sizes[asn] = n
+        for node in range(n):
+            if rng.random() < 0.3:
+                n_direct = int(rng.integers(1, 9999))
+                near = sorted(set(rng.integers(1, 2 * N_ASES, 3).tolist()) - {asn})
+                is_candidate = rng.random() < 0.2
+                counts = (0, n_direct) if is_candidate else (n_direct, 3)
+                ingresses.append((asn, node, near, *counts, is_candidate))
+    snapshot = MemorySnapshot(ases, sizes, ingresses)
+    out = tmp_path_factory.mktemp("thousand")
+    return write_reports(
+        snapshot, measured(snapshot), out, options={}, warnings=[], started=0.0
+    ).path
+
+
+def rounded_once(value: float | None, decimals: int) -> str:
+    """By decimal arithmetic, from the full value."""
+    if value is None:
+        return "\u2013"
+    return f"{Decimal(value).quantize(Decimal(1).scaleb(-decimals), ROUND_HALF_EVEN):,}"
+
+
+def test_a_thousand_pages_have_the_figures_of_the_tables_rounded_once(thousand):
+    ases = pq.read_table(thousand / "ases.parquet").to_pylist()
+    ingresses: dict[int, list[dict]] = defaultdict(list)
+    for row in pq.read_table(thousand / "ingresses.parquet").to_pylist():
+        ingresses[row["asn"]].append(row)
+    assert len(ases) == N_ASES
+    assert sum(row["mean_hops"] is None for row in ases) > 50
+    for row in ases:
+        text = (thousand / "as" / f"{row['asn']}.html").read_text()
+        tiles = [
+            html.unescape(re.sub(r"<[^>]+>", "", tile)).split()
+            for tile in re.findall(
+                r"<dd>(.*?)</dd>", text.partition("<dl")[2].partition("</dl>")[0]
+            )
+        ]
+        nodes, entries, mean, most, unreached, parts = tiles
+        assert nodes[:2] == [f"{row['n_nodes']:,}", f"{row['n_edges']:,}"]
+        assert entries == [f"{row['n_ingresses']:,}"] + (
+            ["+", f"{row['n_candidates']:,}", "candidate" + "s" * (row["n_candidates"] > 1)]
+            if row["n_candidates"]
+            else []
+        )
+        wanted = [rounded_once(row[f"{name}_hops"], n) for name, n in DECIMALS.items()]
+        assert mean == [wanted[0], "median", wanted[1], "\u00b7", "p90", wanted[2]]
+        assert most == [rounded_once(row["max_hops"], 0)]
+        assert unreached[0] == f"{row['n_unreached']:,}"
+        assert parts[0] == f"{row['n_components']:,}"
+        found = ingresses[row["asn"]]
+        assert sum(not one["candidate"] for one in found) == row["n_ingresses"]
+        assert sum(one["candidate"] for one in found) == row["n_candidates"]
+        table = text.partition('id="ingresses"')[2].partition("</table>")[0]
+        rows = re.findall(
+            r"<tr><td>(\d+)[^\n]*?<td>([\d,\u2013]+)<td>([\d,\u2013]+)<td>([\d.,\u2013]+)<td>",
+            table,
+        )
+        assert sorted(rows) == sorted(
+            (
+                one["addr"],
+                rounded_once(one["n_reached"], 0),
+                rounded_once(one["eccentricity"], 0),
+                rounded_once(one["mean_hops"], 2),
+            )
+            for one in found
+        )

@@ -1,0 +1,126 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from pipeline.store import leftovers, remove_leftovers, scratch_folder
+from pipeline.store.versions import held
+from tests.real_data import REPOSITORY
+from tests.unit.pipeline.store.snapshots import write
+
+HOLD = """
+import sys, time
+from pathlib import Path
+from pipeline.store import scratch_folder
+with scratch_folder(Path(sys.argv[1])) as folder:
+    (folder / "spool").write_text("x")
+    print(folder, flush=True)
+    time.sleep(600)
+"""
+
+
+def hold(store: Path) -> tuple[subprocess.Popen, Path]:
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(store)], stdout=subprocess.PIPE, text=True, cwd=REPOSITORY
+    )
+    assert process.stdout is not None
+    return process, Path(process.stdout.readline().strip())
+
+
+def test_the_folder_is_empty_and_goes_with_the_run(tmp_path):
+    with scratch_folder(tmp_path) as folder:
+        assert list(folder.iterdir()) == []
+    assert not folder.exists()
+
+
+def test_a_living_run_keeps_its_folder_and_a_killed_one_leaves_it_to_the_next(tmp_path):
+    process, folder = hold(tmp_path)
+    try:
+        with scratch_folder(tmp_path):
+            assert (folder / "spool").exists()
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait(30)
+        assert (folder / "spool").exists()
+        deadline = time.monotonic() + 10
+        while folder.exists() and time.monotonic() < deadline:
+            with scratch_folder(tmp_path):
+                pass
+        assert not folder.exists()
+        assert [path.name for path in tmp_path.iterdir()] == [".lock"]
+    finally:
+        process.kill()
+        assert process.stdout is not None
+        process.stdout.close()
+        process.wait(30)
+
+
+@pytest.mark.parametrize("kind", [held.READING, held.WRITING, held.DISTANCES, held.WORKERS])
+def test_leftovers_of_a_dead_run_are_named_and_removed_by_the_next_run_of_any_name(tmp_path, kind):
+    left = tmp_path / f"{kind}0123456789ab"
+    (left / "files").mkdir(parents=True)
+    (left / "lock").touch()
+    with held.held_folder(tmp_path, kind) as at_work:
+        assert not left.exists()
+        (left / "files").mkdir(parents=True)
+        (left / "lock").touch()
+        assert held.abandoned(tmp_path) == [left]
+        assert held.remove_abandoned(tmp_path) != []
+        assert not left.exists()
+        assert held.abandoned(tmp_path) == []
+        assert at_work.is_dir()
+
+
+def test_what_is_wanted_of_dead_runs_is_taken_over(tmp_path):
+    """Never from living runs, nor from runs of another kind."""
+    dead, other_kind = tmp_path / f"{held.READING}dead", tmp_path / f"{held.WRITING}dead"
+    with scratch_folder(tmp_path) as living:
+        (living / "e").mkdir()
+        for outer, names in ((dead, "abc"), (other_kind, "d")):
+            for name in names:
+                (outer / "files" / name).mkdir(parents=True)
+                (outer / "files" / name / "spool").write_text(name)
+        with scratch_folder(tmp_path, wanted=["a", "d", "e", "none"]) as folder:
+            assert [path.name for path in folder.iterdir()] == ["a"]
+            assert (folder / "a" / "spool").read_text() == "a"
+            assert (living / "e").is_dir()
+            assert not dead.exists()
+            assert not other_kind.exists()
+    assert [path.name for path in tmp_path.iterdir()] == [".lock"]
+
+
+def test_a_folder_handed_to_another_process_is_kept_for_a_day(tmp_path):
+    waiting, forgotten = (tmp_path / f"{held.DISTANCES}{i}" for i in range(2))
+    for outer in (waiting, forgotten):
+        (outer / "files").mkdir(parents=True)
+        held.hand_over(outer / "files")
+    old = time.time() - held.KEEP_S - 1
+    os.utime(next(path for path in forgotten.iterdir() if path.is_file()), (old, old))
+    assert held.abandoned(tmp_path) == [forgotten]
+    held.release_folder(waiting / "files")
+    assert not waiting.exists()
+
+
+def test_versions_that_no_pointer_names_are_left_overs(tmp_path):
+    write(tmp_path)
+    version = next((tmp_path / "versions").iterdir())
+    orphan = version.with_name(".writing-0123456789ab")
+    orphan.mkdir()
+    (orphan / "lock").touch()
+    assert orphan in leftovers(tmp_path, None)
+    assert version not in leftovers(tmp_path, None)
+    remove_leftovers(tmp_path, None)
+    assert not orphan.exists()
+    assert version.exists()
+
+
+def test_a_temporary_folder_that_others_can_write_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(held.tempfile, "gettempdir", lambda: str(tmp_path))
+    folder = held.own_folder()
+    assert folder.stat().st_mode & 0o777 == 0o700
+    folder.chmod(0o777)
+    with pytest.raises(PermissionError, match="not a folder of this user only"):
+        held.own_folder()
