@@ -103,7 +103,7 @@ def expected(store):
 
 def analyze(store, out, scheduler, metrics):
     words = ["analyze", "--store", str(store), "--out", str(out), "--metrics", metrics]
-    words.append("--full")
+    words += ["--full", "--verbose"]
     with pytest.raises(SystemExit) as ended:
         main([*words, "--scheduler", scheduler, "--device", "cpu"])
     return ended.value.code
