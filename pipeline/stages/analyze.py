@@ -311,9 +311,9 @@ def _warnings(snapshot: Snapshot, measurement: Measurement) -> list[str]:
     lines = failure_warnings(_failed(snapshot, measurement))
     n_no_ingress = int(np.count_nonzero(snapshot.n_ingresses[measurement.rows] == 0))
     if n_no_ingress and "hops" in measurement.metrics:
-        verbs = ("has", "was") if n_no_ingress == 1 else ("have", "were")
+        verbs = ("has", "it has") if n_no_ingress == 1 else ("have", "they have")
         lines.append(
-            f"{number(n_no_ingress, 'AS')} {verbs[0]} no ingress and {verbs[1]} not searched"
+            f"{number(n_no_ingress, 'AS')} {verbs[0]} no ingress, so {verbs[1]} no hop counts"
         )
     return lines + measurement.notes + loss_warnings(measurement.cluster.get("lost_workers", []))
 

@@ -14,7 +14,12 @@ from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.report.comparison import write_comparison
 from pipeline.report.folder import report_turn
 from pipeline.report.nights import NIGHTS_PAGE, write_nights
-from pipeline.stages.nights import night_before, open_night, order_warning
+from pipeline.stages.nights import (
+    night_before,
+    open_night,
+    order_warning,
+    synthetic_warning,
+)
 from pipeline.stages.places import check_comparison
 from pipeline.store import open_snapshot
 
@@ -53,14 +58,15 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
     ):
         check_comparison(config, old, new)
         progress(Progress("compare", 0, 1, "nights", f"{old.name} and {new.name}"))
-        warning = order_warning(old, new)
+        warnings = [order_warning(old, new), *map(synthetic_warning, (old, new))]
+        warnings = [line for line in warnings if line]
         nights = open_night(old, config.out), open_night(new, config.out)
         changes, events = compare_nights(*nights)
         progress(Progress("compare", 1, 1, "nights"))
         names = nights[0].names | nights[1].names
         with report_turn(config.out):
             files = write_comparison(
-                config.out, old.name, new.name, changes, events, names, warning
+                config.out, old.name, new.name, changes, events, names, "; ".join(warnings)
             )
             if (config.out / NIGHTS_PAGE).exists():
                 write_nights(config.out, config.store)
@@ -73,7 +79,7 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
         files.events,
         count_changes(changes),
         time.time() - started,
-        [warning] if warning else [],
+        warnings,
     )
 
 

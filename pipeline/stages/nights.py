@@ -14,7 +14,9 @@ from kernels import Shard, components
 from pipeline.compare import Night
 from pipeline.errors import StoreError, UsageError
 from pipeline.model.columns.ragged import row_of_value
+from pipeline.model.measured.origins import origins_of
 from pipeline.model.measured.reading import newest_record
+from pipeline.model.words import number
 from pipeline.report.folder import earlier_report
 from pipeline.stages.contents.snapshots import report_folder
 from pipeline.store import Snapshot, open_snapshot, snapshot_names
@@ -96,6 +98,18 @@ def night_before(store: Path, out: Path, name: str) -> str | None:
     ordered = [known for _, _, known in sorted(nights)]
     at = ordered.index(name) if name in ordered else 0
     return ordered[at - 1] if at else None
+
+
+def synthetic_warning(night: Snapshot) -> str:
+    """What to say if a night, or a part of it, was not measured; empty: all of it was."""
+    origins = origins_of(night.manifest, night.asn)
+    if not origins.synthetic:
+        return ""
+    made = "; ".join(
+        f"{number(source.n_ases, 'AS')} made by {source.made_by}" for source in origins.synthetic
+    )
+    share = "" if origins.all_synthetic else "partly "
+    return f"{night.name} is {share}synthetic, not measured: {made}"
 
 
 def order_warning(old: Snapshot, new: Snapshot) -> str:

@@ -47,6 +47,8 @@ class NightRow:
         Night that it was compared with.
     first_event : str
         The event that touches the most traces.
+    made_by : tuple of str
+        Commands that made what was not measured; empty: all of it was.
     """
 
     name: str
@@ -63,6 +65,7 @@ class NightRow:
     n_events: int | None = None
     n_changes: int | None = None
     first_event: str = ""
+    made_by: tuple[str, ...] = ()
     newest_s: float = 0.0
 
     @property
@@ -133,6 +136,7 @@ def _row(folder: Path, report: dict) -> NightRow:
         # Rounded down: a share below 100 % is never shown as 100.
         mapped=math.floor(1000 * n_mapped / n_addrs) / 10 if n_addrs and n_mapped else None,
         n_warnings=len(_list(report.get("warnings"))),
+        made_by=_made_by(report.get("synthetic")),
         newest_s=newest_s if math.isfinite(newest_s) else 0.0,
         **_comparison(folder),
     )
@@ -157,6 +161,11 @@ def _comparison(folder: Path) -> dict[str, Any]:
         "n_changes": n_changes,
         "first_event": printable(first),
     }
+
+
+def _made_by(sources: object) -> tuple[str, ...]:
+    commands = (_mapping(source).get("made_by") for source in _list(sources))
+    return tuple(printable(command) for command in commands if command)
 
 
 def _mapping(value: object) -> Mapping[str, Any]:

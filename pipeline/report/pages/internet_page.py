@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from pipeline.model.addresses import format_addr
+from pipeline.model.measured.mapped import MAPPED_ENOUGH
 from pipeline.model.topology import NO_ASN
 from pipeline.model.words import number
 from pipeline.report.escaping import printable
@@ -51,8 +52,11 @@ def internet_variables(summary: Summary, run: RunFacts) -> dict:
         for i, x, y in zip(at.tolist(), found.map.x.tolist(), found.map.y.tolist(), strict=True)
     ]
     links = np.column_stack([found.map.links, found.map.weight]).tolist()
+    counts = summary.snapshot.manifest.get("counts") or {}
+    n_enough = MAPPED_ENOUGH * (counts.get("n_addrs") or 0)
     return {
         "rows": rows,
+        "mapped_low": counts.get("n_addrs_mapped", 0) < n_enough,
         "is_cut": len(rows) == MAX_ASES < int(np.count_nonzero(size)),
         "named": any(row["name"] for row in rows),
         "has_traces": found.has_traces,

@@ -103,11 +103,11 @@ def _sentence(event: dict, first: dict, names: Mapping[int, str]) -> str:
     pairs = number(event["n_pairs"], "pair")
     match event["kind"]:
         case "inputs changed":
-            text = f"Inference was given something else: {first['reason']}"
+            text = f"Other options or tables were given to ingest: {first['reason']}"
             n_moved = event["n_changes"] - event["n_links"] - 1
             if n_moved:
                 text += f"; {number(n_moved, 'router')} and {number(event['n_links'], 'link')} "
-                text += "have other owners by that"
+                text += "have other owners because of that"
             return text
         case "vantage point lost" | "vantage point gained":
             n_links = event["n_links"]

@@ -135,3 +135,19 @@ def test_nights_in_reverse_order_are_said_to_be(tmp_path, nights, given, is_said
     assert (f"{old} is newer than {new}, so" in page) == is_said
     for line in summary.warnings:
         assert line.endswith(f"hopscope compare {new} {old}")
+
+
+def test_a_night_that_was_not_measured_is_said_to_be_synthetic(store, tmp_path):
+    made_by = "hopscope generate ba --seed 7 <b>"
+    source = {"path": "", "format": "generated", "kind": "router", "as_ranges": [[1, 1]]}
+    nights = tmp_path / "store"
+    write_night(nights, "night", {ONE: ["20.1.0.1 20.1.0.2 > 20.3.0.9"]})
+    write(nights, "made", inputs=[source | {"made_by": made_by, "holds": "topology"}])
+    summary = compare(CompareConfig("made", "night", nights, tmp_path / "out"))
+    said = f"made is synthetic, not measured: 1 AS made by {made_by}"
+    assert said in summary.warnings
+    page = summary.page.read_text()
+    assert said.replace("<b>", "&lt;b&gt;") in page
+    assert "synthetic" not in " ".join(
+        compare(CompareConfig("old", "new", store, tmp_path / "other")).warnings
+    )

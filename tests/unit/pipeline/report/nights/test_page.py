@@ -52,6 +52,16 @@ def test_nights_of_the_store_without_a_report_are_named(tmp_path):
     assert "2026-11-20" not in (out / NIGHTS_PAGE).read_text()
 
 
+def test_what_was_not_measured_says_so_with_the_command_that_made_it():
+    (row,) = rows_of(1, made_by=(f"hopscope generate ba --seed 7 {EVIL}",))
+    page = nights_page([row])
+    assert "synthetic</small>" in page
+    assert "<dt>synthetic</dt>" in page
+    assert "made by <code>hopscope generate ba --seed 7 &lt;/style&gt;" in page
+    assert "<script" not in page
+    assert "synthetic" not in nights_page(rows_of(2)).split("</style>", 1)[1]
+
+
 def test_the_page_has_no_script_and_allows_its_own_style_only():
     page = nights_page(rows_of(4, n_events=3, changes_href="x/changes.html", first_event=EVIL))
     assert "<script" not in page

@@ -67,6 +67,15 @@ def test_a_comparison_gives_its_counts_and_first_event(tmp_path):
     assert night_rows(tmp_path)[0].n_events is None
 
 
+def test_a_generated_night_names_what_made_it(tmp_path):
+    write_night(tmp_path, "2026-11-20")
+    assert night_rows(tmp_path)[0].made_by == ()
+    edit(tmp_path, "2026-11-20", synthetic=[{"made_by": "hopscope generate ba\u202e"}, 7, {}])
+    assert night_rows(tmp_path)[0].made_by == ("hopscope generate ba\ufffd",)
+    edit(tmp_path, "2026-11-20", synthetic="all")
+    assert night_rows(tmp_path)[0].made_by == ()
+
+
 def test_folders_that_are_not_our_reports_are_left_out(tmp_path):
     write_night(tmp_path, "2026-11-21")
     (tmp_path / "<b>bold").mkdir()

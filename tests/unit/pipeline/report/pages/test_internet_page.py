@@ -44,6 +44,15 @@ def words(markup: str) -> str:
     return html.unescape(" ".join(re.sub(r"<[^>]*>", " ", markup).split()))
 
 
+def test_the_mapped_share_is_said_and_a_low_one_is_a_warning(tmp_path):
+    counts = {"n_addrs": 1000, "n_addrs_mapped": 900}
+    enough = written(three({"counts": counts}), tmp_path / "a")
+    assert '<p class="quiet">900 of 1,000 addresses mapped or admitted (90.0 %).' in enough
+    low = written(three({"counts": counts | {"n_addrs_mapped": 899}}), tmp_path / "b")
+    assert '<p class="note warn">899 of 1,000 addresses mapped or admitted (89.9 %).' in low
+    assert "mapped or admitted" not in written(three(), tmp_path / "c")
+
+
 def test_traces_size_ases_and_what_was_not_entered_is_said(tmp_path):
     markup = written(three(), tmp_path)
     text = words(markup)
