@@ -117,6 +117,8 @@ class Session:
                 self._state["graph"] = again["graph"]  # its file may have changed
         message = self._exchange(connection, request)
         with self._lock:
+            if self._cancelled:  # at the last moment: its process is being ended all the same
+                raise EOFError
             if message["kind"] == "error":
                 self._outcome(error=message["message"])
             elif message["kind"] == "graph":

@@ -335,6 +335,7 @@ class _Run:
         n_threads = sum(cluster.n_threads().values())
         run_progress = RunProgress(self._progress, tasks, n_threads, where, run_counts.now)
         run_progress.begin()
+        n_before = collector.n_units  # of gangs, which these tasks leave out
         large, more = self._large(cluster, jobs)
         self._take_answers(large, run_counts)  # of graphs without nodes
 
@@ -355,7 +356,7 @@ class _Run:
                 else:
                     collector.add(outcome)
                     self._keep(outcome)
-                run_progress.ended(outcome.task, collector.n_units, is_exact)
+                run_progress.ended(outcome.task, collector.n_units - n_before, is_exact)
         run_progress.end()
         run_counts.end()
 

@@ -134,7 +134,8 @@ def search_graph(
     if "weights" in row.needs and graph.graph.weights is None:
         raise UsageError(
             f"{name} needs weights, and not every link of {graph.name} has one: give a BRITE file, "
-            "a graph of `hopscope generate`, or an AS whose links have round-trip times"
+            "a graph that `hopscope generate --weights` made, or an AS whose links have round-trip "
+            "times"
         )
     ends = {
         need: None if text is None else graph.node_of(text, need) for need, text in nodes.items()

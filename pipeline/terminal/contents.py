@@ -197,7 +197,8 @@ def print_status(runs: Sequence[Mapping[str, Any]]) -> None:
         print_line(f"{what}, process {run['pid']} on {run['host']}")
         if not run["is_alive"]:
             ago = rough_duration(run["told_s_ago"])
-            print_line(f"  was killed; {ago} ago it told of: {run['title']}, {run['detail']}")
+            last = ", ".join(text for text in (run["title"], run["detail"]) if text)
+            print_line(f"  was killed; what it did last, {ago} ago: {last}")
             continue
         counts = f"{run['done']:,} of {run['total']:,} {run['unit']}" if run["total"] else ""
         parts = [run["title"], counts, f"{run['share']:.0%}" if run["share"] is not None else ""]

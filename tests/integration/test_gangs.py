@@ -87,10 +87,13 @@ def test_searches_of_a_larger_as_are_those_of_scipy(snapshot, scheduler_address,
 
 def test_parts_are_certified_on_request(snapshot, scheduler_address, tmp_path):
     options = {"scheduler": scheduler_address, "device": "cpu", "partition": 2, "verify": True}
-    metrics = ("hops", "radius", "center")
+    metrics = ("hops", "radius", "center", "effective_diameter")
     config = config_for(snapshot, tmp_path, asns=(10, 80), metrics=metrics, **options)
-    found = measure(snapshot, config)
+    reported = []
+    found = measure(snapshot, config, reported.append)
     assert not found.failed
+    ends = {each.unit: (each.done, each.total) for each in reported if each.stage == "search"}
+    assert ends["ASes"] == (2, 2)  # what is left after the gangs, and none of theirs
     assert measured(snapshot, found) == expected(snapshot, [10, 80])
     assert found.widths.center.tolist() == [2, 3, 0]
 

@@ -5,6 +5,7 @@
   const SVG = "http://www.w3.org/2000/svg";
   const POLL_MS = 250;
   const integer = new Intl.NumberFormat("en-US");
+  const counted = (count, noun) => `${integer.format(count)} ${noun}${count === 1 ? "" : "s"}`;
   let choices = null, graph = null, shown = -1, busy = false;
 
   function element(name, attributes = {}, text) {
@@ -90,7 +91,7 @@
     await attempt(async () => {
       const { ases } = await ask("ases", { snapshot: at("snapshot").value });
       at("ases").replaceChildren(...ases.map(([asn, name, n]) =>
-        element("option", { value: asn }, `${name ? name + ", " : ""}${integer.format(n)} nodes`)));
+        element("option", { value: asn }, `${name ? name + ", " : ""}${counted(n, "node")}`)));
       if (ases.length && !at("asn").value) at("asn").value = ases[0][0];
     });
   }
@@ -134,7 +135,7 @@
     if (!graph) return;
     const weights = graph.weighted ? "with weights" : "without weights";
     const notes = graph.warnings.length ? ` ${graph.warnings.join("; ")}.` : "";
-    at("about").textContent = `${graph.name}: ${integer.format(graph.n_nodes)} nodes, ${integer.format(graph.n_links)} links, ${weights}; from ${graph.first} to ${graph.last}.${notes}`;
+    at("about").textContent = `${graph.name}: ${counted(graph.n_nodes, "node")}, ${counted(graph.n_links, "link")}, ${weights}; from ${graph.first} to ${graph.last}.${notes}`;
     at("source").placeholder = graph.first;
     at("target").placeholder = graph.last;
     showAlgorithm();

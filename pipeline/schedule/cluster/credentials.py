@@ -110,8 +110,8 @@ def configured(address: str) -> Security:
     if missing:
         names = " and ".join(_SET + name for name in missing)
         raise UsageError(
-            f"--scheduler {address}: set {names} to PEM files "
-            f"(and {_SET}{_KEY[1]}, unless the certificate's file contains the key)"
+            f"--scheduler {address}: give --tls-ca and --tls-cert, or set {names} to PEM files "
+            f"(and --tls-key or {_SET}{_KEY[1]}, unless the certificate's file contains the key)"
         )
     for key, name in (*_NEEDED, _KEY):
         value = _setting(key)
