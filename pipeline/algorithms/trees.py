@@ -84,7 +84,7 @@ def _mst_facts(graph: CSRGraph, found: SpanningForest) -> dict[str, Any]:
 
 def _mst_text(facts: dict[str, Any], _: Any) -> str:
     return (
-        f"{number(facts['n_forest_edges'], 'edge')} of total weight {facts['total']:,.10g}, "
+        f"{number(facts['n_forest_edges'], 'edge')} of total weight {facts['total']:,.6g}, "
         f"in {number(facts['n_components'], 'tree')}"
     )
 

@@ -43,6 +43,7 @@ from pipeline.terminal import log
 from pipeline.terminal.arguments import CONTEXT_SETTINGS, Given, takes, with_hint
 from pipeline.terminal.contents import (
     print_as,
+    print_export,
     print_list,
     print_lookup,
     print_snapshot,
@@ -305,6 +306,8 @@ def export(given: Given) -> None:
     facts = export(config)
     if given.as_json:
         print_json(facts)
+    elif config.out is not None:
+        print_export(facts)
 
 
 @app.command(

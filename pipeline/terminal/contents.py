@@ -29,7 +29,7 @@ def print_list(snapshots: Sequence[Mapping[str, Any]]) -> None:
         (_minute(facts["created"]), _named(facts), *(facts[key] for key in keys)) for facts in whole
     ]
     if rows:
-        print_table("Snapshots, the newest last", header, rows)
+        print_table("Snapshots, the newest last", header, rows, whole_text=True)
     for facts in whole:
         for source in facts["synthetic"]:
             made = f"{number(source['n_ases'], 'AS')} made by {source['made_by']}"
@@ -173,6 +173,14 @@ def print_lookup(facts: Mapping[str, Any]) -> None:
     if facts["n_found"] > N_TABLE:
         left = facts["n_found"] - N_TABLE
         print_line(f"and {number(left, 'more address')}; --json has the first 1,000")
+
+
+def print_export(facts: Mapping[str, Any]) -> None:
+    """What was written to a file, and in which format."""
+    size = f"{number(facts['n_nodes'], 'node')}, {number(facts['n_edges'], 'link')}"
+    print_line(
+        f"AS{facts['asn']} of {facts['snapshot']}: {size} -> {facts['out']} ({facts['format']})"
+    )
 
 
 def _article(noun: str) -> str:

@@ -14,10 +14,17 @@ from pipeline.terminal.lines import print_line, printable
 MIN_TEXT = 8  # columns of a table's text, however narrow the terminal
 
 
-def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
+def print_table(
+    title: str,
+    header: Sequence[str],
+    rows: Iterable[Sequence[object]],
+    *,
+    whole_text: bool = False,
+) -> None:
     """Print a table on stdout: an AS number, text, then figures; the text gets what is left.
 
-    Last columns that a narrow terminal has no room for are left out, and named below.
+    Last columns that a narrow terminal has no room for are left out, and named below. With
+    ``whole_text`` the text is never shortened: columns give way to it, then it is folded.
     """
     console = Console()
     cells = [[str(row[0]), *(_cell(value) for value in row[1:])] for row in rows]
@@ -26,13 +33,18 @@ def print_table(title: str, header: Sequence[str], rows: Iterable[Sequence[objec
         for i, name in enumerate(header)
     ]
     figures = [width + 2 for i, width in enumerate(widths) if i != 1]  # with border and padding
-    room = console.width - MIN_TEXT - 3
+    room = console.width - (max(MIN_TEXT, widths[1]) if whole_text else MIN_TEXT) - 3
     n_shown = max(2, 1 + sum(used <= room for used in accumulate(figures)))
     left = console.width - 3 - sum(figures[: n_shown - 1])
     table = Table(title=title, title_justify="left", title_style="bold", padding=(0, 0, 0, 1))
     for i, name in enumerate(header[:n_shown]):
         if i == 1:
-            table.add_column(name, max_width=left, overflow="ellipsis", no_wrap=True)
+            table.add_column(
+                name,
+                max_width=left,
+                overflow="fold" if whole_text else "ellipsis",
+                no_wrap=not whole_text,
+            )
         else:
             table.add_column(name, justify="right", width=widths[i], overflow="fold")
     for row in cells:

@@ -170,6 +170,16 @@ def test_hits_are_accessible_and_fit(browser, report, scheme):
         context.close()
 
 
+@pytest.mark.parametrize("typed", ["192.0.2.", "192.0.2.256", "192.0.2.0/99", "2001:db8::1::"])
+def test_what_is_almost_an_address_is_said_to_be_none(page, report, typed):
+    page.goto((report[0] / "index.html").as_uri())
+    page.wait_for_selector("#list[data-ready]")
+    page.fill("#find", typed)
+    assert page.is_visible("text=This is no IP address or prefix, such as 192.0.2.1")
+    page.fill("#find", "no such name")
+    assert page.is_visible("text=No AS has this number or name.")
+
+
 def test_a_report_without_traces_says_that_it_has_no_addresses(page, tmp_path):
     entry = {"path": "b.brite", "format": "brite", "kind": "router", "as_ranges": [[10, 10]]}
     snapshot = MemorySnapshot({10: [(0, 1)]}, {10: 2}, [], manifest={"inputs": [entry]})

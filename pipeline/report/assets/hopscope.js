@@ -233,7 +233,10 @@ const hopscope = (() => {
       if (!asked || asked.text !== answer?.asked.text) answer = null;
       hits.hidden = !asked;
       const like = /^\s*[0-9a-f.:]*[.:][0-9a-f.:]*(\/\d*)?\s*$/i.test(state.query);
-      nothing.textContent = like && !hopscope.lookup ? "This report has no index of addresses; hopscope lookup finds them in the store." : unfound;
+      const none = hopscope.lookup
+        ? "This is no IP address or prefix, such as 192.0.2.1 or 192.0.2.0/24, and no AS has this name."
+        : "This report has no index of addresses; hopscope lookup finds them in the store.";
+      nothing.textContent = like && !asked ? none : unfound;
       if (!asked || answer) return false;
       hits.textContent = `Looking for ${asked.text}`;
       const query = state.query;

@@ -1,0 +1,23 @@
+"""Output of the commands that only read."""
+
+from __future__ import annotations
+
+from pipeline.terminal.contents import print_export, print_list
+
+
+def test_an_export_says_what_it_wrote_where_and_in_which_format(capsys):
+    facts = {"asn": 64496, "snapshot": "night", "n_nodes": 1, "n_edges": 1200}
+    print_export(facts | {"out": "a.foo", "format": "graphml"})
+    said = "AS64496 of night: 1 node, 1,200 links -> a.foo (graphml)\n"
+    assert capsys.readouterr().out == said
+
+
+def test_names_of_snapshots_are_whole_at_80_columns(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    counts = ("n_ases", "n_nodes", "n_edges", "n_ingresses", "n_candidates")
+    facts = dict.fromkeys(counts, 123456) | {"created": "2026-11-21T02:15:00+00:00"}
+    name = "2026-11-21-with-registries"
+    print_list(
+        [facts | {"snapshot": name, "node_kind": "interface", "synthetic": [], "fault": None}]
+    )
+    assert f"{name} (interfaces)" in capsys.readouterr().out

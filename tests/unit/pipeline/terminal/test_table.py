@@ -1,0 +1,41 @@
+"""Tables on a narrow terminal: what gives way, and that a name to be typed stays whole."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.terminal.table import print_table
+
+HEADER = ("asn", "name", "nodes", "links")
+
+
+@pytest.fixture
+def narrow(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "30")
+
+
+def test_a_long_text_is_cut_before_figures_are_left_out(capsys, narrow):
+    print_table("A table", HEADER, [(1, "x" * 40, 1234, 7)])
+    out = capsys.readouterr().out
+    assert "…" in out
+    assert "1,234" in out
+    assert "Not shown" not in out
+
+
+def test_a_whole_text_stands_in_full_and_columns_give_way(capsys, narrow):
+    print_table("A table", HEADER, [(1, "2026-11-21-later", 1234, 7)], whole_text=True)
+    out = capsys.readouterr().out
+    assert "2026-11-21-later" in out
+    assert "Not shown, for lack of width: nodes, links" in out
+    assert all(len(line) <= 30 for line in out.splitlines() if "\u2502" in line)
+
+
+def test_a_whole_text_wider_than_the_terminal_is_folded(capsys, narrow):
+    name = "".join(chr(ord("a") + i % 26) for i in range(60))
+    print_table("A table", HEADER, [(1, name, 1234, 7)], whole_text=True)
+    rows = [
+        line.split("\u2502")[2]
+        for line in capsys.readouterr().out.splitlines()
+        if line[:1] == "\u2502"
+    ]
+    assert "".join(row.strip() for row in rows) == name
