@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import dataclass, fields
 from functools import partial
 from unittest import mock
 
 from kernels.errors import HostMemoryError
 from kernels.partition import Rank
-from pipeline.schedule.gang.rank import run_rank
+from pipeline.schedule.gang.rank import RankEnd, run_rank
 from tests.integration.exact_search_runs import first
 
 
@@ -38,6 +39,25 @@ def run_killed(task, rank, folder):
 
 def run_stopped(task, rank, folder):
     return _at_sweep(task, rank, partial(_signalled, folder, signal.SIGSTOP))
+
+
+@dataclass(frozen=True, eq=False)
+class _StopsWhenFetched(RankEnd):
+    """What a rank found; its worker stops while it is sent to the client."""
+
+    folder: str
+
+    def __reduce__(self):
+        _signalled(self.folder, signal.SIGSTOP)
+        return RankEnd, tuple(getattr(self, each.name) for each in fields(RankEnd))
+
+
+def run_stopped_with_its_result(task, rank, folder):
+    end = run_rank(task, rank)
+    if rank != 1:
+        return end
+    found = {each.name: getattr(end, each.name) for each in fields(RankEnd)}
+    return _StopsWhenFetched(**found, folder=folder)
 
 
 def _no_memory():

@@ -131,12 +131,13 @@ def two_workers(cluster):
         time.sleep(0.2)
 
 
-def run_gang(cluster, monkeypatch, snapshot, run, deadline_s=10.0):
+def run_gang(cluster, monkeypatch, snapshot, run, deadline_s=10.0, silent_s=120.0):
     """The one outcome of AS30's searches, with another function for ``run_rank``."""
     two_workers(cluster)
     monkeypatch.setattr(gangs, "run_rank", run)
     monkeypatch.setattr(gangs, "GRACE_S", 3.0)
-    runner = Gangs(cluster, deadline_s=deadline_s, limits=Limits(answer_s=3.0, poll_s=0.5))
+    limits = Limits(answer_s=3.0, poll_s=0.5, silent_s=silent_s)
+    runner = Gangs(cluster, deadline_s=deadline_s, limits=limits)
     begin = time.monotonic()
     (outcome,) = runner.run(job_of(snapshot, 30))
     assert time.monotonic() - begin < 90  # it hangs nowhere
@@ -155,6 +156,17 @@ def test_an_as_is_tried_again_without_a_rank_that_dies_or_hangs(
     assert outcome.result.source.tolist() == [0, 1, 2]
     assert outcome.result.n_reached.tolist() == [300] * 3
     assert "rank" in str(outcome.failed[0].error)
+
+
+def test_a_worker_that_stops_with_its_result_is_not_waited_for(
+    own_cluster, snapshot, monkeypatch, tmp_path
+):
+    run = functools.partial(gang_runs.run_stopped_with_its_result, folder=str(tmp_path))
+    outcome, _ = run_gang(own_cluster, monkeypatch, snapshot, run, silent_s=8.0)
+    assert outcome.error is None
+    assert outcome.attempts >= 2
+    assert outcome.result.n_reached.tolist() == [300] * 3
+    assert "its worker does not answer" in str(outcome.failed[0].error)
 
 
 def test_a_rank_without_memory_ends_the_gang_with_the_reason(own_cluster, snapshot, monkeypatch):

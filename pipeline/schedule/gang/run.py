@@ -12,6 +12,7 @@ import logging
 import time
 import uuid
 from collections.abc import Iterator, Sequence
+from concurrent.futures import wait
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -214,7 +215,7 @@ class Gangs:
                 time.sleep(LOOK_S)
                 for rank, future in enumerate(futures):
                     if rank not in ends and future.done():
-                        ends[rank] = self._end_of(task, rank, future)
+                        ends[rank] = self._end_of(task, rank, future, connection)
                 if connection.look() and not reason:
                     reason = _missing(task, ends, connection)
                 if connection.lost:
@@ -228,19 +229,36 @@ class Gangs:
         finally:
             connection.cancel(futures)
 
-    def _end_of(self, task: GangTask, rank: int, future: Future) -> RankEnd | BaseException:
-        """What a rank that has ended brought back."""
-        where = f"{task.name}: rank {rank} on worker {task.workers[rank]}"
+    def _end_of(
+        self, task: GangTask, rank: int, future: Future, connection: Connection
+    ) -> RankEnd | BaseException:
+        """What a rank that has ended brought back; fetched as long as its worker responds."""
+        worker = task.workers[rank]
+        where = f"{task.name}: rank {rank} on worker {worker}"
         if future.status != "finished":  # Dask's own errors alone
             return RetryableError(f"{where} was lost: the worker died")
 
         async def fetched() -> Any:
             return await future
 
-        try:
-            return ask(self.cluster.client, fetched, self.limits.task_s)
-        except Exception as error:
-            return RetryableError(f"{where}: what it found was lost: {error!r}")
+        loop = self.cluster.client.loop.asyncio_loop
+        fetching = asyncio.run_coroutine_threadsafe(fetched(), loop)
+        end, why = time.monotonic() + self.limits.task_s, ""
+        while not why:
+            # Dask waits for minutes for a worker that stopped with a result.
+            if not wait([fetching], self.limits.poll_s).done:
+                connection.look()
+                is_gone = worker in connection.silent or worker not in connection.threads
+                if is_gone or connection.lost or time.monotonic() > end:
+                    fetching.cancel()
+                    self._give_up(worker, connection)
+                    why = "its worker does not answer"
+                continue
+            try:
+                return fetching.result()
+            except Exception as error:
+                why = repr(error)
+        return RetryableError(f"{where}: what it found was lost: {why}")
 
     def _check(
         self,
@@ -252,9 +270,7 @@ class Gangs:
         """Raise the cause if a rank failed or has not ended; the latter's worker is given up."""
         stuck = [worker for rank, worker in enumerate(task.workers) if rank not in ends]
         for worker in stuck:
-            self._given_up.add(worker)
-            if connection.can_replace(worker):
-                connection.replace(worker)
+            self._give_up(worker, connection)
         errors = [end for end in ends.values() if isinstance(end, BaseException)]
         causes = [error for error in errors if not isinstance(error, PeerError)]
         if causes:
@@ -269,6 +285,12 @@ class Gangs:
             raise RetryableError(f"{task.name}: {reason or f'no end of the rank on {where}'}")
         if errors:
             raise RetryableError(str(errors[0]))
+
+    def _give_up(self, worker: str, connection: Connection) -> None:
+        """Use a worker no more; one of ours is ended, and another started."""
+        self._given_up.add(worker)
+        if not connection.lost and connection.can_replace(worker):
+            connection.replace(worker)
 
     def _note(
         self,
