@@ -149,7 +149,7 @@ def downloaded(page, button) -> list[list[str]]:
 def test_tables_are_downloaded_as_they_are_shown(page, report):
     opened(page, report, "#find=as104")
     rows = downloaded(page, page.locator("section:has(#ingresses) .get"))
-    assert rows[0][0] == "interface"
+    assert rows[0][:4] == ["interface", "also", "note", "reached"]
     table = {
         row["addr"]: row
         for row in pq.read_table(report / "ingresses.parquet").to_pylist()
@@ -158,14 +158,19 @@ def test_tables_are_downloaded_as_they_are_shown(page, report):
     assert {row[0] for row in rows[1:]} == set(table)
     for row in rows[1:]:
         found = table[row[0]]
-        assert row[1:3] == [str(found["n_reached"]), str(found["eccentricity"])]
-        assert row[3] == f"{found['mean_hops']:.2f}"
-        assert sum(map(int, row[4].split())) == found["n_reached"] - 1
-        assert row[5:7] == [str(found["n_direct"]), str(found["n_after_gap"])]
+        assert row[1:3] == ["", ""]
+        assert row[3:5] == [str(found["n_reached"]), str(found["eccentricity"])]
+        assert row[5] == f"{found['mean_hops']:.2f}"
+        assert sum(map(int, row[6].split())) == found["n_reached"] - 1
+        assert row[7:9] == [str(found["n_direct"]), str(found["n_after_gap"])]
     assert downloaded(page, page.locator("#exits .get")) == [
         ["interface", "traces", "to AS"],
         ["198.51.10.2", "1212", "102 (1,200), 101 (12)"],
     ]
+    page.fill(".tools input", "candidate")
+    (candidate,) = downloaded(page, page.locator("section:has(#ingresses) .get"))[1:]
+    assert candidate[2] == "candidate"
+    assert "candidate" not in candidate[0]
     neighbors = downloaded(page, page.locator("#neighbors .get"))
     assert f"AS101 {HOSTILE}" in [row[0] for row in neighbors]
 

@@ -261,13 +261,24 @@
   };
   for (const head of document.querySelectorAll("#ingresses thead th, .near th")) head.title = TITLES[head.textContent.trim()] || "";
 
+  // A cell as the texts of its columns in a file: the address of an ingress stands alone there.
+  function texts(cell) {
+    if (cell.dataset.csv !== undefined) return [cell.dataset.csv];
+    if (cell.cellIndex || !cell.closest("#ingresses")) return [cell.textContent];
+    if (cell.tagName === "TH") return [cell.textContent, "also", "note"];
+    const said = (selector) => [...cell.querySelectorAll(selector)].map((one) => one.textContent).join(", ");
+    const address = cell.cloneNode(true);
+    for (const more of address.querySelectorAll("small, .tag")) more.remove();
+    return [address.textContent.trim(), said("small").replace(/^also /, ""), said(".tag")];
+  }
+
   // Tables as files: what the page shows, rows that a filter hides left out.
   function offer(table) {
     const name = `${document.querySelector("h1").textContent.trim().split(/\s/, 1)[0]}-${table.dataset.csv}.csv`;
     const button = element("button", { type: "button", class: "get" }, "Download as CSV");
     button.addEventListener("click", () => {
       const shown = [...table.rows].filter((row) => !row.matches(".group"));
-      download(name, shown.map((row) => [...row.cells].map((cell) => cell.dataset.csv ?? cell.textContent)));
+      download(name, shown.map((row) => [...row.cells].flatMap(texts)));
     });
     table.closest(".scroll").after(button);
   }

@@ -152,11 +152,12 @@ def _input(entry: dict) -> dict:
 
 
 def _common_folder(paths: list[str]) -> str:
-    """The common beginning of all paths, up to a slash; empty for a single one."""
+    """The common folder of all paths, with its slash; empty for a single path, and for the root."""
     if len(paths) < 2:
         return ""
     same = os.path.commonprefix(paths)  # noqa: RUF071 (cut at its last slash below)
-    return same[: same.rfind("/") + 1]
+    folder = same[: same.rfind("/") + 1]
+    return "" if folder == "/" else folder
 
 
 def _facts(

@@ -57,3 +57,11 @@ def test_the_script_has_the_traces_that_entered_each_as(tmp_path):
     found = rows(written(tmp_path, {"inputs": [TRACES]}))
     assert found["asn"] == [10, 20]
     assert found["n_entering"] == [21, 0]
+
+
+def test_the_root_is_no_common_folder(tmp_path):
+    paths = ("/a/x.warts", "/b/y.warts")
+    inputs = [{"path": path, "format": "warts", "status": "ok"} for path in paths]
+    page = (written(tmp_path, {"inputs": inputs}) / "index.html").read_text()
+    assert all(f"<bdi>{path}</bdi>" in page for path in paths)
+    assert "in <bdi>/</bdi>" not in page
