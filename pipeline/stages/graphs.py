@@ -219,5 +219,7 @@ def _ids(ids: np.ndarray | None) -> np.ndarray | None:
 
 
 def _kept(store: Path) -> str:
+    if not store.is_dir():
+        return "there is no such folder"
     names = snapshot_names(store)
     return f"there are {', '.join(names[-10:])}" if names else "it has none"

@@ -162,6 +162,11 @@ def test_what_a_store_does_not_have_is_said_with_what_it_has(words, message, sto
     assert message in capsys.readouterr().err
 
 
+def test_a_store_that_is_not_there_is_no_empty_one(tmp_path, capsys):
+    assert run("search", "components", "none", "--store", tmp_path / "away") == 2
+    assert f"in {tmp_path}/away: there is no such folder" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(("pause_s", "n_runs"), [(0.0, 3), (0.05, 2)])
 def test_the_time_of_a_short_search_is_that_of_its_second_run(pause_s, n_runs, monkeypatch):
     monkeypatch.setattr("pipeline.stages.search.SHORT_S", 0.02)
