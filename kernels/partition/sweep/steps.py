@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ LANE = np.dtype(np.uint64)
 _HALF = np.dtype(np.uint32)  # messages have items of four bytes
 
 
-class SweepSteps:
+class SweepSteps(ABC):
     """One rank's words, one per node of the graph in each of three arrays.
 
     What travels is the words of one rank's nodes as uint32, or a list of int32: how many nodes,
@@ -59,17 +60,17 @@ class SweepSteps:
         if len(nodes):
             self.found_words[self.xp.asarray(nodes)] = self.xp.asarray(words)
 
+    @abstractmethod
     def push(self) -> None:
         """Find nodes top-down from the own part of the frontier."""
-        raise NotImplementedError
 
+    @abstractmethod
     def pull(self) -> None:
         """Find own nodes bottom-up."""
-        raise NotImplementedError
 
+    @abstractmethod
     def settle(self, depth: int) -> Any:
         """What was found of own nodes is the frontier; returns N_COUNTS counts, int64."""
-        raise NotImplementedError
 
     def keep(self, alive: int) -> None:
         """Lanes with a bit in ``alive`` have found the last frontier, the others nothing."""
