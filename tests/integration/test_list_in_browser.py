@@ -1,0 +1,163 @@
+"""The list of all ASes as people open it: from disk, in a real browser, at any size."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+
+from pipeline.report.pages.index_page import COLUMNS
+from tests.report_folders import N_ASES, url
+
+pytest_plugins = ("tests.browser", "tests.report_fixtures")
+
+
+def rows(page):
+    return page.locator("#list tbody.rows tr")
+
+
+TIMED = """([selector, text]) => new Promise(done => {
+  const began = performance.now(), at = document.querySelector(selector);
+  if (text === null) at.click();
+  else { at.value = text; at.dispatchEvent(new Event("input")); }
+  requestAnimationFrame(() => setTimeout(() => done(performance.now() - began)));
+})"""
+
+
+TO_THE_END = """() => {
+  const list = document.querySelector("#list");
+  scrollTo(0, list.offsetTop + list.offsetHeight - innerHeight);
+}"""
+
+
+# Whether a row, not an empty space, is below the list's head.
+ROW_IN_SIGHT = """() => {
+  const head = document.querySelector("#list thead").getBoundingClientRect();
+  const at = document.elementFromPoint(300, Math.max(0, head.bottom) + 40);
+  return at !== null && at.closest("tr[data-place]") !== null;
+}"""
+
+
+def test_the_list_holds_few_rows_of_fifty_thousand_and_does_not_freeze(page, large):
+    page.add_init_script(
+        "window.long = 0; new PerformanceObserver(list => list.getEntries().forEach("
+        "entry => window.long = Math.max(window.long, entry.duration)))"
+        ".observe({entryTypes: ['longtask'], buffered: true})"
+    )
+    began = time.perf_counter()
+    page.goto(url(large))
+    page.wait_for_selector("#list[data-ready]")
+    assert time.perf_counter() - began < 10
+    assert page.inner_text("#found") == "50,000 ASes"
+
+    def timed(selector, text=None) -> float:
+        """Milliseconds from a click or an entry to the next frame, by the page's own clock."""
+        return page.evaluate(TIMED, [selector, text])
+
+    spent = [timed(f"th.{column.key} button") for column in COLUMNS]
+    spent += [timed("#find", text) for text in ("4", "network-12", "as777", "nothing at all", "")]
+    # A loose limit: shared machines are slow. A list that renders every row takes tens of seconds.
+    assert max(spent) < 3000, spent
+    for part in (0.1, 0.5, 0.9, 0.99, 0.2):
+        page.evaluate(f"scrollTo(0, document.documentElement.scrollHeight * {part})")
+        page.wait_for_timeout(60)
+        assert 10 < rows(page).count() < 150
+        assert page.evaluate(ROW_IN_SIGHT), part
+    assert page.evaluate("window.long") < 5000
+
+
+def first_rows(page, column, n=3):
+    cells = page.locator(f"#list tbody.rows td.{column}")
+    return [cells.nth(i).inner_text() for i in range(n)]
+
+
+def test_the_list_sorts_by_any_column_and_back_with_what_has_no_figure_last(page, large):
+    page.goto(url(large))
+    page.wait_for_selector("#list[data-ready]")
+    routers = [int(text.replace(",", "")) for text in first_rows(page, "n_nodes", 20)]
+    assert routers == sorted(routers, reverse=True)
+    page.click("th.asn button")
+    assert first_rows(page, "asn") == ["1", "2", "3"]
+    page.click("th.asn button")
+    assert first_rows(page, "asn") == ["50000", "49999", "49998"]
+    assert page.get_attribute("th.asn", "aria-sort") == "descending"
+    for _ in range(2):
+        page.click("th.mean_hops button")
+        assert "\u2013" not in first_rows(page, "mean_hops", 20)
+        page.evaluate(TO_THE_END)
+        page.wait_for_timeout(60)
+        assert page.locator("#list tbody.rows td.mean_hops").last.inner_text() == "\u2013"
+        page.evaluate("scrollTo(0, 0)")
+        page.wait_for_timeout(60)
+
+
+def test_an_as_is_found_by_number_and_by_name_and_the_address_leads_back(page, large):
+    page.goto(url(large))
+    page.wait_for_selector("#list[data-ready]")
+    page.fill("#find", "AS4711")
+    assert first_rows(page, "asn", 1) == ["4711"]  # the exact number before 47110 and others
+    page.fill("#find", "network-39110 company")
+    assert page.inner_text("#found") == "1 of 50,000 ASes"
+    page.click("th.name button")
+    address = page.url
+    assert re.search(r"#q=network-39110%20company&sort=name$", address)
+    page.goto("about:blank")
+    page.goto(address)
+    page.wait_for_selector("#list[data-ready]")
+    assert page.input_value("#find") == "network-39110 company"
+    assert page.inner_text("#found") == "1 of 50,000 ASes"
+    assert page.get_attribute("th.name", "aria-sort") == "ascending"
+    page.fill("#find", "no such network")
+    assert page.is_visible("text=No AS has this number or name.")
+
+
+def test_keys_lead_through_the_list_and_into_a_page(page, small, large):
+    page.goto(url(large))
+    page.wait_for_selector("#list[data-ready]")
+    page.keyboard.press("/")
+    assert page.evaluate("document.activeElement.id") == "find"
+
+    def press(key: str, place: int, times: int = 1) -> None:
+        for _ in range(times):
+            page.keyboard.press(key)
+        page.wait_for_function(
+            "place => document.activeElement.closest('tr')?.dataset.place == place", arg=place
+        )
+
+    press("ArrowDown", 0)
+    press("ArrowDown", 60, times=60)
+    press("End", N_ASES - 1)
+    press("Home", 0)
+    page.goto(url(small))
+    page.wait_for_selector("#list[data-ready]")
+    page.fill("#find", "64500")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/as/64500.html")
+
+
+def test_the_list_sorts_by_diameter_with_an_interval_at_its_lower_bound(page, wide):
+    page.goto(url(wide))
+    page.wait_for_selector("#list[data-ready]")
+    page.click("th.diameter button")
+    assert first_rows(page, "diameter", 4) == ["55", "9\u201390", "1", "\u2013"]
+    page.click("th.diameter button")
+    assert first_rows(page, "diameter", 4) == ["1", "9\u201390", "55", "\u2013"]
+    page.click("th.weighted_diameter button")
+    assert first_rows(page, "asn", 4) == ["7", "3356", "64500", "64501"]
+    assert first_rows(page, "weighted_diameter", 1)[0].startswith("5,")
+    labels = page.locator("#list thead th").all_inner_texts()
+    assert {"Diameter", "Radius", "Diam., ms", "Radius, ms"} <= set(labels)
+
+
+@pytest.mark.parametrize("width", [1440, 1000, 700])
+def test_heads_of_the_list_are_not_cut_where_widths_are_shown(page, wide, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.goto(url(wide))
+    page.wait_for_selector("#list[data-ready]")
+    cut = page.eval_on_selector_all(
+        "#list thead th",
+        "all => all.filter(th => th.offsetParent && th.scrollWidth > th.clientWidth + 1)"
+        ".map(th => th.textContent)",
+    )
+    assert cut == []
