@@ -7,7 +7,8 @@ Every command is its own process; medians of ``--repeats``, after one that is no
 is timed is the repository named, by this Python: two checkouts can be compared in alternation
 (``--repository A --repository B``: rows of both).
 
-The analysis is of 20 ASes of 100 routers each: a single task of some milliseconds. ``first_task_s``
+The analysis is of 20 ASes of 100 routers each: a single task of some milliseconds; ``analyze`` with
+a cluster (``--device``, ``--workers``), ``analyze, short`` without either option. ``first_task_s``
 is from the start of the process to the start of its first task, ``start_up_s`` all of the time
 except the task's, ``after_task_s`` what comes after its end (report, end of the cluster and the
 process).
@@ -50,9 +51,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--repository", type=Path, action="append", metavar="DIR")
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--device", choices=("cpu", "gpu"), default="cpu")
+    parser.add_argument("--workers", type=int, help="of the cluster [2 on cores, one per GPU]")
     parser.add_argument("--subject", default="startup")
     given = parser.parse_args()
+    cluster = ["--device", given.device]
+    if given.workers is not None or given.device == "cpu":
+        cluster += ["--workers", str(given.workers or 2)]
     repositories = [path.resolve() for path in given.repository or [REPOSITORY]]
     others = OtherWork()
     with tempfile.TemporaryDirectory() as folder:
@@ -61,7 +66,7 @@ def main() -> None:
         runs: dict[tuple[int, str], list[dict[str, float]]] = {}
         for repeat in range(given.repeats + 1):
             for number, repository in enumerate(repositories):
-                for what, figures in _measure(repository, store, given.workers):
+                for what, figures in _measure(repository, store, cluster):
                     if repeat:
                         runs.setdefault((number, what), []).append(figures)
     rows = [
@@ -79,7 +84,9 @@ def main() -> None:
     )
 
 
-def _measure(repository: Path, store: Path, workers: int) -> list[tuple[str, dict[str, float]]]:
+def _measure(
+    repository: Path, store: Path, cluster: list[str]
+) -> list[tuple[str, dict[str, float]]]:
     found = [
         ("python, nothing imported", {"wall_s": _run(repository, "-c", "pass")[0]}),
         ("import pipeline.cli", {"wall_s": _run(repository, "-c", "import pipeline.cli")[0]}),
@@ -88,13 +95,14 @@ def _measure(repository: Path, store: Path, workers: int) -> list[tuple[str, dic
     for command in HELP:
         wall_s, _ = _run(repository, "-m", "pipeline.cli", command, "--help")
         found.append((f"{command} --help", {"wall_s": wall_s}))
-    return [*found, ("analyze", _analyze(repository, store, workers))]
+    found.append(("analyze", _analyze(repository, store, cluster)))
+    return [*found, ("analyze, short", _analyze(repository, store, []))]
 
 
-def _analyze(repository: Path, store: Path, workers: int) -> dict[str, float]:
+def _analyze(repository: Path, store: Path, cluster: list[str]) -> dict[str, float]:
     """Phases of one analysis, seconds."""
     started = time.time()
-    words = ("analyze", "--store", store, "--device", "cpu", "--workers", workers, "--full")
+    words = ("analyze", "--store", store, "--full", *cluster)
     with tempfile.TemporaryDirectory() as out:
         wall_s, _ = _run(repository, "-m", "pipeline.cli", *map(str, words), "--out", out)
         tasks = pq.read_table(Path(out) / "small" / "tasks.parquet").to_pydict()

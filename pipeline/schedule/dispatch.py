@@ -7,11 +7,14 @@ from typing import Any
 from pipeline.model.search.exact import ExactTask
 from pipeline.model.search.tasks import SearchTask, WidthTask
 from pipeline.schedule.plan.batches import smaller
+from pipeline.schedule.work import warming
 from pipeline.schedule.work.searches import run_search
 
 
 def run_task(task: SearchTask | WidthTask | ExactTask) -> Any:
     """Run one task on this worker; raises what ``work.errors.errors_of`` raises."""
+    if task.device == "gpu":
+        warming.wait()
     if isinstance(task, SearchTask):
         return run_search(task)
     if isinstance(task, ExactTask):

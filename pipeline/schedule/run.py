@@ -38,6 +38,7 @@ from pipeline.schedule.plan.stream import Stream
 from pipeline.schedule.progress import RunProgress
 from pipeline.schedule.transport.drive import SCHEDULES
 from pipeline.schedule.transport.limits import Limits
+from pipeline.schedule.work import warming
 from pipeline.store import Snapshot
 
 if TYPE_CHECKING:
@@ -162,6 +163,8 @@ class _Run:
         self._progress(Progress(step, 0, 0, "workers", workers_text(config)))
         opened = open_cluster(config, snapshot.path, self._progress)
         with removed_on_error(folder), opened as cluster:
+            if "gpu" in cluster.devices:
+                cluster.begin_on_gpus(warming.begin, work)
             phase = GangPhase(self._snapshot, self._config, cluster, self._known, rows, kinds)
             self._in_parts = phase.is_chosen
             unknown = self._unknown(source_ptr, sources)

@@ -14,6 +14,7 @@ import pytest
 from kernels.host import compiled_modules, is_compiled
 from pipeline.config import AnalyzeConfig
 from pipeline.metrics import compiled_work
+from pipeline.schedule.cluster import own
 from pipeline.schedule.cluster.open import open_cluster
 from pipeline.stages.generate import GenerateConfig, generate_topology
 from tests.real_data import REPOSITORY
@@ -87,3 +88,19 @@ def test_workers_are_forked_from_one_process_without_threads(tmp_path):
         workers = [psutil.Process(fact["pid"]) for fact in facts]
     gone, alive = psutil.wait_procs(workers, timeout=60)
     assert (len(gone), alive) == (2, [])
+
+
+def _gpu_facts(dask_worker) -> tuple:
+    return os.environ["CUDA_VISIBLE_DEVICES"], os.getppid(), dask_worker.memory_manager.memory_limit
+
+
+def test_workers_on_gpus_are_forked_and_each_sees_its_own(tmp_path, monkeypatch):
+    monkeypatch.setattr(own, "visible_gpus", lambda: ["0", "GPU-b"])
+    monkeypatch.setattr(own, "has_cupy", lambda: True)
+    config = AnalyzeConfig(store=tmp_path, out=tmp_path, dashboard="127.0.0.1:0")
+    with open_cluster(config) as cluster:
+        gpus, parents, limits = zip(*cluster.client.run(_gpu_facts).values(), strict=True)
+    assert sorted(gpus) == ["0", "GPU-b"]
+    assert len(set(parents)) == 1
+    assert os.getpid() not in parents
+    assert len(set(limits)) == 1

@@ -12,7 +12,6 @@ from __future__ import annotations
 import contextlib
 import datetime
 import importlib
-import importlib.util
 import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,6 +30,7 @@ from pipeline.model.columns import empty
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.search.results import SearchResults
 from pipeline.model.search.tasks import Device, SearchTask
+from pipeline.schedule.cluster.gpus import has_cupy
 from pipeline.schedule.cluster.open import Cluster, open_cluster
 from pipeline.schedule.plan.costs import (
     DEFAULTS,
@@ -100,11 +100,10 @@ def calibrate(progress: ProgressCallback = no_progress) -> Calibration:
     started = time.perf_counter()
     compile_cpu()  # once, not in every worker at the same moment
     importlib.import_module("pipeline.generate.barabasi_albert")
-    has_packages = importlib.util.find_spec("dask_cuda") is not None
     config = AnalyzeConfig(
         store=Path(),
         out=Path(),
-        device="auto" if has_packages else "cpu",
+        device="auto" if has_cupy() else "cpu",
         dashboard="127.0.0.1:0",
     )
     n_steps = len(SIZES) + 1

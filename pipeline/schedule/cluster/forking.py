@@ -1,9 +1,10 @@
-"""The process that workers on cores are forked from: it imports once what each of them needs.
+"""The process that workers are forked from: it imports once what each of them needs.
 
-A worker that starts afresh spends well over a second of a core on imports. This process (of
-``multiprocessing.forkserver``) does so once, for all workers, and while the client still imports
-and reads. It does not use GPUs (workers on GPUs are not forked) and has no thread that a fork would
-lose, except that of pyarrow's jemalloc, which jemalloc itself restarts. It ends with the client.
+A worker that starts afresh spends well over a second of a core on imports, and more for CuPy. This
+process (of ``multiprocessing.forkserver``) does so once, for all workers, and while the client
+still imports and reads. It imports CuPy for workers on GPUs, but calls nothing of CUDA: a process
+that is forked could not use a GPU then. It has no thread that a fork would lose, except that of
+pyarrow's jemalloc, which jemalloc itself restarts. It ends with the client.
 """
 
 from __future__ import annotations
@@ -27,6 +28,15 @@ _MODULES = (
     "pipeline.schedule.cluster.workers",
     "pipeline.store.shard_arrays",
 )
+# Importing these calls nothing of CUDA; what is missing is left out.
+GPU_MODULES = (
+    "cupy",
+    "pynvml",
+    "kernels.multi_source.gpu.search",
+    "kernels.eccentricity.gpu.shard",
+    "kernels.eccentricity.gpu.single",
+    "pipeline.schedule.cluster.gpu_worker",
+)
 # Libraries must not start threads when they are imported: threads do not survive a fork. glibc
 # gives memory back as under Dask's own workers.
 _ENVIRONMENT = {
@@ -44,25 +54,29 @@ def start_early(config: AnalyzeConfig) -> None:
 
     Where kernels are still to be compiled nothing is started: the client does that, and says so.
     """
-    if config.scheduler is None and not (config.device != "cpu" and visible_gpus()):
+    if config.scheduler is None:
         work = compiled_work(config.metrics)
         if is_compiled(work):
-            start(work)
+            start(work, on_gpus=config.device != "cpu" and bool(visible_gpus()))
 
 
-def start(work: Sequence[Work]) -> None:
+def start(work: Sequence[Work], on_gpus: bool = False) -> None:
     """Start it, unless this process has one already; do not wait.
 
     Parameters
     ----------
     work : sequence of str
         Kinds of work whose kernels it imports.
+    on_gpus : bool
+        Import what workers on GPUs need too.
     """
     if _imported:
         forkserver.ensure_running()  # again if it was killed
         return
-    kernels = [name for kind in work for name in compiled_modules(kind)]
-    forkserver.set_forkserver_preload([*_MODULES, *kernels])
+    modules = [name for kind in work for name in compiled_modules(kind)]
+    if on_gpus:
+        modules += GPU_MODULES
+    forkserver.set_forkserver_preload([*_MODULES, *modules])
     before = {name: os.environ.get(name) for name in _ENVIRONMENT}
     os.environ.update(_ENVIRONMENT)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 
@@ -25,6 +26,11 @@ def visible_gpus() -> list[str]:
             break
         names.append(name)
     return names
+
+
+def has_cupy() -> bool:
+    """Whether CuPy, which every search on a GPU needs, is installed; it is not imported."""
+    return importlib.util.find_spec("cupy") is not None
 
 
 def _present() -> list[str]:

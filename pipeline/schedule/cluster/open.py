@@ -2,8 +2,8 @@
 
 - ``--scheduler ADDRESS``: that cluster, once its workers are shown to have our versions, our
   sources and the store.
-- else, unless ``--device cpu``, and where NVML names a GPU: ``LocalCUDACluster``, one worker with
-  one thread per GPU, so that one task has a GPU for itself.
+- else, unless ``--device cpu``, and where NVML names a GPU: ``LocalCluster``, one worker with one
+  thread per GPU, so that one task has a GPU for itself.
 - else ``LocalCluster``: one process with one thread per core. Not threads: reading Parquet and
   pickling hold the interpreter's lock.
 
@@ -17,7 +17,7 @@ import contextlib
 import logging
 import re
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -96,6 +96,12 @@ class Cluster:
         except Exception as error:
             log.debug("the scheduler did not answer: %s", error)
             return {}
+
+    def begin_on_gpus(self, call: Callable[..., None], *given: Any) -> None:
+        """Call a function, by its name, in each worker with a GPU; do not wait."""
+        if workers := self.gpu_workers:
+            asked = self.client._run(call, *given, workers=workers, on_error="ignore")
+            asyncio.run_coroutine_threadsafe(asked, self.client.loop.asyncio_loop)
 
     def allowed(self, task: Any, workers: Iterable[str]) -> list[str] | None:
         """Of the workers there now, those that may run a task; None: any.

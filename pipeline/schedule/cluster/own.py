@@ -24,7 +24,8 @@ from pipeline.metrics import compiled_work
 from pipeline.model.words import number
 from pipeline.schedule.cluster import dashboard_guard, forking
 from pipeline.schedule.cluster.credentials import temporary
-from pipeline.schedule.cluster.gpus import visible_gpus
+from pipeline.schedule.cluster.gpu_worker import GpuNanny
+from pipeline.schedule.cluster.gpus import has_cupy, visible_gpus
 from pipeline.stopping import signals_later
 from pipeline.store.versions.held import WORKERS, held_folder, own_folder
 
@@ -44,7 +45,7 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
     ------
     UsageError
         A GPU requested where there is none, more workers than GPUs or than cores can bear, no
-        dask-cuda.
+        CuPy.
     """
     gpus = visible_gpus() if config.device != "cpu" else []
     if config.device == "gpu" and not gpus:
@@ -60,6 +61,11 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
         raise UsageError(
             f"--workers {config.workers}: at most {_most_workers()} on "
             f"{number(n_cores(), 'core')}; each is a process that searches all the time"
+        )
+    if gpus and not has_cupy():
+        raise UsageError(
+            f"{number(len(gpus), 'GPU')} here, but CuPy is not installed; "
+            "install hopscope[gpu], or give --device cpu"
         )
     n_workers = config.workers or len(gpus) or n_cores()
     threads = str(max(1, n_cores() // n_workers))
@@ -78,12 +84,14 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
                     # A worker's own pages: they are not announced, so there are none.
                     "distributed.worker.http.routes": [],
                     "logging": {"distributed": "critical"},
+                    "distributed.worker.multiprocessing-method": forking.METHOD,
                     # A worker is one thread of ours; kernels may use its share of the cores.
                     **{f"distributed.nanny.pre-spawn-environ.{name}": threads for name in THREADS},
-                    **({} if gpus else _forked(config, threads)),
+                    **{f"distributed.nanny.environ.{name}": threads for name in THREADS},
                 }
             )
         )
+        forking.start(compiled_work(config.metrics), on_gpus=bool(gpus))
         scratch = stack.enter_context(held_folder(own_folder(), WORKERS))
         options: dict[str, Any] = {
             "n_workers": n_workers,
@@ -97,10 +105,12 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
             # It only listens; ``dashboard_guard`` makes the pages at the first request.
             "scheduler_kwargs": {"dashboard": False},
         }
+        if gpus:
+            options |= {"worker_class": GpuNanny, "gpus": tuple(gpus)}
         with signals_later(), warnings.catch_warnings(), forking.no_interrupt_in_children():
             # Another run may have taken the port since we looked: any other will do.
             warnings.filterwarnings("ignore", message="Port .* is already in use")
-            cluster = _start_cuda(gpus[:n_workers], options) if gpus else LocalCluster(**options)
+            cluster = LocalCluster(**options)
             stack.callback(_close, cluster)
         client = Client(cluster, set_as_default=False, timeout=START_S)
         stack.callback(_close, client)
@@ -126,15 +136,6 @@ def _close(what: Client | LocalCluster) -> None:
         what.close()
 
 
-def _forked(config: AnalyzeConfig, threads: str) -> dict[str, Any]:
-    """Dask's settings for workers that are forked; starts the process that forks them."""
-    forking.start(compiled_work(config.metrics))
-    return {
-        "distributed.worker.multiprocessing-method": forking.METHOD,
-        **{f"distributed.nanny.environ.{name}": threads for name in THREADS},
-    }
-
-
 @contextlib.contextmanager
 def _environment_kept() -> Iterator[None]:
     """Leave the numbers of threads in our environment as they are.
@@ -147,18 +148,6 @@ def _environment_kept() -> Iterator[None]:
         yield
     finally:
         forking.restore_environment(before)
-
-
-def _start_cuda(gpus: list[str], options: dict[str, Any]) -> Any:
-    try:
-        from dask_cuda import LocalCUDACluster
-    except ImportError:
-        raise UsageError(
-            f"{number(len(gpus), 'GPU')} here, but dask-cuda is not installed; "
-            "install hopscope[gpu], or give --device cpu"
-        ) from None
-    # Graphs are kept by us within a budget; dask-cuda need not spill what it cannot see.
-    return LocalCUDACluster(CUDA_VISIBLE_DEVICES=",".join(gpus), device_memory_limit=0, **options)
 
 
 def _free_address(address: str) -> str:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,6 +57,13 @@ def test_it_starts_with_the_kernels_of_the_run_and_leaves_the_environment_alone(
     assert forking.imports(work)
 
 
+@pytest.mark.parametrize(("device", "on_gpus"), [("auto", True), ("gpu", True), ("cpu", False)])
+def test_where_there_are_gpus_it_imports_cupy_too(server, monkeypatch, device, on_gpus):
+    monkeypatch.setattr(forking, "visible_gpus", lambda: ["0"])
+    forking.start_early(replace(CONFIG, device=device))
+    assert ("cupy" in server.modules) == on_gpus
+
+
 def test_kernels_that_it_does_not_import_are_reported(server):
     forking.start(("searches",))
     assert not set(compiled_modules("widths")) & set(server.modules)
@@ -66,8 +75,6 @@ def test_kernels_that_it_does_not_import_are_reported(server):
     ("given", "gpus", "compiled"),
     [
         ({"scheduler": "tcp://127.0.0.1:8786"}, [], True),
-        ({"device": "auto"}, ["0"], True),  # workers on GPUs are not forked
-        ({"device": "gpu"}, ["0"], True),
         ({}, [], False),  # the client compiles first, and says so
     ],
 )
@@ -76,3 +83,22 @@ def test_it_is_not_started_early_for_nothing(server, monkeypatch, given, gpus, c
     monkeypatch.setattr(forking, "is_compiled", lambda work: compiled)
     forking.start_early(replace(CONFIG, **given))
     assert server.starts == []
+
+
+FORKED = """
+import importlib, os, sys
+from pipeline.schedule.cluster.forking import GPU_MODULES
+
+for name in GPU_MODULES:
+    importlib.import_module(name)
+if child := os.fork():
+    sys.exit(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+os.environ["CUDA_VISIBLE_DEVICES"] = "0"
+import cupy
+os._exit(0 if int(cupy.arange(3).sum()) == 3 else 1)
+"""
+
+
+@pytest.mark.gpu
+def test_a_process_that_has_imported_cupy_and_kernels_can_still_be_forked():
+    subprocess.run([sys.executable, "-c", FORKED], check=True, timeout=120)

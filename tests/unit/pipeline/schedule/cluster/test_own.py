@@ -20,3 +20,13 @@ def test_more_workers_than_cores_can_bear_are_refused(monkeypatch, cores, most):
         own.start(config),
     ):
         raise AssertionError("it started")
+
+
+def test_gpus_without_cupy_are_refused(monkeypatch):
+    monkeypatch.setattr(own, "visible_gpus", lambda: ["0", "1"])
+    monkeypatch.setattr(own, "has_cupy", lambda: False)
+    with (
+        pytest.raises(UsageError, match=r"^2 GPUs here, but CuPy is not installed; .*--device cpu"),
+        own.start(AnalyzeConfig(store=Path("s"), out=Path("o"))),
+    ):
+        raise AssertionError("it started")

@@ -1,0 +1,48 @@
+"""A worker's GPU made ready beside everything else: its context, and the code of searches.
+
+The client plans meanwhile. The first task waits for the end, so that nothing is compiled twice.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+from collections.abc import Sequence
+
+import numpy as np
+
+from kernels import CSRGraph
+from kernels.host import Work
+
+_thread: threading.Thread | None = None
+
+
+def begin(work: Sequence[Work]) -> None:
+    """Start to make the GPU of this process ready for some kinds of work; do not wait."""
+    global _thread
+    if _thread is None and work:
+        _thread = threading.Thread(target=_warm_up, args=(tuple(work),), daemon=True)
+        _thread.start()
+
+
+def wait() -> None:
+    """Return when it is ready, or could not be made so: the first task then says why."""
+    if _thread is not None:
+        _thread.join()
+
+
+def _warm_up(work: tuple[Work, ...]) -> None:
+    with contextlib.suppress(Exception):  # of CuPy and of kernels: a task reports them
+        graph = _pair().to("gpu")
+        if "searches" in work:
+            from pipeline.schedule.work.searches import search_graph
+
+            for n_sources in (1, 2):  # a search, and a pack
+                search_graph(graph, 0, np.zeros(n_sources, np.int32))
+
+
+@functools.cache
+def _pair() -> CSRGraph:
+    """Two nodes and a link."""
+    return CSRGraph(np.array([0, 1, 2], np.int64), np.array([1, 0], np.int32))
