@@ -7,6 +7,7 @@ from pipeline.compare.changes import Changes
 from pipeline.compare.events import Events, group_events
 from pipeline.compare.evidence import View
 from pipeline.compare.figures.delays import compare_delays
+from pipeline.compare.figures.references import MIN_NIGHTS, follow
 from pipeline.compare.ingresses import compare_ingresses
 from pipeline.compare.links import Sides, compare_links, compare_routers
 from pipeline.compare.matching import ends_at_target, match_pairs, match_routers
@@ -19,19 +20,35 @@ from pipeline.compare.rerouted import (
 )
 from pipeline.compare.sources import compare_sources
 from pipeline.model.columns import concat
+from pipeline.model.measured.references import References
 
-__all__ = ["Changes", "Events", "Night", "compare_nights"]
+__all__ = [
+    "MIN_NIGHTS",
+    "Changes",
+    "Events",
+    "Night",
+    "References",
+    "compare_nights",
+    "follow",
+]
 
 
-def compare_nights(old: Night, new: Night) -> tuple[Changes, Events]:
-    """Compare two nights: what changed, and which changes go together."""
+def compare_nights(
+    old: Night, new: Night, references: References | None = None
+) -> tuple[Changes, Events]:
+    """Compare two nights: what changed, and which changes go together.
+
+    ``references``: what RTTs and hops were usual up to the older night (``follow``); without it, or
+    from fewer than three nights, the older night itself.
+    """
+    usual = References.none() if references is None else references
     sides = match(old, new)
     links = concat(list(compare_links(sides)))
     found = find_rerouted(sides)
     changes = [links, compare_inputs(sides), *compare_routers(sides), *compare_sources(sides)]
     if found is not None:
-        changes += [*compare_places(sides, found), *compare_lengths(sides, found)]
-    changes += compare_delays(sides)
+        changes += [*compare_places(sides, found), *compare_lengths(sides, found, usual)]
+    changes += compare_delays(sides, usual)
     changes += compare_ingresses(sides, found, links)
     changes += compare_ases(sides, found)
     changes += compare_neighbors(sides, links)

@@ -22,10 +22,12 @@ from pipeline.compare.events import Events
 from pipeline.compare.evidence import View, pair_keys
 from pipeline.compare.figures.hops import find_swaps, places_of, same_places, tally
 from pipeline.compare.figures.medians import MIN_VANTAGES, medians, wilson
+from pipeline.compare.figures.references import is_news, sign_of_shift, usual_hops
 from pipeline.compare.links import Sides, describe, first_nodes, other_router
 from pipeline.compare.routes import Common, Routes, common_pairs, levels_of, spell_out
 from pipeline.model.columns.ragged import row_of_value, run_starts
 from pipeline.model.measured.observations import FIRST
+from pipeline.model.measured.references import References
 
 # Routes that are spelled out; of more, an even part: shares and medians stay what they are.
 _MAX_ROUTES = 1 << 21
@@ -152,8 +154,11 @@ def _renumbered(sides: Sides, found: Rerouted, crossed: np.ndarray) -> Changes:
     )
 
 
-def compare_lengths(sides: Sides, found: Rerouted) -> Iterator[Changes]:
-    """ASes that hosts became farther from, or nearer to, from several vantage points."""
+def compare_lengths(sides: Sides, found: Rerouted, references: References) -> Iterator[Changes]:
+    """ASes that hosts became farther from, or nearer to, from several vantage points.
+
+    Farther than usual: what was so on the older night already is told again only if it went on.
+    """
     assert sides.old_view is not None
     assert sides.new_view is not None
     old, new = sides.old_view.seen.paths, sides.new_view.seen.paths
@@ -162,14 +167,17 @@ def compare_lengths(sides: Sides, found: Rerouted) -> Iterator[Changes]:
     both = np.flatnonzero(old.reached[at] & new.reached[now] & (ends >= 0))
     ends, at, now = ends[both], at[both], now[both]
     asn, row = np.unique(sides.old.asn_of(sides.old_view.seen.steps.far[ends]), return_inverse=True)
-    hops = new.n_hops[now].astype(np.float64) - old.n_hops[at]
-    _, lower, upper = medians(row, hops, len(asn))
+    usual, usual_before = usual_hops(references, sides.old_view, at)
+    hops_before, hops = old.n_hops[at].astype(np.float64), new.n_hops[now].astype(np.float64)
+    which = tuple(
+        sign_of_shift(row, difference, len(asn))
+        for difference in (hops - usual, hops_before - usual_before, hops - hops_before)
+    )
     vantages = n_vantages(row, found.common.vantage[both], len(asn))
-    before = medians(row, old.n_hops[at].astype(np.float64), len(asn))[0]
-    after = medians(row, new.n_hops[now].astype(np.float64), len(asn))[0]
+    before, after = (medians(row, values, len(asn))[0] for values in (usual, hops))
     n_pairs = np.bincount(row, minlength=len(asn))
-    for kind, which in ((LONGER, lower > 0), (SHORTER, upper < 0)):
-        some = np.flatnonzero(which & (vantages >= MIN_VANTAGES))
+    for kind, sign in ((LONGER, 1), (SHORTER, -1)):
+        some = np.flatnonzero(is_news(which, sign) & (vantages >= MIN_VANTAGES))
         yield make_changes(
             len(some),
             "paths",

@@ -59,8 +59,8 @@ class Common:
 
 def common_pairs(old: View, new: View) -> Common:
     """Find the pairs of both nights, by their number."""
-    old_pair, old_path = _routes_of_pairs(old)
-    new_pair, new_path = _routes_of_pairs(new)
+    old_pair, old_path = routes_of_pairs(old.pair, old.seen.paths.n_traces)
+    new_pair, new_path = routes_of_pairs(new.pair, new.seen.paths.n_traces)
     _, at_old, at_new = np.intersect1d(old_pair, new_pair, assume_unique=True, return_indices=True)
     old_path, new_path = old_path[at_old], new_path[at_new]
     changed = _signature(old, old_path) != _signature(new, new_path)
@@ -83,12 +83,16 @@ def spell_out(view: View, night: Night, paths: np.ndarray) -> Routes:
     return Routes(ptr, view.group[far], night.asn_of(far), direct)
 
 
-def _routes_of_pairs(view: View) -> tuple[np.ndarray, np.ndarray]:
-    """Distinct pairs, ascending, and the path of most traces of each; the first of equal ones."""
-    n_traces = view.seen.paths.n_traces
-    order = np.lexsort((-n_traces.astype(np.int64), view.pair))
-    first = order[run_starts(view.pair[order])]
-    return view.pair[first], first
+def routes_of_pairs(pair: np.ndarray, n_traces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct pairs, ascending, and the path of most traces of each; the first of equal ones.
+
+    Parameters
+    ----------
+    pair, n_traces : (n_paths,) int
+    """
+    order = np.lexsort((-n_traces.astype(np.int64), pair))
+    first = order[run_starts(pair[order])]
+    return pair[first], first
 
 
 def _signature(view: View, paths: np.ndarray) -> np.ndarray:

@@ -34,7 +34,14 @@ class ComparisonFiles:
 
 
 def write_comparison(
-    out: Path, old: str, new: str, changes, events, names: Mapping[int, str], warning: str = ""
+    out: Path,
+    old: str,
+    new: str,
+    changes,
+    events,
+    names: Mapping[int, str],
+    warning: str = "",
+    usual: tuple[int, str] = (1, ""),
 ) -> ComparisonFiles:
     """Write the files of a comparison; each takes the place of an earlier one as a whole.
 
@@ -50,6 +57,8 @@ def write_comparison(
         Names of ASes.
     warning : str
         What the page opens with, if anything.
+    usual : int, str
+        Nights that references rest on, and the first of them.
 
     Raises
     ------
@@ -59,13 +68,13 @@ def write_comparison(
     folder = Path(out) / check_name(new)
     earlier_report(folder)
     rows = changes_table(changes)
-    told = naming_nights(events_table(events, rows, names), old, new)
+    told = naming_nights(events_table(events, rows, names), old, new, usual[0])
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, table in (("changes.parquet", rows), ("events.parquet", told)):
             _replace(folder / name, table)
         histories = histories_of(Path(out), new, _first_ases(told), names)
-        write_changes_page(folder, old, new, rows, told, __version__, histories, warning)
+        write_changes_page(folder, old, new, rows, told, __version__, histories, warning, usual)
         link_changes(folder)
     except OSError as error:
         raise UsageError(

@@ -21,6 +21,7 @@ from pipeline.stages.nights import (
     synthetic_warning,
 )
 from pipeline.stages.places import check_comparison
+from pipeline.stages.references import keep_up_to, references_up_to
 from pipeline.store import open_snapshot
 
 
@@ -37,6 +38,7 @@ class CompareSummary:
     counts: dict[str, int] = field(default_factory=dict)  # "link removed" -> rows
     wall_s: float = 0.0
     warnings: list[str] = field(default_factory=list)
+    n_reference_nights: int = 0  # that RTTs and hops were compared with
 
 
 def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> CompareSummary:
@@ -61,12 +63,21 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
         warnings = [order_warning(old, new), *map(synthetic_warning, (old, new))]
         warnings = [line for line in warnings if line]
         nights = open_night(old, config.out), open_night(new, config.out)
-        changes, events = compare_nights(*nights)
+        usual = references_up_to(config.store, config.out, old, nights[0])
+        changes, events = compare_nights(*nights, usual)
         progress(Progress("compare", 1, 1, "nights"))
+        keep_up_to(config.store, config.out, new, nights[1], config.old, usual)
         names = nights[0].names | nights[1].names
         with report_turn(config.out):
             files = write_comparison(
-                config.out, old.name, new.name, changes, events, names, "; ".join(warnings)
+                config.out,
+                old.name,
+                new.name,
+                changes,
+                events,
+                names,
+                "; ".join(warnings),
+                (usual.n_nights, usual.since),
             )
             if (config.out / NIGHTS_PAGE).exists():
                 write_nights(config.out, config.store)
@@ -80,6 +91,7 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
         count_changes(changes),
         time.time() - started,
         warnings,
+        usual.n_nights,
     )
 
 

@@ -22,6 +22,7 @@ from pipeline.schedule.calibrate.file import save
 from pipeline.schedule.calibrate.measure import Calibration, calibrate
 from pipeline.schedule.gang.choice import explain
 from pipeline.store import check_store, files_of_snapshot, leftovers, remove_leftovers
+from pipeline.store.references import FOLDER
 from pipeline.store.results import check_results
 from pipeline.store.versions.names import VERSIONS, is_version
 
@@ -137,7 +138,8 @@ def _results(store: Path, clean: bool) -> Iterator[Finding]:
 def _leftovers(store: Path | None, out: Path | None, clean: bool) -> Iterator[Finding]:
     """What no run uses any more: not a fault, but it takes space; the next run removes it."""
     for path in leftovers(store, out):
-        size = sum(file.lstat().st_size for file in path.rglob("*") if not file.is_dir())
+        files = path.rglob("*") if path.is_dir() else [path]
+        size = sum(file.lstat().st_size for file in files if not file.is_dir())
         end = "removed" if clean else "the next run removes it, and so does --clean"
         yield Finding("left-over", True, f"{path}: {_what_is_left(path)}, {_mib(size)}; {end}")
     if clean:
@@ -147,6 +149,8 @@ def _leftovers(store: Path | None, out: Path | None, clean: bool) -> Iterator[Fi
 def _what_is_left(path: Path) -> str:
     if path.parent.name == VERSIONS and is_version(path.name):
         return "a version that was replaced while a run used it, or left by a killed run"
+    if path.parent.name == FOLDER and not path.name.startswith("."):
+        return "what was usual up to a night that is gone"
     return "left by a killed run"
 
 

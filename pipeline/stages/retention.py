@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pipeline.errors import PipelineError
 from pipeline.report.folder import remove_report, report_turn
+from pipeline.store.references import remove_orphaned_references
 from pipeline.store.versions.nights import is_night, nights_to_keep, remove_old_nights
 
 
@@ -29,6 +30,7 @@ def keep_nights(store: Path, out: Path, n: int, current: str) -> Removed:
     old: list[str] = []
     try:
         old = remove_old_nights(store, n, current)
+        remove_orphaned_references(store)
     except (PipelineError, OSError) as error:
         warnings.append(f"older nights were not removed: {_said(error)}")
     reports = []

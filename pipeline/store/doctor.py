@@ -5,6 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipeline.errors import StoreError
+from pipeline.store.references import (
+    orphaned_references,
+    reference_file,
+    remove_orphaned_references,
+)
 from pipeline.store.versions.held import abandoned, own_folder, remove_abandoned
 from pipeline.store.versions.names import POINTERS, VERSIONS
 from pipeline.store.versions.pointers import (
@@ -49,12 +54,14 @@ def check_store(store: Path) -> dict[str, str]:
 
 
 def files_of_snapshot(store: Path, name: str) -> list[Path]:
-    """Files of the version that a snapshot's name points to; empty if that is broken."""
+    """Files of the version that a snapshot's name points to, and what was usual up to it; empty if
+    that is broken."""
     try:
         version = read_pointer(store / POINTERS / f"{name}.json").version
     except StoreError:
         return []
-    return [path for path in (store / VERSIONS / version).glob("*") if path.is_file()]
+    files = [*(store / VERSIONS / version).glob("*"), reference_file(store, version)]
+    return [path for path in files if path.is_file()]
 
 
 def leftovers(store: Path | None, out: Path | None) -> list[Path]:
@@ -64,7 +71,9 @@ def leftovers(store: Path | None, out: Path | None) -> list[Path]:
     within a day.
     """
     found = [path for folder in _folders(store, out) for path in abandoned(folder)]
-    return found + (abandoned_versions(store) if store is not None else [])
+    if store is None:
+        return found
+    return [*found, *abandoned_versions(store), *orphaned_references(store)]
 
 
 def remove_leftovers(store: Path | None, out: Path | None) -> None:
@@ -79,6 +88,7 @@ def remove_leftovers(store: Path | None, out: Path | None) -> None:
         remove_abandoned(folder)
     if store is not None:
         remove_abandoned_versions(store)
+        remove_orphaned_references(store)
 
 
 def _folders(store: Path | None, out: Path | None) -> list[Path]:

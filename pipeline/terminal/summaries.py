@@ -229,6 +229,7 @@ def compare_facts(summary: CompareSummary) -> dict:
         "new": summary.new,
         "page": str(summary.page),
         "n_events": summary.n_events,
+        "n_reference_nights": summary.n_reference_nights,
         "events": summary.events,
         "changes": summary.counts,
         "warnings": summary.warnings,

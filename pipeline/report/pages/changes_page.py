@@ -29,6 +29,7 @@ def write_changes_page(
     version: str,
     histories: Sequence[object] = (),
     warning: str = "",
+    usual: tuple[int, str] = (1, ""),
 ) -> None:
     """Write ``changes.html`` and what it loads into a folder that exists.
 
@@ -45,6 +46,8 @@ def write_changes_page(
         How figures of ASes of the first events went.
     warning : str
         Shown first; empty: none.
+    usual : int, str
+        Nights that references rest on, and the first of them.
     """
     shown = events.slice(0, MAX_EVENTS).to_pylist()
     for event in shown:
@@ -58,6 +61,8 @@ def write_changes_page(
             new=printable(new),
             version=version,
             warning=printable(warning),
+            n_usual=usual[0],
+            since=printable(usual[1]),
             first=shown[:N_FIRST],
             others=shown[N_FIRST:],
             n_events=events.num_rows,

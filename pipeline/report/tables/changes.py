@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 from pipeline.model.addresses import format_addr
 from pipeline.model.words import number
 
-_OLD, _NEW = b"hopscope.old", b"hopscope.new"  # of events.parquet: names of the two nights
+# Of events.parquet: names of the two nights, and nights that references rest on.
+_OLD, _NEW, _N_USUAL = b"hopscope.old", b"hopscope.new", b"hopscope.n_reference_nights"
 _COLUMNS = ("what", "kind", "event", "asn", "other_asn", "old", "new")  # that pages of ASes need
 _COUNTS = (
     *("n_traces", "n_pairs", "n_vantages", "n_turned", "n_silent", "n_elsewhere"),
@@ -74,9 +75,10 @@ def events_table(events, changes: pa.Table, names: Mapping[int, str]) -> pa.Tabl
     return table.append_column("text", pa.array(texts, pa.string()))
 
 
-def naming_nights(events: pa.Table, old: str, new: str) -> pa.Table:
-    """The table with the names of both nights in its metadata."""
-    return events.replace_schema_metadata({_OLD: old.encode(), _NEW: new.encode()})
+def naming_nights(events: pa.Table, old: str, new: str, n_usual: int) -> pa.Table:
+    """The table with the names of both nights, and what references rest on, in its metadata."""
+    facts = {_OLD: old, _NEW: new, _N_USUAL: str(n_usual)}
+    return events.replace_schema_metadata({name: text.encode() for name, text in facts.items()})
 
 
 def night_before_of(schema: pa.Schema) -> str:

@@ -1,12 +1,14 @@
 """Plant changes into simulated networks and tell what comparing nights finds.
 
-usage: python -m tests.oracles.nights SEED...
+usage: python -m tests.oracles.nights SEED...           one night with many plants after another
+       python -m tests.oracles.nights delays SEED...    slow drifts, steps and bad nights of RTTs
 """
 
 from __future__ import annotations
 
 import sys
 
+from tests.oracles.nights.delays import table
 from tests.oracles.nights.judge import Score, judge_network
 from tests.oracles.nights.plants import PLANTS
 
@@ -16,6 +18,9 @@ def main(arguments: list[str]) -> int:
     if not arguments:
         print(__doc__, file=sys.stderr)
         return 2
+    if arguments[0] == "delays":
+        print("\n".join(table([int(seed) for seed in arguments[1:]])))
+        return 0
     total = Score()
     for seed in map(int, arguments):
         total.add(judge_network(seed))

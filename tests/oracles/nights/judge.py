@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from pipeline.compare import Events, compare_nights
+from pipeline.compare import Events, References, compare_nights, follow
 from pipeline.compare import Night as Compared
 from pipeline.graphs import build_graphs
 from pipeline.infer import Observer, PrefixTable, infer_topology, read_pfx2as
@@ -32,6 +32,8 @@ NIGHTS: tuple[tuple[str, ...], ...] = (
     ("ingress moved", "rate limiting", "link cut"),
     ("router renumbered", "half of the targets lost", "AS split"),
 )
+
+N_BEFORE = 4  # quiet nights that references rest on
 
 
 @dataclass
@@ -58,18 +60,21 @@ class Score:
 
 
 def judge_network(seed: int, nights: tuple[tuple[str, ...], ...] = NIGHTS) -> Score:
-    """Compare nights with planted changes to the first night of one network."""
+    """Compare nights with planted changes to the last of ``N_BEFORE`` nights of one network."""
     net = make_network(Plan(seed=seed))
     first = first_night(net)
     by = crossed(net)
     score = Score()
     with tempfile.TemporaryDirectory() as folder:
-        old = ingest(first, seed, Path(folder))
+        usual = References.none()
+        for number in range(N_BEFORE):
+            old = ingest(first, seed + 1_000_000 * number, Path(folder))
+            usual = follow(usual, old)
         for number, planned in enumerate(nights):
             rng = np.random.default_rng([seed, number])
             night, expected = plant(first, planned, rng, by)
             new = ingest(night, 1000 * (number + 1) + seed, Path(folder))
-            _, events = compare_nights(old, new)
+            _, events = compare_nights(old, new, usual)
             score.add(judge_night(expected, events))
     return score
 

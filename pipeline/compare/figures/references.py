@@ -1,0 +1,287 @@
+"""What is usual: RTTs that links add and hops to targets, smoothed over earlier nights.
+
+A night is compared with references, not with the night before alone: a change that is too slow for
+one night adds up, and a single bad night is told once, not again when it is over [1]_.
+
+The value of a **series** (a link seen from a vantage point, a pair of vantage point and target) is
+smoothed, and medians and their intervals are taken over series of both nights: so a vantage point
+that is lost moves no median. The reference of a series is its value of the night before, then the
+median of its first three nights, then smoothed with a weight of ``ALPHA``; a value that lies apart
+moves it no further than one at the border would. Three values in a row that lie apart from it, on
+the same side, are the new level: the reference is then their median.
+
+References
+----------
+.. [1] R. Fontugne, C. Pelsser, E. Aben, R. Bush, "Pinpointing delay and forwarding anomalies using
+   large-scale traceroute measurements", IMC 2017.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from pipeline.compare.evidence import View
+from pipeline.compare.figures.medians import medians
+from pipeline.compare.links import Sides
+from pipeline.compare.matching import number_rows
+from pipeline.compare.night import Night
+from pipeline.compare.routes import routes_of_pairs
+from pipeline.model.columns import take
+from pipeline.model.columns.ragged import run_starts
+from pipeline.model.measured.observations import FIRST, Observations
+from pipeline.model.measured.references import References
+
+ALPHA = 0.1  # weight of a night
+MIN_MS = 1.0  # of a difference of medians, and between a value and its reference
+MIN_HOPS = 0.5  # likewise; between two nights any whole hop
+MIN_NIGHTS = 3  # of a reference; with fewer the night before is the reference
+_MAX_ABSENT = 7  # nights for which a series without a value is kept
+
+_KEYS = ("near_high", "near_low", "far_high", "far_low", "vantage_high", "vantage_low")
+
+
+def follow(references: References, night: Night, alpha: float = ALPHA) -> References:
+    """References after one more night; as they are if it has no traces."""
+    if night.observations is None:
+        return references
+    known = _renamed(references, night)
+    keys, value = _values(night)
+    number, n = number_rows(*(np.concatenate(pair) for pair in zip(known.keys, keys, strict=True)))
+    of_known, of_value = np.split(number, [len(known)])
+    best = np.full(n, -1)
+    order = np.lexsort((known.n_seen, -known.n_absent))
+    best[of_known[order]] = order  # of routers that are one now, the series seen most lately
+    today = np.full(n, np.nan, np.float32)
+    today[of_value] = value
+    columns = {}
+    for name, old, new in zip(_KEYS, known.keys, keys, strict=True):
+        columns[name] = np.zeros(n, np.uint64)
+        columns[name][of_known], columns[name][of_value] = old, new
+    before = take(known, np.maximum(best, 0)) if len(known) else None
+    is_known = best >= 0
+
+    def earlier(name: str, missing: float) -> np.ndarray:
+        if before is None:
+            return np.full(n, missing)
+        return np.where(is_known, getattr(before, name), missing)
+
+    usual, last = earlier("usual", np.nan), earlier("last", np.nan)
+    before_last, n_seen = earlier("before_last", np.nan), earlier("n_seen", 0)
+    is_seen = ~np.isnan(today)
+    n_seen = n_seen + is_seen
+    away = np.where(columns["near_high"] | columns["near_low"], MIN_MS, MIN_HOPS)
+    after = _smoothed(usual, np.stack([today, last, before_last]), n_seen, away, alpha)
+    made = References(
+        **columns,
+        usual=np.where(is_seen, after, usual).astype(np.float32),
+        usual_before=np.where(
+            is_seen, np.where(is_known, usual, today), earlier("usual_before", np.nan)
+        ).astype(np.float32),
+        last=np.where(is_seen, today, last).astype(np.float32),
+        before_last=np.where(is_seen, last, before_last).astype(np.float32),
+        n_seen=n_seen.astype(np.int32),
+        n_absent=np.where(is_seen, 0, earlier("n_absent", 0) + 1).astype(np.int32),
+        n_nights=references.n_nights + 1,
+        since=references.since or night.name,
+    )
+    return take(made, np.flatnonzero(made.n_absent <= _MAX_ABSENT))
+
+
+def _smoothed(
+    usual: np.ndarray, recent: np.ndarray, n_seen: np.ndarray, away: np.ndarray, alpha: float
+) -> np.ndarray:
+    """References after a value.
+
+    Parameters
+    ----------
+    usual : (n,) float
+    recent : (3, n) float
+        The new value and the two before it.
+    n_seen : (n,) int
+        With the new one.
+    away : (n,) float
+        From which distance on a value lies apart.
+    """
+    today = recent[0]
+    middle = np.sort(recent, axis=0)[1]
+    is_level = (recent - usual >= away).all(axis=0) | (usual - recent >= away).all(axis=0)
+    step = np.clip(today - usual, -away, away)
+    after = np.where(is_level, middle, usual + alpha * step)
+    return np.where(n_seen < MIN_NIGHTS, today, np.where(n_seen == MIN_NIGHTS, middle, after))
+
+
+def added_ms(seen: Observations, group: np.ndarray, vantage: np.ndarray) -> tuple[np.ndarray, ...]:
+    """What links add to the RTT: near and far group, vantage point (each such row once), ms.
+
+    Parameters
+    ----------
+    seen : Observations
+    group : (n_nodes,) int64
+    vantage : (n_vantages,) int64
+        Number of each vantage point.
+    """
+    steps = seen.steps
+    rows = np.flatnonzero(~steps.across_gap & (steps.before != FIRST))
+    added = steps.rtt_ms[rows].astype(np.float64) - steps.rtt_ms[steps.before[rows]]
+    rows, added = rows[~np.isnan(added)], added[~np.isnan(added)]
+    near, far = group[steps.near[rows]], group[steps.far[rows]]
+    by = vantage[steps.vantage[rows]]
+    order = np.lexsort((-steps.n_traces[rows].astype(np.int64), by, far, near))
+    columns = (near[order], far[order], by[order])
+    starts = run_starts(*columns)
+    return *(column[starts] for column in columns), added[order][starts]
+
+
+def usual_ms(
+    sides: Sides, references: References, votes: tuple[np.ndarray, ...]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Reference of each vote, and the one before it; the vote where none is of enough nights.
+
+    Parameters
+    ----------
+    sides : Sides
+    references : References
+    votes : four (n,) columns
+        As from ``added_ms`` for the older night, in the numbers of both nights.
+    """
+    assert sides.old_view is not None
+    near, far, vantage, value = votes
+    known = _of_enough_nights(references, np.flatnonzero(~references.is_pair))
+    old, new = sides.old, sides.new
+    addr = np.concatenate([old.addr, new.addr])
+    group = np.concatenate([sides.groups.old[old.addr_node], sides.groups.new[new.addr_node]])
+    vantages = sides.old_view.seen.vantages
+    by = _looked_up(
+        (vantages.addr_high, vantages.addr_low), (known.vantage_high, known.vantage_low)
+    )
+    columns = (
+        _taken(group, _looked_up((addr[:, 0], addr[:, 1]), (known.near_high, known.near_low))),
+        _taken(group, _looked_up((addr[:, 0], addr[:, 1]), (known.far_high, known.far_low))),
+        _taken(sides.old_view.vantage, by),
+    )
+    return _or_value(known, _looked_up(columns, (near, far, vantage)), value)
+
+
+def usual_hops(
+    references: References, view: View, paths: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Reference of the hops of some paths, and the one before it; their own hops without one."""
+    seen = view.seen
+    value = seen.paths.n_hops[paths].astype(np.float64)
+    known = _of_enough_nights(references, np.flatnonzero(references.is_pair))
+    vantage = seen.paths.vantage[paths]
+    wanted = (
+        *(seen.paths.target_high[paths], seen.paths.target_low[paths]),
+        *(seen.vantages.addr_high[vantage], seen.vantages.addr_low[vantage]),
+    )
+    return _or_value(known, _looked_up(known.keys[2:], wanted), value)
+
+
+def _or_value(
+    known: References, at: np.ndarray, value: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """References of some rows, and those before; the value where the row is -1."""
+    if not len(known):
+        return value, value
+    columns = known.usual, known.usual_before
+    usual, before = (np.where(at >= 0, column[np.maximum(at, 0)], value) for column in columns)
+    return usual, before
+
+
+def is_news(which: Sequence[np.ndarray], sign: int) -> np.ndarray:
+    """(n,) bool: what lies apart from its reference on one side, and did not already.
+
+    Parameters
+    ----------
+    which : three (n,) int columns
+        Sides on which the new night lies from the reference, the old night from the reference of
+        its time, and the new night from the old one: 1 above, -1 below, 0 neither.
+    sign : int
+        The side that is asked for.
+    """
+    from_usual, before, from_before = which
+    return (from_usual == sign) & ((before != sign) | (from_before == sign))
+
+
+def sign_of_shift(row: np.ndarray, hops: np.ndarray, n_rows: int) -> np.ndarray:
+    """1 where the differences of a row lie above 0, -1 where below, 0 where neither; (n_rows,).
+
+    The interval of their median leaves out 0, and the median is half a hop at least.
+    """
+    middle, lower, upper = medians(row, hops, n_rows)
+    above = (lower > 0) & (middle >= MIN_HOPS)
+    return above.astype(np.int64) - ((upper < 0) & (middle <= -MIN_HOPS))
+
+
+def sign_of_medians(
+    row: np.ndarray, before: np.ndarray, after: np.ndarray, n_rows: int
+) -> np.ndarray:
+    """1 where the values of a row rose, -1 where they fell, 0 where neither; (n_rows,) int64.
+
+    The intervals of both medians lie apart, and the medians at least ``MIN_MS``.
+    """
+    middle, lower, upper = medians(row, before, n_rows)
+    now, low, high = medians(row, after, n_rows)
+    differs = np.abs(now - middle) >= MIN_MS
+    return (differs & (low > upper)).astype(np.int64) - (differs & (high < lower))
+
+
+def _of_enough_nights(references: References, rows: np.ndarray) -> References:
+    """Rows of enough nights, those seen most and latest last."""
+    rows = rows[references.n_seen[rows] >= MIN_NIGHTS]
+    return take(references, rows[np.lexsort((references.n_seen[rows], -references.n_absent[rows]))])
+
+
+def _looked_up(known: tuple[np.ndarray, ...], wanted: tuple[np.ndarray, ...]) -> np.ndarray:
+    """(n_wanted,) int64: the last known row that is equal, -1 where none is."""
+    number, n = number_rows(*(np.concatenate(pair) for pair in zip(known, wanted, strict=True)))
+    row = np.full(n, -1)
+    row[number[: len(known[0])]] = np.arange(len(known[0]))
+    return row[number[len(known[0]) :]]
+
+
+def _taken(values: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """``values[at]``, -1 where ``at`` is."""
+    return np.where(at >= 0, values[np.maximum(at, 0)], -1)
+
+
+def _renamed(references: References, night: Night) -> References:
+    """References with routers named as on a night, where it has them."""
+    columns = {}
+    addr = (night.addr[:, 0], night.addr[:, 1])
+    for end in ("near", "far"):
+        names = f"{end}_high", f"{end}_low"
+        high, low = (getattr(references, name) for name in names)
+        at = _looked_up(addr, (high, low))
+        node = night.addr_node[np.maximum(at, 0)]
+        is_router = (at >= 0) & ~references.is_pair
+        first = night.first_addr[node]
+        columns[names[0]] = np.where(is_router, first[:, 0], high)
+        columns[names[1]] = np.where(is_router, first[:, 1], low)
+    return replace(references, **columns)
+
+
+def _values(night: Night) -> tuple[tuple[np.ndarray, ...], np.ndarray]:
+    """The six columns of addresses and the value of each series of a night."""
+    seen = night.observations
+    assert seen is not None
+    vantages = seen.vantages
+    near, far, vantage, ms = added_ms(seen, np.arange(night.n_nodes), np.arange(len(vantages)))
+    first = night.first_addr
+    number, _ = number_rows(seen.paths.vantage, seen.paths.target_high, seen.paths.target_low)
+    path = routes_of_pairs(number, seen.paths.n_traces)[1]
+    path = path[seen.paths.reached[path]]
+    none = np.zeros(len(path), np.uint64)
+    of_path = seen.paths.vantage[path]
+    keys = (
+        np.concatenate([first[near, 0], none]),
+        np.concatenate([first[near, 1], none]),
+        np.concatenate([first[far, 0], seen.paths.target_high[path]]),
+        np.concatenate([first[far, 1], seen.paths.target_low[path]]),
+        np.concatenate([vantages.addr_high[vantage], vantages.addr_high[of_path]]),
+        np.concatenate([vantages.addr_low[vantage], vantages.addr_low[of_path]]),
+    )
+    return keys, np.concatenate([ms, seen.paths.n_hops[path].astype(np.float64)])
