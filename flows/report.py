@@ -14,6 +14,7 @@ from prefect.states import Failed, State
 from flows.options import given_values, with_parameters
 from flows.pages.artifacts import report_link, show_ases, show_report, show_warnings
 from flows.pages.progress import progress_artifact
+from flows.processes.main_module import without_main_module
 from flows.runs.handover import read_measurement
 from flows.runs.outcome import EXPECTED, ended, one_line, result_or_failure
 from pipeline.config import AnalyzeConfig
@@ -30,7 +31,7 @@ def report_stage(config: AnalyzeConfig, handover: Path) -> AnalyzeSummary | Stat
 
     try:
         measurement, started = read_measurement(handover)
-        with progress_artifact("report-progress", "Report") as progress:
+        with progress_artifact("report-progress", "Report") as progress, without_main_module():
             summary = analyze.report_stage(config, measurement, started, progress)
     except EXPECTED as error:
         return Failed(message=f"{one_line(error)}; the measurements are kept in {handover}")

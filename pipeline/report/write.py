@@ -8,15 +8,13 @@ the final folder during this run, become ``distances/`` in the same step.
 
 from __future__ import annotations
 
-import ctypes
 import json
 import math
 import os
 import platform
 import shutil
-import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -39,6 +37,7 @@ from pipeline.report.pages.ases.provenance import Provenance
 from pipeline.report.pages.changes_page import link_changes
 from pipeline.report.pages.html import newest_report, write_pages
 from pipeline.report.pages.run_facts import describe_run
+from pipeline.report.swapping import swap, sync
 from pipeline.report.tables.nodes.node_files import write_node_files
 from pipeline.report.tables.summarise import Summary, summarise
 from pipeline.report.tables.width.widths import width_or_bounds, with_bounds
@@ -112,6 +111,8 @@ def write_reports(
     started: float,
     pages: bool = True,
     runs: Sequence[dict] = (),
+    processes: int | None = None,
+    on_progress: Callable[[int], None] = lambda n_pages: None,
 ) -> ReportSummary:
     """Write everything under ``out/<snapshot>/``; a report of ours that is there is replaced.
 
@@ -135,6 +136,8 @@ def write_reports(
         they are always written.
     runs : sequence of dict
         For ``report.json``: which runs measured what, the last one last.
+    processes, on_progress
+        As for ``write_pages``.
 
     Raises
     ------
@@ -152,7 +155,16 @@ def write_reports(
             times = (started, begun)
             shown = newest_report(final.parent) if pages else None
             summary, n_pages = _write_all(
-                snapshot, measurement, aside, options, warnings, times, pages, runs, shown
+                snapshot,
+                measurement,
+                aside,
+                options,
+                warnings,
+                times,
+                pages,
+                runs,
+                shown,
+                (processes, on_progress),
             )
             asns = summary.ases["asn"].to_pylist()
             made = Path(measurement.distances_dir) if measurement.distances_dir else None
@@ -163,7 +175,7 @@ def write_reports(
             earlier_report(final)  # someone may have put something there in the meantime
             carry_over(final, aside)
             link_changes(aside)
-            _swap(aside, final)
+            swap(aside, final)
             carry_over(aside, final)  # and what was put there since
             if made is not None:
                 release_folder(made)
@@ -210,8 +222,10 @@ def _write_all(
     pages: bool,
     runs: Sequence[dict],
     earlier: Path | None,
+    writing: tuple[int | None, Callable[[int], None]],
 ) -> tuple[Summary, int]:
     started, begun = times
+    processes, on_progress = writing
     summary = summarise(snapshot, measurement)
     pq.write_table(summary.ases, folder / "ases.parquet", compression="zstd")
     pq.write_table(summary.ingresses, folder / "ingresses.parquet", compression="zstd")
@@ -235,6 +249,8 @@ def _write_all(
             warnings=warnings,
             busy_share=measurement.busy_share,
             earlier=earlier,
+            processes=processes,
+            on_progress=on_progress,
             provenance=Provenance(
                 options,
                 runs,
@@ -276,8 +292,8 @@ def _write_all(
     (folder / REPORT).write_text(text + "\n", encoding="utf-8")
     for path in folder.iterdir():
         if path.is_file():  # pages and node files are too many to wait for: a rerun makes them
-            _sync(path)
-    _sync(folder)
+            sync(path)
+    sync(folder)
     return summary, n_pages
 
 
@@ -358,42 +374,3 @@ def _take_in(made: Path, folder: Path, asns: list[int]) -> None:
                 os.link(path, folder / path.name)
             except OSError:  # a file system without hard links
                 shutil.copyfile(path, folder / path.name)
-
-
-def _swap(aside: Path, final: Path) -> None:
-    """Put ``aside`` in the place of ``final``; the former content is then in ``aside``."""
-    if not final.exists():
-        aside.rename(final)
-    elif not _exchange(aside, final):
-        old = aside.with_name(f".{aside.name}-old")
-        final.rename(old)
-        aside.rename(final)
-        old.rename(aside)
-    _sync(final.parent)
-
-
-def _exchange(first: Path, second: Path) -> bool:
-    """Exchange two names in one step; False where the system or the file system cannot."""
-    if not sys.platform.startswith("linux"):
-        return False
-    here, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE of linux/fs.h
-    try:
-        renameat2 = ctypes.CDLL(None, use_errno=True).renameat2
-    except (OSError, AttributeError):  # a C library without it
-        return False
-    names = os.fsencode(first), os.fsencode(second)
-    return renameat2(here, names[0], here, names[1], ctypes.c_uint(exchange)) == 0
-
-
-def _sync(path: Path) -> None:
-    """Flush a file or folder to disk, if the system can."""
-    try:
-        handle = os.open(path, os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    except OSError:
-        return
-    finally:
-        os.close(handle)

@@ -234,7 +234,8 @@ def _report(
     started: float,
     progress: RunMetrics,
 ) -> AnalyzeSummary:
-    progress(Progress("report", 0, len(measurement.rows), "ASes"))
+    n_ases = len(measurement.rows)
+    progress(Progress("report", 0, n_ases, "ASes", "tables"))
     failed = _failed(snapshot, measurement)
     measured = _warnings(snapshot, measurement)
     with report_turn(config.out):
@@ -250,8 +251,11 @@ def _report(
             started=started,
             pages=config.pages,
             runs=runs,
+            processes=config.workers,
+            # A report that is added to has pages of other ASes too.
+            on_progress=lambda n: progress(Progress("report", min(n, n_ases), n_ases, "ASes")),
         )
-    progress(Progress("report", len(measurement.rows), len(measurement.rows), "ASes"))
+    progress(Progress("report", n_ases, n_ases, "ASes"))
     removed = Removed()
     if config.keep_nights is not None:
         removed = keep_nights(config.store, config.out, config.keep_nights, snapshot.name)

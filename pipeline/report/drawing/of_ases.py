@@ -1,4 +1,4 @@
-"""Drawings of the graphs of ASes for their pages, some thousands of ASes at a time.
+"""Drawings of the graphs of ASes for their pages.
 
 Graphs of up to ``MAX_WHOLE`` nodes are drawn whole. Of larger ones the ingresses with the most
 traces and one path to the node farthest from all ingresses are drawn; all others are folded, a node
@@ -19,6 +19,7 @@ from pipeline.model.columns.ragged import offsets, row_of_value
 from pipeline.report.drawing.layers import levels, place
 from pipeline.report.drawing.picture import Picture, drawing, table_rows
 from pipeline.report.escaping import printable
+from pipeline.report.tables.listed import Listed
 from pipeline.report.tables.nodes.node_names import node_texts
 from pipeline.report.tables.nodes.reach import row_groups
 from pipeline.report.tables.summarise import Summary
@@ -65,9 +66,9 @@ class _Ways:
 
 
 class Drawer:
-    """Draws the ASes of a report."""
+    """Draws the ASes of a report, or of a part of it."""
 
-    def __init__(self, summary: Summary):
+    def __init__(self, summary: Summary, listed: Listed):
         table = summary.ingresses
         self._snapshot, self._rows = summary.snapshot, summary.rows
         self._ptr = summary.ingress_ptr
@@ -81,22 +82,21 @@ class Drawer:
         self._count = np.zeros(len(self._asn), np.int64)
         if not counts.null_count:
             self._count = pc.list_flatten(counts).to_numpy()
-        names = pc.fill_null(summary.ases["name"], "").to_pylist()
-        self._names = dict(zip(summary.ases["asn"].to_pylist(), names, strict=True))
+        self._names = listed.names
         self._n_nodes = summary.ases["n_nodes"].to_numpy()
         self._n_edges = summary.ases["n_edges"].to_numpy()
 
-    def of(self, start: int, end: int) -> list[Drawn | None]:
-        """Drawings of ASes start to end - 1 of the report; None: it is too small for one."""
-        n_nodes, n_edges = self._n_nodes[start:end], self._n_edges[start:end]
+    def all(self) -> list[Drawn | None]:
+        """A drawing of each AS; None: it is too small for one."""
+        n_nodes, n_edges = self._n_nodes, self._n_edges
         whole = (n_nodes <= MAX_WHOLE) & (n_edges <= MAX_LINKS) & (n_nodes >= MIN_NODES)
-        pictures: list[tuple[Picture, _Ways, np.ndarray] | None] = [None] * (end - start)
+        pictures: list[tuple[Picture, _Ways, np.ndarray] | None] = [None] * len(n_nodes)
         for group in row_groups(np.flatnonzero(whole), n_nodes + 2 * n_edges):
-            for i, found in zip(group.tolist(), self._whole(start + group), strict=True):
+            for i, found in zip(group.tolist(), self._whole(group), strict=True):
                 pictures[i] = found
         for i in np.flatnonzero(~whole & (n_nodes >= MIN_NODES)).tolist():
-            pictures[i] = self._folded(start + i)
-        return self._named(start, pictures)
+            pictures[i] = self._folded(i)
+        return self._named(pictures)
 
     def _whole(self, which: np.ndarray) -> Iterator[tuple[Picture, _Ways, np.ndarray]]:
         shard = self._snapshot.shard(self._rows[which])
@@ -213,12 +213,12 @@ class Drawer:
             group.setdefault(node, group_of.get(asn, MAX_GROUPS))
         return _Ways(self._node[kept].tolist(), group, list(sides), groups)
 
-    def _named(self, start: int, pictures: list) -> list[Drawn | None]:
+    def _named(self, pictures: list) -> list[Drawn | None]:
         """The same with addresses, and drawn."""
         ids = [np.empty(0, np.int64) if one is None else one[2] for one in pictures]
         ptr = offsets([len(some) for some in ids])
         nodes = np.concatenate([np.empty(0, np.int64), *ids])
-        rows = np.repeat(self._rows[start : start + len(ids)], np.diff(ptr))
+        rows = np.repeat(self._rows, np.diff(ptr))
         alone = nodes >= 0
         texts = np.full(len(nodes), "", object)
         texts[alone] = node_texts(self._snapshot, rows[alone], nodes[alone]).to_pylist()

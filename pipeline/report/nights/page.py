@@ -21,7 +21,7 @@ from pipeline import __version__
 from pipeline.errors import StoreError
 from pipeline.report.nights.history import history
 from pipeline.report.nights.rows import NightRow, night_rows
-from pipeline.report.pages.html import environment
+from pipeline.report.pages.templating import environment
 from pipeline.store import snapshot_names
 
 NIGHTS_PAGE = "index.html"

@@ -11,7 +11,8 @@ import pyarrow.compute as pc
 
 from pipeline.report.escaping import printable
 from pipeline.report.pages.ases.as_changes import show_on_as_pages
-from pipeline.report.pages.html import environment, write_assets
+from pipeline.report.pages.html import write_assets
+from pipeline.report.pages.templating import environment
 from pipeline.report.tables.changes import night_before_of, read_comparison
 
 N_FIRST = 10

@@ -19,6 +19,7 @@ from pipeline.model.columns.ragged import offsets, run_starts
 from pipeline.model.words import number
 from pipeline.report.escaping import printable
 from pipeline.report.pages.plots import bin_counts
+from pipeline.report.tables.listed import Listed
 from pipeline.report.tables.summarise import Summary
 
 MAX_ENDS = 12  # of each side
@@ -61,9 +62,9 @@ class Entries:
 
 
 class EntryPages:
-    """Entries of each AS of a report, from its table of ingresses."""
+    """Entries of each AS of a report, or of a part of it, from its table of ingresses."""
 
-    def __init__(self, summary: Summary):
+    def __init__(self, summary: Summary, listed: Listed):
         table = summary.ingresses
         self._ptr = summary.ingress_ptr
         self._addr = table["addr"].combine_chunks()
@@ -76,8 +77,7 @@ class EntryPages:
         hops = pc.fill_null(pc.list_value_length(table["hop_counts"]), 0).to_numpy()
         self._hop_ptr = offsets(hops)
         self._hop_counts = pc.list_flatten(table["hop_counts"]).to_numpy()
-        names = pc.fill_null(summary.ases["name"], "").to_pylist()
-        self._names = dict(zip(summary.ases["asn"].to_pylist(), names, strict=True))
+        self._names = listed.names
 
     def of(self, i: int) -> Entries | None:
         """Entries of AS i of the report; None: no trace was seen to enter it."""

@@ -7,34 +7,29 @@ small drawings.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import resources
 from pathlib import Path
 
-import jinja2
-
-from pipeline.model.measured.origins import Source, origins_of
-from pipeline.model.words import number
+from pipeline.model.measured.origins import origins_of
 from pipeline.report.addresses.shards import write_addresses
 from pipeline.report.addresses.table import address_table
-from pipeline.report.pages.ases.as_page import as_pages
-from pipeline.report.pages.ases.opening import opening, quality
 from pipeline.report.pages.ases.provenance import Provenance
+from pipeline.report.pages.ases.side_by_side import n_processes, write_side_by_side
+from pipeline.report.pages.ases.writing import PageWriter
 from pipeline.report.pages.index_page import index_script, index_variables
 from pipeline.report.pages.internet_page import internet_variables
 from pipeline.report.pages.reuse import (
     NIGHT,
     PAGES,
     Pages,
-    digest_of,
     newest_report,
     night_script,
-    without_night,
 )
-from pipeline.report.pages.run_facts import RunFacts, about_as
+from pipeline.report.pages.run_facts import RunFacts
+from pipeline.report.pages.templating import environment
 from pipeline.report.tables.internet import entering_traces
 from pipeline.report.tables.summarise import Summary
-from pipeline.report.texts import NONE, figure, short
 
 __all__ = ["newest_report", "write_pages"]
 
@@ -53,6 +48,8 @@ def write_pages(
     busy_share: dict[str, float],
     earlier: Path | None = None,
     provenance: Provenance | None = None,
+    processes: int | None = None,
+    on_progress: Callable[[int], None] = lambda n_pages: None,
 ) -> Pages:
     """Write the index, ``internet.html``, ``as/*.html`` and what they load, into a folder.
 
@@ -70,6 +67,10 @@ def write_pages(
         A report whose pages of ASes are linked where they show the same.
     provenance : Provenance or None
         How it was made, as far as it is known.
+    processes : int or None
+        That write pages, at most; None: one per core. Few pages are written by one.
+    on_progress : callable
+        Called with the number of pages of ASes that have been written.
 
     Returns
     -------
@@ -83,18 +84,10 @@ def write_pages(
     templates, provenance = environment(), provenance or Provenance()
     write_assets(out, ASSETS + SCRIPTS + (LOOKUP if addresses else ()))
     (out / "as").mkdir(exist_ok=True)
-    pages = Pages(out / "as", earlier)
-    template = templates.get_template("as.html")
-    facts: dict[Source | None, RunFacts] = {}
-    for asn, variables in as_pages(summary):
-        source = origins.source_of(asn)
-        if source not in facts:
-            facts[source] = without_night(about_as(run, origins, source))
-        about = facts[source]
-        variables["measured_with"] = provenance.measured_with(asn)
-        digest = digest_of(variables, about)
-        if not pages.link(asn, digest):
-            pages.write(asn, digest, template.render(a=variables, run=about, root="../"))
+    writer = PageWriter(summary, run, origins, provenance, out / "as", earlier)
+    n = n_processes(summary.ases.num_rows, processes)
+    write_side_by_side(writer, summary, n, on_progress)
+    pages = writer.pages
     pages.save(out / PAGES)
     (out / NIGHT).write_text(night_script(run, provenance), encoding="ascii")
     entering = entering_traces(summary) if origins.has_traces else None
@@ -120,26 +113,3 @@ def write_assets(out: Path, names: Sequence[str] = ASSETS) -> None:
     for name in names:
         data = resources.files("pipeline.report").joinpath("assets", name).read_bytes()
         (out / name).write_bytes(data)
-
-
-def environment() -> jinja2.Environment:
-    """What renders templates: escaping by default, with the filters of our pages."""
-    environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("pipeline.report", "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        auto_reload=False,  # or each page would ask the disk whether templates have changed
-    )
-    environment.globals |= {
-        "opening": opening,
-        "quality": quality,
-    }
-    environment.filters |= {
-        "n": lambda value: NONE if value is None else f"{value:,}",
-        "figure": figure,
-        "number": number,
-        "short": short,
-    }
-    return environment

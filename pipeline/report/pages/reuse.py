@@ -12,9 +12,10 @@ import functools
 import hashlib
 import os
 import shutil
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 import pyarrow as pa
@@ -74,6 +75,15 @@ def night_script(run: RunFacts, provenance: Provenance) -> str:
     return f"hopscope.night({script_json(facts)});\n"
 
 
+class Written(NamedTuple):
+    """A page of an AS as a row of ``PAGES``, and whether it is a link to that of another report."""
+
+    asn: int
+    digest: bytes
+    size: int
+    linked: bool
+
+
 class Pages:
     """Pages of ASes of one report as they are written.
 
@@ -94,12 +104,35 @@ class Pages:
         self._folder = folder
         self._earlier = None if earlier is None else earlier / folder.name
         self._known = {} if earlier is None else _read(earlier / PAGES)
-        self._rows: list[tuple[int, bytes, int]] = []
-        self.n_linked = 0
+        self._rows: list[Written] = []
+
+    def of_ases(self, asns: Sequence[int]) -> Pages:
+        """The same before any is written, to write those of some ASes only."""
+        part = Pages(self._folder, None)
+        part._earlier = self._earlier
+        part._known = {asn: self._known[asn] for asn in asns if asn in self._known}
+        return part
 
     @property
     def n_pages(self) -> int:
         return len(self._rows)
+
+    @property
+    def n_linked(self) -> int:
+        return sum(row.linked for row in self._rows)
+
+    def add(self, rows: Sequence[Written]) -> None:
+        """Take over pages that another process has written."""
+        self._rows += rows
+
+    @property
+    def written(self) -> list[Written]:
+        return self._rows
+
+    def remove(self, asns: Iterable[int]) -> None:
+        """Remove the files of some pages, as far as they are there; they may be links."""
+        for asn in asns:
+            (self._folder / f"{asn:d}.html").unlink(missing_ok=True)
 
     def link(self, asn: int, digest: bytes) -> bool:
         """Take the page of an AS from the earlier report if it shows the same; whether it did."""
@@ -117,20 +150,19 @@ class Pages:
                 shutil.copyfile(source, target, follow_symlinks=False)
         except OSError:  # it is gone in the meantime
             return False
-        self._rows.append((asn, digest, size))
-        self.n_linked += 1
+        self._rows.append(Written(asn, digest, size, True))
         return True
 
     def write(self, asn: int, digest: bytes, text: str) -> None:
         """Write the page of an AS."""
         data = text.encode()
         (self._folder / f"{asn:d}.html").write_bytes(data)
-        self._rows.append((asn, digest, len(data)))
+        self._rows.append(Written(asn, digest, len(data), False))
 
     def save(self, path: Path) -> None:
-        """Write the digests for later reports."""
-        columns = list(zip(*self._rows, strict=True)) or [(), (), ()]
-        arrays = [pa.array(c, f.type) for c, f in zip(columns, _SCHEMA, strict=True)]
+        """Write the digests for later reports, by AS number."""
+        rows = sorted(self._rows)
+        arrays = [pa.array([row[i] for row in rows], f.type) for i, f in enumerate(_SCHEMA)]
         pq.write_table(pa.table(arrays, schema=_SCHEMA), path, compression="zstd")
 
 

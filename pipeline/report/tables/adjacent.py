@@ -33,6 +33,15 @@ class Adjacent:
     n_out: np.ndarray
     n_links: np.ndarray
 
+    def part(self, begin: int, end: int) -> Adjacent:
+        """Neighbours of ASes begin to end - 1."""
+        here = slice(self.ptr[begin], self.ptr[end])
+        return Adjacent(
+            self.ptr[begin : end + 1] - self.ptr[begin],
+            self.asn[here],
+            *(count[here] for count in self.counts),
+        )
+
     @property
     def counts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Traces in, traces out, links."""

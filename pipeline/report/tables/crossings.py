@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -27,6 +27,12 @@ class Crossings:
     n_vantages: np.ndarray
     vantage_n_traces: np.ndarray
     vantage_n_ases: np.ndarray
+
+    def part(self, begin: int, end: int) -> Crossings:
+        """Those of ASes begin to end - 1, with all vantage points."""
+        return replace(
+            self, n_traces=self.n_traces[begin:end], n_vantages=self.n_vantages[begin:end]
+        )
 
 
 def count_crossings(snapshot, rows: np.ndarray) -> Crossings:

@@ -46,6 +46,25 @@ class Distributions:
         """(n_levels,) int64: pairs of AS i by hop count, from 0."""
         return self.pairs[self.ptr[i] : self.ptr[i + 1]]
 
+    def part(self, begin: int, end: int) -> Distributions:
+        """Those of ASes begin to end - 1."""
+        rows = slice(begin, end)
+        return Distributions(
+            self.ptr[begin : end + 1] - self.ptr[begin],
+            self.pairs[self.ptr[begin] : self.ptr[end]],
+            *(
+                column[rows]
+                for column in (
+                    self.n_pairs,
+                    self.mean,
+                    self.median,
+                    self.p90,
+                    self.n_searched,
+                    self.max_hops,
+                )
+            ),
+        )
+
     def total(self) -> np.ndarray:
         """(n_levels,) int64: pairs of all ASes by hop count, from 0."""
         hops = offset_in_row(self.ptr)

@@ -6,7 +6,7 @@ Python object per row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -73,6 +73,37 @@ class Summary:
     adjacent: Adjacent
     snapshot: Any
     rows: np.ndarray
+
+    def part(self, begin: int, end: int) -> Summary:
+        """The same of ASes begin to end - 1; totals and links between ASes stay whole.
+
+        Columns are copied: a slice would take the whole column along to another process.
+        """
+        first, last = self.ingress_ptr[[begin, end]].tolist()
+        asns = self.ases["asn"].slice(begin, end - begin).to_numpy()
+        exits = np.searchsorted(self.exits["asn"].to_numpy(), asns[[0, -1]] + [0, 1])
+        texts = self.unreached.first_ptr
+        return replace(
+            self,
+            ases=_rows(self.ases, begin, end),
+            ingresses=_rows(self.ingresses, first, last),
+            ingress_others=_rows(self.ingress_others, first, last),
+            ingress_ptr=self.ingress_ptr[begin : end + 1] - first,
+            distributions=self.distributions.part(begin, end),
+            unreached=self.unreached.part(begin, end),
+            unreached_texts=_rows(self.unreached_texts, texts[begin], texts[end]),
+            widths=self.widths.part(begin, end),
+            crossings=self.crossings.part(begin, end),
+            n_low_confidence=self.n_low_confidence[begin:end],
+            exits=_rows(self.exits, *exits),
+            adjacent=self.adjacent.part(begin, end),
+            rows=self.rows[begin:end],
+        )
+
+
+def _rows(column, begin: int, end: int):
+    """Some rows of a table or an array, without the buffers of the others."""
+    return column.take(pa.array(np.arange(begin, end)))
 
 
 def summarise(snapshot, measurement: Measurement) -> Summary:

@@ -9,13 +9,12 @@ pyarrow's jemalloc, which jemalloc itself restarts. It ends with the client.
 
 from __future__ import annotations
 
-import contextlib
 import os
-import signal
-from collections.abc import Iterator, Sequence
-from multiprocessing import forkserver, resource_tracker
+from collections.abc import Sequence
+from multiprocessing import forkserver
 
 from kernels.host import Work, compiled_modules, is_compiled
+from pipeline.children import no_interrupt_in_children
 from pipeline.config import AnalyzeConfig
 from pipeline.metrics import compiled_work
 from pipeline.schedule.cluster.gpus import visible_gpus
@@ -99,21 +98,3 @@ def restore_environment(before: dict[str, str | None]) -> None:
             os.environ.pop(name, None)
         else:
             os.environ[name] = value
-
-
-@contextlib.contextmanager
-def no_interrupt_in_children() -> Iterator[None]:
-    """Ctrl-C goes to all processes of the terminal; only this one reacts, and it ends its workers.
-
-    A signal mask passes to threads and to what they start: the cluster's event loop, started in
-    here, keeps SIGINT blocked, and so do the processes that it starts now and later.
-    """
-    if not hasattr(signal, "pthread_sigmask"):
-        yield
-        return
-    resource_tracker.ensure_running()  # a child would start it, and unblock SIGINT
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -18,6 +18,7 @@ import dask
 from distributed import Client, LocalCluster
 
 from kernels.host import n_cores
+from pipeline.children import no_interrupt_in_children
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
 from pipeline.metrics import compiled_work
@@ -107,7 +108,7 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
         }
         if gpus:
             options |= {"worker_class": GpuNanny, "gpus": tuple(gpus)}
-        with signals_later(), warnings.catch_warnings(), forking.no_interrupt_in_children():
+        with signals_later(), warnings.catch_warnings(), no_interrupt_in_children():
             # Another run may have taken the port since we looked: any other will do.
             warnings.filterwarnings("ignore", message="Port .* is already in use")
             cluster = LocalCluster(**options)

@@ -6,7 +6,6 @@ spool files in the scratch folder, a ReadReport counts.
 
 from __future__ import annotations
 
-import contextlib
 import multiprocessing
 import os
 import shutil
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from kernels.host import n_cores
+from pipeline.children import children_end_on_error
 from pipeline.errors import FormatError
 from pipeline.infer import Observation, Observer
 from pipeline.infer.traces.observer import compile_kernels
@@ -49,22 +49,6 @@ def _start_process(counter: Any, parent: int) -> None:
     global _traces_read
     _traces_read = counter
     end_with_parent(parent, signal.SIGKILL)
-
-
-@contextlib.contextmanager
-def _ended_on_error() -> Iterator[None]:
-    """End the processes that the block has started if it raises: a pool would wait for them.
-
-    Ctrl-C reaches them too, from the terminal; SIGTERM and SIGHUP reach this process alone.
-    """
-    before = multiprocessing.active_children()
-    try:
-        yield
-    except BaseException:
-        for process in multiprocessing.active_children():
-            if process not in before:
-                process.kill()
-        raise
 
 
 def _count(n_traces: int) -> None:
@@ -151,7 +135,7 @@ def read_all_traces(
             ProcessPoolExecutor(
                 n, mp_context=context, initializer=_start_process, initargs=(counter, os.getpid())
             ) as pool,
-            _ended_on_error(),
+            children_end_on_error(),
         ):
             futures = {pool.submit(read_traces, *files[i], folders[i]): i for i in which}
             pending = set(futures)

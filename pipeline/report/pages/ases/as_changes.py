@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from pipeline.report.escaping import printable
-from pipeline.report.pages.html import environment
 from pipeline.report.pages.reuse import PAGES
+from pipeline.report.pages.templating import environment
 from pipeline.report.texts import figure
 
 MAX_EVENTS = 10  # of an AS on its page

@@ -19,64 +19,80 @@ from pipeline.report.pages.ases.neighbor_list import NeighborLists
 from pipeline.report.pages.ases.width_section import figure_tiles, width_sections
 from pipeline.report.pages.entries import EntryPages
 from pipeline.report.pages.plots import MAX_BARS, bin_counts, hop_histogram
+from pipeline.report.tables.listed import Listed, list_ases
 from pipeline.report.tables.summarise import Summary
 from pipeline.report.texts import interval, share
 
+WidthParts = tuple[list[dict], list[dict]]
+
 MAX_FARTHEST = 3  # ingresses whose farthest routers a page names
-_ASES_AT_ONCE = 2000  # ASes whose columns are Python lists at one time
 
 
-def as_pages(summary: Summary) -> Iterator[tuple[int, dict]]:
-    """Number and template variables of each AS page, a few thousand ASes in memory at a time."""
-    shown, shown_ptr = first_ingresses(summary)
+def as_pages(
+    summary: Summary, listed: Listed | None = None, widths: list[WidthParts] | None = None
+) -> Iterator[tuple[int, dict]]:
+    """Number and template variables of the page of each AS.
+
+    Parameters
+    ----------
+    summary : Summary
+        Of a report, or a part of it: everything that pages show of its ASes is held at once.
+    listed : Listed or None
+        ASes of the report, which pages link to; None: those of ``summary``.
+    widths : list of WidthParts or None
+        As ``width_parts`` gives them for ``summary``; None: they are made here.
+    """
+    widths = width_parts(summary) if widths is None else widths
+    listed = listed or list_ases(summary.ases)
+    shown, ptr = first_ingresses(summary)
     farthest, farthest_ptr = _farthest_ingresses(summary)
-    shown_columns = _without_lists(summary.ases)
-    entries, drawer = EntryPages(summary), Drawer(summary)
-    neighbors, exits = NeighborLists(summary), exit_rows(summary)
-    asns = summary.ases["asn"].to_numpy()
+    ases = _without_lists(summary.ases).to_pydict()
+    entries, neighbors = EntryPages(summary, listed), NeighborLists(summary, listed)
+    exits = exit_rows(summary, listed.asns)
     # Rows are binned as the drawing of their AS is, so that one can be laid over the other.
-    widths = -(-np.maximum(np.diff(summary.distributions.ptr) - 1, 1) // MAX_BARS)
-    row_widths = np.repeat(widths, np.diff(shown_ptr))
-    for start in range(0, summary.ases.num_rows, _ASES_AT_ONCE):
-        end = min(start + _ASES_AT_ONCE, summary.ases.num_rows)
-        ases = shown_columns.slice(start, end - start).to_pydict()
-        here = slice(shown_ptr[start], shown_ptr[end])
-        taken = pa.array(shown[here])
-        ptr = shown_ptr[start : end + 1] - shown_ptr[start]
-        rows, traced, rated = ingress_rows(
-            summary.ingresses.take(taken),
-            summary.ingress_others.take(taken),
-            row_widths[here],
-            ptr,
-            asns,
+    of_bar = -(-np.maximum(np.diff(summary.distributions.ptr) - 1, 1) // MAX_BARS)
+    taken = pa.array(shown)
+    rows, traced, rated = ingress_rows(
+        summary.ingresses.take(taken),
+        summary.ingress_others.take(taken),
+        np.repeat(of_bar, np.diff(ptr)),
+        ptr,
+        listed.asns,
+    )
+    far = _farthest_rows(summary.ingresses.take(pa.array(farthest)))
+    drawn = Drawer(summary, listed).all()
+    for i in range(summary.ases.num_rows):
+        ingresses = rows[ptr[i] : ptr[i + 1]]
+        names = far[farthest_ptr[i] : farthest_ptr[i + 1]]
+        one = {name: values[i] for name, values in ases.items()}
+        variables = _as_variables(summary, i, one, ingresses, names, widths[i])
+        yield (
+            one["asn"],
+            variables
+            | {
+                "entries": entries.of(i),
+                "drawn": drawn[i],
+                "neighbors": neighbors.of(i),
+                "beside": listed.beside(one["asn"]),
+                "exits": exits_of(*exits, i),
+                "traced": bool(traced[i]),
+                "rated": bool(rated[i]),
+            },
         )
-        far = _farthest_rows(
-            summary.ingresses.take(pa.array(farthest[farthest_ptr[start] : farthest_ptr[end]]))
-        )
-        drawn = drawer.of(start, end)
-        for i in range(start, end):
-            ingresses = rows[ptr[i - start] : ptr[i - start + 1]]
-            names = far[
-                farthest_ptr[i] - farthest_ptr[start] : farthest_ptr[i + 1] - farthest_ptr[start]
-            ]
-            one = {name: values[i - start] for name, values in ases.items()}
-            variables = _as_variables(summary, i, one, ingresses, names)
-            yield (
-                one["asn"],
-                variables
-                | {
-                    "entries": entries.of(i),
-                    "drawn": drawn[i - start],
-                    "neighbors": neighbors.of(i),
-                    "beside": neighbors.beside(i),
-                    "exits": exits_of(*exits, i),
-                    "traced": bool(traced[i - start]),
-                    "rated": bool(rated[i - start]),
-                },
-            )
 
 
-def _as_variables(summary: Summary, i: int, one: dict, ingresses: list, farthest: list) -> dict:
+def width_parts(summary: Summary) -> list[WidthParts]:
+    """Sections on widths of each AS, and tiles of figures of its whole graph."""
+    n_components = summary.ases["n_components"].to_pylist()
+    return [
+        (width_sections(summary.widths, i, n), figure_tiles(summary.widths, i))
+        for i, n in enumerate(n_components)
+    ]
+
+
+def _as_variables(
+    summary: Summary, i: int, one: dict, ingresses: list, farthest: list, widths: WidthParts
+) -> dict:
     pairs = summary.distributions.of(i)
     n_pairs = int(summary.distributions.n_pairs[i])
     begin, end = summary.ingress_ptr[i : i + 2]
@@ -84,8 +100,7 @@ def _as_variables(summary: Summary, i: int, one: dict, ingresses: list, farthest
     unreached = summary.unreached_texts[unreached_ptr[i] : unreached_ptr[i + 1]].to_pylist()
     eccentricities, n_as_far = _eccentricities(summary, begin, end)
     n_left = int(end - begin) - len(ingresses)
-    sections = width_sections(summary.widths, i, one["n_components"])
-    figures = figure_tiles(summary.widths, i)  # they are shown among the widths in hops, if any
+    sections, figures = widths  # figures are shown among the widths in hops, if there are any
     return {
         "asn": one["asn"],
         "name": printable(one["name"] or ""),

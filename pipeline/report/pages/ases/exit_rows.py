@@ -12,8 +12,14 @@ from pipeline.report.tables.summarise import Summary
 MAX_EXITS = 25  # on a page, those with the most traces
 
 
-def exit_rows(summary: Summary) -> tuple[list[str], np.ndarray, np.ndarray]:
+def exit_rows(summary: Summary, linked: np.ndarray) -> tuple[list[str], np.ndarray, np.ndarray]:
     """Rows of the exits that pages show.
+
+    Parameters
+    ----------
+    summary : Summary
+    linked : (n_pages,) int64
+        ASes that have a page, ascending.
 
     Returns
     -------
@@ -29,7 +35,7 @@ def exit_rows(summary: Summary) -> tuple[list[str], np.ndarray, np.ndarray]:
     neighbors = neighbor_texts(
         shown["neighbor_asns"].combine_chunks(),
         shown["neighbor_n_direct"].combine_chunks(),
-        linked=asns,
+        linked=linked,
     )
     columns = zip(shown["addr"].to_pylist(), shown["n_direct"].to_pylist(), neighbors, strict=True)
     rows = [f"<tr><td>{addr or '?'}<td>{n:,}{to}\n" for addr, n, to in columns]

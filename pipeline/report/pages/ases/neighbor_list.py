@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 from dataclasses import dataclass
 
-import pyarrow.compute as pc
 from markupsafe import Markup, escape
 
 from pipeline.report.escaping import printable
 from pipeline.report.tables.adjacent import Adjacent
+from pipeline.report.tables.listed import Listed
 from pipeline.report.tables.summarise import Summary
 from pipeline.report.texts import short
 
@@ -43,12 +43,10 @@ class NeighborList:
 
 
 class NeighborLists:
-    """Neighbours of each AS of a report, and the pages before and after its own."""
+    """Neighbours of each AS of a report, or of a part of it."""
 
-    def __init__(self, summary: Summary):
-        self._asns = summary.ases["asn"].to_pylist()
-        names = pc.fill_null(summary.ases["name"], "").to_pylist()
-        self._names = dict(zip(self._asns, names, strict=True))
+    def __init__(self, summary: Summary, listed: Listed):
+        self._names = listed.names
         self._adjacent: Adjacent = summary.adjacent
 
     def of(self, i: int) -> NeighborList | None:
@@ -72,11 +70,6 @@ class NeighborLists:
         return NeighborList(
             Markup("".join(rows)), [*columns], end - begin, Markup(others), len(rest) - len(linked)
         )
-
-    def beside(self, i: int) -> tuple[int | None, int | None]:
-        """Numbers of the ASes whose pages come before and after that of AS i, if there are any."""
-        before = self._asns[i - 1] if i else None
-        return before, self._asns[i + 1] if i + 1 < len(self._asns) else None
 
     def _row(self, asn: int, counts: tuple[int, ...]) -> str:
         text = f"AS{asn}"

@@ -33,6 +33,11 @@ class Unreached:
     first_ptr: np.ndarray
     first: np.ndarray
 
+    def part(self, begin: int, end: int) -> Unreached:
+        """Those of ASes begin to end - 1."""
+        ptr = self.first_ptr[begin : end + 1]
+        return Unreached(self.count[begin:end], ptr - ptr[0], self.first[ptr[0] : ptr[-1]])
+
 
 def find_unreached(
     snapshot, rows: np.ndarray, ingress_row: np.ndarray, ingress_node: np.ndarray

@@ -7,7 +7,7 @@ both bounds are equal.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import numpy as np
@@ -106,6 +106,13 @@ class WidthReport:
 
     tables: tuple[WidthTable, ...] = ()
     figures: tuple[FigureTable, ...] = ()
+
+    def part(self, begin: int, end: int) -> WidthReport:
+        """The same, in which AS 0 is AS ``begin`` of the run."""
+        return WidthReport(
+            tuple(replace(table, at=table.at[begin:end]) for table in self.tables),
+            tuple(replace(table, at=table.at[begin:end]) for table in self.figures),
+        )
 
     def knows(self, i: int) -> bool:
         """Whether anything was found of AS ``i`` of the run."""

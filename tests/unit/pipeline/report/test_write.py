@@ -17,7 +17,7 @@ from markupsafe import escape
 from pipeline.collect.schema import TASKS
 from pipeline.errors import UsageError
 from pipeline.model.words import MAX_WARNINGS
-from pipeline.report import write, write_reports
+from pipeline.report import swapping, write, write_reports
 from pipeline.report.escaping import printable, script_json
 from pipeline.report.pages.ases.ingress_rows import MAX_INGRESSES
 from pipeline.report.pages.ases.neighbor_texts import MAX_IXP_NAME
@@ -177,7 +177,7 @@ def test_an_existing_report_is_replaced(tmp_path):
 
 
 def test_a_report_is_replaced_also_where_names_cannot_be_exchanged(tmp_path, monkeypatch):
-    monkeypatch.setattr(write, "_exchange", lambda first, second: False)
+    monkeypatch.setattr(swapping, "_exchange", lambda first, second: False)
     report(small(), tmp_path)
     summary = report(small(), tmp_path, warnings=["second"])
     assert "second" in summary.index.read_text()
@@ -258,7 +258,7 @@ def test_a_report_that_fails_leaves_the_matrices_of_the_old_one(tmp_path, monkey
     def fail(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(write, "_swap", fail)
+    monkeypatch.setattr(write, "swap", fail)
     snapshot = small()
     with pytest.raises(UsageError, match="No space left"):
         report(snapshot, tmp_path, replace(measured(snapshot), distances_dir=str(made)))

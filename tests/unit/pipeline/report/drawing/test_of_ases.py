@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 
 from pipeline.report.drawing.of_ases import MAX_GROUPS, MAX_INGRESSES, MAX_WHOLE, Drawer
+from pipeline.report.tables.listed import list_ases
 from pipeline.report.tables.summarise import summarise
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 
 
 def drawn(links, n_nodes, ingresses, **given):
     snapshot = MemorySnapshot({10: links, 20: []}, {10: n_nodes, 20: 1}, ingresses, **given)
-    return Drawer(summarise(snapshot, measured(snapshot))).of(0, 2)
+    summary = summarise(snapshot, measured(snapshot))
+    return Drawer(summary, list_ases(summary.ases)).all()
 
 
 def rows_of(found) -> list[list[str]]:

@@ -9,10 +9,15 @@ from xml.etree import ElementTree
 import pytest
 
 from pipeline.report.pages.entries import MAX_ENDS, EntryPages
-from pipeline.report.tables.summarise import summarise
+from pipeline.report.tables.listed import list_ases
+from pipeline.report.tables.summarise import Summary, summarise
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 
 HOSTILE = '</svg><script>alert(1)</script>"&\u202e'
+
+
+def entries_of_first(summary: Summary):
+    return EntryPages(summary, list_ases(summary.ases)).of(0)
 
 
 def entries_of(ingresses: list[tuple], n_nodes: int = 60, names: dict | None = None):
@@ -21,7 +26,7 @@ def entries_of(ingresses: list[tuple], n_nodes: int = 60, names: dict | None = N
     addrs = {10: [f"2001:db8:1111:2222::{i:x}" for i in range(n_nodes)], 20: ["::1", "::2"]}
     sizes = {10: n_nodes, 20: 2}
     snapshot = MemorySnapshot(ases, sizes, ingresses, names=names, addrs=addrs)
-    return EntryPages(summarise(snapshot, measured(snapshot))).of(0)
+    return entries_of_first(summarise(snapshot, measured(snapshot)))
 
 
 def test_neighbours_and_ingresses_are_joined_by_their_traces():
@@ -114,4 +119,4 @@ def test_without_direct_entries_there_is_nothing(ingresses):
 def test_reports_of_older_snapshots_show_none():
     snapshot = MemorySnapshot({10: [(0, 1)]}, {10: 2}, [(10, 0, [20], 5, 0, False)])
     snapshot.ingresses().neighbor_n_direct[:] = -1
-    assert EntryPages(summarise(snapshot, measured(snapshot))).of(0) is None
+    assert entries_of_first(summarise(snapshot, measured(snapshot))) is None

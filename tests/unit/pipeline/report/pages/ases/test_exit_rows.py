@@ -47,7 +47,7 @@ def test_rows_are_those_of_the_file(tmp_path):
 
 def test_of_many_exits_those_with_the_most_traces_are_shown():
     night = snapshot([(10, i, 20, 1 + i) for i in range(60)])
-    found = exits_of(*exit_rows(summarise(night, measured(night))), 0)
+    found = exits_of(*exit_rows(summarise(night, measured(night)), night.asn), 0)
     counts = [int(n) for n in re.findall(r"<td>(\d+)<td>", found["rows"])]
     assert counts == list(range(60, 60 - MAX_EXITS, -1))
     assert (found["n"], found["n_shown"]) == (60, MAX_EXITS)

@@ -11,6 +11,7 @@ import pytest
 
 from pipeline.report import write_reports
 from pipeline.report.pages.ases.neighbor_list import MAX_ROWS, NeighborLists
+from pipeline.report.tables.listed import list_ases
 from pipeline.report.tables.summarise import summarise
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 
@@ -31,7 +32,8 @@ def around(n: int, **given) -> MemorySnapshot:
 def test_the_first_are_rows_and_every_other_page_is_linked():
     n = 2 * (MAX_ROWS + 5)
     snapshot = around(n, names={1: HOSTILE})
-    found = NeighborLists(summarise(snapshot, measured(snapshot))).of(n // 2)
+    summary = summarise(snapshot, measured(snapshot))
+    found = NeighborLists(summary, list_ases(summary.ases)).of(n // 2)
     rows = str(found.rows).strip().split("\n")
     assert len(rows) == MAX_ROWS
     assert rows[1] == "<tr><td><a href=2.html>AS2</a><td>2"
