@@ -1,181 +1,103 @@
-"""One search over the parts of an RMAT graph on several GPUs, compared with one GPU.
+"""One search over the parts of a graph on several GPUs, compared with one GPU.
 
-Command: python benchmarks/bench_partition.py [--scales 22,24] [--factor N] [--ranks 1,2]
-[--sources N] [--sweep N] [--subject RESULT] [--results FOLDER]
+Command: python benchmarks/bench_partition.py [--graphs rmat:22,attachment:1000000,grid:1000]
+[--factor N] [--ranks 1,2] [--where gpus|one-gpu|cores] [--sources N] [--sweep N]
+[--early-bytes N] [--subject RESULT] [--results FOLDER]
 
-Each rank is a process with a GPU of its own and makes its part there; no process holds the whole.
+Each rank makes its part where it searches; no process holds the whole. --where gpus: each rank is
+a process with a GPU of its own. one-gpu: ranks are threads that share a GPU, which shows that parts
+are right, not what several GPUs gain. cores: ranks are threads on cores.
 Sources are random nodes with a neighbour. GTEPS count undirected edges of the reached component,
-by the harmonic mean over sources. Every search is certified: each rank checks its own rows. With
---ranks 1 the graph is one part on one GPU; ``bfs_ms`` beside it is the search for graphs on one
-GPU, of the same sources, and with --sweep ``sweep_ms`` one sweep from N of them on one GPU: its
-rate counts the arcs that each source reaches. ``waited`` is the share of time that rank 0's host
-spent in exchanges, work of its GPU that was still in progress included.
+by the harmonic mean over sources. Every search is certified: each rank checks its own rows.
+``two_ms``: the same with two exchanges at each level; ``once_ms``: with no half sent early. With
+--ranks 1 the graph is one part on one device; ``bfs_ms`` beside it is the search for graphs on one,
+of the same sources, and with --sweep ``sweep_ms`` one sweep from N of them: its rate counts the
+arcs that each source reaches. Shares of time are those of ``kernels.partition.profile``, means over
+ranks and a few searches that are apart from the timed ones.
 """
 
 from __future__ import annotations
 
 import argparse
-import multiprocessing
 import statistics
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-import numpy as np
-
 from benchmarks.lib.record import RESULTS, record
+from benchmarks.partition.drawn import graph_named
+from benchmarks.partition.ranks import Asked, run
+from kernels.partition.search import EARLY_BYTES
+
+SHARES = ("computed", "waited", "sent", "overlapped")
+COUNTS = ("n_small", "n_bottom_up", "n_early", "n_exchanges")
 
 
-def run_rank(
-    rank: int,
-    n_ranks: int,
-    name: Any,
-    scale: int,
-    factor: int,
-    n_sources: int,
-    n_swept: int,
-    pipe: Any,
-):
-    """One rank: make the part, search from each source, check, report."""
-    import cupy as cp
-
-    from benchmarks.partition.rmat_parts import rmat_part, rmat_split
-    from kernels import CSRGraph, bfs
-    from kernels.partition import search
-    from kernels.partition.check import check_part
-    from kernels.partition.gpu import GpuSteps
-    from kernels.partition.nccl import NcclCollective
-
-    cp.cuda.Device(rank).use()
-    collective = NcclCollective(n_ranks, name, rank)
-    begin = time.perf_counter()
-    whole, n_drawn = rmat_split(scale, factor, n_ranks)
-    part = rmat_part(whole, n_drawn, scale, factor, rank)
-    cp.cuda.Device().synchronize()
-    made_s = time.perf_counter() - begin
-    steps = GpuSteps(part)
-    degree = cp.diff(part.indptr)
-    n_arcs = collective.gather(np.array([part.indices.size], np.int64))[:, 0]
-    # The same sources on every rank: of random nodes, those that their owners know to have arcs.
-    nodes = np.random.default_rng(1).integers(0, whole.n_nodes, 64 * (n_sources + n_swept))
-    numbers = whole.renumber(nodes)
-    has_arcs = np.zeros(len(nodes), np.int64)
-    first, last = whole.first[rank : rank + 2]
-    is_own = (numbers >= first) & (numbers < last)
-    has_arcs[is_own] = (degree[cp.asarray(numbers[is_own] - first)] > 0).get()
-    nodes = nodes[collective.gather(has_arcs).any(axis=0)]
-    sources = nodes[:n_sources]
-    graph = CSRGraph(part.indptr, part.indices, trusted=True) if n_ranks == 1 else None
-    rows = []
-    for source in [int(sources[0]), *sources.tolist()]:  # the first one twice: it compiles
-        collective.gather(np.zeros(1, np.int64))
-        begin = time.perf_counter()
-        result = search(steps, part, source, collective)
-        wall_s = time.perf_counter() - begin
-        check_part(part, source, result, collective)
-        reached = steps.level >= 0
-        n_edges = collective.gather((degree * reached).sum(dtype=np.int64).reshape(1)).sum() // 2
-        row = {"wall_s": wall_s, "n_edges": int(n_edges), "waited_s": result.waited_s}
-        row |= {"n_levels": result.eccentricity + 1, "n_bottom_up": result.n_bottom_up}
-        row |= {"sent_bytes": result.sent_bytes, "n_reached": result.n_reached}
-        if graph is not None:
-            number = int(whole.renumber(np.array([source]))[0])
-            cp.cuda.Device().synchronize()
-            begin = time.perf_counter()
-            alone = bfs(graph, number)
-            row["bfs_s"] = time.perf_counter() - begin
-            if alone.n_reached != result.n_reached:
-                raise AssertionError("parts and whole reach different numbers of nodes")
-            if not bool((alone.level == steps.level).all()):
-                raise AssertionError("parts and whole differ in levels")
-        rows.append(row)
-    used = cp.get_default_memory_pool().total_bytes()
-    end = {"rows": rows[1:], "made_s": made_s, "n_arcs": n_arcs.tolist(), "pool_bytes": used}
-    if graph is not None and n_swept:
-        end["sweep"] = time_sweep(graph, whole.renumber(nodes[:n_swept]), rows[1:])
-    pipe.send(end)
-
-
-def time_sweep(graph: Any, sources: np.ndarray, rows: list[dict[str, Any]]) -> dict[str, Any]:
-    """One sweep on one GPU, compared with the searches of its first sources."""
-    from kernels import msbfs
-
-    times_s = []
-    for _ in range(4):  # the first one compiles
-        begin = time.perf_counter()
-        found = msbfs(graph, sources)
-        times_s.append(time.perf_counter() - begin)
-    for i, row in enumerate(rows):
-        if (found.eccentricity[i] + 1, found.n_reached[i]) != (row["n_levels"], row["n_reached"]):
-            raise AssertionError(f"the sweep differs from the search of source {i}")
-    wall_s = statistics.median(times_s[1:])
-    # The sources of searches stand for all: nearly all arcs lie in one component.
-    n_arcs = 2 * statistics.mean(row["n_edges"] for row in rows)
-    rate = len(sources) * n_arcs / wall_s
-    return {
-        "n_swept": len(sources),
-        "sweep_ms": round(1e3 * wall_s, 3),
-        "source_arcs_per_s": float(f"{rate:.4g}"),
-    }
-
-
-def measure(scale: int, factor: int, n_ranks: int, n_sources: int, n_swept: int) -> dict[str, Any]:
-    """A row of results: all ranks as processes, from the figures of rank 0."""
-    context = multiprocessing.get_context("spawn")
-    from kernels.partition.nccl import unique_name
-
-    name, pipes, ranks = unique_name(), [], []
-    for rank in range(n_ranks):
-        ours, theirs = context.Pipe(duplex=False)
-        arguments = (rank, n_ranks, name, scale, factor, n_sources, n_swept, theirs)
-        ranks.append(context.Process(target=run_rank, args=arguments))
-        ranks[-1].start()
-        theirs.close()
-        pipes.append(ours)
-    ends = [pipe.recv() for pipe in pipes]
-    for each in ranks:
-        each.join()
+def measure(name: str, factor: int, asked: Asked) -> dict[str, Any]:
+    """A row of results, from the figures of all ranks."""
+    drawn = graph_named(name, factor)
+    ends = run(drawn, asked)
     rows = ends[0]["rows"]
-    wall_s = [max(end["rows"][i]["wall_s"] for end in ends) for i in range(len(rows))]
+
+    def slowest(key: str) -> list[float]:
+        """Of all ranks, by source."""
+        return [max(end["rows"][i][key] for end in ends) for i in range(len(rows))]
+
+    wall_s = slowest("wall_s")
     rates = [row["n_edges"] / wall for row, wall in zip(rows, wall_s, strict=True)]
-    about = {"scale": scale, "factor": factor, "n_ranks": n_ranks, "n_sources": len(rows)}
+    about = {"graph": name, "factor": factor, "where": asked.where, "n_ranks": asked.n_ranks}
+    about |= {"n_sources": len(rows), "n_nodes": drawn.n_nodes, "early_bytes": asked.early_bytes}
     about |= {"n_arcs": sum(ends[0]["n_arcs"]), "n_arcs_by_rank": ends[0]["n_arcs"]}
-    about |= {"made_s": round(ends[0]["made_s"], 2)}
-    about |= {"median_ms": round(1e3 * statistics.median(wall_s), 3)}
-    about |= {"gteps": round(len(rates) / sum(1e9 / rate for rate in rates), 2)}
-    about |= {"n_levels": max(row["n_levels"] for row in rows)}
-    waited = [row["waited_s"] / row["wall_s"] for row in rows]
-    about |= {"waited": round(statistics.median(waited), 3)}
+    about |= {"made_s": round(max(end["made_s"] for end in ends), 2)}
+    about |= {"median_ms": _ms(wall_s), "two_ms": _ms(slowest("two_s"))}
+    about |= {"once_ms": _ms(slowest("once_s"))}
+    about |= {"gteps": _gteps(rates), "n_levels": max(row["eccentricity"] for row in rows) + 1}
+    about |= {key: statistics.median(row[key] for row in rows) for key in COUNTS}
+    profiles = [profile for end in ends for profile in end["profiles"]]
+    for share in SHARES:
+        of_all = [profile[f"{share}_s"] / profile["wall_s"] for profile in profiles]
+        about[share] = round(statistics.mean(of_all), 4)
+    about["profiled_ms"] = _ms([profile["wall_s"] for profile in profiles])
     about |= {"sent_mb": round(statistics.median(row["sent_bytes"] for row in rows) / 1e6, 3)}
-    about |= {"gib_by_rank": [round(end["pool_bytes"] / 2**30, 2) for end in ends]}
+    if "pool_bytes" in ends[0]:
+        about |= {"gib_by_rank": [round(end["pool_bytes"] / 2**30, 2) for end in ends]}
     if "bfs_s" in rows[0]:
-        about |= {"bfs_ms": round(1e3 * statistics.median(row["bfs_s"] for row in rows), 3)}
-        alone = [row["n_edges"] / row["bfs_s"] for row in rows]
-        about |= {"bfs_gteps": round(len(alone) / sum(1e9 / rate for rate in alone), 2)}
+        alone_s = [row["bfs_s"] for row in rows]
+        about |= {"bfs_ms": _ms(alone_s)}
+        alone = [row["n_edges"] / seconds for row, seconds in zip(rows, alone_s, strict=True)]
+        about |= {"bfs_gteps": _gteps(alone)}
     return about | ends[0].get("sweep", {})
+
+
+def _ms(seconds: list[float]) -> float:
+    return round(1e3 * statistics.median(seconds), 3)
+
+
+def _gteps(rates: list[float]) -> float:
+    return round(len(rates) / sum(1e9 / rate for rate in rates), 2)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n\n")[0])
-    parser.add_argument("--scales", default="22,24", help="RMAT scales, comma-separated")
-    parser.add_argument("--factor", type=int, default=16, help="links per node")
-    parser.add_argument("--ranks", default="1,2", help="numbers of GPUs, comma-separated")
+    parser.add_argument("--graphs", default="rmat:22,rmat:24", help="KIND:SIZE, comma-separated")
+    parser.add_argument("--factor", type=int, default=16, help="links per node of RMAT graphs")
+    parser.add_argument("--ranks", default="1,2", help="numbers of ranks, comma-separated")
+    parser.add_argument("--where", choices=("gpus", "one-gpu", "cores"), default="gpus")
     parser.add_argument("--sources", type=int, default=16, help="searches per graph")
     parser.add_argument("--sweep", type=int, default=0, help="sources of one sweep; 0: none")
+    parser.add_argument("--early-bytes", type=int, default=EARLY_BYTES, help="as search takes it")
     parser.add_argument("--subject", default="partition", help="name of the results file")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the results file")
-    arguments = parser.parse_args()
+    given = parser.parse_args()
     rows = []
-    for scale in map(int, arguments.scales.split(",")):
-        for n_ranks in map(int, arguments.ranks.split(",")):
-            rows.append(
-                measure(scale, arguments.factor, n_ranks, arguments.sources, arguments.sweep)
-            )
+    for name in given.graphs.split(","):
+        for n_ranks in map(int, given.ranks.split(",")):
+            asked = Asked(given.where, n_ranks, given.sources, given.sweep, given.early_bytes)
+            rows.append(measure(name, given.factor, asked))
             print(rows[-1], file=sys.stderr, flush=True)
-    record(arguments.subject, rows, arguments.results)
+    record(given.subject, rows, given.results)
 
 
 if __name__ == "__main__":

@@ -63,7 +63,7 @@ __device__ __forceinline__ unsigned warp_transpose(unsigned x)
 }
 
 // Call visit(arc, owner) for the n arcs of each thread from arc on, 32 arcs at a time whoever owns
-// them; arc -1: none. All threads of a warp together. n < SEGMENT.
+// them; arc -1: none. All threads of a warp together. The sum of their n fits in an int.
 template <typename Visit>
 __device__ __forceinline__ void visit_arcs(const offset_t arc, const int n, Visit visit)
 {

@@ -17,7 +17,7 @@ _ROOT = Path(__file__).parents[2]
 # Of the kernels between ``#if !ONLY_SOME || WITH_<name>`` and ``#endif`` a module has the requested
 # one; without these definitions a file has all of them.
 _APART = re.compile(r"^#if !ONLY_SOME \|\| WITH_(\w+)$", re.MULTILINE)
-_INCLUDE = re.compile(r'#include "((?:\.\./\w+/)?\w+\.cuh)"')
+_INCLUDE = re.compile(r'#include "((?:\.\./(?:\w+/)?)?\w+\.cuh)"')
 
 
 def defined_by(module: ModuleType) -> tuple[str, ...]:
@@ -32,8 +32,8 @@ OPTIONS = ("-std=c++17", *defined_by(constants))
 def source_of(cu_file: Path) -> str:
     """Text handed to the compiler: the shared header, then the file, each under its own name.
 
-    ``#include "NAME.cuh"`` of a file in its folder, or ``"../ROOM/NAME.cuh"``, is replaced by that
-    file's text.
+    ``#include "NAME.cuh"`` of a file in its folder, ``"../NAME.cuh"`` or ``"../ROOM/NAME.cuh"``, is
+    replaced by that file's text.
     """
     return f'#line 1 "{_COMMON.name}"\n{_COMMON.read_text()}\n{_with_includes(cu_file)}'
 

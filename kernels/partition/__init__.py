@@ -12,8 +12,9 @@ from kernels.partition.exchange import (
     ExchangeError,
     thread_collectives,
 )
+from kernels.partition.profile import Profile
 from kernels.partition.rank import Rank, gpu_collective, gpu_name
-from kernels.partition.search import PartResult, Steps, search
+from kernels.partition.search import PartResult, search
 from kernels.partition.split import (
     Part,
     Split,
@@ -24,6 +25,7 @@ from kernels.partition.split import (
     rows_of,
     split,
 )
+from kernels.partition.steps import Steps
 
 __all__ = [
     "DEADLINE_S",
@@ -31,6 +33,7 @@ __all__ = [
     "ExchangeError",
     "Part",
     "PartResult",
+    "Profile",
     "Rank",
     "Split",
     "Steps",

@@ -1,4 +1,4 @@
-"""Steps of a rank on one GPU: launches the kernels of ``partition.cu``; see ``search.Steps``."""
+"""Steps of a rank on one GPU: launches the kernels of ``partition.cu``; see ``steps``."""
 
 from __future__ import annotations
 
@@ -7,22 +7,28 @@ from typing import Any
 import cupy as cp
 import numpy as np
 
-from kernels._cuda.constants import SEGMENT
 from kernels._cuda.launch import BLOCK, grid_for
 from kernels._cuda.loader import load_kernel
 from kernels._cuda.memory import check_fits
+from kernels.partition.message import HEAD, SMALL, items, length
 from kernels.partition.split import WORD, Part
+from kernels.partition.steps import half_of
 from kernels.types import LEVEL, NODE, UNREACHED
 
 MAP = np.dtype(np.uint32)  # a word of a bitmap
-N_COUNTS = 2  # nodes and arcs of a frontier
 
 
 class GpuSteps:
     """One rank's maps and levels on the current GPU; as ``CpuSteps``.
 
     Needs 8 bytes per own node and 3/8 byte per node of the graph besides the part itself; lists
-    and bitmaps on their way take up to 1/8 byte per node more.
+    and bitmaps on their way take up to 3/16 byte per node more.
+
+    Parameters
+    ----------
+    part : Part
+    small : int
+        Most arcs of a frontier that is expanded at once.
 
     Raises
     ------
@@ -30,7 +36,8 @@ class GpuSteps:
         If they do not fit.
     """
 
-    def __init__(self, part: Part):
+    def __init__(self, part: Part, small: int = SMALL):
+        self.small = small
         self.kernels: dict[str, Any] = {}
         split, rank = part.split, part.rank
         self.first = int(split.first[rank])
@@ -43,12 +50,10 @@ class GpuSteps:
         self.seen, self.found_map, self.front = (cp.zeros(n_all, MAP) for _ in range(3))
         self.level = cp.empty(n_own, LEVEL)
         self.queue = cp.empty(1 + n_own, NODE)
-        self.counts = cp.zeros(N_COUNTS, np.int64)
-        self.segments = cp.empty((2, 2 * (self.indices.size // SEGMENT)), NODE)
-        tail = cp.zeros(1, np.int32)
-        args = (self.indptr, cp.int64(n_own), self.segments[0], self.segments[1], tail)
-        self._launch("list_segments", n_own, *args)
-        self.n_segments = int(tail[0])
+        self.message = cp.zeros(length(small), np.int64)
+        self.every = cp.zeros((split.n_ranks, length(small)), np.int64)
+        self.segments = segments_of(self.indptr)
+        self.n_segments = len(self.segments[0])
 
     def start(self, sources: np.ndarray) -> None:
         self.seen.fill(0)
@@ -73,8 +78,7 @@ class GpuSteps:
             cp.int32(self.first),
             self.queue,
             self.front,
-            self.segments[0],
-            self.segments[1],
+            *self.segments,
             cp.int32(self.n_segments),
             self.seen,
             self.found_map,
@@ -85,7 +89,7 @@ class GpuSteps:
         return words if room is None else self._listed(words, self.edge[rank] * WORD, room)
 
     def room(self, room: int | None) -> Any:
-        return cp.empty(self.n_words, MAP) if room is None else cp.empty(1 + room, NODE)
+        return cp.empty(self.n_words, MAP) if room is None else cp.empty(items(1 + room), NODE)
 
     def take(self, received: list[Any]) -> None:
         for each in received:
@@ -96,58 +100,106 @@ class GpuSteps:
             else:
                 args = (each, cp.int64(self.n_words), self._own(self.seen))
                 self._launch("take_words", self.n_words, *args, self._own(self.found_map))
+        self.forget()
+
+    def forget(self) -> None:
         self.found_map[: self.edge[self.part.rank]].fill(0)
         self.found_map[self.edge[self.part.rank + 1] :].fill(0)
 
-    def frontier(self, room: int | None) -> Any:
+    def frontier(self, room: int | None, begin: int = 0) -> Any:
         own = self._own(self.front)
-        return own if room is None else self._listed(own, self.first, room)
+        return own[begin:] if room is None else self._listed(own, self.first, room)
 
-    def frontier_room(self, rank: int, room: int | None) -> Any:
+    def frontier_room(self, rank: int, room: int | None, begin: int = 0) -> Any:
         if room is not None:
-            return cp.empty(1 + room, NODE)
-        return self.front[self.edge[rank] : self.edge[rank + 1]]
+            return cp.empty(items(1 + room), NODE)
+        return self.front[self.edge[rank] + begin : self.edge[rank + 1]]
 
-    def take_frontier(self, received: list[Any]) -> None:
+    def take_frontier(self, received: list[Any], earlier: list[Any] | None) -> None:
         for rank, each in enumerate(received):
-            if each is not None and each.dtype == NODE:
+            if each is None:
+                continue
+            half = earlier[rank] if earlier is not None else None
+            if half is not None:
+                self.front[self.edge[rank] : self.edge[rank] + half.size] = half
+            elif each.dtype == NODE:
                 self.front[self.edge[rank] : self.edge[rank + 1]].fill(0)
                 self._launch("set_bits", each.size, each, self.front)
-        if len(received) > 1:
-            args = (self.front, cp.int64(self.edge[-1]), self.seen)
-            self._launch("add_words", self.edge[-1], *args)
+        args = (self.front, cp.int64(self.edge[-1]), self.seen)
+        self._launch("add_words", self.edge[-1], *args)
 
-    def scan(self) -> None:
+    def scan(self, begin: int = 0, end: int | None = None) -> None:
+        end = self.n_words if end is None else end
+        n_segments = self.n_segments if begin == 0 else 0  # hubs of all words with the first ones
         self._launch(
             "scan",
-            max(self.level.size, WORD * self.n_segments),
+            WORD * max(end - begin, n_segments),
             self.indptr,
             self.indices,
             cp.int32(self.first),
-            cp.int64(self.level.size),
+            cp.int64(WORD * begin),
+            cp.int64(WORD * end),
             self.front,
-            self.segments[0],
-            self.segments[1],
-            cp.int32(self.n_segments),
+            *self.segments,
+            cp.int32(n_segments),
             self.seen,
             self.found_map,
         )
 
+    def found_half(self) -> Any:
+        return self._own(self.found_map)[: half_of(self.n_words)]
+
+    def half_room(self, rank: int) -> Any:
+        return cp.empty(half_of(self.edge[rank + 1] - self.edge[rank]), MAP)
+
     def settle(self, depth: int) -> Any:
-        self.counts.fill(0)
+        message = self.message
+        message.data.memset_async(0, HEAD * message.itemsize)
         found, seen, front = (self._own(m) for m in (self.found_map, self.seen, self.front))
         args = (self.indptr, cp.int64(self.n_words), cp.int32(depth), found, seen, front)
-        self._launch("settle", self.level.size, *args, self.level, self.counts)
-        return self.counts
+        self._launch("settle", self.level.size, *args, self.level, message)
+        self._launch(
+            "expand_small",
+            self.n_words,
+            self.indptr,
+            self.indices,
+            cp.int32(self.first),
+            cp.int64(self.n_words),
+            cp.int64(self.small),
+            front,
+            self.seen,
+            self.found_map,
+            message,
+        )
+        return message
+
+    def take_small(self) -> None:
+        if len(self.every) == 1:
+            return
+        self._launch(
+            "take_small",
+            self.small,
+            self.every,
+            cp.int32(len(self.every)),
+            cp.int64(self.every.shape[1]),
+            cp.int32(self.part.rank),
+            cp.int32(self.first),
+            cp.int64(self.n_words),
+            self.seen,
+            self.found_map,
+        )
 
     def levels(self) -> Any:
         return self.level
+
+    def synchronize(self) -> None:
+        cp.cuda.get_current_stream().synchronize()
 
     def _own(self, array: Any) -> Any:
         return array[self.edge[self.part.rank] : self.edge[self.part.rank + 1]]
 
     def _listed(self, words: Any, first: int, room: int) -> Any:
-        nodes = cp.empty(1 + room, NODE)
+        nodes = cp.empty(items(1 + room), NODE)
         self._list(words, first, nodes)
         return nodes
 
@@ -160,6 +212,19 @@ class GpuSteps:
             if name not in self.kernels:
                 self.kernels[name] = load_kernel(__file__, name)
             self.kernels[name]((grid_for(n_threads),), (BLOCK,), args)
+
+
+def segments_of(indptr: Any) -> tuple[Any, Any]:
+    """Segments of hubs: places of hubs among own nodes, and which of their segments; (n,) int32."""
+    n_own, nowhere = indptr.size - 1, cp.uint64(0)
+    n_segments = cp.zeros(1, np.int32)
+    _launch("list_segments", n_own, indptr, cp.int64(n_own), nowhere, nowhere, n_segments)
+    found = cp.empty((2, int(n_segments[0])), NODE)
+    if found.size:
+        n_segments.fill(0)
+        args = (indptr, cp.int64(n_own), found[0], found[1], n_segments)
+        _launch("list_segments", n_own, *args)
+    return found[0], found[1]
 
 
 def count_faults(indptr: Any, indices: Any, source: int, first: int, level: Any) -> Any:

@@ -14,6 +14,8 @@ from cupy.cuda import nccl
 
 from kernels.partition.exchange import DEADLINE_S, ExchangeError
 
+HIGHEST = -5  # priority of a stream; beyond what a GPU has it means the most that it has
+
 
 def unique_name() -> bytes:
     """What the ranks of one search have in common; made by one of them or by who starts them."""
@@ -40,7 +42,11 @@ class NcclCollective:
 
     def __init__(self, n_ranks: int, name: bytes, rank: int, deadline_s: float = DEADLINE_S):
         self.rank, self.n_ranks, self.deadline_s = rank, n_ranks, deadline_s
-        self._buffers: dict[int, tuple[Any, np.ndarray]] = {}  # by numbers per rank
+        self._buffers: dict[int, np.ndarray] = {}  # pinned, by numbers per rank
+        self._every: dict[int, Any] = {}
+        self._beside: cp.cuda.Stream | None = None  # for what is sent beside other work
+        self._ready = cp.cuda.Event(disable_timing=True)
+        self._began, self._arrived = cp.cuda.Event(), cp.cuda.Event()
         self._done = cp.cuda.Event(block=False, disable_timing=True)
         try:
             self._nccl = nccl.NcclCommunicator(n_ranks, name, rank)
@@ -49,20 +55,53 @@ class NcclCollective:
 
     def gather(self, values: Any) -> np.ndarray:
         values = cp.asarray(values)
-        if values.size not in self._buffers:
-            every = cp.empty((self.n_ranks, values.size), np.int64)
-            self._buffers[values.size] = every, cupyx.empty_pinned(every.shape, np.int64)
-        every, host = self._buffers[values.size]
+        size = values.size
+        if size not in self._every:
+            self._every[size] = cp.empty((self.n_ranks, size), np.int64)
+        return self.share(values, self._every[size], size)
+
+    def share(self, message: Any, every: Any, n_first: int) -> np.ndarray:
+        if n_first not in self._buffers:
+            self._buffers[n_first] = cupyx.empty_pinned((self.n_ranks, n_first), np.int64)
+        host, stream = self._buffers[n_first], self._stream()
         with self._errors():
             self._nccl.allGather(
-                values.data.ptr, every.data.ptr, values.size, nccl.NCCL_INT64, self._stream()
+                message.data.ptr, every.data.ptr, message.size, nccl.NCCL_INT64, stream
             )
-        every.get(out=host, blocking=False)
+        width = n_first * host.itemsize
+        cp.cuda.runtime.memcpy2DAsync(
+            host.ctypes.data,
+            width,
+            every.data.ptr,
+            every.strides[0],
+            width,
+            self.n_ranks,
+            cp.cuda.runtime.memcpyDeviceToHost,
+            stream,
+        )
         self._wait()
         return np.array(host)
 
     def swap(self, outgoing: Sequence[Any], incoming: Sequence[Any]) -> None:
-        stream = self._stream()
+        self._swap(outgoing, incoming, self._stream())
+
+    def begin(self, outgoing: Sequence[Any], incoming: Sequence[Any]) -> None:
+        if self._beside is None:
+            # NCCL's few blocks start as soon as any of the others' blocks ends.
+            self._beside = cp.cuda.Stream(non_blocking=True, priority=HIGHEST)
+        self._ready.record()
+        self._beside.wait_event(self._ready)
+        self._began.record(self._beside)
+        self._swap(outgoing, incoming, int(self._beside.ptr))
+        self._arrived.record(self._beside)
+
+    def end(self) -> None:
+        cp.cuda.get_current_stream().wait_event(self._arrived)
+
+    def span_s(self) -> float:
+        return float(cp.cuda.get_elapsed_time(self._began, self._arrived)) / 1e3
+
+    def _swap(self, outgoing: Sequence[Any], incoming: Sequence[Any], stream: int) -> None:
         with self._errors():
             nccl.groupStart()
             for peer in range(self.n_ranks):

@@ -8,20 +8,23 @@
 
 #include "../breadth_first/bitmap.cuh"
 #include "../connected/union_find.cuh"
+#include "rows.cuh"
 
-// Mark the head of an arc (-1: none) as found, unless it is known to be reached.
-__device__ __forceinline__ void find(
+// Mark the head of an arc (-1: none) as found, unless it is known to be reached; whether it was.
+__device__ __forceinline__ bool find(
     const node_t* __restrict__ indices, const offset_t arc, unsigned* seen, unsigned* found)
 {
-    if (arc < 0) return;
+    if (arc < 0) return false;
     const node_t v = __ldg(&indices[arc]);
     const unsigned bit = 1u << (v & 31);
     // Plain read first: most are seen already. A stale read costs one atomicOr.
-    if ((seen[v >> 5] & bit) || (atomicOr(&seen[v >> 5], bit) & bit)) return;
+    if ((seen[v >> 5] & bit) || (atomicOr(&seen[v >> 5], bit) & bit)) return false;
     atomicOr(&found[v >> 5], bit);
+    return true;
 }
 
-// Segments of the hubs among a rank's own nodes: their places, and which segment.
+// Segments of the hubs among a rank's own nodes: their places, and which segment; where there is no
+// room for them, only how many.
 extern "C" __global__ void list_segments(
     const offset_t* __restrict__ indptr,
     const offset_t n_own,
@@ -35,6 +38,7 @@ extern "C" __global__ void list_segments(
         if (degree < SEGMENT) continue;
         const int n = (int)((degree + SEGMENT - 1) / SEGMENT);
         const int first = atomicAdd(n_segments, n);
+        if (segment_node == nullptr) continue;
         for (int i = 0; i < n; ++i) {
             segment_node[first + i] = (node_t)v;
             segment_index[first + i] = i;
@@ -44,38 +48,89 @@ extern "C" __global__ void list_segments(
 
 // From the frontier, a list of own nodes, to their neighbours; hubs by segments.
 extern "C" __global__ void expand(
-    const offset_t* __restrict__ indptr,
-    const node_t* __restrict__ indices,
+    const offset_t* indptr,
+    const node_t* indices,
     const node_t first_own,
-    const int* __restrict__ list,       // of the frontier's own nodes
+    const int* list,                    // of the frontier's own nodes
     const unsigned* __restrict__ front,
-    const node_t* __restrict__ segment_node,
-    const int* __restrict__ segment_index,
+    const node_t* segment_node,
+    const int* segment_index,
     const int n_segments,
     unsigned* seen,
     unsigned* found)
 {
+    const Rows rows = {indptr, indices, segment_node, segment_index, n_segments};
+    visit_rows(
+        rows, list, first_own,
+        [&](const node_t u) { return u >= 0 && is_in(front, first_own + u); },
+        [&](const offset_t arc, int, bool) { find(indices, arc, seen, found); });
+}
+
+// The same if the own part of the frontier has few arcs, without a list of it; of other ranks'
+// nodes those found are listed in the message too.
+extern "C" __global__ void expand_small(
+    const offset_t* __restrict__ indptr,
+    const node_t* __restrict__ indices,
+    const node_t first_own,
+    const offset_t n_words,              // of own nodes
+    const offset_t n_small,              // most arcs
+    const unsigned* __restrict__ front,  // of own nodes
+    unsigned* seen,
+    unsigned* found,
+    unsigned long long* message)         // nodes and arcs of the frontier, nodes listed: 0 on entry
+{
+    if (message[1] == 0 || message[1] > (unsigned long long)n_small) return;
     const int t = thread_of_warp();
-    const int n_queue = list[0];
-    const node_t* queue = list + 1;
-    for (int i = warp_of_grid(); i < n_segments; i += warps_of_grid()) {
-        const node_t u = segment_node[i];
-        if (!is_in(front, first_own + u)) continue;
-        const offset_t first = indptr[u] + (offset_t)segment_index[i] * SEGMENT;
-        const offset_t last = indptr[u + 1];
-        const offset_t stop = first + SEGMENT < last ? first + SEGMENT : last;
-        for (offset_t arc = first + t; arc < stop; arc += WARP) find(indices, arc, seen, found);
-    }
-    const int each = items_each(n_queue);
-    for (int first = warp_of_grid() * each; first < n_queue; first += warps_of_grid() * each) {
-        offset_t arc = 0, degree = 0;
-        if (t < each && first + t < n_queue) {
-            const node_t u = queue[first + t] - first_own;
-            arc = indptr[u];
-            degree = indptr[u + 1] - arc;
+    const offset_t end_own = first_own + n_words * 32;
+    node_t* list = (node_t*)(message + HEAD);
+    for (offset_t at = (offset_t)warp_of_grid() * WARP; at < n_words;
+         at += (offset_t)warps_of_grid() * WARP) {
+        unsigned bits = at + t < n_words ? front[at + t] : 0;
+        while (__any_sync(ALL_THREADS, bits != 0)) {
+            offset_t first = 0;
+            int degree = 0;
+            if (bits) {
+                const offset_t u = (at + t) * 32 + __ffs(bits) - 1;
+                bits &= bits - 1;
+                first = indptr[u];
+                degree = (int)(indptr[u + 1] - first);
+            }
+            visit_arcs(first, degree, [&](const offset_t arc, int) {
+                if (arc < 0 || !find(indices, arc, seen, found)) return;
+                const node_t v = indices[arc];
+                if (v >= first_own && v < end_own) return;
+                list[atomicAdd(&message[2], 1ull)] = v;
+            });
         }
-        if (degree >= SEGMENT) degree = 0;
-        visit_arcs(arc, (int)degree, [&](const offset_t a, int) { find(indices, a, seen, found); });
+    }
+}
+
+// What the messages of other ranks list of own nodes; the own list is forgotten.
+extern "C" __global__ void take_small(
+    const offset_t* __restrict__ messages,  // (n_ranks, length)
+    const int n_ranks,
+    const offset_t length,
+    const int own,
+    const node_t first_own,
+    const offset_t n_words,
+    unsigned* seen,
+    unsigned* found)
+{
+    const offset_t end_own = first_own + n_words * 32;
+    for (int rank = 0; rank < n_ranks; ++rank) {
+        const offset_t* message = messages + rank * length;
+        const node_t* list = (const node_t*)(message + HEAD);
+        const int n = (int)message[2];
+        for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+            const node_t v = list[i];
+            const unsigned bit = 1u << (v & 31);
+            if (rank == own) {
+                atomicAnd(&found[v >> 5], ~bit);
+            } else if (v >= first_own && v < end_own) {
+                if (atomicOr(&seen[v >> 5], bit) & bit) continue;
+                atomicOr(&found[v >> 5], bit);
+            }
+        }
     }
 }
 
@@ -157,63 +212,38 @@ extern "C" __global__ void add_words(
     }
 }
 
-// Every own node not yet seen asks its neighbours; hubs by segments.
+// Every own node of some words, not yet seen, asks its neighbours; hubs by segments.
 extern "C" __global__ void scan(
-    const offset_t* __restrict__ indptr,
-    const node_t* __restrict__ indices,
+    const offset_t* indptr,
+    const node_t* indices,
     const node_t first_own,
-    const offset_t n_own,
+    const offset_t first_place,
+    const offset_t last_place,
     const unsigned* __restrict__ front,
-    const node_t* __restrict__ segment_node,
-    const int* __restrict__ segment_index,
+    const node_t* segment_node,
+    const int* segment_index,
     const int n_segments,
     const unsigned* __restrict__ seen,
     unsigned* found)
 {
+    const Rows rows = {indptr, indices, segment_node, segment_index, n_segments};
     const int t = thread_of_warp();
-    for (int i = warp_of_grid(); i < n_segments; i += warps_of_grid()) {
-        const node_t v = segment_node[i];
-        const node_t number = first_own + v;
-        if (is_in(seen, number) || is_in(found, number)) continue;
-        const offset_t first = indptr[v] + (offset_t)segment_index[i] * SEGMENT;
-        const offset_t last = indptr[v + 1];
-        const int n = (int)((first + SEGMENT < last ? first + SEGMENT : last) - first);
-        const bool is_hit = has_frontier(front, indices + first + t, n - t, WARP);
-        if (!__any_sync(ALL_THREADS, is_hit)) continue;
-        if (t == 0) atomicOr(&found[number >> 5], 1u << (number & 31));
-    }
-    const offset_t first_word = first_own / 32, n_words = n_own / 32;
-    for (offset_t word = warp_of_grid(); word < n_words; word += warps_of_grid()) {
-        const unsigned known = seen[first_word + word];
-        if (known == ~0u) continue;
-        const node_t* heads = nullptr;
-        int n_heads = 0;
-        if (!((known >> t) & 1)) {
-            const offset_t v = word * 32 + t;
-            const offset_t arc = indptr[v];
-            const offset_t degree = indptr[v + 1] - arc;
-            heads = indices + arc;
-            n_heads = degree < SEGMENT ? (int)degree : 0;
-        }
-        bool is_hit = false;
-        unsigned shared = __ballot_sync(ALL_THREADS, n_heads >= SHARED_DEGREE);
-        while (shared) {
-            const int owner = __ffs(shared) - 1;
-            shared &= shared - 1;
-            const node_t* theirs =
-                (const node_t*)__shfl_sync(ALL_THREADS, (unsigned long long)heads, owner);
-            const int n = __shfl_sync(ALL_THREADS, n_heads, owner);
-            const bool is_theirs = has_frontier(front, theirs + t, n - t, WARP);
-            const bool is_any = __any_sync(ALL_THREADS, is_theirs);
-            if (t == owner) {
-                is_hit = is_any;
-                n_heads = 0;
-            }
-        }
-        if (n_heads) is_hit = has_frontier(front, heads, n_heads, 1);
-        const unsigned news = __ballot_sync(ALL_THREADS, is_hit);
-        if (news && t == 0) atomicOr(&found[first_word + word], news);
-    }
+    ask_neighbours(
+        rows, first_place, last_place,
+        [&](const offset_t v, const bool is_hub) -> unsigned {
+            const node_t number = first_own + (node_t)v;
+            return !is_in(seen, number) && !(is_hub && is_in(found, number));
+        },
+        [&](const node_t* heads, const int n, const int stride, unsigned) -> unsigned {
+            return has_frontier(front, heads, n, stride);
+        },
+        [&](const node_t v, unsigned) {
+            atomicOr(&found[(first_own + v) >> 5], 1u << ((first_own + v) & 31));
+        },
+        [&](const offset_t first, const unsigned got) {
+            const unsigned news = __ballot_sync(ALL_THREADS, got != 0);
+            if (news && t == 0) atomicOr(&found[(first_own + first) >> 5], news);
+        });
 }
 
 // Own nodes that were found are the frontier now, and get a level.
@@ -225,7 +255,7 @@ extern "C" __global__ void settle(
     unsigned* __restrict__ seen,
     unsigned* __restrict__ front,
     level_t* __restrict__ level,
-    unsigned long long* counts)          // nodes, their arcs; 0 on entry
+    unsigned long long* message)         // nodes, their arcs; 0 on entry
 {
     const int t = thread_of_warp();
     offset_t nodes = 0, arcs = 0;
@@ -247,8 +277,8 @@ extern "C" __global__ void settle(
     nodes = warp_sum(nodes);
     arcs = warp_sum(arcs);
     if (t == 0 && nodes) {
-        atomicAdd(&counts[0], (unsigned long long)nodes);
-        atomicAdd(&counts[1], (unsigned long long)arcs);
+        atomicAdd(&message[0], (unsigned long long)nodes);
+        atomicAdd(&message[1], (unsigned long long)arcs);
     }
 }
 

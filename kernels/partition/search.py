@@ -8,6 +8,15 @@ nodes that it found there; a node is sent at most once by each rank. Bottom-up, 
 the whole frontier, and each asks for its own open nodes whether a neighbour is in it. What is sent
 is a bitmap of the owner's nodes or a list, whichever is smaller [2]_.
 
+At every level each rank tells all others the size of its part of the frontier. While that is small,
+on the first and last levels and throughout a long graph, it has expanded it already, and tells what
+it found too: a level is one exchange then, two otherwise (``message``). A rank alone could not do
+the first levels sooner: it has no rows but its own, so each level of it would take two exchanges,
+one to ask for rows and one to get them.
+
+Where a frontier that is sent as a bitmap grows, the next level goes bottom-up mostly. Then the
+first half of a rank's words is on its way to the others while it looks through the second one.
+
 References
 ----------
 .. [1] S. Beamer, K. Asanovic, D. Patterson, "Direction-optimizing breadth-first search", SC 2012.
@@ -17,74 +26,26 @@ References
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from kernels.errors import GraphError
 from kernels.partition.exchange import Collective
+from kernels.partition.message import N_COUNTS
+from kernels.partition.profile import Profile
 from kernels.partition.split import WORD, Part, Split
+from kernels.partition.steps import Steps, half_of
 
 # Bottom-up while the frontier's arcs are more than an ALPHA-th of the arcs of open nodes, and its
 # nodes more than a BETA-th of all.
 ALPHA = 15
 BETA = 64
-
-
-class Steps(Protocol):
-    """What one rank does on its own device.
-
-    Maps have a bit for each node of the graph. What travels is the words of one rank's nodes, or a
-    list of int32: how many nodes, then their numbers, with ``room`` for at least so many; for a
-    bitmap ``room`` is None.
-    """
-
-    def start(self, sources: np.ndarray) -> None:
-        """Forget the last search; ``sources``, new numbers, may be other ranks'."""
-        ...
-
-    def expand(self, n_front: int) -> None:
-        """Find nodes top-down from the ``n_front`` own nodes of the frontier."""
-        ...
-
-    def found(self, rank: int, room: int | None) -> Any:
-        """What was found of a rank's nodes."""
-        ...
-
-    def room(self, room: int | None) -> Any:
-        """Where to put what another rank found of this one's nodes."""
-        ...
-
-    def take(self, received: list[Any]) -> None:
-        """All have sent what they found; add it, and forget what was found of others' nodes."""
-        ...
-
-    def frontier(self, room: int | None) -> Any:
-        """The rank's own part of the frontier."""
-        ...
-
-    def frontier_room(self, rank: int, room: int | None) -> Any:
-        """Where to put another rank's part of it."""
-        ...
-
-    def take_frontier(self, received: list[Any]) -> None:
-        """All parts have arrived."""
-        ...
-
-    def scan(self) -> None:
-        """Find own nodes bottom-up."""
-        ...
-
-    def settle(self, depth: int) -> Any:
-        """Own nodes that were found get a level; returns (nodes, their arcs), (2,) int64."""
-        ...
-
-    def levels(self) -> Any:
-        """Levels of the rank's own nodes, (n_own,) int32."""
-        ...
+# Words are sent early if a rank gets at least so many bytes so: at 300 GB/s they take 14 us, and a
+# second launch takes 5 to 10.
+EARLY_BYTES = 4 << 20
 
 
 @dataclass(eq=False)
@@ -98,21 +59,23 @@ class PartResult:
         where no path leads; on the rank's device.
     eccentricity, n_reached : int
         Of the whole graph.
-    n_bottom_up : int
-        Levels that went bottom-up.
+    n_small, n_bottom_up : int
+        Levels that took one exchange, and that went bottom-up.
+    n_early : int
+        Levels at which half of the frontier had arrived early.
+    n_exchanges : int
     sent_bytes : int
-        By this rank, small numbers apart.
-    waited_s : float
-        This rank's time in exchanges, as the host sees it: the device's own work that was still
-        in progress is part of it.
+        By this rank.
     """
 
     level: Any
     eccentricity: int
     n_reached: int
+    n_small: int = 0
     n_bottom_up: int = 0
+    n_early: int = 0
+    n_exchanges: int = 0
     sent_bytes: int = 0
-    waited_s: float = 0.0
 
 
 @dataclass(eq=False)
@@ -120,23 +83,61 @@ class _Rank:
     steps: Steps
     collective: Collective
     whole: Split
+    profile: Profile | None
+    early_bytes: int
     result: PartResult = field(default_factory=lambda: PartResult(None, 0, 0))
+    halves: list[Any] | None = None  # of the others' frontiers, that have arrived
 
-    def gather(self, values: Any) -> np.ndarray:
-        begin = time.perf_counter()
-        every = self.collective.gather(values)
-        self.result.waited_s += time.perf_counter() - begin
-        return every
+    def exchange(self, call: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a method of the collective, and count it."""
+        self.result.n_exchanges += 1
+        if self.profile is None:
+            return call(*arguments)
+        self.steps.synchronize()
+        self.profile.lap("computed_s")
+        self.collective.gather(np.zeros(1, np.int64))
+        self.profile.lap("waited_s")
+        value = call(*arguments)
+        self.steps.synchronize()
+        self.profile.lap("sent_s")
+        return value
+
+    def settle(self, depth: int) -> np.ndarray:
+        """Nodes and arcs of each rank's part of the frontier, (n_ranks, 2)."""
+        message = self.steps.settle(depth)
+        counts: np.ndarray = self.exchange(
+            self.collective.share, message, self.steps.every, N_COUNTS
+        )
+        if self.collective.n_ranks > 1:
+            self.result.sent_bytes += message.nbytes
+        self.result.n_reached += int(counts[:, 0].sum())
+        return counts
 
     def swap(self, outgoing: list[Any], incoming: list[Any]) -> None:
-        begin = time.perf_counter()
-        self.collective.swap(outgoing, incoming)
-        self.result.waited_s += time.perf_counter() - begin
+        self.exchange(self.collective.swap, outgoing, incoming)
+        self.count_bytes(outgoing)
+
+    def count_bytes(self, outgoing: list[Any]) -> None:
         self.result.sent_bytes += sum(each.nbytes for each in outgoing if each is not None)
 
     def n_words(self, rank: int) -> int:
         first = self.whole.first
         return int(first[rank + 1] - first[rank]) // WORD
+
+    def room(self, most: int, owner: int) -> int | None:
+        """Room for a list of at most ``most`` nodes; None: a bitmap is no larger."""
+        return most if most < self.n_words(owner) else None
+
+    def to_others(self, array: Any) -> list[Any]:
+        """The same to each other rank."""
+        own = self.collective.rank
+        return [None if rank == own else array for rank in range(self.collective.n_ranks)]
+
+    def small(self) -> None:
+        """Everything has been expanded, and what was found has arrived with the counts."""
+        self.steps.take_small()
+        self.halves = None
+        self.result.n_small += 1
 
     def top_down(self, n_front: int, arcs: list[int]) -> None:
         """Find nodes from the own part of the frontier, and hand each owner its own.
@@ -145,6 +146,7 @@ class _Rank:
         of every message beforehand.
         """
         steps, own = self.steps, self.collective.rank
+        self.halves = None
         steps.expand(n_front)
         outgoing: list[Any] = [None] * len(arcs)
         received: list[Any] = [None] * len(arcs)
@@ -155,26 +157,59 @@ class _Rank:
         self.swap(outgoing, received)
         steps.take(received)
 
-    def room(self, most: int, owner: int) -> int | None:
-        """Room for a list of at most ``most`` nodes; None: a bitmap is no larger."""
-        return most if most < self.n_words(owner) else None
-
-    def bottom_up(self, frontier: list[int]) -> None:
+    def bottom_up(self, frontier: list[int], arcs: list[int], is_growing: bool) -> None:
         """Get the whole frontier, and ask for open nodes."""
         steps, own = self.steps, self.collective.rank
-        rooms = [self.room(count, rank) for rank, count in enumerate(frontier)]
-        mine = steps.frontier(rooms[own]) if len(rooms) > 1 else None
-        received = [
-            None if rank == own else steps.frontier_room(rank, room)
-            for rank, room in enumerate(rooms)
-        ]
-        self.swap([None if rank == own else mine for rank in range(len(rooms))], received)
-        steps.take_frontier(received)
-        steps.scan()
+        if arcs[own] <= steps.small:
+            steps.forget()
+        if len(frontier) > 1:
+            rooms = [self.room(count, rank) for rank, count in enumerate(frontier)]
+            begins = [0] * len(rooms)
+            if self.halves is not None:
+                rooms = [None] * len(rooms)
+                begins = [half_of(self.n_words(rank)) for rank in range(len(rooms))]
+                self.result.n_early += 1
+            received = [
+                None if rank == own else steps.frontier_room(rank, rooms[rank], begins[rank])
+                for rank in range(len(rooms))
+            ]
+            self.swap(self.to_others(steps.frontier(rooms[own], begins[own])), received)
+            steps.take_frontier(received, self.halves)
+        self.scan(is_growing)
+        self.result.n_bottom_up += 1
+
+    def scan(self, is_growing: bool) -> None:
+        """Find own nodes; the first half is sent early where it is worth it."""
+        steps, own, ranks = self.steps, self.collective.rank, range(self.collective.n_ranks)
+        least = min(sum(half_of(self.n_words(r)) for r in ranks if r != rank) for rank in ranks)
+        if not is_growing or 4 * least < self.early_bytes or least == 0:
+            self.halves = None
+            steps.scan()
+            return
+        middle = half_of(self.n_words(own))
+        self.halves = [None if rank == own else steps.half_room(rank) for rank in ranks]
+        steps.scan(0, middle)
+        outgoing = self.to_others(steps.found_half())
+        self.exchange(self.collective.begin, outgoing, self.halves)
+        self.count_bytes(outgoing)
+        steps.scan(middle, None)
+        if self.profile is not None:
+            steps.synchronize()
+            self.profile.lap("computed_s")
+        self.collective.end()
+        if self.profile is not None:
+            steps.synchronize()
+            after_s = self.profile.lap("sent_s")
+            self.profile.overlapped_s += max(0.0, self.collective.span_s() - after_s)
 
 
 def search(
-    steps: Steps, part: Part, source: int | Sequence[int] | np.ndarray, collective: Collective
+    steps: Steps,
+    part: Part,
+    source: int | Sequence[int] | np.ndarray,
+    collective: Collective,
+    profile: Profile | None = None,
+    early_bytes: int = EARLY_BYTES,
 ) -> PartResult:
     """Search the whole graph from one node or some; called by every rank with the same ones.
 
@@ -186,6 +221,11 @@ def search(
     source : int or sequence of int
         Nodes of the graph, by the graph's own numbers.
     collective : Collective
+    profile : Profile or None
+        To be added to; slower. On all ranks or on none.
+    early_bytes : int
+        Half of a frontier is sent while the other half is still being found if each rank gets at
+        least that much so.
 
     Raises
     ------
@@ -195,27 +235,34 @@ def search(
         If another rank does not answer.
     """
     whole = part.split
-    rank = _Rank(steps, collective, whole)
+    rank = _Rank(steps, collective, whole, profile, early_bytes)
+    if profile is not None:
+        profile.begin()
     steps.start(whole.renumber(checked_sources(source, whole)))
-    counts = rank.gather(steps.settle(0))
-    rank.result.n_reached = int(counts[:, 0].sum())
+    counts = rank.settle(0)
     open_arcs = whole.n_arcs - int(counts[:, 1].sum())
-    depth, is_bottom_up = 0, False
+    depth, is_bottom_up, n_before = 0, False, 0
     while counts[:, 0].any():
         depth += 1
         n_front, front_arcs = counts.sum(axis=0).tolist()
         is_wide = n_front * BETA > whole.n_nodes
         is_bottom_up = is_wide and (is_bottom_up or front_arcs * ALPHA > open_arcs)
-        if is_bottom_up:
-            rank.bottom_up(counts[:, 0].tolist())
-            rank.result.n_bottom_up += 1
+        frontier, arcs = counts.T.tolist()
+        if max(arcs) <= steps.small:
+            rank.small()
+        elif is_bottom_up:
+            rank.bottom_up(frontier, arcs, n_front > n_before)
         else:
-            rank.top_down(int(counts[collective.rank, 0]), counts[:, 1].tolist())
-        counts = rank.gather(steps.settle(depth))
+            rank.top_down(frontier[collective.rank], arcs)
+        n_before = n_front
+        counts = rank.settle(depth)
         open_arcs -= int(counts[:, 1].sum())
-        rank.result.n_reached += int(counts[:, 0].sum())
     rank.result.eccentricity = max(0, depth - 1)
     rank.result.level = steps.levels()
+    if profile is not None:
+        steps.synchronize()
+        profile.lap("computed_s")
+        profile.n_exchanges += rank.result.n_exchanges
     return rank.result
 
 

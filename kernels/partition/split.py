@@ -145,7 +145,9 @@ def split(indptr: np.ndarray, n_ranks: int, block: int | None = None) -> Split:
 
 def block_of(n_nodes: int, n_ranks: int) -> int:
     """The largest block that still balances: where parts are read from files, few long runs."""
-    return max(WORD, n_nodes // (BLOCKS_EACH * n_ranks) // WORD * WORD)
+    least = n_nodes // (BLOCKS_EACH * n_ranks)
+    whole = BLOCK if least >= BLOCK else WORD
+    return max(WORD, least // whole * whole)
 
 
 def deal(n_nodes: int, block: int, n_arcs: np.ndarray, n_ranks: int) -> Split:

@@ -109,7 +109,7 @@ def _sweep(
         if counts[:, 1].sum() * ALPHA > part.split.n_arcs:
             exchange.pull(counts[:, 0].tolist())
         else:
-            exchange.push(counts[:, 1].tolist())
+            exchange.push(int(counts[collective.rank, 0]), counts[:, 1].tolist())
         counts = collective.gather(steps.settle(depth))
     found = collective.gather(steps.farthest(len(numbers)).ravel())
     each = found.reshape(len(found), len(numbers), N_FARTHEST).transpose(1, 0, 2)
@@ -130,10 +130,10 @@ class _Exchange:
         self._size = np.diff(part.split.first).tolist()  # of each rank, with padding
         self.sent_bytes = 0
 
-    def push(self, arcs: list[int]) -> None:
+    def push(self, n_front: int, arcs: list[int]) -> None:
         """Hand each owner what was found of its nodes, at most as many as there were arcs."""
         steps, own = self._steps, self._collective.rank
-        steps.push()
+        steps.push(n_front)
         outgoing: list[Any] = [None] * len(arcs)
         received: list[Any] = [None] * len(arcs)
         for rank, its_arcs in enumerate(arcs):

@@ -62,7 +62,7 @@ class CpuSweepSteps(SweepSteps):
     def __init__(self, part: Part):
         super().__init__(part, np)
 
-    def push(self) -> None:
+    def push(self, n_front: int) -> None:
         part = self.part
         arrays = (self.front, self.seen, self.found_words)
         _push(part.indptr, part.indices, self.own.start, *arrays)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels.partition.message import items
 from kernels.partition.split import Part
 from kernels.types import LEVEL, N_FARTHEST, NODE, UNREACHED
 
@@ -61,8 +62,8 @@ class SweepSteps(ABC):
             self.found_words[self.xp.asarray(nodes)] = self.xp.asarray(words)
 
     @abstractmethod
-    def push(self) -> None:
-        """Find nodes top-down from the own part of the frontier."""
+    def push(self, n_front: int) -> None:
+        """Find nodes top-down from the ``n_front`` own nodes of the frontier."""
 
     @abstractmethod
     def pull(self) -> None:
@@ -90,7 +91,7 @@ class SweepSteps(ABC):
     def room(self, rank: int, room: int | None) -> Any:
         """Where to put a message about the nodes of ``rank``."""
         if room is not None:
-            return self.xp.empty(1 + 3 * room, NODE)
+            return self.xp.empty(items(1 + 3 * room), NODE)
         return self.xp.empty(2 * (self.edge[rank + 1] - self.edge[rank]), _HALF)
 
     def take(self, received: list[Any]) -> None:
@@ -144,7 +145,7 @@ class SweepSteps(ABC):
         if room is None:
             return words.view(_HALF)
         nodes = self.xp.flatnonzero(words)
-        listed = self.xp.zeros(1 + 3 * room, NODE)
+        listed = self.xp.zeros(items(1 + 3 * room), NODE)
         listed[0] = len(nodes)
         entries = listed[1 : 1 + 3 * len(nodes)].reshape(-1, 3)
         entries[:, 0] = nodes + self.edge[rank]

@@ -14,16 +14,18 @@ from typing import Any
 
 import numpy as np
 
+from kernels.csr import to_host
 from kernels.eccentricity.questions import QUESTIONS, Question
 from kernels.errors import GraphError
 from kernels.partition.check import check_part
 from kernels.partition.components import part_components
 from kernels.partition.exchange import Collective
-from kernels.partition.search import PartResult, Steps, search
+from kernels.partition.search import PartResult, search
 from kernels.partition.split import Part
+from kernels.partition.steps import Steps
 from kernels.partition.sweep import LANES, SweepSteps, sweep
 from kernels.partition.widths.path import shortest_path
-from kernels.partition.widths.results import PartWidths, to_host
+from kernels.partition.widths.results import PartWidths
 from kernels.types import UNREACHED
 
 N_FIRST = 16  # searches one by one before sweeps

@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from kernels.csr import to_host
 from kernels.partition.check import every_level
 from kernels.partition.exchange import Collective
 from kernels.partition.split import Part
-from kernels.partition.widths.results import to_host
 from kernels.types import NODE
 
 

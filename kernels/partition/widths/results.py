@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -58,8 +57,3 @@ class PartWidths:
     eccentricity: np.ndarray | None
     is_center: np.ndarray | None
     is_periphery: np.ndarray | None
-
-
-def to_host(array: Any) -> np.ndarray:
-    """A NumPy array, from one of either device."""
-    return array if isinstance(array, np.ndarray) else array.get()

@@ -110,6 +110,9 @@ class WorkerCollective:
     def __init__(self, gang: str, rank: int, workers: Sequence[str], deadline_s: float):
         self.rank, self.n_ranks, self.deadline_s = rank, len(workers), deadline_s
         self._gang, self._workers, self._number = gang, list(workers), 0
+        self._incoming: Sequence[Any] = ()  # where to put what has not arrived
+        self._sent: dict[int, Future] = {}
+        self._began = self._span_s = 0.0
         inbox = _INBOXES.get(gang)
         if inbox is None:
             raise ExchangeError(f"rank {rank} of {self.n_ranks}: the gang is over")
@@ -120,26 +123,42 @@ class WorkerCollective:
     def gather(self, values: np.ndarray) -> np.ndarray:
         values = np.ascontiguousarray(values, np.int64)
         every = np.empty((self.n_ranks, values.size), np.int64)
-        every[self.rank] = values
+        return self.share(values, every, values.size)
+
+    def share(self, message: np.ndarray, every: np.ndarray, n_first: int) -> np.ndarray:
+        every[self.rank] = message
         others = [None if r == self.rank else every[r] for r in range(self.n_ranks)]
-        self.swap([None if each is None else values for each in others], others)
-        return every
+        self.swap([None if each is None else message for each in others], others)
+        return every[:, :n_first].copy()
 
     def swap(self, outgoing: Sequence[Any], incoming: Sequence[Any]) -> None:
+        self.begin(outgoing, incoming)
+        self.end()
+
+    def begin(self, outgoing: Sequence[Any], incoming: Sequence[Any]) -> None:
         self._number += 1
-        end = time.monotonic() + self.deadline_s
-        sent = {
+        self._began = time.monotonic()
+        self._incoming = incoming
+        self._sent = {
             peer: self._send(peer, array=to_serialize(array))
             for peer, array in enumerate(outgoing)
             if array is not None
         }
-        for peer, place in enumerate(incoming):
+
+    def end(self) -> None:
+        over = time.monotonic() + self.deadline_s
+        for peer, place in enumerate(self._incoming):
             if place is not None:
-                place[...] = self._await(peer, lambda peer=peer: self._take(peer, end))
-        for peer, future in sent.items():
-            left_s = max(0.0, end - time.monotonic())
+                place[...] = self._await(peer, lambda peer=peer: self._take(peer, over))
+        for peer, future in self._sent.items():
+            left_s = max(0.0, over - time.monotonic())
             if not self._await(peer, lambda f=future, s=left_s: f.result(s)):
                 raise ExchangeError(self._inbox.over or f"{self._who(peer)} has left the gang")
+        self._incoming, self._sent = (), {}
+        self._span_s = time.monotonic() - self._began
+
+    def span_s(self) -> float:
+        return self._span_s
 
     def close(self, reason: str = "") -> None:
         """Give up: the others learn it at once."""

@@ -14,7 +14,9 @@ from kernels import Shard, diameter, eccentricities, radius
 from kernels.certificates import check_path
 from kernels.multi_source import msbfs_shard
 from kernels.partition import join_levels, part_of, rows_of, search, split
+from kernels.partition.message import SMALL
 from tests.oracles.paths import bfs_levels
+from tests.ranks import on_ranks, parts_of
 from tests.shapes import graph_of, grid, star, tree_with_hubs
 
 SHAPES = {
@@ -78,6 +80,54 @@ def sweep_and_bound(rank, n_ranks, name, shape, pipe):
     found = sweep(sweep_steps, steps.part, SOURCES, collective)
     searches = Searches(steps.part, steps, sweep_steps, collective)
     pipe.send((found, part_widths(searches, QUESTIONS)))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("small", [0, 50, SMALL])
+@pytest.mark.parametrize("n_ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_several_ranks_on_one_gpu(shape, n_ranks, small):
+    """All forms of exchange, though not NCCL, which wants a GPU for each rank."""
+    from kernels.partition.check import check_part
+    from kernels.partition.gpu import GpuSteps
+
+    graph = SHAPES[shape]()
+    parts = parts_of(graph, n_ranks)
+
+    def one(part, collective):
+        steps = GpuSteps(part, small)
+        found = []
+        for early_bytes in (0, 1 << 40):
+            result = search(steps, steps.part, 7, collective, early_bytes=early_bytes)
+            check_part(steps.part, 7, result, collective)
+            found.append((result.level.get(), result.n_early, result.n_bottom_up, result.n_small))
+        return found
+
+    expected = bfs_levels(graph, [7])[0]
+    for ends in zip(*on_ranks(parts, one), strict=True):
+        level = join_levels(parts[0].split, [end[0] for end in ends])
+        np.testing.assert_array_equal(level, expected)
+        assert len({end[1:] for end in ends}) == 1
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("n_ranks", [1, 2, 3])
+@pytest.mark.parametrize("shape", ["grid", "hubs", "apart", "star"])
+def test_sweeps_of_several_ranks_on_one_gpu(shape, n_ranks):
+    from kernels.partition.gpu import GpuSteps
+    from kernels.partition.sweep import sweep
+    from kernels.partition.sweep.gpu import GpuSweepSteps
+
+    graph = SMALLER[shape]() if shape in SMALLER else star(3_000)
+
+    def one(part, collective):
+        steps = GpuSteps(part)
+        return sweep(GpuSweepSteps(steps.part), steps.part, SOURCES, collective)
+
+    expected = msbfs_shard(Shard.from_graphs([graph]), SOURCES, np.array([0, len(SOURCES)]))
+    for found in on_ranks(parts_of(graph, n_ranks), one):
+        for field in ("hop_ptr", "hop_counts", "eccentricity", "n_reached", "farthest"):
+            np.testing.assert_array_equal(getattr(found, field), getattr(expected, field))
 
 
 def start_ranks(target, n_ranks, *arguments):

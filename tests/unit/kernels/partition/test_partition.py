@@ -15,6 +15,8 @@ from kernels import CheckError, CSRGraph, GraphError
 from kernels.breadth_first.check import check_levels
 from kernels.partition import (
     ExchangeError,
+    Profile,
+    block_of,
     join_levels,
     part_of,
     rows_of,
@@ -24,35 +26,35 @@ from kernels.partition import (
 )
 from kernels.partition.check import check_part
 from kernels.partition.cpu import CpuSteps
+from kernels.partition.message import LINE, SMALL, items, length, listed
+from kernels.partition.split import WORD
 from tests.oracles.paths import bfs_levels
+from tests.ranks import on_ranks, parts_of
 from tests.shapes import graph_of, grid, star
 from tests.soak import examples
 from tests.strategies import graphs
 
 
-def parts_of(graph, n_ranks, block=None):
-    whole = split(graph.indptr, n_ranks, block)
-    read = rows_of(graph.indptr, graph.indices)
-    return [part_of(whole, rank, read) for rank in range(n_ranks)]
-
-
-def search_parts(parts, source):
+def search_parts(parts, source, small=SMALL, **options):
     """Each rank in a thread of its own."""
-    collectives = thread_collectives(len(parts), deadline_s=20)
 
     def one(part, collective):
-        return search(CpuSteps(part), part, source, collective)
+        return search(CpuSteps(part, small), part, source, collective, **options)
 
-    with ThreadPoolExecutor(len(parts)) as pool:
-        return list(pool.map(one, parts, collectives))
+    return on_ranks(parts, one)
 
 
-@settings(max_examples=examples(60), deadline=None)
-@given(graph=graphs(), n_ranks=st.sampled_from([1, 2, 3, 4]), data=st.data())
-def test_levels_are_those_of_scipy(graph, n_ranks, data):
+@settings(max_examples=examples(100), deadline=None)
+@given(
+    graph=graphs(),
+    n_ranks=st.sampled_from([1, 2, 3, 4]),
+    small=st.sampled_from([0, 1, 3, 10, SMALL]),
+    data=st.data(),
+)
+def test_levels_are_those_of_scipy(graph, n_ranks, small, data):
     source = data.draw(st.integers(0, graph.n_nodes - 1))
     parts = parts_of(graph, n_ranks)
-    results = search_parts(parts, source)
+    results = search_parts(parts, source, small)
     level = join_levels(parts[0].split, [result.level for result in results])
     np.testing.assert_array_equal(level, bfs_levels(graph, [source])[0])
     assert {result.n_reached for result in results} == {int((level >= 0).sum())}
@@ -71,15 +73,74 @@ def grid_of(n_nodes):
     return grid(60, n_nodes // 60)
 
 
-@pytest.mark.parametrize("n_ranks", [2, 3, 4])
-@pytest.mark.parametrize("shape", ["attachment", "grid", "star"])
-def test_both_directions_and_both_forms_are_certified(shape, n_ranks):
-    graph = {"attachment": attachment, "grid": grid_of, "star": star}[shape](5_400)
+SHAPES = {"attachment": attachment, "grid": grid_of, "star": star}
+
+
+@pytest.mark.parametrize("small", [0, 100, SMALL])
+@pytest.mark.parametrize("n_ranks", [1, 2, 3, 4])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_both_directions_and_all_forms_are_certified(shape, n_ranks, small):
+    graph = SHAPES[shape](5_400)
     parts = parts_of(graph, n_ranks)
-    results = search_parts(parts, 7)
+    results = search_parts(parts, 7, small)
     level = join_levels(parts[0].split, [result.level for result in results])
     check_levels(graph.indptr, graph.indices, 7, level)
-    assert (results[0].n_bottom_up > 0) == (shape != "grid")
+    if small == 0:
+        assert (results[0].n_bottom_up > 0) == (shape != "grid")
+        assert results[0].n_small == 0
+    elif shape == "grid":
+        assert results[0].n_small > 0
+
+
+@pytest.mark.parametrize("n_ranks", [1, 2, 3, 4])
+def test_a_level_of_a_long_graph_is_one_exchange(n_ranks):
+    parts = parts_of(grid_of(5_400), n_ranks)
+    for result in search_parts(parts, 7):
+        assert result.n_small == result.eccentricity + 1  # the last one finds nothing
+        assert result.n_exchanges == result.eccentricity + 2
+    for result in search_parts(parts, 7, small=0):
+        assert result.n_exchanges == 2 * (result.eccentricity + 1) + 1
+
+
+@pytest.mark.parametrize("n_ranks", [2, 3, 4])
+@pytest.mark.parametrize("small", [0, SMALL])
+def test_halves_that_are_sent_early_change_no_level(n_ranks, small):
+    graph = attachment(30_000)
+    parts = parts_of(graph, n_ranks)
+    expected = bfs_levels(graph, [7])[0]
+    for early_bytes in (0, 1 << 40):
+        profiles = [Profile() for _ in parts]
+
+        def one(part, c, profiles=profiles, early_bytes=early_bytes):
+            return search(CpuSteps(part, small), part, 7, c, profiles[part.rank], early_bytes)
+
+        results = on_ranks(parts, one)
+        level = join_levels(parts[0].split, [result.level for result in results])
+        np.testing.assert_array_equal(level, expected)
+        assert {result.n_early > 0 for result in results} == {early_bytes == 0}
+        for profile, result in zip(profiles, results, strict=True):
+            assert profile.n_exchanges == result.n_exchanges
+            assert (profile.overlapped_s > 0) <= (early_bytes == 0)
+            assert min(profile.computed_s, profile.sent_s, profile.waited_s) > 0
+
+
+@pytest.mark.parametrize("small", [1, 100, SMALL])
+def test_messages_are_whole_lines(small):
+    assert 8 * length(small) % LINE == 0
+    message = np.zeros(length(small), np.int64)
+    assert small <= listed(message).size
+    assert listed(message).ctypes.data - message.ctypes.data == LINE
+    assert 4 * items(small) % LINE == 0
+    assert items(small) >= small
+
+
+@pytest.mark.parametrize("n_ranks", [2, 3, 4, 8])
+def test_bitmaps_of_ranks_begin_at_whole_lines(n_ranks):
+    n_nodes = 1_000_000
+    indptr = np.arange(n_nodes + 1, dtype=np.int64)
+    for block in (None, block_of(n_nodes, n_ranks)):
+        first = split(indptr, n_ranks, block).first // WORD * 4
+        np.testing.assert_array_equal(first % LINE, 0)
 
 
 def test_work_is_dealt_evenly_and_hubs_are_spread():
