@@ -26,10 +26,17 @@ class Collective(Protocol):
     Arrays are on the rank's device. A method returns, or may return, before the arrays of others
     have arrived; what is launched on the device afterwards sees them. Each raises ExchangeError if
     some rank does not take part within the deadline; then no further exchange is possible.
+
+    Attributes
+    ----------
+    rank, n_ranks : int
+    n_done : int
+        Exchanges that this rank has done; whoever watches it may read it from another thread.
     """
 
     rank: int
     n_ranks: int
+    n_done: int
 
     def gather(self, values: Any) -> np.ndarray:
         """Numbers of all ranks, (n_ranks, k) int64 on the host, from (k,) int64 of each."""
@@ -95,13 +102,13 @@ class ThreadCollective:
         self._shared, self._barrier = shared, barrier
         self._beside: ThreadPoolExecutor | None = None  # who swaps what was begun
         self._begun: Future | None = None
-        self._span_s = 0.0
+        self._span_s, self.n_done = 0.0, 0
 
     def gather(self, values: Any) -> np.ndarray:
         self._shared[self.rank] = values
         self._wait()
         every = np.stack([to_host(each) for each in self._shared])
-        self._wait()  # until all have read
+        self._done()
         return every
 
     def share(self, message: Any, every: Any, n_first: int) -> np.ndarray:
@@ -110,7 +117,7 @@ class ThreadCollective:
         for rank, sent in enumerate(self._shared):
             every[rank] = sent
         first = to_host(every[:, :n_first].copy())
-        self._wait()
+        self._done()
         return first
 
     def swap(self, outgoing: Sequence[Any], incoming: Sequence[Any]) -> None:
@@ -121,7 +128,7 @@ class ThreadCollective:
             if place is not None:
                 place[...] = self._shared[rank][self.rank]
         self._span_s = time.perf_counter() - began
-        self._wait()
+        self._done()
 
     def begin(self, outgoing: Sequence[Any], incoming: Sequence[Any]) -> None:
         if self._beside is None:
@@ -144,6 +151,10 @@ class ThreadCollective:
         if self._beside is not None:
             self._beside.shutdown()
             self._beside = None
+
+    def _done(self) -> None:
+        self._wait()  # until all have read
+        self.n_done += 1
 
     def _wait(self) -> None:
         try:

@@ -42,6 +42,7 @@ class NcclCollective:
 
     def __init__(self, n_ranks: int, name: bytes, rank: int, deadline_s: float = DEADLINE_S):
         self.rank, self.n_ranks, self.deadline_s = rank, n_ranks, deadline_s
+        self.n_done = 0
         self._buffers: dict[int, np.ndarray] = {}  # pinned, by numbers per rank
         self._every: dict[int, Any] = {}
         self._beside: cp.cuda.Stream | None = None  # for what is sent beside other work
@@ -80,6 +81,7 @@ class NcclCollective:
             stream,
         )
         self._wait()
+        self.n_done += 1
         return np.array(host)
 
     def swap(self, outgoing: Sequence[Any], incoming: Sequence[Any]) -> None:

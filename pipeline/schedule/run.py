@@ -165,7 +165,8 @@ class _Run:
         with removed_on_error(folder), opened as cluster:
             if "gpu" in cluster.devices:
                 cluster.begin_on_gpus(warming.begin, work)
-            phase = GangPhase(self._snapshot, self._config, cluster, self._known, rows, kinds)
+            given = self._snapshot, self._config, cluster, self._known
+            phase = GangPhase(*given, rows, kinds, self._costs)
             self._in_parts = phase.is_chosen
             unknown = self._unknown(source_ptr, sources)
             searches = self._plan_searches(cluster, rows, *phase.without(*unknown))

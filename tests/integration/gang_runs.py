@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from dataclasses import dataclass, fields
 from functools import partial
 from unittest import mock
@@ -39,6 +40,13 @@ def run_killed(task, rank, folder):
 
 def run_stopped(task, rank, folder):
     return _at_sweep(task, rank, partial(_signalled, folder, signal.SIGSTOP))
+
+
+def run_hanging(task, rank, folder):
+    """All ranks of the first gang hang, outside any exchange; their workers answer."""
+    if first(folder, f"hangs-{rank}"):
+        threading.Event().wait(300)
+    return run_rank(task, rank)
 
 
 @dataclass(frozen=True, eq=False)

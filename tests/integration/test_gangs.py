@@ -3,6 +3,7 @@
 import functools
 import json
 import time
+from dataclasses import replace
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -131,15 +132,17 @@ def two_workers(cluster):
         time.sleep(0.2)
 
 
-def run_gang(cluster, monkeypatch, snapshot, run, deadline_s=10.0, silent_s=120.0):
+def run_gang(
+    cluster, monkeypatch, snapshot, run, *, deadline_s=10.0, silent_s=120.0, cost_s=None, **more
+):
     """The one outcome of AS30's searches, with another function for ``run_rank``."""
     two_workers(cluster)
     monkeypatch.setattr(gangs, "run_rank", run)
     monkeypatch.setattr(gangs, "GRACE_S", 3.0)
-    limits = Limits(answer_s=3.0, poll_s=0.5, silent_s=silent_s)
+    limits = Limits(answer_s=3.0, poll_s=0.5, silent_s=silent_s, **more)
     runner = Gangs(cluster, deadline_s=deadline_s, limits=limits)
     begin = time.monotonic()
-    (outcome,) = runner.run(job_of(snapshot, 30))
+    (outcome,) = runner.run(replace(job_of(snapshot, 30), cost_s=cost_s))
     assert time.monotonic() - begin < 90  # it hangs nowhere
     (described,) = runner.report
     return outcome, described
@@ -167,6 +170,20 @@ def test_a_worker_that_stops_with_its_result_is_not_waited_for(
     assert outcome.attempts >= 2
     assert outcome.result.n_reached.tolist() == [300] * 3
     assert "its worker does not answer" in str(outcome.failed[0].error)
+
+
+def test_a_gang_of_which_all_ranks_hang_ends_by_its_own_deadline(
+    own_cluster, snapshot, monkeypatch, tmp_path
+):
+    run = functools.partial(gang_runs.run_hanging, folder=str(tmp_path))
+    limits = {"least_s": 1.0, "first_s": 3.0}
+    outcome, described = run_gang(
+        own_cluster, monkeypatch, snapshot, run, cost_s=1e-3, deadline_s=60.0, **limits
+    )
+    assert outcome.error is None
+    assert outcome.result.n_reached.tolist() == [300] * 3
+    assert described["n_ranks"] == 2  # both workers were ended, and those in their place take part
+    assert "no rank exchanged anything with the others for 4 s" in str(outcome.failed[0].error)
 
 
 def test_a_rank_without_memory_ends_the_gang_with_the_reason(own_cluster, snapshot, monkeypatch):

@@ -112,7 +112,7 @@ class Cluster:
         if self.own:
             return None
         workers = list(workers)
-        self._meet([worker for worker in workers if worker not in self.facts])
+        self.meet(workers)
         known = [worker for worker in workers if worker in self.facts]
         if task.device == "gpu":
             known = [worker for worker in known if self.facts[worker]["gpu"]]
@@ -120,10 +120,10 @@ class Cluster:
             known = known or self.gpu_workers
         return known if known and set(known) != set(workers) else None
 
-    def _meet(self, strangers: list[str]) -> None:
-        """Probe workers that joined during the run; the answers are added to ``facts``."""
-        for worker in strangers:
-            if worker not in self._asked:
+    def meet(self, workers: Iterable[str]) -> None:
+        """Probe workers that joined during the run; the answers are added to ``facts`` later."""
+        for worker in workers:
+            if worker not in self.facts and worker not in self._asked:
                 self._asked.add(worker)
                 loop = self.client.loop.asyncio_loop
                 asyncio.run_coroutine_threadsafe(self._meet_one(worker), loop)

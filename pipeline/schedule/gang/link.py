@@ -19,7 +19,7 @@ import numpy as np
 from distributed import get_worker
 from distributed.protocol import to_serialize
 
-from kernels.partition import ExchangeError
+from kernels.partition import Collective, ExchangeError
 
 HANDLER = "hopscope_gang"
 GOODBYE_S = 2.0  # seconds to tell others that this rank gives up
@@ -32,6 +32,7 @@ class Inbox:
 
     arrived: dict[tuple[int, int], Any] = field(default_factory=dict)  # by sender and number
     over: str = ""  # why nothing more will be exchanged
+    counted: list[Any] = field(default_factory=list)  # collectives of this rank
     changed: threading.Condition = field(default_factory=threading.Condition)
 
     def put(self, sender: int, number: int, array: Any) -> None:
@@ -76,6 +77,12 @@ def close_inbox(gang: str, reason: str) -> bool:
     return inbox is not None
 
 
+def n_done(gang: str) -> int:
+    """Executed on a worker: how many exchanges its rank has done."""
+    inbox = _INBOXES.get(gang)
+    return sum(each.n_done for each in inbox.counted) if inbox is not None else 0
+
+
 def n_open() -> int:
     """Executed on a worker: gangs that it takes part in."""
     return len(_INBOXES)
@@ -116,9 +123,14 @@ class WorkerCollective:
         inbox = _INBOXES.get(gang)
         if inbox is None:
             raise ExchangeError(f"rank {rank} of {self.n_ranks}: the gang is over")
-        self._inbox = inbox
+        self._inbox, self.n_done = inbox, 0
+        self.count(self)
         self._worker = get_worker()
         self._loop = self._worker.loop.asyncio_loop
+
+    def count(self, collective: Collective) -> None:
+        """Count the exchanges of one more collective as those of this rank."""
+        self._inbox.counted.append(collective)
 
     def gather(self, values: np.ndarray) -> np.ndarray:
         values = np.ascontiguousarray(values, np.int64)
@@ -155,6 +167,7 @@ class WorkerCollective:
             if not self._await(peer, lambda f=future, s=left_s: f.result(s)):
                 raise ExchangeError(self._inbox.over or f"{self._who(peer)} has left the gang")
         self._incoming, self._sent = (), {}
+        self.n_done += 1
         self._span_s = time.monotonic() - self._began
 
     def span_s(self) -> float:

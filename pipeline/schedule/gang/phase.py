@@ -19,6 +19,7 @@ from pipeline.model.words import number
 from pipeline.schedule.cluster.open import Cluster
 from pipeline.schedule.cluster.workers import compile_once_a_host
 from pipeline.schedule.gang.choice import choose
+from pipeline.schedule.plan.costs import Costs
 from pipeline.store import Snapshot
 
 COMPILED: tuple[Work, ...] = ("searches", "parts")  # what ranks run on cores, on GPUs too
@@ -35,6 +36,8 @@ class GangPhase:
         AS rows requested, ascending.
     kinds : dict of str to tuple of str
         Tasks about widths, and the metrics of each; those in hops alone are found in parts.
+    costs : Costs
+        By which gangs are expected to take their time.
 
     Attributes
     ----------
@@ -54,8 +57,10 @@ class GangPhase:
         known: Known,
         rows: np.ndarray,
         kinds: dict[str, tuple[str, ...]],
+        costs: Costs,
     ):
         self._snapshot, self._config, self._cluster = snapshot, config, cluster
+        self._costs = costs
         self._rows, self._known = rows, known
         self._metrics: tuple[WidthMetric, ...] = tuple(kinds.get("widths", ()))  # type: ignore[arg-type]
         gpu_bytes = [int(f["gpu_bytes"]) for f in cluster.facts.values() if f["gpu"]]
@@ -95,7 +100,8 @@ class GangPhase:
         """Run one gang after another, the largest AS first; of equal graphs one stands for all."""
         if not self._chosen:
             return
-        from pipeline.schedule.gang.rank import GangTask  # not for other runs
+        from pipeline.schedule.gang.progress import longest_s  # not for other runs
+        from pipeline.schedule.gang.rank import GangTask
         from pipeline.schedule.gang.run import GangJob, Gangs
 
         compile_once_a_host(self._cluster.client, self._cluster.facts, COMPILED)
@@ -133,7 +139,9 @@ class GangPhase:
                 verify=self._config.verify,
                 deadline_s=gangs.deadline_s,
             )
-            yield from gangs.run(GangJob(task, asn, choice.n_ranks, choice.reason))
+            sizes = int(snapshot.n_nodes[rows[at]]), int(snapshot.n_arcs[rows[at]])
+            cost_s = longest_s(*sizes, len(own_sources), bool(metrics), self._device, self._costs)
+            yield from gangs.run(GangJob(task, asn, choice.n_ranks, choice.reason, cost_s))
             done += 1
 
     def described(self) -> dict[str, Any]:

@@ -27,12 +27,12 @@ from pipeline.metrics import WidthMetric
 from pipeline.model.search.results import SearchResults
 from pipeline.model.search.tasks import Device
 from pipeline.schedule.gang.link import WorkerCollective
+from pipeline.schedule.gang.progress import READ_S_BYTE
 from pipeline.schedule.transport.attempt import portable
 from pipeline.schedule.work.errors import errors_of
 from pipeline.schedule.work.resident import resident, snapshot_at
 from pipeline.store import Snapshot
 
-READ_S_BYTE = 2e-8  # seconds more that ranks wait for one that reads, per byte: a slow disk
 N_CHECKED = 4  # nodes of each list whose eccentricities are certified with ``verify``
 
 
@@ -168,6 +168,7 @@ def _connected(
         return link
     link.gather(np.array([rank]))  # NCCL waits for each rank forever: all are here
     nccl = gpu_collective(len(task.workers), task.nccl, rank, task.deadline_s)
+    link.count(nccl)
 
     def end(kind: Any, *_: object) -> None:
         if kind is None:

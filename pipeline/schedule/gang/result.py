@@ -1,14 +1,76 @@
-"""What ranks bring back, to the columns of one AS."""
+"""What ranks bring back, to the outcomes and columns of one AS."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from pipeline.metrics import WidthMetric
 from pipeline.model.search.results import Widths
+from pipeline.model.search.tasks import (
+    Attempt,
+    Outcome,
+    SearchTask,
+    TaskRun,
+    WidthResults,
+    WidthTask,
+)
+from pipeline.schedule.gang.rank import GangTask, RankEnd
+
+
+def outcomes_of(
+    task: GangTask,
+    ends: Sequence[RankEnd],
+    attempts: int,
+    submitted: float,
+    failed: tuple[Attempt, ...],
+    error: BaseException | None,
+    workers: Sequence[str],
+) -> Iterator[Outcome]:
+    """One outcome for the searches of an AS, one for its widths, as far as they were asked for.
+
+    Parameters
+    ----------
+    task : GangTask
+    ends : sequence of RankEnd
+        Of all ranks; none where the gang failed.
+    attempts, submitted, failed, error
+        As those of ``Outcome``.
+    workers : sequence of str
+        Of the last attempt.
+    """
+    rows = np.array([task.row], np.int64)
+    run = None
+    if ends:
+        begun, ended = min(end.started for end in ends), max(end.ended for end in ends)
+        run = TaskRun(workers[0], task.device, begun, ended)
+    whole = Outcome(None, attempts, submitted, run=run, error=error, failed=failed)
+    if len(task.sources):
+        search = SearchTask(
+            kind="pack" if len(task.sources) > 1 else "search",
+            snapshot=task.snapshot,
+            rows=rows,
+            source_ptr=np.array([0, len(task.sources)], np.int64),
+            sources=task.sources,
+            device=task.device,
+            name=task.name,
+            verify=task.verify,
+        )
+        yield replace(whole, task=search, result=ends[0].searches if ends else None)
+        whole = replace(whole, failed=())  # counted once
+    if task.metrics:
+        name = task.name
+        width = WidthTask("widths", task.snapshot, rows, task.metrics, task.device, name)
+        result: WidthResults | None = None
+        if ends:
+            read_s = max(end.read_s for end in ends)
+            parts = [end.widths for end in ends]
+            found = widths_of_ranks(parts, task.row, task.metrics, read_s)
+            result = WidthResults(found, {}, int(found.n_searches.sum()), read_s)
+        yield replace(whole, task=width, result=result)
 
 
 def widths_of_ranks(

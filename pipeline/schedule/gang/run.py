@@ -16,31 +16,25 @@ from concurrent.futures import wait
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-import numpy as np
 from distributed import Future
 
 from kernels.partition import DEADLINE_S, gpu_name
 from pipeline.errors import ClusterLostError, OutOfMemoryError, PipelineError, RetryableError
-from pipeline.model.search.tasks import (
-    Attempt,
-    Outcome,
-    SearchTask,
-    TaskRun,
-    WidthResults,
-    WidthTask,
-)
+from pipeline.model.search.tasks import Attempt, Outcome
 from pipeline.schedule.cluster.open import Cluster
 from pipeline.schedule.gang.link import close_inbox, open_inbox
+from pipeline.schedule.gang.progress import Progress
 from pipeline.schedule.gang.rank import GangTask, PeerError, RankEnd, ended, run_rank
-from pipeline.schedule.gang.result import widths_of_ranks
+from pipeline.schedule.gang.result import outcomes_of
 from pipeline.schedule.transport.connection import Connection, ask
-from pipeline.schedule.transport.limits import Limits
+from pipeline.schedule.transport.limits import Deadlines, Limits
 
 log = logging.getLogger(__name__)
 
 ATTEMPTS = 3
 LOOK_S = 0.05  # seconds between two looks at the ranks
 GRACE_S = 10.0  # seconds for the others to end, once one has failed and they know
+REPLACED_S = 20.0  # seconds for a worker that was ended to be there again
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,12 +48,15 @@ class GangJob:
     asn, n_ranks : int
     reason : str
         Why it goes over several.
+    cost_s : float or None
+        Estimate of all of its work on one device; None: unknown.
     """
 
     task: GangTask
     asn: int
     n_ranks: int
     reason: str
+    cost_s: float | None = None
 
 
 @dataclass(eq=False)
@@ -85,21 +82,26 @@ class Gangs:
     limits: Limits = field(default_factory=Limits)
     report: list[dict[str, Any]] = field(default_factory=list)
     _given_up: set[str] = field(default_factory=set)  # workers
+    _deadlines: Deadlines = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._deadlines = Deadlines(self.limits)
 
     def run(self, job: GangJob) -> Iterator[Outcome]:
         """The outcomes of an AS: its searches, its widths."""
-        submitted, ends, workers = time.time(), [], self._workers(job)
+        submitted, ends, workers = time.time(), [], list[str]()
         tried: list[Attempt] = []
         error: PipelineError | None = None
         n_ranks = job.n_ranks
         for number in range(1, ATTEMPTS + 1):
-            workers = self._workers(job)
+            workers = self._workers(job, n_ranks)
             if not workers:
                 error = error or ClusterLostError(f"{job.task.name}: no worker is left")
                 break
             begun = time.time()
             try:
                 ends, error = self._try(job, workers[:n_ranks], number), None
+                self._deadlines.note(job.cost_s, time.time() - begun, is_first=True)
                 break
             except PipelineError as failure:
                 error = failure
@@ -115,20 +117,31 @@ class Gangs:
             log.warning("%s; it was tried again", attempt.error)
         attempts = len(failed) + 1
         self._note(job, ends, attempts, error, time.time() - submitted)
-        yield from _outcomes(job, ends, attempts, submitted, failed, error, workers)
+        yield from outcomes_of(job.task, ends, attempts, submitted, failed, error, workers)
 
-    def _workers(self, job: GangJob) -> list[str]:
-        """Workers that may have a rank: those there now, passed by the checks."""
+    def _workers(self, job: GangJob, n_ranks: int) -> list[str]:
+        """Workers that may have a rank; on a cluster of our own, those that are started again too.
+
+        They are waited for, for ``REPLACED_S`` at most.
+        """
+        end = time.monotonic() + REPLACED_S
+        while True:
+            workers = self._there(job)
+            is_over = not self.cluster.own or time.monotonic() > end
+            if len(workers) >= n_ranks or is_over:
+                return workers
+            time.sleep(LOOK_S)
+
+    def _there(self, job: GangJob) -> list[str]:
+        """Those there now, passed by the checks; one that joined in this run too."""
         cluster = self.cluster
-        there = cluster.n_threads()
+        there = set(cluster.n_threads()) - self._given_up
+        if job.task.device == "gpu" or not cluster.own:
+            cluster.meet(there)
+            there &= cluster.facts.keys()
         if job.task.device == "gpu":
-            there = {worker: n for worker, n in there.items() if self._has_gpu(worker)}
-        elif not cluster.own:
-            there = {worker: n for worker, n in there.items() if worker in cluster.facts}
-        return sorted(worker for worker in there if worker not in self._given_up)
-
-    def _has_gpu(self, worker: str) -> bool:
-        return bool(self.cluster.facts.get(worker, {}).get("gpu"))
+            there = {worker for worker in there if cluster.facts[worker]["gpu"]}
+        return sorted(there)
 
     def _try(self, job: GangJob, workers: Sequence[str], number: int) -> list[RankEnd]:
         """One attempt; raises the cause if a rank failed."""
@@ -154,7 +167,8 @@ class Gangs:
                 )
                 for rank, worker in enumerate(workers)
             ]
-            return self._watch(task, futures)
+            quiet_s = self._deadlines.task(job.cost_s, number, is_first=True)
+            return self._watch(task, futures, quiet_s)
         finally:
             self._tell(task, "the run has ended this gang")
 
@@ -205,9 +219,13 @@ class Gangs:
         except Exception as error:
             log.debug("%s: not all workers answered: %s", task.name, error)
 
-    def _watch(self, task: GangTask, futures: Sequence[Future]) -> list[RankEnd]:
-        """Wait until all ranks have ended; give up those that do not once one has failed."""
+    def _watch(self, task: GangTask, futures: Sequence[Future], quiet_s: float) -> list[RankEnd]:
+        """Wait until all ranks have ended; give up those that do not once one has failed.
+
+        Or once no rank has done anything for ``quiet_s``: then all of them hang.
+        """
         connection = Connection(self.cluster.client, self.limits)
+        progress = Progress(self.cluster.client, task.gang, task.workers, self.limits)
         ends: dict[int, RankEnd | BaseException] = {}
         reason, over = "", float("inf")
         try:
@@ -218,6 +236,8 @@ class Gangs:
                         ends[rank] = self._end_of(task, rank, future, connection)
                 if connection.look() and not reason:
                     reason = _missing(task, ends, connection)
+                if progress.quiet_s() > quiet_s and not reason:
+                    reason = f"no rank exchanged anything with the others for {quiet_s:.0f} s"
                 if connection.lost:
                     raise ClusterLostError(f"{task.name}: {connection.gone}")
                 failed = any(isinstance(end, BaseException) for end in ends.values())
@@ -331,45 +351,3 @@ def _missing(
         if worker in connection.silent:
             return f"worker {worker} of rank {rank} does not answer"
     return ""
-
-
-def _outcomes(
-    job: GangJob,
-    ends: Sequence[RankEnd],
-    attempts: int,
-    submitted: float,
-    failed: tuple[Attempt, ...],
-    error: BaseException | None,
-    workers: Sequence[str],
-) -> Iterator[Outcome]:
-    """One outcome for the searches of an AS, one for its widths, as far as they were asked for."""
-    task = job.task
-    rows = np.array([task.row], np.int64)
-    run = None
-    if ends:
-        begun, ended = min(end.started for end in ends), max(end.ended for end in ends)
-        run = TaskRun(workers[0], task.device, begun, ended)
-    whole = Outcome(None, attempts, submitted, run=run, error=error, failed=failed)
-    if len(task.sources):
-        search = SearchTask(
-            kind="pack" if len(task.sources) > 1 else "search",
-            snapshot=task.snapshot,
-            rows=rows,
-            source_ptr=np.array([0, len(task.sources)], np.int64),
-            sources=task.sources,
-            device=task.device,
-            name=task.name,
-            verify=task.verify,
-        )
-        yield replace(whole, task=search, result=ends[0].searches if ends else None)
-        whole = replace(whole, failed=())  # counted once
-    if task.metrics:
-        name = task.name
-        width = WidthTask("widths", task.snapshot, rows, task.metrics, task.device, name)
-        result: WidthResults | None = None
-        if ends:
-            read_s = max(end.read_s for end in ends)
-            parts = [end.widths for end in ends]
-            found = widths_of_ranks(parts, task.row, task.metrics, read_s)
-            result = WidthResults(found, {}, int(found.n_searches.sum()), read_s)
-        yield replace(whole, task=width, result=result)
