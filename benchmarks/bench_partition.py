@@ -2,11 +2,12 @@
 
 Command: python benchmarks/bench_partition.py [--graphs rmat:22,attachment:1000000,grid:1000]
 [--factor N] [--ranks 1,2] [--where gpus|one-gpu|cores] [--sources N] [--sweep N]
-[--early-bytes N] [--subject RESULT] [--results FOLDER]
+[--early-bytes N] [--link-gb-s N] [--subject RESULT] [--results FOLDER]
 
 Each rank makes its part where it searches; no process holds the whole. --where gpus: each rank is
 a process with a GPU of its own. one-gpu: ranks are threads that share a GPU, which shows that parts
-are right, not what several GPUs gain. cores: ranks are threads on cores.
+are right, not what several GPUs gain. cores: ranks are threads on cores; with --link-gb-s arrays
+travel at that speed between them.
 Sources are random nodes with a neighbour. GTEPS count undirected edges of the reached component,
 by the harmonic mean over sources. Every search is certified: each rank checks its own rows.
 ``two_ms``: the same with two exchanges at each level; ``once_ms``: with no half sent early. With
@@ -48,6 +49,8 @@ def measure(name: str, factor: int, asked: Asked) -> dict[str, Any]:
     wall_s = slowest("wall_s")
     rates = [row["n_edges"] / wall for row, wall in zip(rows, wall_s, strict=True)]
     about = {"graph": name, "factor": factor, "where": asked.where, "n_ranks": asked.n_ranks}
+    if asked.link_gb_s is not None:
+        about["link_gb_s"] = asked.link_gb_s
     about |= {"n_sources": len(rows), "n_nodes": drawn.n_nodes, "early_bytes": asked.early_bytes}
     about |= {"n_arcs": sum(ends[0]["n_arcs"]), "n_arcs_by_rank": ends[0]["n_arcs"]}
     about |= {"made_s": round(max(end["made_s"] for end in ends), 2)}
@@ -88,13 +91,21 @@ def main() -> None:
     parser.add_argument("--sources", type=int, default=16, help="searches per graph")
     parser.add_argument("--sweep", type=int, default=0, help="sources of one sweep; 0: none")
     parser.add_argument("--early-bytes", type=int, default=EARLY_BYTES, help="as search takes it")
+    parser.add_argument("--link-gb-s", type=float, help="speed of a link between threads")
     parser.add_argument("--subject", default="partition", help="name of the results file")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the results file")
     given = parser.parse_args()
     rows = []
     for name in given.graphs.split(","):
         for n_ranks in map(int, given.ranks.split(",")):
-            asked = Asked(given.where, n_ranks, given.sources, given.sweep, given.early_bytes)
+            asked = Asked(
+                given.where,
+                n_ranks,
+                given.sources,
+                given.sweep,
+                given.early_bytes,
+                given.link_gb_s,
+            )
             rows.append(measure(name, given.factor, asked))
             print(rows[-1], file=sys.stderr, flush=True)
     record(given.subject, rows, given.results)

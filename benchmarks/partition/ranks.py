@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.partition.drawn import Drawn, drawn_part, host_graph, split_of
+from benchmarks.partition.slow_link import SlowLink
 from kernels import CSRGraph, bfs, msbfs
 from kernels.partition import Collective, Part, part_of, rows_of, search, split, thread_collectives
 from kernels.partition.check import check_part
@@ -37,6 +38,8 @@ class Asked:
     n_ranks, n_sources, n_swept : int
     early_bytes : int
         As ``search`` takes it.
+    link_gb_s : float or None
+        Gigabytes a second of a link between threads; None: they share memory.
     """
 
     where: str
@@ -44,6 +47,7 @@ class Asked:
     n_sources: int
     n_swept: int
     early_bytes: int = EARLY_BYTES
+    link_gb_s: float | None = None
 
 
 def run(drawn: Drawn, asked: Asked) -> list[dict[str, Any]]:
@@ -52,7 +56,9 @@ def run(drawn: Drawn, asked: Asked) -> list[dict[str, Any]]:
         return _in_processes(drawn, asked)
     n_ranks = asked.n_ranks
     graph = host_graph(drawn) if asked.where == "cores" else None
-    collectives = thread_collectives(n_ranks, deadline_s=600)
+    collectives: list[Collective] = [*thread_collectives(n_ranks, deadline_s=600)]
+    if asked.link_gb_s is not None:
+        collectives = [SlowLink(each, 1e9 * asked.link_gb_s) for each in collectives]
 
     def one(rank: int) -> dict[str, Any]:
         try:

@@ -15,6 +15,7 @@ from kernels._cpu.threads import n_threads
 from kernels.csr import MAX_NODES, CSRGraph, Shard, to_host
 from kernels.errors import GraphError
 from kernels.multi_source.cpu.footprint import host_bytes
+from kernels.multi_source.rows import SourceRows
 from kernels.types import NODE, OFFSET
 
 __all__ = ["MSBFSResult", "ShardResult", "msbfs", "msbfs_shard"]
@@ -56,26 +57,15 @@ class MSBFSResult:
 
 
 @dataclass(frozen=True, eq=False)
-class ShardResult:
-    """Outcome of searches on a shard, one row per source in the order given; all on the host.
+class ShardResult(SourceRows):
+    """Outcome of searches on a shard.
 
     Attributes
     ----------
-    hop_ptr : (n_sources + 1,) int64; hop_counts : (hop_ptr[-1],) int64
-        hop_counts[hop_ptr[i] + h] nodes lie at h hops of source i.
-    eccentricity : (n_sources,) int32; n_reached : (n_sources,) int64
-    farthest_ptr : (n_sources + 1,) int64; farthest : (farthest_ptr[-1],) int32
-        Up to 10 smallest node ids of the last level, ascending, in the ids of the graph.
     sources : (n_sources,) int32; source_ptr : (n_graphs + 1,) int64
         As given.
     """
 
-    hop_ptr: np.ndarray
-    hop_counts: np.ndarray
-    eccentricity: np.ndarray
-    n_reached: np.ndarray
-    farthest_ptr: np.ndarray
-    farthest: np.ndarray
     sources: np.ndarray
     source_ptr: np.ndarray
     shard: Shard = field(repr=False)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from kernels.multi_source.rows import SourceRows
 from kernels.partition.exchange import Collective
 from kernels.partition.search import checked_sources
 from kernels.partition.split import Part
@@ -26,26 +27,15 @@ ALPHA = 8
 
 
 @dataclass(frozen=True, eq=False)
-class SweepResult:
-    """Outcome of some searches, one row per source in the order given; the same on all ranks.
+class SweepResult(SourceRows):
+    """Outcome of some searches; the same on all ranks.
 
     Attributes
     ----------
-    hop_ptr : (n_sources + 1,) int64; hop_counts : (hop_ptr[-1],) int64
-        hop_counts[hop_ptr[i] + h] nodes lie at h hops of source i.
-    eccentricity : (n_sources,) int32; n_reached : (n_sources,) int64
-    farthest_ptr : (n_sources + 1,) int64; farthest : (farthest_ptr[-1],) int32
-        Up to 10 smallest nodes of the last level, ascending, by the graph's own numbers.
     sent_bytes : int
         By this rank.
     """
 
-    hop_ptr: np.ndarray
-    hop_counts: np.ndarray
-    eccentricity: np.ndarray
-    n_reached: np.ndarray
-    farthest_ptr: np.ndarray
-    farthest: np.ndarray
     sent_bytes: int = 0
 
 

@@ -226,7 +226,7 @@ def test_a_killed_rank_ends_the_search_of_the_other_in_time():
         assert not each.is_alive()
 
 
-def connect_often(rank, n_ranks, names, pipe):
+def connect_often(rank, n_ranks, names, leaves, pipe):
     import cupy
 
     from kernels.partition.nccl import NcclCollective
@@ -236,13 +236,16 @@ def connect_often(rank, n_ranks, names, pipe):
     for name in names:
         collective = NcclCollective(n_ranks, name, rank)
         collective.gather(np.array([rank], np.int64))
-        collective.leave()
+        collective.leave() if leaves else collective.close()
         held.append([len(os.listdir(f"/proc/self/{each}")) for each in ("task", "fd")])
     pipe.send(held)
 
 
-@pytest.mark.gpu(count=2)
-def test_communicators_are_released():
+@pytest.mark.parametrize("leaves", [True, False])
+@pytest.mark.parametrize(
+    "n_ranks", [pytest.param(n, marks=pytest.mark.gpu(count=n)) for n in (1, 2)]
+)
+def test_communicators_are_released(n_ranks, leaves):
     """Threads and open files tell: the GPU's free memory depends on programs beside this one."""
     from kernels.partition.nccl import unique_name
 
@@ -250,7 +253,8 @@ def test_communicators_are_released():
     names = [unique_name() for _ in range(100)]
     ours, theirs = context.Pipe(duplex=False)
     ranks = [
-        context.Process(target=connect_often, args=(rank, 2, names, theirs)) for rank in range(2)
+        context.Process(target=connect_often, args=(rank, n_ranks, names, leaves, theirs))
+        for rank in range(n_ranks)
     ]
     for each in ranks:
         each.start()

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
+from benchmarks.lib.record import RESULTS
 from pipeline.schedule.gang.choice import SHARE, card_bytes, choose, explain, rank_bytes
 
 GIB = 2**30
@@ -36,6 +39,24 @@ def test_what_fits_nowhere_and_one_gpu_alone_are_left_to_others():
     assert chosen([HUGE], gpu_bytes=[40 * GIB] * 2) == []
     assert chosen([LARGE], gpu_bytes=[40 * GIB]) == []
     assert chosen([LARGE]) == []
+
+
+def measured():
+    """Graphs that were searched on one H200."""
+    found = []
+    for file in sorted(RESULTS.glob("partition*h200*.json")):
+        for row in json.loads(file.read_text())["rows"]:
+            if row["n_ranks"] == 1:
+                name = row.get("graph") or f"rmat:{row['scale']}"
+                n_nodes = row.get("n_nodes") or 1 << row["scale"]
+                found.append(pytest.param(n_nodes, row["n_arcs"], id=f"{file.stem}-{name}"))
+    return found
+
+
+@pytest.mark.parametrize(("n_nodes", "n_arcs"), measured())
+def test_no_graph_that_was_measured_on_one_card_is_divided(n_nodes, n_arcs):
+    """Among them are those on which one card is faster than two."""
+    assert chosen([(n_nodes, n_arcs)], gpu_bytes=[141 * GIB] * 4) == []
 
 
 def test_the_smallest_gpu_decides():
