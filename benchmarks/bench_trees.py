@@ -6,7 +6,8 @@ Command: python benchmarks/bench_trees.py [--graphs NAME,NAME] [--tasks mst,dfs]
 Weights are seeded: whole numbers from 1 to 1,024. Each round calls one program after another, on
 arrays that lie on the device already, so that other work of the machine affects all of them. Ours
 is certified before it is timed; forests of others weigh as much as ours, searches of others find
-nodes in the same order. ``ratio`` is the median of a program's time over ours in the same round.
+nodes in the same order. ``ratio`` is the median of a program's time over ours in the same round;
+``cpu_ms`` is processor time of all threads, ``cpu_ratio`` that over ours, likewise.
 A program that is not installed, or fails, has a row that says so.
 """
 
@@ -108,19 +109,28 @@ def rows_of(
         else:
             calls[by] = call
     times_s: dict[str, list[float]] = {by: [] for by in calls}
+    cpu_s: dict[str, list[float]] = {by: [] for by in calls}
     wait = waiter(graph.device)
     for _ in range(rounds):
         for by, call in calls.items():
             wait()
-            started = time.perf_counter()
+            started, busy = time.perf_counter(), time.process_time()
             answer = call()
             wait()
             times_s[by].append(time.perf_counter() - started)
+            cpu_s[by].append(time.process_time() - busy)
             del answer
     for by, each in times_s.items():
-        ratios = [theirs / ours for ours, theirs in zip(times_s[OURS], each, strict=True)]
-        timed = Timing(tuple(each)).columns() | {"ratio": round(statistics.median(ratios), 3)}
+        timed = Timing(tuple(each)).columns() | {"ratio": ratio(each, times_s[OURS])}
+        timed["cpu_ms"] = round(1e3 * statistics.median(cpu_s[by]), 3)
+        timed["cpu_ratio"] = ratio(cpu_s[by], cpu_s[OURS])
         yield row | {"by": by} | timed | notes[by]
+
+
+def ratio(theirs_s: list[float], ours_s: list[float]) -> float:
+    """Median of the quotients of a round."""
+    quotients = [theirs / ours for theirs, ours in zip(theirs_s, ours_s, strict=True)]
+    return round(statistics.median(quotients), 3)
 
 
 def main() -> None:

@@ -138,6 +138,18 @@ def replace_if(typingctx, array, at, expected, value):
     return types.boolean(array, types.uintp, types.int32, types.int32), codegen
 
 
+@intrinsic
+def lower_to(typingctx, array, at, value):
+    """Make a uint64 the lesser of itself and ``value``, atomically."""
+
+    def codegen(context, builder, signature, args):
+        pointer = _pointer(context, builder, signature.args[0], args[0], WORD, args[1])
+        builder.atomic_rmw("umin", pointer, args[2], "monotonic")
+        return context.get_dummy_value()
+
+    return types.void(array, types.uintp, types.uint64), codegen
+
+
 @intrinsic(prefer_literal=True)
 def no_lanes(typingctx, n_words):
     """A row of zeros."""

@@ -8,8 +8,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, TypeVar
 
+Result = TypeVar("Result")
 _n_threads: int | None = None
 
 
@@ -60,18 +61,30 @@ class Team:
 
     def run(self, call: Callable[[Any], object], items: Iterable[Any]) -> None:
         """``call`` each item, in any order; the first error of a thread is raised here."""
-        queue = iter(list(items))  # next() of a list's iterator is atomic under the GIL
+        items = list(items)
+        queue = iter(items)  # next() of a list's iterator is atomic under the GIL
 
         def take() -> None:
             for item in queue:
                 call(item)
 
-        if self._others is None:
+        if self._others is None or len(items) < 2:
             take()
             return
-        others = [self._others.submit(take) for _ in range(self.size - 1)]
+        others = [self._others.submit(take) for _ in range(min(self.size, len(items)) - 1)]
         try:
             take()
         finally:
             for other in others:
                 other.result()
+
+    def map(self, call: Callable[[Any], Result], items: Iterable[Any]) -> list[Result]:
+        """What ``call`` returns for each item, in their order."""
+        items = list(items)
+        results: list[Any] = [None] * len(items)
+
+        def keep(i: int) -> None:
+            results[i] = call(items[i])
+
+        self.run(keep, range(len(items)))
+        return results

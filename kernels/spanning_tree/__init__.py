@@ -64,9 +64,8 @@ def mst(graph: CSRGraph, method: Method = "auto") -> SpanningForest:
     graph : CSRGraph
         With weights. Runs on ``graph.device``.
     method : str
-        ``auto``: ``boruvka``, which runs on a GPU only; on cores ``kruskal`` of graphs with few
-        edges per node, else ``filter-kruskal``, on cores only. ``prim``, and ``kruskal`` on a
-        GPU, are there for comparison. The result is the same, to the edge.
+        ``auto``: ``boruvka``. The others are there for comparison: ``kruskal``, ``prim``, and
+        ``filter-kruskal`` on cores only. The result is the same, to the edge.
 
     Returns
     -------
@@ -87,15 +86,15 @@ def mst(graph: CSRGraph, method: Method = "auto") -> SpanningForest:
     Edges are ordered by weight, equal ones by the smaller end, then by the larger one. No two are
     equal, so the minimum spanning forest is unique, whatever the method and the device.
 
-    *Filter-Kruskal* [1]_: edges are divided by weight; before the heavier part is sorted, edges
-    whose ends are connected already are left out. O(m + n log n log(m / n)) for random weights,
-    O(m log n) at worst; 4 bytes per node and 20 per arc besides the graph. *Kruskal* sorts all
-    edges first, which takes less time where a filter would leave few out.
-    *Prim*: one tree grows at a time, by an indexed heap of the nodes beside it; O(m log n), 16
-    bytes per node and 1 per arc.
-    *Boruvka* on a GPU [2]_: in each round every tree takes its lightest edge outwards, in one
-    launch for all rounds; a worklist holds the edges between different trees, named by their roots,
-    and edges lighter than a sampled weight come first. O(m log n); 20 bytes per node, 25 per arc.
+    *Boruvka*: in each round every tree takes its lightest edge outwards. On cores, all of them:
+    rounds after the first one go over a list of the edges between different trees, which shrinks;
+    O(m log n), 24 bytes per node and 9 per arc besides the graph. On a GPU [2]_ all rounds are one
+    launch, and edges lighter than a sampled weight come first; 20 bytes per node, 25 per arc.
+    *Filter-Kruskal* [1]_, on one core: edges are divided by weight; before the heavier part is
+    sorted, edges whose ends are connected already are left out. O(m + n log n log(m / n)) for
+    random weights, O(m log n) at worst; 4 bytes per node and 20 per arc. *Kruskal* sorts all edges
+    first. *Prim*: one tree grows at a time, by an indexed heap of the nodes beside it; O(m log n),
+    16 bytes per node and 1 per arc.
     *Kruskal* and *Prim* on a GPU gain little, since each step depends on the one before: edges are
     sorted by all threads, but united by one; the least of all nodes beside the tree is found by all
     threads, once for each node, O(n**2 + m). 4 bytes per node and 36 per arc; 9 and 5.
@@ -122,18 +121,17 @@ def mst(graph: CSRGraph, method: Method = "auto") -> SpanningForest:
     if graph.n_arcs >= 2**32:
         raise GraphError(f"{graph.n_arcs:,} arcs; spanning forests take fewer than 2**32")
     arrays = graph.indptr, graph.indices, graph.weights
+    method = "boruvka" if method == "auto" else method
     if graph.device == "cpu":
         from kernels.spanning_tree import cpu
 
-        if method == "boruvka":
-            raise GraphError("method 'boruvka' runs on a GPU, and the graph lies on the host")
         found = cpu.spanning_forest(*arrays, method)
     else:
         from kernels.spanning_tree import gpu
 
         if method == "filter-kruskal":
             raise GraphError(f"method {method!r} runs on cores, and the graph lies on a GPU")
-        found = gpu.spanning_forest(*arrays, "boruvka" if method == "auto" else method)
+        found = gpu.spanning_forest(*arrays, method)
     if found is None:  # a weight is negative or not finite
         graph.validate()
         raise GraphError("a weight is negative or not finite")

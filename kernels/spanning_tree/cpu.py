@@ -1,4 +1,4 @@
-"""Minimum spanning forests on one core: filter-Kruskal, Kruskal and Prim.
+"""Minimum spanning forests on one core: filter-Kruskal, Kruskal and Prim, to compare with.
 
 An edge is named by the arc from its smaller end, so edges of equal weight ascend by the smaller
 end, then by the larger one, as their arcs do. Its key is the weight's bits, which ascend with
@@ -11,14 +11,13 @@ import numpy as np
 from numba import njit, types
 
 from kernels._cpu.lanes import prefetch
-from kernels._cpu.signatures import F32, I32, I64, OUT_I32, OUT_U8, OUT_U64
+from kernels._cpu.signatures import F32, I32, I64, OUT_I32, OUT_U8, OUT_U64, U8
 from kernels.connected.cpu import root_of
+from kernels.spanning_tree.cpu_boruvka import boruvka
 from kernels.types import NODE
 
 # Edges up to which a part is sorted whole: fewer take longer to divide and filter than that saves.
 SMALL_PART = 1 << 19
-# Edges per node from which edges are filtered: of fewer, too few are left out.
-MANY_EDGES = 4
 N_SAMPLED = 63  # keys of a part, whose median divides it: an odd number
 MOST_PARTS = 128  # parts that wait; beyond that, which takes very odd weights, one is sorted whole
 AHEAD = 12  # edges whose labels are prefetched
@@ -32,6 +31,8 @@ def spanning_forest(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """Ends and weights of the forest's edges; None if a weight is negative or not finite."""
     n_nodes, n_edges = len(indptr) - 1, len(indices) // 2
+    if method == "boruvka":
+        return boruvka(indptr, indices, weights)
     chosen = np.zeros(len(indices), np.uint8)
     if method == "prim":
         if not are_weights(weights):
@@ -44,8 +45,6 @@ def spanning_forest(
         if not list_edges(indptr, indices, weights, keys[0], ends[0]):
             return None
         label = np.arange(n_nodes, dtype=NODE)
-        if method == "auto":
-            method = "filter-kruskal" if n_edges > MANY_EDGES * n_nodes else "kruskal"
         small = SMALL_PART if method == "filter-kruskal" else n_edges
         kruskal(keys, ends, small, label, chosen)
     n_chosen = int(np.count_nonzero(chosen))
@@ -307,7 +306,7 @@ def prim(indptr, indices, weights, heap, place, parent, best, chosen):
             I64,
             I32,
             F32,
-            types.Array(types.uint8, 1, "C", readonly=True),
+            U8,
             OUT_I32,
             OUT_I32,
             types.float32[::1],

@@ -28,3 +28,10 @@ def test_an_error_of_any_thread_is_raised():
     for size in (1, 3):
         with threads.Team(size) as team, pytest.raises(KeyError):
             team.run(fail, range(10))
+
+
+def test_results_come_in_the_order_of_the_items():
+    for size in (1, 4):
+        with threads.Team(size) as team:
+            assert team.map(lambda item: item * item, range(50)) == [i * i for i in range(50)]
+            assert team.map(str, []) == []

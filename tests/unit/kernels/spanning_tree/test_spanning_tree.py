@@ -10,14 +10,14 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import minimum_spanning_tree
 
 from kernels import CheckError, CSRGraph, GraphError, mst
-from kernels.spanning_tree import cpu
+from kernels.spanning_tree import cpu, cpu_boruvka
 from kernels.spanning_tree.check import check_forest
 from tests.shapes import graph_of, grid, host, path, star, tree_with_hubs, weighted
 from tests.soak import examples
 from tests.strategies import weighted_graphs
 
 METHODS = {
-    "cpu": ("auto", "filter-kruskal", "kruskal", "prim"),
+    "cpu": ("auto", "boruvka", "filter-kruskal", "kruskal", "prim"),
     "gpu": ("auto", "boruvka", "kruskal", "prim"),
 }
 PROPERTY = settings(
@@ -91,6 +91,41 @@ def test_edges_are_parted_and_left_out_as_when_all_are_sorted(monkeypatch):
     parted = mst(graph, "filter-kruskal")
     assert parted.tails.tolist() == whole.tails.tolist()
     assert parted.heads.tolist() == whole.heads.tolist()
+
+
+def shared_by(monkeypatch, n_threads: int) -> None:
+    """Let threads share even the smallest graphs, and all rounds, from now on."""
+    for name in ("LARGE", "FEW_EDGES", "FEW_TREES"):
+        monkeypatch.setattr(cpu_boruvka, name, 0)
+    monkeypatch.setattr(cpu_boruvka, "n_threads", lambda: n_threads)
+
+
+@PROPERTY
+@given(graph=weighted_graphs(min_nodes=0), n_threads=st.integers(1, 5))
+def test_any_number_of_threads_finds_the_forest_of_the_definition(monkeypatch, graph, n_threads):
+    shared_by(monkeypatch, n_threads)
+    found = mst(graph)
+    edges = zip(found.weights.tolist(), found.tails.tolist(), found.heads.tolist(), strict=True)
+    assert list(edges) == chosen_by_definition(graph)
+
+
+@pytest.mark.parametrize("n_values", [1, 4, 10**6])
+@pytest.mark.parametrize("n_threads", [2, 7])
+def test_threads_agree_with_kruskal_on_larger_graphs(monkeypatch, n_threads, n_values):
+    shared_by(monkeypatch, n_threads)
+    apart = graph_of(700, [(7 * i, 7 * i + 3) for i in range(90)])  # and isolated nodes
+    for plain in (path(5000), star(3000, hub=17), grid(90, 80), tree_with_hubs(4000, seed=2), apart):
+        graph = with_weights(plain, n_values, seed=n_threads)
+        ours, theirs = mst(graph), mst(graph, "kruskal")
+        assert ours.n_components == theirs.n_components
+        for name in ("tails", "heads", "weights"):
+            assert np.array_equal(getattr(ours, name), getattr(theirs, name)), name
+
+
+def test_minus_zero_is_as_light_as_zero():
+    graph = weighted(graph_of(3, [(0, 1), (0, 2), (1, 2)]), [0.0, -0.0, -0.0])
+    for _, (tails, heads, _) in forests(graph, "cpu"):
+        assert (tails.tolist(), heads.tolist()) == ([0, 0], [1, 2])
 
 
 def test_dense_graphs_list_light_edges_first(device, monkeypatch):
@@ -171,8 +206,9 @@ def test_what_cannot_be_done_is_refused(device):
     graph = weighted(plain, [1, 2])
     with pytest.raises(GraphError, match="give one of"):
         mst(graph.to(device), "best")
-    with pytest.raises(GraphError, match="runs on"):
-        mst(graph.to(device), "boruvka" if device == "cpu" else "filter-kruskal")
+    if device == "gpu":
+        with pytest.raises(GraphError, match="runs on"):
+            mst(graph.to(device), "filter-kruskal")
     for bad in (-1, np.inf, np.nan):
         arrays = graph.indptr, graph.indices, np.array([1, 1, bad, bad], np.float32)
         broken = CSRGraph(*arrays, trusted=True).to(device)
