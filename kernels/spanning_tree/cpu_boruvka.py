@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit, types
 
-from kernels._cpu.lanes import lower_to, prefetch
+from kernels._cpu.lanes import lower_to, prefetch, write
 from kernels._cpu.signatures import F32, I32, I64, OUT_I32, OUT_I64, OUT_U8, OUT_U64, U8, U32, returns
 from kernels._cpu.threads import Team, n_threads
 from kernels.types import NODE
@@ -58,8 +58,8 @@ def boruvka(
     """Ends and weights of the forest's edges; None if a weight is negative or not finite."""
     bits = weights.view(np.uint32)
     with Team(n_threads() if len(indices) >= LARGE else 1) as team:
-        rows = _rows(indptr, max(CHUNKS_EACH * team.size, len(indices) // MOST_ARCS, 1))
-        n_nodes = len(indptr) - 1
+        n_nodes, is_shared = len(indptr) - 1, team.size > 1
+        rows = _rows(indptr, max(_n_chunks(team), len(indices) // MOST_ARCS))
         trees, before = np.empty((n_nodes, 2), NODE), np.empty(n_nodes, np.int32)
         seen = team.map(lambda run: lightest(indptr, indices, bits, *run, trees, before), rows)
         if any(largest >= _TOP for _, largest in seen):
@@ -69,7 +69,7 @@ def boruvka(
         edges = np.empty((int(begins[-1]), 4), np.uint32)
         n_trees = _join(team, lambda run: hook_nodes(*run, trees), trees)
         best = np.full(n_trees, _NONE)
-        shared = indptr, indices, bits, before, trees, chosen, edges, best
+        shared = indptr, indices, bits, before, trees, chosen, edges, best, is_shared
         ends = team.map(
             lambda part: list_edges(*shared, *part[0], part[1]),
             list(zip(rows, begins[:-1].tolist(), strict=True)),
@@ -77,6 +77,10 @@ def boruvka(
         _rounds(team, Chunks(edges, begins[:-1].copy(), np.array(ends)), best, chosen)
         del edges, trees, shared
         return _gather(team, rows, (indptr, indices, weights, before, chosen))
+
+
+def _n_chunks(team: Team) -> int:
+    return CHUNKS_EACH * team.size if team.size > 1 else 1
 
 
 def _rows(indptr: np.ndarray, n_chunks: int) -> list[Range]:
@@ -87,7 +91,7 @@ def _rows(indptr: np.ndarray, n_chunks: int) -> list[Range]:
 
 def _join(team: Team, hook, trees: np.ndarray) -> int:
     """Number the trees that edges join, all in ``trees``; how many. ``hook`` counts the roots."""
-    n_chunks = CHUNKS_EACH * team.size if len(trees) >= FEW_TREES else 1
+    n_chunks = _n_chunks(team) if len(trees) >= FEW_TREES else 1
     cuts = np.linspace(0, len(trees), n_chunks + 1).astype(np.int64).tolist()
     runs = list(itertools.pairwise(cuts))
     starts = [0, *itertools.accumulate(team.map(hook, runs))]
@@ -104,7 +108,7 @@ def _rounds(team: Team, chunks: Chunks, best: np.ndarray, chosen: np.ndarray) ->
         trees = np.empty((len(best), 2), NODE)
         shared = edges, best, trees, chosen
         best = np.full(_join(team, lambda run, s=shared: hook_trees(*run, *s), trees), _NONE)
-        rest = edges, trees, best
+        rest = edges, trees, best, True
         parts = list(zip(begins.tolist(), ends.tolist(), strict=True))
         ends = np.array(team.map(lambda part, r=rest: relabel(*part, *r), parts))
     finish(edges, begins, ends, np.empty((len(best), 2), NODE), best, chosen)
@@ -192,32 +196,47 @@ def climb(first, last, trees):
             above = higher
 
 
-@njit(inline="always")
-def _note_lightest(edges, begin, end, best):
-    """Lower the keys of both trees of each edge."""
-    for i in range(begin, end):
-        key = np.uint64(edges[i, BITS]) << _HALF | np.uint64(i)
-        first, second = np.uintp(edges[i, FIRST]), np.uintp(edges[i, SECOND])
-        if i + _AHEAD < end:
-            prefetch(1, best, np.uintp(edges[i + _AHEAD, FIRST]))
-            prefetch(1, best, np.uintp(edges[i + _AHEAD, SECOND]))
-        if key < best[first]:
-            lower_to(best, first, key)
-        if key < best[second]:
-            lower_to(best, second, key)
+@njit([types.void(EDGES, types.uintp, types.uintp, OUT_U64, types.boolean)], cache=True, nogil=True)
+def _note_lightest(edges, begin, end, best, is_shared):
+    """Lower the keys of both trees of each edge; other threads may do the same if it is shared."""
+    if is_shared:
+        for i in range(begin, end):
+            if i + _AHEAD < end:
+                prefetch(1, best, np.uintp(edges[i + _AHEAD, FIRST]))
+                prefetch(1, best, np.uintp(edges[i + _AHEAD, SECOND]))
+            key = np.uint64(edges[i, BITS]) << _HALF | np.uint64(i)
+            first, second = np.uintp(edges[i, FIRST]), np.uintp(edges[i, SECOND])
+            if key < best[first]:
+                lower_to(best, first, key)
+            if key < best[second]:
+                lower_to(best, second, key)
+    else:
+        for i in range(begin, end):
+            if i + _AHEAD < end:
+                prefetch(1, best, np.uintp(edges[i + _AHEAD, FIRST]))
+                prefetch(1, best, np.uintp(edges[i + _AHEAD, SECOND]))
+            key = np.uint64(edges[i, BITS]) << _HALF | np.uint64(i)
+            first, second = np.uintp(edges[i, FIRST]), np.uintp(edges[i, SECOND])
+            # Without a branch this takes several times as long: each would wait for the last.
+            if key < best[first]:
+                write(best, first, key)
+            if key < best[second]:
+                write(best, second, key)
 
 
 @njit(
     [
         types.int64(
             *(I64, I32, U32, I32, TREES, OUT_U8, EDGES, OUT_U64),
-            *(types.int64, types.int64, types.int64),
+            *(types.boolean, types.int64, types.int64, types.int64),
         )
     ],
     cache=True,
     nogil=True,
 )
-def list_edges(indptr, indices, bits, before, trees, chosen, edges, best, first, last, begin):
+def list_edges(
+    indptr, indices, bits, before, trees, chosen, edges, best, is_shared, first, last, begin
+):
     """Write the edges between trees from ``begin`` on, choose those of the first round; the end."""
     at, n_arcs = np.uintp(begin), np.uintp(indices.size)
     for u in range(np.uintp(first), np.uintp(last)):
@@ -231,7 +250,7 @@ def list_edges(indptr, indices, bits, before, trees, chosen, edges, best, first,
             edges[at, FIRST], edges[at, SECOND] = ~tree, ~other
             edges[at, BITS], edges[at, ARC] = _plus_zero(bits[arc]), arc
             at += np.uintp(tree != other)  # else the next one takes its place
-    _note_lightest(edges, np.uintp(begin), at, best)
+    _note_lightest(edges, np.uintp(begin), at, best, is_shared)
     return np.int64(at)
 
 
@@ -255,8 +274,12 @@ def hook_trees(first, last, edges, best, trees, chosen):
     return n_roots
 
 
-@njit([types.int64(types.int64, types.int64, EDGES, TREES, OUT_U64)], cache=True, nogil=True)
-def relabel(begin, end, edges, trees, best):
+@njit(
+    [types.int64(types.int64, types.int64, EDGES, TREES, OUT_U64, types.boolean)],
+    cache=True,
+    nogil=True,
+)
+def relabel(begin, end, edges, trees, best, is_shared):
     """Name the edges of a chunk by the new trees, without those inside one; the end of the rest."""
     at, begin, end = np.uintp(begin), np.uintp(begin), np.uintp(end)
     for i in range(begin, end):
@@ -269,7 +292,7 @@ def relabel(begin, end, edges, trees, best):
         edges[at, FIRST], edges[at, SECOND] = first, second
         edges[at, BITS], edges[at, ARC] = bits, arc
         at += np.uintp(first != second)
-    _note_lightest(edges, begin, at, best)
+    _note_lightest(edges, begin, at, best, is_shared)
     return np.int64(at)
 
 
@@ -293,7 +316,7 @@ def finish(edges, begins, ends, trees, best, chosen):
         n_trees = n_roots
         best[:n_trees] = _NONE
         for chunk in range(begins.size):
-            ends[chunk] = relabel(begins[chunk], ends[chunk], edges, trees, best)
+            ends[chunk] = relabel(begins[chunk], ends[chunk], edges, trees, best, False)
 
 
 @njit([types.int64(U8, types.int64, types.int64)], cache=True, nogil=True)
