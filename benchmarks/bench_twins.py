@@ -5,13 +5,13 @@ Command: python benchmarks/bench_twins.py [--nodes N,N] [--device cpu,gpu] [--lo
 
 Breadth-first and depth-first search, Prim, Kruskal and Dijkstra in their textbook forms on one
 core, each beside what takes its place on a GPU, and the fastest of ours for the same question
-beside both (spanning forests by it take all cores). Connected random graphs in which each node has 12 to 14 neighbours, weights from 1 to
-1,024, all seeded. Each result is certified on graphs of up to ``--certified`` nodes. Arrays lie on
-the device already; ``peak_mb`` is what a call allocates at the same time besides the graph, its
-result included (on a core what NumPy allocates). A call that would take over ``--longest`` seconds,
-by the sizes before it, is left out and has a row that says so; ``--after`` names results of another
-run that hold the sizes before. Calls of more than two seconds are timed once, the first time. The
-results are written after each size.
+beside both (spanning forests by it take all cores). Connected random graphs in which each node has
+12 to 14 neighbours, weights from 1 to 1,024, all seeded. Each result is certified on graphs of up
+to ``--certified`` nodes. Arrays lie on the device already; ``peak_mb`` is what a call allocates at
+the same time besides the graph, its result included (on a core what NumPy allocates). A call that
+would take over ``--longest`` seconds, by the sizes before it, is left out and has a row that says
+so; ``--after`` names results of another run that hold the sizes before. Calls of more than two
+seconds are timed once, the first time. The results are written after each size.
 """
 
 from __future__ import annotations

@@ -139,18 +139,6 @@ def replace_if(typingctx, array, at, expected, value):
 
 
 @intrinsic
-def write(typingctx, array, at, value):
-    """Write a uint64 as other threads may: LLVM then keeps a branch around it."""
-
-    def codegen(context, builder, signature, args):
-        pointer = _pointer(context, builder, signature.args[0], args[0], WORD, args[1])
-        builder.store_atomic(args[2], pointer, "monotonic", 8)
-        return context.get_dummy_value()
-
-    return types.void(array, types.uintp, types.uint64), codegen
-
-
-@intrinsic
 def lower_to(typingctx, array, at, value):
     """Make a uint64 the lesser of itself and ``value``, atomically."""
 

@@ -86,10 +86,10 @@ def mst(graph: CSRGraph, method: Method = "auto") -> SpanningForest:
     Edges are ordered by weight, equal ones by the smaller end, then by the larger one. No two are
     equal, so the minimum spanning forest is unique, whatever the method and the device.
 
-    *Boruvka*: in each round every tree takes its lightest edge outwards. On cores, all of them:
-    rounds after the first one go over a list of the edges between different trees, which shrinks;
-    O(m log n), 24 bytes per node and 9 per arc besides the graph. On a GPU [2]_ all rounds are one
-    launch, and edges lighter than a sampled weight come first; 20 bytes per node, 25 per arc.
+    *Boruvka* [2]_: in each round every tree takes its lightest edge outwards; a list holds the
+    edges between different trees. Where there are many per node, those lighter than a sampled
+    weight come first. O(m log n); on cores, all of them, 24 bytes per node and 9 per arc besides
+    the graph; on a GPU, in one launch for all rounds, 20 and 25.
     *Filter-Kruskal* [1]_, on one core: edges are divided by weight; before the heavier part is
     sorted, edges whose ends are connected already are left out. O(m + n log n log(m / n)) for
     random weights, O(m log n) at worst; 4 bytes per node and 20 per arc. *Kruskal* sorts all edges

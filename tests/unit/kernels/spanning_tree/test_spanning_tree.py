@@ -97,7 +97,23 @@ def shared_by(monkeypatch, n_threads: int) -> None:
     """Let threads share even the smallest graphs, and all rounds, from now on."""
     for name in ("LARGE", "FEW_EDGES", "FEW_TREES"):
         monkeypatch.setattr(cpu_boruvka, name, 0)
+    for name in ("MANY_EDGES", "LIGHT_EDGES"):  # light edges first wherever there is a cycle
+        monkeypatch.setattr(cpu_boruvka, name, 1)
     monkeypatch.setattr(cpu_boruvka, "n_threads", lambda: n_threads)
+
+
+@pytest.mark.parametrize("n_values", [1, 5, 10**6])
+def test_light_edges_come_first_where_there_are_many(n_values):
+    rng = np.random.default_rng(n_values)
+    edges = {tuple(sorted(pair)) for pair in rng.integers(0, 400, (9000, 2)).tolist()}
+    graph = graph_of(450, [(u, v) for u, v in sorted(edges) if u != v])  # some are isolated
+    graph = with_weights(graph, n_values)
+    ours, theirs = mst(graph), mst(graph, "kruskal")
+    assert graph.n_edges > cpu_boruvka.MANY_EDGES * graph.n_nodes
+    assert (ours.tails.tolist(), ours.heads.tolist()) == (
+        theirs.tails.tolist(),
+        theirs.heads.tolist(),
+    )
 
 
 @PROPERTY
@@ -114,7 +130,8 @@ def test_any_number_of_threads_finds_the_forest_of_the_definition(monkeypatch, g
 def test_threads_agree_with_kruskal_on_larger_graphs(monkeypatch, n_threads, n_values):
     shared_by(monkeypatch, n_threads)
     apart = graph_of(700, [(7 * i, 7 * i + 3) for i in range(90)])  # and isolated nodes
-    for plain in (path(5000), star(3000, hub=17), grid(90, 80), tree_with_hubs(4000, seed=2), apart):
+    hubs = tree_with_hubs(4000, seed=2)
+    for plain in (path(5000), star(3000, hub=17), grid(90, 80), hubs, apart):
         graph = with_weights(plain, n_values, seed=n_threads)
         ours, theirs = mst(graph), mst(graph, "kruskal")
         assert ours.n_components == theirs.n_components
