@@ -1,16 +1,19 @@
 """The report of 47,000 ASes: seconds, megabytes and memory of tables and pages.
 
-Command: python benchmarks/bench_report.py [--ases N] [--links N]
+Command: python benchmarks/bench_report.py [--ases N] [--links N] [--processes N]
 Writes benchmarks/results/report.json. The snapshot is a real one (built, written, opened), AS
 sizes follow a Pareto law, an AS of n routers has some 12 * sqrt(n) ingresses; the searches are made
 beforehand by the kernels and are not timed. `wall_s` is write_reports as a whole: components,
-Parquet, JSON and one page per AS; `cpu_s` is what it computed, which differs on a busy machine.
+Parquet, JSON and one page per AS; `cpu_s` is what it and its processes computed, which differs on
+a busy machine. `pages_mb_small_drawings` leaves out the drawings (with their tables) of graphs of
+more than 50 nodes; the index of addresses, `addresses/`, is not among the pages.
 """
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import re
 import resource
 import sys
 import tempfile
@@ -20,6 +23,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import numpy as np
+import pyarrow.parquet as pq
 
 from benchmarks.bench_store import made_up_topology
 from benchmarks.lib.record import record
@@ -28,6 +32,7 @@ from pipeline.graphs import build_graphs
 from pipeline.model.search.results import Measurement, SearchResults
 from pipeline.model.topology import IngressTable, Topology
 from pipeline.report import write_reports
+from pipeline.report.pages.ases.side_by_side import n_processes
 from pipeline.store import Snapshot, open_snapshot, write_snapshot
 
 SHARD_ASES = 2000  # searched together
@@ -106,10 +111,29 @@ def megabytes(folder: Path) -> tuple[float, float]:
     return sum(s.st_size for s in stats) / 1e6, sum(s.st_blocks for s in stats) * 512 / 1e6
 
 
+def large_drawings_mb(folder: Path, max_nodes: int = 50) -> float:
+    """MB of the section that draws the graph, on pages of ASes with more nodes."""
+    ases = pq.read_table(folder / "ases.parquet", columns=["asn", "n_nodes"]).to_pydict()
+    n_bytes = 0
+    for asn, n_nodes in zip(ases["asn"], ases["n_nodes"], strict=True):
+        if n_nodes > max_nodes:
+            page = (folder / "as" / f"{asn}.html").read_bytes()
+            section = re.search(rb"<section id=graph>.*?</section>\s*", page, re.DOTALL)
+            n_bytes += len(section[0]) if section else 0
+    return n_bytes / 1e6
+
+
+def cpu_seconds() -> float:
+    """Processor time of this process and of those that it started and that have ended."""
+    used = map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0] if __doc__ else "")
     parser.add_argument("--ases", type=int, default=47_000)
     parser.add_argument("--links", type=int, default=3_000_000)
+    parser.add_argument("--processes", type=int, help="that write pages; default: one per core")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         store, out = Path(scratch) / "store", Path(scratch) / "out"
@@ -120,15 +144,24 @@ def main() -> None:
         )
         with open_snapshot(store) as snapshot:
             measurement = search(snapshot)
-            before = resource.getrusage(resource.RUSAGE_SELF)
+            before, cpu_before = resource.getrusage(resource.RUSAGE_SELF), cpu_seconds()
             began = time.time()
             summary = write_reports(
-                snapshot, measurement, out, options={}, warnings=[], started=began
+                snapshot,
+                measurement,
+                out,
+                options={},
+                warnings=[],
+                started=began,
+                processes=given.processes,
             )
             wall_s = time.time() - began
+            cpu_s = cpu_seconds() - cpu_before
             after = resource.getrusage(resource.RUSAGE_SELF)
+        processes = n_processes(summary.totals["n_ases"], given.processes)
         pages = megabytes(summary.path / "as")
         whole = megabytes(summary.path)
+        large_drawings = large_drawings_mb(summary.path)
         record(
             "report",
             [
@@ -138,16 +171,19 @@ def main() -> None:
                     "n_ingresses": summary.totals["n_ingresses"],
                     "n_pages": summary.n_pages,
                     "wall_s": round(wall_s, 1),
-                    "cpu_s": round(
-                        after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, 1
-                    ),
+                    "cpu_s": round(cpu_s, 1),
+                    "processes": processes,
                     "pages_mb": round(pages[0], 1),
+                    "pages_mb_small_drawings": round(pages[0] - large_drawings, 1),
                     "pages_on_disk_mb": round(pages[1], 1),
                     "all_files_mb": round(whole[0], 1),
                     "all_files_on_disk_mb": round(whole[1], 1),
                     "mean_page_bytes": round(pages[0] * 1e6 / max(summary.n_pages, 1)),
                     "peak_rss_before_mb": round(before.ru_maxrss * 1024 / 1e6),
                     "peak_rss_mb": round(after.ru_maxrss * 1024 / 1e6),
+                    "peak_rss_of_others_mb": round(
+                        resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024 / 1e6
+                    ),
                 }
             ],
         )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -70,7 +69,7 @@ def large(out: Path) -> Path:
         "large", "2026-11-21 06:00 UTC", "0", "router", "routers", "", False, False, N_ASES, "0 %"
     )
     totals = summary.totals | {"n_ases": N_ASES}
-    pages = SimpleNamespace(**(vars(summary) | {"totals": totals}))
+    pages = replace(summary, totals=totals)
     write_pages(pages, run, out, manifest={}, warnings=[], busy_share={})
     (out / "ases.js").write_text(index_script(pa.table(ases)))
     return out

@@ -18,7 +18,8 @@ from pipeline.config import AnalyzeConfig
 from pipeline.graphs import build_graphs
 from pipeline.metrics import METRICS, Metric, names_for_help
 from pipeline.metrics.columns import Column
-from pipeline.report.pages import html
+from pipeline.report.pages.ases import writing
+from pipeline.report.pages.templating import environment
 from pipeline.stages.analyze import measure_stage
 from pipeline.store import open_snapshot, write_snapshot
 from tests.integration.measured import path_links, random_links, topology
@@ -142,10 +143,10 @@ def test_a_kernel_and_a_row_are_a_metric(store, scheduler, tmp_path, capsys):
 
 @pytest.mark.usefixtures("_registered")
 def test_its_section_is_a_template(store, scheduler, tmp_path, monkeypatch):
-    made = html.environment()
+    made = environment()
     own = jinja2.DictLoader({"degrees.html": SECTION})
     made.loader = jinja2.ChoiceLoader([made.loader, own])
-    monkeypatch.setattr(html, "environment", lambda: made)
+    monkeypatch.setattr(writing, "_environment", lambda: made)
     monkeypatch.setitem(METRICS, ROW.name, Metric(**vars(ROW) | {"section": "degrees.html"}))
     assert analyze(store, tmp_path, scheduler, "mean_degree,diameter") == 0
     means, largest = expected(store)

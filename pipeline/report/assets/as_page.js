@@ -219,8 +219,11 @@
   function layers(svg, rows) {
     const inner = svg.querySelector("svg"), note = document.getElementById("near");
     const [, , width, height] = inner.getAttribute("viewBox").split(" ").map(Number);
-    const dots = [...inner.querySelectorAll(".dot:not(.as)")]
-      .flatMap((path) => path.getAttribute("d").split("M").slice(1).map((one) => one.split(/[ h]/).map(Number)));
+    // The first layer is that of the neighbours, if there are any.
+    const first = inner.querySelector(".k.c1") ? 10 : 0;
+    const dots = [...inner.querySelectorAll(".dot")]
+      .flatMap((path) => path.getAttribute("d").split("M").slice(1).map((one) => one.split(/[ h]/).map(Number)))
+      .filter(([x]) => x >= first);
     dots.sort((a, b) => Math.floor(a[0] / 10) - Math.floor(b[0] / 10) || a[1] - b[1]);
     let mark = null;
     const clear = () => { note.textContent = ""; if (mark) mark.remove(); mark = null; };

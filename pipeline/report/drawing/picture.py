@@ -84,16 +84,16 @@ def drawing(picture: Picture) -> Markup:
     paths = _lines(picture, places, neighbors) + _dots(picture, places, neighbors)
     box = f"0 0 {_UNIT * (picture.all_layers + shift)} {height}"
     return Markup(
-        '<svg class="layers" role="img" aria-label="The graph in layers by hops; a table follows" '
-        f'height="{height + 18}"><svg width="100%" height="{height}" viewBox="{box}" '
-        f'preserveAspectRatio="none">{paths}</svg>{_hops(picture, shift, height)}</svg>'
+        '<svg class=layers role=img aria-label="The graph in layers by hops; a table follows" '
+        f'height={height + 18}><svg width=100% height={height} viewBox="{box}" '
+        f"preserveAspectRatio=none>{paths}</svg>{_hops(picture, shift, height)}</svg>"
     )
 
 
 def _lines(picture: Picture, places: list[Place], neighbors: list[Place]) -> str:
     """Links, those from each group, and the path."""
     links = "".join(_link(places[i], places[j]) for i, j in picture.links)
-    paths = [f'<path class="k" d="{links}"/>']
+    paths = [f'<path class=k d="{links}"/>']
     for group, near in enumerate(neighbors, 1):
         lines = "".join(_link(near, places[i]) for g, i in picture.sides if g == group)
         paths.append(f'<path class="k c{group}" d="{lines}"/>')
@@ -109,7 +109,7 @@ def _dots(picture: Picture, places: list[Place], neighbors: list[Place]) -> str:
         kind = f" f{min(5, len(str(folded)))}" if folded else f" c{group}" if group else ""
         dots.setdefault(f"dot{kind}", []).append(f"M{x} {y}h0")
     for group, (x, y) in enumerate(neighbors, 1):
-        dots[f"dot as c{group}"] = [f"M{x} {y}h0"]
+        dots.setdefault(f"dot c{group}", []).append(f"M{x} {y}h0")
     return "".join(f'<path class="{kind}" d="{"".join(some)}"/>' for kind, some in dots.items())
 
 
@@ -141,7 +141,7 @@ def _neighbors(picture: Picture, places: list[Place], height: int) -> list[Place
 
 def _link(a: Place, b: Place) -> str:
     if a[0] == b[0]:  # in one layer: beside what lies between
-        return f"M{a[0]} {a[1]}Q{a[0] + 4} {(a[1] + b[1]) // 2} {b[0]} {b[1]}"
+        return f"M{a[0]} {a[1]}q4 {(b[1] - a[1]) // 2} 0 {b[1] - a[1]}"
     return f"M{a[0]} {a[1]}L{b[0]} {b[1]}"
 
 
@@ -163,10 +163,10 @@ def _hops(picture: Picture, shift: int, height: int) -> str:
     every = max(1, -(-n_all // 10))
     shown = [*range(0, picture.n_layers, every), *range(picture.n_layers, n_all)]
     texts = [
-        f'<text x="{(layer + shift + 0.5) * slot:.3g}%" y="{height + 13}">'
+        f"<text x={(layer + shift + 0.5) * slot:.3g}% y={height + 13}>"
         f"{_label(picture, layer)}</text>"
         for layer in shown
     ]
     if shift:
-        texts.append(f'<text x="{slot / 2:.3g}%" y="{height + 13}">ASes</text>')
+        texts.append(f"<text x={slot / 2:.3g}% y={height + 13}>ASes</text>")
     return "".join(texts)

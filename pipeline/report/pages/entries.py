@@ -161,29 +161,29 @@ class EntryPages:
         drawn = "".join(f'<path d="{d}" stroke-width="{width}"/>' for width, d in bands.items())
         label = f"Traces from {len(left)} neighbours to {len(right)} ingresses; a table follows"
         return Markup(
-            f'<div class="flow" role="group" aria-label="{label}">'
-            f'<svg class="end" height="{height}">{names}</svg>'
-            f'<svg class="bands" height="{height}" viewBox="0 0 2 {height}" '
-            f'preserveAspectRatio="none">{drawn}</svg>'
-            f'<svg class="ways" height="{height}">{addrs}</svg>'
+            f'<div class=flow role=group aria-label="{label}">'
+            f"<svg class=end height={height}>{names}</svg>"
+            f'<svg class=bands height={height} viewBox="0 0 2 {height}" '
+            f"preserveAspectRatio=none>{drawn}</svg>"
+            f"<svg class=ways height={height}>{addrs}</svg>"
             f"{_heat(hops, list(places.values()), height)}</div>"
         )
 
     def _neighbor(self, asn: int, y: float) -> str:
         if asn == _OTHERS:
-            return f'<text y="{y:.0f}">others</text>'
+            return f"<text y={y:.0f}>others</text>"
         name = printable(self._names.get(asn) or "")
         name = name if len(name) <= MAX_NAME else f"{name[: MAX_NAME - 1]}…"
-        text = f'AS{asn}<tspan class="w"> {escape(name)}</tspan>' if name else f"AS{asn}"
+        text = f"AS{asn}<tspan class=w> {escape(name)}</tspan>" if name else f"AS{asn}"
         if asn in self._names:
-            text = f'<a href="{asn}.html">{text}</a>'
-        return f'<text y="{y:.0f}">{text}</text>'
+            text = f"<a href={asn}.html>{text}</a>"
+        return f"<text y={y:.0f}>{text}</text>"
 
     def _ingress(self, at: int, y: float) -> str:
         text = printable(self._text(at))
         half = MAX_TEXT // 2
         text = text if len(text) <= MAX_TEXT else f"{text[:half]}…{text[-half:]}"
-        return f'<text y="{y:.0f}">{escape(text)}</text>'
+        return f"<text y={y:.0f}>{escape(text)}</text>"
 
 
 def _most(
@@ -241,14 +241,14 @@ def _heat(hops: np.ndarray, places: list[float], height: float) -> str:
             runs = (row[first], cell[first], np.diff(first, append=len(cell)))
             cells = zip(*(column.tolist() for column in runs), strict=True)
             path = "".join(f"M{at} {places[i]:.0f}h{n}" for i, at, n in cells)
-            paths.append(f'<path class="h{one}" d="{path}"/>')
+            paths.append(f'<path class=h{one} d="{path}"/>')
     every = max(1, -(-n_cells // 8))
     texts = "".join(
-        f'<text x="{100 * (i + 0.5) / n_cells:.3g}%" y="{height + 12}">{1 + i * width}</text>'
+        f"<text x={100 * (i + 0.5) / n_cells:.3g}% y={height + 12}>{1 + i * width}</text>"
         for i in range(0, n_cells, every)
     )
     return (
-        f'<svg class="heat" height="{height + 18}"><svg width="100%" height="{height}" '
-        f'viewBox="0 0 {n_cells} {height}" preserveAspectRatio="none" stroke-width="{_CELL}">'
+        f"<svg class=heat height={height + 18}><svg width=100% height={height} "
+        f'viewBox="0 0 {n_cells} {height}" preserveAspectRatio=none stroke-width={_CELL}>'
         f"{''.join(paths)}</svg>{texts}</svg>"
     )

@@ -63,7 +63,7 @@ def hop_histogram(pairs: np.ndarray) -> Markup:
     label = f"Share of pairs at each {what}, per cent; 1 to {len(pairs) - 1} hops"
     # What the script needs to lay the distribution of one ingress over it.
     n_slots, highest = max(len(bars), _MIN_SLOTS), int(bars.max())
-    data = f' data-width="{width}" data-slots="{n_slots}" data-highest="{highest / total:.6g}"'
+    data = f" data-width={width} data-slots={n_slots} data-highest={highest / total:.6g}"
     return _drawing(bars, total, [1 + i * width for i in range(len(bars))], label, data)
 
 
@@ -128,14 +128,14 @@ def _bars(
         middle = f"{(i + 0.5) * slot:.4g}%"
         hide = _hidden(i, len(heights))
         parts.append(
-            f'<rect x="{(i + 0.1) * slot:.4g}%" y="{_FLOOR - height:g}" '
-            f'width="{0.8 * slot:.4g}%" height="{height:g}"/>'
-            f'<text x="{middle}" y="{_FLOOR - height - 5:g}"{hide}>{top}</text>'
-            f'<text x="{middle}" y="{_FLOOR + 17}"{hide}>{bottom}</text>'
+            f"<rect x={(i + 0.1) * slot:.4g}% y={_FLOOR - height:g} "
+            f"width={0.8 * slot:.4g}% height={height:g} />"
+            f"<text x={middle} y={_FLOOR - height - 5:g}{hide}>{top}</text>"
+            f"<text x={middle} y={_FLOOR + 17}{hide}>{bottom}</text>"
         )
     return Markup(
-        f'<svg class="hist" role="img" aria-label="{label}" width="100%" height="{_HEIGHT}"{data}>'
-        f'<line x1="0" x2="100%" y1="{_FLOOR}" y2="{_FLOOR}"/>{"".join(parts)}</svg>'
+        f'<svg class=hist role=img aria-label="{label}" width=100% height={_HEIGHT}{data}>'
+        f"<line x1=0 x2=100% y1={_FLOOR} y2={_FLOOR} />{''.join(parts)}</svg>"
     )
 
 
@@ -144,5 +144,5 @@ def _hidden(i: int, n_bars: int) -> str:
     if n_bars <= _FEW or i % 4 == 0:
         return ""
     if n_bars > _MANY:
-        return ' class="w"' if i % 2 else ' class="o"'
-    return ' class="o"' if i % 2 else ""
+        return " class=w" if i % 2 else " class=o"
+    return " class=o" if i % 2 else ""

@@ -329,7 +329,7 @@ def test_pages_of_many_ingresses_are_bounded_and_say_so(tmp_path):
     text = path.read_text()
     assert f"2,000, {MAX_INGRESSES} shown" in text
     assert "the other 1,900 are in" in text
-    rows = text.split('id="ingresses"')[1].split("</table>")[0].split("<tr>")[2:]
+    rows = text.split("id=ingresses")[1].split("</table>")[0].split("<tr>")[2:]
     assert len(rows) == MAX_INGRESSES
     assert rows[0].startswith("<td>2999<")  # the most traces first
     assert "+13" in rows[0]  # of 19 neighbours

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -11,6 +10,7 @@ import pytest
 from pipeline.report.drawing.of_ases import MAX_GROUPS, MAX_INGRESSES, MAX_WHOLE, Drawer
 from pipeline.report.tables.listed import list_ases
 from pipeline.report.tables.summarise import summarise
+from tests.markup import Parsed
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 
 
@@ -26,7 +26,7 @@ def rows_of(found) -> list[list[str]]:
 
 def path_links(found) -> int:
     """Links of the drawing, the marked path and links from neighbours left out."""
-    (path,) = re.findall(r'<path class="k" d="([^"]*)"', found.svg)
+    (path,) = re.findall(r'<path class=k d="([^"]*)"', found.svg)
     return path.count("M")
 
 
@@ -34,7 +34,7 @@ def test_a_small_graph_is_drawn_whole_and_its_table_has_every_link():
     ring = [(i, (i + 1) % 6) for i in range(6)]
     found, none = drawn(ring, 7, [(10, 0, [20, 30], 5, 0, False)], names={20: "<b>"})
     assert none is None  # one node needs no drawing
-    ElementTree.fromstring(found.svg)
+    elements = [given.get("class") for _, given in Parsed(found.svg).elements]
     assert path_links(found) == 6
     rows = rows_of(found)
     assert [row[2] for row in rows] == ["0", "1", "1", "2", "2", "3", "unreached"]
@@ -43,7 +43,8 @@ def test_a_small_graph_is_drawn_whole_and_its_table_has_every_link():
     assert all(i in ends[j] for i, some in ends.items() for j in some)
     assert (found.n_nodes, found.n_folded, found.from_ingress) == (7, 0, True)
     assert found.groups == [(1, 20, "<b>", True), (2, 30, "", False)]
-    assert found.svg.count("dot as c") == 2
+    # A dot of each neighbour and of the ingress, in the colour of the neighbour.
+    assert [name for name in elements if name and name.startswith("dot c")] == ["dot c1", "dot c2"]
 
 
 def test_a_large_graph_is_folded_around_ingresses_and_a_path():

@@ -106,7 +106,7 @@ def test_a_thousand_pages_have_the_figures_of_the_tables_rounded_once(thousand):
         tiles = [
             html.unescape(re.sub(r"<[^>]+>", "", tile)).split()
             for tile in re.findall(
-                r"<dd>(.*?)</dd>", text.partition("<dl")[2].partition("</dl>")[0]
+                r"<dd>(.*?)</div>", text.partition("<dl")[2].partition("</dl>")[0]
             )
         ]
         nodes, entries, mean, most, unreached, parts = tiles
@@ -124,7 +124,7 @@ def test_a_thousand_pages_have_the_figures_of_the_tables_rounded_once(thousand):
         found = ingresses[row["asn"]]
         assert sum(not one["candidate"] for one in found) == row["n_ingresses"]
         assert sum(one["candidate"] for one in found) == row["n_candidates"]
-        table = text.partition('id="ingresses"')[2].partition("</table>")[0]
+        table = text.partition("id=ingresses")[2].partition("</table>")[0]
         rows = re.findall(
             r"<tr><td>(\d+)[^\n]*?<td>([\d,\u2013]+)<td>([\d,\u2013]+)<td>([\d.,\u2013]+)<td>",
             table,

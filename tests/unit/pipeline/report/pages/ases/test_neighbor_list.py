@@ -89,7 +89,7 @@ def test_no_link_is_dead_also_where_a_report_is_of_some_ases(tmp_path, asns):
         links = set(_Links(pages[f"{asn}.html"]).found)
         assert links == set(pages) - {f"{asn}.html"}
     rel = {
-        name: dict(re.findall(r'rel="(prev|next)" href="(\d+)\.html"', text))
+        name: dict(re.findall(r"rel=(prev|next) href=(\d+)\.html", text))
         for name, text in pages.items()
     }
     for before, after in itertools.pairwise(asns):
