@@ -19,10 +19,11 @@ import sys
 import urllib.parse
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from prefect import flow
 from prefect.client.orchestration import get_client
+from prefect.context import FlowRunContext
 from prefect.events.worker import EventsWorker
 from prefect.exceptions import TerminationSignal
 from prefect.logging.handlers import APILogWorker, PrefectConsoleHandler
@@ -32,8 +33,9 @@ from prefect.states import Failed, State
 from flows.analyze import analyzed
 from flows.compare import compared_with_night_before
 from flows.ingest import ingest_stage
+from flows.notices.notice import Outcome, make_notice
 from flows.options import given_values, parameters_of, with_parameters
-from flows.pages.artifacts import show_warnings
+from flows.pages.artifacts import report_link, show_warnings
 from flows.pages.progress import listening
 from flows.processes.server import auth_string, free_port, kept_running, prefect_server
 from flows.runs.api import Api, end_lost_runs
@@ -45,7 +47,7 @@ from flows.runs.outcome import (
     result_or_failure,
 )
 from flows.runs.turns import in_turn
-from pipeline.config import AnalyzeConfig, IngestConfig, LogConfig
+from pipeline.config import AnalyzeConfig, IngestConfig, LogConfig, NotifyConfig
 from pipeline.errors import UsageError
 from pipeline.options import Option, config_of, merged
 from pipeline.stopping import stop_on_signals
@@ -66,7 +68,7 @@ if TYPE_CHECKING:
 
 LAST_EVENTS_WAIT_S = 10.0
 
-OPTIONS = merged(IngestConfig, AnalyzeConfig)
+OPTIONS = merged(IngestConfig, AnalyzeConfig, NotifyConfig)
 
 
 def _word(option: Option) -> Option:
@@ -77,7 +79,7 @@ def _word(option: Option) -> Option:
     return dataclasses.replace(option, metavar=None, help=help, show_variable=True)
 
 
-_WORDS = tuple(_word(each) for each in merged(IngestConfig, AnalyzeConfig, LogConfig))
+_WORDS = tuple(_word(each) for each in merged(IngestConfig, AnalyzeConfig, NotifyConfig, LogConfig))
 _ABOUT = "Ingest, measure, report, compare as the nightly Prefect flow; starts its own server."
 
 
@@ -108,14 +110,68 @@ log_failed_states_in_one_line()
 def nightly(**parameters: Any) -> State:
     """Read the inputs into a snapshot, measure its ASes, report, compare with the night before.
 
-    Parameters are those of ``hopscope run``. What is not given comes from HOPSCOPE_INPUTS,
-    HOPSCOPE_STORE, HOPSCOPE_OUT and the other HOPSCOPE_* variables.
+    Parameters are those of ``hopscope run``, and who is told of what happened. What is not given
+    comes from HOPSCOPE_INPUTS, HOPSCOPE_STORE, HOPSCOPE_OUT and the other HOPSCOPE_* variables.
     """
+    try:
+        notify = config_of(NotifyConfig, given_values(OPTIONS, parameters))
+    except EXPECTED as error:
+        return Failed(message=one_line(error))
+    try:
+        state = _in_turn(parameters)
+    except Exception as error:  # a fault of the program: Prefect logs it and ends the run
+        _tell(notify, Failed(message=f"the run broke off: {type(error).__name__}"))
+        raise
+    _tell(notify, state)
+    return state
+
+
+def _in_turn(parameters: Mapping[str, Any]) -> State:
     try:
         ingest_config, analyze_config = _checked(parameters)
     except EXPECTED as error:
         return Failed(message=one_line(error))
     return in_turn(ingest_config.store, lambda: _night(ingest_config, analyze_config))
+
+
+def _tell(config: NotifyConfig, state: State) -> None:
+    """Send a notice of a run that ended, if it asks for one; a run that had no turn does not."""
+    asks = config.notify or config.notify_command
+    if not asks or not (state.is_completed() or state.is_failed()):
+        return
+    from flows.notices.send import send  # a second, not needed without notices
+
+    notice = make_notice(_outcome(state), config)
+    if notice is not None:
+        send(notice, config)
+
+
+def _outcome(state: State) -> Outcome:
+    context = FlowRunContext.get()
+    run = context.flow_run.name if context and context.flow_run else ""
+    message = state.message or ""
+    if state.is_failed():
+        return Outcome("failed", run, message)
+    summary = cast("NightlySummary", state.data)
+    report, compared = summary.analyzed, summary.compared
+    out = report.index.parent.parent
+    outcome = Outcome(
+        "complete" if summary.complete else "partial",
+        run,
+        message,
+        summary.warnings,
+        report.snapshot,
+        report=report_link(report.index, out),
+    )
+    if compared is None:
+        return outcome
+    return dataclasses.replace(
+        outcome,
+        old=compared.old,
+        events=compared.events,
+        n_events=compared.n_events,
+        changes=report_link(compared.page, out),
+    )
 
 
 def _configs(parameters: Mapping[str, Any]) -> tuple[IngestConfig, AnalyzeConfig]:

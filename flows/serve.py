@@ -36,7 +36,7 @@ from flows.processes.server import (
     stop_process,
 )
 from flows.runs.api import Api, end_lost_runs
-from pipeline.config import AnalyzeConfig, IngestConfig, LogConfig, ServeConfig
+from pipeline.config import AnalyzeConfig, IngestConfig, LogConfig, NotifyConfig, ServeConfig
 from pipeline.errors import UsageError
 from pipeline.options import merged
 from pipeline.stopping import end_with_parent, stop_on_signals
@@ -132,7 +132,7 @@ def _serve(config: ServeConfig, asked_to_stop: threading.Event) -> int:
 
 def _make_paths_absolute() -> None:
     """Paths in variables become absolute: the nightly run has another current folder."""
-    for option in merged(IngestConfig, AnalyzeConfig):
+    for option in merged(IngestConfig, AnalyzeConfig, NotifyConfig):
         text = os.environ.get(option.variable or "")
         if text and option.kind is Path:
             paths = option.split(text) if option.is_list else [text]

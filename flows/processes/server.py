@@ -115,6 +115,8 @@ def prefect_server(
         # By default pages of every site may read the answers.
         "PREFECT_SERVER_CORS_ALLOWED_ORIGINS": ",".join(origins(port)),
     }
+    if ui:  # for links in what automations send
+        environment.setdefault("PREFECT_UI_URL", f"http://{HOST}:{port}")
     server = PrefectServer(port, log, environment, held)
     try:
         server.start()

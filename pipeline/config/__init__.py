@@ -10,6 +10,7 @@ from pipeline.config.explore import ExploreConfig
 from pipeline.config.generate import GenerateConfig
 from pipeline.config.ingest import IngestConfig
 from pipeline.config.log import LogConfig
+from pipeline.config.notify import NotifyConfig
 from pipeline.config.queries import ExportConfig, ListConfig, LookupConfig, ShowConfig, StatusConfig
 from pipeline.config.search import SearchConfig
 from pipeline.config.serve import ServeConfig
@@ -25,6 +26,7 @@ __all__ = [
     "ListConfig",
     "LogConfig",
     "LookupConfig",
+    "NotifyConfig",
     "SearchConfig",
     "ServeConfig",
     "ShowConfig",

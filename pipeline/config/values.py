@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,6 +10,8 @@ from pipeline.metrics import METRICS, names_for_all
 from pipeline.model.choices import MAX_ASN, NAME_RULE, is_name
 from pipeline.model.synthetic import law_of
 from pipeline.options import WrongPartError
+
+BLOCK_PATTERN = "[a-z0-9][a-z0-9-]*/[a-z0-9][a-z0-9-]*"  # of Prefect's names
 
 
 def as_number(value: Any) -> int:
@@ -70,3 +73,14 @@ def weight_law(value: Any) -> str:
     """A law of weights, as it was written."""
     law_of(str(value))
     return str(value)
+
+
+def block_names(value: Any) -> tuple[str, ...]:
+    """Blocks of Prefect, ``TYPE/NAME``: a list of them, or a text with blanks between them."""
+    given = value.split() if isinstance(value, str) else value
+    if not isinstance(given, Sequence) or not all(isinstance(name, str) for name in given):
+        raise ValueError("blocks like slack-webhook/nights")
+    for name in given:
+        if re.fullmatch(BLOCK_PATTERN, name) is None:
+            raise WrongPartError("blocks like slack-webhook/nights", name)
+    return tuple(given)

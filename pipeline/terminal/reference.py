@@ -16,6 +16,7 @@ from pipeline.config import (
     ListConfig,
     LogConfig,
     LookupConfig,
+    NotifyConfig,
     SearchConfig,
     ServeConfig,
     ShowConfig,
@@ -37,9 +38,10 @@ TITLES = {
     "hopscope status": StatusConfig,
     "hopscope export": ExportConfig,
     "hopscope serve": ServeConfig,
+    "Notices of nightly runs": NotifyConfig,
     "Logs of ingest, analyze, run, compare, serve and nightly runs": LogConfig,
 }
-OF_FLOWS = (IngestConfig, AnalyzeConfig, CompareConfig)
+OF_FLOWS = (IngestConfig, AnalyzeConfig, CompareConfig, NotifyConfig)
 HEAD = """# Options
 
 <!-- Written by python -m pipeline.terminal.reference, from the fields of pipeline/config/. -->
@@ -47,7 +49,8 @@ HEAD = """# Options
 The command line overrides the variable, which overrides the default.
 Files in a variable are separated as in `PATH` (`:`), prefixes by blanks; switches are `1` or `0`.
 `hopscope run`, `python -m flows.nightly` and the flow `nightly` take the options of `ingest` and
-those of `analyze` except its `--asn`. Only flows read `HOPSCOPE_INPUTS`.
+those of `analyze` except its `--asn`; the latter two also those of notices. Only flows read
+`HOPSCOPE_INPUTS`.
 `hopscope --install-completion` sets up completion of commands, options and their choices for your
 shell (bash, zsh, fish); `hopscope --show-completion` prints it instead.
 `analyze` and `run` take `--verbose` (`-v`): how busy each worker was, and the searches made.

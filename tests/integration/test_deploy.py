@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from flows.serve import OPTIONS as SERVE
-from pipeline.config import AnalyzeConfig, IngestConfig, LogConfig
+from pipeline.config import AnalyzeConfig, IngestConfig, LogConfig, NotifyConfig
 from pipeline.options import merged
 from pipeline.terminal.arguments import read_words
 from tests.real_data import REPOSITORY
@@ -34,7 +34,7 @@ DASK = {
 
 
 def variables():
-    return {each.variable for each in merged(IngestConfig, AnalyzeConfig, LogConfig)}
+    return {each.variable for each in merged(IngestConfig, AnalyzeConfig, NotifyConfig, LogConfig)}
 
 
 def commands():

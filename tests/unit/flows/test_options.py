@@ -19,11 +19,11 @@ from flows.nightly import nightly
 from flows.nightly import words_given as parse
 from flows.options import further_options, given_values, parameters_of
 from flows.report import report
-from pipeline.config import AnalyzeConfig, IngestConfig
+from pipeline.config import AnalyzeConfig, IngestConfig, NotifyConfig
 from pipeline.errors import UsageError
 from pipeline.options import merged, options_of
 
-OPTIONS = merged(IngestConfig, AnalyzeConfig)
+OPTIONS = merged(IngestConfig, AnalyzeConfig, NotifyConfig)
 ENOUGH = {"inputs": ["x"], "store": "s", "out": "o"}
 
 
@@ -55,6 +55,18 @@ def test_lists_come_from_the_environment_when_none_is_given(monkeypatch):
     assert ingest.ip2as == (Path("v4.gz"), Path("v6.gz"))
     assert ingest.allow_special == ("10.0.0.0/8", "198.18.0.0/15")
     assert analyze.metrics == ("hops", "radius")
+
+
+@pytest.mark.parametrize("wrong", ["slack", "../x", "Slack Webhook/x", "a/b/c", ["a/b", 3]])
+def test_names_of_blocks_are_checked(wrong):
+    with pytest.raises(UsageError, match="notify takes blocks like slack-webhook/nights"):
+        given_values(OPTIONS, ENOUGH | {"options": {"notify": wrong}})
+
+
+def test_blocks_in_a_variable_are_between_blanks(monkeypatch):
+    monkeypatch.setenv("HOPSCOPE_NOTIFY", "slack-webhook/nights apprise-url/mail")
+    found = given_values(OPTIONS, ENOUGH)["notify"]
+    assert found == ("slack-webhook/nights", "apprise-url/mail")
 
 
 def test_any_option_of_the_command_line_can_be_given():

@@ -1,0 +1,42 @@
+"""Options of nightly runs: who is told of what happened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline.config.values import BLOCK_PATTERN, block_names
+from pipeline.options import option
+
+
+@dataclass(frozen=True)
+class NotifyConfig:
+    """Notices of a night with events, or one that failed or left something out."""
+
+    notify: tuple[str, ...] = option(
+        default=(),
+        help="Notification block of Prefect that tells of events and failures.",
+        metavar="TYPE/NAME",
+        parser=block_names,
+        pattern=f"^{BLOCK_PATTERN}$",
+    )
+    notify_command: Path | None = option(
+        default=None,
+        help="Program that is run with a JSON file of the same.",
+        metavar="FILE",
+    )
+    notify_first: int = option(
+        default=3,
+        help="Events to tell of, by rank.",
+        metavar="N",
+        unit="events",
+        minimum=0,
+        maximum=10,  # that a page of changes opens with
+    )
+    notify_traces: int = option(
+        default=1,
+        help="Traces that an event must touch to be told.",
+        metavar="N",
+        unit="traces",
+        minimum=0,
+    )

@@ -1,0 +1,206 @@
+"""Notices of nights on a real Prefect server: to a webhook, by e-mail, to a program."""
+
+from __future__ import annotations
+
+import contextlib
+import http.server
+import json
+import re
+import socketserver
+import subprocess
+import sys
+import threading
+
+import pytest
+from prefect import flow
+from prefect.blocks.notifications import CustomWebhookNotificationBlock
+from prefect.client.orchestration import get_client
+from prefect.client.schemas.objects import FlowRun
+from prefect.settings import PREFECT_API_URL, temporary_settings
+from prefect.states import Crashed
+
+from flows.nightly import nightly
+from flows.notices.apprise_url import AppriseUrl
+from flows.processes.server import HOST, free_port, prefect_server
+from tests.served import LAB, ROOT, RUN_S, clean_environment, prepare_database, wait_until
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+
+TOKEN = "token-of-a-webhook"
+
+
+class Hooks(http.server.BaseHTTPRequestHandler):
+    """Keeps what is posted: path and JSON."""
+
+    got: list[tuple[str, dict]]
+
+    def do_POST(self):
+        length = int(self.headers["Content-Length"])
+        self.got.append((self.path, json.loads(self.rfile.read(length))))
+        self.send_response(500 if "broken" in self.path else 204)
+        self.end_headers()
+
+    def log_message(self, *_):
+        pass
+
+
+class Mails(socketserver.StreamRequestHandler):
+    """As much of SMTP as takes mails in."""
+
+    got: list[str]
+
+    def handle(self):
+        self.wfile.write(b"220 sink\r\n")
+        while line := self.rfile.readline():
+            word = line[:4].upper()
+            if word == b"DATA":
+                self.wfile.write(b"354 go on\r\n")
+                text = b"".join(iter(self.rfile.readline, b".\r\n"))
+                self.got.append(text.decode())
+            elif word == b"EHLO":
+                self.wfile.write(b"250-sink\r\n250 8BITMIME\r\n")
+                continue
+            self.wfile.write(b"221 bye\r\n" if word == b"QUIT" else b"250 ok\r\n")
+            if word == b"QUIT":
+                return
+
+
+@contextlib.contextmanager
+def receiving(kind, handler):
+    """A server of 127.0.0.1: its port, and what it got."""
+    got: list = []
+    with kind((HOST, 0), type("Handler", (handler,), {"got": got})) as server:
+        thread = threading.Thread(target=server.serve_forever, daemon=True)
+        thread.start()
+        try:
+            yield server.server_address[1], got
+        finally:
+            server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    home = tmp_path_factory.mktemp("prefect")
+    prepare_database(home)
+    with contextlib.ExitStack() as stack:
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
+        patch.setenv("PREFECT_HOME", str(home))  # of the server: its automations are of this test
+        log = home / "server.log"
+        running = prefect_server(free_port(), log, ui=True, scheduler=False)
+        server = stack.enter_context(running)
+        server.wait()
+        stack.enter_context(temporary_settings({PREFECT_API_URL: server.api_url}))
+        yield server
+
+
+@pytest.fixture(scope="module")
+def hooks():
+    with receiving(http.server.ThreadingHTTPServer, Hooks) as found:
+        yield found
+
+
+def save_webhook(port: int, name: str, path: str = "hook") -> str:
+    """A webhook block whose URL holds a secret; its name in ``--notify``."""
+    block = CustomWebhookNotificationBlock(
+        name=name,
+        url=f"http://{HOST}:{port}/{path}/{{{{token}}}}",
+        json_data={"subject": "{{subject}}", "body": "{{body}}"},
+        secrets={"token": TOKEN},
+    )
+    block.save(name, overwrite=True)
+    return f"custom-webhook/{name}"
+
+
+def test_events_and_failures_of_nights_are_told_and_secrets_are_not(
+    server, hooks, tmp_path, capfd, caplog
+):
+    port, posted = hooks
+    program = tmp_path / "tell.sh"
+    program.write_text(f'#!/bin/sh\ncp "$1" "{tmp_path}/$(date +%s%N).json"\n')
+    program.chmod(0o755)
+    with receiving(socketserver.ThreadingTCPServer, Mails) as (smtp, mails):
+        url = f"mailto://{HOST}:{smtp}?from=hopscope@example.net&to=noc@example.net&mode=insecure"
+        AppriseUrl(url=url).save("mail", overwrite=True)
+        blocks = [save_webhook(port, "nights"), "apprise-url/mail"]
+        blocks += [save_webhook(port, "broken", "broken")]
+        store = {"store": str(tmp_path / "store"), "out": str(tmp_path / "out")}
+        options = {"allow_special": ["198.18.0.0/15"], "workers": 1}
+        options |= {"notify": blocks, "notify_command": str(program)}
+
+        def run(name: str, *inputs: str):
+            paths = [str(LAB / f"{each}.icmp-paris.warts.gz") for each in inputs]
+            return nightly(
+                inputs=paths or [str(program)],
+                snapshot=name,
+                ip2as=[str(LAB / "lab.pfx2as")],
+                **store,
+                options=options,
+                return_state=True,
+            )
+
+        assert run("2026-11-20", "h0", "h1", "h2").name == "Completed"
+        assert (posted, mails) == ([], [])  # all was done, and there is no night before it
+        assert run("2026-11-21", "h0", "h1").name == "Completed"
+        assert run("2026-11-22").is_failed()
+    of_nights = [body for path, body in posted if path == f"/hook/{TOKEN}"]
+    assert [body["subject"] for body in of_nights] == [
+        "hopscope, night 2026-11-21: 1 event since 2026-11-20",
+        of_nights[1]["subject"],
+    ]
+    assert "no longer measures" in of_nights[0]["body"]
+    assert "2026-11-21/changes.html" in of_nights[0]["body"]
+    assert of_nights[1]["subject"].endswith(": failed")
+    assert len(mails) == 2
+    assert "1 event since 2026-11-20" in mails[0]
+    files = sorted(tmp_path.glob("*.json"))
+    facts = [json.loads(path.read_text()) for path in files]
+    assert [each["status"] for each in facts] == ["complete", "failed"]
+    assert facts[0]["events"][0]["kind"] == "vantage point lost"
+    # The block that fails is named, and neither log nor terminal nor report holds its token.
+    said = "".join([*capfd.readouterr(), caplog.text])
+    assert "no notice went to the block custom-webhook/broken: HTTPStatusError" in said
+    assert TOKEN not in said
+    for path in (tmp_path / "out").rglob("*"):
+        assert path.is_dir() or TOKEN.encode() not in path.read_bytes(), path
+
+
+def test_the_automations_of_deploy_tell_of_a_run_whose_process_is_gone(server, hooks, tmp_path):
+    port, posted = hooks
+    name = save_webhook(port, "automation", "automation")
+    environment = clean_environment(tmp_path / "prefect") | {"PREFECT_API_URL": server.api_url}
+
+    def prefect(*words: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "prefect", "--no-prompt", *words],
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=RUN_S,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    block = re.search(r"Block id\W+([0-9a-f-]{36})", prefect("block", "inspect", name))
+    assert block is not None
+    text = (ROOT / "deploy" / "automations.yaml").read_text().replace("BLOCK_ID", block[1])
+    (tmp_path / "automations.yaml").write_text(text)
+    said = prefect("automation", "create", "--from-file", str(tmp_path / "automations.yaml"))
+    assert "hopscope nights that did not do all" in said
+    with get_client(sync_client=True) as client:
+        run = client.create_flow_run(nightly, parameters={})
+        other = client.create_flow_run(flow(name="other")(lambda: None))
+        for each, state in ((other, Crashed()), (run, Crashed(message="<b>gone</b>"))):
+            client.set_flow_run_state(each.id, state, force=True)
+
+    def told(of: FlowRun) -> list[dict]:
+        return [body for _, body in posted if f": {of.name} ended" in body["subject"]]
+
+    wait_until(lambda: told(run), 60)
+    page = server.api_url.removesuffix("/api")
+    assert [body["subject"] for body in told(run)] == [f"hopscope: {run.name} ended Crashed"]
+    assert told(other) == []
+    assert told(run)[0]["body"] == f"Flow run {run.id}: {page}/runs/flow-run/{run.id}"
