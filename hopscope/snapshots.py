@@ -13,6 +13,7 @@ import numpy as np
 
 from pipeline.errors import StoreError
 from pipeline.model.words import ingresses_text, node_words, number
+from pipeline.places import folder_of, shown
 from pipeline.store import Snapshot as StoredSnapshot
 from pipeline.store import open_snapshot, snapshot_names
 
@@ -29,9 +30,9 @@ def open_store(store: str | os.PathLike, reports: str | os.PathLike | None = Non
 
     Parameters
     ----------
-    store : path
-        Folder of snapshots (``--store``).
-    reports : path, optional
+    store : path or URL
+        Folder of snapshots (``--store``), or ``s3://bucket/name``.
+    reports : path or URL, optional
         Folder of reports (``--out``): tables then have what the last report measured.
 
     Raises
@@ -39,10 +40,10 @@ def open_store(store: str | os.PathLike, reports: str | os.PathLike | None = Non
     pipeline.errors.StoreError
         If there is no snapshot.
     """
-    path = Path(store)
+    path = folder_of(store)
     if not snapshot_names(path):
         open_snapshot(path)  # says that there is none, and what makes one
-    return Store(path, None if reports is None else Path(reports))
+    return Store(path, None if reports is None else folder_of(reports))
 
 
 class Store(Mapping[str, "Snapshot"]):
@@ -75,9 +76,9 @@ class Store(Mapping[str, "Snapshot"]):
 
     def __repr__(self) -> str:
         names = list(self)
-        shown = ", ".join(names[-5:])
+        last = ", ".join(names[-5:])
         more = f"{len(names) - 5} more, " if len(names) > 5 else ""
-        return f"Store({str(self.path)!r}: {number(len(names), 'snapshot')}: {more}{shown})"
+        return f"Store({shown(self.path)!r}: {number(len(names), 'snapshot')}: {more}{last})"
 
     def _repr_html_(self) -> str:
         rows = []
@@ -88,7 +89,7 @@ class Store(Mapping[str, "Snapshot"]):
             except StoreError as error:
                 counts = str(error)
             rows.append((name, counts))
-        return _html(f"Store {self.path}", ("snapshot", "holds"), rows)
+        return _html(f"Store {shown(self.path)}", ("snapshot", "holds"), rows)
 
 
 class Snapshot(Mapping[int, "AutonomousSystem"]):

@@ -20,6 +20,14 @@ class UsageError(PipelineError, ValueError):
     """The request cannot be fulfilled; one line says what to give instead (exit status 2)."""
 
 
+class WrongPartError(ValueError):
+    """One part of a value that holds several is wrong: what is taken instead, and that part."""
+
+    def __init__(self, takes: str, part: object):
+        super().__init__(takes)
+        self.part = part
+
+
 class FormatError(PipelineError, ValueError):
     """An input file does not follow its format, is cut short, or is empty.
 

@@ -20,7 +20,8 @@ from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from pipeline.errors import UsageError
+from pipeline.errors import UsageError, WrongPartError
+from pipeline.places.urls import is_url, redacted, shown
 
 PREFIX = "HOPSCOPE_"
 TRUE, FALSE = ("1", "true", "t", "yes", "y", "on"), ("0", "false", "f", "no", "n", "off")
@@ -28,14 +29,6 @@ REQUIRED: Any = type("Required", (), {"__repr__": lambda _: "REQUIRED"})()  # no
 _KEY = "option"
 
 Config = TypeVar("Config")
-
-
-class WrongPartError(ValueError):
-    """One part of a value that holds several is wrong: what is taken instead, and that part."""
-
-    def __init__(self, takes: str, part: Any):
-        super().__init__(takes)
-        self.part = part
 
 
 @dataclass(frozen=True)
@@ -175,7 +168,7 @@ class Option:
             return self.unset or None
         if isinstance(value, tuple):
             return [self.plain(item) for item in value]
-        return str(value) if isinstance(value, Path) else value
+        return shown(value) if isinstance(value, Path) else value
 
     def text(self, value: Any) -> str:
         """The value as text, as help and tables show a default; empty: nothing to show."""
@@ -187,6 +180,8 @@ class Option:
     def _one_of_many(self, value: Any) -> Any:
         try:
             return self._one(value)
+        except WrongPartError:
+            raise
         except ValueError as error:
             raise WrongPartError(str(error), value) from None
 
@@ -197,7 +192,10 @@ class Option:
             return self._number(value)
         if self.kind is Path:
             # An empty one would mean the current folder, which is not intended.
-            return Path(_text(value, "a file or folder (. is the current folder)"))
+            text = _text(value, "a file or folder (. is the current folder)")
+            if is_url(text):
+                raise WrongPartError("a file or folder on this machine's disks", redacted(text))
+            return Path(text)
         if self.choices:
             return one_of(value, self.known)
         return _text(value, "a text of at least one character")

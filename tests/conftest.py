@@ -88,3 +88,26 @@ def pytest_collection_modifyitems(config, items):
 @pytest.fixture(params=["cpu", pytest.param("gpu", marks=pytest.mark.gpu)])
 def device(request):
     return request.param
+
+
+@pytest.fixture(scope="module")
+def s3():
+    """A client of a local S3 server, which this process then uses for ``s3://`` URLs."""
+    from tests.s3 import in_environment, s3_client, s3_server
+
+    with s3_server() as variables, in_environment(**variables):
+        yield s3_client(variables)
+
+
+@pytest.fixture
+def machine(s3, tmp_path, monkeypatch):
+    """Become another machine, with mirrors of its own, by a name; the bucket is empty at first."""
+    from tests.s3 import empty_bucket
+
+    empty_bucket(s3)
+
+    def become(name: str) -> None:
+        monkeypatch.setenv("HOPSCOPE_MIRRORS", str(tmp_path / "mirrors" / name))
+
+    become("first")
+    return become

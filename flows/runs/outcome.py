@@ -9,6 +9,7 @@ from prefect.exceptions import CancelledRun, FailedRun
 from prefect.states import Completed, Failed, State
 
 from pipeline.errors import PipelineError
+from pipeline.places import with_urls
 
 # Errors caused by input, options or disks: reported in one line, not as faults of the program.
 EXPECTED = (PipelineError, OSError)
@@ -30,7 +31,7 @@ def one_line(error: BaseException) -> str:
     """Message of an expected error."""
     if isinstance(error, OSError):  # a full disk, a folder that is a file, no permission
         return f"{error.filename or 'system'}: {error.strerror or error}"
-    return str(error)
+    return with_urls(str(error))
 
 
 def result_or_failure(state: State) -> tuple[Any, State | None]:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.config.shared import ONE_PER_GPU, snapshot_option, store_option, workers_option
+from pipeline.config.shared import (
+    ONE_PER_GPU,
+    out_option,
+    snapshot_option,
+    store_option,
+    workers_option,
+)
 from pipeline.config.values import as_numbers, metric_names
 from pipeline.metrics import METRICS, names_for_help
 from pipeline.model.choices import MAX_ASN, DeviceChoice, Schedule
@@ -20,7 +26,7 @@ class AnalyzeConfig:
     """A snapshot to reports."""
 
     store: Path = store_option()
-    out: Path = option(help="Folder for reports.", metavar="DIR", is_parameter=True)
+    out: Path = out_option(is_parameter=True)
     snapshot: str | None = snapshot_option("Snapshot to measure [the newest].")
     asns: tuple[int, ...] = option(
         default=(),  # every AS

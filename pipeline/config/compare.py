@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.config.shared import store_option
+from pipeline.config.shared import out_option, store_option
 from pipeline.config.values import snapshot_name
 from pipeline.model.choices import NAME_PATTERN
 from pipeline.options import option
@@ -34,4 +34,4 @@ class CompareConfig:
         is_parameter=True,
     )
     store: Path = store_option()
-    out: Path = option(help="Folder for reports.", metavar="DIR", is_parameter=True)
+    out: Path = out_option(is_parameter=True)

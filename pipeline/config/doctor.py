@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline.config.shared import store_option
 from pipeline.options import option
 
 
@@ -12,8 +13,8 @@ from pipeline.options import option
 class DoctorConfig:
     """What to check besides this machine."""
 
-    store: Path | None = option(
-        default=None, help="Store to check; every byte is read.", metavar="DIR"
+    store: Path | None = store_option(
+        default=None, help="Store to check; every byte is read.", is_parameter=False
     )
     out: Path | None = option(
         default=None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from pipeline.config.shared import store_option
 from pipeline.options import option
 
 
@@ -12,8 +13,8 @@ from pipeline.options import option
 class ExploreConfig:
     """Where the explorer is served, and what it can choose graphs from."""
 
-    store: Path | None = option(
-        default=None, help="Folder of snapshots to choose ASes from.", metavar="DIR"
+    store: Path | None = store_option(
+        default=None, help="Folder of snapshots to choose ASes from.", is_parameter=False
     )
     port: int = option(
         default=0,

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from pipeline.config.shared import asn_option, ingresses_option, snapshot_option
+from pipeline.config.shared import asn_option, ingresses_option, snapshot_option, store_option
 from pipeline.config.values import as_number, weight_law
 from pipeline.errors import UsageError
 from pipeline.generate import MODELS, models_named, models_that_take
@@ -139,7 +139,9 @@ class GenerateConfig:
         variable=None,
         metavar="FILE",
     )
-    store: Path | None = option(default=None, help="Store to write a snapshot to.", metavar="DIR")
+    store: Path | None = store_option(
+        default=None, help="Store to write a snapshot to.", is_parameter=False
+    )
     snapshot: str | None = snapshot_option("Name of the snapshot in --store [today's date].")
     asn: int | None = asn_option(f"AS of all routers ({_OF_ONE_AS}).", as_number)
     ingresses: int | None = ingresses_option(f"Number of ingresses to draw ({_WITHOUT_INGRESSES}).")

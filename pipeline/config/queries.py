@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from pipeline.config.shared import snapshot_option, store_option
+from pipeline.config.shared import out_option, snapshot_option, store_option
 from pipeline.config.values import as_number, snapshot_name
 from pipeline.model.choices import MAX_ASN
 from pipeline.options import option
@@ -64,9 +64,7 @@ class ShowConfig:
         maximum=MAX_ASN,
         is_argument=True,
     )
-    out: Path | None = option(
-        default=None, help="Folder of reports: shows what was measured.", metavar="DIR"
-    )
+    out: Path | None = out_option(default=None, help="Folder of reports: shows what was measured.")
 
 
 @dataclass(frozen=True)

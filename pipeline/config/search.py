@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from pipeline.algorithms import ALGORITHMS, names_that_take
-from pipeline.config.shared import snapshot_option
+from pipeline.config.shared import snapshot_option, store_option
 from pipeline.model.choices import DeviceChoice
 from pipeline.options import option
 
@@ -39,7 +39,7 @@ class SearchConfig:
         variable=None,
         metavar="NODE",
     )
-    store: Path | None = option(default=None, help="Folder of snapshots.", metavar="DIR")
+    store: Path | None = store_option(default=None, is_parameter=False)
     snapshot: str | None = snapshot_option("Snapshot of the AS [the newest].")
     device: DeviceChoice = option(default="auto", help="Where the search runs.")
     compare: bool = option(

@@ -8,12 +8,21 @@ from typing import Any
 from pipeline.config.values import asn_of_inputs, snapshot_name
 from pipeline.model.choices import MAX_ASN, NAME_PATTERN
 from pipeline.options import option
+from pipeline.places import folder_of
 
 ONE_PER_GPU = "Number of processes [one per GPU, or one per core]."
 
 
 def store_option(**other: Any) -> Any:
-    return option(help="Folder of snapshots.", metavar="DIR", is_parameter=True, **other)
+    """A store: a folder, or the mirror of a URL."""
+    given: dict[str, Any] = {"help": "Folder or URL of snapshots."}
+    return option(metavar="DIR", parser=folder_of, **given | {"is_parameter": True} | other)
+
+
+def out_option(**other: Any) -> Any:
+    """Reports: a folder, or the mirror of a URL."""
+    given: dict[str, Any] = {"help": "Folder or URL for reports."}
+    return option(metavar="DIR", parser=folder_of, **given | other)
 
 
 def snapshot_option(help: str) -> Any:

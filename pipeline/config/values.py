@@ -6,10 +6,10 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+from pipeline.errors import WrongPartError
 from pipeline.metrics import METRICS, names_for_all
 from pipeline.model.choices import MAX_ASN, NAME_RULE, is_name
 from pipeline.model.synthetic import law_of
-from pipeline.options import WrongPartError
 
 BLOCK_PATTERN = "[a-z0-9][a-z0-9-]*/[a-z0-9][a-z0-9-]*"  # of Prefect's names
 

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 
 from pipeline.errors import UsageError
 from pipeline.report.escaping import printable
+from pipeline.report.published import bring_reports, publish_reports
 from pipeline.store.versions.held import set_aside
 
 REPORT = "report.json"
@@ -196,15 +197,25 @@ def _raise(error: OSError) -> None:
 
 
 @contextlib.contextmanager
-def report_turn(out: Path) -> Iterator[None]:
+def report_turn(out: Path, night: str | None = None) -> Iterator[None]:
     """Wait for this process's turn to add to reports in a folder, so that no results are lost.
 
-    The folder is made if it is missing. If the file system has no locks, nobody waits.
+    The folder is made if it is missing. If the file system has no locks, nobody waits. Of reports
+    at a URL the mirror is brought up to date first, and what changed in it is published at the end
+    of the block, unless that ends by an error.
+
+    Parameters
+    ----------
+    out : Path
+    night : str or None
+        Whose report is added to: all of it is fetched, not its tables alone.
 
     Raises
     ------
     UsageError
         If the folder cannot be made or read.
+    StoreError
+        If the reports are at a URL that cannot be read or written.
     """
     try:
         out.mkdir(parents=True, exist_ok=True)
@@ -214,7 +225,9 @@ def report_turn(out: Path) -> Iterator[None]:
     try:
         with contextlib.suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX)
+        bring_reports(out, night)
         yield
+        publish_reports(out)
     finally:
         os.close(descriptor)
 

@@ -6,7 +6,6 @@ import contextlib
 import importlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -221,7 +220,7 @@ class _Run:
             devices=cluster.devices,
             pack=config.pack,
             costs=self._costs,
-            snapshot=str(Path(snapshot.path).resolve()),
+            snapshot=snapshot.address,
             distances_dir=str(self._folder) if self._folder else "",
             verify=config.verify,
         )
@@ -249,7 +248,7 @@ class _Run:
             n_workers=max(1, sum(cluster.n_threads().values())),
             devices=cluster.devices,
             costs=self._costs,
-            snapshot=str(Path(snapshot.path).resolve()),
+            snapshot=snapshot.address,
             max_searches=config.max_searches,
             verify=config.verify,
             pack=config.pack,

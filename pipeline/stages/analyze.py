@@ -18,9 +18,11 @@ from pipeline.metrics import METRICS
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.search.results import Measurement
 from pipeline.model.words import number
+from pipeline.places import shown
 from pipeline.report import ReportSummary, write_reports
 from pipeline.report.folder import report_turn
 from pipeline.report.nights import NIGHTS_PAGE, write_nights
+from pipeline.report.published import bring_reports
 from pipeline.report.tables.width.width_bounds import with_searches
 from pipeline.schedule.distances import removed_on_error
 from pipeline.schedule.run import measure
@@ -96,6 +98,7 @@ def open_for(config: AnalyzeConfig) -> Snapshot:
         snapshot = open_snapshot(config.store, config.snapshot)
     else:
         snapshot = open_version(config.store, config.version)
+    bring_reports(config.out)
     missing = sorted(set(config.asns) - set(snapshot.asn.tolist())) if config.asns else []
     if missing:
         raise UsageError(
@@ -238,7 +241,7 @@ def _report(
     progress(Progress("report", 0, n_ases, "ASes", "tables"))
     failed = _failed(snapshot, measurement)
     measured = _warnings(snapshot, measurement)
-    with report_turn(config.out):
+    with report_turn(config.out, snapshot.name):
         check_out(config, snapshot)  # it may have been written since the run began
         known, runs = with_earlier(snapshot, measurement, config, started)
         lines = measured if known is measurement else _warnings_of_all(snapshot, known, measurement)
@@ -340,6 +343,6 @@ def _warnings_of_all(snapshot: Snapshot, known: Measurement, last: Measurement) 
 
 def _options(config: AnalyzeConfig) -> dict:
     return {
-        key: str(value) if isinstance(value, Path) else value
+        key: shown(value) if isinstance(value, Path) else value
         for key, value in asdict(config).items()
     }

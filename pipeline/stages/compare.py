@@ -14,6 +14,7 @@ from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.report.comparison import write_comparison
 from pipeline.report.folder import report_turn
 from pipeline.report.nights import NIGHTS_PAGE, write_nights
+from pipeline.report.published import bring_reports
 from pipeline.stages.nights import (
     night_before,
     open_night,
@@ -58,6 +59,7 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
         open_snapshot(config.store, config.old) as old,
         open_snapshot(config.store, config.new) as new,
     ):
+        bring_reports(config.out)
         check_comparison(config, old, new)
         progress(Progress("compare", 0, 1, "nights", f"{old.name} and {new.name}"))
         warnings = [order_warning(old, new), *map(synthetic_warning, (old, new))]
@@ -68,7 +70,7 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
         progress(Progress("compare", 1, 1, "nights"))
         keep_up_to(config.store, config.out, new, nights[1], config.old, usual)
         names = nights[0].names | nights[1].names
-        with report_turn(config.out):
+        with report_turn(config.out, new.name):
             files = write_comparison(
                 config.out,
                 old.name,
@@ -105,6 +107,7 @@ def compare_with_night_before(
     UsageError, StoreError
         As ``compare`` does.
     """
+    bring_reports(out)
     with open_snapshot(store, new) as snapshot:
         old = night_before(store, out, new) if snapshot.has_observations else None
     return None if old is None else compare(CompareConfig(old, new, store, out), progress)

@@ -21,7 +21,7 @@ from pipeline.report.folder import REPORT
 from pipeline.schedule.calibrate.file import save
 from pipeline.schedule.calibrate.measure import Calibration, calibrate
 from pipeline.schedule.gang.choice import explain
-from pipeline.store import check_store, files_of_snapshot, leftovers, remove_leftovers
+from pipeline.store import bytes_of_snapshot, check_store, has_store, leftovers, remove_leftovers
 from pipeline.store.references import FOLDER
 from pipeline.store.results import check_results
 from pipeline.store.versions.names import VERSIONS, is_version
@@ -101,7 +101,7 @@ def _snapshots(store: Path) -> Iterator[Finding]:
         return
     yield Finding(f"store {store}", True, number(len(found), "snapshot"))
     for name, fault in found.items():
-        size = _mib(sum(path.lstat().st_size for path in files_of_snapshot(store, name)))
+        size = _mib(bytes_of_snapshot(store, name))
         yield Finding(f"snapshot {name}", not fault, fault or f"every byte unchanged, {size}")
 
 
@@ -122,8 +122,16 @@ def _mib(n_bytes: int) -> str:
 
 
 def _results(store: Path, clean: bool) -> Iterator[Finding]:
-    """Results of runs: a file that cannot be read costs only that these are measured again."""
-    found = check_results(store)
+    """Results of runs: a file that cannot be read costs only that these are measured again.
+
+    Nothing of a store that is not there or cannot be reached: it is a finding already.
+    """
+    try:
+        found = check_results(store)
+    except StoreError:
+        return
+    if not found and not has_store(store):
+        return
     size = sum(path.stat().st_size for path in found)
     text = f"{number(len(found), 'file')}, {_mib(size)}, of what runs have measured"
     yield Finding("results", True, text)

@@ -33,6 +33,7 @@ from pipeline.stages.inputs.traces import read_all_traces
 from pipeline.stages.warnings import effect_warnings, input_warnings, mapped_warnings, unmapped_text
 from pipeline.store import check_name, scratch_folder, write_snapshot
 from pipeline.store.running import running
+from pipeline.store.versions.mirrored import refresh_pointers
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,7 @@ def _ingest(config: IngestConfig, progress: ProgressCallback) -> IngestSummary:
         check_special(prefix)
     if config.snapshot is not None:
         check_name(config.snapshot)
+    refresh_pointers(config.store)
     wanted = [folder_name(file.path, file.format) for file in traces]
     # Kept until the snapshot is there: a run that is killed before need not be read again.
     with scratch_folder(config.store, wanted) as scratch:

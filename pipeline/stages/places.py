@@ -13,8 +13,10 @@ import pyarrow.parquet as pq
 from pipeline.config import AnalyzeConfig, CompareConfig, IngestConfig
 from pipeline.errors import UsageError
 from pipeline.metrics import METRICS
+from pipeline.places import url_of
 from pipeline.report.earlier import measured_metrics
 from pipeline.report.folder import earlier_report
+from pipeline.report.published import bring_reports
 from pipeline.schedule.cluster.tls_files import tls_files
 from pipeline.store import Snapshot, check_name
 
@@ -30,6 +32,8 @@ def check_run(ingest: IngestConfig, analyze: AnalyzeConfig) -> None:
         ``tls_files``.
     """
     tls_files(analyze)
+    _check_distances(analyze)
+    bring_reports(analyze.out)
     _check_apart(analyze.out, ingest.store, [*ingest.inputs, *ingest.tables])
     if ingest.snapshot is not None:
         _check_fuller(analyze, analyze.out / check_name(ingest.snapshot), None)
@@ -44,6 +48,7 @@ def check_out(config: AnalyzeConfig, snapshot: Snapshot) -> None:
         As ``check_run`` does.
     """
     tls_files(config)
+    _check_distances(config)
     _check_apart(config.out, config.store, _known_inputs(snapshot.manifest))
     _check_fuller(config, config.out / check_name(snapshot.name), snapshot)
 
@@ -58,6 +63,15 @@ def check_comparison(config: CompareConfig, old: Snapshot, new: Snapshot) -> Non
     """
     inputs = [*_known_inputs(old.manifest), *_known_inputs(new.manifest)]
     _check_apart(config.out, config.store, inputs)
+
+
+def _check_distances(config: AnalyzeConfig) -> None:
+    """Workers write hop matrices themselves, where the report will be."""
+    if config.distances and config.scheduler is not None and url_of(config.out) is not None:
+        raise UsageError(
+            "--distances with --scheduler needs a folder that all workers see: "
+            f"give --out a folder instead of {url_of(config.out)}"
+        )
 
 
 def _check_fuller(config: AnalyzeConfig, folder: Path, snapshot: Snapshot | None) -> None:

@@ -1,6 +1,12 @@
 """Snapshots on disk: the graphs of many ASes in a few Parquet files. See docs/store.md."""
 
-from pipeline.store.doctor import check_store, files_of_snapshot, leftovers, remove_leftovers
+from pipeline.store.doctor import (
+    bytes_of_snapshot,
+    check_store,
+    has_store,
+    leftovers,
+    remove_leftovers,
+)
 from pipeline.store.snapshot import Snapshot
 from pipeline.store.tables import Ingresses, NodeTable
 from pipeline.store.versions.find import Found, addresses_of, find_addresses
@@ -15,10 +21,11 @@ __all__ = [
     "NodeTable",
     "Snapshot",
     "addresses_of",
+    "bytes_of_snapshot",
     "check_name",
     "check_store",
-    "files_of_snapshot",
     "find_addresses",
+    "has_store",
     "leftovers",
     "open_snapshot",
     "open_version",

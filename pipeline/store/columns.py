@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -104,11 +104,12 @@ class ColumnFiles:
     """The numbered files of one kind (``nodes`` or ``arcs``), for many readers.
 
     Any number of threads may read at once: footers are read once and shared, open files and
-    decoded row groups belong to one thread each.
+    decoded row groups belong to one thread each. ``bring`` gets the name of a file before it is
+    opened, and returns its path.
     """
 
-    def __init__(self, paths: Sequence[Path]):
-        self.paths = list(paths)
+    def __init__(self, paths: Sequence[Path], bring: Callable[[str], Path]):
+        self.paths, self._bring = list(paths), bring
         self._metadata: dict[int, tuple[pq.FileMetaData, np.ndarray]] = {}
         self._own = threading.local()
 
@@ -223,7 +224,7 @@ class ColumnFiles:
             opened = self._own.files = {}
         if file not in opened:
             opened[file] = pq.ParquetFile(
-                self.paths[file],
+                self._bring(self.paths[file].name),
                 metadata=self._footer(file)[0],
                 page_checksum_verification=True,
                 pre_buffer=False,
@@ -234,7 +235,7 @@ class ColumnFiles:
         """Metadata of a file, and the first row of each row group with the number of rows last."""
         if file not in self._metadata:
             with naming(self.paths[file]):
-                metadata = pq.read_metadata(self.paths[file])
+                metadata = pq.read_metadata(self._bring(self.paths[file].name))
             n_rows = [metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)]
             self._metadata[file] = metadata, np.append(0, np.cumsum(n_rows)).astype(np.int64)
         return self._metadata[file]

@@ -5,18 +5,20 @@ from __future__ import annotations
 from pathlib import Path
 
 from pipeline.errors import StoreError
+from pipeline.places import url_of
 from pipeline.store.references import (
     orphaned_references,
     reference_file,
     remove_orphaned_references,
 )
+from pipeline.store.running import dead_runs, remove_dead_runs
 from pipeline.store.versions.held import abandoned, own_folder, remove_abandoned
-from pipeline.store.versions.names import POINTERS, VERSIONS
+from pipeline.store.versions.mirrored import refresh_pointers
+from pipeline.store.versions.names import POINTERS
 from pipeline.store.versions.pointers import (
     abandoned_versions,
     open_snapshot,
     pointer_paths,
-    read_pointer,
     remove_abandoned_versions,
 )
 
@@ -39,7 +41,8 @@ def check_store(store: Path) -> dict[str, str]:
         If there is no store.
     """
     store = Path(store)
-    if not (store / POINTERS).is_dir():
+    refresh_pointers(store)
+    if not has_store(store):
         raise StoreError(f"{store}: no store here; `hopscope ingest INPUT... --store {store}`")
     found = {}
     for path in pointer_paths(store):
@@ -53,15 +56,20 @@ def check_store(store: Path) -> dict[str, str]:
     return found
 
 
-def files_of_snapshot(store: Path, name: str) -> list[Path]:
-    """Files of the version that a snapshot's name points to, and what was usual up to it; empty if
-    that is broken."""
+def has_store(store: Path) -> bool:
+    """Whether there is a store in a folder; at a URL, whether it has a snapshot."""
+    return bool(pointer_paths(store)) if url_of(store) else (store / POINTERS).is_dir()
+
+
+def bytes_of_snapshot(store: Path, name: str) -> int:
+    """Bytes of the files of a snapshot, as its manifest says; 0 if that is broken."""
     try:
-        version = read_pointer(store / POINTERS / f"{name}.json").version
+        with open_snapshot(store, name) as snapshot:
+            size = sum(entry["size_bytes"] for entry in snapshot.manifest["files"].values())
     except StoreError:
-        return []
-    files = [*(store / VERSIONS / version).glob("*"), reference_file(store, version)]
-    return [path for path in files if path.is_file()]
+        return 0
+    reference = reference_file(store, snapshot.version)
+    return size + (reference.stat().st_size if reference.is_file() else 0)
 
 
 def leftovers(store: Path | None, out: Path | None) -> list[Path]:
@@ -73,7 +81,7 @@ def leftovers(store: Path | None, out: Path | None) -> list[Path]:
     found = [path for folder in _folders(store, out) for path in abandoned(folder)]
     if store is None:
         return found
-    return [*found, *abandoned_versions(store), *orphaned_references(store)]
+    return [*found, *abandoned_versions(store), *orphaned_references(store), *dead_runs(store)]
 
 
 def remove_leftovers(store: Path | None, out: Path | None) -> None:
@@ -89,6 +97,7 @@ def remove_leftovers(store: Path | None, out: Path | None) -> None:
     if store is not None:
         remove_abandoned_versions(store)
         remove_orphaned_references(store)
+        remove_dead_runs(store)
 
 
 def _folders(store: Path | None, out: Path | None) -> list[Path]:

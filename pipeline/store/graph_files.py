@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pyarrow as pa
 from pipeline.model.columns.ragged import offsets
 from pipeline.store.columns import ColumnFiles
 from pipeline.store.tables import NodeTable
+from pipeline.store.versions.mirrored import bring_file
 from pipeline.store.versions.names import ASES, broken, graph_file
 
 
@@ -36,8 +38,9 @@ class GraphFiles:
     def __init__(self, path: Path, manifest: Mapping[str, Any], ases: pa.Table):
         self._path, self._manifest = path, manifest
         n_files = sum(name.startswith("nodes-") for name in manifest["files"])
+        bring = functools.partial(bring_file, path, manifest)
         self._files = {
-            kind: ColumnFiles([path / graph_file(kind, i) for i in range(n_files)])
+            kind: ColumnFiles([path / graph_file(kind, i) for i in range(n_files)], bring)
             for kind in ("nodes", "arcs")
         }
         column = {name: ases.column(name).to_numpy() for name in ases.column_names}

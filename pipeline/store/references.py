@@ -19,6 +19,12 @@ from pipeline.files import written_whole
 from pipeline.model.columns import schema_of
 from pipeline.model.measured.references import References
 from pipeline.store.columns import as_arrow, read_table
+from pipeline.store.versions.mirrored import (
+    bring_small,
+    names_there,
+    remove_files,
+    send_file,
+)
 from pipeline.store.versions.names import is_version
 from pipeline.store.versions.pointers import pointer_paths, read_pointer
 
@@ -40,7 +46,7 @@ def keep_references(store: Path, version: str, references: References) -> None:
 
     Raises
     ------
-    UsageError, OSError
+    UsageError, StoreError, OSError
         If the store cannot be written.
     """
     path = reference_file(store, version)
@@ -50,6 +56,7 @@ def keep_references(store: Path, version: str, references: References) -> None:
     table = pa.table(columns).replace_schema_metadata({_FACTS: orjson.dumps(facts)})
     with written_whole(path) as file:
         pq.write_table(table, file, compression="zstd", write_page_checksum=True)
+    send_file(path, path.read_bytes())
     remove_orphaned_references(store)
 
 
@@ -58,6 +65,7 @@ def read_references(store: Path, version: str) -> References | None:
     path = reference_file(store, version)
     names = schema_of(References).flat
     with contextlib.suppress(StoreError, ValueError, KeyError, TypeError):
+        bring_small(path)
         if not path.is_file():
             return None
         table = read_table(path, tuple(names))
@@ -74,9 +82,11 @@ def read_references(store: Path, version: str) -> References | None:
 
 def orphaned_references(store: Path) -> list[Path]:
     """Files of versions that no snapshot is any more, and those that killed runs did not finish."""
+    folder = Path(store) / FOLDER
     try:
         used = {read_pointer(path).version for path in pointer_paths(store)}
-        paths = sorted((Path(store) / FOLDER).iterdir())
+        there = [folder / name for name in names_there(folder)]
+        paths = sorted({*(folder.iterdir() if folder.is_dir() else ()), *there})
     except (OSError, StoreError):
         return []  # a broken pointer may have named any of them
     return [path for path in paths if _is_orphan(path, used)]
@@ -92,5 +102,7 @@ def _is_orphan(path: Path, used: set[str]) -> bool:
 
 def remove_orphaned_references(store: Path) -> None:
     """Remove what ``orphaned_references`` names."""
-    for path in orphaned_references(store):
+    paths = orphaned_references(store)
+    remove_files(paths)
+    for path in paths:
         path.unlink(missing_ok=True)

@@ -62,6 +62,27 @@ def runs_on(store: Path) -> list[dict[str, Any]]:
     return sorted(found, key=lambda told: told["started_s"])
 
 
+def dead_runs(store: Path) -> list[Path]:
+    """Files of runs that were killed, by name; nothing is changed."""
+    found = []
+    for lock in sorted((Path(store) / RUNNING).glob(f"*{_LOCK}")):
+        with claim_abandoned(lock) as is_dead:
+            if is_dead:
+                found.append(lock.with_suffix(".json"))
+    return found
+
+
+def remove_dead_runs(store: Path) -> None:
+    """Remove what ``dead_runs`` names, as the next run would.
+
+    Raises
+    ------
+    OSError
+        If the store cannot be written.
+    """
+    _remove_dead(Path(store) / RUNNING)
+
+
 class _Run:
     def __init__(self, folder: Path, facts: dict[str, Any], progress: ProgressCallback):
         self._folder, self._progress = folder, progress

@@ -16,12 +16,14 @@ from pipeline.model.columns.ragged import offsets
 from pipeline.model.graphs import Exits
 from pipeline.model.measured.observations import Observations, Steps, Vantages
 from pipeline.model.words import number
+from pipeline.places import folder_of, url_of
 from pipeline.store.columns import read_table
 from pipeline.store.graph_files import GraphFiles
 from pipeline.store.manifest import altered_files, read_manifest
 from pipeline.store.observations import read_observations, read_steps, read_vantages
 from pipeline.store.tables import Ingresses, NodeTable, exits_of_table
 from pipeline.store.versions.locks import HeldLock, hold_for_reading
+from pipeline.store.versions.mirrored import bring_file, bring_version
 from pipeline.store.versions.names import (
     ADDRESSES,
     ASES,
@@ -30,7 +32,9 @@ from pipeline.store.versions.names import (
     INGRESSES,
     LOCK,
     OBSERVATIONS,
+    PATHS,
     REJECTS,
+    VANTAGES,
     broken,
 )
 
@@ -87,7 +91,7 @@ class Snapshot:
         self._lock = lock
         self.manifest = read_manifest(self.path)
         self.name: str = self.manifest["name"]
-        self._table = read_table(self.path / ASES, NUMBERS, LATER_NUMBERS)
+        self._table = read_table(self.file(ASES), NUMBERS, LATER_NUMBERS)
         self.asn = self._column("asn").astype(np.int64)
         self.n_nodes = self._column("n_nodes")
         self.n_arcs = self._column("n_arcs")
@@ -102,14 +106,15 @@ class Snapshot:
 
     @classmethod
     def open_dir(cls, path: Path | str, lock: HeldLock | None = None) -> Snapshot:
-        """Open the folder of a version, as ``SearchTask.snapshot`` names it.
+        """Open the folder of a version, or what ``address`` says, as tasks name it.
 
         Raises
         ------
         StoreError
             If it is missing, of another schema version, cut short or altered.
         """
-        path = Path(path)
+        path = folder_of(path)
+        bring_version(path)
         return cls(path, lock or hold_for_reading(path / LOCK))
 
     def close(self) -> None:
@@ -124,7 +129,7 @@ class Snapshot:
         self.close()
 
     def __reduce__(self):
-        return Snapshot.open_dir, (self.path,)
+        return Snapshot.open_dir, (self.address,)
 
     def __repr__(self) -> str:
         return f"Snapshot({self.name!r}, {self.n_ases} ASes, {str(self.path)!r})"
@@ -133,6 +138,27 @@ class Snapshot:
     def version(self) -> str:
         """Name of its folder; another one for each ingest."""
         return self.path.name
+
+    @property
+    def address(self) -> str:
+        """What other processes open it by: its URL if the store has one, else its whole path."""
+        return url_of(self.path) or str(self.path.resolve())
+
+    def file(self, name: str) -> Path:
+        """The path of one of its files, which is fetched first if the store is elsewhere.
+
+        Raises
+        ------
+        StoreError
+            If it cannot be fetched, or is not what was written.
+        """
+        return bring_file(self.path, self.manifest, name)
+
+    def _with(self, *names: str) -> Path:
+        """Its folder, once these files are in it."""
+        for name in names:
+            self.file(name)
+        return self.path
 
     @property
     def n_ases(self) -> int:
@@ -156,7 +182,7 @@ class Snapshot:
     @property
     def rejects_path(self) -> Path:
         """rejects.jsonl: broken records of the inputs, one JSON object per line."""
-        return self.path / REJECTS
+        return self.file(REJECTS)
 
     @cached_property
     def as_name(self) -> list[str]:
@@ -173,7 +199,7 @@ class Snapshot:
         """``CSRGraph.weights_hash`` of each AS; None without weights, and in older snapshots."""
         if not self.manifest["has_weights"]:
             return None
-        table = read_table(self.path / ASES, (), ("weights_hash",))
+        table = read_table(self.file(ASES), (), ("weights_hash",))
         known = "weights_hash" in table.column_names
         return table.column("weights_hash").to_pylist() if known else None
 
@@ -325,13 +351,13 @@ class Snapshot:
         """Exits of some AS rows, or of all; none in snapshots from before there were any."""
         if EXITS not in self.manifest["files"]:
             return empty(Exits)
-        found = exits_of_table(read_table(self.path / EXITS), self.asn)
+        found = exits_of_table(read_table(self.file(EXITS)), self.asn)
         self._check_nodes(EXITS, found, "an exit")
         return found if rows is None else take(found, np.flatnonzero(np.isin(found.row, rows)))
 
     def borders(self) -> pa.Table:
         """Links between ASes: near_asn, near, far_asn, far (local node ids) and their columns."""
-        return read_table(self.path / BORDERS)
+        return read_table(self.file(BORDERS))
 
     def addresses(self) -> pa.Table | None:
         """Every address: addr_high, addr_low, asn, node; sorted. None if the nodes say the same.
@@ -340,7 +366,7 @@ class Snapshot:
         """
         if ADDRESSES not in self.manifest["files"]:
             return None
-        return read_table(self.path / ADDRESSES)
+        return read_table(self.file(ADDRESSES))
 
     @property
     def has_observations(self) -> bool:
@@ -359,17 +385,17 @@ class Snapshot:
         """
         if not self.has_observations:
             return None
-        return read_observations(self.path, int(self.n_nodes.sum()))
+        return read_observations(self._with(VANTAGES, OBSERVATIONS, PATHS), int(self.n_nodes.sum()))
 
     def steps(self) -> Steps | None:
         """The steps of ``observations`` alone."""
         if OBSERVATIONS not in self.manifest["files"]:
             return None
-        return read_steps(self.path, int(self.n_nodes.sum()))
+        return read_steps(self._with(VANTAGES, OBSERVATIONS), int(self.n_nodes.sum()))
 
     def vantages(self) -> Vantages | None:
         """The vantage points of ``observations`` alone."""
-        return read_vantages(self.path) if self.has_observations else None
+        return read_vantages(self._with(VANTAGES)) if self.has_observations else None
 
     def verify(self) -> None:
         """Compare the sha256 of every file with the manifest.
@@ -384,7 +410,7 @@ class Snapshot:
 
     @cached_property
     def _ingresses(self) -> Ingresses:
-        found = Ingresses.from_table(read_table(self.path / INGRESSES), self.asn)
+        found = Ingresses.from_table(read_table(self.file(INGRESSES)), self.asn)
         self._check_nodes(INGRESSES, found, "an ingress")
         return found
 
@@ -397,7 +423,7 @@ class Snapshot:
             raise broken(self.path / file, f"names {what} that is not a node")
 
     def _text(self, name: str) -> pa.ChunkedArray:
-        return read_table(self.path / ASES, [name]).column(name)
+        return read_table(self.file(ASES), [name]).column(name)
 
     def _column(self, name: str) -> np.ndarray:
         return self._table.column(name).to_numpy()

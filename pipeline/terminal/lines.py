@@ -9,6 +9,7 @@ import logging
 import re
 import sys
 
+from pipeline.places import with_urls
 from pipeline.terminal import log
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -21,7 +22,7 @@ def printable(text: str) -> str:
 
 def print_line(text: str) -> None:
     """One line of the result, on stdout."""
-    sys.stdout.write(printable(text) + "\n")
+    sys.stdout.write(printable(with_urls(text)) + "\n")
 
 
 def warn(text: str) -> None:
@@ -35,6 +36,7 @@ def fail(text: str) -> None:
 
 
 def _say(level: int, text: str) -> None:
+    text = with_urls(text)
     if log.is_json():
         logging.getLogger(log.OWN).log(level, "%s", text)
     else:

@@ -19,6 +19,7 @@ from pipeline.model.words import (
     number,
     sizes,
 )
+from pipeline.places import with_urls
 from pipeline.terminal.lines import print_line, warn
 
 if TYPE_CHECKING:
@@ -353,4 +354,5 @@ def print_calibration(calibration: Calibration, path: Path) -> None:
 def print_json(facts: dict) -> None:
     import orjson
 
-    sys.stdout.write(orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode() + "\n")
+    text = orjson.dumps(facts, option=orjson.OPT_INDENT_2).decode()
+    sys.stdout.write(with_urls(text) + "\n")

@@ -104,3 +104,19 @@ def test_workers_on_gpus_are_forked_and_each_sees_its_own(tmp_path, monkeypatch)
     assert len(set(parents)) == 1
     assert os.getpid() not in parents
     assert len(set(limits)) == 1
+
+
+def test_a_run_works_where_the_path_of_temporary_files_is_too_long_for_sockets(store, tmp_path):
+    folder = tmp_path / ("x" * 80)
+    folder.mkdir()
+    words = ["analyze", "--store", str(store), "--out", "out", "--device", "cpu", "--workers", "1"]
+    done = subprocess.run(
+        [sys.executable, "-m", "pipeline.cli", *words, "--no-pages"],
+        cwd=tmp_path,
+        env=os.environ | {"TMPDIR": str(folder), "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert not list(folder.glob("pymp-*"))

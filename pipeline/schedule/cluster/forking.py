@@ -9,7 +9,9 @@ pyarrow's jemalloc, which jemalloc itself restarts. It ends with the client.
 
 from __future__ import annotations
 
+import multiprocessing.util
 import os
+import tempfile
 from collections.abc import Sequence
 from multiprocessing import forkserver
 
@@ -45,6 +47,10 @@ _ENVIRONMENT = {
     "MALLOC_TRIM_THRESHOLD_": "65536",
 }
 
+# A socket is /pymp-12345678/listener-12345678 below it.
+LONGEST_FOLDER = 107 - 33  # bytes
+SHORT_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")
+
 _imported: set[Work] = set()  # kinds of work whose kernels are imported there
 
 
@@ -76,6 +82,7 @@ def start(work: Sequence[Work], on_gpus: bool = False) -> None:
     if on_gpus:
         modules += GPU_MODULES
     forkserver.set_forkserver_preload([*_MODULES, *modules])
+    _place_sockets()
     before = {name: os.environ.get(name) for name in _ENVIRONMENT}
     os.environ.update(_ENVIRONMENT)
     try:
@@ -84,6 +91,22 @@ def start(work: Sequence[Work], on_gpus: bool = False) -> None:
     finally:
         restore_environment(before)
     _imported.update(work)
+
+
+def _place_sockets() -> None:
+    """Have sockets of multiprocessing elsewhere if paths in the temporary folder are too long.
+
+    A path of a socket has at most 107 bytes. The folder is made once, for this process and its
+    workers, and only its user can enter it.
+    """
+    if len(os.fsencode(tempfile.gettempdir())) <= LONGEST_FOLDER:
+        return
+    given = tempfile.tempdir
+    tempfile.tempdir = next((f for f in SHORT_FOLDERS if os.access(f, os.W_OK | os.X_OK)), given)
+    try:
+        multiprocessing.util.get_temp_dir()
+    finally:
+        tempfile.tempdir = given
 
 
 def imports(work: Sequence[Work]) -> bool:

@@ -12,9 +12,12 @@ from typing import Any
 from distributed import Client
 
 from kernels.host import Work, compile_cpu
-from pipeline.errors import ClusterLostError, UsageError
+from pipeline.errors import ClusterLostError, StoreError, UsageError
+from pipeline.places import url_of
+from pipeline.places.urls import is_url
 from pipeline.schedule.cluster.fingerprint import MUST_AGREE, fingerprint
 from pipeline.schedule.transport.connection import ask
+from pipeline.store import Snapshot
 
 ANSWER_S = 20.0  # seconds for a scheduler to answer
 PROBE_S = 60.0  # seconds for a worker to report about itself; it imports CuPy first
@@ -36,8 +39,20 @@ def probe(snapshot: str | None) -> dict:
             facts["gpu_bytes"] = int(properties["totalGlobalMem"])
     except Exception:  # no CuPy, or a driver that is too old: no GPU for us
         facts["gpu"] = ""
-    facts["sees_snapshot"] = snapshot is None or os.path.isdir(snapshot)
+    facts["blind"] = "" if snapshot is None else _why_unseen(snapshot)
     return facts
+
+
+def _why_unseen(snapshot: str) -> str:
+    """Why this process cannot read a version of a snapshot; empty if it can."""
+    if not is_url(snapshot):
+        seen = os.path.isdir(snapshot)
+        return "" if seen else "all workers must see the store under the same path"
+    try:
+        Snapshot.open_dir(snapshot).close()
+    except StoreError as error:
+        return str(error)
+    return ""
 
 
 def ask_scheduler(client: Client, call: Any, timeout_s: float) -> Any:
@@ -57,8 +72,8 @@ def ask_scheduler(client: Client, call: Any, timeout_s: float) -> Any:
 
 
 def path_text(snapshot: Path | None) -> str | None:
-    """The path by which every worker must find the folder."""
-    return str(Path(snapshot).resolve()) if snapshot is not None else None
+    """The path or URL by which every worker must find the folder."""
+    return None if snapshot is None else url_of(snapshot) or str(Path(snapshot).resolve())
 
 
 async def ask_worker(client: Client, worker: str, path: str | None) -> dict:
@@ -158,8 +173,5 @@ def check_workers(facts: dict[str, dict], snapshot: Path | None) -> None:
         for name in MUST_AGREE:
             if theirs.get(name) != ours[name]:
                 raise UsageError(_differs(where, name, theirs.get(name)))
-        if not fact["sees_snapshot"]:
-            raise UsageError(
-                f"{where} does not see {snapshot}; all workers must see the store under "
-                "the same path"
-            )
+        if fact["blind"]:
+            raise UsageError(f"{where} does not see {path_text(snapshot)}; {fact['blind']}")

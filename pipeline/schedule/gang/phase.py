@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -127,7 +126,7 @@ class GangPhase:
             progress(Progress("search", done, len(self._chosen), "ASes in parts", detail))
             task = GangTask(
                 name=f"gang_AS{asn}",
-                snapshot=str(Path(snapshot.path).resolve()),
+                snapshot=snapshot.address,
                 row=int(rows[at]),
                 device=self._device,
                 workers=(),

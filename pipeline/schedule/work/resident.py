@@ -12,7 +12,6 @@ import functools
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -100,8 +99,8 @@ def n_bytes(value: Any) -> int:
 
 @functools.lru_cache(N_SNAPSHOTS)
 def snapshot_at(path: str) -> Snapshot:
-    """The snapshot in a folder, opened once."""
-    return Snapshot.open_dir(Path(path))
+    """The snapshot in a folder or at a URL, opened once."""
+    return Snapshot.open_dir(path)
 
 
 @functools.cache

@@ -16,6 +16,7 @@ from pipeline.errors import StoreError, UsageError
 from pipeline.model.measured.origins import origins_of
 from pipeline.model.words import number
 from pipeline.report.folder import earlier_report
+from pipeline.report.published import bring_reports
 from pipeline.report.tables.neighbors import as_link_table, exit_table, ingress_columns
 from pipeline.report.tables.nodes.node_names import node_texts
 from pipeline.store import Snapshot, open_snapshot, snapshot_names
@@ -139,6 +140,8 @@ def report_folder(snapshot: Snapshot, out: Path | None) -> Path | None:
     UsageError
         If what lies there is not a report of ours.
     """
+    if out is not None:
+        bring_reports(out)
     folder = None if out is None else out / snapshot.name
     report = None if folder is None else earlier_report(folder)
     is_own = report is not None and report.get("snapshot_version") == snapshot.version

@@ -24,6 +24,13 @@ import pyarrow.parquet as pq
 
 from pipeline.model.columns import concat, empty, take
 from pipeline.store.results.keys import GraphKeys, positions_in
+from pipeline.store.results.mirrored import (
+    forget_tables,
+    refresh_all_segments,
+    refresh_segments,
+    remove_segments,
+    send_segment,
+)
 from pipeline.store.results.rows import GRAPH, from_rows, keys_in, nights_in, to_rows
 from pipeline.store.versions.locks import claim_abandoned, hold_for_writing
 from pipeline.store.versions.pointers import fsync_file, fsync_folder
@@ -81,6 +88,7 @@ def result_table(
 
 def check_results(store: Path) -> dict[Path, str]:
     """Read every byte of all segments of a store; each -> what is wrong with it, or nothing."""
+    refresh_all_segments(Path(store) / RESULTS)
     found = {}
     for path in sorted((Path(store) / RESULTS).glob(f"*/[!.]*{_SUFFIX}")):
         try:
@@ -106,6 +114,7 @@ class ResultTable(Generic[Found]):
         """Everything that is known of some graphs, all different."""
         if not len(wanted):
             return Lookup(empty(self.kind, **self.plain), np.empty(0, object))
+        refresh_segments(self.folder)
         for _ in range(MAX_LOOKS):
             with contextlib.suppress(_GoneError):
                 return self._find(wanted)
@@ -162,6 +171,7 @@ class ResultTable(Generic[Found]):
 
     def forget_old(self) -> None:
         """Remove tables of other versions to which nothing was added for long."""
+        forget_tables(self.folder, KEEP_S)
         name = self.folder.name.rpartition("-")[0]
         for other in self.folder.parent.glob(f"{name}-*"):
             with contextlib.suppress(OSError):
@@ -203,6 +213,7 @@ class ResultTable(Generic[Found]):
                 write_page_checksum=True,
             )
             fsync_file(hidden)
+            send_segment(hidden, self.folder / name)
             os.rename(hidden, self.folder / name)
             fsync_folder(self.folder)
         except BaseException:
@@ -228,6 +239,7 @@ class ResultTable(Generic[Found]):
             table = pa.concat_tables(tables, promote_options="permissive")
             order = _first_of_each(keys, table)
             self._write(table.take(pa.array(order)), _written_ns(paths[0]) + 1)
+        remove_segments(paths)
         for path in paths:
             path.unlink(missing_ok=True)
 

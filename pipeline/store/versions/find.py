@@ -78,7 +78,7 @@ def addresses_of(snapshot: Snapshot, row: int, node: int) -> np.ndarray:
     if ADDRESSES not in snapshot.manifest["files"]:
         addr = snapshot.lookup(np.array([row]), np.array([node])).addr
         return np.empty((0, 2), np.uint64) if addr is None else addr
-    path = snapshot.path / ADDRESSES
+    path = snapshot.file(ADDRESSES)
     parts = [np.empty((0, 2), np.uint64)]
     with naming(path), _open(path) as file:
         for group in range(file.num_row_groups):
@@ -90,7 +90,7 @@ def addresses_of(snapshot: Snapshot, row: int, node: int) -> np.ndarray:
 
 
 def _in_table(snapshot: Snapshot, first: Address, last: Address) -> Iterator[tuple]:
-    path = snapshot.path / ADDRESSES
+    path = snapshot.file(ADDRESSES)
     with naming(path), _open(path) as file:
         names = [n for n in ("confidence",) if n in file.schema_arrow.names]
         low, high = 0, file.num_row_groups
@@ -116,7 +116,7 @@ def _in_table(snapshot: Snapshot, first: Address, last: Address) -> Iterator[tup
 def _in_nodes(snapshot: Snapshot, first: Address, last: Address) -> Iterator[tuple]:
     file_of, start_of = snapshot.node_places
     for number in np.unique(file_of).tolist():
-        path = snapshot.path / graph_file("nodes", number)
+        path = snapshot.file(graph_file("nodes", number))
         own = np.flatnonzero((file_of == number) & (snapshot.n_nodes > 0))
         begin = 0
         with naming(path), _open(path) as file:

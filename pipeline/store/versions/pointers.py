@@ -8,6 +8,7 @@ ingested last; ingesting again under an old name makes that one the newest.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import time
@@ -26,6 +27,15 @@ from pipeline.store.versions.locks import (
     hold_for_reading,
     hold_for_writing,
     store_turn,
+)
+from pipeline.store.versions.mirrored import (
+    bring_version,
+    refresh_pointers,
+    remove_files,
+    remove_unnamed_versions,
+    send_file,
+    send_version,
+    unnamed_versions,
 )
 from pipeline.store.versions.names import (
     LOCK,
@@ -60,6 +70,7 @@ def snapshot_names(store: Path) -> list[str]:
     StoreError
         If a pointer is broken.
     """
+    refresh_pointers(Path(store))
     pointers = [read_pointer(path) for path in pointer_paths(Path(store))]
     return [p.name for p in sorted(pointers, key=lambda p: (p.ingested_ns, p.name))]
 
@@ -92,10 +103,12 @@ def open_snapshot(store: Path, name: str | None = None) -> Snapshot:
             )
         name = names[-1]
     path = store / POINTERS / f"{check_name(name)}.json"
+    refresh_pointers(store, name)
     for _ in range(MAX_LOOKS):
         if not path.exists():
             raise StoreError(f"{store}: no snapshot {name!r}; there are: {_listed(store)}")
         folder = store / VERSIONS / read_pointer(path).version
+        bring_version(folder)
         lock = hold_for_reading(folder / LOCK)
         if lock is not None:
             return Snapshot.open_dir(folder, lock)
@@ -114,6 +127,8 @@ def open_version(store: Path, version: str) -> Snapshot:
         If the store does not have it (any longer), or it is broken.
     """
     folder = Path(store) / VERSIONS / version
+    if is_version(version):
+        bring_version(folder)
     if is_version(version) and folder.is_dir():
         lock = hold_for_reading(folder / LOCK)
         if lock is not None or folder.is_dir():
@@ -162,6 +177,8 @@ def publish_version(store: Path, name: str, folder: Path, lock: HeldLock) -> Pat
     version = folder.with_name(f"{name}-{folder.name.removeprefix(WRITING)}")
     pointer = store / POINTERS / f"{name}.json"
     garbage: list[Path] = []
+    refresh_pointers(store)
+    send_version(store, folder, version.name)
     with store_turn(store) as alone:
         os.rename(folder, version)
         fsync_folder(version.parent)
@@ -171,8 +188,9 @@ def publish_version(store: Path, name: str, folder: Path, lock: HeldLock) -> Pat
             "ingested_ns": max(time.time_ns(), _latest_ns(store) + 1),
         }
         beside = pointer.with_name(f".{name}.{uuid.uuid4().hex[:12]}")
-        beside.write_bytes(orjson.dumps(content, option=orjson.OPT_INDENT_2))
+        beside.write_bytes(data := orjson.dumps(content, option=orjson.OPT_INDENT_2))
         fsync_file(beside)
+        send_file(pointer, data)
         os.replace(beside, pointer)
         fsync_folder(pointer.parent)
         lock.release()
@@ -180,6 +198,8 @@ def publish_version(store: Path, name: str, folder: Path, lock: HeldLock) -> Pat
             garbage = _set_garbage_aside(store)
     for path in garbage:
         shutil.rmtree(path, ignore_errors=True)
+    with contextlib.suppress(StoreError):  # the version is there; a later run removes these
+        remove_unnamed_versions(store)
     return version
 
 
@@ -193,13 +213,16 @@ def remove_snapshots(store: Path, names: Sequence[str]) -> None:
     """
     if not names:
         return
+    pointers = [store / POINTERS / f"{check_name(name)}.json" for name in names]
+    remove_files(pointers)
     with store_turn(store) as alone:
-        for name in names:
-            (store / POINTERS / f"{check_name(name)}.json").unlink(missing_ok=True)
+        for pointer in pointers:
+            pointer.unlink(missing_ok=True)
         fsync_folder(store / POINTERS)
         garbage = _set_garbage_aside(store) if alone else []
     for path in garbage:
         shutil.rmtree(path, ignore_errors=True)
+    remove_unnamed_versions(store)
 
 
 def abandon_version(store: Path, name: str, folder: Path, lock: HeldLock) -> None:
@@ -229,15 +252,17 @@ fsync_folder = fsync_file  # of a folder: its entries
 
 def abandoned_versions(store: Path) -> list[Path]:
     """Versions that no pointer names and no living process holds; nothing is changed."""
-    return sorted(
+    here = [
         path
         for path in _unnamed_versions(store)
         if path.name.startswith(TRASH) or _is_abandoned(path)
-    )
+    ]
+    return sorted({*here, *unnamed_versions(store)})
 
 
 def remove_abandoned_versions(store: Path) -> None:
     """Remove what ``abandoned_versions`` names, as the next ingest would."""
+    remove_unnamed_versions(store)
     if not (store / VERSIONS).is_dir():
         return
     with store_turn(store) as alone:

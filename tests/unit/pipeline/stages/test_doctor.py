@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from pipeline.stages.doctor import _gpu_bytes, _what_is_left
+from pipeline.stages import doctor
+from pipeline.stages.doctor import Finding, _gpu_bytes, _what_is_left, examine
 
 
 @pytest.mark.parametrize(
@@ -26,3 +27,15 @@ def test_memory_of_each_gpu_is_read_from_the_driver():
     lines = "NVIDIA H200, 143771 MiB, 580.159.04\nNVIDIA H200, 143770 MiB, 580.159.04\n"
     assert _gpu_bytes(lines) == [143771 << 20, 143770 << 20]
     assert _gpu_bytes("NVIDIA H200, [N/A], 580.159.04\n") == []
+
+
+@pytest.mark.parametrize("made", [False, True])
+def test_of_a_store_that_is_not_there_only_that_is_said(tmp_path, monkeypatch, made):
+    monkeypatch.setattr(doctor, "_kernels", lambda: Finding("cpu kernels", True, ""))
+    if made:
+        (tmp_path / "store").mkdir()
+    findings = examine(tmp_path / "store", None)
+    (told,) = (each for each in findings if "store" in each.subject)
+    assert not told.ok
+    assert "no store here" in told.text
+    assert "results" not in {each.subject for each in findings}

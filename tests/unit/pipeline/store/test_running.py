@@ -9,6 +9,7 @@ import sys
 import pytest
 
 from pipeline.model.progress import Progress, no_progress
+from pipeline.store import leftovers, remove_leftovers
 from pipeline.store.running import RUNNING, running, runs_on
 
 KILLED = """
@@ -49,6 +50,17 @@ def test_a_killed_run_is_told_apart_until_the_next_run(tmp_path):
     with running(tmp_path, "ingest", None, no_progress) as told:
         told(Progress("read", 0, 0, "files"))
         assert [each["command"] for each in runs_on(tmp_path)] == ["ingest"]
+    assert list((tmp_path / RUNNING).iterdir()) == []
+
+
+def test_doctor_names_and_removes_what_a_killed_run_told(tmp_path):
+    subprocess.run([sys.executable, "-c", KILLED, str(tmp_path)], check=False, timeout=120)
+    with running(tmp_path / "other", "ingest", None, no_progress):
+        (left,) = (path for path in leftovers(tmp_path, None) if path.is_relative_to(tmp_path))
+        assert left.parent.name == RUNNING
+        assert len(runs_on(tmp_path)) == 1
+        remove_leftovers(tmp_path, None)
+    assert runs_on(tmp_path) == []
     assert list((tmp_path / RUNNING).iterdir()) == []
 
 
