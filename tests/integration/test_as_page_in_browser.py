@@ -17,12 +17,12 @@ pytest_plugins = ("tests.browser",)
 
 PHONE = {"width": 390, "height": 844}
 HOSTILE = "=cmd|' /C calc'!A0</script><b>, \"quoted\""
-N_INGRESSES, N_NEIGHBORS = 40, 15
+N_INGRESSES, N_NEIGHBORS = 20, 10
 
 
 @pytest.fixture(scope="module")
 def report(tmp_path_factory):
-    """AS 10 has 40 ingresses and a candidate, from 15 neighbours; the first 4 have pages."""
+    """AS 10 has 20 ingresses and a candidate, from 10 neighbours; the first 4 have pages."""
     neighbors = range(101, 101 + N_NEIGHBORS)
     linked = [10, *neighbors[:4]]
     ingresses = [
@@ -107,7 +107,7 @@ def test_by_neighbour_every_trace_of_the_file_is_in_its_group(page, report):
         order.append((-total, asn))
     assert {asn for _, asn in order} == set(by_neighbor)
     assert order == sorted(order)
-    assert page.locator("#ingresses .group a").count() == 4  # of the 15 only these have pages
+    assert page.locator("#ingresses .group a").count() == 4  # of the 10 only these have pages
     page.fill(".find input", "as103")
     assert [text.split()[0] for text in groups.locator("th").all_inner_texts()] == ["AS103"]
     page.uncheck(".by input")

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
-import subprocess
-import sys
 
 import pytest
 import typer.main
 
 from pipeline.cli import app
+from tests.commands import hopscope
+from tests.notebooks import run
 from tests.real_data import REPOSITORY
 
 DOCS = REPOSITORY / "docs"
 BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 GUIDES = [DOCS / "start" / "ten-minutes.md", DOCS / "howto" / "my-as.md"]
 GUIDES += [DOCS / "howto" / "two-nights.md"]
-TIMEOUT_S = 300
 
 
 def commands_of(text: str) -> list[str]:
@@ -29,26 +27,19 @@ def commands_of(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("guide", GUIDES, ids=lambda path: path.stem)
-def test_a_guide_does_what_it_says(guide, tmp_path):
+def test_a_guide_does_what_it_says(guide, scheduler_address, tmp_path, monkeypatch):
     (tmp_path / "data").symlink_to(REPOSITORY / "data")
-    (tmp_path / ".venv").symlink_to(sys.prefix)
-    environment = dict(os.environ, PYTHONPATH=str(REPOSITORY), PYTHONSAFEPATH="1")
+    monkeypatch.chdir(tmp_path)
     ran = 0
     for kind, block in BLOCK.findall(guide.read_text()):
-        programs = {
-            "sh": [shlex.split(line) for line in block.splitlines()],
-            "python": [[sys.executable, "-c", block]],
-        }
-        for words in programs.get(kind, []):
-            done = subprocess.run(
-                words,
-                cwd=tmp_path,
-                env=environment,
-                capture_output=True,
-                text=True,
-                timeout=TIMEOUT_S,
-            )
-            assert done.returncode == 0, f"{shlex.join(words)}:\n{done.stdout}{done.stderr}"
+        if kind == "python":
+            run(block, {"__name__": "__main__"})
+            ran += 1
+        for line in block.splitlines() if kind == "sh" else ():
+            program, *words = shlex.split(line)
+            assert program == ".venv/bin/hopscope"
+            done = hopscope(words, tmp_path, {"HOPSCOPE_SCHEDULER": scheduler_address})
+            assert done.status == 0, f"{line}:\n{done.said}"
             ran += 1
     assert ran >= 3
 

@@ -1,4 +1,8 @@
-"""Every command of the README is run here, in its order, in a copy of the working tree's layout."""
+"""Every command of the README is run here, in its order, in a copy of the working tree's layout.
+
+Those of ``hopscope`` that need no cluster of their own are run in this process, on that of the
+tests; ``make demo`` and the command that joins a cluster start it as a user does.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +17,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.commands import hopscope
 from tests.real_data import REPOSITORY
 from tests.served import prepare_database
 
@@ -28,6 +33,8 @@ SERVERS = {
 }
 # This test is part of it; instead the Makefile is checked to run pytest.
 RECURSIVE = "make test"
+HOPSCOPE = ".venv/bin/hopscope"
+SCHEDULER = "HOPSCOPE_SCHEDULER"
 
 
 def commands() -> list[str]:
@@ -59,7 +66,7 @@ def wait_until_up(shown: str, process: subprocess.Popen, log: Path) -> None:
     pytest.fail(f"{shown!r} was not said in {TIMEOUT_S} s:\n{log.read_text()[-2000:]}")
 
 
-def test_each_command_of_the_readme_does_what_it_says(folder):
+def test_each_command_of_the_readme_does_what_it_says(folder, scheduler_address):
     # Empty VENV: make takes the python3 on PATH, and installs nothing over the packages in use.
     environment = dict(os.environ, VENV="", PREFECT_HOME=str(folder / ".prefect"))
     environment["PATH"] = f"{sys.prefix}/bin{os.pathsep}{environment['PATH']}"
@@ -67,13 +74,15 @@ def test_each_command_of_the_readme_does_what_it_says(folder):
     prepare_database(folder / ".prefect")
     # Modules by their own paths, not by the links here: numba finds what it compiled by paths.
     environment |= {"PYTHONPATH": str(REPOSITORY), "PYTHONSAFEPATH": "1"}
+    exported: dict[str, str] = {}
     running: list[subprocess.Popen] = []
     ran = []
     try:
         for number, command in enumerate(commands()):
             words = shlex.split(command)
             if words[0] == "export":
-                environment |= dict(word.split("=", 1) for word in words[1:])
+                exported |= dict(word.split("=", 1) for word in words[1:])
+                environment |= exported
                 continue
             if command == RECURSIVE:
                 shown = subprocess.run(
@@ -84,6 +93,11 @@ def test_each_command_of_the_readme_does_what_it_says(folder):
                     text=True,
                 )
                 assert "-m pytest" in shown.stdout
+                ran.append(command)
+                continue
+            if words[0] == HOPSCOPE and "--scheduler" not in words:
+                done = hopscope(words[1:], folder, exported | {SCHEDULER: scheduler_address})
+                assert done.status == 0, f"{command}: exit {done.status}:\n{done.said[-4000:]}"
                 ran.append(command)
                 continue
             log = folder / f"command-{number}.log"
