@@ -1,14 +1,16 @@
 """Shortest paths by weight from one source, and weighted widths, compared with other programs.
 
 Command: python benchmarks/bench_shortest_paths.py [--nodes N,N] [--grid SIDE] [--device cpu,gpu]
-[--brute NODES] [--subject RESULT]
+[--brute NODES] [--only-searches] [--subject RESULT]
 
 Weights are seeded: whole numbers from 1 to 1,000. Each row of a search is the wall time of a call
 on arrays that lie on the device already, from one source after another, the device idle before and
 after; ours is certified before it is timed, others agree with it. Each row of a width is one call.
 No other program here bounds weighted eccentricities, so theirs are a search from each node
 (``--brute``: on graphs of at most that many nodes), cut off at ``--cutoff`` seconds.
-All programs use one core; what is not installed is left out.
+All programs use one core, but delta-stepping all (one of them also one), with the width of a bucket
+that is fastest for the graph; what is not installed is left out. ``cpu_ms`` is the mean processor
+time of a call, of all its threads.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ import argparse
 import contextlib
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +29,11 @@ import numpy as np
 
 from benchmarks.baselines import dijkstra
 from benchmarks.lib.graphs import attachment, cut_grid, with_weights
-from benchmarks.lib.record import record
+from benchmarks.lib.record import RESULTS, record
 from benchmarks.lib.timing import OtherWork, time_calls, time_once, waiter
 from benchmarks.peers.cugraph_peer import CuGraph
+from benchmarks.peers.delta_stepping import DeltaStepping
+from benchmarks.peers.lagraph_peer import LAGraph
 from kernels import (
     CSRGraph,
     sssp,
@@ -39,7 +43,7 @@ from kernels import (
     weighted_widths,
 )
 from kernels.csr import to_host
-from kernels.host import compile_cpu
+from kernels.host import compile_cpu, n_cores
 from kernels.shortest_paths.check import check_distances, check_parents
 
 NODES = (10_000, 100_000, 1_000_000)
@@ -89,6 +93,27 @@ def peers(graph: CSRGraph) -> dict[str, Callable[[int], Any]]:
     return found
 
 
+def delta_steppers(graph: CSRGraph) -> Iterator[tuple[str, Any]]:
+    """(name, program) of searches on all cores; those that cannot be had are named on stderr."""
+    makes: dict[str, Callable[[], Any]] = {
+        "delta-stepping after GAP": lambda: DeltaStepping(graph, n_cores()),
+        "delta-stepping after GAP, one thread": lambda: DeltaStepping(graph, 1),
+        "LAGraph, delta-stepping": lambda: LAGraph(graph),
+    }
+    for name, make in makes.items():
+        try:
+            yield name, make()
+        except ImportError as error:
+            print(f"{name}: {error}", file=sys.stderr)
+
+
+def as_distances(found: Any) -> np.ndarray:
+    """Of any program, float64, inf where no path leads."""
+    found = np.asarray(found)
+    far = np.iinfo(np.int32).max if found.dtype == np.int32 else 1e300
+    return np.where(found >= far, np.inf, found)
+
+
 def time_searches(name: str, graph: CSRGraph, device: str) -> list[Row]:
     """One row per program."""
     here = graph.to("gpu" if device == "gpu" else "cpu")
@@ -101,25 +126,31 @@ def time_searches(name: str, graph: CSRGraph, device: str) -> list[Row]:
         "hopscope": lambda source: sssp(here, source),
         "hopscope, with parents": lambda source: sssp(here, source, parents=True),
     }
-    read: Callable[[Any], np.ndarray] = np.asarray
+    reads: dict[str, Callable[[Any], np.ndarray]] = {}
+    widths: dict[str, int] = {}
     if device == "cpu":
         calls["hopscope, Dijkstra with a heap"] = lambda source: dijkstra(here, source)
         calls |= peers(graph)
+        for by, other in delta_steppers(graph):
+            calls[by], widths[by] = other.sssp, other.width
+            reads[by] = getattr(other, "distances_of", np.asarray)
     else:
         with contextlib.suppress(ImportError):
             CuGraph.check()
             other = CuGraph(here)
-            calls["cuGraph"], read = other.sssp, other.distances_of
+            calls["cuGraph"], reads["cuGraph"] = other.sssp, other.distances_of
     rows = []
     for program, call in calls.items():
         if not program.startswith("hopscope"):
-            theirs = read(call(expected.source))
-            theirs = np.where(theirs > 1e300, np.inf, theirs)  # no path, in NetworKit's notation
-            np.testing.assert_allclose(theirs, to_host(expected.distance))
-        others = OtherWork()
+            theirs = reads.get(program, np.asarray)(call(expected.source))
+            np.testing.assert_allclose(as_distances(theirs), to_host(expected.distance))
+        others, busy = OtherWork(), time.process_time()
         timing = time_calls(call, sources, wait=waiter(device), budget_s=0.5)
+        busy = time.process_time() - busy
         row = {"graph": name, "n_nodes": graph.n_nodes, "n_arcs": graph.n_arcs, "device": device}
         row |= {"task": "one source", "program": program, **timing.columns()}
+        row |= {"cpu_ms": round(1e3 * busy / len(timing.times_s), 3)}
+        row |= {"bucket": widths[program]} if program in widths else {}
         rows.append(row | {"other_cores_busy": others.n_cores()})
     return rows
 
@@ -184,7 +215,9 @@ def main() -> None:
     parser.add_argument(
         "--cutoff", type=float, default=600, help="seconds after which such a program is ended"
     )
+    parser.add_argument("--only-searches", action="store_true", help="no widths")
     parser.add_argument("--subject", default="shortest_paths")
+    parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the results file")
     arguments = parser.parse_args()
     compile_cpu()
     graphs = [(f"attachment {n:,}", lambda n=n: attachment(n)) for n in arguments.nodes]
@@ -195,10 +228,13 @@ def main() -> None:
         graph = with_weights(make())
         for device in arguments.device.split(","):
             rows += time_searches(name, graph, device)
-            rows += time_widths(name, graph, device, arguments.most)
+            if not arguments.only_searches:
+                rows += time_widths(name, graph, device, arguments.most)
+        if arguments.only_searches:
+            continue
         if "cpu" in arguments.device.split(",") and graph.n_nodes <= arguments.brute:
             rows += time_brute(name, graph, arguments.cutoff)
-    record(arguments.subject, rows)
+    record(arguments.subject, rows, arguments.results)
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ to ``--certified`` nodes. Arrays lie on the device already; ``peak_mb`` is what 
 the same time besides the graph, its result included (on a core what NumPy allocates). A call that
 would take over ``--longest`` seconds, by the sizes before it, is left out and has a row that says
 so; ``--after`` names results of another run that hold the sizes before. Calls of more than two
-seconds are timed once, the first time. The results are written after each size.
+seconds are timed once, the first time. Interrupted, it writes what it has.
 """
 
 from __future__ import annotations
@@ -131,7 +131,8 @@ class Bench:
         # Prim on a GPU looks at all nodes once for each node; for small graphs steps are as long.
         growth = (graph.n_nodes / n_before) ** (1.5 if algorithm == "prim" else 1.1)
         if before_s * growth > self.longest_s:
-            self.add(row | {"note": f"left out: some {before_s * growth:.0f} s"})
+            some_s = round(before_s * growth)
+            self.add(row | {"note": f"left out: some {some_s} s", "estimate_ms": 1000 * some_s})
             return
         wait = waiter(graph.device)
         timing = time_calls(call, [(graph,)], wait=wait, budget_s=0, at_least=1, at_most=1)
@@ -177,8 +178,10 @@ def main() -> None:
     if "gpu" in arguments.device:  # all device code is made
         warm_up = Bench(arguments.longest, arguments.certified)
         warm_up.graph(with_weights(between_degrees(500), most=WEIGHTS), ["gpu"])
-    for n_nodes in arguments.nodes:
-        bench.graph(with_weights(between_degrees(n_nodes), most=WEIGHTS), arguments.device)
+    try:
+        for n_nodes in arguments.nodes:
+            bench.graph(with_weights(between_degrees(n_nodes), most=WEIGHTS), arguments.device)
+    finally:  # interrupted, it has measured what it has
         record(arguments.subject, bench.rows, arguments.results, cores_of_others=others.n_cores())
 
 

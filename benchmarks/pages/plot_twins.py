@@ -2,9 +2,10 @@
 
 Command: python benchmarks/pages/plot_twins.py [--results FOLDER] [--docs FOLDER]
 
-Reads ``twins_h200.json``, which ``bench_twins.py`` wrote where both devices are, writes
-``images/twins_time.svg`` and ``images/twins_memory.svg`` below docs, and puts pictures and table
-between the marks in ``benchmarks.md``.
+Reads ``twins_h200.json`` and, for the largest size, ``twins_h200_6m8.json`` if it is there, which
+``bench_twins.py`` wrote where both devices are, writes ``images/twins_time.svg`` and
+``images/twins_memory.svg`` below docs, and puts pictures and tables between the marks in
+``benchmarks.md``.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from benchmarks.lib.charts import Line, line_chart, number
 from benchmarks.lib.record import REPOSITORY, RESULTS
 from benchmarks.pages.plot_searches import fill
 
-SUBJECT = "twins_h200"
+SUBJECTS = ("twins_h200", "twins_h200_6m8")
 NAMES = {"bfs": "BFS", "dfs": "DFS", "prim": "Prim", "kruskal": "Kruskal", "dijkstra": "Dijkstra"}
 PLACES = {"cpu": "core", "gpu": "GPU"}
 Row = dict[str, Any]
@@ -75,15 +76,19 @@ def plots(rows: list[Row]) -> Iterator[tuple[str, str, str]]:
         yield f"twins_{kind}.svg", title, line_chart(title, nodes, unit, lines(rows, figure))
 
 
-def table(rows: list[Row]) -> Iterator[str]:
-    """Times at each size, and where the twin begins to win."""
+def table(rows: list[Row], figure: str = "median_ms") -> Iterator[str]:
+    """Times at each size, and where the twin begins to win; or peak memory, and where it has less.
+
+    A time in parentheses was not measured, since a call would have taken about so long.
+    """
     sizes = sorted({row["n_nodes"] for row in rows})
     head = " | ".join(f"{n:,}" for n in sizes)
-    yield f"| ms at so many nodes | | {head} | GPU faster from |"
+    unit, win = ("ms", "GPU faster") if figure == "median_ms" else ("peak MB", "GPU needs less")
+    yield f"| {unit} at so many nodes | | {head} | {win} from |"
     yield f"| --- | --- |{' --- |' * len(sizes)} --- |"
     for algorithm, name in NAMES.items():
         curves = {
-            (device, way): points(rows, algorithm, device, way, "median_ms")
+            (device, way): points(rows, algorithm, device, way, figure)
             for way in ("twin", "fastest")
             for device in PLACES
         }
@@ -97,7 +102,11 @@ def table(rows: list[Row]) -> Iterator[str]:
                 if (row["algorithm"], row["device"], row["way"]) == (algorithm, device, way)
             )
             what = PLACES[device] + (f", {called}" if called else "")
-            cells = " | ".join(number(dict(own)[n]) if n in dict(own) else "" for n in sizes)
+            known = {n: number(value) for n, value in own}
+            if figure == "median_ms":
+                left_out = points(rows, algorithm, device, way, "estimate_ms")
+                known |= {n: f"({number(value)})" for n, value in left_out}
+            cells = " | ".join(known.get(n, "") for n in sizes)
             last = ""
             if (device, way) == ("gpu", "twin"):
                 last = "never here" if from_nodes is None else f"{number(from_nodes)} nodes"
@@ -110,7 +119,8 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--docs", type=Path, default=REPOSITORY / "docs")
     arguments = parser.parse_args()
-    rows = json.loads((arguments.results / f"{SUBJECT}.json").read_text())["rows"]
+    files = [arguments.results / f"{subject}.json" for subject in SUBJECTS]
+    rows = [row for file in files if file.exists() for row in json.loads(file.read_text())["rows"]]
     images = arguments.docs / "images"
     images.mkdir(parents=True, exist_ok=True)
     drawn = []
@@ -118,7 +128,8 @@ def main() -> None:
         (images / name).write_text(svg)
         drawn.append(f"![{title}](images/{name})")
     page = arguments.docs / "benchmarks.md"
-    content = "\n\n".join([*drawn, "\n".join(table(rows))])
+    tables = ("\n".join(table(rows, figure)) for figure in ("median_ms", "peak_mb"))
+    content = "\n\n".join([*drawn, *tables])
     page.write_text(fill(page.read_text(), "twins", content))
 
 

@@ -23,7 +23,14 @@ ROWS = [
     row("bfs", "gpu", 100_000, 10.0),
     row("dfs", "cpu", 1000, 1.0),
     row("dfs", "gpu", 1000, 8.0, name="one warp"),
-    {"algorithm": "dfs", "way": "twin", "device": "gpu", "n_nodes": 100_000, "note": "left out"},
+    {
+        "algorithm": "dfs",
+        "way": "twin",
+        "device": "gpu",
+        "n_nodes": 100_000,
+        "note": "left out",
+        "estimate_ms": 9000,
+    },
     row("bfs", "cpu", 100_000, 20.0, way="fastest"),
 ]
 
@@ -41,11 +48,19 @@ def test_the_table_has_a_line_for_each_curve():
     assert lines[0] == "| ms at so many nodes | | 1,000 | 100,000 | GPU faster from |"
     assert "| BFS | GPU | 10 | 10 | 10,000 nodes |" in lines
     assert "| fastest of ours | core |  | 20 |  |" in lines
+    assert "| DFS | GPU, one warp | 8 | (9,000) | never here |" in lines
+
+
+def test_memory_has_a_table_of_its_own():
+    lines = list(table(ROWS, "peak_mb"))
+    assert lines[0] == "| peak MB at so many nodes | | 1,000 | 100,000 | GPU needs less from |"
     assert "| DFS | GPU, one warp | 8 |  | never here |" in lines
 
 
 def test_the_command_fills_the_page_and_draws_both_plots(tmp_path):
     (tmp_path / "twins_h200.json").write_text(json.dumps({"rows": ROWS}))
+    largest = [row("bfs", "cpu", 6_800_000, 9.0), row("bfs", "gpu", 6_800_000, 2.0)]
+    (tmp_path / "twins_h200_6m8.json").write_text(json.dumps({"rows": largest}))
     docs = tmp_path / "docs"
     docs.mkdir()
     page = docs / "benchmarks.md"
@@ -55,6 +70,7 @@ def test_the_command_fills_the_page_and_draws_both_plots(tmp_path):
     subprocess.run(command, check=True, capture_output=True)
     text = page.read_text()
     assert "old" not in text
+    assert text.count("| 1,000 | 100,000 | 6,800,000 |") == 2
     assert text.startswith("a\n<!-- made: twins -->\n![Sequential")
     for name in ("twins_time.svg", "twins_memory.svg"):
         assert f"images/{name}" in text
