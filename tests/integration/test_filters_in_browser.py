@@ -83,6 +83,7 @@ def test_chips_narrow_the_list_and_the_address_keeps_them(page, report):
 
 def test_bars_and_cells_filter_by_what_they_count(page, report):
     opened(page, report)
+    page.wait_for_selector(".charts[data-ready]")
     assert page.locator(".charts figure").count() == 3
     buttons = page.locator(".charts button")
     for at in range(buttons.count()):
@@ -105,7 +106,30 @@ def test_bars_and_cells_filter_by_what_they_count(page, report):
     before = listed(page)
     opened(page, report, address[address.index("#") :])
     assert listed(page) == before
+    page.wait_for_selector(".charts[data-ready]")
     assert page.locator(".charts [aria-pressed=true]").count() == 2
+
+
+def test_charts_are_drawn_after_the_list_which_stays_where_it_is(page, report):
+    page.add_init_script("window.requestIdleCallback = (task) => { window.draw = task; };")
+    opened(page, report)
+    page.wait_for_function("() => Boolean(window.draw)")
+    top = "document.querySelector('#list').getBoundingClientRect().top"
+    before = page.evaluate(top)
+    assert page.locator(".charts figure").count() == 0
+    page.evaluate("window.draw()")
+    assert page.locator(".charts figure").count() == 3
+    assert page.evaluate(top) == before
+
+
+def test_charts_that_are_folded_are_drawn_when_they_are_opened(page, report):
+    page.set_viewport_size(PHONE)
+    opened(page, report)
+    page.wait_for_timeout(100)
+    assert page.locator(".charts figure").count() == 0
+    page.click(".charts summary")
+    page.wait_for_selector(".charts[data-ready]")
+    assert page.locator(".charts figure").count() == 3
 
 
 def test_the_csv_is_the_view_and_runs_nothing_in_a_spreadsheet(page, report):

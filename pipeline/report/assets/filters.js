@@ -130,9 +130,17 @@ hopscope.filters = (columns, noun, changed) => {
     grid.append(element("i"), ...wide.map((first) => element("i", {}, small(first))));
     figure(`Ingresses (up) by ${noun} (across)`, grid);
   }
-  cells();
-  bars("mean_hops", "Mean hops", 0.5);
-  if (columns.diameter) bars("diameter", "Diameter", 1);
+  // They are drawn after the list, when the page has time, and only where they are open.
+  function draw() {
+    if (!charts.open || figures.childElementCount) return;
+    cells();
+    bars("mean_hops", "Mean hops", 0.5);
+    if (columns.diameter) bars("diameter", "Diameter", 1);
+    show();
+    charts.dataset.ready = "yes";
+  }
+  const later = window.requestIdleCallback || ((task) => setTimeout(task));
+  charts.addEventListener("toggle", () => later(draw, { timeout: 500 }));
 
   // ---- State ----------------------------------------------------------------------------------
   const KEYS = { size: "n_nodes", entries: "n_ingresses", mean: "mean_hops", diameter: "diameter" };
