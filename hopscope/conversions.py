@@ -22,8 +22,19 @@ def to_arrow(graph: Any) -> pa.Table:
 
 
 def to_pandas(graph: Any) -> Any:
-    """The same as a pandas.DataFrame, as ``networkx.from_pandas_edgelist`` takes it."""
-    return to_arrow(graph).to_pandas()
+    """The same as a pandas.DataFrame, as ``networkx.from_pandas_edgelist`` takes it.
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If pandas is not installed; it says how to get it.
+    """
+    try:
+        return to_arrow(graph).to_pandas()
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError(
+            "pandas is not installed: pip install pandas", name="pandas"
+        ) from error
 
 
 def to_scipy(graph: Any) -> Any:

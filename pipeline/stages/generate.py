@@ -16,16 +16,17 @@ from pipeline.config.generate import (
     options_of_model,
     parameters_of,
 )
-from pipeline.errors import UsageError
+from pipeline.errors import StoreError, UsageError
 from pipeline.generate import MODELS, check_sizes, generate, generate_graphs
 from pipeline.generate.files.adjacency_file import write_adjacency
 from pipeline.generate.files.brite_file import write_brite
 from pipeline.graphs import build_graphs
 from pipeline.infer.declared import declare
 from pipeline.model.choices import ADJACENCY_SUFFIX
+from pipeline.model.measured.origins import origins_of
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.words import number
-from pipeline.store import check_name, write_snapshot
+from pipeline.store import check_name, open_snapshot, snapshot_names, write_snapshot
 
 
 def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_progress) -> str:
@@ -52,15 +53,18 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
     if config.store is not None and config.asn is None and not _has_ases(model):
         raise UsageError(f"{model} makes routers without an AS: give them one with --asn N")
     check_sizes(model, given)
+    today = datetime.datetime.fromtimestamp(started, datetime.UTC).strftime("%Y-%m-%d")
+    name = config.snapshot or today
+    if config.store is not None:
+        _refuse_measured(config.store, name)
     progress(Progress("generate", 0, config.routers, "routers", model))
     graphs = generate_graphs(model, given) if config.store is not None else None
     if graphs is not None:
-        n_nodes, n_links = len(graphs.degree), len(graphs.indices) // 2 + len(graphs.border_near)
+        n_nodes = len(graphs.degree)
     else:
         topology = generate(model, given)
-        n_nodes, n_links = topology.n_nodes, topology.n_links
+        n_nodes = topology.n_nodes
     progress(Progress("generate", n_nodes, n_nodes, "routers", model))
-    made = f"{number(n_nodes, 'router')}, {number(n_links, 'link')}"
     command = _command(config, model)
     if config.out is not None:
         config.out.parent.mkdir(parents=True, exist_ok=True)
@@ -68,6 +72,7 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
         write = write_adjacency if is_adjacency else write_brite
         write(topology, config.out, command)
         progress(Progress("write", 1, 1, "file", config.out.name))
+        made = f"{number(n_nodes, 'router')}, {number(topology.n_links, 'link')}"
         return f"{made} -> {config.out} ({time.time() - started:.1f} s)"
     assert config.store is not None
     if graphs is None:
@@ -75,8 +80,6 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
         declared = declare(topology, asn=config.asn, ingresses=config.ingresses)
         graphs = build_graphs([declared])
         progress(Progress("build", 1, 1, "graphs", number(graphs.n_ases, "AS")))
-    today = datetime.datetime.fromtimestamp(started, datetime.UTC).strftime("%Y-%m-%d")
-    name = config.snapshot or today
     options = {
         key: str(value) if isinstance(value, Path) else value
         for key, value in asdict(config).items()
@@ -94,7 +97,27 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
         rejects=[],
     )
     progress(Progress("write", 1, 1, "snapshot", name))
-    return f"{made} -> snapshot {name} in {config.store} ({time.time() - started:.1f} s)"
+    made = f"{number(n_nodes, 'router')}, {number(len(graphs.indices) // 2, 'link')}"
+    if n_between := len(graphs.border_near):  # reports count those inside ASes as links too
+        made += f" inside ASes, {n_between:,} between them"
+    made += f" -> snapshot {name} in {config.store} ({time.time() - started:.1f} s)"
+    if len(snapshot_names(config.store)) > 1:
+        made += "; it is the newest of the store now: name another with --snapshot to analyze it"
+    return made
+
+
+def _refuse_measured(store: Path, name: str) -> None:
+    """Raise UsageError if a snapshot of this name is there and was measured, also in part."""
+    try:
+        snapshot = open_snapshot(store, name)
+    except StoreError:  # there is none, or it is broken
+        return
+    with snapshot:
+        if not origins_of(snapshot.manifest, snapshot.asn).all_synthetic:
+            raise UsageError(
+                f"snapshot {name} of {store} was measured: give --snapshot another name, so that "
+                "what is generated does not replace it"
+            )
 
 
 def _has_ases(model: str) -> bool:

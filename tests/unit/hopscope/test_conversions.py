@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from types import SimpleNamespace
 
@@ -127,3 +128,15 @@ def test_cugraph_gets_the_arrays_and_gives_edges_back(monkeypatch):
     for weighted in (False, True):
         graph = graph_of([(0, 1), (1, 2), (7, 3)], weighted)
         assert_same(conversions.from_cugraph(conversions.to_cugraph(graph)), graph)
+
+
+def test_without_pandas_it_is_said_how_to_get_it():
+    program = (
+        "import sys\n"
+        "sys.modules['pandas'] = None\n"
+        "import hopscope, networkx\n"
+        "hopscope.to_pandas(hopscope.from_networkx(networkx.path_graph(3)))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.endswith("pandas is not installed: pip install pandas\n")

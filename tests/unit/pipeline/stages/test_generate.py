@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from pipeline.cli import main
-from pipeline.store import Snapshot, open_snapshot
+from pipeline.graphs import build_graphs
+from pipeline.store import Snapshot, open_snapshot, write_snapshot
+from tests.integration.measured import path_links, topology
 
 
 def run(*words: object) -> int:
@@ -180,3 +182,34 @@ def test_a_store_in_the_environment_does_not_forbid_a_file(tmp_path, monkeypatch
     assert run("generate", "grid", "--routers", 30, "--out", tmp_path / "grid.brite") == 0
     assert (tmp_path / "grid.brite").is_file()
     assert not (tmp_path / "store").exists()
+
+
+def measured_night(store, name: str) -> None:
+    made = build_graphs([topology(7, 6, path_links(6), [0, 2])])
+    given = {"as_names": {}, "inputs": [], "options": {}, "counts": {}, "rejects": []}
+    write_snapshot(store, name, made, **given)
+
+
+def test_a_measured_snapshot_is_not_replaced_and_the_newest_is_named(tmp_path, capsys):
+    store = tmp_path / "store"
+    measured_night(store, "night")
+    words = ("generate", "ba", "--routers", 30, "--asn", 9, "--store", store)
+    before = open_snapshot(store, "night").version
+    assert run(*words, "--snapshot", "night") == 2
+    assert "snapshot night of" in (said := capsys.readouterr().err)
+    assert "was measured: give --snapshot another name" in said
+    assert open_snapshot(store, "night").version == before
+    for _ in range(2):  # what was generated may be replaced
+        assert run(*words, "--snapshot", "made") == 0
+        assert "it is the newest of the store now" in capsys.readouterr().out
+
+
+def test_links_are_counted_as_in_reports_and_those_between_ases_apart(tmp_path, capsys):
+    words = ("internet", "--routers", 900, "--ases", 9, "--max-routers", 300, "--min-routers", 30)
+    assert run("generate", *words, "--store", tmp_path) == 0
+    with open_snapshot(tmp_path) as made:
+        inside, between = int(np.sum(made.n_edges)), made.borders().num_rows
+    said = capsys.readouterr().out
+    assert between > 0
+    assert f"900 routers, {inside:,} links inside ASes, {between:,} between them -> " in said
+    assert "newest" not in said
