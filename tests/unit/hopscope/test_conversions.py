@@ -133,7 +133,11 @@ def test_cugraph_gets_the_arrays_and_gives_edges_back(monkeypatch):
 def test_without_pandas_it_is_said_how_to_get_it():
     program = (
         "import sys\n"
-        "sys.modules['pandas'] = None\n"
+        "class Absent:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'pandas':\n"
+        "            raise ModuleNotFoundError('No module named pandas', name=name)\n"
+        "sys.meta_path.insert(0, Absent())\n"
         "import hopscope, networkx\n"
         "hopscope.to_pandas(hopscope.from_networkx(networkx.path_graph(3)))\n"
     )
