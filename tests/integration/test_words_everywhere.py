@@ -120,7 +120,7 @@ def test_the_mapped_share_is_reported_wherever_traces_are(traced, made):
     assert f"Of the whole snapshot {reported}" in (places.folder / "night.js").read_text()
     for asn, of in ((TRACED, places), (MADE, made)):
         text = (of.folder / "as" / f"{asn}.html").read_text()
-        assert ('data-night="mapped"' in text) == (of is places)
+        assert ("data-night=mapped>" in text) == (of is places)
     for shown in (made.ingested, made.page("index.html")):
         assert "mapped or admitted" not in shown
 

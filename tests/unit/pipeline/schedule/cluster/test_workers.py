@@ -17,7 +17,7 @@ ON_GPU, ON_CPU = SimpleNamespace(device="gpu"), SimpleNamespace(device="cpu")
 def mixed(monkeypatch):
     """A has a GPU, B has none; workers that join are asked, and have not answered yet."""
     cluster = Cluster(None, {A: {"gpu": "H"}, B: {"gpu": ""}}, ("cpu", "gpu"), own=False)
-    monkeypatch.setattr(cluster, "_meet", lambda strangers: None)
+    monkeypatch.setattr(cluster, "meet", lambda workers: None)
     return cluster
 
 

@@ -244,7 +244,7 @@ def test_an_empty_path_is_not_the_current_folder(option, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["run", words["INPUT"], *given])
     assert ended.value.code == 2
-    assert "takes a file or folder (. is the current folder), not ''" in capsys.readouterr().err
+    assert "(. is the current folder), not ''" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["1,2", "x", "-1", "4294967296", ""])
