@@ -1,5 +1,6 @@
 """ASes in parts over real workers: the same tables, faults that end in time, nothing kept."""
 
+import contextlib
 import functools
 import json
 import time
@@ -105,7 +106,7 @@ def test_more_ranks_than_workers_are_refused(store, snapshot, scheduler_address,
     assert "--partition 3: 2 workers here" in capsys.readouterr().err
 
 
-def job_of(snapshot, asn, n_sources=3, device="cpu"):
+def job_of(snapshot, asn, n_sources=3, device="cpu", n_ranks=2):
     row = snapshot.row_of(asn)
     task = GangTask(
         name=f"gang_AS{asn}",
@@ -121,28 +122,39 @@ def job_of(snapshot, asn, n_sources=3, device="cpu"):
         verify=False,
         deadline_s=0.0,
     )
-    return GangJob(task, asn, 2, "asked for")
+    return GangJob(task, asn, n_ranks, "asked for")
 
 
-def two_workers(cluster):
-    """Wait until both are there: one may be starting again."""
+def await_workers(cluster, n_workers=2):
+    """Wait until all are there: one may be starting again."""
     end = time.monotonic() + 60
-    while len(cluster.n_threads()) < 2:
+    while len(cluster.n_threads()) < n_workers:
         assert time.monotonic() < end
         time.sleep(0.2)
 
 
 def run_gang(
-    cluster, monkeypatch, snapshot, run, *, deadline_s=10.0, silent_s=120.0, cost_s=None, **more
+    cluster,
+    monkeypatch,
+    snapshot,
+    run,
+    *,
+    deadline_s=10.0,
+    silent_s=120.0,
+    cost_s=None,
+    device="cpu",
+    n_ranks=2,
+    **more,
 ):
     """The one outcome of AS30's searches, with another function for ``run_rank``."""
-    two_workers(cluster)
+    await_workers(cluster, n_ranks)
     monkeypatch.setattr(gangs, "run_rank", run)
     monkeypatch.setattr(gangs, "GRACE_S", 3.0)
     limits = Limits(answer_s=3.0, poll_s=0.5, silent_s=silent_s, **more)
     runner = Gangs(cluster, deadline_s=deadline_s, limits=limits)
     begin = time.monotonic()
-    (outcome,) = runner.run(replace(job_of(snapshot, 30), cost_s=cost_s))
+    job = job_of(snapshot, 30, device=device, n_ranks=n_ranks)
+    (outcome,) = runner.run(replace(job, cost_s=cost_s))
     assert time.monotonic() - begin < 90  # it hangs nowhere
     (described,) = runner.report
     return outcome, described
@@ -196,11 +208,12 @@ def test_a_rank_without_memory_ends_the_gang_with_the_reason(own_cluster, snapsh
     assert described["seconds"] < 30  # the other rank did not wait for its deadline
 
 
-def check_a_hundred_gangs(cluster, snapshot, device, n_more):
+def check_a_hundred_gangs(cluster, snapshot, device, n_more, n_ranks=2):
     """Threads and files of the workers after ten gangs and after ninety more, and of this one."""
     runner, held = Gangs(cluster), []
+    job = job_of(snapshot, 10, n_sources=1, device=device, n_ranks=n_ranks)
     for i in range(100):
-        (outcome,) = runner.run(job_of(snapshot, 10, n_sources=1, device=device))
+        (outcome,) = runner.run(job)
         assert outcome.error is None
         if i in (9, 99):
             held.append(cluster.client.run(gang_runs.held) | {"": gang_runs.held()})
@@ -212,29 +225,64 @@ def check_a_hundred_gangs(cluster, snapshot, device, n_more):
 
 
 def test_a_hundred_gangs_leave_no_thread_file_or_gang(own_cluster, snapshot):
-    two_workers(own_cluster)
+    await_workers(own_cluster)
     check_a_hundred_gangs(own_cluster, snapshot, "cpu", 8)
 
 
-@pytest.mark.gpu(count=2)
-def test_gpus_find_the_same_together_as_alone(snapshot, tmp_path):
+N_GPUS = pytest.mark.parametrize(
+    "n_ranks", [pytest.param(n, marks=pytest.mark.gpu(count=n)) for n in (1, 2)]
+)
+
+
+@N_GPUS
+def test_gpus_find_the_same_together_as_alone(snapshot, tmp_path, n_ranks):
     """NCCL connects the workers of a cluster of our own."""
     metrics = ("hops", "diameter", "radius", "center", "periphery", "eccentricities")
     found = {}
-    for n_ranks in (None, 2):
-        options = {"device": "gpu", "workers": 2, "partition": n_ranks, "metrics": metrics}
-        found[n_ranks] = measure(snapshot, config_for(snapshot, tmp_path / str(n_ranks), **options))
-        assert not found[n_ranks].failed
-    whole, parts = found[None], found[2]
-    assert {gang["n_ranks"] for gang in parts.cluster["gangs"]} == {2}
+    for partition in (None, n_ranks):
+        options = {"device": "gpu", "workers": n_ranks, "partition": partition, "metrics": metrics}
+        config = config_for(snapshot, tmp_path / str(partition), **options)
+        found[partition] = measure(snapshot, config)
+        assert not found[partition].failed
+    whole, parts = found[None], found[n_ranks]
+    assert {gang["n_ranks"] for gang in parts.cluster["gangs"]} == {n_ranks}
     assert measured(snapshot, parts) == measured(snapshot, whole) == expected(snapshot)
     for name in ("diameter_lower", "radius_upper", "exact", "center", "periphery", "eccentricity"):
         one, other = getattr(whole.widths, name), getattr(parts.widths, name)
         np.testing.assert_array_equal(one, other, err_msg=name)
 
 
-@pytest.mark.gpu(count=2)
-def test_a_hundred_gangs_of_gpus_leave_no_thread_file_or_communicator(snapshot, tmp_path):
-    given = {"workers": 2, "device": "gpu", "dashboard": "127.0.0.1:0"}
-    with open_cluster(AnalyzeConfig(store=tmp_path, out=tmp_path, **given)) as cluster:
-        check_a_hundred_gangs(cluster, snapshot, "gpu", 16)
+@contextlib.contextmanager
+def gpu_cluster(folder, n_workers):
+    given = {"workers": n_workers, "device": "gpu", "dashboard": "127.0.0.1:0"}
+    with open_cluster(AnalyzeConfig(store=folder, out=folder, **given)) as cluster:
+        yield cluster
+
+
+@N_GPUS
+def test_a_hundred_gangs_of_gpus_leave_no_thread_file_or_communicator(snapshot, tmp_path, n_ranks):
+    with gpu_cluster(tmp_path, n_ranks) as cluster:
+        check_a_hundred_gangs(cluster, snapshot, "gpu", 16, n_ranks)
+
+
+@N_GPUS
+def test_a_gpu_worker_that_was_replaced_takes_a_rank(snapshot, monkeypatch, tmp_path, n_ranks):
+    run = functools.partial(gang_runs.run_hanging, folder=str(tmp_path))
+    with gpu_cluster(tmp_path, n_ranks) as cluster:
+        before = set(cluster.facts)
+        outcome, described = run_gang(
+            cluster,
+            monkeypatch,
+            snapshot,
+            run,
+            device="gpu",
+            n_ranks=n_ranks,
+            cost_s=1e-3,
+            deadline_s=60.0,
+            least_s=1.0,
+            first_s=8.0,
+        )
+        assert outcome.error is None
+        assert outcome.result.n_reached.tolist() == [300] * 3
+        assert outcome.run.worker not in before
+        assert described["n_ranks"] == n_ranks

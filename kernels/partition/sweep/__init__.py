@@ -1,7 +1,8 @@
 """Searches from up to 64 nodes at once over the parts of a graph: bit l of a word is search l.
 
 As in ``search``, a level goes top-down or bottom-up, the same way on all ranks. What travels is the
-words of a rank's nodes, or a list of those that are not zero, whichever is smaller.
+words of a rank's nodes, or a list of those that are not zero, whichever is smaller; a level whose
+frontier is small takes one exchange.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from kernels.multi_source.rows import SourceRows
 from kernels.partition.exchange import Collective
 from kernels.partition.search import checked_sources
 from kernels.partition.split import Part
-from kernels.partition.sweep.steps import LANES, SweepSteps
+from kernels.partition.sweep.steps import LANES, N_COUNTS, SweepSteps
 from kernels.types import N_FARTHEST
 
 __all__ = ["LANES", "SweepResult", "SweepSteps", "sweep"]
@@ -34,9 +35,11 @@ class SweepResult(SourceRows):
     ----------
     sent_bytes : int
         By this rank.
+    n_exchanges : int
     """
 
     sent_bytes: int = 0
+    n_exchanges: int = 0
 
 
 def sweep(
@@ -62,12 +65,11 @@ def sweep(
         If another rank does not answer.
     """
     numbers = part.split.renumber(checked_sources(sources, part.split))
-    counts, farthest, sent = [], [], 0
+    counts, farthest, done = [], [], _Exchange(steps, part, collective)
     for at in range(0, len(numbers), LANES):
-        levels, last, n_bytes = _sweep(steps, part, numbers[at : at + LANES], collective)
+        levels, last = _sweep(steps, part, numbers[at : at + LANES], done)
         counts += [column[column > 0] for column in levels.T]
         farthest += last
-        sent += n_bytes
     hop_ptr, farthest_ptr = (_offsets(rows) for rows in (counts, farthest))
     return SweepResult(
         hop_ptr,
@@ -76,7 +78,8 @@ def sweep(
         np.array([row.sum() for row in counts], np.int64),
         farthest_ptr,
         np.concatenate([np.empty(0, np.int32), *farthest]).astype(np.int32),
-        sent,
+        done.sent_bytes,
+        done.n_exchanges,
     )
 
 
@@ -85,26 +88,28 @@ def _offsets(rows: list[np.ndarray]) -> np.ndarray:
 
 
 def _sweep(
-    steps: SweepSteps, part: Part, numbers: np.ndarray, collective: Collective
-) -> tuple[np.ndarray, list[np.ndarray], int]:
-    """Nodes by level and lane, (n_levels, n_lanes); farthest nodes by lane; bytes sent."""
+    steps: SweepSteps, part: Part, numbers: np.ndarray, exchange: _Exchange
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Nodes by level and lane, (n_levels, n_lanes); farthest nodes by lane."""
     steps.start(numbers)
-    exchange = _Exchange(steps, part, collective)
-    counts = collective.gather(steps.settle(0))
+    counts = exchange.settle(0)
     by_level, depth = [], 0
     while counts[:, 0].any():
         by_level.append(counts[:, 2 : 2 + len(numbers)].sum(axis=0))
         steps.keep(_mask(by_level[-1] > 0))
         depth += 1
-        if counts[:, 1].sum() * ALPHA > part.split.n_arcs:
-            exchange.pull(counts[:, 0].tolist())
+        frontier, arcs = counts[:, :2].T.tolist()
+        if max(arcs) <= steps.small:
+            steps.take_small()
+        elif sum(arcs) * ALPHA > part.split.n_arcs:
+            exchange.pull(frontier, arcs)
         else:
-            exchange.push(int(counts[collective.rank, 0]), counts[:, 1].tolist())
-        counts = collective.gather(steps.settle(depth))
-    found = collective.gather(steps.farthest(len(numbers)).ravel())
+            exchange.push(frontier, arcs)
+        counts = exchange.settle(depth)
+    found = exchange.gather(steps.farthest(len(numbers)).ravel())
     each = found.reshape(len(found), len(numbers), N_FARTHEST).transpose(1, 0, 2)
     last = [np.sort(row[row >= 0])[:N_FARTHEST] for row in each.reshape(len(numbers), -1)]
-    return np.array(by_level), last, exchange.sent_bytes
+    return np.array(by_level), last
 
 
 def _mask(lanes: np.ndarray) -> int:
@@ -118,12 +123,24 @@ class _Exchange:
     def __init__(self, steps: SweepSteps, part: Part, collective: Collective):
         self._steps, self._collective = steps, collective
         self._size = np.diff(part.split.first).tolist()  # of each rank, with padding
-        self.sent_bytes = 0
+        self.sent_bytes = self.n_exchanges = 0
 
-    def push(self, n_front: int, arcs: list[int]) -> None:
+    def settle(self, depth: int) -> np.ndarray:
+        """Counts of each rank's part of the frontier, (n_ranks, N_COUNTS)."""
+        steps, message = self._steps, self._steps.settle(depth)
+        self.n_exchanges += 1
+        if self._collective.n_ranks > 1:
+            self.sent_bytes += message.nbytes
+        return self._collective.share(message, steps.every, N_COUNTS)
+
+    def gather(self, values: np.ndarray) -> np.ndarray:
+        self.n_exchanges += 1
+        return self._collective.gather(values)
+
+    def push(self, frontier: list[int], arcs: list[int]) -> None:
         """Hand each owner what was found of its nodes, at most as many as there were arcs."""
         steps, own = self._steps, self._collective.rank
-        steps.push(n_front)
+        steps.push(frontier[own])
         outgoing: list[Any] = [None] * len(arcs)
         received: list[Any] = [None] * len(arcs)
         for rank, its_arcs in enumerate(arcs):
@@ -133,9 +150,11 @@ class _Exchange:
         self._swap(outgoing, received)
         steps.take(received)
 
-    def pull(self, frontier: list[int]) -> None:
+    def pull(self, frontier: list[int], arcs: list[int]) -> None:
         """Get the whole frontier, and ask neighbours for what is missing."""
         steps, own = self._steps, self._collective.rank
+        if arcs[own] <= steps.small:
+            steps.forget()
         rooms = [self._room(count, rank) for rank, count in enumerate(frontier)]
         mine = steps.frontier(rooms[own]) if len(rooms) > 1 else None
         outgoing = [None if rank == own else mine for rank in range(len(rooms))]
@@ -148,6 +167,7 @@ class _Exchange:
 
     def _swap(self, outgoing: list[Any], received: list[Any]) -> None:
         self._collective.swap(outgoing, received)
+        self.n_exchanges += 1
         self.sent_bytes += sum(each.nbytes for each in outgoing if each is not None)
 
     def _room(self, most: int, owner: int) -> int | None:

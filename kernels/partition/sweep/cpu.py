@@ -8,13 +8,19 @@ from numba import njit, types
 from kernels._cpu.lanes import lowest
 from kernels._cpu.signatures import I32, I64, OUT_I32, OUT_I64, OUT_U64, U64
 from kernels.partition.split import Part
-from kernels.partition.sweep.steps import LANE, N_COUNTS, SweepSteps
+from kernels.partition.sweep.constants import HEAD, LISTED
+from kernels.partition.sweep.steps import LANE, SMALL, SweepSteps
+from kernels.types import NODE
 
 ONE = np.uint64(1)
+HALF = np.uint64(0xFFFFFFFF)
+NO_LIST = np.empty(0, NODE)
 
 
-@njit([types.void(I64, I32, types.int64, U64, OUT_U64, OUT_U64)], cache=True, nogil=True)
-def _push(indptr, indices, first, front, seen, found):
+@njit([types.int64(I64, I32, types.int64, U64, OUT_U64, OUT_U64, OUT_I32)], cache=True, nogil=True)
+def _push(indptr, indices, first, front, seen, found, others):
+    """Also lists what other ranks' nodes get where there is room; returns how many entries."""
+    last, n_others = first + indptr.size - 1, 0
     for u in range(indptr.size - 1):
         word = front[first + u]
         if word == 0:
@@ -25,6 +31,23 @@ def _push(indptr, indices, first, front, seen, found):
             if new != 0:
                 seen[v] |= new
                 found[v] |= new
+                if 3 * n_others + 2 < others.size and not first <= v < last:
+                    others[3 * n_others] = v
+                    others[3 * n_others + 1] = np.int32(new & HALF)
+                    others[3 * n_others + 2] = np.int32(new >> np.uint64(32))
+                    n_others += 1
+    return n_others
+
+
+@njit([types.void(I32, types.int64, types.int64, OUT_U64, OUT_U64)], cache=True, nogil=True)
+def _take(entries, first, last, seen, found):
+    for i in range(0, entries.size, 3):
+        v = entries[i]
+        if first <= v < last:
+            low, high = np.uint64(np.uint32(entries[i + 1])), np.uint64(np.uint32(entries[i + 2]))
+            new = (high << np.uint64(32) | low) & ~seen[v]
+            seen[v] |= new
+            found[v] |= new
 
 
 @njit([types.void(I64, I32, types.int64, types.uint64, U64, U64, OUT_U64)], cache=True, nogil=True)
@@ -38,12 +61,12 @@ def _pull(indptr, indices, first, alive, front, seen, found):
             got |= front[indices[arc]]
             if got & missing == missing:
                 break
-        found[first + v] = got & missing
+        found[first + v] |= got & missing
 
 
 @njit([types.void(I64, types.int64, U64, OUT_I32, OUT_I64)], cache=True, nogil=True)
 def _settle(indptr, depth, found, deepest, counts):
-    counts[:] = 0
+    counts[: LISTED + 1] = 0
     for v in range(found.size):
         word = found[v]
         if word == 0:
@@ -59,13 +82,17 @@ def _settle(indptr, depth, found, deepest, counts):
 class CpuSweepSteps(SweepSteps):
     """NumPy arrays; 24 bytes per node of the graph and 12 per own node."""
 
-    def __init__(self, part: Part):
-        super().__init__(part, np)
+    def __init__(self, part: Part, small: int = SMALL):
+        super().__init__(part, np, small)
 
     def push(self, n_front: int) -> None:
+        if n_front:
+            self._push(NO_LIST)
+
+    def _push(self, others: np.ndarray) -> int:
         part = self.part
-        arrays = (self.front, self.seen, self.found_words)
-        _push(part.indptr, part.indices, self.own.start, *arrays)
+        arrays = (self.front, self.seen, self.found_words, others)
+        return int(_push(part.indptr, part.indices, self.own.start, *arrays))
 
     def pull(self) -> None:
         part = self.part
@@ -73,10 +100,19 @@ class CpuSweepSteps(SweepSteps):
         _pull(part.indptr, part.indices, self.own.start, LANE.type(self.alive), *arrays)
 
     def settle(self, depth: int) -> np.ndarray:
-        counts = np.empty(N_COUNTS, np.int64)
-        found = self.found_words[self.own]
-        _settle(self.part.indptr, depth, found, self.deepest, counts)
+        message, found = self.message, self.found_words[self.own]
+        _settle(self.part.indptr, depth, found, self.deepest, message)
         self.front[self.own] = found
         self.seen[self.own] |= found
         found[:] = 0
-        return counts
+        if 0 < message[1] <= self.small:
+            message[LISTED] = self._push(message[HEAD:].view(NODE))
+        return message
+
+    def take_small(self) -> None:
+        for rank, message in enumerate(self.every):
+            entries = message[HEAD:].view(NODE)[: 3 * message[LISTED]]
+            if rank == self.part.rank:
+                self.found_words[entries[::3]] = 0  # of others' nodes, which have them now
+            else:
+                _take(entries, self.own.start, self.own.stop, self.seen, self.found_words)

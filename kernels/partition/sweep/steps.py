@@ -9,9 +9,11 @@ import numpy as np
 
 from kernels.partition.message import items
 from kernels.partition.split import Part
+from kernels.partition.sweep.constants import HEAD
 from kernels.types import LEVEL, N_FARTHEST, NODE, UNREACHED
 
 LANES = 64
+SMALL = 1312  # arcs: a message is 16 KiB then
 N_COUNTS = 2 + LANES  # nodes of a frontier, their arcs, nodes of each lane
 LANE = np.dtype(np.uint64)
 _HALF = np.dtype(np.uint32)  # messages have items of four bytes
@@ -21,7 +23,9 @@ class SweepSteps(ABC):
     """One rank's words, one per node of the graph in each of three arrays.
 
     What travels is the words of one rank's nodes as uint32, or a list of int32: how many nodes,
-    then for each its number and the two halves of its word.
+    then for each its number and the two halves of its word. A message, as those of
+    ``partition.message``, has N_COUNTS counts, how many nodes are listed, and from HEAD on such
+    entries.
 
     Parameters
     ----------
@@ -29,6 +33,8 @@ class SweepSteps(ABC):
         Its arrays are on the device.
     xp : module
         NumPy or CuPy.
+    small : int
+        Most arcs of a frontier that is expanded at once.
 
     Attributes
     ----------
@@ -36,8 +42,8 @@ class SweepSteps(ABC):
         The last level at which a node was found by any lane; UNREACHED.
     """
 
-    def __init__(self, part: Part, xp: Any):
-        self.part, self.xp = part, xp
+    def __init__(self, part: Part, xp: Any, small: int = SMALL):
+        self.part, self.xp, self.small = part, xp, small
         self.edge = part.split.first.tolist()
         rank = part.rank
         self.own = slice(self.edge[rank], self.edge[rank + 1])
@@ -46,6 +52,9 @@ class SweepSteps(ABC):
         self.last = xp.zeros(n_own, LANE)
         self.deepest = xp.empty(n_own, LEVEL)
         self.alive = 0
+        length = HEAD + items(3 * small) // 2
+        self.message = xp.zeros(length, np.int64)
+        self.every = xp.zeros((part.split.n_ranks, length), np.int64)
 
     def start(self, numbers: np.ndarray) -> None:
         """Forget the last sweep; lane i starts from the node numbers[i], perhaps another rank's."""
@@ -71,7 +80,20 @@ class SweepSteps(ABC):
 
     @abstractmethod
     def settle(self, depth: int) -> Any:
-        """What was found of own nodes is the frontier; returns N_COUNTS counts, int64."""
+        """What was found of own nodes is the frontier; returns a message, int64.
+
+        If the frontier has at most ``small`` arcs, it is expanded too, and the message lists what
+        was found of others' nodes.
+        """
+
+    @abstractmethod
+    def take_small(self) -> None:
+        """All frontiers are small, and ``every`` has the messages: add what others found."""
+
+    def forget(self) -> None:
+        """Forget what was found of others' nodes."""
+        self.found_words[: self.own.start].fill(0)
+        self.found_words[self.own.stop :].fill(0)
 
     def keep(self, alive: int) -> None:
         """Lanes with a bit in ``alive`` have found the last frontier, the others nothing."""
@@ -107,8 +129,7 @@ class SweepSteps(ABC):
             new = words & ~seen[at]
             seen[at] |= new
             found[at] |= new
-        found[: own.start].fill(0)
-        found[own.stop :].fill(0)
+        self.forget()
 
     def take_frontier(self, received: list[Any]) -> None:
         """All parts of the frontier have arrived."""

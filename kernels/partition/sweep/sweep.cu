@@ -38,6 +38,17 @@ extern "C" __global__ void list_words(
     }
 }
 
+// What a node of the frontier passes on to a neighbour; returns what the latter lacked.
+__device__ __forceinline__ lanes_t hand(
+    const lanes_t word, const node_t v, lanes_t* seen, lanes_t* found)
+{
+    // Plain read first: most are seen already. A stale read costs one atomicOr.
+    if ((word & ~seen[v]) == 0) return 0;
+    const lanes_t news = word & ~atomicOr(&seen[v], word);
+    if (news) atomicOr(&found[v], news);
+    return news;
+}
+
 // From the frontier, a list of own places, to their neighbours; hubs by segments.
 extern "C" __global__ void push(
     const offset_t* indptr,
@@ -57,13 +68,75 @@ extern "C" __global__ void push(
         [&](const node_t u) -> lanes_t { return u < 0 ? 0 : front[first_own + u]; },
         [&](const offset_t arc, const int owner, const lanes_t own) {
             const lanes_t word = __shfl_sync(ALL_THREADS, own, owner);
-            if (arc < 0) return;
-            const node_t v = __ldg(&indices[arc]);
-            // Plain read first: most are seen already. A stale read costs one atomicOr.
-            if ((word & ~seen[v]) == 0) return;
-            const lanes_t news = word & ~atomicOr(&seen[v], word);
-            if (news) atomicOr(&found[v], news);
+            if (arc >= 0) hand(word, __ldg(&indices[arc]), seen, found);
         });
+}
+
+// The same if the own part of the frontier has few arcs, without a list of it; what other ranks'
+// nodes get is listed in the message too: number, lower and upper half of the word.
+extern "C" __global__ void push_small(
+    const offset_t* __restrict__ indptr,
+    const node_t* __restrict__ indices,
+    const node_t first_own,
+    const offset_t n_own,
+    const offset_t n_small,             // most arcs
+    const lanes_t* __restrict__ front,  // of own nodes
+    lanes_t* seen,
+    lanes_t* found,
+    unsigned long long* message)
+{
+    if (message[1] == 0 || message[1] > (unsigned long long)n_small) return;
+    const int t = thread_of_warp();
+    int* list = (int*)(message + HEAD);
+    const offset_t stride = (offset_t)warps_of_grid() * WARP;
+    for (offset_t at = (offset_t)warp_of_grid() * WARP; at < n_own; at += stride) {
+        const lanes_t own = at + t < n_own ? front[at + t] : 0;
+        if (!__any_sync(ALL_THREADS, own != 0)) continue;
+        offset_t first = 0;
+        int degree = 0;
+        if (own) {
+            first = indptr[at + t];
+            degree = (int)(indptr[at + t + 1] - first);
+        }
+        visit_arcs(first, degree, [&](const offset_t arc, const int owner) {
+            const lanes_t word = __shfl_sync(ALL_THREADS, own, owner);
+            if (arc < 0) return;
+            const node_t v = indices[arc];
+            const lanes_t news = hand(word, v, seen, found);
+            if (!news || (v >= first_own && v < first_own + n_own)) return;
+            int* entry = list + 3 * atomicAdd(&message[LISTED], 1ull);
+            entry[0] = v;
+            entry[1] = (int)(unsigned)news;
+            entry[2] = (int)(unsigned)(news >> 32);
+        });
+    }
+}
+
+// What the messages of other ranks list of own nodes; the own list is forgotten.
+extern "C" __global__ void take_small(
+    const offset_t* __restrict__ messages,  // (n_ranks, length)
+    const int n_ranks,
+    const offset_t length,
+    const int own,
+    const node_t first_own,
+    const offset_t n_own,
+    lanes_t* seen,
+    lanes_t* found)
+{
+    for (int rank = 0; rank < n_ranks; ++rank) {
+        const offset_t* message = messages + rank * length;
+        const int* list = (const int*)(message + HEAD);
+        const int n = (int)message[LISTED];
+        for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {
+            const node_t v = list[3 * i];
+            if (rank == own) {
+                found[v] = 0;
+            } else if (v >= first_own && v < first_own + n_own) {
+                const unsigned low = list[3 * i + 1], high = list[3 * i + 2];
+                hand((lanes_t)high << 32 | low, v, seen, found);
+            }
+        }
+    }
 }
 
 // Every own node that lacks a lane asks its neighbours, until it has all; hubs by segments.
@@ -106,8 +179,19 @@ extern "C" __global__ void pull(
         },
         [&](const node_t v, const lanes_t got) { atomicOr(&found[first_own + v], got); },
         [&](const offset_t first, const lanes_t got) {
-            if (got) found[first_own + first + t] = got;
+            if (got) found[first_own + first + t] |= got;
         });
+}
+
+// The last frontier of each lane: some lanes have found this one.
+extern "C" __global__ void keep(
+    const offset_t n_own, const lanes_t alive, const lanes_t* __restrict__ front, lanes_t* last)
+{
+    const offset_t stride = (offset_t)gridDim.x * blockDim.x;
+    for (offset_t v = (offset_t)blockIdx.x * blockDim.x + threadIdx.x; v < n_own; v += stride) {
+        const lanes_t before = last[v], now = (before & ~alive) | (front[v] & alive);
+        if (now != before) last[v] = now;
+    }
 }
 
 // What was found of own nodes is the frontier now.
@@ -119,7 +203,7 @@ extern "C" __global__ void settle(
     lanes_t* __restrict__ seen,
     lanes_t* __restrict__ front,
     level_t* __restrict__ deepest,
-    unsigned long long* counts)         // nodes, their arcs, nodes of each lane; 0 on entry
+    unsigned long long* message)        // nodes, their arcs, nodes of each lane; 0 on entry
 {
     const int t = thread_of_warp();
     offset_t nodes = 0, arcs = 0;
@@ -140,12 +224,12 @@ extern "C" __global__ void settle(
         low += __popc(warp_transpose((unsigned)word));
         high += __popc(warp_transpose((unsigned)(word >> 32)));
     }
-    if (low) atomicAdd(&counts[2 + t], (unsigned long long)low);
-    if (high) atomicAdd(&counts[2 + WARP + t], (unsigned long long)high);
+    if (low) atomicAdd(&message[2 + t], (unsigned long long)low);
+    if (high) atomicAdd(&message[2 + WARP + t], (unsigned long long)high);
     nodes = warp_sum(nodes);
     arcs = warp_sum(arcs);
     if (t == 0 && nodes) {
-        atomicAdd(&counts[0], (unsigned long long)nodes);
-        atomicAdd(&counts[1], (unsigned long long)arcs);
+        atomicAdd(&message[0], (unsigned long long)nodes);
+        atomicAdd(&message[1], (unsigned long long)arcs);
     }
 }

@@ -111,9 +111,10 @@ def test_several_ranks_on_one_gpu(shape, n_ranks, small):
 
 
 @pytest.mark.gpu
+@pytest.mark.parametrize("small", [0, 50, None])
 @pytest.mark.parametrize("n_ranks", [1, 2, 3])
 @pytest.mark.parametrize("shape", ["grid", "hubs", "apart", "star"])
-def test_sweeps_of_several_ranks_on_one_gpu(shape, n_ranks):
+def test_sweeps_of_several_ranks_on_one_gpu(shape, n_ranks, small):
     from kernels.partition.gpu import GpuSteps
     from kernels.partition.sweep import sweep
     from kernels.partition.sweep.gpu import GpuSweepSteps
@@ -122,7 +123,8 @@ def test_sweeps_of_several_ranks_on_one_gpu(shape, n_ranks):
 
     def one(part, collective):
         steps = GpuSteps(part)
-        return sweep(GpuSweepSteps(steps.part), steps.part, SOURCES, collective)
+        given = () if small is None else (small,)
+        return sweep(GpuSweepSteps(steps.part, *given), steps.part, SOURCES, collective)
 
     expected = msbfs_shard(Shard.from_graphs([graph]), SOURCES, np.array([0, len(SOURCES)]))
     for found in on_ranks(parts_of(graph, n_ranks), one):
@@ -224,6 +226,34 @@ def test_a_killed_rank_ends_the_search_of_the_other_in_time():
     for each in ranks:
         each.join(20)
         assert not each.is_alive()
+
+
+def send_beside_work(pipe):
+    import cupy
+
+    from kernels.partition.nccl import NcclCollective, unique_name
+
+    collective = NcclCollective(1, unique_name(), 0)
+    collective.begin([None], [None])
+    busy = cupy.arange(1 << 20).sum()
+    collective.end()
+    total = int(busy)
+    pipe.send((total, collective.span_s(), collective.gather(np.arange(3)).tolist()))
+    collective.leave()
+
+
+@pytest.mark.gpu
+def test_nccl_sends_on_a_stream_of_its_own():
+    """One rank has nobody to send to; streams, events and the group are those of more."""
+    context = multiprocessing.get_context("spawn")
+    ours, theirs = context.Pipe(duplex=False)
+    rank = context.Process(target=send_beside_work, args=(theirs,))
+    rank.start()
+    total, span_s, gathered = ours.recv()
+    rank.join(60)
+    assert total == (1 << 20) * ((1 << 20) - 1) // 2
+    assert span_s >= 0
+    assert gathered == [[0, 1, 2]]
 
 
 def connect_often(rank, n_ranks, names, leaves, pipe):

@@ -12,6 +12,7 @@ from kernels.csr import Shard
 from kernels.multi_source import msbfs_shard
 from kernels.partition.sweep import sweep
 from kernels.partition.sweep.cpu import CpuSweepSteps
+from kernels.partition.sweep.steps import SMALL
 from tests.oracles.paths import bfs_levels
 from tests.ranks import on_ranks, parts_of
 from tests.shapes import grid, star, tree_with_hubs
@@ -19,11 +20,11 @@ from tests.soak import examples
 from tests.strategies import searched_graphs
 
 
-def swept(graph, sources, n_ranks):
+def swept(graph, sources, n_ranks, small=SMALL):
     """Results of each rank."""
 
     def one(part, collective):
-        return sweep(CpuSweepSteps(part), part, sources, collective)
+        return sweep(CpuSweepSteps(part, small), part, sources, collective)
 
     return on_ranks(parts_of(graph, n_ranks), one)
 
@@ -36,10 +37,14 @@ def check_same(found, graph, sources):
 
 
 @settings(max_examples=examples(60), deadline=None)
-@given(searched=searched_graphs(), n_ranks=st.sampled_from([1, 2, 3, 4]))
-def test_all_ranks_have_the_results_of_one_graph(searched, n_ranks):
+@given(
+    searched=searched_graphs(),
+    n_ranks=st.sampled_from([1, 2, 3, 4]),
+    small=st.sampled_from([0, 1, 3, 10, SMALL]),
+)
+def test_all_ranks_have_the_results_of_one_graph(searched, n_ranks, small):
     graph, sources = searched
-    for found in swept(graph, sources, n_ranks):
+    for found in swept(graph, sources, n_ranks, small):
         check_same(found, graph, sources)
         for i, source in enumerate(sources):
             level = bfs_levels(graph, [source])[0]
@@ -47,17 +52,27 @@ def test_all_ranks_have_the_results_of_one_graph(searched, n_ranks):
             np.testing.assert_array_equal(hop_counts, np.bincount(level[level >= 0]))
 
 
-@pytest.mark.parametrize("n_ranks", [2, 3, 4])
+@pytest.mark.parametrize("small", [0, 60, SMALL])
+@pytest.mark.parametrize("n_ranks", [1, 2, 3, 4])
 @pytest.mark.parametrize("shape", ["grid", "hubs", "star"])
-def test_more_sources_than_lanes_in_both_directions_and_forms(shape, n_ranks):
+def test_more_sources_than_lanes_in_both_directions_and_forms(shape, n_ranks, small):
     graph = {
         "grid": lambda: grid(12, 200),
         "hubs": lambda: tree_with_hubs(3_000, seed=2),
         "star": lambda: star(2_000),
     }[shape]()
     sources = np.random.default_rng(1).integers(0, graph.n_nodes, 150)
-    for found in swept(graph, sources, n_ranks):
+    for found in swept(graph, sources, n_ranks, small):
         check_same(found, graph, sources)
+
+
+@pytest.mark.parametrize("n_ranks", [1, 2, 3])
+def test_a_level_of_a_long_graph_is_one_exchange(n_ranks):
+    graph = grid(12, 200)
+    for found in swept(graph, [0, 7], n_ranks):
+        assert found.n_exchanges == found.eccentricity.max() + 3  # one more for farthest nodes
+    for found in swept(graph, [0, 7], n_ranks, small=0):
+        assert found.n_exchanges == 2 * found.eccentricity.max() + 4
 
 
 def test_the_deepest_level_of_each_node_is_a_lower_bound_that_some_source_attains():
