@@ -6,8 +6,8 @@ Command: python benchmarks/bench_partition.py [--graphs rmat:22,attachment:10000
 
 Each rank makes its part where it searches; no process holds the whole. --where gpus: each rank is
 a process with a GPU of its own. one-gpu: ranks are threads that share a GPU, which shows that parts
-are right, not what several GPUs gain. cores: ranks are threads on cores; with --link-gb-s arrays
-travel at that speed between them.
+are right, not what several GPUs gain. cores: ranks are threads on cores. With --link-gb-s arrays
+travel at that speed between threads.
 Sources are random nodes with a neighbour. GTEPS count undirected edges of the reached component,
 by the harmonic mean over sources. Every search is certified: each rank checks its own rows.
 ``two_ms``: the same with two exchanges at each level; ``once_ms``: with no half sent early. With

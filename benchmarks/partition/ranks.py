@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import multiprocessing
 import statistics
 import threading
@@ -56,19 +57,37 @@ def run(drawn: Drawn, asked: Asked) -> list[dict[str, Any]]:
         return _in_processes(drawn, asked)
     n_ranks = asked.n_ranks
     graph = host_graph(drawn) if asked.where == "cores" else None
-    collectives: list[Collective] = [*thread_collectives(n_ranks, deadline_s=600)]
-    if asked.link_gb_s is not None:
-        collectives = [SlowLink(each, 1e9 * asked.link_gb_s) for each in collectives]
+    collectives = _of_threads(asked)
 
     def one(rank: int) -> dict[str, Any]:
         try:
-            return _rank(drawn, asked, rank, collectives[rank], graph)
+            with _stream(asked):
+                return _rank(drawn, asked, rank, collectives[rank], graph)
         except BaseException:
             collectives[rank].close()
             raise
 
     with ThreadPoolExecutor(n_ranks) as pool:
         return list(pool.map(one, range(n_ranks)))
+
+
+def _of_threads(asked: Asked) -> list[Collective]:
+    bytes_s = None if asked.link_gb_s is None else 1e9 * asked.link_gb_s
+    if asked.where == "one-gpu":
+        from benchmarks.partition.one_gpu import one_gpu_collectives
+
+        return [*one_gpu_collectives(asked.n_ranks, bytes_s)]
+    found: list[Collective] = [*thread_collectives(asked.n_ranks, deadline_s=600)]
+    return found if bytes_s is None else [SlowLink(each, bytes_s) for each in found]
+
+
+def _stream(asked: Asked) -> Any:
+    """Of a rank that shares a GPU with others."""
+    if asked.where != "one-gpu":
+        return contextlib.nullcontext()
+    import cupy as cp
+
+    return cp.cuda.Stream(non_blocking=True)
 
 
 def _in_processes(drawn: Drawn, asked: Asked) -> list[dict[str, Any]]:
