@@ -280,7 +280,7 @@ def test_a_gpu_worker_that_was_replaced_takes_a_rank(snapshot, monkeypatch, tmp_
             cost_s=1e-3,
             deadline_s=60.0,
             least_s=1.0,
-            first_s=8.0,
+            first_s=20.0,
         )
         assert outcome.error is None
         assert outcome.result.n_reached.tolist() == [300] * 3
