@@ -241,7 +241,7 @@ def search_request(given: dict[str, Any]) -> dict[str, Any]:
     ends = {end: str(given.get(end, "")).strip() for end in ("source", "target")}
     for end in ends:
         if end in row.needs and not ends[end]:
-            raise UsageError(f"{name} needs a {end}: give a node or its address")
+            raise UsageError(f"give a {end} for {name}: a node or its address")
     return {
         "do": "search",
         "algorithm": name,

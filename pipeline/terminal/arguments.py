@@ -174,7 +174,9 @@ def _annotation(given: Option) -> Any:
         # ``path_type`` leaves an empty path empty.
         facts = {"path_type": str, "readable": False} if given.kind is Path else {}
         return Annotated[list[given.kind], _info(given, **about, **facts)]  # type: ignore[name-defined]
-    kind = str if given.commas or given.unset or given.parser else given.kind
+    if given.commas:  # may be given several times: what each names is one list
+        return Annotated[list[str], _info(given, **about)]
+    kind = str if given.unset or given.parser else given.kind
     if kind in (int, float):
         about |= {"min": given.minimum, "max": given.maximum}
     if given.choices and not callable(given.choices):
@@ -208,9 +210,10 @@ def _default(given: Option) -> Any:
     """What typer shows as the default; none: the option must be given."""
     if given.is_required:
         return inspect.Parameter.empty
-    if given.kind is bool or (given.kind in (int, float) and not given.unset):
+    if given.kind is bool or (given.kind in (int, float) and not given.unset and not given.is_list):
         return given.default
-    return given.text(given.default) or None
+    text = given.text(given.default) or None
+    return [text] if text and given.commas else text
 
 
 def _value(option: Option, context: typer.Context, words: Mapping[str, Any]) -> tuple[Any, str]:
@@ -220,7 +223,10 @@ def _value(option: Option, context: typer.Context, words: Mapping[str, Any]) -> 
     if origin in _DEFAULTS:
         return option.default, origin
     called = option.flag if origin == _SAID else str(option.variable)
-    return option.parse(words[option.name], called), origin
+    value = words[option.name]
+    if option.commas:  # several times on the command line; a variable was split at blanks
+        value = ("," if origin == _SAID else " ").join(value)
+    return option.parse(value, called), origin
 
 
 def _given(

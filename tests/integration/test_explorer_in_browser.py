@@ -109,13 +109,17 @@ def test_what_was_entered_wrongly_is_said_in_a_sentence(page, address):
     start(page, address)
     make(page, 60)
     error = page.locator("#error:not([hidden])")
+    search(page, "bfs", "0")
+    page.locator("#result-head", has_text="bfs of").wait_for(timeout=READY_MS)
+    page.fill("#source", "")
     for algorithm, source, message in (
-        ("bfs", "", "Bfs needs a source: give a node or its address"),
+        ("bfs", "", "Give a source for bfs: a node or its address"),
         ("bfs", "60", "Source 60 is not a router of degrees; its 60 routers are 0 to 59"),
         ("bfs", "192.0.2.1", "Degrees has no addresses"),
     ):
         search(page, algorithm, source)
         error.filter(has_text=message).wait_for()
+        assert page.locator("#result").is_hidden()  # that of the search before
     page.fill("[name=min_degree]", "70")
     page.click("#graph .do")
     error.filter(has_text="Degrees from 70 to 6: give 0 <= smallest <= largest").wait_for()

@@ -124,6 +124,7 @@
         await ask(name, given);
       } catch (error) {
         show(await ask("state"));
+        showResult(null); // of the search before
         throw error;
       }
       await follow();
@@ -217,7 +218,7 @@
     shown = state.number;
     graph = state.graph;
     showGraph();
-    showResult(state.result);
+    showResult(state.error ? null : state.result);
     showHistory(state.history);
     if (state.error) complain(capital(state.error));
   }

@@ -114,8 +114,11 @@ def test_an_error_is_a_sentence_for_the_page(server):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"algorithm": "bfs"}, "bfs needs a source"),
-        ({"algorithm": "shortest_path", "source": "1", "target": " "}, "needs a target"),
+        ({"algorithm": "bfs"}, "give a source for bfs"),
+        (
+            {"algorithm": "shortest_path", "source": "1", "target": " "},
+            "give a target for shortest_path",
+        ),
         ({"algorithm": "dijkstra"}, "unknown algorithm 'dijkstra'"),
         ({"algorithm": "mst", "device": "tpu"}, "device is auto, cpu or gpu"),
     ],
