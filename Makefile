@@ -110,7 +110,7 @@ test: $(READY_DEV)
 
 test-unit: $(READY_DEV)
 	$(PY) -m tests.compile_ahead
-	$(PY) -m pytest $(SIDE_BY_SIDE) -m "not integration"
+	$(PY) -m pytest $(SIDE_BY_SIDE) tests/unit
 
 # Every case of the tests with many cases; make test runs a few of each.
 soak: $(READY_DEV)

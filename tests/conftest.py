@@ -55,13 +55,15 @@ def pytest_collection():
         gc.enable()
 
 
+# The longest, which begin first: each takes a tester more than half a minute.
+LONGEST = ("test_readme.py", "test_prefect.py", "test_kills.py", "test_nights_soak.py")
 # Share of the other files among which those of integration are spread: they wait much, and the
 # last files should be short.
 SPREAD = 0.85
 
 
 def _among_others(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Files of integration spread among the others, so that a core has work while they wait."""
+    """The longest files first; the rest of integration among the others, so that no core waits."""
     files: dict[Path, list[pytest.Item]] = {}
     for item in items:
         files.setdefault(item.path, []).append(item)
@@ -70,6 +72,8 @@ def _among_others(items: list[pytest.Item]) -> list[pytest.Item]:
     step = SPREAD * len(others) / max(1, len(waiting))
     place = {path: k * step for k, path in enumerate(waiting)}
     place |= {path: float(k) for k, path in enumerate(others)}
+    longest = [INTEGRATION / name for name in LONGEST]
+    place |= {path: longest.index(path) - len(longest) for path in waiting if path in longest}
     return [item for path in sorted(files, key=place.__getitem__) for item in files[path]]
 
 

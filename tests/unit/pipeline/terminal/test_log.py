@@ -36,14 +36,17 @@ def context():
 
 @pytest.fixture
 def as_json(context, capsys):
-    """This process writes JSON; afterwards as before."""
-    root, hook = logging.getLogger(), sys.excepthook
+    """This process writes JSON, and nothing else does; afterwards as before.
+
+    Tests before may have left handlers of Prefect and of Dask, which write on stderr too.
+    """
+    root, hook, handlers = logging.getLogger(), sys.excepthook, logging.getLogger().handlers
     levels = {name: logging.getLogger(name).level for name in (log.OWN, "pipeline")}
+    root.handlers = []
     log.start("json")
     yield lambda: [json.loads(line) for line in capsys.readouterr().err.splitlines()]
     logging.captureWarnings(False)
-    for handler in [each for each in root.handlers if isinstance(each, log.JsonHandler)]:
-        root.removeHandler(handler)
+    root.handlers = handlers
     sys.excepthook = hook
     for name, level in levels.items():
         logging.getLogger(name).setLevel(level)
