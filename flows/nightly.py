@@ -21,6 +21,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from flows.processes.missing import why_no_prefect
+from pipeline.terminal.lines import fail, print_line
+
+if __name__ == "__main__" and (missing := why_no_prefect("a nightly run")):
+    fail(missing)
+    sys.exit(2)
+
 from prefect import flow
 from prefect.client.orchestration import get_client
 from prefect.context import FlowRunContext
@@ -52,7 +59,6 @@ from pipeline.errors import UsageError
 from pipeline.options import Option, config_of, merged
 from pipeline.stopping import stop_on_signals
 from pipeline.terminal.arguments import Given, read_words
-from pipeline.terminal.lines import fail, print_line
 from pipeline.terminal.progress_display import ProgressDisplay
 from pipeline.terminal.summaries import (
     print_analyze,

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import collections
 import contextlib
-import importlib.util
 import os
 import shlex
 import socket
@@ -26,6 +25,7 @@ import flows
 from flows.pages.server import REPORTS, REPORTS_FOLDER, REPORTS_URL, ReportServer
 from flows.processes.die_with_parent import STOP_TIMEOUT_S, tied
 from flows.processes.holders import Holder, Seat
+from flows.processes.missing import why_no_prefect
 from flows.processes.server import (
     HOST,
     MAX_RESTARTS,
@@ -81,11 +81,8 @@ def main(arguments: list[str]) -> int:
 
 
 def _serve(config: ServeConfig, asked_to_stop: threading.Event) -> int:
-    if importlib.util.find_spec("prefect") is None:
-        raise UsageError(
-            "serve needs Prefect, which is not installed here: pip install 'hopscope[serve]' "
-            "(make installs it)"
-        )
+    if missing := why_no_prefect("serve"):
+        raise UsageError(missing)
     # The nightly run reads its environment; its current folder is ROOT.
     os.environ["HOPSCOPE_STORE"] = str(config.store.resolve())
     os.environ["HOPSCOPE_OUT"] = str(config.out.resolve())

@@ -15,6 +15,7 @@ from pipeline.report.comparison import write_comparison
 from pipeline.report.folder import report_turn
 from pipeline.report.nights import NIGHTS_PAGE, write_nights
 from pipeline.report.published import bring_reports
+from pipeline.report.tables.changes import night_compared_with
 from pipeline.stages.nights import (
     night_before,
     open_night,
@@ -48,7 +49,8 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
     Raises
     ------
     UsageError
-        If both are the same one, or the files cannot be written to their place.
+        If both are the same one, the files cannot be written to their place, or there is the
+        comparison with the night before the newer one.
     StoreError
         If there is no such snapshot, or one is broken.
     """
@@ -61,6 +63,7 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
     ):
         bring_reports(config.out)
         check_comparison(config, old, new)
+        _check_not_own(config)
         progress(Progress("compare", 0, 1, "nights", f"{old.name} and {new.name}"))
         warnings = [order_warning(old, new), *map(synthetic_warning, (old, new))]
         warnings = [line for line in warnings if line]
@@ -94,6 +97,19 @@ def compare(config: CompareConfig, progress: ProgressCallback = no_progress) -> 
         time.time() - started,
         warnings,
         usual.n_nights,
+    )
+
+
+def _check_not_own(config: CompareConfig) -> None:
+    """Refuse to replace the comparison of a night with the one before it by another one."""
+    folder = config.out / config.new
+    there = night_compared_with(folder)
+    if there in ("", config.old) or there != night_before(config.store, config.out, config.new):
+        return
+    raise UsageError(
+        f"{folder} holds what changed since {there}, the night before it, and its report tells so; "
+        f"to compare {config.new} with {config.old} give --out another folder (figures of reports "
+        "are compared only where both reports are in it)"
     )
 
 

@@ -25,7 +25,7 @@ from pipeline.report.folder import REPORT, report_of
 from pipeline.report.tables.changes import night_before_of
 from pipeline.store.versions.nights import is_night
 
-OK, PARTIAL, NO_REPORT = "ok", "Partial", "no report"
+OK, PARTIAL, NO_REPORT = "ok", "partial", "no report"
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class NightRow:
     name : str
         Of the snapshot and of its folder.
     status : str
-        ``ok``; ``Partial``: an input or an AS was left out; ``no report``: only the store has it.
+        ``ok``; ``partial``: an input or an AS was left out; ``no report``: only the store has it.
     href, changes_href : str
         Page of the report, or report.json if it has none; page of the comparison. Relative, empty
         where there is none.

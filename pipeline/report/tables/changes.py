@@ -86,6 +86,15 @@ def night_before_of(schema: pa.Schema) -> str:
     return (schema.metadata or {}).get(_OLD, b"an earlier night").decode("utf-8", "replace")
 
 
+def night_compared_with(folder: Path) -> str:
+    """The older night of the comparison in a folder of a report; empty: there is none."""
+    try:
+        metadata = pq.read_schema(folder / "events.parquet").metadata or {}
+    except (OSError, pa.ArrowException):
+        return ""
+    return metadata.get(_OLD, b"").decode("utf-8", "replace")
+
+
 def read_comparison(folder: Path) -> tuple[pa.Table, pa.Table] | None:
     """Changes and events beside a report; None where there are none that can be read."""
     try:

@@ -112,6 +112,21 @@ def test_nights_are_in_the_order_of_their_records_and_topologies_are_none(tmp_pa
     assert (summary.old, summary.page.exists()) == ("b", True)
 
 
+def test_the_comparison_with_the_night_before_is_not_replaced_by_another_one(tmp_path):
+    store, out = tmp_path / "store", tmp_path / "out"
+    for i, name in enumerate("abc"):
+        write_night(store, name, {ONE: ["20.1.0.1 20.1.0.2 > 20.3.0.9"]}, newest_s=100.0 * i)
+        report(store, out, name)
+    compare(CompareConfig("a", "c", store, out))  # nothing is there yet
+    compare_with_night_before(store, out, "c")
+    before = (out / "c" / "events.parquet").read_bytes()
+    with pytest.raises(UsageError, match="holds what changed since b, the night before it"):
+        compare(CompareConfig("a", "c", store, out))
+    assert (out / "c" / "events.parquet").read_bytes() == before
+    assert compare(CompareConfig("b", "c", store, out)).old == "b"  # the same one again
+    assert compare(CompareConfig("a", "c", store, tmp_path / "other")).page.exists()
+
+
 @pytest.mark.parametrize(
     ("nights", "given", "is_said"),
     [
