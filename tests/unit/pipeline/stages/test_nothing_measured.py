@@ -59,7 +59,7 @@ def test_a_night_without_a_report_is_on_the_page_of_all_nights(tmp_path, monkeyp
     assert run(monkeypatch, tmp_path, []) == 2
     assert not page.exists()  # nothing was ever reported here
     assert run(monkeypatch, tmp_path, [0, 1]) == 1
-    assert '<i class="tag">Partial</i>' in page.read_text()
+    assert '<i class="tag">partial</i>' in page.read_text()
     write(tmp_path / "store", "2026-11-21")
     assert run(monkeypatch, tmp_path, []) == 2
     assert '2026-11-21<td class="l" data-label="status"><i class="tag">no report</i>' in (

@@ -1,0 +1,77 @@
+"""Runs that are cancelled, or killed with their worker, leave no process and no turn taken."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+
+import psutil
+
+from flows.processes.holders import Holder, Seat
+from flows.runs.turns import WORKING
+from pipeline.config import GenerateConfig
+from pipeline.stages.generate import generate_topology
+from tests.served import RUN_S, STOP_S, Served, serving, wait_until
+
+
+def processes(served: Served, words: str) -> list[psutil.Process]:
+    """Descendants of ``serve`` whose command holds some words, and all below each of them."""
+    found = set()
+    for child in psutil.Process(served.process.pid).children(recursive=True):
+        with contextlib.suppress(psutil.Error):
+            if words in " ".join(child.cmdline()):
+                found |= {child, *child.children(recursive=True)}
+    return list(found)
+
+
+def searching(served: Served, topology) -> tuple[dict, list[psutil.Process]]:
+    """A run in the midst of its searches, and its processes: the flow, its cluster's workers."""
+    options = {"asn": 1, "workers": 1, "ingresses": 50_000, "pack": 64}
+    run = served.start(inputs=[str(topology)], snapshot="long", options=options)
+
+    def has_begun() -> bool:
+        assert served.state(run)["type"] in ("SCHEDULED", "PENDING", "RUNNING"), served.state(run)
+        progress = served.artifacts(run).get("search-progress")
+        return progress is not None and float(progress["data"]) > 0
+
+    wait_until(has_begun, RUN_S, served.process, served.home / "worker.log")
+    own = processes(served, "prefect.engine")
+    assert len(own) > 1  # the flow and a worker of Dask at least
+    return run, own
+
+
+def freed_after(own: list[psutil.Process], store) -> float:
+    """Seconds until processes are gone and the turn on a store is free."""
+    since = time.monotonic()
+    _, alive = psutil.wait_procs(own, timeout=STOP_S)
+    assert alive == []
+    os.close(Seat(store / WORKING).take(Holder.me("the test"), wait=True))
+    return time.monotonic() - since
+
+
+def test_a_run_that_is_cancelled_or_killed_with_its_worker_frees_all(tmp_path, capsys):
+    topology = tmp_path / "large.brite"
+    generate_topology(GenerateConfig(model="ba", routers=100_000, out=topology))
+    with serving(tmp_path) as served:
+        run, own = searching(served, topology)
+        cancel = [sys.executable, "-m", "prefect", "flow-run", "cancel", run["id"]]
+        subprocess.run(cancel, env=served.environment, check=True, capture_output=True)
+        cancelled_s = freed_after(own, tmp_path / "store")
+        wait_until(lambda: served.state(run)["type"] == "CANCELLED")
+
+        run, own = searching(served, topology)
+        worker = [each for each in processes(served, "worker start") if each not in own]
+        flow = [each for each in own if "prefect.engine" in " ".join(each.cmdline())]
+        assert worker
+        assert flow
+        for process in (*worker, *flow):
+            process.kill()
+        killed_s = freed_after([*worker, *own], tmp_path / "store")
+        served.process.wait(STOP_S)  # serve ends without its worker
+    with capsys.disabled():
+        sys.stdout.write(
+            f"freed {cancelled_s:.1f} s after cancelling, {killed_s:.1f} s after both were killed\n"
+        )
