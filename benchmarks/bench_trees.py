@@ -8,7 +8,8 @@ arrays that lie on the device already, so that other work of the machine affects
 is certified before it is timed; forests of others weigh as much as ours, searches of others find
 nodes in the same order. ``ratio`` is the median of a program's time over ours in the same round;
 ``cpu_ms`` is processor time of all threads, ``cpu_ratio`` that over ours, likewise.
-A program that is not installed, or fails, has a row that says so.
+A program that is not installed, or fails, has a row that says so. Interrupted, the benchmark writes
+what it has.
 """
 
 from __future__ import annotations
@@ -148,15 +149,17 @@ def main() -> None:
     arguments = parser.parse_args()
     compile_cpu(["searches", "forests"])
     others, rows = OtherWork(), []
-    for name in arguments.graphs:
-        graph = with_weights(GRAPHS[name](), most=WEIGHTS)
-        for device in arguments.device:
-            here = graph.to(device)
-            for task in arguments.tasks:
-                for row in rows_of(task, name, here, arguments.programs, arguments.rounds):
-                    rows.append(row)
-                    print(json.dumps(row), file=sys.stderr, flush=True)
-    record(arguments.subject, rows, arguments.results, cores_of_others=others.n_cores())
+    try:
+        for name in arguments.graphs:
+            graph = with_weights(GRAPHS[name](), most=WEIGHTS)
+            for device in arguments.device:
+                here = graph.to(device)
+                for task in arguments.tasks:
+                    for row in rows_of(task, name, here, arguments.programs, arguments.rounds):
+                        rows.append(row)
+                        print(json.dumps(row), file=sys.stderr, flush=True)
+    finally:
+        record(arguments.subject, rows, arguments.results, cores_of_others=others.n_cores())
 
 
 if __name__ == "__main__":

@@ -6,6 +6,7 @@ import json
 import sys
 
 import numpy as np
+import pytest
 
 from benchmarks import bench_goal_directed, bench_trees, bench_twins
 from benchmarks.lib.graphs import attachment, with_weights
@@ -20,6 +21,10 @@ def run(monkeypatch, folder, program, words: list[str]) -> list[dict]:
     if hasattr(program, "GRAPHS"):
         monkeypatch.setattr(program, "GRAPHS", {"small": lambda: attachment(300)})
     program.main()
+    return kept(folder)
+
+
+def kept(folder) -> list[dict]:
     return json.loads((folder / "small.json").read_text())["rows"]
 
 
@@ -29,6 +34,17 @@ def test_trees_of_each_program_are_timed(monkeypatch, tmp_path):
     assert names >= {("mst", "hopscope"), ("mst", "SciPy"), ("dfs", "SciPy")}
     assert all(row["repeats"] == 2 and "note" not in row for row in rows)
     assert {row["ratio"] for row in rows if row["by"] == "hopscope"} == {1}
+
+
+def test_what_is_measured_before_an_interrupt_is_kept(monkeypatch, tmp_path):
+    def interrupted(*given):
+        yield {"task": "mst", "by": "hopscope", "median_ms": 1.0}
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(bench_trees, "rows_of", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        run(monkeypatch, tmp_path, bench_trees, [])
+    assert [row["by"] for row in kept(tmp_path)] == ["hopscope"]
 
 
 def test_forests_that_weigh_something_else_are_named(monkeypatch, tmp_path):
