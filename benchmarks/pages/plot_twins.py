@@ -1,4 +1,4 @@
-"""Plots and the table of sequential algorithms and their twins in docs/benchmarks.md.
+"""Plots and tables of sequential algorithms and their twins in docs/benchmarks.md.
 
 Command: python benchmarks/pages/plot_twins.py [--results FOLDER] [--docs FOLDER]
 
@@ -114,6 +114,27 @@ def table(rows: list[Row], figure: str = "median_ms") -> Iterator[str]:
             yield f"| {label} | {what} | {cells} | {last} |"
 
 
+def speed_ups(rows: list[Row]) -> Iterator[str]:
+    """How many times as fast the GPU is at each size, as twin and by the fastest of each device."""
+    sizes = sorted({row["n_nodes"] for row in rows})
+    yield f"| time on a core over that on the GPU | {' | '.join(f'{n:,}' for n in sizes)} |"
+    yield f"| --- |{' --- |' * len(sizes)}"
+
+    def times(algorithm: str, device: str, way: str) -> dict[float, float]:
+        return dict(points(rows, algorithm, device, way, "median_ms"))
+
+    for algorithm, name in NAMES.items():
+        twins = {place: times(algorithm, place, "twin") for place in PLACES}
+        fastest = {place: times(algorithm, place, "fastest") for place in PLACES}
+        ways = [(name, twins)]
+        if any(fastest.values()):
+            ways.append(("fastest of ours", {at: fastest[at] or twins[at] for at in PLACES}))
+        for label, known in ways:
+            core, gpu = known["cpu"], known["gpu"]
+            cells = (number(core[n] / gpu[n]) if n in core and n in gpu else "" for n in sizes)
+            yield f"| {label} | {' | '.join(cells)} |"
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--results", type=Path, default=RESULTS)
@@ -128,8 +149,8 @@ def main() -> None:
         (images / name).write_text(svg)
         drawn.append(f"![{title}](images/{name})")
     page = arguments.docs / "benchmarks.md"
-    tables = ("\n".join(table(rows, figure)) for figure in ("median_ms", "peak_mb"))
-    content = "\n\n".join([*drawn, *tables])
+    tables = table(rows), speed_ups(rows), table(rows, "peak_mb")
+    content = "\n\n".join([*drawn, *("\n".join(lines) for lines in tables)])
     page.write_text(fill(page.read_text(), "twins", content))
 
 

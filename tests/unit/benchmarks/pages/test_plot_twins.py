@@ -7,7 +7,7 @@ import xml.etree.ElementTree as ElementTree
 
 import pytest
 
-from benchmarks.pages.plot_twins import crossing, points, table
+from benchmarks.pages.plot_twins import crossing, points, speed_ups, table
 from tests.real_data import REPOSITORY
 
 
@@ -51,6 +51,14 @@ def test_the_table_has_a_line_for_each_curve():
     assert "| DFS | GPU, one warp | 8 | (9,000) | never here |" in lines
 
 
+def test_speed_ups_compare_twins_and_the_fastest_of_each_device():
+    lines = list(speed_ups(ROWS))
+    assert lines[0] == "| time on a core over that on the GPU | 1,000 | 100,000 |"
+    assert "| BFS | 0.1 | 10 |" in lines
+    assert "| fastest of ours |  | 2 |" in lines
+    assert "| DFS | 0.125 |  |" in lines  # an estimate is no measurement
+
+
 def test_memory_has_a_table_of_its_own():
     lines = list(table(ROWS, "peak_mb"))
     assert lines[0] == "| peak MB at so many nodes | | 1,000 | 100,000 | GPU needs less from |"
@@ -70,7 +78,7 @@ def test_the_command_fills_the_page_and_draws_both_plots(tmp_path):
     subprocess.run(command, check=True, capture_output=True)
     text = page.read_text()
     assert "old" not in text
-    assert text.count("| 1,000 | 100,000 | 6,800,000 |") == 2
+    assert text.count("| 1,000 | 100,000 | 6,800,000 |") == 3
     assert text.startswith("a\n<!-- made: twins -->\n![Sequential")
     for name in ("twins_time.svg", "twins_memory.svg"):
         assert f"images/{name}" in text
