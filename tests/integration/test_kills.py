@@ -153,10 +153,13 @@ def killed(process, folder, target, moment, schedulers=()):
     return ended
 
 
-def check_continued(folder, report, known, undisturbed):
+def check_continued(folder, report, known, undisturbed, note):
     """A run that went on measured only what was not durable, and agrees with an undisturbed one."""
     tasks = pq.read_table(report / "tasks.parquet")
-    assert sum(tasks["n_sources"].to_pylist()) == 3 * N_INGRESSES - len(known)
+    n_measured = sum(tasks["n_sources"].to_pylist())
+    note("n_durable_searches", len(known))
+    note("n_searches_after", n_measured)
+    assert n_measured == 3 * N_INGRESSES - len(known)
     for found, wanted in zip(tables(report), undisturbed, strict=True):
         assert found.equals(wanted)
     after = durable(folder)
@@ -178,7 +181,7 @@ def moments(of_prefect):
 @pytest.mark.soak
 @moments(of_prefect=False)
 def test_a_run_that_was_killed_goes_on_where_it_was(
-    store, undisturbed, scheduler_address, tmp_path, seed, target
+    store, undisturbed, scheduler_address, tmp_path, seed, target, record_property
 ):
     shutil.copytree(store, tmp_path / "store")
     words = ["analyze", "--store", tmp_path / "store", "--out", tmp_path / "out", "--pack", 1]
@@ -196,13 +199,13 @@ def test_a_run_that_was_killed_goes_on_where_it_was(
         assert ended in (0, -signal.SIGKILL)
     summary = analyze(config_of(tmp_path, scheduler_address))
     assert summary.reused["n_searches"] == len(known)
-    check_continued(tmp_path, summary.out, known, undisturbed)
+    check_continued(tmp_path, summary.out, known, undisturbed, record_property)
 
 
 @pytest.mark.soak
 @moments(of_prefect=True)
 def test_a_nightly_run_that_was_killed_goes_on_where_it_was(
-    links, undisturbed_night, tmp_path, seed, target
+    links, undisturbed_night, tmp_path, seed, target, record_property
 ):
     words = [links, "--asn", 7, "--ingresses", 3 * N_INGRESSES, "--snapshot", "night"]
     words += ["--store", tmp_path / "store", "--out", tmp_path / "out", "--pack", 1]
@@ -213,4 +216,5 @@ def test_a_nightly_run_that_was_killed_goes_on_where_it_was(
     assert len(known) == len(set(known)) > 0
     again = started(NIGHTLY, words, tmp_path)
     assert again.wait(WAIT_S) == 0
-    check_continued(tmp_path, tmp_path / "out" / "night", known, undisturbed_night)
+    report = tmp_path / "out" / "night"
+    check_continued(tmp_path, report, known, undisturbed_night, record_property)
