@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import orjson
 import pytest
 
+from pipeline.cli import main
 from pipeline.config import AnalyzeConfig, IngestConfig
 from pipeline.errors import UsageError
 from pipeline.model.measured.mapped import MappedShare
@@ -94,6 +96,44 @@ def test_if_nothing_is_mapped_the_former_snapshot_is_kept(tmp_path):
     assert after.path == before.path
     assert after.asn.tolist() == [1, 2]
     assert list(snapshot_names(tmp_path / "store")) == ["today"]
+
+
+def test_nothing_mapped_ends_with_status_2_and_no_snapshot(tmp_path, capsys):
+    given = config(tmp_path, ["10.0.0.1", "10.0.1.1"])
+    where = ["--ip2as", given.ip2as[0], "--store", given.store, "--out", tmp_path / "out"]
+    for command in (["ingest", *where[:4]], ["run", *where], ["ingest", *where[:4], "--json"]):
+        with pytest.raises(SystemExit) as ended:
+            main([str(word) for word in [command[0], *given.inputs, *command[1:]]])
+        assert ended.value.code == 2
+        printed = capsys.readouterr()
+        assert "0 of 2 addresses mapped or admitted" in printed.err
+        assert "--allow-special 10.0.0.0/8" in printed.err
+        assert printed.out == ""
+    assert list(snapshot_names(given.store)) == []
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_low_share_is_the_first_warning_that_a_command_prints(tmp_path, capsys):
+    given = config(tmp_path, MAPPED, ["10.0.0.1", "10.0.0.2", "20.5.0.1"])
+    (tmp_path / "junk.warts").write_text("no warts\n")
+    words = [*given.inputs, tmp_path / "junk.warts", "--ip2as", *given.ip2as]
+    words += ["--store", given.store]
+    for more in ([], ["--json"]):
+        with pytest.raises(SystemExit) as ended:
+            main([str(word) for word in ["ingest", *words, *more]])
+        assert ended.value.code == 1  # a file was rejected
+        printed = capsys.readouterr()
+        if more:
+            facts = json.loads(printed.out)
+            assert (facts["n_addrs"], facts["n_addrs_mapped"]) == (21, 18)
+            first = facts["warnings"][0]
+        else:
+            assert "18 of 21 addresses mapped or admitted (85.7 %)" in printed.out
+            both = " ".join(printed.err.split())
+            assert both.index("18 of 21 addresses") < both.index("junk.warts")
+            first = both
+        assert "10.0.0.0/24 (2), 20.5.0.0/24 (1)" in first
+        assert "--allow-special 10.0.0.0/8" in first
 
 
 def test_an_admitted_range_that_no_table_holds_maps_to_no_as(tmp_path):
