@@ -40,6 +40,7 @@ from prefect.states import Failed, State
 from flows.analyze import analyzed
 from flows.compare import compared_with_night_before
 from flows.ingest import ingest_stage
+from flows.notices.emit import emit
 from flows.notices.notice import Outcome, make_notice
 from flows.options import given_values, parameters_of, with_parameters
 from flows.pages.artifacts import report_link, show_warnings
@@ -141,14 +142,16 @@ def _in_turn(parameters: Mapping[str, Any]) -> State:
 
 
 def _tell(config: NotifyConfig, state: State) -> None:
-    """Send a notice of a run that ended, if it asks for one; a run that had no turn does not."""
-    asks = config.notify or config.notify_command
-    if not asks or not (state.is_completed() or state.is_failed()):
+    """Tell of a run that ended, if there is something to tell; a run that had no turn does not."""
+    if not (state.is_completed() or state.is_failed()):
         return
-    from flows.notices.send import send  # a second, not needed without notices
-
     notice = make_notice(_outcome(state), config)
-    if notice is not None:
+    if notice is None:
+        return
+    emit(notice)
+    if config.notify or config.notify_command:
+        from flows.notices.send import send  # a second, not needed without notices
+
         send(notice, config)
 
 

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import flows
+from flows.notices.ready import not_ready
 from flows.pages.server import REPORTS, REPORTS_FOLDER, REPORTS_URL, ReportServer
 from flows.processes.die_with_parent import STOP_TIMEOUT_S, tied
 from flows.processes.holders import Holder, Seat
@@ -38,7 +39,7 @@ from flows.processes.server import (
 from flows.runs.api import Api, end_lost_runs
 from pipeline.config import AnalyzeConfig, IngestConfig, LogConfig, NotifyConfig, ServeConfig
 from pipeline.errors import UsageError
-from pipeline.options import merged
+from pipeline.options import config_of, merged, options_of, values
 from pipeline.stopping import end_with_parent, stop_on_signals
 from pipeline.terminal.arguments import read_words
 from pipeline.terminal.lines import fail, print_line, warn
@@ -87,6 +88,7 @@ def _serve(config: ServeConfig, asked_to_stop: threading.Event) -> int:
     os.environ["HOPSCOPE_STORE"] = str(config.store.resolve())
     os.environ["HOPSCOPE_OUT"] = str(config.out.resolve())
     _make_paths_absolute()
+    notify = config_of(NotifyConfig, values(options_of(NotifyConfig), {}))
     home = Path(os.environ["PREFECT_HOME"])
     ui_url = f"http://{HOST}:{config.prefect_port}"
     with contextlib.ExitStack() as stack:
@@ -122,6 +124,8 @@ def _serve(config: ServeConfig, asked_to_stop: threading.Event) -> int:
         print_line(f"Prefect:  {ui_url}/")
         print_line("Runs every night at 02:15 UTC. To run it now, in another shell:")
         print_line(f"  {run_now}")
+        for line in not_ready(notify, api):
+            warn(line)
         print_line(f"Logs are in {home}. Stop with Ctrl-C.")
         sys.stdout.flush()
         return _watch(server, worker, api, home, asked_to_stop)

@@ -30,15 +30,19 @@ class Api:
         """Parsed answer to a request; OSError or ValueError if there is none."""
         return json.loads(self._send("POST", path, body, timeout_s))
 
+    def get(self, path: str) -> Any:
+        """Parsed answer; HTTPError where there is nothing, OSError or ValueError if no answer."""
+        return json.loads(self._send("GET", path, None, API_TIMEOUT_S))
+
     def patch(self, path: str, body: dict, timeout_s: float = API_TIMEOUT_S) -> None:
         """Change what has this path; OSError if there is no answer, or a refusal."""
         self._send("PATCH", path, body, timeout_s)
 
-    def _send(self, method: str, path: str, body: dict, timeout_s: float) -> bytes:
+    def _send(self, method: str, path: str, body: dict | None, timeout_s: float) -> bytes:
         headers = {"Content-Type": "application/json"}
         if self.auth:
             headers["Authorization"] = f"Basic {base64.b64encode(self.auth.encode()).decode()}"
-        data = json.dumps(body).encode()
+        data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(f"{self.url}{path}", data, headers, method=method)
         with urllib.request.urlopen(request, timeout=timeout_s) as answer:
             return answer.read()

@@ -17,7 +17,7 @@ from prefect.blocks.notifications import CustomWebhookNotificationBlock
 from prefect.client.orchestration import get_client
 from prefect.client.schemas.objects import FlowRun
 from prefect.settings import PREFECT_API_URL, temporary_settings
-from prefect.states import Crashed
+from prefect.states import Completed, Crashed
 
 from flows.nightly import nightly
 from flows.notices.apprise_url import AppriseUrl
@@ -167,10 +167,12 @@ def test_events_and_failures_of_nights_are_told_and_secrets_are_not(
         assert path.is_dir() or TOKEN.encode() not in path.read_bytes(), path
 
 
-def test_the_automations_of_deploy_tell_of_a_run_whose_process_is_gone(server, hooks, tmp_path):
-    port, posted = hooks
-    name = save_webhook(port, "automation", "automation")
-    environment = clean_environment(tmp_path / "prefect") | {"PREFECT_API_URL": server.api_url}
+@pytest.fixture(scope="module")
+def automations(server, hooks, tmp_path_factory):
+    """Those of ``deploy/``, created by the documented commands; a night is late after 20 s."""
+    home = tmp_path_factory.mktemp("automations")
+    name = save_webhook(hooks[0], "automation", "automation")
+    environment = clean_environment(home / "prefect") | {"PREFECT_API_URL": server.api_url}
 
     def prefect(*words: str) -> str:
         done = subprocess.run(
@@ -186,10 +188,20 @@ def test_the_automations_of_deploy_tell_of_a_run_whose_process_is_gone(server, h
 
     block = re.search(r"Block id\W+([0-9a-f-]{36})", prefect("block", "inspect", name))
     assert block is not None
-    text = (ROOT / "deploy" / "automations.yaml").read_text().replace("BLOCK_ID", block[1])
-    (tmp_path / "automations.yaml").write_text(text)
-    said = prefect("automation", "create", "--from-file", str(tmp_path / "automations.yaml"))
-    assert "hopscope nights that did not do all" in said
+    text = (ROOT / "deploy" / "automations.yaml").read_text()
+    assert text.count("within: 93600") == 1
+    text = text.replace("BLOCK_ID", block[1]).replace("within: 93600", "within: 20")
+    (home / "automations.yaml").write_text(text)
+    said = prefect("automation", "create", "--from-file", str(home / "automations.yaml"))
+    assert "Created 3 automation(s)" in said
+    return hooks[1]
+
+
+def subjects(posted: list[tuple[str, dict]]) -> list[str]:
+    return [body["subject"] for path, body in posted if path.startswith("/automation/")]
+
+
+def test_the_automations_of_deploy_tell_of_a_run_whose_process_is_gone(server, automations):
     with get_client(sync_client=True) as client:
         run = client.create_flow_run(nightly, parameters={})
         other = client.create_flow_run(flow(name="other")(lambda: None))
@@ -197,10 +209,55 @@ def test_the_automations_of_deploy_tell_of_a_run_whose_process_is_gone(server, h
             client.set_flow_run_state(each.id, state, force=True)
 
     def told(of: FlowRun) -> list[dict]:
-        return [body for _, body in posted if f": {of.name} ended" in body["subject"]]
+        return [body for _, body in automations if f": {of.name} ended" in body["subject"]]
 
     wait_until(lambda: told(run), 60)
     page = server.api_url.removesuffix("/api")
     assert [body["subject"] for body in told(run)] == [f"hopscope: {run.name} ended Crashed"]
     assert told(other) == []
     assert told(run)[0]["body"] == f"Flow run {run.id}: {page}/runs/flow-run/{run.id}"
+
+
+def test_the_automations_of_deploy_tell_once_of_a_night_that_did_not_happen(server, automations):
+    late = "hopscope: no night for 26 hours"
+    assert late not in subjects(automations)  # before the first one
+    with get_client(sync_client=True) as client:
+        for name in ("first", "second"):
+            run = client.create_flow_run(nightly, parameters={}, name=name)
+            client.set_flow_run_state(run.id, Completed(), force=True)
+    wait_until(lambda: late in subjects(automations), 120)
+    bodies = [body["body"] for _, body in automations if body["subject"] == late]
+    assert len(bodies) == 1
+    assert "since second: " in bodies[0]
+
+
+def test_the_automations_of_deploy_tell_of_a_night_with_events(server, automations, tmp_path):
+    def run(name: str, *inputs: str, traces: int = 1):
+        state = nightly(
+            inputs=[str(LAB / f"{each}.icmp-paris.warts.gz") for each in inputs],
+            snapshot=name,
+            ip2as=[str(LAB / "lab.pfx2as")],
+            store=str(tmp_path / "store"),
+            out=str(tmp_path / "out"),
+            options={
+                "allow_special": ["198.18.0.0/15"],
+                "workers": 1,
+                "notify_traces": traces,
+            },
+            return_state=True,
+        )
+        assert state.name == "Completed"
+
+    run("2026-11-20", "h0", "h1", "h2")
+    run("2026-11-21", "h0", "h1", traces=1_000_000)  # its event touches fewer
+    run("2026-11-22", "h0")
+    of_nights = "hopscope, night "
+    wait_until(lambda: any(each.startswith(of_nights) for each in subjects(automations)), 60)
+    (found,) = [
+        body
+        for path, body in automations
+        if path.startswith("/automation/") and body["subject"].startswith(of_nights)
+    ]
+    assert found["subject"] == f"{of_nights}2026-11-22: 1 event since 2026-11-21"
+    assert "no longer measures" in found["body"]
+    assert "2026-11-22/changes.html" in found["body"]
