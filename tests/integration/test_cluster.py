@@ -3,13 +3,9 @@
 import contextlib
 import os
 import signal
-import socket
-import subprocess
-import sys
 import threading
 import time
 from collections import defaultdict
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -113,25 +109,10 @@ def test_workers_share_the_cores(cluster):
     assert list(each.values()) == [max(1, n_cores() // 2)] * 2
 
 
-def test_a_cluster_does_not_decide_the_threads_of_the_next(snapshot, tmp_path, monkeypatch):
-    monkeypatch.delenv("HOPSCOPE_THREADS", raising=False)
-    for n_workers in (1, 2):
-        config = config_for(snapshot, tmp_path / str(n_workers), workers=n_workers, device="cpu")
-        with open_cluster(config) as own:
-            each = own.client.run(n_threads)
-        assert list(each.values()) == [max(1, n_cores() // n_workers)] * n_workers
-        assert "HOPSCOPE_THREADS" not in os.environ
-
-
 def test_one_as_alone(snapshot, there):
     measurement = measure(snapshot, there(asns=(20,)))
     assert measured(snapshot, measurement) == expected(snapshot, (20,))
     assert measurement.rows.tolist() == [1]
-
-
-def test_nothing_to_search_needs_no_cluster(snapshot, tmp_path):
-    config = config_for(snapshot, tmp_path, asns=(60,), scheduler="tcp://127.0.0.1:1")
-    assert len(measure(snapshot, config).results.source) == 0
 
 
 @pytest.mark.parametrize("pack", [None, 40])
@@ -367,51 +348,6 @@ def test_a_gpu_that_fails_takes_only_its_worker_out_of_service(cluster, tmp_path
     assert not for_good or int(survivor) in left
 
 
-def test_own_cluster_of_one_worker_agrees_and_ends(snapshot, wanted, tmp_path):
-    with contextlib.closing(socket.socket()) as taken:
-        taken.bind(("127.0.0.1", 0))
-        taken.listen()
-        dashboard = f"127.0.0.1:{taken.getsockname()[1]}"  # taken: another is used quietly
-        config = config_for(snapshot, tmp_path, workers=1, device="cpu", dashboard=dashboard)
-        measurement = measure(snapshot, config)
-    assert measured(snapshot, measurement) == wanted
-    assert measurement.cluster["n_workers"] == 1
-    address = measurement.cluster["scheduler"].removeprefix("tls://").split(":")
-    with contextlib.closing(socket.socket()) as probe:
-        assert probe.connect_ex((address[0], int(address[1]))) != 0
-
-
-def test_an_address_where_nobody_answers_is_named(snapshot, tmp_path, monkeypatch):
-    monkeypatch.setattr("pipeline.schedule.cluster.open.CONNECT_S", 1.0)
-    config = config_for(snapshot, tmp_path, scheduler="tcp://127.0.0.1:1")
-    with pytest.raises(UsageError, match=r"^--scheduler tcp://127.0.0.1:1: no Dask") as caught:
-        measure(snapshot, replace(config, distances=True))
-    assert not list(tmp_path.glob(".*distances*"))
-    assert "\n" not in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    "address",
-    [
-        "localhost",
-        "",
-        "tcp://",
-        "http://127.0.0.1:8786",
-        "tcp://[::1",
-        "inproc://x",
-        "tcp://127.0.0.1:99999",
-        "tcp://127.0.0.1:0",
-        "tcp:// :1",
-    ],
-)
-def test_an_invalid_address_is_refused_at_once(snapshot, tmp_path, address):
-    started = time.monotonic()
-    with pytest.raises(UsageError, match=r"^--scheduler .*: give tcp://HOST:PORT") as caught:
-        measure(snapshot, config_for(snapshot, tmp_path, scheduler=address))
-    assert time.monotonic() - started < 5
-    assert "\n" not in str(caught.value)
-
-
 def test_a_store_that_workers_do_not_see_is_named(cluster, snapshot, there, tmp_path):
     with (
         pytest.raises(UsageError, match=r"worker tls://127.0.0.1:\d+ on .* does not see .*gone"),
@@ -427,67 +363,3 @@ def test_workers_with_other_kernels_are_named(cluster, there, monkeypatch):
     reported = pytest.raises(UsageError, match=r"^worker tls://.* has .*install the same hopscope")
     with reported, open_cluster(there()):
         pass
-
-
-def test_gpu_without_a_gpu_says_so(snapshot, there, tmp_path, monkeypatch):
-    monkeypatch.setattr("pipeline.schedule.cluster.own.visible_gpus", list)
-    with pytest.raises(UsageError, match="no NVIDIA GPU"):
-        measure(snapshot, config_for(snapshot, tmp_path, device="gpu"))
-
-
-@pytest.mark.gpu
-def test_gpu_and_cores_agree_with_scipy(snapshot, wanted, tmp_path):
-    with (
-        open_cluster(config_for(snapshot, tmp_path, device="gpu")) as cluster,
-        credentials_of(cluster),
-    ):
-        for options in ({"pack": 1}, {"pack": 7, "verify": True}, {}):
-            there = config_for(snapshot, tmp_path, scheduler=cluster.address, **options)
-            measurement = measure(snapshot, replace(there, device="gpu"))
-            assert measured(snapshot, measurement) == wanted
-            assert set(measurement.tasks["device"]) == {"gpu"}
-            assert measured(snapshot, measure(snapshot, replace(there, device="cpu"))) == wanted
-
-
-SCRIPT = """
-import sys, time
-from pathlib import Path
-from pipeline.schedule.run import measure
-from pipeline.store import open_snapshot
-from tests.integration.measured import config_for
-
-def slow(progress):
-    print("done", progress.done, flush=True)
-    time.sleep(0.1)
-
-if __name__ == "__main__":
-    snapshot = open_snapshot(Path(sys.argv[1]))
-    try:
-        measure(snapshot, config_for(snapshot, Path(sys.argv[2]), pack=1, device="cpu"), slow)
-    except KeyboardInterrupt:
-        print("interrupted")
-"""
-
-
-def test_ctrl_c_ends_workers_silently(tmp_path):
-    """The terminal sends SIGINT to us and to every worker at once."""
-    make_snapshot(tmp_path / "store")
-    script = tmp_path / "script.py"
-    script.write_text(SCRIPT)
-    process = subprocess.Popen(
-        [sys.executable, str(script), str(tmp_path / "store"), str(tmp_path / "out")],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
-        start_new_session=True,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
-    )
-    for line in process.stdout:
-        if line.startswith("done 5"):
-            os.killpg(process.pid, signal.SIGINT)
-            break
-    said, complained = process.communicate(timeout=60)
-    assert said.splitlines()[-1] == "interrupted"
-    assert complained == ""
-    assert process.returncode == 0
