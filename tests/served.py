@@ -96,6 +96,13 @@ class Served:
         body = {"parameters": parameters, "state": {"type": "SCHEDULED"}}
         return self.post(f"/deployments/{deployment}/create_flow_run", body)
 
+    def ended(self, name: str = "nightly", /, **parameters: object) -> dict:
+        """A flow run of a deployment, with its last state, once it has ended."""
+        run = self.start(name, **parameters)
+        waiting = ("SCHEDULED", "PENDING", "RUNNING")
+        wait_until(lambda: self.state(run)["type"] not in waiting)
+        return run | {"state": self.state(run)}
+
     def state(self, run: dict) -> dict:
         """Newest state of a flow run."""
         wanted = {"flow_runs": {"id": {"any_": [run["id"]]}}}

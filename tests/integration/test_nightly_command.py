@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import socket
 import subprocess
 import sys
-import uuid
 
 import pytest
 
+from flows.nightly import main
 from flows.processes.server import HOST
 from tests.served import LAB, RUN_S, clean_environment
 
@@ -85,39 +84,11 @@ def test_server_that_does_not_answer_is_named_in_one_line_without_its_password(t
 @pytest.mark.parametrize(
     ("words", "says"), [([], "inputs"), (["nowhere", "--store", "s"], "--out")]
 )
-def test_embedded_run_with_nothing_to_do_ends_with_one_line(tmp_path, words, says):
-    done = subprocess.run(
-        [sys.executable, "-m", "flows.nightly", *words],
-        env=clean_environment(tmp_path),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=RUN_S,
-        check=False,
-    )
-    assert done.returncode == 2
-    assert says in done.stderr
-    assert len(done.stderr.splitlines()) == 1
-
-
-def test_lines_of_json_name_run_and_step_from_prefect_to_the_last_warning(tmp_path):
-    words = [str(LAB / "h1.icmp-paris.warts.gz"), "empty.warts", "--store", "store", "--out", "out"]
-    words += ["--ip2as", str(LAB / "lab.pfx2as"), "--allow-special", "198.18.0.0/15"]
-    (tmp_path / "empty.warts").touch()
-    done = subprocess.run(
-        [sys.executable, "-m", "flows.nightly", *words, "--log-format", "json", "--workers", "1"],
-        env=clean_environment(tmp_path / "prefect"),
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        timeout=RUN_S,
-        check=False,
-    )
-    assert done.returncode == 1, done.stderr
-    lines = [json.loads(line) for line in done.stderr.splitlines()]
-    run = uuid.UUID(next(line["run"] for line in lines if line["logger"] == "prefect.flow_runs"))
-    assert {line["run"] for line in lines if "step" in line} == {str(run)}
-    steps = {line["step"] for line in lines if "step" in line}
-    assert steps >= {"read", "infer", "build", "write", "search", "report"}
-    (said,) = [line for line in lines if "empty.warts" in line["message"] and "step" not in line]
-    assert said["level"] == "warning"
+def test_embedded_run_with_nothing_to_do_ends_with_one_line(
+    tmp_path, monkeypatch, capsys, words, says
+):
+    monkeypatch.chdir(tmp_path)
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert says in said
+    assert len(said.splitlines()) == 1

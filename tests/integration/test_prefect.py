@@ -18,6 +18,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+import uuid
 from collections.abc import Callable
 from pathlib import Path
 
@@ -30,13 +31,11 @@ from flows.processes.server import HOST
 from flows.runs.turns import WORKING
 from pipeline.config import GenerateConfig
 from pipeline.stages.generate import generate_topology
-from tests.served import LAB, STOP_S, wait_until
+from tests.served import LAB, RUN_S, STOP_S, wait_until
 
 pytest_plugins = ("tests.browser",)
 
 SCHEDULED = {"state": {"type": {"any_": ["SCHEDULED"]}}}
-
-
 EVIL = "evil.example"
 HOSTILE = [
     f"![x](http://{EVIL}/image)",
@@ -218,8 +217,8 @@ def test_run_page_in_a_browser_shows_the_artifacts(served, night, browser):
 
 
 def test_run_without_inputs_fails_with_one_line_that_says_what_to_give(served):
-    status, run = served.run()
-    assert (status, run["state"]["type"]) == (1, "FAILED")
+    run = served.ended()
+    assert run["state"]["type"] == "FAILED"
     assert "HOPSCOPE_INPUTS" in run["state"]["message"]
     assert "\n" not in run["state"]["message"]
     said = served.said(run)
@@ -316,9 +315,8 @@ def test_runs_take_turns_and_outlive_a_restart_of_the_server_and_a_killed_one_is
 def test_two_nights_are_compared_by_a_deployment_of_its_own(served, night):
     """The nights of the tests above, the other way round."""
     given = {"store": str(served.out.parent / "store"), "out": str(served.out)}
-    run = served.start("compare", old="turns", new="last-night", **given)
-    wait_until(lambda: served.state(run)["type"] not in ("SCHEDULED", "PENDING", "RUNNING"))
-    assert served.state(run)["type"] == "COMPLETED", served.state(run)
+    run = served.ended("compare", old="turns", new="last-night", **given)
+    assert run["state"]["type"] == "COMPLETED", run["state"]
     assert served.artifacts(run)["events"]["type"] == "table"
     assert "turns" in get(f"{served.reports_url}/reports/last-night/changes.html")
 
@@ -350,6 +348,29 @@ def test_web_site_cannot_start_a_run_through_the_browser(served, headers):
             assert answer.code == 403
             assert "access-control-allow-origin" not in answer.headers
     assert served.post("/flow_runs/count", {}) == before
+
+
+def test_lines_of_json_name_run_and_step_from_prefect_to_the_last_warning(served, tmp_path):
+    words = [str(LAB / "h1.icmp-paris.warts.gz"), "empty.warts", "--store", "store", "--out", "out"]
+    words += ["--ip2as", str(LAB / "lab.pfx2as"), "--allow-special", "198.18.0.0/15"]
+    (tmp_path / "empty.warts").touch()
+    done = subprocess.run(
+        [sys.executable, "-m", "flows.nightly", *words, "--log-format", "json", "--workers", "1"],
+        env=served.environment,
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=RUN_S,
+        check=False,
+    )
+    assert done.returncode == 1, done.stderr
+    lines = [json.loads(line) for line in done.stderr.splitlines()]
+    run = uuid.UUID(next(line["run"] for line in lines if line["logger"] == "prefect.flow_runs"))
+    assert {line["run"] for line in lines if "step" in line} == {str(run)}
+    steps = {line["step"] for line in lines if "step" in line}
+    assert steps >= {"read", "infer", "build", "write", "search", "report"}
+    (said,) = [line for line in lines if "empty.warts" in line["message"] and "step" not in line]
+    assert said["level"] == "warning"
 
 
 # Last of all: it stops what the others use.

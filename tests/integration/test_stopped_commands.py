@@ -24,9 +24,11 @@ from pipeline.stages.inputs.resumed import RECORD
 from pipeline.store import snapshot_names
 from pipeline.store.versions import held
 from tests.real_data import REPOSITORY
+from tests.soak import WHOLE
 
 LAB = REPOSITORY / "data" / "samples" / "lab"
 WAIT_S = 180.0  # on a busy machine
+BOTH = [signal.SIGTERM, signal.SIGHUP]  # each of them by one command in make test
 
 
 @contextlib.contextmanager
@@ -84,7 +86,8 @@ def hidden(folder: Path, kind: str) -> list[Path]:
     return list(folder.glob(f"{kind}*"))
 
 
-@pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.soak
+@pytest.mark.parametrize("asked", BOTH if WHOLE else [signal.SIGTERM])
 def test_an_ingest_that_is_stopped_leaves_nothing(tmp_path, inputs, asked):
     with command(
         *("ingest", inputs, "--store", tmp_path / "store", "--workers", 2),
@@ -141,7 +144,8 @@ def is_measuring(out: Path) -> bool:
     return any(any(folder.glob("files/.parts/*.parquet")) for folder in hidden(out, held.DISTANCES))
 
 
-@pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.soak
+@pytest.mark.parametrize("asked", BOTH if WHOLE else [signal.SIGHUP])
 def test_an_analysis_that_is_stopped_leaves_nothing(tmp_path, store, asked):
     with command(*analyze(store, tmp_path)) as process:
         until(lambda: is_measuring(tmp_path), "measuring")
