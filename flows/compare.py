@@ -69,7 +69,7 @@ OPTIONS = options_of(CompareConfig)
 @flow(name="compare", persist_result=False)
 @with_parameters(OPTIONS)
 def compare(**parameters: Any) -> State:
-    """Tell what changed between two snapshots of a store.
+    """Report what changed between two snapshots of a store.
 
     Parameters are those of ``hopscope compare``. Missing folders come from ``HOPSCOPE_*``.
     """

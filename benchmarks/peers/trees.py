@@ -26,7 +26,7 @@ class SciPy:
     def __init__(self, graph: CSRGraph):
         from scipy.sparse import csr_array
 
-        # What SciPy would otherwise copy the graph to in each call.
+        # The form that SciPy computes on: given any other, it would copy the graph in each call.
         parts = graph.weights.astype(np.float64), graph.indices, graph.indptr.astype(np.int32)
         self.matrix = csr_array(parts, shape=(graph.n_nodes, graph.n_nodes))
 

@@ -25,7 +25,7 @@ _OPENS = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _LOOSE_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
-# Invisible ones: controls, and those that change the direction of the text after them.
+# Invisible characters: control characters, and those that change the direction of text.
 _HIDDEN = ("Cc", "Cf", "Cs", "Zl", "Zp")
 
 

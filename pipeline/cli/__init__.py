@@ -162,7 +162,7 @@ def run(given: Given) -> None:
 @_command("compare 2026-11-20 2026-11-21 --store mystore --out reports")
 @takes(_words(CompareConfig, LogConfig), as_json=True)
 def compare(given: Given) -> None:
-    """Tell what changed between two snapshots of a store."""
+    """Report what changed between two snapshots of a store."""
     with _display() as progress:
         with progress.preparing():
             from pipeline.stages.compare import compare as compare_snapshots

@@ -136,7 +136,7 @@ def _renumbered(sides: Sides, found: Rerouted, crossed: np.ndarray) -> Changes:
     )
     vantages = n_vantages(gone, found.vantage[swaps.pair[which]], n)
     (one, other), times = tally(gone, come)
-    order = np.lexsort((other, -times, one))  # the commonest of a router comes first
+    order = np.lexsort((other, -times, one))  # the most frequent of each router first
     best = order[run_starts(one[order])]
     best = best[sure[one[best]]]
     one, other = one[best], other[best]

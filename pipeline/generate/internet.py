@@ -46,7 +46,7 @@ from pipeline.model.synthetic import FIRST_ASN, MAX_INGRESSES, SMALLEST, Paramet
 from pipeline.model.topology import Topology
 
 _BLOCK_NODES = 1 << 17  # of ASes that a thread makes at a time; a larger AS is made by all threads
-# Streams apart from those that draw links inside ASes (keyed by AS) and from one another.
+# Keys of random streams: different from those of links inside ASes (the AS) and from one another.
 _INGRESS_KEY = np.uint64(1 << 43)  # plus the AS
 _BETWEEN_KEY = np.uint64(1 << 44)
 _ORDER_KEY = np.uint64((1 << 44) + 1)

@@ -298,7 +298,7 @@ def _list_nights(config: AnalyzeConfig, *, first: bool = False) -> str:
 
 
 def widths_known(measurement: Measurement) -> dict[str, WidthsKnown]:
-    """What one run found out about widths, in hops and by weight; without those not requested."""
+    """The widths that one run measured, in hops and by weight, whichever were requested."""
     found = {"widths": measurement.widths, "weighted_widths": measurement.weighted_widths}
     known = {}
     for name, widths in found.items():

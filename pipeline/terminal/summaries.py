@@ -115,7 +115,7 @@ def print_ingest(summary: IngestSummary, *, with_mapped: bool = True) -> None:
     print_line(f"Snapshot {summary.snapshot}: {', '.join(counts)} ({summary.wall_s:.1f} s)")
     if summary.n_resumed:
         files = number(summary.n_resumed, "file")
-        print_line(f"Not read again, since a run that was killed had read them: {files}")
+        print_line(f"Not read again, because a killed run had already read them: {files}")
     if summary.n_addrs and with_mapped:
         print_line(mapped_text(summary.n_addrs, summary.n_addrs_mapped))
     if skipped := _skipped(summary):

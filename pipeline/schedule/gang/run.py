@@ -33,7 +33,7 @@ log = logging.getLogger(__name__)
 
 ATTEMPTS = 3
 LOOK_S = 0.05  # seconds between two looks at the ranks
-GRACE_S = 10.0  # seconds for the others to end, once one has failed and they know
+GRACE_S = 10.0  # seconds for the other ranks to end once they know that one failed
 REPLACED_S = 30.0  # seconds for a worker that was ended to be there again
 
 

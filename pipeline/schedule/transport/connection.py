@@ -167,8 +167,8 @@ class Connection:
         asyncio.run_coroutine_threadsafe(self._report_ends(futures), loop)
 
     async def _report_ends(self, futures: Sequence[Future]) -> None:
-        # One asyncio task each, which alone may be holding the future: as soon as it has ended and
-        # nothing else holds it, the scheduler may forget it.
+        # One asyncio task per future. It may hold the last reference: once it has ended, the
+        # scheduler may forget the future.
         for future in futures:
             report = asyncio.ensure_future(self._report_end(future))
             self._reports.add(report)

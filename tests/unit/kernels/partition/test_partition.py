@@ -96,7 +96,7 @@ def test_both_directions_and_all_forms_are_certified(shape, n_ranks, small):
 def test_a_level_of_a_long_graph_is_one_exchange(n_ranks):
     parts = parts_of(grid_of(5_400), n_ranks)
     for result in search_parts(parts, 7):
-        assert result.n_small == result.eccentricity + 1  # the last one finds nothing
+        assert result.n_small == result.eccentricity + 1  # the last level finds nothing
         assert result.n_exchanges == result.eccentricity + 2
     for result in search_parts(parts, 7, small=0):
         assert result.n_exchanges == 2 * (result.eccentricity + 1) + 1
