@@ -27,14 +27,15 @@ def check_run(ingest: IngestConfig, analyze: AnalyzeConfig) -> None:
     Raises
     ------
     UsageError
-        If ``out`` is, holds or lies in the store or an input, if something other than a report of
-        ours is where the report must be, or a fuller one of another version of the snapshot; or as
-        ``tls_files``.
+        If ``out`` is, holds or lies in the store or an input, or cannot be written, if something
+        other than a report of ours is where the report must be, or a fuller one of another version
+        of the snapshot; or as ``tls_files``.
     """
     tls_files(analyze)
     _check_distances(analyze)
     bring_reports(analyze.out)
     _check_apart(analyze.out, ingest.store, [*ingest.inputs, *ingest.tables])
+    _check_writable(analyze.out)
     if ingest.snapshot is not None:
         _check_fuller(analyze, analyze.out / check_name(ingest.snapshot), None)
 
@@ -50,6 +51,7 @@ def check_out(config: AnalyzeConfig, snapshot: Snapshot) -> None:
     tls_files(config)
     _check_distances(config)
     _check_apart(config.out, config.store, _known_inputs(snapshot.manifest))
+    _check_writable(config.out)
     _check_fuller(config, config.out / check_name(snapshot.name), snapshot)
 
 
@@ -59,10 +61,21 @@ def check_comparison(config: CompareConfig, old: Snapshot, new: Snapshot) -> Non
     Raises
     ------
     UsageError
-        If ``out`` is, holds or lies in the store or an input of the two snapshots.
+        If ``out`` is, holds or lies in the store or an input of the two snapshots, or cannot be
+        written.
     """
     inputs = [*_known_inputs(old.manifest), *_known_inputs(new.manifest)]
     _check_apart(config.out, config.store, inputs)
+    _check_writable(config.out)
+
+
+def _check_writable(out: Path) -> None:
+    """Hours of searches must not end at a folder that takes no report."""
+    there = out.absolute()
+    while not there.exists():
+        there = there.parent
+    if there.is_dir() and not os.access(there, os.W_OK | os.X_OK):
+        raise UsageError(f"--out {out}: {there} cannot be written; give a folder that can")
 
 
 def _check_distances(config: AnalyzeConfig) -> None:

@@ -149,6 +149,8 @@ class RunMetrics:
             os.replace(aside, self._out / NAME)
         except (OSError, ImportError) as error:
             log.debug("no metrics are written: %s", error)
+            with contextlib.suppress(OSError):
+                aside.unlink(missing_ok=True)
 
     def _text(self) -> bytes:
         from prometheus_client import CollectorRegistry, generate_latest

@@ -18,6 +18,7 @@ from pipeline.model.graphs import NO_ID, GraphSet
 from pipeline.store.columns import as_arrow, row_group_ends, write_columns
 from pipeline.store.manifest import COLUMN_DTYPES, file_sha256, write_manifest
 from pipeline.store.observations import observation_tables
+from pipeline.store.versions.held import unwritable
 from pipeline.store.versions.names import (
     ADDRESSES,
     ASES,
@@ -100,7 +101,7 @@ def write_snapshot(
     try:
         folder, lock = begin_version(store)
     except OSError as error:
-        raise StoreError(f"{store}: cannot be written ({error.strerror}); choose another") from None
+        raise unwritable(store, error) from None
     try:
         try:
             rows = _write_files(folder, graphs, as_names, rejects)

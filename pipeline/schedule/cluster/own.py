@@ -7,9 +7,11 @@ this cluster (``credentials.temporary``): a worker runs whatever it is sent, wit
 from __future__ import annotations
 
 import contextlib
+import errno
 import logging
 import os
 import socket
+import tempfile
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -20,7 +22,7 @@ from distributed import Client, LocalCluster
 from kernels.host import n_cores
 from pipeline.children import no_interrupt_in_children
 from pipeline.config import AnalyzeConfig
-from pipeline.errors import UsageError
+from pipeline.errors import UsageError, is_no_room
 from pipeline.metrics import compiled_work
 from pipeline.model.words import number
 from pipeline.schedule.cluster import dashboard_guard, forking
@@ -35,6 +37,7 @@ WORKER_START_S = 600  # seconds for a nanny to start its worker again, on a mach
 THREADS = ("HOPSCOPE_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS")  # of a worker's kernels
 # More workers than this do nothing but wait for one another, and take minutes to start.
 PER_CORE, LEAST_LIMIT = 4, 16
+_CLOSED = (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOENT)
 DEATHS = 0  # workers that Dask lets a task lose: none, we decide what is tried again
 
 
@@ -46,7 +49,7 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
     ------
     UsageError
         A GPU requested where there is none, more workers than GPUs or than cores can bear, no
-        CuPy.
+        CuPy, no room for temporary files.
     """
     gpus = visible_gpus() if config.device != "cpu" else []
     if config.device == "gpu" and not gpus:
@@ -92,8 +95,9 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
                 }
             )
         )
-        forking.start(compiled_work(config.metrics), on_gpus=bool(gpus))
-        scratch = stack.enter_context(held_folder(own_folder(), WORKERS))
+        with _temporary_files_named():
+            forking.start(compiled_work(config.metrics), on_gpus=bool(gpus))
+            scratch = stack.enter_context(held_folder(own_folder(), WORKERS))
         options: dict[str, Any] = {
             "n_workers": n_workers,
             "threads_per_worker": 1,
@@ -111,7 +115,8 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
         with signals_later(), warnings.catch_warnings(), no_interrupt_in_children():
             # Another run may have taken the port since we looked: any other will do.
             warnings.filterwarnings("ignore", message="Port .* is already in use")
-            cluster = LocalCluster(**options)
+            with _temporary_files_named():
+                cluster = LocalCluster(**options)
             stack.callback(_close, cluster)
         client = Client(cluster, set_as_default=False, timeout=START_S)
         stack.callback(_close, client)
@@ -135,6 +140,21 @@ def _close(what: Client | LocalCluster) -> None:
     """Close it completely: half closed, it waits ten seconds when the interpreter ends."""
     with signals_later():
         what.close()
+
+
+@contextlib.contextmanager
+def _temporary_files_named() -> Iterator[None]:
+    """Say what to do where the machine's folder of temporary files is full or cannot be written."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:  # Dask puts errors of a start into another one
+        cause = error if isinstance(error, OSError) else error.__cause__
+        if not isinstance(cause, OSError) or not (is_no_room(cause) or cause.errno in _CLOSED):
+            raise
+        raise UsageError(
+            f"workers cannot be started: {cause.filename or tempfile.gettempdir()}: "
+            f"{cause.strerror}; set TMPDIR to a folder that can be written and has room"
+        ) from None
 
 
 @contextlib.contextmanager

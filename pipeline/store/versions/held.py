@@ -16,6 +16,7 @@ import uuid
 from collections.abc import Collection, Iterator
 from pathlib import Path
 
+from pipeline.errors import StoreError
 from pipeline.store.versions.locks import HeldLock, claim_abandoned, hold_for_writing, store_turn
 
 READING = ".reading-"  # in a store: spool files of an ingest
@@ -101,14 +102,30 @@ def hand_over(files: Path) -> None:
     (files.parent / _HANDED_OVER).touch()
 
 
-def scratch_folder(
-    store: Path, wanted: Collection[str] = ()
-) -> contextlib.AbstractContextManager[Path]:
+@contextlib.contextmanager
+def scratch_folder(store: Path, wanted: Collection[str] = ()) -> Iterator[Path]:
     """A folder for spool files, in the store: its disk is the one with room.
 
     It is empty, but for folders named in ``wanted`` that killed runs left in theirs.
+
+    Raises
+    ------
+    StoreError
+        If the store cannot be written.
     """
-    return held_folder(store, READING, wanted)
+    try:
+        files = hold_folder(store, READING, wanted)
+    except OSError as error:
+        raise unwritable(store, error) from None
+    try:
+        yield files
+    finally:
+        release_folder(files)
+
+
+def unwritable(store: Path, error: OSError) -> StoreError:
+    """What to say of a store in which no run can write."""
+    return StoreError(f"{store}: cannot be written ({error.strerror or error}); choose another")
 
 
 def own_folder() -> Path:

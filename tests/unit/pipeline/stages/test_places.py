@@ -9,6 +9,7 @@ import pytest
 
 from flows.nightly import nightly
 from pipeline.cli import main
+from pipeline.stages import places
 from tests.unit.pipeline.store.snapshots import write
 
 LAB = Path(__file__).parents[4] / "data" / "samples" / "lab"
@@ -45,8 +46,9 @@ def refused(words: list[str], capsys) -> str:
     with pytest.raises(SystemExit) as ended:
         main(words)
     assert ended.value.code == 2
-    lines = capsys.readouterr().err.splitlines()
-    assert len(lines) == 1, lines
+    said = capsys.readouterr().err.splitlines()
+    lines = [line for line in said if line != "Preparing"]  # as a busy machine says
+    assert len(lines) == 1, said
     return lines[0]
 
 
@@ -111,4 +113,22 @@ def test_inputs_are_known_from_any_folder_in_which_a_later_run_starts(here, caps
     words = ["analyze", "--store", "../data/store", "--snapshot", "b", "--out", "../data/lab"]
     before = content(here)
     assert "holds the input" in refused(words, capsys)
+    assert content(here) == before
+
+
+def test_an_out_that_cannot_be_written_is_refused_before_anything_is_done(
+    here, capsys, monkeypatch
+):
+    """Whether it exists or is yet to be made; os.access knows read-only disks too."""
+    (here / "closed").mkdir()
+    before = content(here)
+    access = places.os.access
+    closed = lambda path, mode: Path(path) != here / "closed" and access(path, mode)  # noqa: E731
+    monkeypatch.setattr(places.os, "access", closed)
+    for out in ("closed", "closed/reports"):
+        said = f"--out {out}: {here / 'closed'} cannot be written; give a folder that can"
+        store = ["--store", "data/store", "--out", out]
+        assert said in refused(["analyze", *store, "--snapshot", "a"], capsys)
+        assert said in refused(["run", "data/lab", "--ip2as", IP2AS, *store], capsys)
+        assert said in refused(["compare", "a", "store", *store], capsys)
     assert content(here) == before

@@ -147,3 +147,16 @@ def test_a_place_that_cannot_be_written_costs_only_the_metrics(tmp_path):
     (tmp_path / f".{NAME}").mkdir()
     one_run(tmp_path)
     assert not (tmp_path / NAME).exists()
+
+
+def test_a_full_disk_leaves_the_figures_of_before_and_nothing_else(tmp_path, monkeypatch):
+    one_run(tmp_path)
+    before = (tmp_path / NAME).read_bytes()
+
+    def full(self, data):
+        self.touch()
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(module.Path, "write_bytes", full)
+    one_run(tmp_path)
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == {NAME: before}

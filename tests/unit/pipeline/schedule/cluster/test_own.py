@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 from pathlib import Path
 
 import pytest
@@ -30,3 +32,36 @@ def test_gpus_without_cupy_are_refused(monkeypatch):
         own.start(AnalyzeConfig(store=Path("s"), out=Path("o"))),
     ):
         raise AssertionError("it started")
+
+
+def fault(code, path=None):
+    return OSError(code, os.strerror(code), path)
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (fault(errno.ENOSPC, "/scratch/workers-1"), "/scratch/workers-1: No space left on device"),
+        (fault(errno.EROFS), "Read-only file system"),
+    ],
+)
+@pytest.mark.parametrize("by_dask", [False, True])
+def test_a_full_folder_of_temporary_files_is_named(error, said, by_dask):
+    raised = error
+    if by_dask:
+        raised = RuntimeError("Cluster failed to start")
+        raised.__cause__ = error
+    with (
+        pytest.raises(UsageError, match=rf"^workers cannot be started: .*{said}; set TMPDIR to"),
+        own._temporary_files_named(),
+    ):
+        raise raised
+
+
+@pytest.mark.parametrize(
+    "error", [RuntimeError("Cluster failed to start"), fault(errno.ECONNREFUSED)], ids=str
+)
+def test_another_fault_of_a_start_stays_what_it_is(error):
+    with pytest.raises(type(error)) as caught, own._temporary_files_named():
+        raise error
+    assert caught.value is error
