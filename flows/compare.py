@@ -14,6 +14,7 @@ from flows.options import given_values, with_parameters
 from flows.pages.artifacts import report_link, show_events
 from flows.pages.progress import progress_artifact
 from flows.runs.outcome import EXPECTED, ended, one_line, result_or_failure
+from flows.runs.retries import ONCE_MORE, failed
 from pipeline.config import CompareConfig
 from pipeline.options import config_of, options_of
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from pipeline.stages.compare import CompareSummary
 
 
-@task(name="compare", cache_policy=NO_CACHE, persist_result=False)
+@task(name="compare", cache_policy=NO_CACHE, persist_result=False, **ONCE_MORE)
 def compare_stage(
     store: Path, out: Path, new: str, old: str | None = None
 ) -> CompareSummary | State | None:
@@ -35,7 +36,7 @@ def compare_stage(
             else:
                 summary = stage.compare(CompareConfig(old, new, store, out), progress)
     except EXPECTED as error:
-        return Failed(message=one_line(error))
+        return failed(error)
     if summary is not None:
         link = report_link(summary.page, out)
         show_events(summary.events, summary.n_events, summary.old, summary.new, link)

@@ -13,6 +13,7 @@ from flows.pages.artifacts import show_warnings
 from flows.pages.progress import progress_artifact
 from flows.processes.main_module import without_main_module
 from flows.runs.outcome import EXPECTED, ended, one_line, result_or_failure
+from flows.runs.retries import ONCE_MORE, failed
 from flows.runs.turns import in_turn
 from pipeline.config import IngestConfig
 from pipeline.options import config_of, options_of
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
 
 # A stage reads files that may change under the same name, so it is never cached. Its expected
-# errors are returned as Failed and never retried.
-@task(name="ingest", cache_policy=NO_CACHE, persist_result=False)
+# errors are returned as Failed, and those that may pass are tried once more.
+@task(name="ingest", cache_policy=NO_CACHE, persist_result=False, **ONCE_MORE)
 def ingest_stage(config: IngestConfig) -> IngestSummary | State:
     """Files to a snapshot; Failed, in one line, if nothing can be done."""
     from pipeline.stages.ingest import ingest  # imports that take seconds, not needed to deploy
@@ -32,7 +33,7 @@ def ingest_stage(config: IngestConfig) -> IngestSummary | State:
         with progress_artifact("ingest-progress", "Ingest") as progress, without_main_module():
             return ingest(config, progress)
     except EXPECTED as error:
-        return Failed(message=one_line(error))
+        return failed(error)
 
 
 OPTIONS = options_of(IngestConfig)

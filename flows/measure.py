@@ -19,13 +19,12 @@ from flows.processes.main_module import without_main_module
 from flows.runs.handover import FOLDER, read_measurement, remove_old, write_measurement
 from flows.runs.log import warnings_in_run_log
 from flows.runs.outcome import EXPECTED, ended, one_line, result_or_failure
+from flows.runs.retries import CLUSTER_LOST, ONCE_MORE, failed
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import ClusterLostError
 from pipeline.model.progress import DASHBOARD_LINK, Progress, ProgressCallback
 from pipeline.model.search.results import Measurement
 from pipeline.options import config_of, options_of
-
-CLUSTER_LOST = "ClusterLost"  # name of the task's state
 
 
 def new_handover(config: AnalyzeConfig) -> Path:
@@ -33,19 +32,7 @@ def new_handover(config: AnalyzeConfig) -> Path:
     return config.out / FOLDER / f"{uuid.uuid4().hex}.npz"
 
 
-def is_cluster_lost(task: Any, run: Any, state: State) -> bool:
-    """Whether to try once more: other failures would only happen again."""
-    return state.name == CLUSTER_LOST
-
-
-@task(
-    name="measure",
-    cache_policy=NO_CACHE,
-    persist_result=False,
-    retries=1,
-    retry_delay_seconds=10,
-    retry_condition_fn=is_cluster_lost,
-)
+@task(name="measure", cache_policy=NO_CACHE, persist_result=False, **ONCE_MORE)
 def measure_stage(config: AnalyzeConfig, handover: Path) -> Path | State:
     """Measure the ASes and write the results to ``handover``.
 
@@ -68,7 +55,7 @@ def measure_stage(config: AnalyzeConfig, handover: Path) -> Path | State:
     except ClusterLostError as error:
         return Failed(name=CLUSTER_LOST, message=one_line(error))
     except EXPECTED as error:
-        return Failed(message=one_line(error))
+        return failed(error)
     return Failed(name=CLUSTER_LOST, message=measurement.lost) if measurement.lost else handover
 
 

@@ -17,6 +17,7 @@ from flows.pages.progress import progress_artifact
 from flows.processes.main_module import without_main_module
 from flows.runs.handover import read_measurement
 from flows.runs.outcome import EXPECTED, ended, one_line, result_or_failure
+from flows.runs.retries import ONCE_MORE, failed
 from pipeline.config import AnalyzeConfig
 from pipeline.options import config_of, options_of
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from pipeline.stages.analyze import AnalyzeSummary
 
 
-@task(name="report", cache_policy=NO_CACHE, persist_result=False)
+@task(name="report", cache_policy=NO_CACHE, persist_result=False, **ONCE_MORE)
 def report_stage(config: AnalyzeConfig, handover: Path) -> AnalyzeSummary | State:
     """Write the report of the measurement in ``handover``, then remove that file."""
     from pipeline.stages import analyze
@@ -34,7 +35,7 @@ def report_stage(config: AnalyzeConfig, handover: Path) -> AnalyzeSummary | Stat
         with progress_artifact("report-progress", "Report") as progress, without_main_module():
             summary = analyze.report_stage(config, measurement, started, progress)
     except EXPECTED as error:
-        return Failed(message=f"{one_line(error)}; the measurements are kept in {handover}")
+        return failed(error, f"; the measurements are kept in {handover}")
     handover.unlink(missing_ok=True)
     with contextlib.suppress(OSError):  # another run may have files there
         handover.parent.rmdir()

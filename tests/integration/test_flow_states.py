@@ -6,18 +6,23 @@ On a Prefect server and a Dask scheduler of their own, which is killed.
 from __future__ import annotations
 
 import contextlib
+import errno
+import importlib
 import json
+import os
 import urllib.request
 
 import pyarrow.parquet as pq
 import pytest
 from prefect.settings import PREFECT_API_URL, temporary_settings
 
+from flows.compare import compare_stage
+from flows.ingest import ingest_stage
 from flows.measure import measure, measure_stage
 from flows.nightly import nightly
 from flows.pages.progress import listening
 from flows.processes.server import free_port, prefect_server
-from flows.report import report
+from flows.report import report, report_stage
 from pipeline.config import GenerateConfig
 from pipeline.graphs import build_graphs
 from pipeline.stages import analyze as stage
@@ -187,3 +192,44 @@ def test_what_was_measured_before_the_cluster_was_lost_is_reported_as_partial(
     assert ases["status"][0] == "partial"
     assert "scheduler is gone" in ases["reason"][0]
     assert 0 < state.result().n_searches < open_snapshot(store).n_ingresses.sum()
+
+
+@pytest.mark.parametrize(
+    ("number", "tries", "ends"), [(errno.ESTALE, 2, "Completed"), (errno.ENOSPC, 1, "Failed")]
+)
+def test_each_stage_is_tried_again_where_a_file_system_was_away(
+    server, cluster, tmp_path, monkeypatch, number, tries, ends
+):
+    brite = tmp_path / "a.brite"
+    generate_topology(GenerateConfig(model="top-down", routers=200, ases=4, out=brite))
+    options = places(tmp_path) | {"scheduler": cluster.address, "snapshot": "night"}
+    stages = {
+        ingest_stage: "ingest.ingest",
+        measure_stage: "analyze.measure_stage",
+        report_stage: "analyze.report_stage",
+        compare_stage: "compare.compare_with_night_before",
+    }
+    called = dict.fromkeys(stages.values(), 0)
+
+    def fails_first(name, real):
+        def work(*words, **more):
+            called[name] += 1
+            if called[name] == 1:
+                raise OSError(number, os.strerror(number), "/far/store")
+            return real(*words, **more)
+
+        return work
+
+    for task, name in stages.items():
+        module, _, function = name.partition(".")
+        place = importlib.import_module(f"pipeline.stages.{module}")
+        monkeypatch.setattr(task, "retry_delay_seconds", 0)
+        monkeypatch.setattr(place, function, fails_first(name, getattr(place, function)))
+    state = nightly(inputs=[str(brite)], **options, return_state=True)
+    assert state.name == ends, state.message
+    assert called["ingest.ingest"] == tries
+    if tries == 2:
+        assert set(called.values()) == {2}
+        assert (tmp_path / "out" / "night" / "index.html").exists()
+    else:
+        assert state.message.endswith("/far/store: No space left on device"), state.message
