@@ -40,7 +40,7 @@ from pipeline.generate import MODELS, check_sizes
 from pipeline.options import Option, merged
 from pipeline.stopping import stop_on_signals
 from pipeline.terminal import log
-from pipeline.terminal.arguments import CONTEXT_SETTINGS, Given, takes, with_hint
+from pipeline.terminal.arguments import CONTEXT_SETTINGS, Given, PlainCommand, takes, with_hint
 from pipeline.terminal.contents import (
     print_as,
     print_export,
@@ -92,7 +92,7 @@ def _command(example: str, **more: Any) -> Callable[[Callable[..., Any]], Callab
     def add(function: Callable[..., Any]) -> Callable[..., Any]:
         about = inspect.cleandoc(function.__doc__ or "")
         help = f"Example: hopscope {example}\n\n{about}"
-        return app.command(help=help, short_help=about, **more)(function)
+        return app.command(help=help, short_help=about, **{"cls": PlainCommand} | more)(function)
 
     return add
 

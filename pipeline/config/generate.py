@@ -28,6 +28,7 @@ class GenerateConfig:
     model: str = option(
         help=f"{models_named()}.",
         variable=None,
+        metavar="MODEL",
         is_argument=True,
     )
     routers: int = option(

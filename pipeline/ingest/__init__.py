@@ -149,8 +149,8 @@ def open_reader(
     path : Path
         Plain, gzip, bzip2 or xz.
     report : ReadReport
-        Filled while the iterator is consumed; ``sha256``, ``size_bytes``, ``status`` and ``error``
-        when it ends, even by an error.
+        Filled while the iterator is consumed, ``size_bytes`` with the stored bytes read so far;
+        ``sha256``, ``status`` and ``error`` when it ends, even by an error.
     format : str, optional
         A key of FORMATS; recognised by content where None.
 
@@ -206,7 +206,9 @@ def _read(path: Path, report: ReadReport, format: Format) -> Iterator[TraceBatch
     try:
         with open_bytes(path) as stream:
             try:
-                yield from format.load().read(stream, report)
+                for batch in format.load().read(stream, report):
+                    report.size_bytes = stream.size_bytes
+                    yield batch
             finally:
                 stream.finish()
                 report.sha256, report.size_bytes = stream.sha256, stream.size_bytes

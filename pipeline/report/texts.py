@@ -99,3 +99,8 @@ def interval(lower: float, upper: float, between: str = NONE) -> str:
             f"{math.ceil(upper * scale) / scale:,.{places}f}",
         )
     return f"at least {texts[0]}" if upper < 0 else between.join(texts)
+
+
+def next_number(number: int) -> str:
+    """A number of an SVG path after another one: a minus needs no space before it."""
+    return f"{number}" if number < 0 else f" {number}"

@@ -29,7 +29,7 @@ from pipeline.model.words import node_words, number
 from pipeline.stages.inputs.files import InputFile, InputFiles, find_inputs
 from pipeline.stages.inputs.resumed import folder_name
 from pipeline.stages.inputs.tables import Tables, read_names, read_tables, unmatched
-from pipeline.stages.inputs.traces import read_all_traces
+from pipeline.stages.inputs.traces import HowFar, read_all_traces
 from pipeline.stages.warnings import effect_warnings, input_warnings, mapped_warnings, unmapped_text
 from pipeline.store import check_name, scratch_folder, write_snapshot
 from pipeline.store.running import running
@@ -191,10 +191,10 @@ def _read(
 
     started = time.monotonic()
 
-    def on_traces(n_files: int, n_traces: int) -> None:
-        rate = n_traces / max(time.monotonic() - started, 1e-3)
-        read = f"{number(n_traces, 'trace')} ({rate:,.0f}/s)"
-        progress(Progress("read", n_files, len(traces), "files", read))
+    def on_traces(read: HowFar) -> None:
+        rate = read.n_traces / max(time.monotonic() - started, 1e-3)
+        detail = f"{number(read.n_traces, 'trace')} ({rate:,.0f}/s)"
+        progress(Progress("read", read.n_files, len(traces), "files", detail, read.share))
 
     if traces:
         progress(Progress("read", 0, len(traces), "files", _first_run(traces)))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
+from typer.core import TyperArgument, TyperCommand
 from typer.exceptions import TyperException
 
 from pipeline.errors import UsageError
@@ -54,6 +55,20 @@ class Given:
     def config(self, kind: type[Config]) -> Config:
         """The config of one stage."""
         return config_of(kind, self.values)
+
+
+class PlainCommand(TyperCommand):
+    """A command whose help names its arguments without the Python types of their values."""
+
+    def __init__(self, *args: Any, **facts: Any):
+        super().__init__(*args, **facts)
+        for param in self.params:
+            if isinstance(param, TyperArgument):
+                param.display_type_rich = _no_type  # type: ignore[method-assign]
+
+
+def _no_type(ctx: Any) -> None:
+    """What typer shows of a type."""
 
 
 def takes(
@@ -127,7 +142,7 @@ def read_words(
         context_settings=CONTEXT_SETTINGS,
     )
 
-    @command.command(help=about)
+    @command.command(help=about, cls=PlainCommand)
     @takes(options)
     def only(given: Given) -> Given:
         return given

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from typer.core import TyperCommand
-
 from pipeline.config import GenerateConfig
 from pipeline.config.generate import model_in, options_of_model, other_name_of
 from pipeline.generate import MODELS
 from pipeline.options import options_of
+from pipeline.terminal.arguments import PlainCommand
 
 _HELP = {"-h", "--help"}
 _MODEL = "pipeline.terminal.help_of_models"  # in the context's notes
 
 
-class HelpOfModels(TyperCommand):
+class HelpOfModels(PlainCommand):
     """The command ``generate``; with a model and ``--help`` it has the options of this model."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -12,6 +12,8 @@ from itertools import pairwise
 
 from markupsafe import Markup
 
+from pipeline.report.texts import next_number
+
 _SLOT = 16  # pixels between two nodes of a layer, at most
 _LEAST = 6  # and at least
 _TALL = 420  # pixels: height that layers are squeezed into while they fit
@@ -141,7 +143,8 @@ def _neighbors(picture: Picture, places: list[Place], height: int) -> list[Place
 
 def _link(a: Place, b: Place) -> str:
     if a[0] == b[0]:  # in one layer: beside what lies between
-        return f"M{a[0]} {a[1]}q4 {(b[1] - a[1]) // 2} 0 {b[1] - a[1]}"
+        down = b[1] - a[1]
+        return f"M{a[0]} {a[1]}q4{next_number(down // 2)} 0{next_number(down)}"
     return f"M{a[0]} {a[1]}L{b[0]} {b[1]}"
 
 

@@ -7,9 +7,9 @@ Bands and cells stretch with the screen, texts do not: each column is an SVG of 
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow.compute as pc
@@ -21,6 +21,7 @@ from pipeline.report.escaping import printable
 from pipeline.report.pages.plots import bin_counts
 from pipeline.report.tables.listed import Listed
 from pipeline.report.tables.summarise import Summary
+from pipeline.report.texts import next_number
 
 MAX_ENDS = 12  # of each side
 MAX_TEXT = 21  # characters of an ingress that fit beside the bands on a phone
@@ -30,6 +31,8 @@ _FLOW = 11  # pixels of all bands for each end of the longer side
 _CELL = 15  # pixels: height of a row of the heat map
 _SHADES = (0.05, 0.15, 0.3, 0.5)  # shares of what an ingress reaches, at which shades change
 _OTHERS = -1
+
+Key = TypeVar("Key", bound=Hashable)
 
 
 class Neighbor(NamedTuple):
@@ -67,7 +70,7 @@ class EntryPages:
     def __init__(self, summary: Summary, listed: Listed):
         table = summary.ingresses
         self._ptr = summary.ingress_ptr
-        self._addr = table["addr"].combine_chunks()
+        self._addr = table["addr"].to_pylist()
         self._node = table["ingress"].to_numpy()
         lists = table["neighbor_asns"]
         self._neighbor_ptr = offsets(pc.list_value_length(lists).to_numpy())
@@ -95,9 +98,7 @@ class EntryPages:
         }
         if not flows:
             return None
-        of_asn: Counter[int] = Counter()
-        for (asn, _), n in flows.items():
-            of_asn[asn] += n
+        of_asn = _summed((asn, n) for (asn, _), n in flows.items())
         total = sum(of_asn.values())
         first = min(of_asn, key=lambda asn: (-of_asn[asn], asn))
         name = printable(self._names.get(first) or "")
@@ -128,7 +129,7 @@ class EntryPages:
         """Text of an ingress."""
         if at == _OTHERS:
             return "others"
-        return self._addr[at].as_py() or str(self._node[at])
+        return self._addr[at] or str(self._node[at])
 
     def _drawing(
         self,
@@ -158,7 +159,7 @@ class EntryPages:
                     bands[width] = bands.get(width, "") + band
                     tops[0][asn] += thick
                     tops[1][at] += thick
-        drawn = "".join(f'<path d="{d}" stroke-width="{width}"/>' for width, d in bands.items())
+        drawn = "".join(f'<path d="{d}" stroke-width={width} />' for width, d in bands.items())
         label = f"Traces from {len(left)} neighbours to {len(right)} ingresses; a table follows"
         return Markup(
             f'<div class=flow role=group aria-label="{label}">'
@@ -192,18 +193,28 @@ def _most(
     """The ends of both sides with their traces, most first and the others last, and their flows."""
     sides = []
     for side in (0, 1):
-        count: Counter[int] = Counter()
-        for ends, n in flows.items():
-            count[ends[side]] += n
+        count = _summed((ends[side], n) for ends, n in flows.items())
         ordered = sorted(count, key=lambda end: (-count[end], end))
         shown = ordered if len(ordered) <= MAX_ENDS + 1 else ordered[:MAX_ENDS]
         left_out = sum(count[end] for end in ordered[len(shown) :])
         others = {_OTHERS: left_out} if left_out else {}
         sides.append({end: count[end] for end in shown} | others)
-    kept: Counter[tuple[int, int]] = Counter()
-    for (asn, at), n in flows.items():
-        kept[asn if asn in sides[0] else _OTHERS, at if at in sides[1] else _OTHERS] += n
-    return sides[0], sides[1], dict(kept)
+    if not any(_OTHERS in side for side in sides):
+        return sides[0], sides[1], flows
+    left, right = sides
+    kept = _summed(
+        ((asn if asn in left else _OTHERS, at if at in right else _OTHERS), n)
+        for (asn, at), n in flows.items()
+    )
+    return left, right, kept
+
+
+def _summed(counts: Iterable[tuple[Key, int]]) -> dict[Key, int]:
+    """Counts of equal keys added up."""
+    total: dict[Key, int] = {}
+    for key, n in counts:
+        total[key] = total.get(key, 0) + n
+    return total
 
 
 def _tops(side: dict[int, int], height: float, scale: float) -> dict[int, float]:
@@ -218,8 +229,8 @@ def _tops(side: dict[int, int], height: float, scale: float) -> dict[int, float]
 
 def _band(y: float, z: float) -> str:
     """A stroke, whose width stays in pixels while the drawing is stretched."""
-    down = round(z) - round(y)
-    return f"M0 {y:.0f}c1 0 1 {down} 2 {down}"
+    down = next_number(round(z) - round(y))
+    return f"M0 {y:.0f}c1 0 1{down} 2{down}"
 
 
 def _heat(hops: np.ndarray, places: list[float], height: float) -> str:

@@ -16,8 +16,7 @@ from pipeline.report.texts import share_text, short_number
 # More bars than this are drawn as ranges of hops: a path of 10,000 routers has 10,000 levels.
 MAX_BARS = 40
 
-_HEIGHT = 176  # pixels
-_TOP, _FLOOR = 20, 148
+_TOP, _FLOOR = 20, 148  # pixels; the style sheet says how high a plot is
 _MIN_SLOTS = 10  # few bars stay slim
 _FEW, _MANY = 14, 26  # bars up to which all labels fit on a phone; and every other one
 
@@ -134,7 +133,7 @@ def _bars(
             f"<text x={middle} y={_FLOOR + 17}{hide}>{bottom}</text>"
         )
     return Markup(
-        f'<svg class=hist role=img aria-label="{label}" width=100% height={_HEIGHT}{data}>'
+        f'<svg class=hist role=img aria-label="{label}"{data}>'
         f"<line x1=0 x2=100% y1={_FLOOR} y2={_FLOOR} />{''.join(parts)}</svg>"
     )
 

@@ -15,7 +15,7 @@ from concurrent.futures import ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from kernels.host import n_cores
 from pipeline.children import children_end_on_error
@@ -33,7 +33,20 @@ from pipeline.stopping import end_with_parent
 SPREAD_BYTES = 32 << 20
 POLL_S = 0.3  # how often progress is requested while processes read
 
-_traces_read: Any = None  # shared counter of this process's pool; set by _start_process
+_n_read: Any = None  # traces and bytes read by this process's pool; set by _start_process
+
+
+class HowFar(NamedTuple):
+    """How much of the files is read; ``n_bytes`` of ``all_bytes``, as stored."""
+
+    n_files: int
+    n_traces: int
+    n_bytes: int
+    all_bytes: int
+
+    @property
+    def share(self) -> float | None:
+        return min(1.0, self.n_bytes / self.all_bytes) if self.all_bytes else None
 
 
 @dataclass(frozen=True)
@@ -46,30 +59,35 @@ class ReadFile:
 
 
 def _start_process(counter: Any, parent: int) -> None:
-    global _traces_read
-    _traces_read = counter
+    global _n_read
+    _n_read = counter
     end_with_parent(parent, signal.SIGKILL)
 
 
-def _count(n_traces: int) -> None:
-    if _traces_read is not None:
-        with _traces_read.get_lock():
-            _traces_read.value += n_traces
+def _count(n_traces: int, n_bytes: int) -> None:
+    if _n_read is not None:
+        with _n_read.get_lock():
+            _n_read[0] += n_traces
+            _n_read[1] += n_bytes
 
 
 def read_traces(
-    path: Path, format: str, scratch: Path, count: Callable[[int], None] = _count
+    path: Path, format: str, scratch: Path, count: Callable[[int, int], None] = _count
 ) -> ReadFile:
     """Read one file to the end and observe its traces.
 
     A file that turns out broken keeps what was read before; its report says ``partial``, or
-    ``rejected`` if that is nothing.
+    ``rejected`` if that is nothing. ``count`` is called with traces and stored bytes since the last
+    call.
     """
     report = ReadReport(printable_path(path), format)
     observer = Observer(scratch)
+    counted = 0
     for batch in _batches(path, format, report):
         observer.add(batch)  # not caught: a full scratch disk is not a fault of this file
-        count(batch.n_measurements)
+        count(batch.n_measurements, report.size_bytes - counted)
+        counted = report.size_bytes
+    count(0, report.size_bytes - counted)
     observation = observer.close()
     keep(scratch, report, observation)
     return ReadFile(report, observation)
@@ -93,7 +111,7 @@ def read_all_traces(
     files: Sequence[tuple[Path, str]],
     scratch: Path,
     workers: int | None,
-    on_progress: Callable[[int, int], None],
+    on_progress: Callable[[HowFar], None],
 ) -> list[ReadFile]:
     """Read trace files in parallel; results are in the order of ``files``.
 
@@ -106,27 +124,32 @@ def read_all_traces(
     workers : int or None
         Reading processes; None: one per core, or none besides this one for a small input.
     on_progress : callable
-        Called with (files done, traces read).
+        Called now and then, and after each file.
     """
     folders = [scratch / folder_name(path, format) for path, format in files]
     read = _kept(files, folders)
     left = [i for i in range(len(files)) if i not in read]
     for i in left:
         folders[i].mkdir()
+    sizes = [_size_bytes(path) for path, _ in files]
     n_kept = sum(file.report.n_records for file in read.values())
+    bytes_kept = sum(sizes[i] for i in read)
+
+    def tell(n_traces: int, n_bytes: int) -> None:
+        on_progress(HowFar(len(read), n_kept + n_traces, bytes_kept + n_bytes, sum(sizes)))
+
     if read:
-        on_progress(len(read), n_kept)
+        tell(0, 0)
     n_workers = min(len(left), workers or n_cores())
-    size = sum(_size_bytes(files[i][0]) for i in left)
-    if n_workers <= 1 or (workers is None and size < SPREAD_BYTES):
-        _read_here({i: (*files[i], folders[i]) for i in left}, read, n_kept, on_progress)
+    if n_workers <= 1 or (workers is None and sum(sizes[i] for i in left) < SPREAD_BYTES):
+        _read_here({i: (*files[i], folders[i]) for i in left}, read, tell)
         return [read[i] for i in range(len(files))]
     # Once, here: numba's cache has no lock, so processes must not compile at the same time.
     warm_up({format for _, format in files})
     compile_kernels()
     # Not fork: the caller may hold threads (a flow engine, a Dask client).
     context = multiprocessing.get_context("spawn")
-    counter = context.Value("q", 0)
+    counter = context.Array("q", 2)
 
     def read_side_by_side(which: list[int], n: int) -> list[int]:
         """Read some files; those whose process died are returned."""
@@ -146,7 +169,7 @@ def read_all_traces(
                         read[futures[future]] = future.result()
                     except BrokenProcessPool:
                         died.append(futures[future])
-                on_progress(len(read), n_kept + int(counter.value))
+                tell(*counter[:])
         return sorted(died)
 
     # One dead process (killed for memory, say) takes the pool's other files with it: each is
@@ -185,16 +208,19 @@ def _size_bytes(path: Path) -> int:
 def _read_here(
     files: Mapping[int, tuple[Path, str, Path]],
     read: dict[int, ReadFile],
-    n_traces: int,
-    on_progress: Callable[[int, int], None],
+    tell: Callable[[int, int], None],
 ) -> None:
-    """Read files, given as (path, format, folder) by position, one after another into ``read``."""
+    """Read files, given as (path, format, folder) by position, one after another into ``read``.
 
-    def count(n: int) -> None:
-        nonlocal n_traces
-        n_traces += n
-        on_progress(len(read), n_traces)
+    ``tell`` is called with the traces and the bytes read so far.
+    """
+    so_far = [0, 0]
+
+    def count(n_traces: int, n_bytes: int) -> None:
+        so_far[0] += n_traces
+        so_far[1] += n_bytes
+        tell(*so_far)
 
     for i, (path, format, folder) in files.items():
         read[i] = read_traces(path, format, folder, count)
-        on_progress(len(read), n_traces)
+        tell(*so_far)

@@ -9,23 +9,21 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from markupsafe import Markup
 
-from pipeline.model.columns.ragged import offset_in_row, offsets
 from pipeline.model.words import number
 from pipeline.report.drawing.of_ases import Drawer
 from pipeline.report.escaping import printable
 from pipeline.report.pages.ases.exit_rows import exit_rows, exits_of
 from pipeline.report.pages.ases.ingress_rows import first_ingresses, ingress_rows
 from pipeline.report.pages.ases.neighbor_list import NeighborLists
+from pipeline.report.pages.ases.searched import Searched
 from pipeline.report.pages.ases.width_section import figure_tiles, width_sections
 from pipeline.report.pages.entries import EntryPages
 from pipeline.report.pages.plots import MAX_BARS, bin_counts, hop_histogram
 from pipeline.report.tables.listed import Listed, list_ases
 from pipeline.report.tables.summarise import Summary
-from pipeline.report.texts import interval, share
+from pipeline.report.texts import share
 
 WidthParts = tuple[list[dict], list[dict]]
-
-MAX_FARTHEST = 3  # ingresses whose farthest routers a page names
 
 
 def as_pages(
@@ -45,7 +43,8 @@ def as_pages(
     widths = width_parts(summary) if widths is None else widths
     listed = listed or list_ases(summary.ases)
     shown, ptr = first_ingresses(summary)
-    farthest, farthest_ptr = _farthest_ingresses(summary)
+    searched = Searched(summary)
+    farthest, farthest_ptr = searched.farthest()
     ases = _without_lists(summary.ases).to_pydict()
     entries, neighbors = EntryPages(summary, listed), NeighborLists(summary, listed)
     exits = exit_rows(summary, listed.asns)
@@ -65,7 +64,7 @@ def as_pages(
         ingresses = rows[ptr[i] : ptr[i + 1]]
         names = far[farthest_ptr[i] : farthest_ptr[i + 1]]
         one = {name: values[i] for name, values in ases.items()}
-        variables = _as_variables(summary, i, one, ingresses, names, widths[i])
+        variables = _as_variables(summary, searched, i, one, ingresses, names, widths[i])
         yield (
             one["asn"],
             variables
@@ -91,14 +90,20 @@ def width_parts(summary: Summary) -> list[WidthParts]:
 
 
 def _as_variables(
-    summary: Summary, i: int, one: dict, ingresses: list, farthest: list, widths: WidthParts
+    summary: Summary,
+    searched: Searched,
+    i: int,
+    one: dict,
+    ingresses: list,
+    farthest: list,
+    widths: WidthParts,
 ) -> dict:
     pairs = summary.distributions.of(i)
     n_pairs = int(summary.distributions.n_pairs[i])
     begin, end = summary.ingress_ptr[i : i + 2]
     unreached_ptr = summary.unreached.first_ptr
     unreached = summary.unreached_texts[unreached_ptr[i] : unreached_ptr[i + 1]].to_pylist()
-    eccentricities, n_as_far = _eccentricities(summary, begin, end)
+    eccentricities, n_as_far = _eccentricities(searched.eccentricity[begin:end])
     n_left = int(end - begin) - len(ingresses)
     sections, figures = widths  # figures are shown among the widths in hops, if there are any
     return {
@@ -135,7 +140,7 @@ def _as_variables(
         "shown": _shown(one["n_ingresses"], one["n_candidates"], len(ingresses)),
         "eccentricities": eccentricities,
         "farthest": farthest,
-        "bounds": None if any(not s["weighted"] for s in sections) else _bounds(summary, i, one),
+        "bounds": None if any(not s["weighted"] for s in sections) else searched.bounds(i, one),
         "n_farthest": n_as_far,
         "widths": sections,
         "figures": [] if any(not s["weighted"] for s in sections) else figures,
@@ -169,18 +174,6 @@ def _without_lists(ases: pa.Table) -> pa.Table:
     return ases.select([f.name for f in ases.schema if not pa.types.is_nested(f.type)])
 
 
-def _farthest_ingresses(summary: Summary) -> tuple[np.ndarray, np.ndarray]:
-    """The first ingresses that have the largest eccentricity of their AS."""
-    lengths = np.diff(summary.ingress_ptr)
-    position = np.repeat(np.arange(len(lengths)), lengths)
-    eccentricity = pc.fill_null(summary.ingresses["eccentricity"], -1).to_numpy()
-    top = summary.distributions.max_hops
-    found = np.flatnonzero((eccentricity == top[position]) & (eccentricity > 0))
-    n_found = np.bincount(position[found], minlength=len(lengths))
-    kept = found[offset_in_row(offsets(n_found)) < MAX_FARTHEST]
-    return kept, offsets(np.minimum(n_found, MAX_FARTHEST))
-
-
 def _farthest_rows(table: pa.Table) -> list[tuple[str, str]]:
     """Ingress and the routers farthest from it, as texts."""
     joined = pc.binary_join(
@@ -189,9 +182,9 @@ def _farthest_rows(table: pa.Table) -> list[tuple[str, str]]:
     return list(zip(table["addr"].to_pylist(), joined.to_pylist(), strict=True))
 
 
-def _eccentricities(summary: Summary, begin: int, end: int) -> tuple[list[tuple], int]:
+def _eccentricities(eccentricity: np.ndarray) -> tuple[list[tuple], int]:
     """(hops, ingresses, width of a bar in per cent) of an AS; how many have the largest."""
-    values = summary.ingresses["eccentricity"].slice(begin, end - begin).drop_null().to_numpy()
+    values = eccentricity[eccentricity >= 0]
     if len(values) == 0 or values.max() == 0:
         return [], 0
     counts = np.bincount(values)
@@ -207,27 +200,6 @@ def _eccentricities(summary: Summary, begin: int, end: int) -> tuple[list[tuple]
         if count:
             rows.append((label, count, round(100 * count / most)))
     return rows, n_farthest
-
-
-def _bounds(summary: Summary, i: int, one: dict) -> tuple[str, str] | None:
-    """Diameter and radius as far as the searches from ingresses show them; None: not at all.
-
-    They are those of the largest component, of which it must be known that ingresses lie in it:
-    no other one can be as large. For the bounds see ``pipeline.report.tables.width.width_bounds``.
-    """
-    n = one["largest_component"]
-    begin, end = summary.ingress_ptr[i : i + 2]
-    rows = summary.ingresses.slice(begin, end - begin)
-    found = rows["eccentricity"].filter(pc.equal(rows["n_reached"], n)).to_numpy()
-    if 2 * n <= one["n_nodes"] or len(found) == 0 or found.max() == 0:
-        return None
-    least, most = int(found.min()), int(found.max())
-    diameter, radius = (most, 2 * least), (-(-most // 2), least)
-    return _between(*diameter), _between(*radius)
-
-
-def _between(lower: int, upper: int) -> str:
-    return f"{lower:,}" if lower == upper else interval(lower, upper)
 
 
 def _levels(pairs: np.ndarray, n_pairs: int) -> list[tuple]:

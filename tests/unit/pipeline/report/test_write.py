@@ -86,7 +86,7 @@ def test_a_long_name_is_cut_in_headings_and_whole_in_their_title(tmp_path):
     name = '<b>"' + "x" * 4996
     page = report(small(names={10: name}), tmp_path).path / "as" / "10.html"
     whole, shown = (str(escape(text)) for text in (name, name[:79] + "\u2026"))
-    heading = f'<bdi class="name" title="{whole}">{shown}</bdi>'
+    heading = f'<bdi class=name title="{whole}">{shown}</bdi>'
     text = page.read_text()
     assert heading in text
     assert f"<title>AS10 {shown}</title>" in text

@@ -43,7 +43,7 @@ def test_neighbours_and_ingresses_are_joined_by_their_traces():
 
 def bands(drawing: str) -> list[float]:
     """Widths of the bands."""
-    paths = re.findall(r'd="(M0 [^"]+)" stroke-width="([\d.]+)"', drawing)
+    paths = re.findall(r'd="(M0 [^"]+)" stroke-width=([\d.]+)', drawing)
     return [float(width) for path, width in paths for _ in range(path.count("M"))]
 
 

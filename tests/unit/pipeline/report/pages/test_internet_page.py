@@ -91,16 +91,32 @@ def test_without_links_the_page_says_why_there_is_no_map(tmp_path):
     assert "The report has one AS, so there is no link to draw." in words(markup)
 
 
+def cross(snapshot: MemorySnapshot, steps: list[list[int]]) -> None:
+    """Three vantage points and the steps of their traces.
+
+    A step: vantage point, row of the step before, node, traces. Nodes end to end: 0, 1 of
+    AS 10, 2, 3 of AS 20, 4 of AS 30.
+    """
+    vantage, before, node, n_traces = np.array(steps, np.int32).T
+    none = np.zeros(len(steps))
+    snapshot.of_paths = Steps(vantage, before, none, node, none, n_traces, none)
+    addrs = np.array(parse_addrs(["192.0.2.1", "2001:db8::1", "192.0.2.9"]), np.uint64)
+    snapshot.of_vantages = Vantages(addrs[:, 0], addrs[:, 1], np.array([10, -1, 30]))
+
+
+def test_where_half_of_the_vantage_points_saw_as_much_as_the_best_it_is_said(tmp_path):
+    snapshot = three()
+    cross(snapshot, [[0, -1, 0, 5], [0, 0, 2, 5], [1, -1, 1, 3], [1, 2, 2, 3]])
+    text = words(written(snapshot, tmp_path))
+    assert "At least half of the 3 vantage points saw 2 of 3 ASes, the others fewer." in text
+
+
 @pytest.mark.parametrize("listed", [100, 1])
 def test_coverage_lists_what_each_vantage_point_saw(tmp_path, monkeypatch, listed):
     monkeypatch.setattr(internet_page, "MAX_VANTAGES", listed)
     snapshot = three()
-    # Nodes end to end: 0, 1 of AS 10, 2, 3 of AS 20, 4 of AS 30. The first one saw 10 and 20.
-    columns = np.array([[0, -1, 0, 5], [0, 0, 2, 5], [1, -1, 2, 3]], np.int32).T
-    none = np.zeros(3)
-    snapshot.of_paths = Steps(columns[0], columns[1], none, columns[2], none, columns[3], none)
-    addrs = np.array(parse_addrs(["192.0.2.1", "2001:db8::1", "192.0.2.9"]), np.uint64)
-    snapshot.of_vantages = Vantages(addrs[:, 0], addrs[:, 1], np.array([10, -1, 30]))
+    # The first one saw 10 and 20.
+    cross(snapshot, [[0, -1, 0, 5], [0, 0, 2, 5], [1, -1, 2, 3]])
     markup = written(snapshot, tmp_path)
     text = words(markup)
     assert "Half of the 3 vantage points saw at most 1 of 3 ASes, the best one 2." in text

@@ -64,12 +64,15 @@ def test_the_second_reading_reads_only_what_is_not_there(tmp_path, trace_file, m
     open_reader = traces.open_reader
     monkeypatch.setattr(traces, "open_reader", opens)
     files = [(other, FORMAT), (trace_file, FORMAT)]
-    read = read_all_traces(files, scratch, 1, lambda *counts: reported.append(counts))
+    read = read_all_traces(files, scratch, 1, reported.append)
     assert opened == [other]
     assert [file.is_kept for file in read] == [False, True]
     assert [file.report.path for file in read] == [str(other), str(trace_file)]
-    assert reported[0] == (1, read[1].report.n_records)
-    assert reported[-1] == (2, sum(file.report.n_records for file in read))
+    sizes = [path.stat().st_size for path, _ in files]
+    assert reported[0] == (1, read[1].report.n_records, sizes[1], sum(sizes))
+    assert reported[-1][:2] == (2, sum(file.report.n_records for file in read))
+    assert [one.n_bytes for one in reported] == sorted(one.n_bytes for one in reported)
+    assert reported[-1].share == 1
 
 
 def changed(path):
