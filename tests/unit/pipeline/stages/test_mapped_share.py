@@ -20,7 +20,7 @@ from pipeline.terminal.summaries import ingest_facts, print_ingest
 
 
 def atlas(path: Path, *paths: list[str]) -> Path:
-    """A file with one Atlas result per path of addresses."""
+    """A file with one Atlas result per path of addresses; ``*`` for a hop without an answer."""
     lines = [
         {
             "type": "traceroute",
@@ -29,7 +29,7 @@ def atlas(path: Path, *paths: list[str]) -> Path:
             "src_addr": "20.9.9.9",
             "dst_addr": "20.8.8.8",
             "result": [
-                {"hop": ttl, "result": [{"from": addr, "rtt": 1.0 * ttl}]}
+                {"hop": ttl, "result": [{"x": "*"} if addr == "*" else {"from": addr, "rtt": ttl}]}
                 for ttl, addr in enumerate(addrs, start=1)
             ],
         }
