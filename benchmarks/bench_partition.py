@@ -12,9 +12,10 @@ Sources are random nodes with a neighbour. GTEPS count undirected edges of the r
 by the harmonic mean over sources. Every search is certified: each rank checks its own rows.
 ``two_ms``: the same with two exchanges at each level; ``once_ms``: with no half sent early. With
 --ranks 1 the graph is one part on one device; ``bfs_ms`` beside it is the search for graphs on one,
-of the same sources, and with --sweep ``sweep_ms`` one sweep from N of them: its rate counts the
-arcs that each source reaches. Shares of time are those of ``kernels.partition.profile``, means over
-ranks and a few searches that are apart from the timed ones.
+of the same sources. With --sweep ``parts_sweep_ms`` is a sweep over the parts from N of them, and
+with --ranks 1 ``sweep_ms`` one on the whole: its rate counts the arcs that each source reaches.
+Shares of time are those of ``kernels.partition.profile``, means over ranks and a few searches that
+are apart from the timed ones.
 """
 
 from __future__ import annotations
@@ -71,7 +72,20 @@ def measure(name: str, factor: int, asked: Asked) -> dict[str, Any]:
         about |= {"bfs_ms": _ms(alone_s)}
         alone = [row["n_edges"] / seconds for row, seconds in zip(rows, alone_s, strict=True)]
         about |= {"bfs_gteps": _gteps(alone)}
+    if "parts_sweep" in ends[0]:
+        about |= _of_sweeps([end["parts_sweep"] for end in ends])
     return about | ends[0].get("sweep", {})
+
+
+def _of_sweeps(ends: list[dict[str, Any]]) -> dict[str, Any]:
+    """Of all ranks."""
+    wall_s = [max(times) for times in zip(*(end["wall_s"] for end in ends), strict=True)]
+    return {
+        "n_swept": ends[0]["n_sources"],
+        "parts_sweep_ms": _ms(wall_s),
+        "parts_sweep_exchanges": ends[0]["n_exchanges"],
+        "parts_sweep_sent_mb": round(max(end["sent_bytes"] for end in ends) / 1e6, 3),
+    }
 
 
 def _ms(seconds: list[float]) -> float:

@@ -21,8 +21,10 @@ from kernels.partition import Collective, Part, part_of, rows_of, search, split,
 from kernels.partition.check import check_part
 from kernels.partition.profile import Profile
 from kernels.partition.search import EARLY_BYTES
+from kernels.partition.sweep import sweep
 
 N_PROFILED = 4  # searches
+N_SWEEPS = 3  # that are timed
 ONCE = 1 << 62  # bytes: nothing is sent early
 _MAKING = threading.Lock()  # threads of one GPU make their parts in turn, for want of memory
 
@@ -197,9 +199,41 @@ def _rank(
     end = {"rows": rows[1:], "profiles": profiles, "made_s": made_s, "n_arcs": n_arcs.tolist()}
     if on_host is None:
         end["pool_bytes"] = xp.get_default_memory_pool().total_bytes()
-    if alone is not None and asked.n_swept:
-        end["sweep"] = _sweep(alone, whole.renumber(nodes[: asked.n_swept]), rows[1:])
+    if asked.n_swept:
+        swept = nodes[: asked.n_swept]
+        end["parts_sweep"] = _parts_sweep(steps, part, swept, collective, rows[1:])
+        if alone is not None:
+            end["sweep"] = _sweep(alone, whole.renumber(swept), rows[1:])
     return end
+
+
+def _parts_sweep(
+    steps: Any, part: Part, sources: np.ndarray, collective: Collective, rows: list[dict[str, Any]]
+) -> dict[str, Any]:
+    """Sweeps over the parts, compared with the searches of the first sources."""
+    if isinstance(part.indptr, np.ndarray):
+        from kernels.partition.sweep.cpu import CpuSweepSteps as SweepSteps
+    else:
+        from kernels.partition.sweep.gpu import GpuSweepSteps as SweepSteps
+    swept, times_s = SweepSteps(steps.part), []
+    for _ in range(N_SWEEPS + 1):  # the first one compiles
+        collective.gather(np.zeros(1, np.int64))
+        begin = time.perf_counter()
+        found = sweep(swept, part, sources, collective)  # its answer is on the host
+        times_s.append(time.perf_counter() - begin)
+    _compare(found, rows)
+    return {
+        "wall_s": times_s[1:],
+        "n_sources": len(sources),
+        "n_exchanges": found.n_exchanges,
+        "sent_bytes": found.sent_bytes,
+    }
+
+
+def _compare(found: Any, rows: list[dict[str, Any]]) -> None:
+    for i, row in enumerate(rows[: len(found.n_reached)]):
+        if (found.eccentricity[i], found.n_reached[i]) != (row["eccentricity"], row["n_reached"]):
+            raise AssertionError(f"a sweep differs from the search of source {i}")
 
 
 def _bfs_s(graph: CSRGraph, source: int, result: Any, wait: Callable[[], None]) -> float:
@@ -219,13 +253,11 @@ def _bfs_s(graph: CSRGraph, source: int, result: Any, wait: Callable[[], None]) 
 def _sweep(graph: CSRGraph, sources: np.ndarray, rows: list[dict[str, Any]]) -> dict[str, Any]:
     """One sweep on one GPU, compared with the searches of its first sources."""
     times_s = []
-    for _ in range(4):  # the first one compiles
+    for _ in range(N_SWEEPS + 1):  # the first one compiles
         begin = time.perf_counter()
         found = msbfs(graph, sources)
         times_s.append(time.perf_counter() - begin)
-    for i, row in enumerate(rows):
-        if (found.eccentricity[i], found.n_reached[i]) != (row["eccentricity"], row["n_reached"]):
-            raise AssertionError(f"the sweep differs from the search of source {i}")
+    _compare(found, rows)
     wall_s = statistics.median(times_s[1:])
     # The sources of searches stand for all: nearly all arcs lie in one component.
     n_arcs = 2 * statistics.mean(row["n_edges"] for row in rows)

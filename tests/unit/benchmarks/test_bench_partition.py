@@ -14,7 +14,7 @@ from benchmarks.partition.ranks import Asked
 
 def test_each_graph_is_searched_in_parts_and_its_time_divided(monkeypatch, tmp_path):
     words = ["bench_partition.py", "--graphs", "rmat:10,attachment:2000,grid:30", "--ranks", "1,2"]
-    words += ["--where", "cores", "--sources", "2", "--early-bytes", "0"]
+    words += ["--where", "cores", "--sources", "2", "--early-bytes", "0", "--sweep", "70"]
     monkeypatch.setattr(sys, "argv", [*words, "--results", str(tmp_path)])
     bench_partition.main()
     rows = json.loads((tmp_path / "partition.json").read_text())["rows"]
@@ -27,7 +27,10 @@ def test_each_graph_is_searched_in_parts_and_its_time_divided(monkeypatch, tmp_p
         assert len(row["n_arcs_by_rank"]) == row["n_ranks"]
         assert row["n_exchanges"] >= 2
         assert 0 < row["computed"] + row["waited"] + row["sent"] <= 1.01
-        assert ("bfs_ms" in row) == (row["n_ranks"] == 1)
+        assert ("bfs_ms" in row) == ("sweep_ms" in row) == (row["n_ranks"] == 1)
+        assert row["n_swept"] == 70
+        assert row["parts_sweep_ms"] > 0
+        assert (row["parts_sweep_sent_mb"] > 0) == (row["n_ranks"] == 2)
     for one, two in zip(rows[::2], rows[1::2], strict=True):
         assert (one["n_levels"], one["n_arcs"]) == (two["n_levels"], two["n_arcs"])
 
