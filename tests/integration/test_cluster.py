@@ -17,7 +17,7 @@ from pipeline.errors import PipelineError, UsageError
 from pipeline.schedule import run as measuring
 from pipeline.schedule.cluster.open import open_cluster
 from pipeline.schedule.run import measure
-from pipeline.schedule.transport.attempt import withdraw_here
+from pipeline.schedule.transport.remote.attempt import withdraw_here
 from pipeline.schedule.transport.drive import drive
 from pipeline.schedule.transport.flight import Flight
 from pipeline.schedule.transport.limits import Limits

@@ -6,8 +6,8 @@ import pytest
 from distributed import Client, LocalCluster, get_worker
 
 from pipeline.errors import ClusterLostError, FormatError, OutOfMemoryError, RetryableError
-from pipeline.schedule.transport.attempt import MAX_POSTED_BYTES
-from pipeline.schedule.transport.connection import FEW, MANY, Connection
+from pipeline.schedule.transport.remote.attempt import MAX_POSTED_BYTES
+from pipeline.schedule.transport.remote.connection import FEW, MANY, Connection
 from pipeline.schedule.transport.drive import SCHEDULES, drive, drive_barrier, drive_striding
 from pipeline.schedule.transport.limits import Limits
 

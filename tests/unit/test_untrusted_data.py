@@ -1,7 +1,7 @@
 """No code of ours turns data into code: nothing is unpickled or evaluated that a file holds.
 
 A pickle runs whatever its writer wants. Dask sends tasks and results as pickles, so a cluster of
-ours accepts its own run alone, and encrypted; one module packs them, and reads no file.
+ours accepts its own run alone, and encrypted; two modules pack them, and read no file.
 """
 
 from __future__ import annotations
@@ -20,7 +20,10 @@ RUN_CODE = {
     *("pickle", "cPickle", "dill", "cloudpickle", "joblib", "marshal", "shelve", "yaml", "code"),
     "distributed.protocol.pickle",
 }
-OF_TASKS = {"pipeline/schedule/transport/attempt.py"}
+OF_TASKS = {
+    "pipeline/schedule/transport/attempted.py",
+    "pipeline/schedule/transport/remote/attempt.py",
+}
 CALLS = {"eval", "exec", "compile", "__import__", "os.system", "os.popen", "pd.read_pickle"}
 
 

@@ -43,7 +43,7 @@ from pipeline.schedule.cluster.workers import (
     compile_once_a_host,
     path_text,
 )
-from pipeline.schedule.transport.connection import ask
+from pipeline.schedule.transport.remote.connection import ask
 
 log = logging.getLogger(__name__)
 

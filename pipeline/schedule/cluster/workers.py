@@ -16,7 +16,7 @@ from pipeline.errors import ClusterLostError, StoreError, UsageError
 from pipeline.places import url_of
 from pipeline.places.urls import is_url
 from pipeline.schedule.cluster.fingerprint import MUST_AGREE, fingerprint
-from pipeline.schedule.transport.connection import ask
+from pipeline.schedule.transport.remote.connection import ask
 from pipeline.store import Snapshot
 
 ANSWER_S = 20.0  # seconds for a scheduler to answer

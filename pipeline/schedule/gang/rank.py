@@ -28,7 +28,7 @@ from pipeline.model.search.results import SearchResults
 from pipeline.model.search.tasks import Device
 from pipeline.schedule.gang.link import WorkerCollective
 from pipeline.schedule.gang.progress import READ_S_BYTE
-from pipeline.schedule.transport.attempt import portable
+from pipeline.schedule.transport.attempted import portable
 from pipeline.schedule.work.errors import errors_of
 from pipeline.schedule.work.resident import resident, snapshot_at
 from pipeline.store import Snapshot

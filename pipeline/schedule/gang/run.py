@@ -26,8 +26,8 @@ from pipeline.schedule.gang.link import close_inbox, open_inbox
 from pipeline.schedule.gang.progress import Progress
 from pipeline.schedule.gang.rank import GangTask, PeerError, RankEnd, ended, run_rank
 from pipeline.schedule.gang.result import outcomes_of
-from pipeline.schedule.transport.connection import Connection, ask
 from pipeline.schedule.transport.limits import Deadlines, Limits
+from pipeline.schedule.transport.remote.connection import Connection, ask
 
 log = logging.getLogger(__name__)
 

@@ -11,12 +11,11 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import Any
-
-from distributed import Client
+from typing import TYPE_CHECKING, Any
 
 from pipeline.model.search.tasks import Outcome
 from pipeline.schedule.thresholds import THRESHOLDS
+from pipeline.schedule.transport.carrier import Carrier
 from pipeline.schedule.transport.flight import (
     Allowed,
     CostOf,
@@ -27,8 +26,12 @@ from pipeline.schedule.transport.flight import (
     no_split,
     on_any,
 )
+from pipeline.schedule.transport.here import Here
 from pipeline.schedule.transport.limits import Limits
 from pipeline.schedule.transport.state import URGENT
+
+if TYPE_CHECKING:
+    from distributed import Client
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +42,7 @@ Name = str | Callable[[Any], str]
 
 
 def drive(
-    client: Client,
+    client: Client | Here,
     run: Run,
     next_task: NextTask,
     *,
@@ -59,7 +62,8 @@ def drive(
 
     Parameters
     ----------
-    client : Client
+    client : Client or Here
+        Where tasks run: on a cluster, or in this process.
     run : callable
         Executed on a worker with one task; importable there, never defined in ``__main__``.
     next_task : callable
@@ -104,7 +108,7 @@ def drive(
         caller stops iterating, or is interrupted, what is in flight is cancelled.
     """
     given = (max_attempts, smaller, limits, allowed, beat, cost)
-    flight = Flight(client, run, _run_name(name), *given)
+    flight = Flight(_carrier(client, run, limits), _run_name(name), *given)
     with flight:
         queues = dict(enumerate([next_task, *beside]))
         if urgent is not None:
@@ -130,7 +134,7 @@ def drive(
 
 
 def drive_barrier(
-    client: Client,
+    client: Client | Here,
     run: Run,
     next_task: NextTask,
     *,
@@ -148,7 +152,7 @@ def drive_barrier(
     Parameters are those of ``drive``; ``window`` overrides the size of a batch.
     """
     given = (max_attempts, smaller, limits, allowed, beat, cost)
-    flight = Flight(client, run, _run_name(name), *given)
+    flight = Flight(_carrier(client, run, limits), _run_name(name), *given)
     with flight:
         while True:
             slots = flight.slots()
@@ -165,7 +169,7 @@ def drive_barrier(
 
 
 def drive_striding(
-    client: Client,
+    client: Client | Here,
     run: Run,
     next_task: NextTask,
     *,
@@ -184,7 +188,7 @@ def drive_striding(
     Shares are fixed when the run starts; those of a worker that dies go to any other.
     """
     given = (max_attempts, smaller, limits, allowed, beat, cost)
-    flight = Flight(client, run, _run_name(name), *given)
+    flight = Flight(_carrier(client, run, limits), _run_name(name), *given)
     with flight:
         slots: list[str | None] = [*flight.slots()] or [None]
         shares: list[deque] = [deque() for _ in slots]
@@ -208,6 +212,15 @@ def drive_striding(
 
 
 SCHEDULES = {"free": drive, "barrier": drive_barrier, "striding": drive_striding}
+
+
+def _carrier(client: Client | Here, run: Run, limits: Limits) -> Carrier:
+    """What carries tasks to where ``client`` stands for."""
+    if isinstance(client, Here):
+        return client.carrier(run, limits)
+    from pipeline.schedule.transport.remote.carrier import RemoteCarrier  # imports Dask
+
+    return RemoteCarrier(client, run, limits)
 
 
 def _run_name(name: Name) -> Callable[[Any], str]:

@@ -10,7 +10,7 @@ import pytest
 from kernels.errors import DeviceError, DeviceMemoryError
 from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError
 from pipeline.model.search.tasks import SearchTask
-from pipeline.schedule.transport.attempt import attempt, pack
+from pipeline.schedule.transport.remote.attempt import attempt, pack
 from pipeline.schedule.work import searches as tasks
 from pipeline.schedule.work.searches import run_search
 from tests.integration.measured import expected, make_snapshot

@@ -1,9 +1,4 @@
-"""A worker's part of one task: run it, and return its result, place and time.
-
-A small result is posted: it travels as an event on existing streams, which Dask flushes in batches,
-from worker to scheduler to client. Fetching it would take six messages (who has it, give it to me,
-give it to the client, each with an answer), most of the cost of a task without work.
-"""
+"""One attempt of a task where it runs: what comes of it, and whether it may begin."""
 
 from __future__ import annotations
 
@@ -11,19 +6,13 @@ import pickle
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
-
-from distributed import Worker, get_worker
-from distributed.protocol.pickle import dumps, loads
 
 from pipeline.errors import OutOfMemoryError, PipelineError, RetryableError
 from pipeline.model.search.tasks import TaskRun
 
-# A scheduler remembers the last 1,000 events of a client: 16 MB until the client leaves.
-MAX_POSTED_BYTES = 16 << 10
-POSTED = "hopscope-posted"  # names our events among those that a client gets
 N_REMEMBERED = 10_000  # keys, of tasks that have begun and of tasks that must not
 
 
@@ -77,73 +66,48 @@ class Begun:
             keys.popitem(last=False)
 
 
-_HERE = Begun()
-
-
-def withdraw_here(keys: Sequence[tuple]) -> list[tuple]:
-    """Executed on each worker: withdraw tasks; those that have begun there."""
-    return _HERE.withdraw(keys)
-
-
-def pack(key: tuple, topic: str, run: Callable[[Any], Any], task: Any) -> bytes:
-    """A task as bytes, so that neither Dask nor its scheduler looks into it.
+def attempt_of(
+    place: str,
+    key: tuple,
+    run: Callable[[Any], Any],
+    task: Any,
+    begun: Begun,
+    started: float | None = None,
+) -> Attempted:
+    """Run one task here; an error is returned as a value, with its place and time.
 
     Parameters
     ----------
+    place : str
+        Name of this worker.
     key : tuple
-        Key of the task on the scheduler.
-    topic : str
-        Where a small result is posted; "": all results are fetched.
+        Of the attempt.
     run : callable
-        Executed on a worker with the task.
+        Called with the task.
+    begun : Begun
+        Decides whether it may begin.
+    started : float or None
+        Seconds since 1970 UTC; None: now.
     """
-    return dumps((key, topic, run, task))
-
-
-def attempt(packed: bytes) -> Attempted | str:
-    """Run one task on this worker; an error is returned as a value, with its place and time.
-
-    Returns
-    -------
-    Attempted or POSTED
-        The latter once it has been posted.
-    """
+    started = time.time() if started is None else started
+    result, error = None, None
     try:
-        worker: Worker | None = get_worker()
-    except ValueError:  # outside a worker, in tests
-        worker = None
-    started = time.time()
-    result, error, device = None, None, "cpu"
-    key, topic = (), ""
-    try:
-        key, topic, run, task = loads(packed)
-        device = getattr(task, "device", "cpu")
-        _begin(key)
+        _begin(key, begun)
         result = run(task)
     except Exception as raised:  # every error of a task becomes an outcome at the client
         error = portable(raised)
-    place = TaskRun(worker.address if worker else "", device, started, time.time())
-    attempted = Attempted(place, result, error)
-    if worker is not None and topic and _post(worker, topic, key, attempted):
-        return POSTED
-    return attempted
+    device = getattr(task, "device", "cpu")
+    return Attempted(TaskRun(place, device, started, time.time()), result, error)
 
 
-def _begin(key: tuple) -> None:
-    if not _HERE.begin(key):
+def _begin(key: tuple, begun: Begun) -> None:
+    if not begun.begin(key):
         raise WithdrawnError("it was withdrawn")
 
 
-def _post(worker: Worker, topic: str, key: tuple, attempted: Attempted) -> bool:
-    try:
-        posted = dumps(attempted)
-    except Exception:  # let Dask report what it cannot pickle
-        return False
-    if len(posted) > MAX_POSTED_BYTES:
-        return False
-    # It goes before the message that the task has ended, on the same stream.
-    worker.log_event(topic, {POSTED: [list(key), posted]})
-    return True
+def copied(found: Attempted) -> Attempted:
+    """The same as if it came from another process: it shares nothing with the task that ran."""
+    return pickle.loads(pickle.dumps(found, pickle.HIGHEST_PROTOCOL))
 
 
 def portable(error: BaseException) -> BaseException:

@@ -16,7 +16,7 @@ from weakref import WeakKeyDictionary, ref
 from distributed import Client
 from distributed.client import ClosedClientError
 
-from pipeline.schedule.transport.attempt import POSTED
+from pipeline.schedule.transport.remote.attempt import POSTED
 
 _LOCK = threading.Lock()
 _MAILBOXES: WeakKeyDictionary[Client, Mailbox] = WeakKeyDictionary()

@@ -19,9 +19,9 @@ from typing import Any
 from distributed import Client, Future
 
 from pipeline.errors import RetryableError
-from pipeline.schedule.transport.attempt import withdraw_here
 from pipeline.schedule.transport.clock import Clock
 from pipeline.schedule.transport.limits import Limits
+from pipeline.schedule.transport.remote.attempt import withdraw_here
 
 log = logging.getLogger(__name__)
 

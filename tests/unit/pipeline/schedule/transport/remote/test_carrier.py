@@ -9,10 +9,11 @@ from distributed.scheduler import KilledWorker
 
 from pipeline.errors import ClusterLostError, FormatError, PipelineError, RetryableError
 from pipeline.model.search.tasks import TaskRun
-from pipeline.schedule.transport.attempt import POSTED, Attempted, WithdrawnError
-from pipeline.schedule.transport.connection import WITHDRAWN
+from pipeline.schedule.transport.attempted import Attempted, WithdrawnError
 from pipeline.schedule.transport.events import Failed, Finished, Ready, Withdrawn, WorkerLost
-from pipeline.schedule.transport.flight import event_of
+from pipeline.schedule.transport.remote.attempt import POSTED
+from pipeline.schedule.transport.remote.carrier import event_of
+from pipeline.schedule.transport.remote.connection import WITHDRAWN
 
 KEY = ("bfs_AS1-0abc", 7, 1)
 RUN = TaskRun("tcp://a:1", "cpu", 2.0, 3.0)

@@ -1,0 +1,106 @@
+"""What carries tasks to where they run, and tells what becomes of them there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from pipeline.schedule.transport.clock import Clock
+from pipeline.schedule.transport.events import Event, Key
+
+
+@dataclass(frozen=True, slots=True)
+class Parcel:
+    """One attempt to be sent; ``workers``: those that may run it, None: any."""
+
+    key: Key
+    task: Any
+    workers: list[str] | None = None
+    is_urgent: bool = False
+
+    @property
+    def way(self) -> tuple[list[str] | None, bool]:
+        """What attempts have in common that are sent together."""
+        return self.workers, self.is_urgent
+
+
+class Overview(Protocol):
+    """What is known of the workers, by their addresses.
+
+    Attributes
+    ----------
+    clock : Clock
+    threads : threads of each worker
+    status : "running", "paused", "silent", "mute", ...
+    processing : keys that each was given
+    quiet : seconds without a heartbeat
+    free : workers where nothing ran when last heard of
+    gone : why nothing can be carried any longer; empty while it can
+    """
+
+    clock: Clock
+    threads: dict[str, int]
+    status: dict[str, str]
+    processing: dict[str, Any]
+    quiet: dict[str, float]
+    free: frozenset[str]
+    gone: str
+
+    @property
+    def lost(self) -> bool:
+        """Whether nothing can be carried any longer."""
+
+    @property
+    def answers(self) -> bool:
+        """Whether the last look was answered."""
+
+    @property
+    def silent(self) -> set[str]:
+        """Workers without a heartbeat."""
+
+    def look(self, force: bool = False) -> bool:
+        """Look again, at most every ``Limits.poll_s``; whether it was done now."""
+
+
+class Carrier(Protocol):
+    """One flight's way to the workers. ``close`` cancels what has not ended."""
+
+    @property
+    def there(self) -> Overview:
+        """The workers."""
+
+    def open(self) -> None:
+        """Called once, before anything is sent."""
+
+    def close(self) -> None:
+        """Called once; nothing is used after it."""
+
+    def send(self, parcels: Sequence[Parcel]) -> bool:
+        """Send attempts that share ``workers`` and ``is_urgent``; False: the way is lost."""
+
+    def come(self, timeout_s: float) -> Iterator[Event]:
+        """Everything that has come, waiting for the first for up to ``timeout_s``."""
+
+    def fetch(self, keys: Sequence[Key]) -> None:
+        """Begin to fetch results of attempts that are ``Ready``."""
+
+    def withdraw(self, keys: Sequence[Key]) -> None:
+        """Begin to prevent attempts from beginning; ``Withdrawn`` comes for those that have not."""
+
+    def cancel(self, keys: Sequence[Key]) -> None:
+        """Forget attempts; nothing more comes for them."""
+
+    def begun(self, worker: str, keys: Sequence[Key]) -> set[Key] | None:
+        """Which a worker has begun; the rest will never begin there; None: no answer."""
+
+    def can_replace(self, worker: str) -> bool:
+        """Whether a worker can be ended, and another started."""
+
+    def replace(self, worker: str) -> None:
+        """End a worker; another takes its place."""
+
+    def hold_more(self, many: bool) -> None:
+        """Whether tasks are so short that a worker should hold many of them."""
+
+

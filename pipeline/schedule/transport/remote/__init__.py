@@ -1,0 +1,1 @@
+"""To the workers of a Dask cluster and back."""

@@ -1,0 +1,20 @@
+"""What decides where a task runs whether it begins, or has been withdrawn."""
+
+from pipeline.schedule.transport import attempted as module
+from pipeline.schedule.transport.attempted import Begun
+
+
+def test_a_task_either_begins_or_is_withdrawn():
+    here = Begun()
+    assert here.begin(("a", 1, 1))
+    assert here.withdraw([("a", 1, 1), ("a", 2, 1)]) == [("a", 1, 1)]
+    assert not here.begin(("a", 2, 1))
+    assert here.begin(("a", 2, 2))  # another attempt
+
+
+def test_only_the_last_are_remembered(monkeypatch):
+    monkeypatch.setattr(module, "N_REMEMBERED", 2)
+    here = Begun()
+    for i in range(3):
+        assert here.begin((i,))
+    assert here.withdraw([(0,), (1,), (2,)]) == [(1,), (2,)]
