@@ -63,6 +63,9 @@ def make_store(store: Path, n_ases: int, n_routers: int, seed: int, reported: Pa
 
 def analyze(config: AnalyzeConfig, pages: bool, reported: Path) -> None:
     """Measure and report, then the pages; times to ``reported``. A separate process."""
+    from pipeline.schedule.early import start_early
+
+    start_early(config)  # as the command does
     from pipeline.stages.analyze import measure_stage, report_stage
 
     stamps: dict[str, Any] = {}
@@ -116,7 +119,7 @@ def phases(began: float, ended: float, reported: dict, memory: MemorySampler) ->
     wall_s = reported["written"] - began + end_s
     write_s = reported["written"] - reported["measured"]
     computing_s = seconds_in(starts, ends)
-    n_workers = reported["cluster"]["n_workers"]
+    n_workers = max(1, reported["cluster"]["n_workers"])  # 0: a short run, in its process
     busy_s = float((ends - starts).sum())
     outside_s = wall_s - computing_s - write_s
     at, each = memory.peak(until=reported["written"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import hashlib
 import importlib
@@ -10,7 +11,7 @@ import os
 import platform
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
@@ -94,20 +95,15 @@ def compile_cpu(work: Sequence[Work] = ALL) -> float:
     -----
     Every kernel names its signatures, so that importing its module compiles it. Call this once
     before processes that use kernels start: two that compile at once may corrupt each other's cache
-    files. A first call logs a warning that says what it does, which Python writes to stderr unless
-    logging is set up otherwise.
+    files. Where something is compiled, and not only loaded, a warning says so, which Python writes
+    to stderr unless logging is set up otherwise.
     """
     started = time.perf_counter()
     unknown = [kind for kind in work if not is_compiled([kind])]
-    if unknown:
-        log.warning(
-            "compiling the kernels for the cores of this machine, once: about %d s; kept in %s",
-            sum(_SECONDS[kind] for kind in unknown),
-            _marker(unknown[0]).parent,
-        )
-    for kind in work:
-        for name in compiled_modules(kind):
-            importlib.import_module(name)
+    with _announced(unknown):
+        for kind in work:
+            for name in compiled_modules(kind):
+                importlib.import_module(name)
     for kind in unknown:
         marker = _marker(kind)
         try:
@@ -117,6 +113,38 @@ def compile_cpu(work: Sequence[Work] = ALL) -> float:
             log.warning("%s is not writable: every run will compile them again", marker.parent)
             break
     return time.perf_counter() - started
+
+
+@contextlib.contextmanager
+def _announced(unknown: Sequence[Work]) -> Iterator[None]:
+    """Say so as soon as anything is compiled in the meantime; what is loaded needs no word."""
+    if not unknown:
+        yield
+        return
+    from numba.core import event
+
+    class Announcement(event.Listener):
+        is_made = False
+
+        def on_start(self, event: object) -> None:
+            if not self.is_made:
+                self.is_made = True
+                log.warning(
+                    "compiling the kernels for the cores of this machine, once: "
+                    "about %d s; kept in %s",
+                    sum(_SECONDS[kind] for kind in unknown),
+                    _marker(unknown[0]).parent,
+                )
+
+        def on_end(self, event: object) -> None:
+            """Each function of a kernel ends by itself."""
+
+    announcement = Announcement()
+    event.register("numba:compile", announcement)
+    try:
+        yield
+    finally:
+        event.unregister("numba:compile", announcement)
 
 
 def is_compiled(work: Sequence[Work]) -> bool:

@@ -338,7 +338,7 @@ def _ingest(config: IngestConfig):
 def _analyze(config: AnalyzeConfig):
     with _display() as progress:
         with progress.preparing():
-            from pipeline.schedule.cluster.forking import start_early
+            from pipeline.schedule.early import start_early
 
             start_early(config)  # workers' imports, in parallel with ours
             from pipeline.stages.analyze import analyze

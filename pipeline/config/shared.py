@@ -10,7 +10,7 @@ from pipeline.model.choices import MAX_ASN, NAME_PATTERN
 from pipeline.options import option
 from pipeline.places import folder_of
 
-ONE_PER_GPU = "Number of processes [one per GPU, or one per core]."
+ONE_PER_GPU = "Number of processes [one per GPU or core; none for a short run]."
 
 
 def store_option(**other: Any) -> Any:

@@ -11,9 +11,10 @@ import numpy as np
 
 from pipeline.model.search.exact import ExactTask
 from pipeline.model.search.tasks import Outcome, SearchTask
-from pipeline.schedule.cluster.open import Cluster
 from pipeline.schedule.cluster.run_events import RunEvents
-from pipeline.schedule.work.resident import WORKER_METRIC
+from pipeline.schedule.place import Place
+from pipeline.schedule.transport.here import Here
+from pipeline.schedule.work.resident import WORKER_METRIC, kept
 
 ASK_EVERY_S = 2.0  # workers report with their heartbeats, once or twice a second
 
@@ -23,14 +24,14 @@ class RunCounts:
 
     Parameters
     ----------
-    cluster : Cluster
+    cluster : Place
     n_rows : int
         AS rows of the snapshot.
     rows : (n_ases,) int64
         Those that the run measures.
     """
 
-    def __init__(self, cluster: Cluster, n_rows: int, rows: np.ndarray):
+    def __init__(self, cluster: Place, n_rows: int, rows: np.ndarray):
         self._cluster, self._rows = cluster, rows
         self._n_rows = n_rows
         self._todo: dict[str, tuple[np.ndarray, np.ndarray]] = {}  # kind -> owner, units left
@@ -85,7 +86,7 @@ class RunCounts:
             "tasks_left": max(0, self._n_tasks - self._n_ended),  # split ones end as more
             "searches": self._n_searches,
             "retries": self._n_retries,
-            "lost_workers": len(self._cluster.losses.reported()),
+            "lost_workers": self._cluster.n_lost,
             **self._resident.now(),
         }
 
@@ -102,7 +103,7 @@ class RunCounts:
 class _Resident:
     """Graphs that workers keep, by their last heartbeat; asked for without waiting."""
 
-    def __init__(self, cluster: Cluster):
+    def __init__(self, cluster: Place):
         self._cluster = cluster
         self._asked_s = -ASK_EVERY_S
         self._answer: Future | None = None
@@ -116,7 +117,9 @@ class _Resident:
                 self._known = _sums(answer.result())
         now = time.monotonic()
         client = self._cluster.client
-        if self._answer is None and now - self._asked_s >= ASK_EVERY_S:
+        if isinstance(client, Here):
+            self._known |= kept()
+        elif self._answer is None and now - self._asked_s >= ASK_EVERY_S:
             self._asked_s = now
             if client.status == "running":
                 self._answer = asyncio.run_coroutine_threadsafe(

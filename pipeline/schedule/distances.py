@@ -12,7 +12,7 @@ import numpy as np
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
 from pipeline.model.search.results import Measurement
-from pipeline.schedule.cluster.open import Cluster
+from pipeline.schedule.place import Place
 from pipeline.schedule.transport.drive import drive
 from pipeline.schedule.work.searches import JoinTask, parts_folder, run_join
 from pipeline.store import Snapshot
@@ -44,7 +44,7 @@ def removed_on_error(folder: Path | None) -> Iterator[None]:
 
 
 def join_parts(
-    cluster: Cluster,
+    cluster: Place,
     folder: Path,
     snapshot: Snapshot,
     measurement: Measurement,

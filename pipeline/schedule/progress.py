@@ -31,7 +31,7 @@ class RunProgress:
     n_threads : int
         Threads that work on it.
     where : str
-        Workers and dashboard, for people.
+        "on 2 workers, ..." or "in ...", for people.
     counts : callable
         The numbers of the run so far.
     """
@@ -58,7 +58,7 @@ class RunProgress:
         expected = (
             f", expected to take about {rough_duration(self._expected_s)}" if self._is_long else ""
         )
-        self._report(0, self._where + expected)
+        self._report(0, self._where.removeprefix("on ") + expected)
         long = self._stream.longer_than(LONG_TASK_S)
         for task, cost_s in long[:N_NAMED]:
             helps = cheaper(task.kind) or "--pack 1 divides it among workers"
@@ -100,7 +100,7 @@ class RunProgress:
     def end(self) -> None:
         """Report the totals."""
         n_tasks = number(self._n_ended + self._n_exact, "task")
-        self._report(self._n_units, f"{n_tasks} on {self._where}")
+        self._report(self._n_units, f"{n_tasks} {self._where}")
 
     def _share_by(self, now: float) -> float | None:
         """Share of the expected work that is done; it never falls. None: nothing was expected."""

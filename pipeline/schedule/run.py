@@ -3,41 +3,34 @@
 from __future__ import annotations
 
 import contextlib
-import importlib
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from kernels.host import compile_cpu
 from pipeline.collect import Collector
 from pipeline.collect.known import Known
-from pipeline.collect.width_collector import WidthCollector
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
-from pipeline.metrics import compiled_work, tasks_of
-from pipeline.model.progress import Progress, ProgressCallback, Step, no_progress
+from pipeline.metrics import tasks_of
+from pipeline.model.progress import ProgressCallback, no_progress
 from pipeline.model.search.exact import ExactJob, ExactTask
 from pipeline.model.search.results import Measurement
 from pipeline.model.search.tasks import Outcome, SearchTask, WidthKind, WidthResults
-from pipeline.model.words import number
 from pipeline.schedule.calibrate.file import load as load_costs
-from pipeline.schedule.cluster import forking
-from pipeline.schedule.cluster.open import Cluster, open_cluster
-from pipeline.schedule.cluster.own import workers_text
 from pipeline.schedule.counts import RunCounts
 from pipeline.schedule.dispatch import run_task, smaller_task
 from pipeline.schedule.distances import distances_folder, join_parts, removed_on_error
-from pipeline.schedule.gang.phase import GangPhase, owner_of_graph
-from pipeline.schedule.plan.batches import Plan, plan
+from pipeline.schedule.gang.phase import GangPhase
+from pipeline.schedule.opening import open_place
+from pipeline.schedule.place import Place
 from pipeline.schedule.plan.costs import Costs
-from pipeline.schedule.plan.measures import NO_WEIGHTS, WidthPlan, plan_widths
 from pipeline.schedule.plan.stream import Stream
+from pipeline.schedule.planning import Planning, counts_of, width_collector
 from pipeline.schedule.progress import RunProgress
 from pipeline.schedule.transport.drive import SCHEDULES
 from pipeline.schedule.transport.limits import Limits
-from pipeline.schedule.work import warming
 from pipeline.store import Snapshot
 
 if TYPE_CHECKING:
@@ -95,7 +88,7 @@ def measure(
         collector.know(searched)
     if known.is_searched(source_ptr, sources).all() and all(map(known.is_all_measured, kinds)):
         for kind, metrics in kinds.items():
-            collector.widths[kind] = _width_collector(kind, metrics, known.owner(kind), known)
+            collector.widths[kind] = width_collector(kind, metrics, known.owner(kind), known)
         owner = known.owner("search")
         return collector.finish(rows, owner, source_ptr, sources, cluster=_asked(config))
     run = _Run(snapshot, config, collector, known, progress or no_progress)
@@ -118,16 +111,6 @@ def _sources(
     return source_ptr, node.astype(np.int32)
 
 
-def _width_collector(
-    kind: WidthKind, metrics: tuple[str, ...], owner: np.ndarray, known: Known
-) -> WidthCollector:
-    """A collector that has what is known."""
-    collector = WidthCollector(kind, metrics, owner)
-    if (found := known.found(kind)) is not None:
-        collector.add(WidthResults(found, {}, 0))
-    return collector
-
-
 class _Run:
     """One run on one snapshot."""
 
@@ -143,7 +126,6 @@ class _Run:
         self._collector, self._known, self._progress = collector, known, progress
         self._costs = _costs(config)
         self._folder = distances_folder(snapshot, config)
-        self._in_parts = np.empty(0, bool)  # of the rows: those that gangs search
 
     def measure(
         self,
@@ -154,28 +136,24 @@ class _Run:
     ) -> Measurement:
         """Measure everything; ``kinds``: tasks about widths, and the metrics of each."""
         config, snapshot, folder = self._config, self._snapshot, self._folder
-        work = compiled_work(config.metrics)
-        if config.scheduler is None and not forking.imports(work):
-            compile_cpu(work)  # once, not in every worker at the same time
-            importlib.import_module("pipeline.store.shard_arrays")
-        step: Step = "connect" if config.scheduler else "start"
-        self._progress(Progress(step, 0, 0, "workers", workers_text(config)))
-        opened = open_cluster(config, snapshot.path, self._progress)
+        planning = Planning(snapshot, config, self._known, rows, self._costs, folder)
+        is_short = planning.is_short(source_ptr, sources, kinds)
+        opened = open_place(config, snapshot.path, self._progress, is_short=is_short)
         with removed_on_error(folder), opened as cluster:
-            if "gpu" in cluster.devices:
-                cluster.begin_on_gpus(warming.begin, work)
-            given = self._snapshot, self._config, cluster, self._known
-            phase = GangPhase(*given, rows, kinds, self._costs)
-            self._in_parts = phase.is_chosen
-            unknown = self._unknown(source_ptr, sources)
-            searches = self._plan_searches(cluster, rows, *phase.without(*unknown))
-            plans = [self._plan_widths(cluster, rows, *kind) for kind in kinds.items()]
+            phase = GangPhase(snapshot, config, cluster, self._known, rows, kinds, self._costs)
+            unknown = planning.unknown(source_ptr, sources)
+            searches = planning.searches(cluster, *phase.without(*unknown))
+            plans = []
+            for kind, metrics in kinds.items():
+                tasks, collector = planning.widths(cluster, kind, metrics, phase.is_chosen)
+                self._collector.widths[kind] = collector
+                plans.append(tasks)
             jobs = [job for tasks in plans for job in tasks.jobs]
             run_counts = RunCounts(cluster, len(snapshot.asn), rows)
             run_counts.expect_searches(searches.owner, *unknown)
             for kind, tasks in zip(kinds, plans, strict=True):
                 # Else they are known, or cannot be.
-                if len(tasks.owner) or (kind == "widths" and self._in_parts.any()):
+                if len(tasks.owner) or (kind == "widths" and phase.is_chosen.any()):
                     owner = self._collector.widths[kind].owner
                     run_counts.expect(kind, owner, ~self._known.is_measured(kind))
             for outcome in phase.outcomes(*unknown, self._progress):
@@ -185,14 +163,13 @@ class _Run:
             stream = Stream([searches, *plans], len(jobs))
             run_counts.expect_tasks(stream.n_tasks)
             self._drive(cluster, stream, jobs, run_counts)
-            counts = _counts(searches) | _width_counts(plans)
-            described = cluster.describe() | _asked(config) | counts | phase.described()
+            described = cluster.describe() | _asked(config) | counts_of(searches, plans)
             measurement = self._collector.finish(
                 rows,
                 searches.owner,
                 source_ptr,
                 sources,
-                cluster=described | {"costs": asdict(self._costs)},
+                cluster=described | phase.described() | {"costs": asdict(self._costs)},
                 n_threads=cluster.n_threads(),
             )
             if folder is not None:
@@ -200,84 +177,8 @@ class _Run:
                 measurement = replace(measurement, distances_dir=str(folder))
         return measurement
 
-    def _unknown(
-        self, source_ptr: np.ndarray, sources: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Offsets and nodes of the sources that are not known."""
-        is_unknown = ~self._known.is_searched(source_ptr, sources)
-        before = np.append(0, np.cumsum(is_unknown, dtype=np.int64))
-        return before[source_ptr], sources[is_unknown]
-
-    def _plan_searches(
-        self, cluster: Cluster, rows: np.ndarray, source_ptr: np.ndarray, sources: np.ndarray
-    ) -> Plan:
-        snapshot, config = self._snapshot, self._config
-        return plan(
-            **self._graphs(rows),
-            source_ptr=source_ptr,
-            sources=sources,
-            n_workers=max(1, sum(cluster.n_threads().values())),
-            devices=cluster.devices,
-            pack=config.pack,
-            costs=self._costs,
-            snapshot=snapshot.address,
-            distances_dir=str(self._folder) if self._folder else "",
-            verify=config.verify,
-        )
-
-    def _plan_widths(
-        self,
-        cluster: Cluster,
-        rows: np.ndarray,
-        kind: WidthKind,
-        metrics: tuple[str, ...],
-    ) -> WidthPlan:
-        """Tasks of one kind; ASes that cannot have widths of this kind are reported at once."""
-        snapshot, config = self._snapshot, self._config
-        has_weights = bool(snapshot.manifest["has_weights"])
-        is_possible = kind != "weighted" or has_weights
-        is_unknown = ~self._known.is_measured(kind)
-        planned = rows[is_unknown] if is_possible else rows[:0]
-        if kind == "widths" and is_possible:
-            in_parts = self._in_parts[is_unknown]
-            planned = planned[~in_parts]
-        tasks = plan_widths(
-            kind,
-            metrics,
-            **self._graphs(planned),
-            n_workers=max(1, sum(cluster.n_threads().values())),
-            devices=cluster.devices,
-            costs=self._costs,
-            snapshot=snapshot.address,
-            max_searches=config.max_searches,
-            verify=config.verify,
-            pack=config.pack,
-        )
-        owner = self._known.owner(kind).copy()
-        if kind == "widths" and is_possible:
-            at = np.flatnonzero(is_unknown)
-            owner[at[~in_parts]] = tasks.owner
-            owner[at[in_parts]] = owner_of_graph(snapshot, rows[at[in_parts]])
-        elif is_possible:
-            owner[is_unknown] = tasks.owner
-        self._collector.widths[kind] = _width_collector(kind, metrics, owner, self._known)
-        if not is_possible:
-            self._collector.widths[kind].fail(rows, NO_WEIGHTS)
-        return tasks
-
-    def _graphs(self, rows: np.ndarray) -> dict[str, Any]:
-        """Rows, and the properties of their graphs that plans need."""
-        snapshot = self._snapshot
-        return {
-            "rows": rows,
-            "asn": snapshot.asn[rows],
-            "n_nodes": snapshot.n_nodes[rows],
-            "n_arcs": snapshot.n_arcs[rows],
-            "graph_hash": [snapshot.graph_hash[row] for row in rows.tolist()],
-        }
-
     def _large(
-        self, cluster: Cluster, jobs: Sequence[ExactJob]
+        self, cluster: Place, jobs: Sequence[ExactJob]
     ) -> tuple[ExactStream | None, dict[str, Any]]:
         """Exact searches of large ASes, and the arguments of ``drive`` for them."""
         if not jobs:
@@ -291,7 +192,7 @@ class _Run:
         return large, {"urgent": large.next_task, "useless": large.useless}
 
     def _outcomes(
-        self, cluster: Cluster, tasks: Stream, large: ExactStream | None, more: dict[str, Any]
+        self, cluster: Place, tasks: Stream, large: ExactStream | None, more: dict[str, Any]
     ) -> Generator[Outcome, None, None]:
         """Run tasks of all kinds as one stream: none waits for those of another kind."""
         config = self._config
@@ -329,14 +230,12 @@ class _Run:
         )
 
     def _drive(
-        self, cluster: Cluster, tasks: Stream, jobs: Sequence[ExactJob], run_counts: RunCounts
+        self, cluster: Place, tasks: Stream, jobs: Sequence[ExactJob], run_counts: RunCounts
     ) -> None:
         """Run all tasks, and collect their outcomes."""
         collector = self._collector
-        where = number(len(cluster.facts), "worker")
-        where += f", {cluster.dashboard}" if cluster.dashboard else ""
         n_threads = sum(cluster.n_threads().values())
-        run_progress = RunProgress(self._progress, tasks, n_threads, where, run_counts.now)
+        run_progress = RunProgress(self._progress, tasks, n_threads, cluster.where, run_counts.now)
         run_progress.begin()
         n_before = collector.n_units  # of gangs, which these tasks leave out
         large, more = self._large(cluster, jobs)
@@ -409,19 +308,3 @@ def _costs(config: AnalyzeConfig) -> Costs:
 
 def _asked(config: AnalyzeConfig) -> dict:
     return {"schedule": config.schedule, "pack": config.pack or "auto", "device": config.device}
-
-
-def _counts(tasks: Plan) -> dict:
-    kinds = np.bincount(tasks.kind, minlength=3).tolist()
-    return {
-        "n_tasks": tasks.n_tasks,
-        "n_search_tasks": kinds[0],
-        "n_pack_tasks": kinds[1],
-        "n_shard_tasks": kinds[2],
-        "n_searches": tasks.n_sources,
-    }
-
-
-def _width_counts(plans: list[WidthPlan]) -> dict:
-    counts = {f"n_{plan.kind}_tasks": plan.n_tasks for plan in plans}
-    return counts | {"n_by_candidates": sum(len(plan.jobs) for plan in plans)}

@@ -14,13 +14,13 @@ import pytest
 
 from kernels._cpu.threads import n_cores, n_threads
 from pipeline.errors import PipelineError, UsageError
-from pipeline.schedule import run as measuring
+from pipeline.schedule import planning
 from pipeline.schedule.cluster.open import open_cluster
 from pipeline.schedule.run import measure
-from pipeline.schedule.transport.remote.attempt import withdraw_here
 from pipeline.schedule.transport.drive import drive
 from pipeline.schedule.transport.flight import Flight
 from pipeline.schedule.transport.limits import Limits
+from pipeline.schedule.transport.remote.attempt import withdraw_here
 from pipeline.schedule.transport.window import MIN_WINDOW
 from pipeline.schedule.work.errors import errors_of, is_lost
 from tests.integration.measured import (
@@ -180,8 +180,8 @@ def test_an_as_that_cannot_be_read_fails_and_the_rest_is_done(snapshot, there, m
         made.sources[-1] = 10**6  # of AS80, the last graph
         return made
 
-    plan_of = measuring.plan
-    monkeypatch.setattr(measuring, "plan", with_a_wrong_source)
+    plan_of = planning.plan
+    monkeypatch.setattr(planning, "plan", with_a_wrong_source)
     measurement = measure(snapshot, there(pack=50))
     row = snapshot.row_of(80)
     assert list(measurement.failed) == [row]

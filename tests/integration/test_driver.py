@@ -6,10 +6,10 @@ import pytest
 from distributed import Client, LocalCluster, get_worker
 
 from pipeline.errors import ClusterLostError, FormatError, OutOfMemoryError, RetryableError
-from pipeline.schedule.transport.remote.attempt import MAX_POSTED_BYTES
-from pipeline.schedule.transport.remote.connection import FEW, MANY, Connection
 from pipeline.schedule.transport.drive import SCHEDULES, drive, drive_barrier, drive_striding
 from pipeline.schedule.transport.limits import Limits
+from pipeline.schedule.transport.remote.attempt import MAX_POSTED_BYTES
+from pipeline.schedule.transport.remote.connection import FEW, MANY, Connection
 
 # A cluster in this process: tasks share these with the tests.
 CALLS: dict[int, int] = defaultdict(int)

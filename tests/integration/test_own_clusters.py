@@ -128,7 +128,7 @@ def slow(progress):
 if __name__ == "__main__":
     snapshot = open_snapshot(Path(sys.argv[1]))
     try:
-        measure(snapshot, config_for(snapshot, Path(sys.argv[2]), pack=1, device="cpu"), slow)
+        measure(snapshot, config_for(snapshot, Path(sys.argv[2]), pack=1, workers=2), slow)
     except KeyboardInterrupt:
         print("interrupted")
 """

@@ -8,7 +8,7 @@ import urllib.request
 
 import pytest
 
-from pipeline.schedule import run
+from pipeline.schedule.cluster import open as open_
 from pipeline.schedule.cluster.open import open_cluster
 from pipeline.schedule.cluster.run_events import TOPIC
 from pipeline.schedule.counts import RunCounts
@@ -74,7 +74,7 @@ def test_the_dashboard_has_a_page_with_what_the_run_has_told(snapshot, tmp_path,
         with open_cluster(*arguments) as seen["cluster"]:
             yield seen["cluster"]
 
-    monkeypatch.setattr(run, "open_cluster", opened)
+    monkeypatch.setattr(open_, "open_cluster", opened)
     monkeypatch.setattr(
         RunCounts, "end", lambda counts, end=RunCounts.end: (end(counts), ask(seen["cluster"]))
     )

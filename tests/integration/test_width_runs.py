@@ -12,6 +12,7 @@ from pipeline.cli import main
 from pipeline.generate.internet import generate_internet
 from pipeline.metrics import names_for_all
 from pipeline.model.columns import take
+from pipeline.schedule import planning
 from pipeline.schedule import run as measuring
 from pipeline.schedule.run import measure
 from pipeline.store import open_snapshot, write_snapshot
@@ -112,8 +113,8 @@ def test_a_task_that_fails_names_its_ases_and_hops_are_done(
     def of_no_question(*args, **options):
         return replace(plan_of(*args, **options), metrics=("girth",))
 
-    plan_of = measuring.plan_widths
-    monkeypatch.setattr(measuring, "plan_widths", of_no_question)
+    plan_of = planning.plan_widths
+    monkeypatch.setattr(planning, "plan_widths", of_no_question)
     config = config_for(
         snapshot,
         tmp_path,

@@ -18,13 +18,15 @@ import stat
 import tempfile
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pipeline.errors import UsageError
-from pipeline.schedule.calibrate.measure import Calibration
 from pipeline.schedule.cluster.fingerprint import MUST_AGREE, fingerprint
 from pipeline.schedule.cluster.gpus import gpu_models
 from pipeline.schedule.plan.costs import DEFAULTS, LEAST_EACH_S, LEAST_S, Cost, Costs
+
+if TYPE_CHECKING:
+    from pipeline.schedule.calibrate.measure import Calibration
 
 log = logging.getLogger(__name__)
 

@@ -15,11 +15,8 @@ import tempfile
 from collections.abc import Sequence
 from multiprocessing import forkserver
 
-from kernels.host import Work, compiled_modules, is_compiled
+from kernels.host import Work, compiled_modules
 from pipeline.children import no_interrupt_in_children
-from pipeline.config import AnalyzeConfig
-from pipeline.metrics import compiled_work
-from pipeline.schedule.cluster.gpus import visible_gpus
 
 METHOD = "forkserver"  # Dask's and multiprocessing's name
 _MODULES = (
@@ -52,17 +49,6 @@ LONGEST_FOLDER = 107 - 33  # bytes
 SHORT_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")
 
 _imported: set[Work] = set()  # kinds of work whose kernels are imported there
-
-
-def start_early(config: AnalyzeConfig) -> None:
-    """Start the imports, if the run that ``config`` asks for will fork workers; do not wait.
-
-    Where kernels are still to be compiled nothing is started: the client does that, and says so.
-    """
-    if config.scheduler is None:
-        work = compiled_work(config.metrics)
-        if is_compiled(work):
-            start(work, on_gpus=config.device != "cpu" and bool(visible_gpus()))
 
 
 def start(work: Sequence[Work], on_gpus: bool = False) -> None:
@@ -107,11 +93,6 @@ def _place_sockets() -> None:
         multiprocessing.util.get_temp_dir()
     finally:
         tempfile.tempdir = given
-
-
-def imports(work: Sequence[Work]) -> bool:
-    """Whether it imports all kernels of these kinds before it forks a worker."""
-    return _imported.issuperset(work)
 
 
 def restore_environment(before: dict[str, str | None]) -> None:

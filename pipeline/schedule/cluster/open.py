@@ -29,6 +29,7 @@ from pipeline.errors import UsageError
 from pipeline.metrics import compiled_work
 from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.search.tasks import Device
+from pipeline.model.words import number
 from pipeline.schedule.cluster.credentials import configured, from_files
 from pipeline.schedule.cluster.fingerprint import fingerprint
 from pipeline.schedule.cluster.losses import Losses, losses_of
@@ -82,6 +83,17 @@ class Cluster:
     refused: dict[str, str] = field(default_factory=dict)
     losses: Losses = field(default_factory=Losses)
     _asked: set[str] = field(default_factory=set)
+
+    @property
+    def where(self) -> str:
+        """Workers and dashboard, for people."""
+        workers = f"on {number(len(self.facts), 'worker')}"
+        return f"{workers}, {self.dashboard}" if self.dashboard else workers
+
+    @property
+    def n_lost(self) -> int:
+        """Workers that it has lost."""
+        return len(self.losses.reported())
 
     @property
     def gpu_workers(self) -> list[str]:

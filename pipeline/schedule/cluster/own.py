@@ -123,15 +123,6 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
         yield client
 
 
-def workers_text(config: AnalyzeConfig) -> str:
-    """How many workers are to be started, and on what; empty: those of another cluster are used."""
-    if config.scheduler is not None:
-        return ""
-    gpus = visible_gpus() if config.device != "cpu" else []
-    n_workers = config.workers or len(gpus) or n_cores()
-    return f"{n_workers} on {'GPUs' if gpus else 'cores'}"
-
-
 def _most_workers() -> int:
     return max(LEAST_LIMIT, PER_CORE * n_cores())
 

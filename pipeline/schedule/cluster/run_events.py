@@ -8,16 +8,20 @@ from collections.abc import Mapping
 from concurrent.futures import Future
 from typing import Any
 
-from distributed import Client
-
 TOPIC = "hopscope-counts"  # of events that Dask's scheduler keeps, with the time of each
 EVERY_S = 1.0
 
 
 class RunEvents:
-    """Sends counts at most once a second, without waiting; one that fails is left out."""
+    """Sends counts at most once a second, without waiting; one that fails is left out.
 
-    def __init__(self, client: Client):
+    Parameters
+    ----------
+    client : Client or Here
+        The latter has no scheduler, so nothing is sent.
+    """
+
+    def __init__(self, client: Any):
         self._client = client
         self._sent_s = -EVERY_S
         self._sending: Future | None = None

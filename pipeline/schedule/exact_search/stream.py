@@ -19,9 +19,9 @@ from typing import Any
 from pipeline.model.choices import Schedule
 from pipeline.model.search.exact import ExactJob, ExactResult, ExactTask
 from pipeline.model.search.tasks import Outcome
-from pipeline.schedule.cluster.open import Cluster
 from pipeline.schedule.exact_search.state import Choice, ExactState
 from pipeline.schedule.exact_search.tasks import run_exact
+from pipeline.schedule.place import Place
 from pipeline.schedule.plan.costs import DEFAULTS, Costs
 from pipeline.schedule.plan.steps import by_exact_search, has_room, task_s, window
 from pipeline.schedule.transport.drive import SCHEDULES
@@ -34,7 +34,7 @@ _ANY = 1 << 20  # tasks that ``drive`` may hold: each AS has its own window
 
 
 def search_exactly(
-    cluster: Cluster,
+    cluster: Place,
     jobs: Sequence[ExactJob],
     *,
     costs: Costs = DEFAULTS,
@@ -50,7 +50,7 @@ def search_exactly(
 
     Parameters
     ----------
-    cluster : Cluster
+    cluster : Place
         Open.
     jobs : sequence of ExactJob
         One per distinct graph, largest first: when the first has enough searches in flight, the
@@ -124,7 +124,7 @@ class ExactStream:
         The number of threads, and the run, are filled in.
     """
 
-    cluster: Cluster
+    cluster: Place
     jobs: Sequence[ExactJob]
     choice: Choice
     fall_back: bool

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -15,9 +15,8 @@ from pipeline.metrics import WidthMetric
 from pipeline.model.progress import Progress, ProgressCallback
 from pipeline.model.search.tasks import Device, Outcome
 from pipeline.model.words import number
-from pipeline.schedule.cluster.open import Cluster
-from pipeline.schedule.cluster.workers import compile_once_a_host
 from pipeline.schedule.gang.choice import choose
+from pipeline.schedule.place import Place
 from pipeline.schedule.plan.costs import Costs
 from pipeline.store import Snapshot
 
@@ -52,7 +51,7 @@ class GangPhase:
         self,
         snapshot: Snapshot,
         config: AnalyzeConfig,
-        cluster: Cluster,
+        cluster: Place,
         known: Known,
         rows: np.ndarray,
         kinds: dict[str, tuple[str, ...]],
@@ -99,12 +98,14 @@ class GangPhase:
         """Run one gang after another, the largest AS first; of equal graphs one stands for all."""
         if not self._chosen:
             return
-        from pipeline.schedule.gang.progress import longest_s  # not for other runs
+        # Not for other runs.
+        from pipeline.schedule.cluster.workers import compile_once_a_host
+        from pipeline.schedule.gang.progress import longest_s
         from pipeline.schedule.gang.rank import GangTask
         from pipeline.schedule.gang.run import GangJob, Gangs
 
         compile_once_a_host(self._cluster.client, self._cluster.facts, COMPILED)
-        gangs = Gangs(self._cluster)
+        gangs = Gangs(cast(Any, self._cluster))  # only clusters have several workers
         self._report = gangs.report
         snapshot, rows = self._snapshot, self._rows
         owner = owner_of_graph(snapshot, rows)

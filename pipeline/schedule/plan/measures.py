@@ -139,7 +139,7 @@ def plan_widths(
     chosen = np.unique(first)
     nodes, arcs = (np.asarray(n, np.int64)[chosen] for n in (n_nodes, n_arcs))
     searches = n_searches(kind, metrics, nodes, thresholds)
-    here_s, there_s = (_seconds(costs, device, kind, arcs, searches) for device in DEVICES)
+    here_s, there_s = (seconds(costs, device, kind, arcs, searches) for device in DEVICES)
     on_gpu = _on_gpu(kind, here_s, there_s + costs.transfer(nodes, arcs), costs, devices)
     cost_s = np.where(on_gpu, there_s, here_s)
     is_job = np.zeros(len(chosen), bool)
@@ -225,7 +225,7 @@ def n_searches(
     return BY_WEIGHT * np.minimum(n_nodes if is_expensive else float(each), n_nodes)
 
 
-def _seconds(
+def seconds(
     costs: Costs, device: Device, kind: WidthKind, arcs: np.ndarray, searches: np.ndarray
 ) -> np.ndarray:
     """Seconds of each graph within a task; those searched one by one cost their launches too."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -26,26 +26,33 @@ class Parcel:
 
 
 class Overview(Protocol):
-    """What is known of the workers, by their addresses.
+    """What is known of the workers, by their addresses."""
 
-    Attributes
-    ----------
-    clock : Clock
-    threads : threads of each worker
-    status : "running", "paused", "silent", "mute", ...
-    processing : keys that each was given
-    quiet : seconds without a heartbeat
-    free : workers where nothing ran when last heard of
-    gone : why nothing can be carried any longer; empty while it can
-    """
+    gone: str  # why nothing can be carried any longer; empty while it can
 
-    clock: Clock
-    threads: dict[str, int]
-    status: dict[str, str]
-    processing: dict[str, Any]
-    quiet: dict[str, float]
-    free: frozenset[str]
-    gone: str
+    @property
+    def clock(self) -> Clock:
+        """Of ``quiet``."""
+
+    @property
+    def threads(self) -> Mapping[str, int]:
+        """Threads of each."""
+
+    @property
+    def status(self) -> Mapping[str, str]:
+        """Of each, "running", "paused", "silent", "mute", ..."""
+
+    @property
+    def processing(self) -> Mapping[str, Any]:
+        """Keys that each was given."""
+
+    @property
+    def quiet(self) -> Mapping[str, float]:
+        """Seconds without a heartbeat of each."""
+
+    @property
+    def free(self) -> frozenset[str]:
+        """Those where nothing ran when last heard of."""
 
     @property
     def lost(self) -> bool:
@@ -102,5 +109,3 @@ class Carrier(Protocol):
 
     def hold_more(self, many: bool) -> None:
         """Whether tasks are so short that a worker should hold many of them."""
-
-

@@ -34,6 +34,7 @@ NAME = "this process"
 class Here:
     """This process as the place where tasks run; given to ``drive`` instead of a client."""
 
+    status: str = "here"  # not that of a client which has a scheduler
     _names: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
     def carrier(self, run: Callable[[Any], Any], limits: Limits) -> HereCarrier:

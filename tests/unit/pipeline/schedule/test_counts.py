@@ -18,7 +18,7 @@ OWNER = np.array([1, 3, 3, 6])
 def counts():
     cluster = SimpleNamespace(
         client=SimpleNamespace(status="closed"),
-        losses=SimpleNamespace(reported=lambda: [{"worker": "w"}]),
+        n_lost=1,
     )
     return RunCounts(cluster, 8, ROWS)
 

@@ -35,7 +35,7 @@ def test_work_that_is_expected_is_reported_before_anything_has_ended(clock, capl
     reported = []
     stream = Stream([plan_of("widths", 17_640, 900, 60), plan_of("effective", 700, 40)])
     run_progress = RunProgress(
-        reported.append, stream, 2, "2 workers, http://127.0.0.1:8787/status"
+        reported.append, stream, 2, "on 2 workers, http://127.0.0.1:8787/status"
     )
     run_progress.begin()
     assert reported[0].detail.endswith("/status, expected to take about 4.9 h")
@@ -71,7 +71,7 @@ def test_work_that_is_expected_is_reported_before_anything_has_ended(clock, capl
 def test_exact_searches_and_parts_are_not_counted_as_tasks_that_were_planned(clock):
     reported = []
     stream = Stream([plan_of("widths", 1, 1)], 1)
-    run_progress = RunProgress(reported.append, stream, 2, "2 workers")
+    run_progress = RunProgress(reported.append, stream, 2, "on 2 workers")
     run_progress.begin()
     assert reported[0].detail == "2 workers"
     clock.now += 1

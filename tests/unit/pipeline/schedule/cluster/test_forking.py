@@ -6,16 +6,11 @@ import os
 import signal
 import subprocess
 import sys
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from kernels.host import compiled_modules
-from pipeline.config import AnalyzeConfig
 from pipeline.schedule.cluster import forking
-
-CONFIG = AnalyzeConfig(store=Path("store"), out=Path("out"), device="cpu")
 
 
 class Server:
@@ -37,8 +32,6 @@ def server(monkeypatch):
     server = Server()
     monkeypatch.setattr(forking, "forkserver", server)
     monkeypatch.setattr(forking, "_imported", set())
-    monkeypatch.setattr(forking, "is_compiled", lambda work: True)
-    monkeypatch.setattr(forking, "visible_gpus", list)
     return server
 
 
@@ -48,41 +41,23 @@ def test_it_starts_with_the_kernels_of_the_run_and_leaves_the_environment_alone(
     monkeypatch.setenv("OMP_NUM_THREADS", "7")
     monkeypatch.delenv("MALLOC_TRIM_THRESHOLD_", raising=False)
     before = dict(os.environ)
-    forking.start_early(replace(CONFIG, metrics=("weighted_radius",)))
+    forking.start(("searches", "widths", "weights"))
     assert server.starts == [("1", True)]
     work = ("searches", "widths", "weights")
     kernels = {name for kind in work for name in compiled_modules(kind)}
     assert kernels <= set(server.modules)
     assert dict(os.environ) == before
-    assert forking.imports(work)
 
 
-@pytest.mark.parametrize(("device", "on_gpus"), [("auto", True), ("gpu", True), ("cpu", False)])
-def test_where_there_are_gpus_it_imports_cupy_too(server, monkeypatch, device, on_gpus):
-    monkeypatch.setattr(forking, "visible_gpus", lambda: ["0"])
-    forking.start_early(replace(CONFIG, device=device))
+@pytest.mark.parametrize("on_gpus", [True, False])
+def test_where_there_are_gpus_it_imports_cupy_too(server, on_gpus):
+    forking.start(("searches",), on_gpus=on_gpus)
     assert ("cupy" in server.modules) == on_gpus
 
 
-def test_kernels_that_it_does_not_import_are_reported(server):
+def test_of_the_kernels_it_imports_only_those_of_the_run(server):
     forking.start(("searches",))
     assert not set(compiled_modules("widths")) & set(server.modules)
-    assert forking.imports(("searches",))
-    assert not forking.imports(("searches", "widths"))
-
-
-@pytest.mark.parametrize(
-    ("given", "gpus", "compiled"),
-    [
-        ({"scheduler": "tcp://127.0.0.1:8786"}, [], True),
-        ({}, [], False),  # the client compiles first, and says so
-    ],
-)
-def test_it_is_not_started_early_for_nothing(server, monkeypatch, given, gpus, compiled):
-    monkeypatch.setattr(forking, "visible_gpus", lambda: gpus)
-    monkeypatch.setattr(forking, "is_compiled", lambda work: compiled)
-    forking.start_early(replace(CONFIG, **given))
-    assert server.starts == []
 
 
 FORKED = """

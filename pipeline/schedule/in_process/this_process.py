@@ -1,0 +1,55 @@
+"""This process as the place where a run is measured, in place of a cluster."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterable
+from typing import Any
+
+from pipeline.model.search.tasks import Device
+from pipeline.schedule.cluster.fingerprint import fingerprint
+from pipeline.schedule.transport.here import NAME, Here
+
+WHERE = "in this process, no cluster started"
+
+
+class ThisProcess:
+    """What a run needs of a ``Cluster``, for one thread of this process and all cores."""
+
+    dashboard = ""
+    own = True
+    devices: tuple[Device, ...] = ("cpu",)
+    where = WHERE
+    n_lost = 0
+
+    def __init__(self) -> None:
+        self.client = Here()
+        self.facts: dict[str, dict] = {
+            NAME: {"host": socket.gethostname(), "pid": os.getpid(), "gpu": "", "gpu_bytes": 0}
+        }
+
+    @property
+    def gpu_workers(self) -> list[str]:
+        """None: GPUs are for workers."""
+        return []
+
+    def n_threads(self) -> dict[str, int]:
+        """One, which may use all cores."""
+        return {NAME: 1}
+
+    def allowed(self, task: Any, workers: Iterable[str]) -> None:
+        """Every task may run here."""
+
+    def describe(self) -> dict:
+        """For report.json: as ``Cluster.describe``."""
+        return {
+            "scheduler": WHERE,
+            "dashboard": "",
+            "own": True,
+            "n_workers": 0,
+            "devices": list(self.devices),
+            "workers": {},
+            "lost_workers": [],
+            "versions": fingerprint(),
+        }

@@ -1,0 +1,45 @@
+"""Compiling is announced where it happens, and only there."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import pytest
+from numba import njit
+
+from kernels._cpu import compile as module
+
+KERNELS = """
+from numba import njit
+
+@njit("int64(int64)")
+def first(x):
+    return x + 1
+
+@njit("int64(int64)")
+def second(x):
+    return x + 2
+"""
+
+
+@pytest.fixture(params=[KERNELS, "loaded = True"], ids=["compiled", "loaded"])
+def kernels(request, monkeypatch, tmp_path):
+    """A module of kernels, and a cache folder that has no word on them; whether it compiles."""
+    (tmp_path / "some_kernels.py").write_text(request.param)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
+    monkeypatch.setattr(module, "compiled_modules", lambda kind: ("some_kernels",))
+    yield request.param == KERNELS
+    sys.modules.pop("some_kernels", None)
+
+
+def test_what_is_compiled_is_announced_once_and_what_is_loaded_never(kernels, caplog):
+    module.compile_cpu(["searches"])
+    assert module.is_compiled(["searches"])
+    njit("int64(int64)")(lambda x: x + 3)  # later, by others
+    said = [record for record in caplog.records if record.name == module.__name__]
+    assert len(said) == kernels
+    for record in said:
+        assert record.levelno == logging.WARNING
+        assert "compiling the kernels for the cores of this machine, once" in record.getMessage()
