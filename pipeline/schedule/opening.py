@@ -14,6 +14,7 @@ from pipeline.model.progress import Progress, ProgressCallback, Step
 from pipeline.schedule.cluster.gpus import visible_gpus
 from pipeline.schedule.place import Place
 from pipeline.schedule.work import warming
+from pipeline.store.alone import alone
 
 
 @contextlib.contextmanager
@@ -34,7 +35,8 @@ def open_place(
     if is_short:
         from pipeline.schedule.in_process.this_process import ThisProcess
 
-        yield ThisProcess()
+        with alone(config.store):
+            yield ThisProcess()
         return
     from pipeline.schedule.cluster.open import open_cluster  # imports Dask
 

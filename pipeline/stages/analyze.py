@@ -37,6 +37,7 @@ from pipeline.stages.warnings import (
     snapshot_warnings,
 )
 from pipeline.store import Snapshot, open_snapshot, open_version
+from pipeline.store.alone import forget_crashed
 from pipeline.store.running import running
 from pipeline.store.versions.held import release_folder
 
@@ -180,6 +181,9 @@ def _measure(snapshot: Snapshot, config: AnalyzeConfig, progress: RunMetrics) ->
     measurement = known.mark(measure(snapshot, config, progress, known))
     progress.measured(measurement)
     known.tidy(config.store)
+    if not config.asns and not measurement.failed:
+        with contextlib.suppress(OSError):
+            forget_crashed(config.store)
     _log_failed(_failed(snapshot, measurement))
     if measurement.failed and measurement.is_empty:
         if measurement.distances_dir:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from pipeline.errors import StoreError
 from pipeline.places import url_of
+from pipeline.store.alone import crashed_alone, forget_crashed
 from pipeline.store.references import (
     orphaned_references,
     reference_file,
@@ -81,7 +82,9 @@ def leftovers(store: Path | None, out: Path | None) -> list[Path]:
     found = [path for folder in _folders(store, out) for path in abandoned(folder)]
     if store is None:
         return found
-    return [*found, *abandoned_versions(store), *orphaned_references(store), *dead_runs(store)]
+    found += abandoned_versions(store)
+    found += orphaned_references(store)
+    return [*found, *dead_runs(store), *crashed_alone(store)]
 
 
 def remove_leftovers(store: Path | None, out: Path | None) -> None:
@@ -98,6 +101,7 @@ def remove_leftovers(store: Path | None, out: Path | None) -> None:
         remove_abandoned_versions(store)
         remove_orphaned_references(store)
         remove_dead_runs(store)
+        forget_crashed(store)
 
 
 def _folders(store: Path | None, out: Path | None) -> list[Path]:

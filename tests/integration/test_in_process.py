@@ -21,6 +21,8 @@ from pipeline.schedule import run as measuring
 from pipeline.schedule.run import measure
 from pipeline.schedule.transport import here
 from pipeline.stages.analyze import analyze
+from pipeline.store.alone import crashed_alone
+from tests.integration.crashing_runs import CRASHING
 from tests.integration.measured import config_for, expected, make_snapshot, measured
 from tests.real_data import REPOSITORY
 
@@ -180,3 +182,51 @@ def test_a_signal_ends_it_at_once(snapshot, tmp_path, number):
     assert complained.strip().endswith("stopped")
     assert "Traceback" not in complained
     assert list(tmp_path.glob(".*distances*")) == []
+
+
+CRASHES = """
+import sys
+import pipeline.cli
+from pipeline.schedule import run
+from tests.integration.crashing_runs import run_crashing
+
+run.run_task = run_crashing
+pipeline.cli.main(sys.argv[1:])
+"""
+
+
+def test_what_crashes_the_process_is_given_to_workers_next_time(snapshot, tmp_path):
+    store = snapshot.path.parents[1]
+
+    def run(*before):
+        words = [*before, "analyze", "--store", store, "--out", tmp_path, "--full", "--pack", "1"]
+        return subprocess.run(
+            [sys.executable, *map(str, words)],
+            cwd=REPOSITORY,
+            env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    crashed = run("-c", CRASHES)
+    assert crashed.returncode == -signal.SIGSEGV
+    assert not (tmp_path / "small").exists()
+    assert len(crashed_alone(store)) == 1
+    for _ in range(2):  # as often as it fails
+        again = run("-c", CRASHES)
+        assert again.returncode == 1, again.stderr
+        ases = pq.read_table(tmp_path / "small" / "ases.parquet").to_pydict()
+        failed = [
+            asn for asn, status in zip(ases["asn"], ases["status"], strict=True) if status != "ok"
+        ]
+        assert failed == [snapshot.asn[CRASHING]]
+        assert "died" in again.stderr
+    assert len(crashed_alone(store)) == 1
+    for is_here in (False, True):
+        whole = run("-m", "pipeline.cli")
+        assert whole.returncode == 0, whole.stderr
+        assert crashed_alone(store) == []
+        report = json.loads((tmp_path / "small" / "report.json").read_text())
+        assert (report["cluster"]["scheduler"] == WHERE) == is_here

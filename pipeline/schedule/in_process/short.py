@@ -1,4 +1,4 @@
-"""Which runs are shorter than starting a cluster. Pure, but for a look at the free memory."""
+"""Which runs are shorter than starting a cluster. Pure, but for looks at memory and store."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from pipeline.model.search.tasks import WidthKind
 from pipeline.schedule.plan.costs import DEFAULTS, Costs
 from pipeline.schedule.plan.measures import n_searches, seconds
 from pipeline.store import Snapshot
+from pipeline.store.alone import crashed_alone
 
 SHORT_S = 1.0  # of one core; starting a cluster and ending it takes as long
 # What a worker may need is bounded by Dask, which replaces it; this process has no such guard.
@@ -55,9 +56,14 @@ class Todo:
 
 
 def may_be_short(config: AnalyzeConfig) -> bool:
-    """Whether the options leave it open where to measure: they name no workers and no GPU."""
+    """Whether it is open where to measure: the options name no workers and no GPU.
+
+    And no run of this store in its own process has crashed since every AS was measured.
+    """
     named: tuple[Any, ...] = (config.scheduler, config.workers, config.partition)
-    return config.device != "gpu" and all(option is None for option in named)
+    if config.device == "gpu" or any(option is not None for option in named):
+        return False
+    return not crashed_alone(config.store)
 
 
 def is_short(config: AnalyzeConfig, todo: Todo, costs: Costs) -> bool:
