@@ -5,7 +5,8 @@ Writes benchmarks/results/internet_<cores or GPUs>.json. The Internet (47,000 AS
 routers, 100 million links) is made by ``pipeline.generate`` and written to a store beforehand, or
 found there (--store). A small one is analyzed first, so that all code is compiled.
 
-What is timed is `hopscope analyze --no-pages` as its own process, from its start to its end:
+What is timed is what `hopscope analyze --no-pages` does, in a process of its own that imports what
+the command does (`lib/analyzed.py`), from its start to its end:
 it opens a cluster, reads graphs, searches from every ingress and writes the tables. The store is in
 the page cache, as after a night's ingest. Then pages are written, timed apart.
 
@@ -22,12 +23,11 @@ from __future__ import annotations
 
 import argparse
 import json
-import multiprocessing
 import os
+import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -36,70 +36,28 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 import pyarrow.parquet as pq
 
+from benchmarks.lib.made_internet import SNAPSHOT
 from benchmarks.lib.process_memory import MemorySampler
-from benchmarks.lib.record import machine, record
-from pipeline.config import AnalyzeConfig
-from pipeline.generate.internet import generate_internet
-from pipeline.store import Snapshot, open_snapshot, write_snapshot
+from benchmarks.lib.record import REPOSITORY, machine, record
+from pipeline.store import Snapshot, open_snapshot
 
 N_ASES, N_ROUTERS = 47_000, 50_000_000
-SNAPSHOT = "internet"
 VERIFIED = 8  # ASes, the largest and the smallest among them
 VERIFIED_INGRESSES = 3  # of each
 SMALL = (50, 20_000)  # ASes and routers of what is analyzed first
+MADE = "benchmarks.lib.made_internet"
 
 
-def make_store(store: Path, n_ases: int, n_routers: int, seed: int, reported: Path) -> None:
-    """Write an Internet to a store; seconds of both steps to ``reported``. A separate process."""
-    generate_internet(*SMALL)  # compile
-    started = time.perf_counter()
-    graphs = generate_internet(n_ases, n_routers, seed=seed)
-    made = time.perf_counter()
-    nothing = {"as_names": {}, "inputs": [], "options": {}, "counts": {}, "rejects": []}
-    write_snapshot(store, SNAPSHOT, graphs, **nothing)
-    written = time.perf_counter()
-    reported.write_text(json.dumps({"generate_s": made - started, "store_s": written - made}))
-
-
-def analyze(config: AnalyzeConfig, pages: bool, reported: Path) -> None:
-    """Measure and report, then the pages; times to ``reported``. A separate process."""
-    from pipeline.schedule.early import start_early
-
-    start_early(config)  # as the command does
-    from pipeline.stages.analyze import measure_stage, report_stage
-
-    stamps: dict[str, Any] = {}
-
-    def note(progress) -> None:
-        stamps.setdefault(progress.stage, time.time())  # the first comes after the planning
-
+def in_process(module: str, *given: object) -> tuple[float, float, MemorySampler]:
+    """Run a module in a fresh process: when it began and ended, and what it used."""
     began = time.time()
-    measurement = measure_stage(config, note)
-    stamps["measured"] = time.time()
-    summary = report_stage(config, measurement, began)
-    stamps["written"] = time.time()
-    if summary.failed:
-        raise RuntimeError(f"{len(summary.failed)} ASes failed: {summary.failed}")
-    if pages:
-        report_stage(replace(config, pages=True, out=config.out / "pages"), measurement, began)
-        stamps["pages"] = time.time()
-    columns = ("kind", "worker", "device", "started", "ended", "read_s", "status")
-    stamps["tasks"] = {name: list(measurement.tasks[name]) for name in columns}
-    stamps["cluster"] = measurement.cluster
-    reported.write_text(json.dumps(stamps, default=str))
-
-
-def in_process(target, *given) -> tuple[float, float, MemorySampler]:
-    """Run in a fresh process: when it began and ended, and its memory in the meantime."""
-    process = multiprocessing.get_context("spawn").Process(target=target, args=given)
-    began = time.time()
-    process.start()
-    with MemorySampler(process.pid) as memory:
-        process.join()
-    ended = time.time()
-    if process.exitcode:
-        raise SystemExit(f"{target.__name__} ended with status {process.exitcode}")
-    return began, ended, memory
+    words = [sys.executable, "-m", module, *map(str, given)]
+    with subprocess.Popen(words, cwd=REPOSITORY) as process, MemorySampler(process.pid) as used:
+        process.wait()
+        ended = time.time()
+    if process.returncode:
+        raise SystemExit(f"{module} ended with status {process.returncode}")
+    return began, ended, used
 
 
 def seconds_in(starts: np.ndarray, ends: np.ndarray) -> float:
@@ -208,14 +166,13 @@ def megabytes(folder: Path) -> float:
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file()) / 1e6
 
 
-def measure(store: Path, out: Path, given: argparse.Namespace) -> dict:
+def measure(store: Path, out: Path, given: argparse.Namespace, workers: int | None) -> dict:
     """One timed analysis of the store's Internet, verified."""
-    config = AnalyzeConfig(
-        store=store, out=out, device=given.device, workers=given.workers, pages=False, full=True
-    )
-    reported = out / "reported.json"
+    options = {"store": str(store.resolve()), "out": str(out.resolve()), "full": True}
+    options |= {"device": given.device, "workers": workers, "pages": given.pages}
+    reported = out.resolve() / "reported.json"
     out.mkdir(parents=True, exist_ok=True)
-    times = in_process(analyze, config, given.pages, reported)
+    times = in_process("benchmarks.lib.analyzed", json.dumps(options), reported)
     row = phases(*times[:2], json.loads(reported.read_text()), times[2])
     with open_snapshot(store) as snapshot:
         row = {
@@ -261,15 +218,17 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=given.folder, prefix="hopscope-internet-") as folder:
         scratch = Path(folder)
         small, reported = scratch / "small", scratch / "made.json"
-        in_process(make_store, small, *SMALL, 1, reported)
-        measure(small, scratch / "small-out", given)
+        in_process(MADE, small, *SMALL, 1, reported)
+        measure(small, scratch / "small-out", given, given.workers or 1)  # not a short run
         store = given.store or scratch / "store"
         made: dict[str, float] = {}
         if not (store / "snapshots").is_dir():
-            _, _, memory = in_process(make_store, store, n_ases, n_routers, given.seed, reported)
+            _, _, memory = in_process(
+                MADE, store.resolve(), n_ases, n_routers, given.seed, reported
+            )
             made = {n: round(s, 2) for n, s in json.loads(reported.read_text()).items()}
             made["generate_peak_gib"] = round(sum(memory.peak()[1]) / 2**30, 2)
-        row = measure(store, scratch / "out", given) | made
+        row = measure(store, scratch / "out", given, given.workers) | made
         row |= {"device": given.device, "store_mb": round(megabytes(store), 1)}
     record(given.name or default_name(), [row], folder=given.results, load=os.getloadavg()[0])
 

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from kernels.host import is_compiled
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import PipelineError
 from pipeline.metrics import compiled_work
 from pipeline.schedule.cluster import forking
 from pipeline.schedule.cluster.gpus import visible_gpus
+
+# Of a file of arcs, some millions: hardly of a short run. If it is one, this was for nothing.
+LARGE_BYTES = 32 << 20
 
 
 def start_early(config: AnalyzeConfig) -> None:
@@ -22,6 +27,8 @@ def start_early(config: AnalyzeConfig) -> None:
 
 def _is_short(config: AnalyzeConfig) -> bool:
     """Whether the run needs no workers, whatever earlier runs have measured."""
+    if not config.asns and _has_large_files(config.store):
+        return False
     from pipeline.schedule.in_process.short import is_short_at_most, may_be_short
 
     if not may_be_short(config):
@@ -37,3 +44,12 @@ def _is_short(config: AnalyzeConfig) -> bool:
             return is_short_at_most(config, snapshot)
     except (PipelineError, OSError, KeyError):  # the run itself will say so
         return True
+
+
+def _has_large_files(store: Path) -> bool:
+    """Whether a snapshot is so large that none needs to be opened, which takes longer."""
+    try:
+        arcs = Path(store).glob("versions/*/arcs-*.parquet")
+        return any(path.stat().st_size >= LARGE_BYTES for path in arcs)
+    except OSError:  # removed in the meantime
+        return False

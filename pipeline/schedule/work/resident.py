@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import sys
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
@@ -136,20 +137,25 @@ def kept() -> dict[str, int]:
 
 
 def _add_to_heartbeat() -> None:
-    from distributed import get_worker
-
-    with contextlib.suppress(ValueError, AttributeError):  # no worker: a task run by hand
-        get_worker().metrics[WORKER_METRIC] = lambda _: kept()
+    if (worker := _worker()) is not None:
+        worker.metrics[WORKER_METRIC] = lambda _: kept()
 
 
 def _worker_bytes() -> int:
+    worker = _worker()
+    manager = worker.memory_manager if worker is not None else None
+    return int((manager.memory_limit if manager is not None else None) or NO_LIMIT_BYTES)
+
+
+def _worker() -> Any:
+    """Dask's worker that runs this task; None: a task of a short run, or one run by hand."""
+    if "distributed" not in sys.modules:  # a worker has imported it
+        return None
     from distributed import get_worker
 
-    try:
-        limit = get_worker().memory_manager.memory_limit
-    except (ValueError, AttributeError):  # no worker: a task run by hand
-        limit = None
-    return int(limit or NO_LIMIT_BYTES)
+    with contextlib.suppress(ValueError):
+        return get_worker()
+    return None
 
 
 def _gpu_bytes() -> int:

@@ -64,3 +64,11 @@ def test_it_is_not_started_for_nothing(config, started, monkeypatch, given, comp
     monkeypatch.setattr(early, "is_compiled", lambda work: compiled)
     early.start_early(replace(config, **given))
     assert started == []
+
+
+def test_a_large_store_is_not_opened_first(config, started, monkeypatch):
+    monkeypatch.setattr(early, "LARGE_BYTES", 100)
+    early.start_early(replace(config, snapshot="none"))  # the run will say so
+    assert started == [(("searches",), True)]
+    early.start_early(replace(config, asns=(7,)))
+    assert len(started) == 1
