@@ -15,6 +15,7 @@ import platform
 import shutil
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -227,12 +228,15 @@ def _write_all(
     started, begun = times
     processes, on_progress = writing
     summary = summarise(snapshot, measurement)
-    pq.write_table(summary.ases, folder / "ases.parquet", compression="zstd")
-    pq.write_table(summary.ingresses, folder / "ingresses.parquet", compression="zstd")
-    pq.write_table(task_table(measurement.tasks), folder / "tasks.parquet", compression="zstd")
+    tables = {
+        "ases": summary.ases,
+        "ingresses": summary.ingresses,
+        "tasks": task_table(measurement.tasks),
+        "exits": summary.exits,
+        "as_links": summary.as_links,
+    }
+    _write_tables({folder / f"{name}.parquet": table for name, table in tables.items()})
     rows = np.asarray(measurement.rows, np.int64)
-    pq.write_table(summary.exits, folder / "exits.parquet", compression="zstd")
-    pq.write_table(summary.as_links, folder / "as_links.parquet", compression="zstd")
     n_node_files = write_node_files(snapshot, rows, summary.widths, folder / "nodes")
     rejects = getattr(snapshot, "rejects_path", None)
     if rejects is not None and Path(rejects).exists():
@@ -295,6 +299,17 @@ def _write_all(
             sync(path)
     sync(folder)
     return summary, n_pages
+
+
+def _write_tables(tables: dict[Path, pa.Table]) -> None:
+    """Write tables side by side: compressing and waiting for the disk leave other threads alone."""
+
+    def write(path: Path) -> None:
+        pq.write_table(tables[path], path, compression="zstd")
+        sync(path)
+
+    with ThreadPoolExecutor(len(tables)) as pool:
+        list(pool.map(write, tables))  # raises what one of them raises
 
 
 def _is_of_version(report: dict | None, version: str) -> bool:

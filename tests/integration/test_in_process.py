@@ -215,19 +215,13 @@ def test_what_crashes_the_process_is_given_to_workers_next_time(snapshot, tmp_pa
     assert crashed.returncode == -signal.SIGSEGV
     assert not (tmp_path / "small").exists()
     assert len(crashed_alone(store)) == 1
-    for _ in range(2):  # as often as it fails
-        again = run("-c", CRASHES)
-        assert again.returncode == 1, again.stderr
-        ases = pq.read_table(tmp_path / "small" / "ases.parquet").to_pydict()
-        failed = [
-            asn for asn, status in zip(ases["asn"], ases["status"], strict=True) if status != "ok"
-        ]
-        assert failed == [snapshot.asn[CRASHING]]
-        assert "died" in again.stderr
-    assert len(crashed_alone(store)) == 1
-    for is_here in (False, True):
-        whole = run("-m", "pipeline.cli")
-        assert whole.returncode == 0, whole.stderr
-        assert crashed_alone(store) == []
-        report = json.loads((tmp_path / "small" / "report.json").read_text())
-        assert (report["cluster"]["scheduler"] == WHERE) == is_here
+    again = run("-c", CRASHES)
+    assert again.returncode == 1, again.stderr
+    assert "died" in again.stderr
+    ases = pq.read_table(tmp_path / "small" / "ases.parquet").to_pydict()
+    failed = [n for n, status in zip(ases["asn"], ases["status"], strict=True) if status != "ok"]
+    assert failed == [snapshot.asn[CRASHING]]
+    assert len(crashed_alone(store)) == 1  # it would crash a process again
+    whole = run("-m", "pipeline.cli")
+    assert whole.returncode == 0, whole.stderr
+    assert crashed_alone(store) == []
