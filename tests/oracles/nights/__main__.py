@@ -27,6 +27,7 @@ def main(arguments: list[str]) -> int:
     for name in PLANTS:
         print(f"{name}: {total.found[name]} of {total.planted[name]}")
     print(f"all: {total.found.total()} of {total.planted.total()}")
+    print(f"not observable, not counted: {dict(total.hidden)}")
     print(f"quiet nights: {total.n_quiet}, false events: {dict(total.n_false)}")
     print(f"other events on nights with changes: {dict(total.unasked)}")
     for name, kinds in total.confused:

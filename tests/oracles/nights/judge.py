@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import Counter
+from collections.abc import Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from pipeline.infer import Observer, PrefixTable, infer_topology, read_pfx2as
 from pipeline.model.measured.reading import ReadReport
 from pipeline.stages.nights import open_night
 from pipeline.store import open_snapshot, write_snapshot
+from tests.oracles.nights.observable import looked_at
 from tests.oracles.nights.plants import PLANTS, Crossed, Expected, Night, crossed, first_night
 from tests.unit.pipeline.infer.simulate import Plan, make_network
 
@@ -40,12 +42,14 @@ N_BEFORE = 4  # quiet nights that references rest on
 class Score:
     """What was found, by kind of plant.
 
+    ``hidden``: planted, but not observable, and not counted.
     ``confused``: (plant, kinds of events reported about its ASes) of those not found.
     ``unasked``: kinds of events on nights with plants that no plant explains.
     """
 
     planted: Counter[str] = field(default_factory=Counter)
     found: Counter[str] = field(default_factory=Counter)
+    hidden: Counter[str] = field(default_factory=Counter)
     confused: list[tuple[str, str]] = field(default_factory=list)
     unasked: Counter[str] = field(default_factory=Counter)
     n_quiet: int = 0
@@ -53,7 +57,7 @@ class Score:
 
     def add(self, other: Score) -> None:
         """Count another one too."""
-        for name in ("planted", "found", "unasked", "n_false"):
+        for name in ("planted", "found", "hidden", "unasked", "n_false"):
             getattr(self, name).update(getattr(other, name))
         self.confused += other.confused
         self.n_quiet += other.n_quiet
@@ -73,9 +77,10 @@ def judge_network(seed: int, nights: tuple[tuple[str, ...], ...] = NIGHTS) -> Sc
         for number, planned in enumerate(nights):
             rng = np.random.default_rng([seed, number])
             night, expected = plant(first, planned, rng, by)
+            hidden = unobservable(first, night, expected)
             new = ingest(night, 1000 * (number + 1) + seed, Path(folder))
             _, events = compare_nights(old, new, usual)
-            score.add(judge_night(expected, events))
+            score.add(judge_night(expected, events, hidden))
     return score
 
 
@@ -94,15 +99,32 @@ def plant(
     return night, expected
 
 
-def judge_night(expected: list[tuple[str, Expected]], events: Events) -> Score:
-    """Match plants with events."""
+def unobservable(old: Night, new: Night, expected: list[tuple[str, Expected]]) -> set[int]:
+    """Positions of plants of which nobody can tell: this or another one led all pairs away."""
+    if not any(event.gone for _, event in expected):
+        return set()
+    seen = looked_at(old, new)
+    return {
+        i
+        for i, (_, event) in enumerate(expected)
+        if event.gone and not {event.gone, event.gone[::-1]} & seen
+    }
+
+
+def judge_night(
+    expected: list[tuple[str, Expected]], events: Events, hidden: Set[int] = frozenset()
+) -> Score:
+    """Match plants with events; ``hidden``: positions of those that nobody can observe."""
     score = Score(n_quiet=not expected)
     kinds = events.kind.tolist()
     ases = [set(pair) for pair in zip(events.asn.tolist(), events.other_asn.tolist(), strict=True)]
     used: set[int] = set()
     touched: set[int] = set()
-    for name, event in expected:
+    for i, (name, event) in enumerate(expected):
         touched |= event.asns
+        if i in hidden:
+            score.hidden[name] += 1
+            continue
         score.planted[name] += 1
         about = [i for i, own in enumerate(ases) if not event.asns or own & event.asns]
         hits = [i for i in about if kinds[i] == event.kind]

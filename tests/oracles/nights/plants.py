@@ -20,11 +20,15 @@ FIRST_SPARE = 1 << (AS_BITS - 1)  # addresses from here on that no link has
 
 @dataclass(frozen=True)
 class Expected:
-    """The event that a plant must cause: its kind, and ASes one of which it must name."""
+    """The event that a plant must cause: its kind, and ASes one of which it must name.
+
+    ``gone``: the link (two routers) whose end is to be seen; empty where none is.
+    """
 
     kind: str
     asns: frozenset[int] = frozenset()
     hidden: frozenset[int] = frozenset()  # what it also touches, and the event need not name
+    gone: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,8 @@ def cut_link(night: Night, taken: set[int], rng: np.random.Generator, by: Crosse
             continue
         after = _without(net, {(u, v)})
         if by.links[u, v] + by.links[v, u] >= _MIN_CROSSED and v in _reach(after, u, asn):
-            return replace(night, net=after), Expected("links removed", frozenset({asn}))
+            event = Expected("links removed", frozenset({asn}), gone=(u, v))
+            return replace(night, net=after), event
     return None
 
 
@@ -156,7 +161,7 @@ def move_ingress(night: Night, taken: set[int], rng: np.random.Generator, by: Cr
         owner[first], owner[first + 1] = y, b
         return (
             replace(night, net=replace(after, neighbors=near, addr=addr, owner=owner)),
-            Expected("ingress moved", frozenset({asn})),
+            Expected("ingress moved", frozenset({asn}), gone=(y, a)),
         )
     return None
 
