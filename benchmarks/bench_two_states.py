@@ -1,13 +1,14 @@
 """The same figures for two versions of this project, measured alternately on one machine.
 
 Command: python benchmarks/bench_two_states.py BEFORE [--after PATH] [--figures NAME,NAME]
-[--device cpu|gpu] [--rounds N] [--atlas FILE] [--subject RESULT]
+[--device cpu|gpu] [--clock wall|processor] [--rounds N] [--atlas FILE] [--subject RESULT]
 
 BEFORE is a checkout of another state (``git worktree add BEFORE COMMIT``). Each round measures a
 figure once in each state, every time in a fresh process; the states take turns to begin, so that a
 machine which slows down slows both. Inputs are made once and are the same for both. A process calls
 what it measures until it is warm, then takes the median of some calls
-(``benchmarks/lib/figures.py``).
+(``benchmarks/lib/figures.py``). ``--clock processor`` takes the time that all cores worked for it,
+which other programs on the machine change less.
 
 Reported of each figure: the median of its rounds in both states, their ratio (above 1: slower now),
 and the spread of the rounds of each state, (largest - least) / median. ``is_within`` says that the
@@ -28,7 +29,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
-from benchmarks.lib.figures import FIGURES, make_inputs
+from benchmarks.lib.figures import CLOCKS, FIGURES, make_inputs
 from benchmarks.lib.record import REPOSITORY, record
 from benchmarks.lib.timing import OtherWork
 from pipeline.schedule.cluster.gpus import visible_gpus
@@ -36,7 +37,7 @@ from pipeline.schedule.cluster.gpus import visible_gpus
 NOISE = 0.03  # medians may differ by this share
 
 
-def measured(state: Path, figure: str, inputs: Path, device: str) -> float:
+def measured(state: Path, figure: str, inputs: Path, device: str, clock: str) -> float:
     """Milliseconds of a figure, in a process that imports nothing but this state."""
     command = [sys.executable, str(REPOSITORY / "benchmarks" / "lib" / "figures.py")]
     environment = dict(os.environ)
@@ -45,7 +46,7 @@ def measured(state: Path, figure: str, inputs: Path, device: str) -> float:
         filter(None, (str(state), environment.get("PYTHONPATH")))
     )
     done = subprocess.run(
-        [*command, figure, str(inputs), device, str(state)],
+        [*command, figure, str(inputs), device, str(state), clock],
         cwd=state,
         env=environment,
         capture_output=True,
@@ -88,6 +89,7 @@ def main() -> None:
     parser.add_argument("--after", type=Path, default=REPOSITORY)
     parser.add_argument("--figures", help="names: " + ", ".join(FIGURES))
     parser.add_argument("--device", choices=("cpu", "gpu"), help="default: gpu if there is one")
+    parser.add_argument("--clock", choices=tuple(CLOCKS), default="wall")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--atlas", type=Path, help="RIPE Atlas results for the figure ingest-atlas")
     parser.add_argument("--subject", default="two_states", help="name of the results file")
@@ -115,15 +117,17 @@ def main() -> None:
             if FIGURES[name][0] not in called:
                 called.add(FIGURES[name][0])
                 for state in states:  # compiles what this call needs
-                    measured(state, name, inputs, device)
+                    measured(state, name, inputs, device, given.clock)
             for i in range(given.rounds):
                 for which in (0, 1) if i % 2 == 0 else (1, 0):
-                    times[which].append(measured(states[which], name, inputs, device))
+                    ms = measured(states[which], name, inputs, device, given.clock)
+                    times[which].append(ms)
             row = {"figure": name, "device": device, "rounds": given.rounds, **compare(*times)}
             print(json.dumps(row), flush=True)
             rows.append(row)
     commits = {"before": commit_of(states[0]), "after": commit_of(states[1])}
-    record(given.subject, rows, given.folder, states=commits, other_cores_busy=others.n_cores())
+    facts = {"states": commits, "clock": given.clock, "other_cores_busy": others.n_cores()}
+    record(given.subject, rows, given.folder, **facts)
 
 
 if __name__ == "__main__":

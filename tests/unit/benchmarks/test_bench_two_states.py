@@ -27,12 +27,14 @@ def test_medians_within_noise(before, after, ratio, is_within):
 
 def test_each_round_measures_both_states(tmp_path, monkeypatch, capsys):
     arguments = [str(REPOSITORY), "--figures", "sweep-10k", "--rounds", "1", "--device", "cpu"]
+    arguments += ["--clock", "processor"]
     monkeypatch.setattr("sys.argv", ["bench_two_states.py", *arguments, "--folder", str(tmp_path)])
     bench_two_states.main()
     result = json.loads((tmp_path / "two_states.json").read_text())
     (row,) = result["rows"]
     assert row["figure"] == "sweep-10k"
     assert min(row["before_ms"], row["after_ms"]) > 0
+    assert result["clock"] == "processor"
     assert result["states"]["before"] == result["states"]["after"]
 
 
