@@ -11,6 +11,9 @@ from tests import soak
 
 # Plans of tests do not depend on who has calibrated this machine.
 os.environ["HOPSCOPE_CALIBRATION"] = os.devnull
+# Clusters of tests wait most of the time: half of what they cost then is looking at themselves.
+os.environ["DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED"] = "false"
+os.environ["DASK_DISTRIBUTED__ADMIN__TICK__INTERVAL"] = "200ms"
 
 INTEGRATION = Path(__file__).parent / "integration"
 

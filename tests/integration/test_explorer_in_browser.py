@@ -20,7 +20,7 @@ from tests.unit.pipeline.stages.test_search import run
 pytest_plugins = ("tests.browser",)
 
 PHONE = {"width": 390, "height": 844}
-READY_MS = 120_000  # the first job starts a process, which may have to compile
+READY_MS = 120_000  # the first jobs start a process, which may have to compile
 
 
 @pytest.fixture(scope="module")
@@ -37,6 +37,7 @@ def address(tmp_path_factory):
 
 
 def start(page, address) -> None:
+    page.set_default_timeout(READY_MS)
     page.goto(address)
     page.wait_for_selector("html[data-ready]")
 
@@ -47,7 +48,7 @@ def make(page, routers: int) -> None:
     page.check("[name=connected]")
     page.click("#graph .do")
     # The page may name a graph of before that looks alike: wait for the end of the job first.
-    page.locator("#graph .do:enabled").wait_for(timeout=READY_MS)
+    page.locator("#graph .do:enabled").wait_for()
     page.locator("#about", has_text=f"degrees: {routers:,} nodes").wait_for()
 
 
@@ -92,7 +93,7 @@ def test_the_keyboard_alone_is_enough(page, address):
     page.keyboard.press("Tab")
     assert page.input_value("#asn") == "7"
     page.keyboard.press("Enter")
-    page.locator("#about", has_text="AS7 of grid: 12 nodes").wait_for(timeout=READY_MS)
+    page.locator("#about", has_text="AS7 of grid: 12 nodes").wait_for()
     for _ in range(2):  # past the button of this form
         page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.id") == "algorithm"
@@ -110,7 +111,7 @@ def test_what_was_entered_wrongly_is_said_in_a_sentence(page, address):
     make(page, 60)
     error = page.locator("#error:not([hidden])")
     search(page, "bfs", "0")
-    page.locator("#result-head", has_text="bfs of").wait_for(timeout=READY_MS)
+    page.locator("#result-head", has_text="bfs of").wait_for()
     page.fill("#source", "")
     for algorithm, source, message in (
         ("bfs", "", "Give a source for bfs: a node or its address"),
@@ -164,7 +165,7 @@ def test_a_graph_whose_file_is_gone_after_cancelling_is_named(page, address, tmp
     page.check("[value=file]")
     page.fill("#path", str(path))
     page.click("#graph .do")
-    page.locator("#about", has_text="a.adj: 12 nodes").wait_for(timeout=READY_MS)
+    page.locator("#about", has_text="a.adj: 12 nodes").wait_for()
     page.check("[value=model]")
     page.fill("[name=routers]", "4000000")
     page.click("#graph .do")
@@ -175,10 +176,10 @@ def test_a_graph_whose_file_is_gone_after_cancelling_is_named(page, address, tmp
     for _ in range(2):
         search(page, "components")
         message = f"The graph is not there any more: {path}: no such file on this machine"
-        error.filter(has_text=message).wait_for(timeout=READY_MS)
+        error.filter(has_text=message).wait_for()
     shutil.copy(kept, path)
     search(page, "components")
-    page.locator("#text", has_text="component").wait_for(timeout=READY_MS)
+    page.locator("#text", has_text="component").wait_for()
 
 
 def test_the_command_says_its_address_and_ends_by_a_signal():
