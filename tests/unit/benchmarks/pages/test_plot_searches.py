@@ -247,9 +247,12 @@ def test_every_command_of_the_page_is_understood(command):
         said = output_of("make", "-n", *words[1:])
     else:
         assert words[0] == "python"
-        said = output_of(sys.executable, words[1], "--help")
+        program = words[1:3] if words[1] == "-m" else words[1:2]
+        said = output_of(sys.executable, *program, "--help")
     for option in re.findall(r"--[a-z-]+", command):
         assert option in said
+    for path in words:
+        assert not path.startswith("tests/") or (REPOSITORY / path).exists(), path
 
 
 @functools.cache
