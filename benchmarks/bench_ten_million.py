@@ -39,7 +39,7 @@ from pipeline.model.choices import BORDERS, ROUTERS
 SAMPLE_S = 0.2
 
 
-# What infer_topology calls, by the name of the step that it is part of.
+# What infer_topology and turns call, by the name of the step that it is part of.
 STEPS = {
     "merge addresses": ("merge_addresses",),
     "number addresses": ("Spools",),
@@ -60,7 +60,7 @@ STEPS = {
 
 def time_steps() -> dict[str, list[float]]:
     """Make infer_topology note the wall and processor time of each step, from now on."""
-    from pipeline.infer import topology
+    from pipeline.infer import topology, turns
 
     spent = {step: [0.0, 0.0] for step in STEPS}
 
@@ -77,7 +77,9 @@ def time_steps() -> dict[str, list[float]]:
 
     for step, names in STEPS.items():
         for name in names:
-            setattr(topology, name, noting(getattr(topology, name), spent[step]))
+            for module in (topology, turns):
+                if call := getattr(module, name, None):
+                    setattr(module, name, noting(call, spent[step]))
     return spent
 
 

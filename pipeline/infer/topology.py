@@ -19,12 +19,12 @@ from pipeline.infer.ingresses import find_ingresses
 from pipeline.infer.owners.adoption import adopt_unmapped
 from pipeline.infer.owners.aims import find_aims
 from pipeline.infer.owners.confidence import rate
-from pipeline.infer.owners.election.borders import Election, elect_owners
+from pipeline.infer.owners.election.borders import Election
 from pipeline.infer.owners.election.earlier import know_in_turn
 from pipeline.infer.owners.election.surroundings import HostsBehind, Members
 from pipeline.infer.owners.ip2as import PrefixTable
 from pipeline.infer.owners.mapped import mapped_share, origins
-from pipeline.infer.owners.private import follow_private_links, locate_private
+from pipeline.infer.owners.private import Around, follow_private_links
 from pipeline.infer.owners.special import is_special
 from pipeline.infer.owners.unannounced import FIRST_STAND_IN, find_holders, number_unannounced
 from pipeline.infer.paths import collect_paths
@@ -33,14 +33,14 @@ from pipeline.infer.registries.exchanges import ExchangePoints
 from pipeline.infer.routers.aliases import AliasTable
 from pipeline.infer.routers.exchange_points import Lans, find_exchange_lans, name_lans
 from pipeline.infer.routers.gateways import find_gateways
-from pipeline.infer.routers.inferred import merge_interfaces, trust_groups
-from pipeline.infer.routers.mates import find_mates, part_mates
-from pipeline.infer.routers.point_to_point import group_interfaces
+from pipeline.infer.routers.inferred import trust_groups
+from pipeline.infer.routers.mates import find_mates
 from pipeline.infer.rtt import measure_links
 from pipeline.infer.traces.links import count_links, join_links
 from pipeline.infer.traces.merge import ObservedAddresses, find_addrs, merge_addresses
 from pipeline.infer.traces.observer import Observation
 from pipeline.infer.traces.passes import Spools
+from pipeline.infer.turns import Evidence
 from pipeline.model.choices import BORDERS, ROUTERS
 from pipeline.model.measured.mapped import MappedShare
 from pipeline.model.topology import NO_ASN, Topology
@@ -250,7 +250,22 @@ def infer_topology(
         # Of what looks like a link, both ends are on one router: of two links, then.
         mates = np.where((mates >= 0) & (gateways[mates] == gateways), -1, mates)
         aims = find_aims(spools, prefixes, len(addrs), exchanges)
-        groups = group_interfaces(spools, links, mates, on_lan, nodes.alias, numbered)
+        evidence = Evidence(
+            spools,
+            counts["traces"],
+            links,
+            mates,
+            on_lan,
+            special,
+            numbered,
+            nodes.alias,
+            gateways,
+            hosts,
+            aims,
+            Members(*exchanges.find_members(addrs)),
+            origin_of,
+        )
+        groups = evidence.group()
         counts["exchange_point_addresses"] = int(np.count_nonzero(on_lan))
         counts["suspect_addresses"] = int(np.count_nonzero(groups.suspect))
         counts["alias_conflicts"] = groups.n_conflicts
@@ -261,34 +276,19 @@ def infer_topology(
             no_alias = np.full(len(addrs), -1, np.int64)
             apart = trust_groups(links, groups, mates, no_alias, gateways)
         known = know_in_turn(trusted, apart, in_set, registries)
-        members = Members(*exchanges.find_members(addrs))
-        election = elect_owners(links, known, mates, on_lan, numbered, hosts, aims, members)
-        owner = election.owner
-        counts["elected_otherwise"] = int(np.count_nonzero(owner != numbered))
+        election = evidence.elect(known)
         if routers == "inferred":
             n_before = len(nodes.first)
-            used_in = locate_private(links, trusted.group, owner, special)
-            located = used_in != NO_ASN
-            if located.any():
-                owner, numbered = np.where(located, used_in, (owner, numbered))
-                mates = part_mates(mates, numbered, located)
-                groups = group_interfaces(spools, links, mates, on_lan, nodes.alias, numbered)
-            merged = merge_interfaces(
-                spools, links, groups, mates, nodes.alias, numbered, gateways, owner
-            )
+            merged, election = evidence.infer_routers(groups, known, election)
             nodes = _number_routers(merged, nodes.alias)
             counts["inferred_aliases"] = n_before - len(nodes.first)
-        node_asn = _most_common(nodes.node_of, owner, len(nodes.first), special)
+        counts["elected_otherwise"] = int(np.count_nonzero(election.owner != numbered))
+        node_asn = _most_common(nodes.node_of, election.owner, len(nodes.first), special)
         private = np.bincount(nodes.node_of, ~special, minlength=len(nodes.first)) == 0
         node_asn[private] = NO_ASN
         n_known = int(np.count_nonzero((node_asn != NO_ASN) & (node_asn < FIRST_STAND_IN)))
-        on_the_way = links.n_router > 0
-        node_asn = follow_private_links(
-            nodes.node_of[links.near[on_the_way]],
-            nodes.node_of[links.far[on_the_way]],
-            node_asn,
-            private,
-        )
+        around = Around.of(links, aims, nodes.node_of)
+        node_asn = follow_private_links(around, node_asn, private)
         direct = links.n_router + links.n_destination > 0
         node_asn = adopt_unmapped(
             nodes.node_of[links.near[direct]], nodes.node_of[links.far[direct]], node_asn

@@ -6,8 +6,15 @@ a link inside one AS, and its router is in the AS of the router before it. MAP-I
 addresses out; bdrmapIT [2]_ gives them to the AS around them.
 
 The same private address may be used in many networks: an address takes an AS only if all routers
-before it that are in one are in the same. A run of private addresses takes its AS from its
-beginning. An address that no trace passes takes none: it may be that of the last customer.
+around it that say something are in the same. These are asked in turn, until nothing changes:
+
+1. routers right before it, so a run of private addresses takes its AS from its beginning;
+2. private addresses right behind it: the links to these are inside their AS too;
+3. where unanswered hops lie before it: the routers before these and those right behind it together.
+
+An address that no trace passes may be that of the last customer. It takes the AS of the routers
+before it only if some traces that end at it were aimed at this AS (``aims``): then they did not
+leave it, and a customer there would be one without an AS of its own.
 
 References
 ----------
@@ -18,21 +25,53 @@ References
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from pipeline.infer.owners.aims import Aims
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.model.topology import NO_ASN
 
 
-def follow_private_links(
-    near: np.ndarray, far: np.ndarray, asn: np.ndarray, private: np.ndarray
-) -> np.ndarray:
-    """Give private nodes the AS of what comes before them.
+@dataclass(frozen=True, eq=False)
+class Around:
+    """What traces show around nodes, or around groups of addresses.
 
-    Parameters
+    Attributes
     ----------
     near, far : (n_pairs,) int64
         Nodes that traces passed one right after the other, ``far`` on the way.
+    before, after : (n_gaps,) int64
+        Nodes that traces passed with unanswered hops between them.
+    last : (n_aims,) int64
+        Nodes at which traces ended.
+    aimed_at : (n_aims,) int64
+        AS at which these were aimed.
+    """
+
+    near: np.ndarray
+    far: np.ndarray
+    before: np.ndarray
+    after: np.ndarray
+    last: np.ndarray
+    aimed_at: np.ndarray
+
+    @classmethod
+    def of(cls, links: DirectedLinks, aims: Aims, node_of: np.ndarray) -> Around:
+        """What is around nodes; ``node_of`` (n_interfaces,) int64."""
+        near, far = node_of[links.near], node_of[links.far]
+        right_after, gap = links.n_router > 0, links.n_bridged > 0
+        last = node_of[aims.router]
+        return cls(near[right_after], far[right_after], near[gap], far[gap], last, aims.asn)
+
+
+def follow_private_links(around: Around, asn: np.ndarray, private: np.ndarray) -> np.ndarray:
+    """Give private nodes the AS of what comes before or after them.
+
+    Parameters
+    ----------
+    around : Around
     asn : (n_nodes,) int64
         ``NO_ASN`` where unmapped, a stand-in where that is all that is known.
     private : (n_nodes,) bool
@@ -42,28 +81,60 @@ def follow_private_links(
     -------
     (n_nodes,) int64
     """
-    asn = asn.copy()
-    leads_on = np.zeros(len(asn), bool)
+    asn, n = asn.copy(), len(asn)
+    near, far = around.near, around.far
+    leads_on = np.zeros(n, bool)
     leads_on[near] = True
+    inner = private[far]
     while True:
-        used = (private & leads_on & (asn == NO_ASN))[far] & (asn[near] != NO_ASN)
-        least, most = np.full(len(asn), np.iinfo(np.int64).max), np.full(len(asn), NO_ASN)
-        np.minimum.at(least, far[used], asn[near[used]])
-        np.maximum.at(most, far[used], asn[near[used]])
-        agreed = least == most
-        if not agreed.any():
+        unknown = private & (asn == NO_ASN)
+        from_before = far, near
+        from_behind = near[inner], far[inner]
+        across = (
+            np.concatenate([around.after, near]),
+            np.concatenate([around.before, far]),
+        )
+        found = _agreed(*from_before, asn, unknown)
+        stays = leads_on | _is_among(found, around)
+        found[~stays] = NO_ASN
+        if (found == NO_ASN).all():
+            found = _agreed(*from_behind, asn, unknown)
+        if (found == NO_ASN).all():
+            beyond = unknown & leads_on
+            beyond &= np.bincount(around.after, asn[around.before] != NO_ASN, n) > 0
+            beyond &= np.bincount(far, asn[near] != NO_ASN, n) == 0
+            beyond &= np.bincount(near, asn[far] != NO_ASN, n) > 0
+            found = _agreed(*across, asn, beyond)
+        if (found == NO_ASN).all():
             return asn
-        asn[agreed] = most[agreed]
+        asn = np.where(found != NO_ASN, found, asn)
+
+
+def _agreed(here: np.ndarray, there: np.ndarray, asn: np.ndarray, asked: np.ndarray) -> np.ndarray:
+    """(n_nodes,) int64: AS that all known neighbours of asked nodes are in; ``NO_ASN`` for none."""
+    used = asked[here] & (asn[there] != NO_ASN)
+    least, most = np.full(len(asn), np.iinfo(np.int64).max), np.full(len(asn), NO_ASN)
+    np.minimum.at(least, here[used], asn[there[used]])
+    np.maximum.at(most, here[used], asn[there[used]])
+    return np.where(least == most, most, NO_ASN)
+
+
+def _is_among(asn: np.ndarray, around: Around) -> np.ndarray:
+    """(n_nodes,) bool: traces that ended at a node were aimed at this AS."""
+    result = np.zeros(len(asn), bool)
+    result[around.last[asn[around.last] == around.aimed_at]] = True
+    return result
 
 
 def locate_private(
-    links: DirectedLinks, group: np.ndarray, owner: np.ndarray, special: np.ndarray
+    links: DirectedLinks, aims: Aims, group: np.ndarray, owner: np.ndarray, special: np.ndarray
 ) -> np.ndarray:
     """AS that private addresses are used in, before they are merged with others.
 
     Parameters
     ----------
     links : DirectedLinks
+    aims : Aims
     group : (n_interfaces,) int64
         As from ``trust_groups``.
     owner : (n_interfaces,) int64
@@ -80,6 +151,5 @@ def locate_private(
     mapped = owner != NO_ASN
     asn[group[mapped]] = owner[mapped]
     private = np.bincount(group, ~special, minlength=len(group)) == 0
-    on_the_way = links.n_router > 0
-    near, far = group[links.near[on_the_way]], group[links.far[on_the_way]]
-    return np.where(special, follow_private_links(near, far, asn, private)[group], NO_ASN)
+    around = Around.of(links, aims, group)
+    return np.where(special, follow_private_links(around, asn, private)[group], NO_ASN)

@@ -3,7 +3,7 @@
 ``point_to_point`` joins what one address vouches for, unless a trace contradicts it. A node of
 the graph must be right, and the election gains from it too: two addresses are merged only if they
 are the gateway of one host or dead ends of the same traces (``gateways``), which no rule divides
-again, or within such a group, so never two that one trace shows, where one of three rules holds.
+again, or within such a group, so never two that one trace shows, where one of four rules holds.
 
 A router that answers with its outgoing interface or its loopback vouches for what is not one
 router. It is *odd*: one of its addresses is suspect (``point_to_point``), or two of them were seen
@@ -15,8 +15,9 @@ right behind one address, which only parallel links do otherwise.
    one of the two addresses is the mate of a voucher, or no observer saw two sides of some voucher,
    or an observer saw both vouchers.
 2. **One credible voucher**: an address that is likely to be the one by which packets came in
-   (``single_vouchers``).
-3. **The mate of an address and what is before that address**, if both are in one AS
+   (``single_vouchers``), or that owners as elected make credible (``borders_crossed``).
+3. **Last routers of all traces to one destination**, if they are in its AS (``last_routers``).
+4. **The mate of an address and what is before that address**, if both are in one AS
    (``mate_sides``).
 
 The election loses more by groups that are missing than nodes do (``trust_groups``): it takes rule
@@ -24,7 +25,7 @@ The election loses more by groups that are missing than nodes do (``trust_groups
 two of its addresses are suspect.
 
 Traces were searched for conflicts a few times only, so a node that turns out to have two addresses
-in one trace is taken apart again: to what was joined before rule 3, or to gateways.
+in one trace is taken apart again: to what was joined before rules 3 and 4, or to gateways.
 
 Unmapped addresses take no part. As nodes, private addresses are merged like those numbered from the
 AS that uses them, if that is known (``owners.private``). A given alias set is a router as it is
@@ -45,12 +46,15 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
+from pipeline.infer.routers.borders_crossed import cross_borders
 from pipeline.infer.routers.conflicts import take_apart
 from pipeline.infer.routers.forest import unite
+from pipeline.infer.routers.last_routers import join_last_routers
 from pipeline.infer.routers.mate_sides import join_mates
 from pipeline.infer.routers.observers import seen_by_one
 from pipeline.infer.routers.point_to_point import Groups, watched_pairs
@@ -77,8 +81,10 @@ def merge_interfaces(
     origin: np.ndarray,
     gateways: np.ndarray,
     owner: np.ndarray,
+    asn_of: Callable[[np.ndarray], np.ndarray],
+    n_traces: int,
 ) -> np.ndarray:
-    """Merge interfaces into routers; five passes over the spools.
+    """Merge interfaces into routers; ten passes, or a few more, over the spools.
 
     Parameters
     ----------
@@ -110,7 +116,15 @@ def merge_interfaces(
     by_one = _sides_seen_by_one(spools, asked, side_ptr, sides)
     credible = ~by_one | is_inner(asked, groups, side_ptr, sides, mates, origin)
     merge_sides(root, asked[credible], links, groups, side_ptr, sides, mates)
+    plain = np.flatnonzero((np.diff(side_ptr) > 1) & ~is_odd[groups.group])
+    crossed = cross_borders(
+        spools, links, root, groups.group, owner, origin, plain, side_ptr, sides
+    )
+    merge_sides(root, plain[crossed], links, groups, side_ptr, sides, mates)
     take_apart(spools, root, gateways)
+    parts = root
+    root = join_last_routers(spools, links, root, owner, alias >= 0, asn_of, n_traces)
+    take_apart(spools, root, parts)
     parts = root
     root = join_mates(parts, owner, asked, by_one, side_ptr, sides, mates)
     take_apart(spools, root, parts)

@@ -304,7 +304,12 @@ def _both_ways(pairs: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def find_watched(
-    spools: Spools, side_ptr: np.ndarray, sides: np.ndarray, pairs: np.ndarray, n: int
+    spools: Spools,
+    side_ptr: np.ndarray,
+    sides: np.ndarray,
+    pairs: np.ndarray,
+    n: int,
+    router: np.ndarray | None = None,
 ) -> np.ndarray:
     """Which watched pairs are in one trace, sorted; one pass over the spools.
 
@@ -317,6 +322,8 @@ def find_watched(
         As from ``watched_pairs``.
     n : int
         Interfaces.
+    router : (n,) int64 or None
+        What stands for each interface in the pairs; None: itself.
     """
     if not len(pairs):
         return np.empty(0, np.int64)
@@ -325,7 +332,10 @@ def find_watched(
     part = _parts(side_ptr, sides, n)
 
     def step(counts: np.ndarray, traces: Traces) -> None:
-        _watched_conflicts(traces.hop_ptr, traces.ids, part, keys, counts)
+        ids = traces.ids
+        if router is not None:
+            ids = np.where(ids >= 0, router[ids], -1)
+        _watched_conflicts(traces.hop_ptr, ids, part, keys, counts)
 
     seen = spools.run(lambda: np.zeros(len(keys), np.uint8), step)
     return np.sort(keys[np.maximum.reduce(seen) != 0])

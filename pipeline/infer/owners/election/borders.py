@@ -175,7 +175,9 @@ def _elect(
         ways = by_habit(relations, seen)
     ways = ways._replace(relations=with_stranger(relations))
     margins = find_margins(*graph, labels, size, n_known, len(ases), ways, tried, met)
-    return _Outcome(labels, margins, certain, row, stands_for)
+    undone = earlier.undone(labels, margins)
+    labels, margins = np.where(undone, held, labels), np.where(undone, 0, margins)
+    return _Outcome(labels, margins, certain & ~undone, row, stands_for)
 
 
 def elect_owners(
@@ -221,7 +223,7 @@ def elect_owners(
         if at + 1 < len(known):
             after = known[at + 1]
             held = hold(found.label[group], found.margin[group], group, after.groups.group, n_known)
-            earlier = Earlier(held, after.change, found.stands_for)
+            earlier = Earlier(held, after.change, after.least, found.stands_for)
     at_exchange = np.zeros(len(row), bool)
     at_exchange[group[on_lan]] = True
     stands_for = found.stands_for[np.maximum(around.numbered, 0)]

@@ -8,6 +8,10 @@ files say first, then with alias sets, then with relationships and organisations
 - to be in another AS than before costs ``Knowledge.change``. That settles what would be a tie, and
   is less than any evidence. It was chosen on simulated networks; twice as much keeps as many
   errors as it prevents;
+- with inferred routers a change with a margin below ``_CLEAR`` is undone: among these, as many are
+  wrong as right. (With given alias sets, more are right.) An address that the election before
+  joined with others and that is by itself now has lost their evidence, and changes only with a
+  margin of ``_CLEAR_ALONE``;
 - of the addresses of an alias set, each group that they were in has a vote of its margin (at most
   ``_MOST`` counts, so that one clear group does not outvote several): the AS with most votes is the
   one before; with equal votes there is none;
@@ -17,7 +21,7 @@ files say first, then with alias sets, then with relationships and organisations
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -29,6 +33,8 @@ from pipeline.infer.traces.counting import split_key
 # Cost, in tenths of a nat, of another AS than before, where alias sets and where relationships or
 # organisations were added.
 _BY_ALIASES, _BY_REGISTRIES = 2, 1
+# Margin below which inferred routers, and addresses left alone, stay in the AS before.
+_CLEAR, _CLEAR_ALONE = 6, 60
 _MOST = 60
 
 
@@ -45,12 +51,15 @@ class Knowledge:
         Of which relationships and organisations are used.
     change : int
         Cost of another AS than in the election before.
+    least : (n_interfaces,) int64 or None
+        By group: with a smaller margin than this the AS of the election before stays; None: 0.
     """
 
     groups: Groups
     in_set: np.ndarray
     registries: Registries
     change: int = 0
+    least: np.ndarray | None = None
 
 
 class Earlier(NamedTuple):
@@ -61,18 +70,33 @@ class Earlier(NamedTuple):
     held : (n_interfaces,) int64
         AS row of each group; -1 for none.
     change : int
+    least : (n_interfaces,) int64 or None
+        As of ``Knowledge``.
     stands_for : (n_ases,) int64 or None
         AS row that each AS row stood for; None before the first election.
     """
 
     held: np.ndarray
     change: int
+    least: np.ndarray | None
     stands_for: np.ndarray | None
 
     @classmethod
     def none(cls, n: int) -> Earlier:
         """Before the first election."""
-        return cls(np.full(n, -1, np.int64), 0, None)
+        return cls(np.full(n, -1, np.int64), 0, None, None)
+
+    def undone(self, label: np.ndarray, margin: np.ndarray) -> np.ndarray:
+        """(n,) bool: groups that stay in the AS before, since it is not clear that they are not.
+
+        Parameters
+        ----------
+        label, margin : (n,) int64
+            AS row of each group as elected, -1 for none, and how clear it is.
+        """
+        if self.least is None:
+            return np.zeros(len(label), bool)
+        return (self.held >= 0) & (label != self.held) & (label >= 0) & (margin < self.least)
 
 
 def know_in_turn(
@@ -93,6 +117,23 @@ def know_in_turn(
     if registries.relationships is not None or registries.organisations is not None:
         known.append(Knowledge(groups, in_set, registries, _BY_REGISTRIES))
     return known
+
+
+def know_merged(before: Knowledge, router: np.ndarray) -> Knowledge:
+    """The same with inferred routers in place of groups; they count like alias sets.
+
+    Parameters
+    ----------
+    before : Knowledge
+    router : (n_interfaces,) int64
+        Smallest interface of each inferred router.
+    """
+    n, group = len(router), before.groups.group
+    is_merged = np.bincount(router, minlength=n)[router] > 1
+    was_joined = np.bincount(group, minlength=n)[group] > 1
+    least = np.where(was_joined & ~is_merged, _CLEAR_ALONE, _CLEAR)
+    groups = replace(before.groups, group=router)
+    return Knowledge(groups, before.in_set | is_merged, before.registries, _BY_ALIASES, least)
 
 
 def hold(

@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 
-from pipeline.infer.owners.private import follow_private_links
+from pipeline.infer.owners.private import Around, follow_private_links
 from pipeline.model.topology import NO_ASN
 from tests.unit.pipeline.infer.handmade import asn_of, infer, ingresses_of
 
 
-def follow(pairs, asn, private):
-    near, far = np.array(pairs, np.int64).reshape(-1, 2).T
-    return follow_private_links(near, far, np.array(asn), np.array(private)).tolist()
+def follow(pairs, asn, private, gaps=(), aims=()):
+    columns = [np.array(rows, np.int64).reshape(-1, 2).T for rows in (pairs, gaps, aims)]
+    around = Around(*(column for pair in columns for column in pair))
+    return follow_private_links(around, np.array(asn), np.array(private)).tolist()
 
 
 def test_a_run_of_private_addresses_is_in_the_as_before_it():
@@ -20,6 +21,26 @@ def test_a_run_of_private_addresses_is_in_the_as_before_it():
 
 def test_a_private_address_with_nothing_behind_it_may_be_a_customers():
     assert follow([(0, 1)], [7, NO_ASN], [False, True]) == [7, NO_ASN]
+
+
+def test_one_at_which_traces_to_the_as_before_it_end_is_not_a_customers():
+    known = [(0, 1)], [7, NO_ASN], [False, True]
+    assert follow(*known, aims=[(1, 8), (1, 7)]) == [7, 7]
+    assert follow(*known, aims=[(1, 8), (0, 7)]) == [7, NO_ASN]
+
+
+def test_a_private_address_is_in_the_as_of_the_private_one_behind_it():
+    # Nothing is known of what comes before the first; it leads to the second.
+    found = follow([(0, 2), (1, 2), (2, 3)], [7, NO_ASN, NO_ASN, 8], [False, True, True, False])
+    assert found == [7, 7, 7, 8]
+    # What a public address is behind it says nothing: the border may lie between them.
+    assert follow([(0, 1)], [NO_ASN, 8], [True, False]) == [NO_ASN, 8]
+
+
+@pytest.mark.parametrize(("behind", "expected"), [(7, 7), (8, NO_ASN), (NO_ASN, NO_ASN)])
+def test_behind_a_gap_both_sides_must_agree(behind, expected):
+    found = follow([(1, 2)], [7, NO_ASN, behind], [False, True, False], gaps=[(0, 1)])
+    assert found == [7, expected, behind]
 
 
 @pytest.mark.parametrize(

@@ -2,12 +2,19 @@
 
 import pytest
 
+from pipeline.infer.routers import inferred
 from tests.unit.pipeline.infer.handmade import alias_sets, asn_of, infer, nodes_of
 
 HOST = "20.3.9.9"
 # A stub, entered over links of two providers: nothing but a host is seen behind it.
 A, B = "20.1.1.1", "20.2.1.1"
 ENTERED = (f"20.1.91.1 {A} {HOST}! > {HOST}", f"20.2.92.1 {B} {HOST}! > {HOST}")
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """Without ``last_routers``, which joins last routers of the same AS on less evidence."""
+    monkeypatch.setattr(inferred, "join_last_routers", lambda spools, links, root, *_: root)
 
 
 def merged(scratch, *lines, **options):
@@ -33,6 +40,7 @@ def test_addresses_right_before_one_host_are_one_router(tmp_path):
     ],
     ids=["gap", "silent", "one-trace", "anycast", "unmapped"],
 )
+@pytest.mark.usefixtures("alone")
 def test_a_host_that_is_no_evidence_joins_nothing(tmp_path, lines):
     found = merged(tmp_path, *lines)
     assert {A, lines[1].split()[1]} <= set(nodes_of(found))
@@ -77,6 +85,7 @@ def test_dead_ends_of_the_same_traces_are_one_router(tmp_path):
     ],
     ids=["another-aim", "leads-on", "leads-on-after-a-gap"],
 )
+@pytest.mark.usefixtures("alone")
 def test_other_last_routers_are_not_joined(tmp_path, line):
     assert {A, B} <= set(nodes_of(merged(tmp_path, *SILENT, line)))
 

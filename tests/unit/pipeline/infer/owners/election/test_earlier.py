@@ -5,11 +5,12 @@ import pytest
 
 from pipeline.infer import AliasTable, infer_topology, read_pfx2as
 from pipeline.infer.owners.election.costs import by_habit
-from pipeline.infer.owners.election.earlier import hold
+from pipeline.infer.owners.election.earlier import Earlier, hold, know_in_turn, know_merged
 from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.settling import settle
 from pipeline.infer.owners.election.surroundings import HOST
 from pipeline.infer.registries import Registries
+from pipeline.infer.routers.point_to_point import Groups
 from pipeline.model.addresses import V4_PREFIX, sort_addrs
 from pipeline.model.measured.reading import ReadReport
 from tests.unit.pipeline.infer.handmade import observe
@@ -33,6 +34,27 @@ N_KNOWN = 8
 def test_groups_that_were_apart_vote_by_margin(label, margin, before, expected):
     columns = (np.array(label), np.array(margin), np.array(before), np.array([0, 0, 0]))
     assert hold(*columns, N_KNOWN).tolist() == [expected, -1, -1]
+
+
+@pytest.mark.parametrize(("margin", "stays"), [(5, True), (6, False), (90, False)])
+def test_merged_addresses_change_by_a_clear_margin_only(margin, stays):
+    earlier = Earlier(np.array([3]), 0, np.array([6]), None)
+    assert earlier.undone(np.array([4]), np.array([margin])).tolist() == [stays]
+    # The same AS, none before and none now are no changes.
+    for held, label in ((3, 3), (-1, 4), (3, -1)):
+        now = earlier._replace(held=np.array([held]))
+        assert not now.undone(np.array([label]), np.array([0])).any()
+    assert not earlier._replace(least=None).undone(np.array([4]), np.array([0])).any()
+
+
+def test_what_was_joined_and_is_alone_now_needs_a_clearer_margin():
+    # Routers 0, 1 | 2 of one group; 3 | 4 of two.
+    groups = Groups(np.array([0, 0, 0, 3, 4]), *(np.empty(0),) * 2, 0, *(np.empty(0),) * 2)
+    (before,) = know_in_turn(groups, None, np.zeros(5, bool), Registries())
+    merged = know_merged(before, np.array([0, 0, 2, 3, 4]))
+    assert merged.in_set.tolist() == [True, True, False, False, False]
+    assert merged.groups.group.tolist() == [0, 0, 2, 3, 4]
+    assert merged.least[2] > merged.least[0] == merged.least[3] == merged.least[4] > 0
 
 
 def settled(n_links, held):

@@ -1,0 +1,126 @@
+"""Single vouchers of which one observer saw two sides, with owners known.
+
+An odd router (``inferred``) shows one observer the same address whichever way packets came in, so a
+voucher of which one observer saw two sides may be odd: its sides are several routers then. Or its
+sides are interfaces of one router, behind which paths from different directions have become one.
+With owners known, the second is believed if all sides are in one AS, and there is
+
+1. **a border**: the voucher's router is in another AS than the sides, and its link is numbered from
+   theirs, or nothing else follows any of the sides. Two ASes seldom meet twice at one router;
+   inside an AS many routers precede another;
+2. **two ways in**: one observer saw another address of the voucher's router too. An odd router
+   shows it one only.
+
+Two sides that the same router precedes were entered from one place by two links: more often they
+are two routers, and nothing is joined.
+
+That ASes meet at few points, most of them seen by one link, is what bdrmap [1]_ uses for the
+routers of a neighbour. That one of the sides is the mate of the voucher is not enough: in a
+laboratory whose traces were aimed at routers, it joined several.
+
+References
+----------
+.. [1] M. Luckie et al., "bdrmap: Inference of borders between IP networks", IMC 2016.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pipeline.infer.routers.observers import seen_by_one
+from pipeline.infer.traces.counting import split_key
+from pipeline.infer.traces.links import DirectedLinks
+from pipeline.infer.traces.passes import Spools
+from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_value
+from pipeline.model.topology import NO_ASN
+
+
+def cross_borders(
+    spools: Spools,
+    links: DirectedLinks,
+    root: np.ndarray,
+    group: np.ndarray,
+    owner: np.ndarray,
+    origin: np.ndarray,
+    asked: np.ndarray,
+    side_ptr: np.ndarray,
+    sides: np.ndarray,
+) -> np.ndarray:
+    """Which addresses are credible although one observer saw two of their sides; one pass.
+
+    Parameters
+    ----------
+    spools : Spools
+    links : DirectedLinks
+    root : (n_interfaces,) int64
+        Smallest interface of each router so far.
+    group : (n_interfaces,) int64
+        As from ``group_interfaces``.
+    owner : (n_interfaces,) int64
+        As elected; ``NO_ASN`` where unmapped.
+    origin : (n_interfaces,) int64
+        AS that each address is numbered from.
+    asked : (n_asked,) int64
+        Addresses of routers that are not odd, with two sides at least.
+    side_ptr : (n_interfaces + 1,) int64
+    sides : (n_sides,) int64
+
+    Returns
+    -------
+    (n_asked,) bool
+    """
+    ptr, at = positions_of_rows(side_ptr, asked)
+    row, side = row_of_value(ptr), sides[at]
+    inside = owner[side[ptr[:-1]]]
+    one_as = np.bincount(row, owner[side] != inside[row], len(asked)) == 0
+    one_as &= inside != NO_ASN
+    on_the_way = links.n_router > 0
+    near, far = links.near[on_the_way], links.far[on_the_way]
+    one_as &= ~_entered_twice(root, near, far, row, side, len(asked))
+    is_border = owner[asked] != inside
+    is_border &= (origin[asked] == inside) | _ends_alike(near, group[far], row, side, len(asked))
+    members = np.argsort(root, kind="stable")
+    all_ptr = offsets(np.bincount(root, minlength=len(root)))
+    own_ptr, own = positions_of_rows(all_ptr, root[asked])
+    two_ways = seen_by_one(spools, own_ptr, members[own], np.arange(len(own)), len(root))
+    return one_as & (is_border | two_ways)
+
+
+def _entered_twice(
+    root: np.ndarray,
+    near: np.ndarray,
+    far: np.ndarray,
+    row: np.ndarray,
+    side: np.ndarray,
+    n_rows: int,
+) -> np.ndarray:
+    """(n_rows,) bool: rows with two sides, not of one router so far, that one router precedes."""
+    order = np.argsort(far, kind="stable")
+    before_ptr = offsets(np.bincount(far, minlength=len(root)))
+    ptr, at = positions_of_rows(before_ptr, side)
+    which = row_of_value(ptr)
+    before = root[near[order][at]]
+    _, first = np.unique(
+        np.column_stack([row[which], before, root[side[which]]]), axis=0, return_index=True
+    )
+    rows, befores = row[which[first]], before[first]
+    _, at_pair, n_sides = np.unique((rows << 32) | befores, return_index=True, return_counts=True)
+    result = np.zeros(n_rows, bool)
+    result[rows[at_pair[n_sides > 1]]] = True
+    return result
+
+
+def _ends_alike(
+    near: np.ndarray, behind: np.ndarray, row: np.ndarray, side: np.ndarray, n_rows: int
+) -> np.ndarray:
+    """(n_rows,) bool: the same routers follow all sides of a row."""
+    of, follows = split_key(np.unique((near << 32) | behind))
+    behind_ptr = offsets(
+        np.bincount(of, minlength=max(near.max(initial=-1), side.max(initial=-1)) + 1)
+    )
+    ptr, at = positions_of_rows(behind_ptr, side)
+    which = row_of_value(ptr)
+    pairs, n_before = np.unique((row[which] << 32) | follows[at], return_counts=True)
+    rows = split_key(pairs)[0]
+    n_sides = np.bincount(row, minlength=n_rows)
+    return np.bincount(rows, n_before < n_sides[rows], n_rows) == 0

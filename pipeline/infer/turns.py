@@ -1,0 +1,148 @@
+"""Routers and owners in turn: each shows more of the other.
+
+Without an alias file the election takes only groups that are hardly wrong (``routers.inferred``);
+that more addresses are one router is inferred with owners known. These routers are evidence for
+owners again, as alias sets are: so owners are elected once more, and what the merged addresses give
+no reason to change stays (``owners.election.earlier``).
+
+Where the new owners show another AS for a private address, routers are inferred once more, with
+that AS. The election is not repeated then: further turns change little, some for the worse.
+
+kapar and MAP-IT [1]_ leave out either half; bdrmapIT [2]_ takes routers as given.
+
+References
+----------
+.. [1] A. Marder, J. M. Smith, "MAP-IT: multipass accurate passive inferences from traceroute",
+   IMC 2016.
+.. [2] A. Marder et al., "Pushing the boundaries with bdrmapIT", IMC 2018.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from pipeline.infer.owners.aims import Aims
+from pipeline.infer.owners.election.borders import Election, elect_owners
+from pipeline.infer.owners.election.earlier import Knowledge, know_merged
+from pipeline.infer.owners.election.surroundings import HostsBehind, Members
+from pipeline.infer.owners.private import locate_private
+from pipeline.infer.routers.inferred import merge_interfaces
+from pipeline.infer.routers.mates import part_mates
+from pipeline.infer.routers.point_to_point import Groups, group_interfaces
+from pipeline.infer.traces.links import DirectedLinks
+from pipeline.infer.traces.passes import Spools
+from pipeline.model.topology import NO_ASN
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """What traces and files show of router addresses.
+
+    Attributes
+    ----------
+    spools : Spools
+    n_traces : int
+    links : DirectedLinks
+    mates : (n_interfaces,) int64
+    on_lan : (n_interfaces,) bool
+        As from ``find_exchange_lans``.
+    special : (n_interfaces,) bool
+        Private and other special-purpose addresses.
+    origin : (n_interfaces,) int64
+        AS that each address is numbered from, as from ``number_unannounced``.
+    alias : (n_interfaces,) int64
+        Smallest interface of the given alias set that each interface is in; -1 for none.
+    gateways : (n_interfaces,) int64
+        As from ``find_gateways``.
+    hosts : HostsBehind
+    aims : Aims
+    members : Members
+    asn_of : callable
+        (n, 2) uint64 addresses -> (n,) int64 AS by prefix; ``NO_ASN`` for none.
+    """
+
+    spools: Spools
+    n_traces: int
+    links: DirectedLinks
+    mates: np.ndarray
+    on_lan: np.ndarray
+    special: np.ndarray
+    origin: np.ndarray
+    alias: np.ndarray
+    gateways: np.ndarray
+    hosts: HostsBehind
+    aims: Aims
+    members: Members
+    asn_of: Callable[[np.ndarray], np.ndarray]
+
+    def elect(self, known: list[Knowledge]) -> Election:
+        """Owners, by one election after the other."""
+        return elect_owners(
+            self.links,
+            known,
+            self.mates,
+            self.on_lan,
+            self.origin,
+            self.hosts,
+            self.aims,
+            self.members,
+        )
+
+    def group(self) -> Groups:
+        """Interfaces by router, for the election."""
+        return group_interfaces(
+            self.spools, self.links, self.mates, self.on_lan, self.alias, self.origin
+        )
+
+    def _locate(self, group: np.ndarray, owner: np.ndarray) -> np.ndarray:
+        return locate_private(self.links, self.aims, group, owner, self.special)
+
+    def _merge(self, groups: Groups, owner: np.ndarray, used_in: np.ndarray) -> np.ndarray:
+        """Smallest interface of each router; private ones count as numbered from ``used_in``."""
+        origin, mates, located = self.origin, self.mates, used_in != NO_ASN
+        if located.any():
+            owner, origin = np.where(located, used_in, (owner, origin))
+            mates = part_mates(mates, origin, located)
+            groups = replace(self, mates=mates, origin=origin).group()
+        return merge_interfaces(
+            self.spools,
+            self.links,
+            groups,
+            mates,
+            self.alias,
+            origin,
+            self.gateways,
+            owner,
+            self.asn_of,
+            self.n_traces,
+        )
+
+    def infer_routers(
+        self, groups: Groups, known: list[Knowledge], election: Election
+    ) -> tuple[np.ndarray, Election]:
+        """Merge interfaces into routers and elect their owners again.
+
+        Parameters
+        ----------
+        groups : Groups
+            As from ``group``.
+        known : list of Knowledge
+        election : Election
+            By what is known so far.
+
+        Returns
+        -------
+        router : (n_interfaces,) int64
+            Smallest interface of each router.
+        election : Election
+        """
+        used_in = self._locate(known[-1].groups.group, election.owner)
+        router = self._merge(groups, election.owner, used_in)
+        election = self.elect([*known, know_merged(known[-1], router)])
+        used_now = self._locate(router, election.owner)
+        if (used_now != used_in).any():
+            router = self._merge(groups, election.owner, used_now)
+        return router, election
