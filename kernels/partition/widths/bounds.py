@@ -72,8 +72,9 @@ def part_widths(
 
     Notes
     -----
-    Besides the searches, about 30 bytes per own node. The choice of sources differs from that of
-    ``eccentricity``, so intervals and the number of searches do too; exact values do not.
+    Besides the searches, some 50 bytes per own node, 20 of them for a moment. The choice of
+    sources differs from that of ``eccentricity``, so intervals and the number of searches do too;
+    exact values do not.
     """
     for question in questions:
         if question not in QUESTIONS:

@@ -12,9 +12,9 @@ from pipeline.model.words import number
 
 NODE_BYTES, ARC_BYTES = 8, 4  # of indptr and indices
 CARD_NODE_BYTES = 45  # a sweep of 64 sources on one GPU
-# Per node of the whole graph on each rank: the words of a sweep, the maps of a search, labels of
-# components for a moment; per own node: levels, bounds, what was found last.
-RANK_NODE_BYTES, OWN_NODE_BYTES = 55, 60
+# Per node of the whole graph on each rank: 24 for the words of a sweep, 1/2 for the maps of a
+# search, 8 for labels of components for a moment; per own node: levels, bounds, what was found.
+RANK_NODE_BYTES, OWN_NODE_BYTES = 33, 70
 ARCS_A_NODE = 4  # two links each, for examples
 SHARE = 0.9  # of a GPU's memory; the rest is CUDA's and what is on its way
 
@@ -101,11 +101,15 @@ def explain(gpu_bytes: Sequence[int]) -> str:
     if not gpu_bytes:
         return "no GPU: an AS goes over several workers only with --partition N"
     room = int(SHARE * min(gpu_bytes))
+    n_ranks, others = len(gpu_bytes), "all others only with --partition N"
     n_nodes = min(room // card_bytes(1, ARCS_A_NODE), MAX_NODES)
     held = f"a GPU holds an AS of some {n_nodes / 1e6:,.0f} M routers with two links each"
-    if len(gpu_bytes) == 1:
+    if n_ranks == 1:
         return f"{held}; larger ones need more GPUs, or are searched on cores"
-    return (
-        f"{held}; larger ones go over {number(len(gpu_bytes), 'GPU')} or fewer in parts, "
-        "all others only with --partition N"
-    )
+    of_ranks = rank_bytes(n_ranks, n_ranks * ARCS_A_NODE, n_ranks) / n_ranks
+    in_parts = min(int(room / of_ranks), MAX_NODES)
+    gpus = number(n_ranks, "GPU")
+    if in_parts <= n_nodes:
+        return f"{held}; {gpus} hold a larger one in parts if it has more links, {others}"
+    most = f"up to {in_parts / 1e6:,.0f} M routers"
+    return f"{held}; larger ones, {most}, go over {gpus} or fewer in parts, {others}"

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
+import tracemalloc
 
 import pytest
 
+from benchmarks.lib.graphs import attachment
 from benchmarks.lib.record import RESULTS
+from kernels.partition import Rank
 from pipeline.schedule.gang.choice import SHARE, card_bytes, choose, explain, rank_bytes
+from tests.ranks import on_ranks, parts_of
 
 GIB = 2**30
 SMALL, LARGE, HUGE = (1_000_000, 4_000_000), (300_000_000, 9_000_000_000), (2**29, 30 * 2**30)
@@ -82,3 +87,36 @@ def test_people_are_told_what_a_gpu_holds():
     assert "more GPUs" in explain([141 * GIB])
     assert "go over 4 GPUs or fewer in parts" in explain([141 * GIB] * 4)
     assert "an AS of some 1,975 M routers" in explain([141 * GIB] * 4)
+    assert "up to 2,147 M routers" in explain([141 * GIB] * 4)
+    assert "if it has more links" in explain([141 * GIB] * 2)
+
+
+@pytest.mark.parametrize("n_gpus", [3, 4, 8])
+def test_what_people_are_told_of_parts_is_what_is_chosen(n_gpus):
+    gpus = [40 * GIB] * n_gpus
+    most = round(float(re.search(r"up to ([\d,]+) M", explain(gpus))[1].replace(",", "")) * 1e6)
+    (choice,) = chosen([(most - 1_000_000, 4 * (most - 1_000_000))], gpu_bytes=gpus)
+    assert choice.n_ranks <= n_gpus
+    assert chosen([(most + 1_000_000, 4 * (most + 1_000_000))], gpu_bytes=gpus) == []
+    assert chosen([(most, 4 * most)], gpu_bytes=gpus[:1]) == []
+
+
+def test_ranks_hold_no_more_than_the_plan_counts():
+    """Arrays of all ranks, which are threads here; on a GPU they are the same."""
+    graph = attachment(150_000)
+    metrics = ("diameter", "radius", "center", "periphery", "eccentricities")
+
+    def one(part, collective):
+        rank = Rank(part, collective, "cpu")
+        rank.sweep(range(64))
+        return rank.widths(metrics, max_searches=40)
+
+    parts = parts_of(graph, 2)
+    tracemalloc.start()
+    try:
+        on_ranks(parts, one)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    given = sum(part.indptr.nbytes + part.indices.nbytes for part in parts)
+    assert given + peak <= 2 * rank_bytes(graph.n_nodes, graph.n_arcs, 2) + (8 << 20)
