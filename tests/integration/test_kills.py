@@ -115,7 +115,9 @@ def victims_of(target, process, tree, schedulers):
     """The processes to kill."""
     if target == "server":
         return [one for one in tree if not is_gone(one) and SERVER in one.cmdline()]
-    others = {"scheduler": schedulers, "worker": tree[-1:], "tree": [process, *tree]}
+    # Workers are forked from a process that the run started.
+    forked = [one for one in tree if not is_gone(one) and one.ppid() != process.pid]
+    others = {"scheduler": schedulers, "worker": forked[-1:], "tree": [process, *tree]}
     return others.get(target, [process])
 
 
@@ -133,7 +135,10 @@ def started(program, words, folder):
 
 
 def killed(process, folder, target, moment, schedulers=()):
-    """Kill ``target`` at a random moment after the first results of a run, wait for its end."""
+    """Kill ``target`` at a random moment after the first results of a run, wait for its end.
+
+    Returns its exit status, and the number of processes that were killed.
+    """
     results = folder / "store" / "results"
     tree = []
     try:
@@ -141,7 +146,9 @@ def killed(process, folder, target, moment, schedulers=()):
         until(lambda: any(results.glob("*/[!.]*")) or is_over(), "the first results")
         time.sleep(moment)
         tree = process.children(recursive=True) if not is_over() else []
-        for victim in victims_of(target, process, tree, schedulers):
+        victims = [v for v in victims_of(target, process, tree, schedulers) if not is_gone(v)]
+        assert victims or is_over(), f"no {target} to kill"
+        for victim in victims:
             if victim.is_running():
                 victim.send_signal(signal.SIGKILL)
         ended = process.wait(WAIT_S)
@@ -150,16 +157,22 @@ def killed(process, folder, target, moment, schedulers=()):
         for left in (process, *tree):
             if left.is_running():
                 left.kill()
-    return ended
+    return ended, len(victims)
+
+
+def n_searched(report):
+    """Searches of a run that were done, and those that were tried again."""
+    tasks = pq.read_table(report / "tasks.parquet", columns=["n_sources", "status"]).to_pylist()
+    done = sum(task["n_sources"] for task in tasks if task["status"] == "ok")
+    return done, sum(task["n_sources"] for task in tasks) - done
 
 
 def check_continued(folder, report, known, undisturbed, note):
     """A run that went on measured only what was not durable, and agrees with an undisturbed one."""
-    tasks = pq.read_table(report / "tasks.parquet")
-    n_measured = sum(tasks["n_sources"].to_pylist())
+    done, tried_again = n_searched(report)
     note("n_durable_searches", len(known))
-    note("n_searches_after", n_measured)
-    assert n_measured == 3 * N_INGRESSES - len(known)
+    note("n_searches_after", done)
+    assert (done, tried_again) == (3 * N_INGRESSES - len(known), 0)
     for found, wanted in zip(tables(report), undisturbed, strict=True):
         assert found.equals(wanted)
     after = durable(folder)
@@ -187,12 +200,16 @@ def test_a_run_that_was_killed_goes_on_where_it_was(
     words = ["analyze", "--store", tmp_path / "store", "--out", tmp_path / "out", "--pack", 1]
     with own_scheduler(tmp_path, target) as (cluster, schedulers):
         process = started(PROGRAM, [*words, "--no-pages", *cluster], tmp_path)
-        ended = killed(process, tmp_path, target, moment_of(seed), schedulers)
+        ended, n_killed = killed(process, tmp_path, target, moment_of(seed), schedulers)
+    record_property("n_killed", n_killed)
     known = durable(tmp_path)
     assert len(known) == len(set(known)) > 0
     if target == "worker":
         assert ended == 0
         assert len(known) == 3 * N_INGRESSES
+        done, tried_again = n_searched(tmp_path / "out" / "night")
+        record_property("n_tried_again", tried_again)
+        assert done == 3 * N_INGRESSES
     elif target == "scheduler":  # what arrived is reported, the rest has failed
         assert ended == int(len(known) < 3 * N_INGRESSES)
     else:
@@ -210,7 +227,8 @@ def test_a_nightly_run_that_was_killed_goes_on_where_it_was(
     words = [links, "--asn", 7, "--ingresses", 3 * N_INGRESSES, "--snapshot", "night"]
     words += ["--store", tmp_path / "store", "--out", tmp_path / "out", "--pack", 1]
     words += ["--no-pages", "--device", "cpu", "--workers", 1]
-    ended = killed(started(NIGHTLY, words, tmp_path), tmp_path, target, moment_of(seed))
+    ended, n_killed = killed(started(NIGHTLY, words, tmp_path), tmp_path, target, moment_of(seed))
+    record_property("n_killed", n_killed)
     known = durable(tmp_path)
     assert len(known) == len(set(known)) > 0
     if target == "server":  # it is started again, and this run measures everything
