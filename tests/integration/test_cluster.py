@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from distributed import get_worker
 
 from kernels._cpu.threads import n_cores, n_threads
 from pipeline.errors import PipelineError, UsageError
@@ -302,6 +303,36 @@ def test_a_worker_that_hangs_in_a_small_task_is_replaced_soon(cluster, tmp_path,
     failed = {str(attempt.error) for outcome in outcomes for attempt in outcome.failed}
     assert os.path.exists(marker)
     assert any(text.startswith("square_7: ") and reason in text for text in failed)
+    cluster.client.wait_for_workers(2, timeout=60)
+    assert len(pids & set(cluster.client.run(os.getpid).values())) == 1
+
+
+def pause_once(task):
+    """Of 50 ms; one of them makes its worker one that has too little memory, as Dask sees it."""
+    number, marker = task
+    time.sleep(0.05)
+    if marker and not os.path.exists(marker):
+        Path(marker).touch()
+        worker = get_worker()
+        worker.memory_manager.memory_pause_fraction = 1e-9
+        while worker.status.name == "running":  # it looks at its memory every 0.2 s
+            time.sleep(0.01)
+    return number * number
+
+
+def test_a_worker_that_is_paused_for_good_is_replaced_and_its_tasks_run(cluster, tmp_path):
+    """Dask would leave those that wait there until it has memory again."""
+    marker = str(tmp_path / "paused")
+    tasks = iter([(i, marker if i == 7 else "") for i in range(60)])
+    cluster.client.wait_for_workers(2, timeout=60)
+    cluster.client.run(withdraw_here, [])  # imports what tasks need
+    pids = set(cluster.client.run(os.getpid).values())
+    limits = Limits(poll_s=0.2, least_s=4, first_s=4, paused_s=2)
+    given = {"name": lambda task: f"square_{task[0]}", "limits": limits, "cost": lambda task: 0.05}
+    outcomes = list(drive(cluster.client, pause_once, lambda: next(tasks, None), **given))
+    results = sorted((outcome.task[0], outcome.result) for outcome in outcomes)
+    assert results == [(i, i * i) for i in range(60)]
+    assert os.path.exists(marker)
     cluster.client.wait_for_workers(2, timeout=60)
     assert len(pids & set(cluster.client.run(os.getpid).values())) == 1
 
