@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import time
@@ -36,6 +37,9 @@ def work(connection: Connection, parent: int, store: Path | None) -> None:
                 connection.send({"kind": "result", "result": _search(graph, request, connection)})
         except PipelineError as error:
             connection.send({"kind": "error", "message": str(error)})
+        except OSError as error:  # a name too long, no permission
+            where = error.filename or "system"
+            connection.send({"kind": "error", "message": f"{where}: {error.strerror or error}"})
         except MemoryError:
             connection.send({"kind": "error", "message": "too little memory for this graph"})
 
@@ -53,7 +57,9 @@ def _load(request: Mapping[str, Any], store: Path | None, connection: Connection
     if request["from"] == "file":
         if not request["path"]:
             raise UsageError("give the path of a file")
-        path = Path(request["path"]).expanduser()
+        path = Path(request["path"])
+        with contextlib.suppress(RuntimeError):  # ~ of nobody: no such file
+            path = path.expanduser()
         if not path.exists():
             raise UsageError(f"{request['path']}: no such file on this machine")
         return read_graph(path)

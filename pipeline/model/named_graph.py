@@ -12,6 +12,8 @@ from pipeline.model.addresses import format_addr, parse_addr
 from pipeline.model.graphs import NO_ID
 from pipeline.model.words import node_words, number
 
+MAX_DIGITS = 19  # of a node's number or id; Python refuses to read numbers of thousands
+
 
 @dataclass(frozen=True, eq=False)
 class NamedGraph:
@@ -70,7 +72,8 @@ class NamedGraph:
         """
         said = text.strip()
         if said.isascii() and said.isdecimal():
-            node = self._by_number(int(said))
+            digits = said.lstrip("0") or "0"
+            node = self._by_number(int(digits)) if len(digits) <= MAX_DIGITS else None
             if node is None:
                 raise UsageError(f"{role} {said} is not {self._one_of()}; {self._numbers()}")
             return node

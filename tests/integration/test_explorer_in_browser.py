@@ -106,7 +106,7 @@ def test_the_keyboard_alone_is_enough(page, address):
     assert page.evaluate("document.activeElement.id") == "result-head"
 
 
-def test_what_was_entered_wrongly_is_said_in_a_sentence(page, address):
+def test_what_was_entered_wrongly_is_said_in_a_sentence(page, address, tmp_path):
     start(page, address)
     make(page, 60)
     error = page.locator("#error:not([hidden])")
@@ -132,6 +132,20 @@ def test_what_was_entered_wrongly_is_said_in_a_sentence(page, address):
     page.click("#graph .do")
     error.filter(has_text="nowhere.brite: no such file on this machine").wait_for()
     assert page.inner_text("#error").startswith("nowhere")
+    for path, message in (
+        ("~nobody_of_this_name/a.brite", "~nobody_of_this_name/a.brite: no such file"),
+        ("x" * 300, "File name too long"),
+    ):
+        page.fill("#path", path)
+        page.click("#graph .do")
+        error.filter(has_text=message).wait_for()
+    (tmp_path / "a.adj").write_text("1\n0,2\n1\n")
+    page.fill("#path", str(tmp_path / "a.adj"))
+    page.click("#graph .do")
+    page.locator("#about", has_text="a.adj: 3 nodes").wait_for()
+    search(page, "mst")
+    error.filter(has_text="needs weights").wait_for()
+    assert page.inner_text("#error").startswith("mst needs")  # as does that of a search
 
 
 def test_a_long_wrong_word_stays_within_the_page(page, address):

@@ -21,7 +21,8 @@
     return made;
   }
   // Names of files, and of searches such as shortest_path, stay as they are.
-  const capital = (text) => /^[a-z]+([ ,]|$)/.test(text) ? text[0].toUpperCase() + text.slice(1) : text;
+  const isSearch = (word) => choices !== null && choices.algorithms.some(({ name }) => name === word);
+  const capital = (text) => /^[a-z]+([ ,]|$)/.test(text) && !isSearch(text.split(" ")[0]) ? text[0].toUpperCase() + text.slice(1) : text;
   const duration = (s) => s >= 1 ? `${s.toFixed(2)} s` : s >= 0.01 ? `${(1e3 * s).toFixed(1)} ms` : `${(1e3 * s).toFixed(3)} ms`;
 
   async function ask(name, given) {

@@ -119,6 +119,7 @@ def test_a_search_is_printed_in_a_few_lines(store, capsys):
     [
         (["bfs", BRITE], "bfs needs a source: give --source with a node or its address"),
         (["bfs", BRITE, "--source", 1], "its 5 routers have ids from 2 to 6"),
+        (["bfs", BRITE, "--source", "9" * 5000], "its 5 routers have ids from 2 to 6"),
         (["bfs", BRITE, "--source", "x"], "source 'x' is neither a number nor an address"),
         (["bfs", BRITE, "--source", "192.0.2.1"], "topdown_java.brite has no addresses"),
         (["mst", SNAP], "mst needs weights, and not every link of directed.txt has one"),
