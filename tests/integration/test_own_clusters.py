@@ -7,12 +7,15 @@ import socket
 import subprocess
 import sys
 from dataclasses import replace
+from multiprocessing import forkserver, popen_forkserver
 
 import pytest
 
 from kernels._cpu.threads import n_cores, n_threads
-from pipeline.errors import UsageError
+from pipeline.config import AnalyzeConfig
+from pipeline.errors import ClusterLostError, UsageError
 from pipeline.schedule.cluster.open import open_cluster
+from pipeline.schedule.cluster.own import start
 from pipeline.schedule.run import measure
 from tests.integration.measured import (
     config_for,
@@ -112,6 +115,32 @@ def test_gpu_and_cores_agree_with_scipy(snapshot, wanted, tmp_path):
             assert measured(snapshot, measurement) == wanted
             assert set(measurement.tasks["device"]) == {"gpu"}
             assert measured(snapshot, measure(snapshot, replace(there, device="cpu"))) == wanted
+
+
+def test_a_start_that_loses_the_process_it_forks_from_ends_and_the_next_one_works(
+    tmp_path, monkeypatch
+):
+    """It dies while it is asked for a worker, which so has no process at all."""
+    config = AnalyzeConfig(
+        store=tmp_path, out=tmp_path, device="cpu", workers=2, dashboard="127.0.0.1:0"
+    )
+    connect = popen_forkserver.forkserver.connect_to_new_process
+
+    def connect_and_lose(fds):
+        forkserver.ensure_running()
+        server = forkserver._forkserver._forkserver_pid
+        os.kill(server, signal.SIGSTOP)
+        try:
+            return connect(fds)
+        finally:
+            os.kill(server, signal.SIGKILL)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(popen_forkserver.forkserver, "connect_to_new_process", connect_and_lose)
+        with pytest.raises(ClusterLostError, match="workers cannot be started"), start(config):
+            pass
+    with start(config) as client:
+        assert len(client.run(os.getpid)) == 2
 
 
 SCRIPT = """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gzip
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -39,6 +40,7 @@ def command(*words: object) -> Iterator[psutil.Popen]:
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        start_new_session=True,
     )
     try:
         yield process
@@ -167,6 +169,49 @@ def test_an_analysis_that_is_stopped_while_workers_start_prints_no_more(tmp_path
         process.send_signal(signal.SIGTERM)
         assert process.stdout.read() == "hopscope: stopped\n"
         assert process.wait(WAIT_S) == 128 + signal.SIGTERM
+
+
+def forking_server(process: psutil.Popen) -> psutil.Process | None:
+    for child in process.children():
+        with contextlib.suppress(psutil.Error):
+            if any("multiprocessing.forkserver" in word for word in child.cmdline()):
+                return child
+    return None
+
+
+def has_forked(process: psutil.Popen, n: int) -> bool:
+    server = forking_server(process)
+    return server is not None and len(server.children()) >= n
+
+
+@pytest.mark.parametrize("asked", BOTH if WHOLE else [signal.SIGTERM])
+@pytest.mark.parametrize("n_forked", [0, 1, 2])
+def test_a_signal_to_all_processes_while_workers_start_stops_the_run(
+    tmp_path, store, n_forked, asked
+):
+    """As GNU ``timeout``, systemd, a closed terminal or a batch system sends it."""
+    with command(*analyze(store, tmp_path), "--device", "cpu") as process:
+        until(lambda: has_forked(process, n_forked), f"the start of {n_forked} workers")
+        children = process.children(recursive=True)
+        os.killpg(process.pid, asked)
+        said, _ = process.communicate(timeout=WAIT_S)
+        assert process.returncode == 128 + asked, said
+        until(lambda: all(is_gone(child) for child in children), "the end of its processes")
+    assert said.endswith("hopscope: stopped\n")
+    assert "Traceback" not in said
+
+
+def test_workers_whose_start_is_lost_end_the_run_with_one_line(tmp_path, store):
+    with command(*analyze(store, tmp_path), "--device", "cpu") as process:
+        until(lambda: has_forked(process, 1), "the start of a worker")
+        server = forking_server(process)
+        for one in (server, *server.children()):
+            with contextlib.suppress(psutil.NoSuchProcess):
+                one.kill()
+        said, _ = process.communicate(timeout=WAIT_S)
+    assert process.returncode == 2, said
+    assert said.splitlines()[-1].startswith("hopscope: workers cannot be started: one was killed")
+    assert "Traceback" not in said
 
 
 def test_leftovers_of_a_killed_analysis_are_named_and_removed(tmp_path, store, capsys):

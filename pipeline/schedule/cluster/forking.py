@@ -4,19 +4,23 @@ A worker that starts afresh spends well over a second of a core on imports, and 
 process (of ``multiprocessing.forkserver``) does so once, for all workers, and while the client
 still imports and reads. It imports CuPy for workers on GPUs, but calls nothing of CUDA: a process
 that is forked could not use a GPU then. It has no thread that a fork would lose, except that of
-pyarrow's jemalloc, which jemalloc itself restarts. It ends with the client.
+pyarrow's jemalloc, which jemalloc itself restarts. It ends with the client; signals that stop a
+whole process group (``timeout``, systemd, a closed terminal) stop the client alone: were this
+process or a worker that is being started to die of them, Dask would go on starting workers.
 """
 
 from __future__ import annotations
 
+import atexit
 import multiprocessing.util
 import os
 import tempfile
 from collections.abc import Sequence
-from multiprocessing import forkserver
+from multiprocessing import active_children, forkserver
+from multiprocessing.context import ForkServerProcess
 
 from kernels.host import Work, compiled_modules
-from pipeline.children import no_interrupt_in_children
+from pipeline.children import no_stops_in_children
 
 METHOD = "forkserver"  # Dask's and multiprocessing's name
 _MODULES = (
@@ -67,16 +71,24 @@ def start(work: Sequence[Work], on_gpus: bool = False) -> None:
     modules = [name for kind in work for name in compiled_modules(kind)]
     if on_gpus:
         modules += GPU_MODULES
+    atexit.register(_kill_forked)
     forkserver.set_forkserver_preload([*_MODULES, *modules])
     _place_sockets()
     before = {name: os.environ.get(name) for name in _ENVIRONMENT}
     os.environ.update(_ENVIRONMENT)
     try:
-        with no_interrupt_in_children():
+        with no_stops_in_children():
             forkserver.ensure_running()
     finally:
         restore_environment(before)
     _imported.update(work)
+
+
+def _kill_forked() -> None:
+    """At exit: multiprocessing would ask for the end of those left by SIGTERM, and wait for it."""
+    for process in active_children():
+        if isinstance(process, ForkServerProcess):
+            process.kill()
 
 
 def _place_sockets() -> None:

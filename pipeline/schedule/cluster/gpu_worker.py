@@ -10,12 +10,14 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from distributed import Nanny, Worker
+from distributed import Worker
+
+from pipeline.schedule.cluster.nanny import OwnNanny
 
 VISIBLE = "CUDA_VISIBLE_DEVICES"
 
 
-class GpuNanny(Nanny):
+class GpuNanny(OwnNanny):
     """Starts the worker of one GPU, which sees no other, and starts it again if it dies.
 
     Parameters

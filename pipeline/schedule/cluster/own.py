@@ -20,17 +20,20 @@ import dask
 from distributed import Client, LocalCluster
 
 from kernels.host import n_cores
-from pipeline.children import no_interrupt_in_children
+from pipeline.children import no_stops_in_children
 from pipeline.config import AnalyzeConfig
-from pipeline.errors import UsageError, is_no_room
+from pipeline.errors import ClusterLostError, UsageError, is_no_room
 from pipeline.metrics import compiled_work
 from pipeline.model.words import number
 from pipeline.schedule.cluster import dashboard_guard, forking
 from pipeline.schedule.cluster.credentials import temporary
 from pipeline.schedule.cluster.gpu_worker import GpuNanny
 from pipeline.schedule.cluster.gpus import has_cupy, visible_gpus
+from pipeline.schedule.cluster.nanny import OwnNanny
 from pipeline.stopping import signals_later
 from pipeline.store.versions.held import WORKERS, held_folder, own_folder
+
+log = logging.getLogger(__name__)
 
 START_S = 10.0  # seconds for the scheduler in this process to answer
 WORKER_START_S = 600  # seconds for a nanny to start its worker again, on a machine that is busy
@@ -50,6 +53,8 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
     UsageError
         A GPU requested where there is none, more workers than GPUs or than cores can bear, no
         CuPy, no room for temporary files.
+    ClusterLostError
+        A worker died while it was being started.
     """
     gpus = visible_gpus() if config.device != "cpu" else []
     if config.device == "gpu" and not gpus:
@@ -109,13 +114,14 @@ def start(config: AnalyzeConfig) -> Iterator[Client]:
             "silence_logs": logging.CRITICAL,
             # It only listens; ``dashboard_guard`` makes the pages at the first request.
             "scheduler_kwargs": {"dashboard": False},
+            "worker_class": OwnNanny,
         }
         if gpus:
             options |= {"worker_class": GpuNanny, "gpus": tuple(gpus)}
-        with signals_later(), warnings.catch_warnings(), no_interrupt_in_children():
+        with signals_later(), warnings.catch_warnings(), no_stops_in_children():
             # Another run may have taken the port since we looked: any other will do.
             warnings.filterwarnings("ignore", message="Port .* is already in use")
-            with _temporary_files_named():
+            with _start_lost(), _temporary_files_named():
                 cluster = LocalCluster(**options)
             stack.callback(_close, cluster)
         client = Client(cluster, set_as_default=False, timeout=START_S)
@@ -145,6 +151,20 @@ def _temporary_files_named() -> Iterator[None]:
         raise UsageError(
             f"workers cannot be started: {cause.filename or tempfile.gettempdir()}: "
             f"{cause.strerror}; set TMPDIR to a folder that can be written and has room"
+        ) from None
+
+
+@contextlib.contextmanager
+def _start_lost() -> Iterator[None]:
+    """Say what became of workers that Dask could not start; it says so in several tracebacks."""
+    try:
+        yield
+    except RuntimeError as error:
+        log.debug("workers could not be started", exc_info=error)
+        cause = error.__cause__
+        reason = str(cause) if isinstance(cause, OSError) else "one was killed (out of memory?)"
+        raise ClusterLostError(
+            f"workers cannot be started: {reason}; try again, or with fewer --workers"
         ) from None
 
 

@@ -12,6 +12,8 @@ import pytest
 from kernels.host import compiled_modules
 from pipeline.schedule.cluster import forking
 
+STOPS = {signal.SIGINT, signal.SIGTERM, signal.SIGHUP}
+
 
 class Server:
     """Stands for ``multiprocessing.forkserver``; notes what it was started with."""
@@ -24,7 +26,7 @@ class Server:
 
     def ensure_running(self):
         blocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
-        self.starts.append((os.environ.get("OMP_NUM_THREADS"), signal.SIGINT in blocked))
+        self.starts.append((os.environ.get("OMP_NUM_THREADS"), STOPS <= blocked))
 
 
 @pytest.fixture
@@ -47,6 +49,46 @@ def test_it_starts_with_the_kernels_of_the_run_and_leaves_the_environment_alone(
     kernels = {name for kind in work for name in compiled_modules(kind)}
     assert kernels <= set(server.modules)
     assert dict(os.environ) == before
+
+
+def test_signals_reach_this_process_again_once_it_has_started(server):
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    forking.start(("searches",))
+    assert signal.pthread_sigmask(signal.SIG_BLOCK, ()) == before
+
+
+LEFT = """
+import multiprocessing, signal, time
+from pipeline.schedule.cluster import forking
+
+def wait(ready):
+    ready.set()
+    time.sleep(600)
+
+if __name__ == "__main__":
+    forking.start(())
+    context = multiprocessing.get_context(forking.METHOD)
+    ready = context.Event()
+    process = context.Process(target=wait, args=(ready,), daemon=True)
+    process.start()
+    ready.wait()
+    process.terminate()
+    process.join(0.2)
+    print(process.is_alive(), flush=True)
+"""
+
+
+def test_what_is_forked_is_not_ended_by_sigterm_but_with_this_process(tmp_path):
+    script = tmp_path / "left.py"
+    script.write_text(LEFT)
+    done = subprocess.run(
+        [sys.executable, str(script)],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "True\n", "")
 
 
 @pytest.mark.parametrize("on_gpus", [True, False])
