@@ -26,7 +26,7 @@ def draw(
     graph: NamedGraph,
     path: Sequence[int],
     focus: Sequence[int],
-    marked: Sequence[tuple[int, int]] = (),
+    marked: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> dict[str, Any]:
     """A picture as JSON values: nodes with places in [0, 1], links between them, and a note.
 
@@ -37,15 +37,15 @@ def draw(
         Nodes of a path, drawn in a row; empty: none.
     focus : sequence of int
         Further nodes to show, the first ones marked as ends.
-    marked : sequence of (int, int)
-        Further links to mark.
+    marked : two (n_marked,) int32 or None
+        Ends of further links to mark, such as those of a forest.
     """
     shown_path = _shortened(path)
     nodes = _nodes(graph.graph, [*shown_path, *focus], set(path) - set(shown_path))
     place = {node: i for i, node in enumerate(nodes)}
     links = _links(graph.graph, nodes)
     steps = {frozenset(step) for step in pairwise(path)}
-    steps |= {frozenset(link) for link in marked}
+    steps |= _links_between(nodes, graph.graph.n_nodes, marked)
     x, y = place_by_forces(links, len(nodes), row=[place[node] for node in shown_path])
     on_path, ends = set(path), set(focus[:2]) | set(path[:1]) | set(path[-1:])
     return {
@@ -99,6 +99,21 @@ def _nodes(graph: CSRGraph, focus: Sequence[int], left_out: Set[int]) -> list[in
         front = list(dict.fromkeys(found))[: MAX_NODES - len(chosen)]
         chosen |= dict.fromkeys(front)
     return list(chosen)
+
+
+def _links_between(
+    nodes: Sequence[int], n_nodes: int, marked: tuple[np.ndarray, np.ndarray] | None
+) -> set[frozenset[int]]:
+    """Of the marked links, those with both ends among ``nodes``."""
+    if marked is None:
+        return set()
+    is_shown = np.zeros(n_nodes, np.bool_)
+    is_shown[list(nodes)] = True
+    tails, heads = marked
+    among = is_shown[tails] & is_shown[heads]
+    return {
+        frozenset(link) for link in zip(tails[among].tolist(), heads[among].tolist(), strict=True)
+    }
 
 
 def _row(graph: CSRGraph, node: int) -> np.ndarray:

@@ -16,7 +16,6 @@ from pipeline.model.progress import Progress
 from pipeline.stopping import end_with_parent
 
 MAX_BARS = 60  # of levels; more are added up
-MAX_MARKED = 4000  # links of a forest that are looked for in the picture
 
 
 def work(connection: Connection, parent: int, store: Path | None) -> None:
@@ -107,7 +106,9 @@ def _search(graph: Any, request: Mapping[str, Any], connection: Connection) -> d
     path = facts.get("path", [])
     ends = [node for node in (summary.source, summary.target) if node is not None]
     focus = [*ends, *([facts["node"]] if facts.get("node", -1) >= 0 else [])]
-    picture = draw(graph, path, focus, _marked(summary))
+    found = summary.found
+    forest = (found.tails, found.heads) if summary.algorithm == "mst" else None
+    picture = draw(graph, path, focus, forest)
     return {
         "algorithm": summary.algorithm,
         "graph": graph.name,
@@ -124,14 +125,6 @@ def _search(graph: Any, request: Mapping[str, Any], connection: Connection) -> d
         "picture_s": time.perf_counter() - started,
         "pid": os.getpid(),
     }
-
-
-def _marked(summary: Any) -> list[tuple[int, int]]:
-    """Links of a forest that a small picture can show."""
-    found = summary.found
-    if summary.algorithm != "mst" or len(found.tails) > MAX_MARKED:
-        return []
-    return list(zip(found.tails.tolist(), found.heads.tolist(), strict=True))
 
 
 def _bars(counts: list[int]) -> list[list]:

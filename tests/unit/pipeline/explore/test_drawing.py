@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernels import CSRGraph
+from kernels import CSRGraph, mst
 from pipeline.explore.drawing import MAX_NODES, draw
 from pipeline.explore.worker import MAX_BARS, _bars
 from pipeline.generate.barabasi_albert import barabasi_albert_graph
@@ -44,6 +44,18 @@ def test_of_a_large_graph_what_is_near_is_drawn(focus):
     assert {str(node) for node in focus} <= set(names)
     assert shown_links(picture) <= links_of(graph)
     assert picture["note"].startswith("220 of 5,000 routers: those nearest")
+
+
+def test_of_a_forest_of_any_size_the_links_in_the_picture_are_marked():
+    graph = grid_graph(90, 90, cut=0.0, seed=1)
+    weighted = CSRGraph(graph.indptr, graph.indices, np.ones(graph.n_arcs, np.float32))
+    forest = mst(weighted)
+    picture = draw(NamedGraph("g", weighted), [], [], (forest.tails, forest.heads))
+    names = [int(node["name"]) for node in picture["nodes"]]
+    marked = {tuple(sorted((names[i], names[j]))) for i, j, on in picture["links"] if on}
+    of_forest = set(zip(forest.tails.tolist(), forest.heads.tolist(), strict=True))
+    assert marked == shown_links(picture) & of_forest
+    assert 0 < len(marked) < len(picture["links"])
 
 
 def test_of_a_long_path_the_ends_are_drawn():
