@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.errors import PipelineError, StoreError
-from pipeline.places.urls import PACKAGES, endpoint_of
+from pipeline.places.urls import EXTRAS, PACKAGES, endpoint_of
 
 CONNECT_S = 10  # seconds for a server to take a connection
 READ_S = 60  # seconds without a byte of an answer
@@ -124,7 +124,8 @@ def _reaching(url: str) -> Iterator[tuple[Any, str]]:
     protocol = url.partition("://")[0]
     package = PACKAGES[protocol]
     if importlib.util.find_spec(package) is None:
-        raise StoreError(f"{url}: needs {package}: pip install 'hopscope[{protocol}]'")
+        wanted = EXTRAS.get(protocol, package)
+        raise StoreError(f"{url}: needs {package}: pip install {wanted}")
     import fsspec
 
     options: dict[str, Any] = {"use_listings_cache": False}

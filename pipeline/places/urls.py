@@ -15,6 +15,7 @@ from pipeline.errors import WrongPartError
 
 # Object stores whose PUT shows an object whole or not at all, and the package for each.
 PACKAGES = {"s3": "s3fs", "gs": "gcsfs", "abfs": "adlfs"}
+EXTRAS = {"s3": "'hopscope[s3]'"}  # protocols whose package is an extra of ours
 VARIABLE = "HOPSCOPE_MIRRORS"
 TAKES = "a folder, or a URL like s3://bucket/name"
 

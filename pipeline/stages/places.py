@@ -74,7 +74,9 @@ def _check_writable(out: Path) -> None:
     there = out.absolute()
     while not there.exists():
         there = there.parent
-    if there.is_dir() and not os.access(there, os.W_OK | os.X_OK):
+    if not there.is_dir():
+        raise UsageError(f"--out {out}: {there} is no folder; give one, or one to be made")
+    if not os.access(there, os.W_OK | os.X_OK):
         raise UsageError(f"--out {out}: {there} cannot be written; give a folder that can")
 
 

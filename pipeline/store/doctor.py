@@ -44,7 +44,8 @@ def check_store(store: Path) -> dict[str, str]:
     store = Path(store)
     refresh_pointers(store)
     if not has_store(store):
-        raise StoreError(f"{store}: no store here; `hopscope ingest INPUT... --store {store}`")
+        made_by = f"`hopscope ingest INPUT... --store {store}`"
+        raise StoreError(f"{store}: no store here; {made_by} makes one")
     found = {}
     for path in pointer_paths(store):
         try:

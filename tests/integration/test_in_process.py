@@ -16,10 +16,10 @@ import pyarrow.parquet as pq
 import pytest
 
 from pipeline.errors import RetryableError
+from pipeline.model.search.results import THIS_PROCESS
 from pipeline.model.search.tasks import SearchTask
 from pipeline.schedule import run as measuring
 from pipeline.schedule.run import measure
-from pipeline.schedule.transport import here
 from pipeline.stages.analyze import analyze
 from pipeline.store.alone import crashed_alone
 from tests.integration.crashing_runs import CRASHING
@@ -64,7 +64,7 @@ def test_tables_are_those_of_a_cluster(snapshot, scheduler_address, tmp_path, op
     assert reported.keys() == of_cluster.keys()
     assert (reported["scheduler"], reported["n_workers"]) == (WHERE, 0)
     tasks = pq.read_table(found.out / "tasks.parquet").to_pydict()
-    assert set(tasks["worker"]) == {here.NAME}
+    assert set(tasks["worker"]) == {THIS_PROCESS}
     assert set(tasks["status"]) == {"ok"}
 
 

@@ -11,6 +11,8 @@ import numpy as np
 from pipeline.metrics import WidthMetric, own_kernels
 from pipeline.model.columns import Flat, FlatByName, Offsets, Ragged
 
+THIS_PROCESS = "this process"  # stands for a worker in a run that starts none
+
 _Width = Annotated[np.ndarray, Flat(np.int64, weighted=np.float64)]
 _OfComponents = Annotated[np.ndarray, Ragged("component_ptr", np.int64, weighted=np.float64)]
 
@@ -180,7 +182,8 @@ class Measurement:
     cluster : dict
         Workers, devices, dashboard link, schedule, pack: for report.json.
     busy_share : dict of str to float
-        Worker -> share of the wall time between first submission and last end that it computed.
+        Worker -> share of the wall time between first submission and last end that it computed;
+        of a run without workers, names that begin with ``THIS_PROCESS``.
     distances_dir : str
         Folder of this run's hop matrices, one file per AS, for the report to take in; "" if none.
     widths, weighted_widths : Widths or None

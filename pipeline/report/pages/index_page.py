@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 from pipeline.metrics import decimals_of
 from pipeline.metrics.columns import BY_WEIGHT, WEIGHTED
 from pipeline.model.measured.mapped import MAPPED_ENOUGH, mapped_percent
+from pipeline.model.search.results import THIS_PROCESS
 from pipeline.model.words import MAX_WARNINGS, number
 from pipeline.report.escaping import printable, printables, script_json
 from pipeline.report.pages.headline import headline
@@ -212,12 +213,16 @@ def _facts(
             ("incomplete", f"{totals['n_failed']:,} failed, {totals['n_partial']:,} partial")
         )
     if busy_share:
-        shares = list(busy_share.values())
-        mean = 100 * sum(shares) / len(shares)
-        facts.append(
-            ("computed by", f"{number(len(shares), 'worker')}, busy {mean:.0f} % of the time")
-        )
+        facts.append(("computed by", _computed_by(busy_share)))
     return facts
+
+
+def _computed_by(busy_share: dict[str, float]) -> str:
+    """How many workers, or that there were none."""
+    if all(worker.startswith(THIS_PROCESS) for worker in busy_share):
+        return "the command itself, without workers"
+    mean = 100 * sum(busy_share.values()) / len(busy_share)
+    return f"{number(len(busy_share), 'worker')}, busy {mean:.0f} % of the time"
 
 
 _BORDER_FACTS = {

@@ -7,9 +7,10 @@ import socket
 from collections.abc import Iterable
 from typing import Any
 
+from pipeline.model.search.results import THIS_PROCESS
 from pipeline.model.search.tasks import Device
 from pipeline.schedule.cluster.fingerprint import fingerprint
-from pipeline.schedule.transport.here import NAME, Here
+from pipeline.schedule.transport.here import Here
 
 WHERE = "in this process, no cluster started"
 
@@ -26,7 +27,12 @@ class ThisProcess:
     def __init__(self) -> None:
         self.client = Here()
         self.facts: dict[str, dict] = {
-            NAME: {"host": socket.gethostname(), "pid": os.getpid(), "gpu": "", "gpu_bytes": 0}
+            THIS_PROCESS: {
+                "host": socket.gethostname(),
+                "pid": os.getpid(),
+                "gpu": "",
+                "gpu_bytes": 0,
+            }
         }
 
     @property
@@ -36,7 +42,7 @@ class ThisProcess:
 
     def n_threads(self) -> dict[str, int]:
         """One, which may use all cores."""
-        return {NAME: 1}
+        return {THIS_PROCESS: 1}
 
     def allowed(self, task: Any, workers: Iterable[str]) -> None:
         """Every task may run here."""

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pipeline.errors import PipelineError
+from pipeline.model.search.results import THIS_PROCESS
 from pipeline.schedule.transport.attempted import (
     Attempted,
     Begun,
@@ -26,8 +27,6 @@ from pipeline.schedule.transport.carrier import Parcel
 from pipeline.schedule.transport.clock import Clock
 from pipeline.schedule.transport.events import Event, Failed, Finished, Key, Withdrawn, shown
 from pipeline.schedule.transport.limits import Limits
-
-NAME = "this process"
 
 
 @dataclass(eq=False)
@@ -44,7 +43,7 @@ class Here:
     def next_name(self) -> str:
         """Name of the next thread: "this process", and if that is given up "this process (2)"."""
         number = next(self._names)
-        return NAME if number == 1 else f"{NAME} ({number})"
+        return THIS_PROCESS if number == 1 else f"{THIS_PROCESS} ({number})"
 
 
 class _Thread:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import os
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +14,7 @@ from pipeline.places import folder_of, mirror, objects
 from pipeline.places.mirror import brought, remove_unnamed
 from tests.s3 import BUCKET, keys
 
+ROOT = Path(__file__).parents[4]
 DATA = b"0123456789" * 1000
 URL = f"s3://{BUCKET}/place"
 
@@ -84,8 +87,17 @@ def test_a_server_that_does_not_answer_is_said_in_one_line(monkeypatch):
 
 def test_a_package_that_is_missing_is_named(monkeypatch):
     monkeypatch.setitem(objects.PACKAGES, "gs", "no_such_package")
-    with pytest.raises(StoreError, match=r"needs no_such_package: pip install 'hopscope\[gs\]'"):
+    with pytest.raises(StoreError, match=r"needs no_such_package: pip install no_such_package$"):
         objects.entries("gs://bucket/x")
+    monkeypatch.setitem(objects.PACKAGES, "s3", "no_such_package")
+    with pytest.raises(StoreError, match=r"needs no_such_package: pip install 'hopscope\[s3\]'$"):
+        objects.entries("s3://bucket/x")
+
+
+def test_every_extra_that_is_named_exists():
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extras = declared["project"]["optional-dependencies"]
+    assert {f"'hopscope[{name}]'" for name in extras} >= set(objects.EXTRAS.values())
 
 
 def test_what_no_pointer_names_is_marked_first_and_removed_a_day_later(s3, monkeypatch):

@@ -132,3 +132,15 @@ def test_an_out_that_cannot_be_written_is_refused_before_anything_is_done(
         assert said in refused(["run", "data/lab", "--ip2as", IP2AS, *store], capsys)
         assert said in refused(["compare", "a", "store", *store], capsys)
     assert content(here) == before
+
+
+def test_an_out_that_is_or_lies_below_a_file_is_refused_before_anything_is_done(here, capsys):
+    (here / "file").write_text("somebody's")
+    before = content(here)
+    for out in ("file", "file/reports/deep"):
+        said = f"--out {out}: {here / 'file'} is no folder; give one, or one to be made"
+        store = ["--store", "data/store", "--out", out]
+        assert said in refused(["analyze", *store, "--snapshot", "a"], capsys)
+        assert said in refused(["run", "data/lab", "--ip2as", IP2AS, *store], capsys)
+        assert said in refused(["compare", "a", "store", *store], capsys)
+    assert content(here) == before

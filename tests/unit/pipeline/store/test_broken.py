@@ -270,7 +270,7 @@ def test_a_pointer_to_nothing_is_named(tmp_path, path):
 def test_no_store_and_no_snapshot_say_what_to_do(tmp_path, path):
     with pytest.raises(StoreError, match="no snapshot here; `hopscope ingest"):
         open_snapshot(tmp_path / "none")
-    with pytest.raises(StoreError, match="no store here"):
+    with pytest.raises(StoreError, match=r"no store here; `hopscope ingest .*` makes one"):
         check_store(tmp_path / "none")
     with pytest.raises(StoreError, match="no snapshot 'x'; there are: a"):
         open_snapshot(tmp_path, "x")

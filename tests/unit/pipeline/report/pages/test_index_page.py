@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+from pipeline.model.search.results import THIS_PROCESS
 from pipeline.report import write_reports
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 
@@ -15,7 +16,7 @@ TRACES = {"path": "a.warts", "format": "warts", "status": "ok"}
 MAP = {"path": "b.brite", "format": "brite", "kind": "router", "as_ranges": [[10, 20]]}
 
 
-def written(folder, manifest: dict, n_direct: int = 7):
+def written(folder, manifest: dict, n_direct: int = 7, **measurement):
     snapshot = MemorySnapshot(
         {10: [(0, 1)], 20: []},
         {10: 2, 20: 1},
@@ -23,7 +24,12 @@ def written(folder, manifest: dict, n_direct: int = 7):
         manifest=manifest,
     )
     return write_reports(
-        snapshot, measured(snapshot), folder, options={}, warnings=[], started=time.time()
+        snapshot,
+        measured(snapshot, **measurement),
+        folder,
+        options={},
+        warnings=[],
+        started=time.time(),
     ).path
 
 
@@ -65,3 +71,16 @@ def test_the_root_is_no_common_folder(tmp_path):
     page = (written(tmp_path, {"inputs": inputs}) / "index.html").read_text()
     assert all(f"<bdi>{path}</bdi>" in page for path in paths)
     assert "in <bdi>/</bdi>" not in page
+
+
+@pytest.mark.parametrize(
+    ("busy_share", "said"),
+    [
+        ({"tcp://a": 0.5, "tcp://b": 1.0}, "2 workers, busy 75 % of the time"),
+        ({THIS_PROCESS: 1.0}, "the command itself, without workers"),
+        ({THIS_PROCESS: 0.2, f"{THIS_PROCESS} (2)": 0.8}, "the command itself, without workers"),
+    ],
+)
+def test_a_run_without_workers_does_not_count_any(tmp_path, busy_share, said):
+    report = written(tmp_path, {"inputs": [TRACES]}, busy_share=busy_share)
+    assert said in (report / "index.html").read_text()

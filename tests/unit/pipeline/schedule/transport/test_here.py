@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 from pipeline.errors import FormatError, OutOfMemoryError, PipelineError, RetryableError
+from pipeline.model.search.results import THIS_PROCESS
 from pipeline.schedule.transport.drive import SCHEDULES, drive
-from pipeline.schedule.transport.here import NAME, Here
+from pipeline.schedule.transport.here import Here
 from pipeline.schedule.transport.limits import Limits
 
 QUICK = Limits(poll_s=0.05, least_s=0.2, first_s=0.0, patience=1.0)
@@ -58,7 +59,7 @@ def test_errors_become_outcomes_and_what_may_pass_is_tried_again(schedule):
     assert isinstance(outcomes[19].error, RetryableError)
     assert outcomes[19].attempts == 3
     assert isinstance(outcomes[21].error, PipelineError)
-    assert {outcome.run.worker for outcome in outcomes.values()} == {NAME}
+    assert {outcome.run.worker for outcome in outcomes.values()} == {THIS_PROCESS}
 
 
 def test_tasks_too_large_for_the_memory_are_split():
