@@ -302,7 +302,9 @@ def test_a_worker_that_hangs_in_a_small_task_is_replaced_soon(cluster, tmp_path,
     assert results == [(i, i * i) for i in range(40)]
     failed = {str(attempt.error) for outcome in outcomes for attempt in outcome.failed}
     assert os.path.exists(marker)
-    assert any(text.startswith("square_7: ") and reason in text for text in failed)
+    found = [text for text in failed if text.startswith("square_7: ")]
+    # On a busy machine the deadline of an answer may pass first.
+    assert any(reason in text or "no answer from worker" in text for text in found), failed
     cluster.client.wait_for_workers(2, timeout=60)
     assert len(pids & set(cluster.client.run(os.getpid).values())) == 1
 

@@ -211,7 +211,7 @@ def test_the_automations_of_deploy_tell_of_a_run_whose_process_is_gone(server, a
     def told(of: FlowRun) -> list[dict]:
         return [body for _, body in automations if f": {of.name} ended" in body["subject"]]
 
-    wait_until(lambda: told(run), 60)
+    wait_until(lambda: told(run), 240)
     page = server.api_url.removesuffix("/api")
     assert [body["subject"] for body in told(run)] == [f"hopscope: {run.name} ended Crashed"]
     assert told(other) == []
@@ -252,7 +252,7 @@ def test_the_automations_of_deploy_tell_of_a_night_with_events(server, automatio
     run("2026-11-21", "h0", "h1", traces=1_000_000)  # its event touches fewer
     run("2026-11-22", "h0")
     of_nights = "hopscope, night "
-    wait_until(lambda: any(each.startswith(of_nights) for each in subjects(automations)), 60)
+    wait_until(lambda: any(each.startswith(of_nights) for each in subjects(automations)), 240)
     (found,) = [
         body
         for path, body in automations
