@@ -5,7 +5,7 @@ import pytest
 from pipeline.config import AnalyzeConfig
 from pipeline.schedule.cluster.open import open_cluster
 from tests import served as of_prefect
-from tests.integration.measured import credentials_of
+from tests.integration.measured import credentials_of, expected, make_snapshot
 from tests.served import served
 
 __all__ = ["served"]
@@ -30,3 +30,14 @@ def scheduler_address(cluster):
     """Address for ``--scheduler`` on that cluster, with its credentials set."""
     with credentials_of(cluster):
         yield cluster.address
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory):
+    """Eight ASes in a store of their own, which a run of the module may fill with results."""
+    return make_snapshot(tmp_path_factory.mktemp("store"))
+
+
+@pytest.fixture(scope="module")
+def wanted(snapshot):
+    return expected(snapshot)

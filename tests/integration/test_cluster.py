@@ -29,23 +29,12 @@ from tests.integration.measured import (
     config_for,
     credentials_of,
     expected,
-    make_snapshot,
     measured,
 )
 from tests.oracles.paths import bfs_levels
 
 # Distributed leaves sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
-
-
-@pytest.fixture(scope="module")
-def snapshot(tmp_path_factory):
-    return make_snapshot(tmp_path_factory.mktemp("store"))
-
-
-@pytest.fixture(scope="module")
-def wanted(snapshot):
-    return expected(snapshot)
 
 
 @pytest.fixture(scope="module")

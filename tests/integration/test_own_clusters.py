@@ -20,23 +20,12 @@ from pipeline.schedule.run import measure
 from tests.integration.measured import (
     config_for,
     credentials_of,
-    expected,
     make_snapshot,
     measured,
 )
 
 # Distributed leaves sockets to the garbage collector.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
-
-
-@pytest.fixture(scope="module")
-def snapshot(tmp_path_factory):
-    return make_snapshot(tmp_path_factory.mktemp("store"))
-
-
-@pytest.fixture(scope="module")
-def wanted(snapshot):
-    return expected(snapshot)
 
 
 def test_a_cluster_does_not_decide_the_threads_of_the_next(snapshot, tmp_path, monkeypatch):
