@@ -9,10 +9,10 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib.util
-import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -40,7 +40,9 @@ from pipeline.store.results import (
 )
 from pipeline.store.results.used import keys_in_use
 
-KEEP_S = 10.0  # what arrived is on disk after at most this long
+# What arrived waits this long to be written with more. With ``Limits.poll_s`` until the next beat,
+# and a second to write, a run that is killed loses ten seconds of work at most.
+KEEP_S = 7.0
 
 
 @dataclass(eq=False)
@@ -110,15 +112,15 @@ class Known:
         return bool(self.is_measured(kind).all())
 
     def add(self, kind: str, found: Findings) -> None:
-        """Take what a task found; it will be on disk in ``KEEP_S``, if ``beat`` is called."""
+        """Take what a task found; the first ``beat`` after ``KEEP_S`` puts it on disk."""
         known = self._kinds.get(kind)
         if known is not None and len(found.row):
             known.fresh.append(_worth_keeping(found))
-            self._since = time.monotonic() if self._since is None else self._since
+            self._since = monotonic() if self._since is None else self._since
 
     def beat(self) -> None:
         """Called now and then: write what has waited long enough."""
-        if self._since is not None and time.monotonic() - self._since >= KEEP_S:
+        if self._since is not None and monotonic() - self._since >= KEEP_S:
             self.flush()
 
     def flush(self) -> None:

@@ -160,6 +160,7 @@ class _Run:
                 self._collector.add(outcome)
                 run_counts.note(outcome)
                 self._keep(outcome)
+                self._known.flush()  # the next gang may be at work for long
             stream = Stream([searches, *plans], len(jobs))
             run_counts.expect_tasks(stream.n_tasks)
             self._drive(cluster, stream, jobs, run_counts)

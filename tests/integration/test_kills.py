@@ -49,6 +49,28 @@ NIGHTLY = PROGRAM.replace("pipeline.cli", "flows.nightly").replace(
     """import sys
 sys.exit(main(sys.argv[1:]))""",
 )
+# Each search takes a second of a clock of its own, and the run is killed in the last one.
+SLOW = """
+import os, signal, threading
+from pipeline.collect import known
+from pipeline.schedule import run
+now, arrived = 0, threading.Semaphore()
+add, run_task = known.Known.add, run.run_task
+def slow(task):
+    global now
+    arrived.acquire()
+    now += 1
+    if now == {seconds}:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return run_task(task)
+def added(self, kind, found):
+    add(self, kind, found)
+    arrived.release()
+known.monotonic, known.Known.add, run.run_task = lambda: now, added, slow
+from pipeline.cli import main
+main()
+"""
+LOSS_S = 10  # of work, at most
 
 
 @pytest.fixture(scope="module")
@@ -214,6 +236,21 @@ def test_a_run_that_was_killed_goes_on_where_it_was(
         assert ended == int(len(known) < 3 * N_INGRESSES)
     else:
         assert ended in (0, -signal.SIGKILL)
+    summary = analyze(config_of(tmp_path, scheduler_address))
+    assert summary.reused["n_searches"] == len(known)
+    check_continued(tmp_path, summary.out, known, undisturbed, record_property)
+
+
+@pytest.mark.parametrize("seconds", [50])
+def test_of_slow_searches_a_killed_run_loses_ten_seconds_at_most(
+    store, undisturbed, scheduler_address, tmp_path, seconds, record_property
+):
+    shutil.copytree(store, tmp_path / "store")
+    words = ["analyze", "--store", tmp_path / "store", "--out", tmp_path / "out", "--pack", 1]
+    process = started(SLOW.format(seconds=seconds), [*words, "--device", "cpu"], tmp_path)
+    assert process.wait(WAIT_S) == -signal.SIGKILL
+    known = durable(tmp_path)
+    assert seconds - LOSS_S <= len(known) < seconds
     summary = analyze(config_of(tmp_path, scheduler_address))
     assert summary.reused["n_searches"] == len(known)
     check_continued(tmp_path, summary.out, known, undisturbed, record_property)

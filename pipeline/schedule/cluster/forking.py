@@ -71,7 +71,7 @@ def start(work: Sequence[Work], on_gpus: bool = False) -> None:
     modules = [name for kind in work for name in compiled_modules(kind)]
     if on_gpus:
         modules += GPU_MODULES
-    atexit.register(_kill_forked)
+    atexit.register(kill_forked)
     forkserver.set_forkserver_preload([*_MODULES, *modules])
     _place_sockets()
     before = {name: os.environ.get(name) for name in _ENVIRONMENT}
@@ -84,8 +84,8 @@ def start(work: Sequence[Work], on_gpus: bool = False) -> None:
     _imported.update(work)
 
 
-def _kill_forked() -> None:
-    """At exit: multiprocessing would ask for the end of those left by SIGTERM, and wait for it."""
+def kill_forked() -> None:
+    """Kill all workers that this process has. At exit, multiprocessing would ask them, and wait."""
     for process in active_children():
         if isinstance(process, ForkServerProcess):
             process.kill()

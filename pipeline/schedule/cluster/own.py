@@ -12,6 +12,7 @@ import logging
 import os
 import socket
 import tempfile
+import threading
 import warnings
 from collections.abc import Iterator
 from typing import Any
@@ -36,6 +37,8 @@ from pipeline.store.versions.held import WORKERS, held_folder, own_folder
 log = logging.getLogger(__name__)
 
 START_S = 10.0  # seconds for the scheduler in this process to answer
+KILL_S = 3.0  # seconds for workers to end when the cluster is closed
+CLOSE_S = 30.0  # seconds for the client, and for the cluster, to be closed
 WORKER_START_S = 600  # seconds for a nanny to start its worker again, on a machine that is busy
 THREADS = ("HOPSCOPE_THREADS", "NUMBA_NUM_THREADS", "OMP_NUM_THREADS")  # of a worker's kernels
 # More workers than this do nothing but wait for one another, and take minutes to start.
@@ -134,9 +137,23 @@ def _most_workers() -> int:
 
 
 def _close(what: Client | LocalCluster) -> None:
-    """Close it completely: half closed, it waits ten seconds when the interpreter ends."""
-    with signals_later():
-        what.close()
+    """Close it completely: half closed, it waits ten seconds when the interpreter ends.
+
+    Whatever hangs, workers are gone (and their GPUs free) ``KILL_S`` after this began to close the
+    cluster, and it ends after ``CLOSE_S``.
+    """
+    with signals_later(), contextlib.ExitStack() as stack:
+        if isinstance(what, LocalCluster):  # until then nannies would start workers again
+            killing = threading.Timer(KILL_S, forking.kill_forked)
+            killing.daemon = True
+            killing.start()
+            stack.callback(killing.join)
+            stack.callback(killing.cancel)
+        try:
+            what.close(timeout=CLOSE_S)
+        except TimeoutError:
+            log.warning("workers are killed: the cluster was not closed in %.0f s", CLOSE_S)
+            forking.kill_forked()
 
 
 @contextlib.contextmanager

@@ -1,4 +1,4 @@
-"""The first signal stops a run, further ones do not interrupt its clean-up."""
+"""The first signal stops a run; asked again, it ends at once."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+import pipeline.stopping
 from pipeline.stopping import is_stopping, signals_later, stop_on_signals
 
 NUMBERS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
@@ -25,7 +26,8 @@ def none_ignored():
 
 @pytest.mark.usefixtures("none_ignored")
 @pytest.mark.parametrize("number", NUMBERS)
-def test_first_signal_interrupts_and_a_second_does_nothing(number):
+def test_first_signal_interrupts_and_what_comes_with_it_does_nothing(number, monkeypatch):
+    monkeypatch.setattr(pipeline.stopping, "monotonic", lambda: 5.0)
     before = signal.getsignal(number)
     with stop_on_signals() as stopping:
         with pytest.raises(KeyboardInterrupt):
@@ -35,6 +37,61 @@ def test_first_signal_interrupts_and_a_second_does_nothing(number):
         assert stopping.asked.is_set()
         assert stopping.exit_status == 128 + number
     assert signal.getsignal(number) is before
+
+
+# It has a process that multiprocessing started, which holds stdout, too; the clock is ours.
+ASKED_AGAIN = """
+import multiprocessing, os, signal, time
+import pipeline.stopping
+from pipeline.stopping import signals_later, stop_on_signals
+now = 5.0
+pipeline.stopping.monotonic = lambda: now
+def ask(number):
+    global now
+    os.kill(os.getpid(), number)
+    now += 1.0
+with stop_on_signals():
+    multiprocessing.get_context("fork").Process(target=time.sleep, args=(600,)).start()
+"""
+IN_CLEAN_UP = """
+    try:
+        ask({first})
+    finally:
+        now += 1.0
+        with signals_later():
+            for number in {further}:
+                ask(number)
+            time.sleep(600)
+"""
+HALF_STARTED = """
+    with signals_later():
+        for number in ({first}, *{further}):
+            ask(number)
+        time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("meanwhile", [IN_CLEAN_UP, HALF_STARTED], ids=["clean-up", "start"])
+@pytest.mark.parametrize(
+    "numbers",
+    [
+        (signal.SIGINT, signal.SIGINT),
+        (signal.SIGHUP, signal.SIGHUP, signal.SIGTERM),  # its terminal is closed, that is all
+    ],
+)
+def test_asked_again_it_ends_at_once_and_so_does_what_it_started(numbers, meanwhile):
+    first, *further = map(int, numbers)
+    done = subprocess.run(
+        [sys.executable, "-c", ASKED_AGAIN + meanwhile.format(first=first, further=further)],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        preexec_fn=lambda: [signal.signal(n, signal.default_int_handler) for n in NUMBERS],
+        capture_output=True,  # until the last process that holds them has ended
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 128 + first, done.stderr
+    assert done.stderr == pipeline.stopping.AT_ONCE.decode()
 
 
 def test_run_under_nohup_outlives_its_terminal():

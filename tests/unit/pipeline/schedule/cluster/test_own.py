@@ -1,12 +1,14 @@
-"""What a local cluster refuses before it starts anything."""
+"""What a local cluster refuses before it starts anything, and how it is closed."""
 
 from __future__ import annotations
 
 import errno
 import os
+import threading
 from pathlib import Path
 
 import pytest
+from distributed import LocalCluster, Status
 
 from pipeline.config import AnalyzeConfig
 from pipeline.errors import UsageError
@@ -65,3 +67,36 @@ def test_another_fault_of_a_start_stays_what_it_is(error):
     with pytest.raises(type(error)) as caught, own._temporary_files_named():
         raise error
     assert caught.value is error
+
+
+class HangingCluster(LocalCluster):
+    """One whose workers do not end; it has started nothing."""
+
+    def __init__(self, killed: threading.Event | None = None):
+        self._killed, self.asked = killed, []
+        self.status = Status.closed
+
+    def close(self, timeout=None):
+        self.asked.append(timeout)
+        if self._killed is None or not self._killed.wait(300):
+            raise TimeoutError
+
+
+def test_workers_that_do_not_end_are_killed_and_the_cluster_is_closed(monkeypatch):
+    killed = threading.Event()
+    monkeypatch.setattr(own.forking, "kill_forked", killed.set)
+    monkeypatch.setattr(own, "KILL_S", 0.0)
+    cluster = HangingCluster(killed)
+    own._close(cluster)
+    assert killed.is_set()
+    assert cluster.asked == [own.CLOSE_S]
+
+
+def test_a_cluster_that_cannot_be_closed_is_left_without_workers(monkeypatch):
+    n_killed, said = [], []
+    monkeypatch.setattr(own.log, "warning", lambda text, *given: said.append(text % given))
+    monkeypatch.setattr(own.forking, "kill_forked", lambda: n_killed.append(1))
+    own._close(HangingCluster())
+    assert n_killed == [1]
+    assert said == ["workers are killed: the cluster was not closed in 30 s"]
+    assert not [t for t in threading.enumerate() if isinstance(t, threading.Timer)]
