@@ -3,7 +3,8 @@
 Every tree takes its lightest edge outwards; trees that are joined so become one, named by a small
 number; edges inside a tree are dropped; and again. Most steps are passes over arrays in which one
 iteration does not wait for the one before, unlike union-find, and which threads share. The first
-round finds a node's edge in its own row, later ones in a list of the edges between different trees.
+round finds a node's edge in its own row, later ones in a list of the edges between different trees;
+in small graphs, ``cpu_small``, all rounds take the list.
 The order of edges is total, so the result does not depend on the number of threads.
 
 Of graphs with many edges per node, those lighter than a sampled weight come first; hardly any of
@@ -35,9 +36,11 @@ from kernels.spanning_tree.cpu_passes import (
     number,
     relabel,
 )
+from kernels.spanning_tree.cpu_small import small_forest
 from kernels.types import NODE
 
 LARGE = 1 << 18  # arcs from which threads share the passes; below, starting them costs more
+VERY_MANY_ARCS = 50  # per node, from which on light ones come first in small graphs as well
 FEW_EDGES = 1 << 15  # between trees, which one thread finishes sooner than several
 FEW_TREES = 1 << 13  # which one thread joins sooner than several
 MANY_EDGES = 8  # per node, from which on light ones come first
@@ -61,9 +64,12 @@ def boruvka(
     indptr: np.ndarray, indices: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
     """Ends and weights of the forest's edges; None if a weight is negative or not finite."""
-    before, chosen = np.empty(len(indptr) - 1, np.int32), np.zeros(len(indices), np.uint8)
-    with Team(n_threads() if len(indices) >= LARGE else 1) as team:
-        rows = _rows(indptr, max(_n_chunks(team), len(indices) // MOST_ARCS))
+    n_nodes, n_arcs = len(indptr) - 1, len(indices)
+    if n_arcs < LARGE and n_arcs < VERY_MANY_ARCS * n_nodes:
+        return small_forest(indptr, indices, weights)
+    before, chosen = np.empty(n_nodes, np.int32), np.zeros(n_arcs, np.uint8)
+    with Team(n_threads() if n_arcs >= LARGE else 1) as team:
+        rows = _rows(indptr, max(_n_chunks(team), n_arcs // MOST_ARCS))
         if not _choose(team, rows, (indptr, indices, weights.view(np.uint32), before), chosen):
             return None
         return _gather(team, rows, (indptr, indices, weights, before, chosen))
@@ -137,7 +143,7 @@ def _rounds(
     """
     edges, begins, ends = chunks
     while team.size > 1 and int((ends - begins).sum()) > FEW_EDGES:
-        trees = np.empty((len(best), 2), NODE)
+        trees = np.empty((len(best), 1), NODE)
 
         def hook(run: Range, given: Any = (edges, best, trees, chosen)) -> int:
             return hook_trees(*run, *given)
@@ -149,7 +155,7 @@ def _rounds(
             return relabel(*part, *given)
 
         ends = np.array(team.map(rename, zip(begins.tolist(), ends.tolist(), strict=True)))
-    return finish(edges, begins, ends, np.empty((len(best), 2), NODE), best, chosen, names)
+    return finish(edges, begins, ends, np.empty((len(best), 1), NODE), best, chosen, names)
 
 
 def _gather(team: Team, rows: list[Range], given: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

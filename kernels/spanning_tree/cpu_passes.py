@@ -31,9 +31,9 @@ from kernels._cpu.signatures import (
 EDGES = types.uint32[:, ::1]
 TREES = types.int32[:, ::1]
 OUT_F32 = types.float32[::1]
-# Columns of ``trees``: the other end of a node's lightest edge; the tree that it is put under, at
-# last ``~number``, the number of its tree in the next round.
-NEAR, ABOVE = np.uintp(0), np.uintp(1)
+# Columns of ``trees``: the tree that a tree is put under, at last ``~number``, its number in the
+# next round; where the first round goes by rows, also the other end of a node's lightest edge.
+ABOVE, NEAR = np.uintp(0), np.uintp(1)
 # Columns of ``edges``.
 FIRST, SECOND, BITS, ARC = (np.uintp(column) for column in range(4))
 INFINITE, MINUS_ZERO = np.uint32(0x7F800000), np.uint32(0x80000000)  # bits of weights
@@ -44,7 +44,8 @@ _LOW, _HALF = np.uint64(2**32 - 1), np.uint64(32)
 
 
 @njit(inline="always")
-def _plus_zero(bits):
+def plus_zero(bits):
+    """The bits of a weight, where those of -0 become those of 0."""
     return np.uint32(0) if bits == MINUS_ZERO else bits
 
 
@@ -65,7 +66,7 @@ def lightest(indptr, indices, bits, first, last, trees, before):
         best, n_before = NO_EDGE, np.int32(0)
         begin, end = np.uintp(indptr[u]), np.uintp(indptr[u + _ONE])
         for arc in range(begin, end):
-            w = _plus_zero(bits[arc])
+            w = plus_zero(bits[arc])
             largest = max(largest, w)
             best = min(best, np.uint64(w) << _HALF | np.uint64(arc - begin))
             n_before += np.int32(indices[arc] < np.int32(u))
@@ -114,7 +115,7 @@ def climb(first, last, trees):
 
 
 @njit([types.void(EDGES, types.uintp, types.uintp, OUT_U64, types.boolean)], cache=True, nogil=True)
-def _note_lightest(edges, begin, end, best, is_shared):
+def note_lightest(edges, begin, end, best, is_shared):
     """Lower the keys of both trees of each edge; other threads may do the same if it is shared."""
     if is_shared:
         for i in range(begin, end):
@@ -127,17 +128,12 @@ def _note_lightest(edges, begin, end, best, is_shared):
                 lower_to(best, first, key)
             if key < best[second]:
                 lower_to(best, second, key)
-    else:
+    else:  # without branches: which edge is lighter cannot be predicted
         for i in range(begin, end):
-            if i + _AHEAD < end:
-                prefetch(1, best, np.uintp(edges[i + _AHEAD, FIRST]))
-                prefetch(1, best, np.uintp(edges[i + _AHEAD, SECOND]))
             key = np.uint64(edges[i, BITS]) << _HALF | np.uint64(i)
             first, second = np.uintp(edges[i, FIRST]), np.uintp(edges[i, SECOND])
-            if key < best[first]:
-                best[first] = key
-            if key < best[second]:
-                best[second] = key
+            best[first] = min(key, best[first])
+            best[second] = min(key, best[second])
 
 
 @njit(
@@ -180,12 +176,12 @@ def list_edges(
             other = trees[v, ABOVE]
             if above < 0:
                 chosen[arc] = (near == np.int32(v)) | (trees[v, NEAR] == np.int32(u))
-            w = _plus_zero(bits[arc])
+            w = plus_zero(bits[arc])
             edges[at, FIRST], edges[at, SECOND] = ~tree, ~other
             edges[at, BITS], edges[at, ARC] = w, arc
             # If it does not count, the next one takes its place.
             at += np.uintp((tree != other) & (np.int64(w) > above) & (np.int64(w) <= upto))
-    _note_lightest(edges, np.uintp(begin), at, best, is_shared)
+    note_lightest(edges, np.uintp(begin), at, best, is_shared)
     return np.int64(at)
 
 
@@ -218,16 +214,13 @@ def relabel(begin, end, edges, trees, best, is_shared):
     """Name the edges of a chunk by the new trees, without those inside one; the end of the rest."""
     at, begin, end = np.uintp(begin), np.uintp(begin), np.uintp(end)
     for i in range(begin, end):
-        if i + _AHEAD < end:
-            prefetch(1, trees, np.uintp(edges[i + _AHEAD, FIRST]))
-            prefetch(1, trees, np.uintp(edges[i + _AHEAD, SECOND]))
         first = ~trees[np.uintp(edges[i, FIRST]), ABOVE]
         second = ~trees[np.uintp(edges[i, SECOND]), ABOVE]
         bits, arc = edges[i, BITS], edges[i, ARC]
         edges[at, FIRST], edges[at, SECOND] = first, second
         edges[at, BITS], edges[at, ARC] = bits, arc
         at += np.uintp(first != second)
-    _note_lightest(edges, begin, at, best, is_shared)
+    note_lightest(edges, begin, at, best, is_shared)
     return np.int64(at)
 
 

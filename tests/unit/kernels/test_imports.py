@@ -124,7 +124,7 @@ def test_each_kind_of_work_compiles_what_it_needs():
     assert {"kernels.shortest_paths.cpu", "kernels.eccentricity.weighted.steps"} <= weights
     rooms = ("depth_first", "spanning_tree")
     twins = {f"kernels.{room}.{part}" for room in rooms for part in ("check", "cpu")}
-    assert twins | {"kernels.spanning_tree.cpu_passes"} == forests
+    assert twins | {f"kernels.spanning_tree.cpu_{part}" for part in ("passes", "small")} == forests
     assert paths == {"kernels.bidirectional.cpu"}
     names = ("check", "components", "cpu", "sweep.cpu")
     assert parts == {f"kernels.partition.{name}" for name in names}

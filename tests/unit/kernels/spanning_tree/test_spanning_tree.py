@@ -105,11 +105,12 @@ def shared_by(monkeypatch, n_threads: int) -> None:
 @pytest.mark.parametrize("n_values", [1, 5, 10**6])
 def test_light_edges_come_first_where_there_are_many(n_values):
     rng = np.random.default_rng(n_values)
-    edges = {tuple(sorted(pair)) for pair in rng.integers(0, 400, (9000, 2)).tolist()}
+    edges = {tuple(sorted(pair)) for pair in rng.integers(0, 400, (16000, 2)).tolist()}
     graph = graph_of(450, [(u, v) for u, v in sorted(edges) if u != v])  # some are isolated
     graph = with_weights(graph, n_values)
     ours, theirs = mst(graph), mst(graph, "kruskal")
     assert graph.n_edges > cpu_boruvka.MANY_EDGES * graph.n_nodes
+    assert graph.n_arcs > cpu_boruvka.VERY_MANY_ARCS * graph.n_nodes
     assert (ours.tails.tolist(), ours.heads.tolist()) == (
         theirs.tails.tolist(),
         theirs.heads.tolist(),
@@ -137,6 +138,20 @@ def test_threads_agree_with_kruskal_on_larger_graphs(monkeypatch, n_threads, n_v
         assert ours.n_components == theirs.n_components
         for name in ("tails", "heads", "weights"):
             assert np.array_equal(getattr(ours, name), getattr(theirs, name)), name
+
+
+@pytest.mark.parametrize("n_values", [1, 4, 10**6])
+def test_one_list_and_rows_give_the_same_forest(monkeypatch, n_values):
+    apart = graph_of(900, [(7 * i + 5, 7 * i + 8) for i in range(90)])  # first and last isolated
+    hubs = tree_with_hubs(4000, seed=2)
+    for plain in (path(5000), star(3000, hub=17), grid(90, 80), hubs, apart):
+        graph = with_weights(plain, n_values)
+        in_one_list = mst(graph)
+        with monkeypatch.context() as patch:
+            patch.setattr(cpu_boruvka, "VERY_MANY_ARCS", 0)
+            by_rows = mst(graph)
+        for name in ("tails", "heads", "weights"):
+            assert np.array_equal(getattr(in_one_list, name), getattr(by_rows, name)), name
 
 
 def test_minus_zero_is_as_light_as_zero():
