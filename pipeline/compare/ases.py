@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from pipeline.compare.changes import (
+    CHANGED,
     GAINED,
     INPUT,
     JOINED,
@@ -113,7 +114,7 @@ def compare_figures(sides: Sides) -> Iterator[Changes]:
         yield make_changes(
             len(which),
             name,
-            kind="changed",
+            kind=CHANGED,
             asn=sides.old.asn[at[which]],
             old=old[which],
             new=new[which],

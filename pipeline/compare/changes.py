@@ -21,6 +21,9 @@ RENUMBERED, QUIET, LOUD = "renumbered", "silent", "answers again"
 LONGER, SHORTER = "longer", "shorter"
 PARTED, JOINED = "split in parts", "parts joined"
 SLOWER, FASTER = "slower", "faster"
+CHANGED = "changed"  # a figure of an AS
+
+WIDTHS = ("diameter", "radius")  # figures that links within the AS explain
 
 NO_ROW = -1
 

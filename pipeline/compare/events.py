@@ -5,8 +5,9 @@ a lost vantage point, lost targets, a renumbered or silent router, an AS in part
 links removed or added, routers of another owner, paths of another length. Changes of one cause in
 the same AS, or between the same two ASes, are one event, and so are those that share a router.
 Every other change joins the first event that explains it: links of a vantage point that did not
-measure, of a router that was renumbered, of an AS that fell apart. What nothing explains is no
-event: links that nobody could observe come and go every night.
+measure, of a router that was renumbered, of an AS that fell apart, and diameter and radius of an AS
+whose links changed. What nothing explains is no event: links that nobody could observe come and go
+every night.
 
 Events are ranked by the traces, or else the changes, that they touch.
 """
@@ -204,6 +205,9 @@ def _join(
         explained = free[np.isin(changes.reason[free], (ELSEWHERE, SILENT)) | (cause[free] >= 0)]
         _join_by(event, explained, changes.group, groups, events)
         _join_by(event, explained, changes.other_group, groups, events)
+        inside = rows[changes.asn[rows] == changes.other_asn[rows]]
+        width = free[np.isin(changes.what[free], kinds.WIDTHS)]
+        _join_by(event, width, changes.asn, changes.asn[inside], event[inside])
 
 
 def _join_by(

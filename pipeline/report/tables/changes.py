@@ -16,6 +16,7 @@ from pipeline.model.words import number
 # Of events.parquet: names of the two nights, and nights that references rest on.
 _OLD, _NEW, _N_USUAL = b"hopscope.old", b"hopscope.new", b"hopscope.n_reference_nights"
 _COLUMNS = ("what", "kind", "event", "asn", "other_asn", "old", "new")  # that pages of ASes need
+_WIDTHS = ("diameter", "radius")
 _COUNTS = (
     *("n_traces", "n_pairs", "n_vantages", "n_turned", "n_silent", "n_elsewhere"),
     *("n_no_target", "n_no_vantage"),
@@ -68,8 +69,9 @@ def events_table(events, changes: pa.Table, names: Mapping[int, str]) -> pa.Tabl
         }
     )
     firsts = changes.take(pa.array(events.first)).to_pylist()
+    widths = _widths(changes)
     texts = [
-        _sentence(event, first, names)
+        _sentence(event, first, names) + widths.get(event["event"], "")
         for event, first in zip(table.to_pylist(), firsts, strict=True)
     ]
     return table.append_column("text", pa.array(texts, pa.string()))
@@ -172,6 +174,18 @@ def _sentence(event: dict, first: dict, names: Mapping[int, str]) -> str:
                 f"Paths to {own} became {event['kind'].removeprefix('paths ')}: {change}, {pairs}"
             )
     return f"{event['kind']}: {own}"
+
+
+def _widths(changes: pa.Table) -> dict[int, str]:
+    """What became of diameter and radius, of the events that explain it."""
+    of_event = pc.and_(pc.is_valid(changes["event"]), pc.is_in(changes["what"], pa.array(_WIDTHS)))
+    texts: dict[int, str] = {}
+    for row in changes.filter(of_event).to_pylist():
+        if row["old"] is not None and row["new"] is not None:
+            hops = number(int(row["new"]), "hop")
+            text = f"; its {row['what']} went from {row['old']:g} to {hops}"
+            texts[row["event"]] = texts.get(row["event"], "") + text
+    return texts
 
 
 def _longer(event: dict) -> str:

@@ -9,12 +9,11 @@ from __future__ import annotations
 import sys
 
 from tests.oracles.nights.delays import table
-from tests.oracles.nights.judge import Score, judge_network
-from tests.oracles.nights.plants import PLANTS
+from tests.oracles.nights.judge import PLANTS, Score, judge_network
 
 
 def main(arguments: list[str]) -> int:
-    """Ten nights of the network of each seed; returns the exit status."""
+    """Twelve nights of the network of each seed; returns the exit status."""
     if not arguments:
         print(__doc__, file=sys.stderr)
         return 2

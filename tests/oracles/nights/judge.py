@@ -5,21 +5,37 @@ from __future__ import annotations
 import tempfile
 from collections import Counter
 from collections.abc import Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
 
-from pipeline.compare import Events, References, compare_nights, follow
+from pipeline.compare import Changes, Events, References, compare_nights, follow
 from pipeline.compare import Night as Compared
+from pipeline.compare.changes import WIDTHS
 from pipeline.graphs import build_graphs
 from pipeline.infer import Observer, PrefixTable, infer_topology, read_pfx2as
 from pipeline.model.measured.reading import ReadReport
 from pipeline.stages.nights import open_night
-from pipeline.store import open_snapshot, write_snapshot
+from pipeline.store import Snapshot, open_snapshot, write_snapshot
+from tests.oracles.nights import plants
 from tests.oracles.nights.observable import looked_at
-from tests.oracles.nights.plants import PLANTS, Crossed, Expected, Night, crossed, first_night
+from tests.oracles.nights.plants import Crossed, Expected, Night, crossed, first_night
+from tests.oracles.nights.widths import grow, widths_of
 from tests.unit.pipeline.infer.simulate import Plan, make_network
+
+PLANTS = {
+    "link cut": plants.cut_link,
+    "ingress moved": plants.move_ingress,
+    "AS split": plants.split_as,
+    "router renumbered": plants.renumber,
+    "measurement host lost": plants.lose_vantage,
+    "half of the targets lost": plants.lose_targets,
+    "rate limiting": plants.limit_rate,
+    "prefix table changed": plants.change_table,
+    "diameter grown": grow("diameter"),
+    "radius grown": grow("radius"),
+}
 
 # What is planted night after night; none: a quiet night.
 NIGHTS: tuple[tuple[str, ...], ...] = (
@@ -33,6 +49,8 @@ NIGHTS: tuple[tuple[str, ...], ...] = (
     (),
     ("ingress moved", "rate limiting", "link cut"),
     ("router renumbered", "half of the targets lost", "AS split"),
+    ("diameter grown", "radius grown", "link cut"),
+    ("radius grown", "rate limiting", "diameter grown"),
 )
 
 N_BEFORE = 4  # quiet nights that references rest on
@@ -79,8 +97,8 @@ def judge_network(seed: int, nights: tuple[tuple[str, ...], ...] = NIGHTS) -> Sc
             night, expected = plant(first, planned, rng, by)
             hidden = unobservable(first, night, expected)
             new = ingest(night, 1000 * (number + 1) + seed, Path(folder))
-            _, events = compare_nights(old, new, usual)
-            score.add(judge_night(expected, events, hidden))
+            changes, events = compare_nights(old, new, usual)
+            score.add(judge_night(expected, changes, events, hidden))
     return score
 
 
@@ -112,7 +130,10 @@ def unobservable(old: Night, new: Night, expected: list[tuple[str, Expected]]) -
 
 
 def judge_night(
-    expected: list[tuple[str, Expected]], events: Events, hidden: Set[int] = frozenset()
+    expected: list[tuple[str, Expected]],
+    changes: Changes,
+    events: Events,
+    hidden: Set[int] = frozenset(),
 ) -> Score:
     """Match plants with events; ``hidden``: positions of those that nobody can observe."""
     score = Score(n_quiet=not expected)
@@ -129,6 +150,7 @@ def judge_night(
         about = [i for i, own in enumerate(ases) if not event.asns or own & event.asns]
         hits = [i for i in about if kinds[i] == event.kind]
         used.update(hits)
+        hits = [i for i in hits if not event.width or tells_width(changes, i, event)]
         if hits:
             score.found[name] += 1
         else:
@@ -139,6 +161,13 @@ def judge_night(
     else:
         score.n_false.update(rest)
     return score
+
+
+def tells_width(changes: Changes, number: int, expected: Expected) -> bool:
+    """Whether an event tells that the width of an AS grew as planted, give or take a hop."""
+    rows = (changes.event == number) & (changes.what == expected.width)
+    grown = changes.new[rows] - changes.old[rows]
+    return len(grown) == 1 and abs(float(grown[0]) - expected.by_hops) <= 1
 
 
 def ingest(night: Night, seed: int, folder: Path) -> Compared:
@@ -157,7 +186,17 @@ def ingest(night: Night, seed: int, folder: Path) -> Compared:
         rejects=[],
     )
     with open_snapshot(folder / "store") as snapshot:
-        return open_night(snapshot)
+        return replace(open_night(snapshot), figures=_figures(snapshot))
+
+
+def _figures(snapshot: Snapshot) -> dict[str, np.ndarray]:
+    """Diameter and radius of each AS, as its report would have them."""
+    found = []
+    for row in range(snapshot.n_ases):
+        graph = snapshot.graph(row)
+        ends = np.split(graph.indices, graph.indptr[1:-1])
+        found.append(widths_of({u: near.tolist() for u, near in enumerate(ends)}))
+    return {name: np.array([own[name] for own in found], float) for name in WIDTHS}
 
 
 def _prefixes(table: str, folder: Path) -> PrefixTable:

@@ -13,7 +13,7 @@ from pipeline.model.columns.ragged import offsets, positions_of_rows, row_of_val
 from pipeline.model.measured.traces import TraceBatch
 from tests.unit.pipeline.infer.simulate import AS_BITS, BASE, Network, measure, pfx2as_lines
 
-_MIN_CROSSED = 6  # pairs: what fewer cross is not observable
+MIN_CROSSED = 6  # pairs: what fewer cross is not observable
 _LIMITED_TO = 0.15  # of the answers of a router that limits its rate
 FIRST_SPARE = 1 << (AS_BITS - 1)  # addresses from here on that no link has
 
@@ -23,12 +23,15 @@ class Expected:
     """The event that a plant must cause: its kind, and ASes one of which it must name.
 
     ``gone``: the link (two routers) whose end is to be seen; empty where none is.
+    ``width``: a figure of the AS that the event must tell of, and by how many hops it grew.
     """
 
     kind: str
     asns: frozenset[int] = frozenset()
     hidden: frozenset[int] = frozenset()  # what it also touches, and the event need not name
     gone: tuple[int, ...] = ()
+    width: str = ""
+    by_hops: int = 0
 
 
 @dataclass(frozen=True)
@@ -72,12 +75,13 @@ def crossed(net: Network) -> Crossed:
             after = net.owner.get(numbers[at + 1]) if onward else None
             if row == last and before is not None and before != router and onward:
                 found.links[before, router] += 1
-                found.addrs[number] += _answers(net, before, after)
+                found.addrs[number] += answers(net, before, after)
         before, last = router, row
     return found
 
 
-def _answers(net: Network, *routers: int | None) -> bool:
+def answers(net: Network, *routers: int | None) -> bool:
+    """Whether routers always answer, with the address that packets came in by."""
     return not any(r in group for group in (net.silent, net.limited, net.outgoing) for r in routers)
 
 
@@ -86,7 +90,8 @@ def _busiest(net: Network, by: Crossed, router: int) -> int:
     return max((by.addrs[net.addr[router, v]] for v in net.neighbors[router]), default=0)
 
 
-def _without(net: Network, links: set[tuple[int, int]]) -> Network:
+def without(net: Network, links: set[tuple[int, int]]) -> Network:
+    """The network without some links, given by either direction."""
     gone = links | {(v, u) for u, v in links}
     near = [[v for v in own if (u, v) not in gone] for u, own in enumerate(net.neighbors)]
     addr = {ends: number for ends, number in net.addr.items() if ends not in gone}
@@ -99,7 +104,8 @@ def _without(net: Network, links: set[tuple[int, int]]) -> Network:
     return replace(net, neighbors=near, addr=addr, owner=owner)
 
 
-def _reach(net: Network, start: int, asn: int) -> set[int]:
+def reach(net: Network, start: int, asn: int) -> set[int]:
+    """Routers of an AS that are connected with one of it, within it."""
     seen, queue = {start}, deque([start])
     while queue:
         u = queue.popleft()
@@ -110,7 +116,8 @@ def _reach(net: Network, start: int, asn: int) -> set[int]:
     return seen
 
 
-def _spare(net: Network, block: int, n: int) -> list[int]:
+def spare(net: Network, block: int, n: int) -> list[int]:
+    """Addresses of the block of an AS that nobody has, four apart."""
     start = BASE + (block << AS_BITS) + FIRST_SPARE
     free = (start + 4 * i + 1 for i in range(1 << (AS_BITS - 4)))
     return [number for number in free if number not in net.owner][:n]
@@ -121,10 +128,10 @@ def cut_link(night: Night, taken: set[int], rng: np.random.Generator, by: Crosse
     net = night.net
     for u, v in rng.permutation(sorted(net.links)).tolist():
         asn = net.asn[u]
-        if asn in taken or net.asn[v] != asn or not _answers(net, u, v):
+        if asn in taken or net.asn[v] != asn or not answers(net, u, v):
             continue
-        after = _without(net, {(u, v)})
-        if by.links[u, v] + by.links[v, u] >= _MIN_CROSSED and v in _reach(after, u, asn):
+        after = without(net, {(u, v)})
+        if by.links[u, v] + by.links[v, u] >= MIN_CROSSED and v in reach(after, u, asn):
             event = Expected("links removed", frozenset({asn}), gone=(u, v))
             return replace(night, net=after), event
     return None
@@ -139,20 +146,20 @@ def move_ingress(night: Night, taken: set[int], rng: np.random.Generator, by: Cr
         asn, neighbor = net.asn[a], net.asn[y]
         if asn == neighbor or {asn, neighbor} & taken or meet[asn, neighbor] != 1:
             continue
-        if by.links[y, a] < _MIN_CROSSED or not _answers(net, y, a):
+        if by.links[y, a] < MIN_CROSSED or not answers(net, y, a):
             continue
         others = [
             b
-            for b in _reach(net, a, asn)
-            if b != a and _answers(net, b) and b not in net.neighbors[a]
+            for b in reach(net, a, asn)
+            if b != a and answers(net, b) and b not in net.neighbors[a]
         ]
         others = [b for b in others if all(net.asn[v] == asn for v in net.neighbors[b])]
         if not others:
             continue
         b = int(rng.choice(sorted(others)))
         block = (net.addr[a, y] - BASE) >> AS_BITS
-        first = _spare(net, block, 1)[0]
-        after = _without(net, {(y, a)})
+        first = spare(net, block, 1)[0]
+        after = without(net, {(y, a)})
         near = [list(own) for own in after.neighbors]
         near[y].append(b)
         near[b].append(y)
@@ -183,28 +190,33 @@ def split_as(night: Night, taken: set[int], rng: np.random.Generator, by: Crosse
         cut = {(u, v) for u in half for v in net.neighbors[u] if net.asn[v] == asn} - {
             (u, v) for u in half for v in half
         }
-        after = _without(net, cut)
+        after = without(net, cut)
         rest = [u for u in own if u not in half]
-        pieces = [_reach(after, r, asn) for r in rest]
+        pieces = [reach(after, r, asn) for r in rest]
         if min(len(max(pieces, key=len)), len(half)) < 5:
             continue
-        if sum(by.links[u, v] + by.links[v, u] for u, v in cut) < 3 * _MIN_CROSSED:
+        if sum(by.links[u, v] + by.links[v, u] for u, v in cut) < 3 * MIN_CROSSED:
             continue
         return replace(night, net=after), Expected("AS split in parts", frozenset({asn}))
     return None
 
 
 def renumber(night: Night, taken: set[int], rng: np.random.Generator, by: Crossed):
-    """A router gets other addresses, of the same blocks."""
+    """A router gets other addresses, of the same blocks, and keeps none.
+
+    So not the first router of a vantage point: its address beside the host's stays, and by that
+    it is the same router on both nights.
+    """
     net = night.net
+    gateways = {gateway for gateway, _ in net.gateways}
     for r in rng.permutation(len(net.asn)).tolist():
         asn = net.asn[r]
-        if asn in taken or not _answers(net, r) or _busiest(net, by, r) < 2 * _MIN_CROSSED:
+        if asn in taken or not answers(net, r) or _busiest(net, by, r) < 2 * MIN_CROSSED:
             continue
-        if any(net.asn[v] != asn for v in net.neighbors[r]):
-            continue  # the blocks of its addresses are then another AS's
+        if r in gateways or any(net.asn[v] != asn for v in net.neighbors[r]):
+            continue  # the blocks of a border's addresses may be another AS's
         addr, owner = dict(net.addr), dict(net.owner)
-        fresh = iter(_spare(net, asn - 100, len(net.neighbors[r]) + 1))
+        fresh = iter(spare(net, asn - 100, len(net.neighbors[r]) + 1))
         for v in net.neighbors[r]:
             owner.pop(addr[r, v], None)
             addr[r, v] = next(fresh)
@@ -243,7 +255,7 @@ def limit_rate(night: Night, taken: set[int], rng: np.random.Generator, by: Cros
     net = night.net
     for r in rng.permutation(len(net.asn)).tolist():
         asn = net.asn[r]
-        if asn in taken or not _answers(net, r) or _busiest(net, by, r) < 8 * _MIN_CROSSED:
+        if asn in taken or not answers(net, r) or _busiest(net, by, r) < 8 * MIN_CROSSED:
             continue
         if len(by.vantages[r]) < 5:
             continue
@@ -271,18 +283,6 @@ def change_table(night: Night, taken: set[int], rng: np.random.Generator, by: Cr
         replace(night, table=night.table + f"{addr}\t{32 - AS_BITS + 1}\t{asn + 500}\n"),
         Expected("inputs changed", hidden=frozenset({asn})),
     )
-
-
-PLANTS = {
-    "link cut": cut_link,
-    "ingress moved": move_ingress,
-    "AS split": split_as,
-    "router renumbered": renumber,
-    "measurement host lost": lose_vantage,
-    "half of the targets lost": lose_targets,
-    "rate limiting": limit_rate,
-    "prefix table changed": change_table,
-}
 
 
 def first_night(net: Network) -> Night:

@@ -1,0 +1,66 @@
+"""Which changes are one event, and which events come first."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.compare.changes import ADDED, CHANGED, REMOVED, SHIFTED, UNSEEN, make_changes
+from pipeline.compare.events import group_events
+from pipeline.model.columns import concat
+
+
+def link(asn, groups, kind=REMOVED, n_traces=0, other_asn=None):
+    ends = {"group": groups[0], "other_group": groups[1]}
+    other = asn if other_asn is None else other_asn
+    return make_changes(1, "link", kind=kind, asn=asn, other_asn=other, n_traces=n_traces, **ends)
+
+
+def width(asn, what, old, new):
+    return make_changes(1, what, kind=CHANGED, asn=asn, old=old, new=new)
+
+
+def test_events_come_by_the_traces_that_they_touch_then_by_their_changes():
+    ingress = make_changes(1, "ingress", kind=SHIFTED, asn=5, other_asn=6, n_traces=40)
+    _, events = group_events(
+        concat(
+            [
+                link(1, (1, 2), n_traces=7),
+                link(2, (3, 4), n_traces=900),
+                *[link(3, ends, n_traces=7) for ends in ((5, 6), (6, 7))],
+                ingress,
+                link(4, (8, 9)),  # by plain difference: no trace tells
+            ]
+        )
+    )
+    ranked = list(zip(events.asn.tolist(), events.n_traces.tolist(), strict=True))
+    assert ranked == [(2, 900), (5, 40), (3, 7), (1, 7), (4, 0)]
+    assert events.n_changes.tolist() == [1, 1, 2, 1, 1]
+
+
+@pytest.mark.parametrize("kind", [REMOVED, ADDED])
+def test_links_of_an_as_explain_its_diameter_and_radius(kind):
+    changes, events = group_events(
+        concat(
+            [
+                link(1, (1, 2), kind, 9),
+                width(1, "diameter", 4, 6),
+                width(1, "radius", 2, 3),
+                width(1, "mean_hops", 2, 3),
+                width(2, "diameter", 4, 6),
+            ]
+        )
+    )
+    assert changes.event.tolist() == [0, 0, 0, -1, -1]
+    assert (events.n_changes.tolist(), events.n_links.tolist()) == ([3], [1])
+
+
+def test_links_between_ases_explain_no_diameter():
+    between = link(1, (1, 2), other_asn=2, n_traces=9)
+    changes, _ = group_events(concat([between, width(1, "diameter", 4, 6)]))
+    assert changes.event.tolist() == [0, -1]
+
+
+def test_what_nobody_could_observe_is_no_event():
+    changes, events = group_events(concat([link(1, (1, 2), UNSEEN, 9), width(1, "radius", 1, 2)]))
+    assert changes.event.tolist() == [-1, -1]
+    assert len(events) == 0
