@@ -199,13 +199,19 @@ def wait_until(
     timeout_s: float = RUN_S,
     process: subprocess.Popen | None = None,
     log: Path | None = None,
+    seen: Callable[[], object] | None = None,
 ) -> None:
-    """Return when something is so; fail with a log when it takes too long or a process ended."""
+    """Return when something is so; fail when it takes too long or a process ended.
+
+    The failure shows the end of a log, and what was seen instead.
+    """
     end = time.monotonic() + timeout_s
     while not is_so():
-        said = log.read_text()[-3000:] if log else ""
-        assert process is None or process.poll() is None, said
-        assert time.monotonic() < end, said
+        over = time.monotonic() >= end
+        if over or (process is not None and process.poll() is not None):
+            why = f"not so after {timeout_s:.0f} s" if over else "its process ended"
+            said = log.read_text(errors="replace")[-3000:] if log else ""
+            pytest.fail(f"{why}: {seen() if seen else ''}\n{said}")
         time.sleep(0.25)  # each look at a server takes some of its time
 
 

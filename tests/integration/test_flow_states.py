@@ -14,20 +14,20 @@ import urllib.request
 
 import pyarrow.parquet as pq
 import pytest
-from prefect.settings import PREFECT_API_URL, temporary_settings
 
 from flows.compare import compare_stage
 from flows.ingest import ingest_stage
 from flows.measure import measure, measure_stage
 from flows.nightly import nightly
 from flows.pages.progress import listening
-from flows.processes.server import free_port, prefect_server
+from flows.processes.server import free_port
 from flows.report import report, report_stage
 from pipeline.config import GenerateConfig
 from pipeline.graphs import build_graphs
 from pipeline.stages import analyze as stage
 from pipeline.stages.generate import generate_topology
 from pipeline.store import open_snapshot, write_snapshot
+from tests.flows_here import server_for_flows
 from tests.integration.measured import random_links, topology
 from tests.integration.test_two_workers import dask, wait_for, worker
 
@@ -40,11 +40,8 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    log = tmp_path_factory.mktemp("prefect") / "server.log"
-    with prefect_server(free_port(), log, ui=False, scheduler=False) as server:
-        server.wait()
-        with temporary_settings({PREFECT_API_URL: server.api_url}):
-            yield server
+    with server_for_flows(tmp_path_factory.mktemp("prefect"), ui=False) as server:
+        yield server
 
 
 class Cluster:

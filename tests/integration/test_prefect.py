@@ -15,7 +15,6 @@ import socket
 import sqlite3
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.request
 import uuid
@@ -32,6 +31,7 @@ from flows.runs.turns import WORKING
 from pipeline.config import GenerateConfig
 from pipeline.stages.generate import generate_topology
 from tests.served import LAB, RUN_S, STOP_S, wait_until
+from tests.server_log import faults
 
 pytest_plugins = ("tests.browser",)
 
@@ -95,13 +95,12 @@ def test_every_stage_has_a_deployment_that_says_what_it_does(served):
 
 
 def test_the_next_nights_are_scheduled_and_the_server_has_no_fault(served, night):
-    end = time.monotonic() + 90
-    while not (runs := served.post("/flow_runs/filter", {"flow_runs": SCHEDULED})):
-        assert time.monotonic() < end, (served.home / "server.log").read_text()[-3000:]
-        time.sleep(1)
+    log = served.home / "server.log"
+    wait_until(lambda: served.post("/flow_runs/filter", {"flow_runs": SCHEDULED}), log=log)
+    runs = served.post("/flow_runs/filter", {"flow_runs": SCHEDULED})
     assert {run["auto_scheduled"] for run in runs} == {True}
     assert {run["expected_start_time"][11:16] for run in runs} == {"02:15"}
-    assert "ERROR" not in (served.home / "server.log").read_text()
+    assert faults(log.read_text()) == []
 
 
 def test_watched_run_that_left_a_file_out_ends_partial_and_its_report_is_there(served, night):
