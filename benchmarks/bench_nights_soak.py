@@ -259,7 +259,7 @@ def one_night(
 
 
 def check_night(places: Places, given: argparse.Namespace, number: int) -> int:
-    """Make a night and the one before it anew, with commands; files that agree.
+    """Make a night and the one before it again, with commands; files that agree.
 
     Raises
     ------
@@ -344,7 +344,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__.split("\n", 1)[0] if __doc__ else "")
     parser.add_argument("--nights", type=int, default=200)
     parser.add_argument("--keep", type=int, default=7, help="nights that stay in store and reports")
-    parser.add_argument("--sampled", type=int, default=8, help="nights that are made anew")
+    parser.add_argument("--sampled", type=int, default=8, help="nights that are made again")
     parser.add_argument("--ases", type=int, default=12)
     parser.add_argument("--routers", type=int, default=40, help="of an AS, on average")
     parser.add_argument("--vantages", type=int, default=8)

@@ -117,7 +117,7 @@ log_failed_states_in_one_line()
 def nightly(**parameters: Any) -> State:
     """Read the inputs into a snapshot, measure its ASes, report, compare with the night before.
 
-    Parameters are those of ``hopscope run``, and who is told of what happened. What is not given
+    Parameters are those of ``hopscope run``, and those of notices. What is not given
     comes from HOPSCOPE_INPUTS, HOPSCOPE_STORE, HOPSCOPE_OUT and the other HOPSCOPE_* variables.
     """
     try:
@@ -142,7 +142,7 @@ def _in_turn(parameters: Mapping[str, Any]) -> State:
 
 
 def _tell(config: NotifyConfig, state: State) -> None:
-    """Tell of a run that ended, if there is something to tell; a run that had no turn does not."""
+    """Send notices of a run that ended, if there is something to report and it had its turn."""
     if not (state.is_completed() or state.is_failed()):
         return
     notice = make_notice(_outcome(state), config)

@@ -150,7 +150,7 @@ def _watch(
 ) -> int:
     """Watch server and worker until stopped; returns the exit status.
 
-    A server that ended is restarted: runs go on in the meantime, and report to it afterwards.
+    A server that ended is restarted: runs continue in the meantime, and report to it afterwards.
     """
     restarts: collections.deque[float] = collections.deque(maxlen=MAX_RESTARTS)
     looked = time.monotonic()

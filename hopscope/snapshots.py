@@ -163,7 +163,7 @@ class Snapshot(Mapping[int, "AutonomousSystem"]):
         return list(zip(self._stored.asn[found.row].tolist(), found.node.tolist(), strict=True))
 
     def close(self) -> None:
-        """Let a writer remove this version once it is replaced; reading goes on until then."""
+        """Let a writer remove this version once it is replaced; it can be read until then."""
         self._stored.close()
 
     def __enter__(self) -> Snapshot:

@@ -43,7 +43,7 @@ def sort_arcs(
     """
     tail, head = _ids("tails", tails), _ids("heads", heads)
     if len(tail) != len(head):
-        raise GraphError(f"{len(tail)} tails and {len(head)} heads; give as many of both")
+        raise GraphError(f"{len(tail)} tails and {len(head)} heads; give the same number of each")
     weight = None if weights is None else _weights(weights, len(tail))
     n_nodes = _checked_size(n_nodes, tail, head)
     if symmetrise:

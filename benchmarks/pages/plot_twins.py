@@ -84,7 +84,7 @@ def table(rows: list[Row], figure: str = "median_ms") -> Iterator[str]:
     sizes = sorted({row["n_nodes"] for row in rows})
     head = " | ".join(f"{n:,}" for n in sizes)
     unit, win = ("ms", "GPU faster") if figure == "median_ms" else ("peak MB", "GPU needs less")
-    yield f"| {unit} at so many nodes | | {head} | {win} from |"
+    yield f"| {unit} by number of nodes | | {head} | {win} from |"
     yield f"| --- | --- |{' --- |' * len(sizes)} --- |"
     for algorithm, name in NAMES.items():
         curves = {

@@ -26,7 +26,7 @@ from kernels.partition.sweep import sweep
 N_PROFILED = 4  # searches
 N_SWEEPS = 3  # that are timed
 ONCE = 1 << 62  # bytes: nothing is sent early
-_MAKING = threading.Lock()  # threads of one GPU make their parts in turn, for want of memory
+_MAKING = threading.Lock()  # threads of one GPU make their parts in turn, for lack of memory
 
 
 @dataclass(frozen=True)

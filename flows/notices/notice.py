@@ -59,7 +59,7 @@ class Notice:
 
 
 def make_notice(outcome: Outcome, config: NotifyConfig) -> Notice | None:
-    """What to tell of a night; None: it did all that it was to do, and nothing happened."""
+    """What to report of a night; None: it is complete, and nothing happened."""
     events = [
         event
         for event in outcome.events[: config.notify_first]

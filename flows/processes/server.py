@@ -130,8 +130,8 @@ def prefect_server(
 def kept_running(server: PrefectServer) -> Iterator[None]:
     """Start a server again when it ends, at most ``MAX_RESTARTS`` times, until the block ends.
 
-    A run goes on in the meantime, and reports to it afterwards. The block's end stops a server that
-    was started again.
+    A run continues in the meantime, and reports to it afterwards. At its end the block stops a
+    server that was started again.
     """
     over = threading.Event()
 

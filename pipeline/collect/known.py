@@ -1,7 +1,7 @@
 """Results that a store has of the graphs of a snapshot, and the place where new ones are kept.
 
 A run joins what is known, measures the rest, and adds each result to the store soon after it has
-arrived: a run that is killed and started again goes on where it was.
+arrived: a run that is killed and started again continues where it stopped.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ import numpy as np
 from pipeline.model.columns import Flat, schema_of
 from pipeline.model.topology import NO_ASN
 
-# Kinds of links and routers. What cannot be observed is told apart from what is gone.
+# Kinds of links and routers. What cannot be observed is distinguished from what is gone.
 ADDED, REMOVED = "added", "removed"
 UNSEEN, NOT_BEFORE = "not observable", "not observable before"
 MOVED, INPUT = "moved to another owner", "input changed"

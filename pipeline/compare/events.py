@@ -26,7 +26,7 @@ from pipeline.compare.matching import number_rows
 from pipeline.model.columns import Flat
 from pipeline.model.topology import NO_ASN
 
-# Kinds of events, most telling first: (kind, what and kinds of the changes that begin one).
+# Kinds of events, most informative first: (kind, what and kinds of the changes that begin one).
 _CAUSES: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("inputs changed", "inputs", (kinds.INPUT,)),
     ("vantage point lost", "vantage point", (kinds.LOST,)),

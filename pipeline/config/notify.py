@@ -1,4 +1,4 @@
-"""Options of nightly runs: who is told of what happened."""
+"""Options of nightly runs: who gets notices of what happened."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ class NotifyConfig:
 
     notify: tuple[str, ...] = option(
         default=(),
-        help="Notification block of Prefect that tells of events and failures.",
+        help="Notification block of Prefect for events and failures.",
         metavar="TYPE/NAME",
         parser=block_names,
         pattern=f"^{BLOCK_PATTERN}$",
@@ -27,7 +27,7 @@ class NotifyConfig:
     )
     notify_first: int = option(
         default=3,
-        help="Events to tell of, by rank.",
+        help="Number of events to report, the first ones by rank.",
         metavar="N",
         unit="events",
         minimum=0,
@@ -35,7 +35,7 @@ class NotifyConfig:
     )
     notify_traces: int = option(
         default=1,
-        help="Traces that an event must touch to be told.",
+        help="Traces that an event must touch to be reported.",
         metavar="N",
         unit="traces",
         minimum=0,

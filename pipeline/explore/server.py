@@ -119,7 +119,7 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         return tuple(f"http://{name}:{port}" for name in (HOST, "localhost"))
 
     def _name(self) -> str | None:
-        """What is asked for below the token; None: refused already."""
+        """What is requested below the token; None: refused already."""
         if not names_this_machine(self.headers.get("Host")):
             self._refuse(HTTPStatus.MISDIRECTED_REQUEST)
             return None

@@ -1,8 +1,8 @@
 """Open an input file: plain, gzip, bzip2 or xz by its first bytes, never by its name.
 
 Decompression streams: however large a file claims to become, at most ``CHUNK`` decompressed bytes
-are held here, and a file that swells more than any measurement does ends there, as damaged ones do:
-a megabyte of bzip2 may hold a terabyte of zeros. Members of one kind may follow one another
+are held here, and a file that expands more than any measurement does ends there, as damaged ones
+do: a megabyte of bzip2 may hold a terabyte of zeros. Members of one kind may follow one another
 (``cat a.gz b.gz``); zero bytes after the last are padding. Cut-short or damaged data are returned
 up to the fault, then ``FormatError`` is raised.
 """
@@ -28,7 +28,7 @@ COMPRESSED_SUFFIXES = (".gz", ".bz2", ".xz")  # of names; the content decides th
 RAW_CHUNK = 1 << 18  # compressed bytes read at once
 CHUNK = 1 << 20  # decompressed bytes produced at once
 # More than so many times its stored size no measurement becomes; the first bytes are free.
-MAX_SWELL, SWELL_FREE = 1000, 1 << 28
+MAX_EXPANSION, EXPANSION_FREE = 1000, 1 << 28
 XZ_MEMORY = 1 << 28  # bytes that a file may ask of its decompressor; xz -9 asks for 65 MiB
 
 # name, first bytes, a new decompressor, the error it raises
@@ -183,8 +183,11 @@ class InputStream(io.RawIOBase):
             chunk = self._decode()
             if chunk:
                 self._n_out += len(chunk)
-                if self._n_out > max(SWELL_FREE, MAX_SWELL * self.size_bytes) and self._decoder:
-                    self._end(f"swells to more than {MAX_SWELL:,} times its stored size")
+                if (
+                    self._n_out > max(EXPANSION_FREE, MAX_EXPANSION * self.size_bytes)
+                    and self._decoder
+                ):
+                    self._end(f"expands to more than {MAX_EXPANSION:,} times its stored size")
                 return chunk
         if self._fault is None and self._n_out == 0:
             self._fault = FormatError(self.path, "", "empty")

@@ -1,4 +1,4 @@
-"""Digests of our own sources: what tells one state of the code from another."""
+"""Digests of our own sources: what distinguishes one state of the code from another."""
 
 from __future__ import annotations
 

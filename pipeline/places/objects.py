@@ -20,7 +20,8 @@ ATTEMPTS = 4  # at each request
 def entries(url: str) -> dict[str, float | None]:
     """What is directly below a URL: name -> when it was written (seconds since 1970 UTC).
 
-    None for what only stands before names of objects, as a folder does. Empty if there is nothing.
+    None for what is only the beginning of names of objects, as a folder does. Empty if there is
+    nothing.
 
     Raises
     ------
@@ -143,7 +144,7 @@ def _reaching(url: str) -> Iterator[tuple[Any, str]]:
     except PipelineError:
         raise
     except FileNotFoundError as error:
-        what = "no such bucket; make it first" if _is_of_bucket(error) else "no such object"
+        what = "no such bucket; create it first" if _is_of_bucket(error) else "no such object"
         raise StoreError(f"{url}: {what}") from None
     except Exception as error:  # each protocol has errors of its own
         raise StoreError(f"{url}: {_said(error)}") from None

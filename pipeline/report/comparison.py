@@ -1,6 +1,6 @@
 """Files of a comparison, beside the report of the newer night.
 
-They stand in ``OUT/<new>/``, whether there is a report or not. A report that is written there later
+They are in ``OUT/<new>/``, whether there is a report or not. A report that is written there later
 keeps them; a comparison replaces nothing but the files of an earlier comparison.
 """
 
@@ -58,12 +58,12 @@ def write_comparison(
     warning : str
         What the page opens with, if anything.
     usual : int, str
-        Nights that references rest on, and the first of them.
+        Nights that references cover, and the first of them.
 
     Raises
     ------
     UsageError
-        If the folder cannot be written, or holds what is no report of ours.
+        If the folder cannot be written, or holds something that is not a report of ours.
     """
     folder = Path(out) / check_name(new)
     earlier_report(folder)

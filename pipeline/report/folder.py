@@ -116,7 +116,7 @@ def remove_report(folder: Path) -> bool:
     Raises
     ------
     UsageError
-        If it is no report of ours.
+        If it is not a report of ours.
     OSError
         If it cannot be renamed.
     """

@@ -1,6 +1,6 @@
 """Reports at a URL: each is published as a whole, under a name of its own that a pointer gives.
 
-The report of a night stands below ``OUT/<night>@<12 hex digits>/``, as deep as in a folder, so its
+The report of a night is below ``OUT/<night>@<12 hex digits>/``, as deep as in a folder, so its
 links hold; it never changes. ``OUT/<night>/current.json`` names it, with size and sha256 of each
 file, and is replaced by one PUT, after everything else is there. Beside it are pages that lead a
 browser to the current ones. The mirror is a folder of reports as any other; of nights that are
@@ -46,7 +46,7 @@ def bring_reports(out: Path, night: str | None = None) -> None:
     Raises
     ------
     StoreError
-        If the URL cannot be read, or holds what is no report of ours.
+        If the URL cannot be read, or holds something that is not a report of ours.
     """
     url = url_of(out)
     if url is None:

@@ -101,7 +101,7 @@ class RunCounts:
 
 
 class _Resident:
-    """Graphs that workers keep, by their last heartbeat; asked for without waiting."""
+    """Graphs that workers keep, by their last heartbeat; requested without waiting."""
 
     def __init__(self, cluster: Place):
         self._cluster = cluster

@@ -107,7 +107,7 @@ def _check_not_own(config: CompareConfig) -> None:
     if there in ("", config.old) or there != night_before(config.store, config.out, config.new):
         return
     raise UsageError(
-        f"{folder} holds what changed since {there}, the night before it, and its report tells so; "
+        f"{folder} holds what changed since {there}, the night before it, and its report says so; "
         f"to compare {config.new} with {config.old} give --out another folder (figures of reports "
         "are compared only where both reports are in it)"
     )

@@ -116,7 +116,7 @@ def generated_graph(model: str, given: Mapping[str, Any]) -> NamedGraph:
     values: dict[str, Any] = {"model": model}
     for name, value in given.items():
         if name not in own:
-            raise UsageError(f"{name!r} is no option of {model}; it takes {', '.join(own)}")
+            raise UsageError(f"{name!r} is not an option of {model}; it takes {', '.join(own)}")
         if value not in ("", None):
             values[name] = known[name].parse(value, name.replace("_", " "))
     if "routers" not in values:

@@ -75,7 +75,9 @@ def _check_writable(out: Path) -> None:
     while not there.exists():
         there = there.parent
     if not there.is_dir():
-        raise UsageError(f"--out {out}: {there} is no folder; give one, or one to be made")
+        raise UsageError(
+            f"--out {out}: {there} is not a folder; give one, or a path where one can be created"
+        )
     if not os.access(there, os.W_OK | os.X_OK):
         raise UsageError(f"--out {out}: {there} cannot be written; give a folder that can")
 

@@ -11,7 +11,7 @@ from pipeline.stages.nights import night_before, open_night
 from pipeline.store import Snapshot, open_snapshot
 from pipeline.store.references import keep_references, read_references
 
-MAX_NIGHTS = 30  # that are read to make references anew; before these, kept ones go on
+MAX_NIGHTS = 30  # that are read to make references again; before these, kept ones continue
 
 logger = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ def references_up_to(store: Path, out: Path, snapshot: Snapshot, night: Night) -
             with open_snapshot(store, name) as earlier:
                 references = follow(references, open_night(earlier))
         except PipelineError as error:  # removed meanwhile, or broken: it costs only its own part
-            logger.warning("references rest on a night less: %s", error)
+            logger.warning("references cover one night fewer: %s", error)
     return follow(references, night)
 
 
@@ -44,7 +44,7 @@ def keep_up_to(
 ) -> None:
     """Keep what is usual after a night, if ``references`` are those of the night before it.
 
-    A store that cannot be written costs a warning: the next comparison makes them anew.
+    A store that cannot be written costs a warning: the next comparison makes them again.
     """
     if night.observations is None or night_before(store, out, snapshot.name) != old:
         return

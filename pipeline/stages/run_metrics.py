@@ -2,7 +2,7 @@
 
 A night lasts minutes and its cluster ends with it, so nobody would scrape it in time: the figures
 are in a file, which stays, for the textfile collector of a node exporter and for ``hopscope serve``
-(``/metrics``). Counters go on from run to run. Nothing here ever makes a run fail.
+(``/metrics``). Counters continue from run to run. Nothing here ever makes a run fail.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ def choose_twin(device: DeviceChoice) -> Twin:
 
 def _refuse_needless(config: SearchConfig, row: Algorithm) -> None:
     if "snapshot" in config.said and not AS_WORD.fullmatch(config.graph):
-        raise UsageError(f"--snapshot is for an AS, as in AS3356; {config.graph!r} is none")
+        raise UsageError(f"--snapshot is for an AS, as in AS3356; {config.graph!r} is not one")
     for need in ("source", "target"):
         if getattr(config, need) is not None and need not in (*row.needs, *row.takes):
             raise UsageError(f"{config.algorithm} takes no --{need}")

@@ -1,6 +1,6 @@
 """Runs that measure in their own process, each with a file that its process locks.
 
-A file whose lock is free tells of a run that its process did not outlive: a kernel crashed it, the
+A file whose lock is free is from a run whose process died before its end: a kernel crashed it, the
 system ended it for its memory, or somebody did. Such a file stays until every AS has been measured,
 so that what may have crashed one process is given to workers, whose crashes cost only a row.
 """

@@ -1,7 +1,7 @@
 """What was usual up to each night, as files of a store: ``references/<version>.parquet``.
 
-A file rests on nights that may be gone since, so it is kept as long as its own snapshot. It is
-whole or not there: without it, references are made anew from the nights that the store still has.
+A file covers nights that may be gone since, so it is kept as long as its own snapshot. It is
+whole or not there: without it, references are made again from the nights that the store still has.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from pipeline.store.versions.pointers import pointer_paths, read_pointer
 FOLDER = "references"  # in a store
 
 _FACTS = b"hopscope.references"
-_RULES = 1  # of smoothing: files of other rules are made anew
+_RULES = 1  # of smoothing: files of other rules are made again
 _SUFFIX = ".parquet"
 _UNFINISHED_S = 3600.0  # a file that is being written is younger
 

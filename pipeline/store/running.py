@@ -1,7 +1,7 @@
 """Runs in progress on a store, each in a small file that it renews: for ``hopscope status``.
 
-Beside each file is a lock that its process holds, however it ends: a file whose lock is free tells
-of a run that was killed. The next run removes it. A store that cannot be written costs only this.
+Beside each file is a lock that its process holds, however it ends: a file whose lock is free is
+from a run that was killed. The next run removes it. A store that cannot be written costs only this.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def running(
 
 
 def runs_on(store: Path) -> list[dict[str, Any]]:
-    """Runs on a store, the longest first: what each has told last, and ``is_alive``."""
+    """Runs on a store, the longest first: what each wrote last, and ``is_alive``."""
     found = []
     for path in sorted((Path(store) / RUNNING).glob("[!.]*.json")):
         with contextlib.suppress(OSError, ValueError), claim_abandoned(_lock_of(path)) as is_dead:

@@ -118,7 +118,7 @@ class Snapshot:
         return cls(path, lock or hold_for_reading(path / LOCK))
 
     def close(self) -> None:
-        """Let a writer remove this version once it is replaced; reading goes on until then."""
+        """Let a writer remove this version once it is replaced; it can be read until then."""
         if self._lock is not None:
             self._lock.release()
 

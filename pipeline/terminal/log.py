@@ -97,7 +97,7 @@ def about(**known: str | None) -> None:
 
 
 def start(log_format: str) -> None:
-    """Write as asked for: ``text`` as it is without this, ``json`` as above."""
+    """Write in a format: ``text`` as it is without this, ``json`` as above."""
     if log_format != "json":
         return
     root = logging.getLogger()

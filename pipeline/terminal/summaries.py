@@ -122,7 +122,7 @@ def print_ingest(summary: IngestSummary, *, with_mapped: bool = True) -> None:
         kinds = ", ".join(f"{kind} ({n:,})" for kind, n in skipped.most_common(SKIPPED_NAMED))
         more = len(skipped) - SKIPPED_NAMED
         others = f" and {number(more, 'other type')}" if more > 0 else ""
-        print_line(f"Skipped records, no traceroutes: {kinds}{others}")
+        print_line(f"Skipped records that are not traceroutes: {kinds}{others}")
 
 
 def _skipped(summary: IngestSummary) -> Counter[str]:

@@ -51,7 +51,7 @@ def print_table(
         table.add_row(*(Text(cell) for cell in row[:n_shown]))
     console.print(table)
     if n_shown < len(header):
-        print_line(f"Not shown, for lack of width: {', '.join(header[n_shown:])}")
+        print_line(f"Not shown because the terminal is too narrow: {', '.join(header[n_shown:])}")
 
 
 def _cell(value: object) -> str:

@@ -28,7 +28,7 @@ def processes(served: Served, words: str) -> list[psutil.Process]:
 
 
 def searching(served: Served, topology) -> tuple[dict, list[psutil.Process]]:
-    """A run in the midst of its searches, and its processes: the flow, its cluster's workers."""
+    """A run in the middle of its searches, and its processes: the flow, its cluster's workers."""
     options = {"asn": 1, "workers": 1, "ingresses": 50_000, "pack": 64}
     run = served.start(inputs=[str(topology)], snapshot="long", options=options)
 

@@ -75,7 +75,7 @@ def test_tables_are_those_of_a_run_without_parts(store, snapshot, scheduler_addr
     assert report["cluster"]["partition"] == 2
     assert set(done) == {10, 30, 50, 60, 80}  # AS20 has the graph of AS10, AS40 no link
     assert {gang["n_ranks"] for gang in done.values()} == {2}
-    assert {gang["why"] for gang in done.values()} == {"asked for"}
+    assert {gang["why"] for gang in done.values()} == {"requested"}
 
 
 def test_searches_of_a_larger_as_are_those_of_scipy(snapshot, scheduler_address, tmp_path):
@@ -122,7 +122,7 @@ def job_of(snapshot, asn, n_sources=3, device="cpu", n_ranks=2):
         verify=False,
         deadline_s=0.0,
     )
-    return GangJob(task, asn, n_ranks, "asked for")
+    return GangJob(task, asn, n_ranks, "requested")
 
 
 def await_workers(cluster, n_workers=2):

@@ -61,7 +61,7 @@ def ingest_both(store):
 
 
 def published(night):
-    """Where a published report stands, in the bucket."""
+    """Where a published report is in the bucket."""
     content = orjson.loads(objects.read(f"{OUT}/{night}/current.json"))
     return f"nights/reports/{content['version']}"
 
@@ -155,7 +155,7 @@ def test_a_night_at_urls_is_compared_and_kept_as_on_a_disk(s3, machine):
 @pytest.mark.parametrize(
     ("store", "variables", "said"),
     [
-        ("s3://no-such-bucket/store", {}, "no such bucket; make it first"),
+        ("s3://no-such-bucket/store", {}, "no such bucket; create it first"),
         (STORE, {"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": ""}, "no credentials"),
         (STORE, {"AWS_ENDPOINT_URL": "http://127.0.0.1:9"}, "the object store does not answer"),
         (f"s3://AKIA:{SECRET}@{BUCKET}/store", {}, "takes a URL without keys"),

@@ -1,4 +1,4 @@
-"""tests/unit mirrors the tree: a file stands in the folder of the room that it tests."""
+"""tests/unit mirrors the tree: a file is in the folder of the room that it tests."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def modules_named(text: str) -> Iterator[str]:
 
 
 def subjects(path: Path) -> set[Path]:
-    """Rooms and modules of the folder that a file stands in, which it imports or is named after."""
+    """Rooms and modules of the folder that a file is in, which it imports or is named after."""
     found = set()
     for name in modules_named((UNIT / path).read_text()):
         place = Path(*name.split("."))
@@ -59,7 +59,7 @@ def subjects(path: Path) -> set[Path]:
 
 
 def subroom_of(path: Path) -> str | None:
-    """The one subroom that a file is about, if it stands above it."""
+    """The one subroom that a file is about, if it is above it."""
     parts = {place.relative_to(path.parent).parts[:1] for place in subjects(path)}
     names = {part[0] for part in parts if part}
     inside = subrooms(path.parent)

@@ -1,7 +1,7 @@
 """What is usual: RTTs that links add and hops to targets, smoothed over earlier nights.
 
 A night is compared with references, not with the night before alone: a change that is too slow for
-one night adds up, and a single bad night is told once, not again when it is over [1]_.
+one night adds up, and a single bad night is reported once, not again when it is over [1]_.
 
 The value of a **series** (a link seen from a vantage point, a pair of vantage point and target) is
 smoothed, and medians and their intervals are taken over series of both nights: so a vantage point
@@ -200,7 +200,7 @@ def is_news(which: Sequence[np.ndarray], sign: int) -> np.ndarray:
         Sides on which the new night lies from the reference, the old night from the reference of
         its time, and the new night from the old one: 1 above, -1 below, 0 neither.
     sign : int
-        The side that is asked for.
+        The side in question.
     """
     from_usual, before, from_before = which
     return (from_usual == sign) & ((before != sign) | (from_before == sign))

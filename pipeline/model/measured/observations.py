@@ -1,9 +1,9 @@
 """What each vantage point saw: the paths of its traces, as a tree of steps.
 
-Traces of one vantage point share most of their way, so each shared beginning is stored once: a step
-leads from one router to the next, and knows the step before it. A path ends at a step, from which
-its whole way can be walked back. Nothing is lost by it: which pairs of vantage point and target
-crossed a router or a link, and what came next, can be told exactly.
+Traces of one vantage point share most of their path, so each shared beginning is
+stored once: a step leads from one router to the next, and knows the step before it. A path ends at
+a step, from which all of it can be walked back. Nothing is lost by it: which pairs of vantage point
+and target crossed a router or a link, and what came next, can still be found exactly.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class References:
     n_absent : (n,) int32
         Nights since the last of them.
     n_nights : int
-        Nights that all of this rests on.
+        Nights that all of this covers.
     since : str
         The first of them.
     """

@@ -29,7 +29,7 @@ MAX_DRAWN = 366  # nights in a drawing, the last ones
 
 # Tells our page from one that someone else put there, which stays.
 _OURS = b'<meta name="generator" content="hopscope nights">'
-_HEAD = 1024  # bytes of a page in which that stands
+_HEAD = 1024  # bytes at the beginning of a page that contain it
 
 # Figures that are drawn: attribute of a row, what it is, format.
 _DRAWN = (
@@ -64,10 +64,11 @@ def write_nights(out: Path, store: Path | None = None) -> str:
             names = snapshot_names(store)
     try:
         if not _may_replace(path):
-            return f"{path}: not written by hopscope, so the page of all nights has no place"
+            return f"{path}: not written by hopscope, so the page of all nights was not written"
         _replace(path, nights_page(night_rows(Path(out), names)).encode())
     except OSError as error:
-        return f"{error.filename or path}: {error.strerror or error}; the page of all nights is old"
+        reason = error.strerror or error
+        return f"{error.filename or path}: {reason}; the page of all nights is out of date"
     return ""
 
 

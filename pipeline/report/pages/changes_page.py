@@ -48,7 +48,7 @@ def write_changes_page(
     warning : str
         Shown first; empty: none.
     usual : int, str
-        Nights that references rest on, and the first of them.
+        Nights that references cover, and the first of them.
     """
     shown = events.slice(0, MAX_EVENTS).to_pylist()
     for event in shown:
@@ -84,7 +84,7 @@ def write_changes_page(
 
 
 def link_changes(folder: Path) -> None:
-    """Let a report tell of the comparison beside it, if there are both: its index and its ASes.
+    """Have a report show the comparison beside it, if there are both: its index and its ASes.
 
     Parameters
     ----------

@@ -89,7 +89,7 @@ def eccentricity_histogram(counts: np.ndarray) -> Markup:
 
 
 def log_histogram(counts: list[int], firsts: list[int], label: str) -> Markup:
-    """Draw counts at a logarithmic scale, so that one stands beside thousands.
+    """Draw counts at a logarithmic scale, so that one can be seen beside thousands.
 
     Parameters
     ----------

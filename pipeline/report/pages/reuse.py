@@ -1,8 +1,9 @@
 """Pages of an earlier report that show what new ones would: linked instead of written again.
 
 A page shows nothing of its night: name and time come from ``night.js`` beside it. What it shows is
-told by a digest over everything that its template is given and over the sources of pages. Digests
-are in ``pages.parquet`` of each report, with the sizes: a page that was cut is written again.
+identified by a digest over everything that its template is given and over the sources of pages.
+Digests are in ``pages.parquet`` of each report, with the sizes: a page that was cut is written
+again.
 """
 
 from __future__ import annotations

@@ -142,7 +142,7 @@ _LIMITS = {
     "interface": (
         "an interface address; none were merged into routers",
         "A node is an interface address, since nothing says which addresses belong to one router, "
-        "so there are fewer real routers, and no more hops between them.",
+        "so there are fewer real routers, and at most as many hops between them.",
     ),
     "mixed": (
         "a router of a topology file, or an interface address of traces",

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from pipeline.model.addresses import format_addr
 from pipeline.model.words import number
 
-# Of events.parquet: names of the two nights, and nights that references rest on.
+# Of events.parquet: names of the two nights, and the nights that references cover.
 _OLD, _NEW, _N_USUAL = b"hopscope.old", b"hopscope.new", b"hopscope.n_reference_nights"
 _COLUMNS = ("what", "kind", "event", "asn", "other_asn", "old", "new")  # that pages of ASes need
 _WIDTHS = ("diameter", "radius")
@@ -78,7 +78,7 @@ def events_table(events, changes: pa.Table, names: Mapping[int, str]) -> pa.Tabl
 
 
 def naming_nights(events: pa.Table, old: str, new: str, n_usual: int) -> pa.Table:
-    """The table with the names of both nights, and what references rest on, in its metadata."""
+    """The table with the names of both nights, and those that references cover, in its metadata."""
     facts = {_OLD: old, _NEW: new, _N_USUAL: str(n_usual)}
     return events.replace_schema_metadata({name: text.encode() for name, text in facts.items()})
 
@@ -157,12 +157,12 @@ def _sentence(event: dict, first: dict, names: Mapping[int, str]) -> str:
             where = f"in {own}" if own == other else f"between {own} and {other}"
             text = f"{number(event['n_links'], 'link')} {where} changed, "
             verb = "removed" if event["kind"].endswith("removed") else "added"
-            text += f"first of all {first['addr']} to {first['other_addr']} was {verb}"
+            text += f"above all {first['addr']} to {first['other_addr']} was {verb}"
             text += f": {pairs}" if event["n_pairs"] else ""  # topologies have none
             return text + _longer(event)
         case "links slower" | "links faster":
             how = event["kind"].removeprefix("links ")
-            text = f"{number(event['n_links'], 'link')} became {how}, first of all {first['addr']} "
+            text = f"{number(event['n_links'], 'link')} became {how}, above all {first['addr']} "
             text += f"to {first['other_addr']} in {own}: from {first['old']:.1f} to "
             return f"{text}{first['new']:.1f} ms (medians of {first['n_vantages']} vantage points)"
         case "routers of another owner":

@@ -152,7 +152,7 @@ def _map(asn: np.ndarray, size: np.ndarray, as_links: pa.Table) -> AsMap:
 
 
 def _spread(places: np.ndarray) -> np.ndarray:
-    """Half way to equal distances: most ASes hang on a few hubs, and would lie in a heap there."""
+    """Half way to equal distances: most ASes are linked to few hubs, and would lie in one heap."""
     rank = np.argsort(np.argsort(places, kind="stable"), kind="stable")
     return (places + rank / max(1, len(rank) - 1)) / 2
 

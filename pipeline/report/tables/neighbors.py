@@ -1,4 +1,4 @@
-"""Tables of how ASes hang together: routers by which traces enter and leave, links between ASes."""
+"""Tables of how ASes are connected: routers by which traces enter and leave, links between ASes."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ COLUMNS = (
     *("time", "searches_s", "ases_left", "tasks_left"),
     *("graphs", "cpu_bytes", "gpu_bytes"),
 )
-BLUE, ORANGE = "#1f6fb2", "#b85c00"  # told apart by readers who do not see red
+BLUE, ORANGE = "#1f6fb2", "#b85c00"  # distinguishable for readers who do not see red
 
 
 def add_page(scheduler: Scheduler) -> None:
@@ -56,7 +56,7 @@ def columns_of(events: Sequence[tuple[float, dict[str, int]]]) -> dict[str, list
     ----------
     events : sequence of (float, dict)
         Seconds since 1970 UTC, ``Progress.counts``, oldest first. Searches that become fewer begin
-        another run, of which alone the figures tell.
+        another run, which alone the figures describe.
 
     Returns
     -------

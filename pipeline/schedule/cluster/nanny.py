@@ -8,7 +8,7 @@ from distributed import Nanny, Status
 
 
 class OwnNanny(Nanny):
-    """A nanny that closes even if its worker's process never came to be, or came unnoticed.
+    """A nanny that closes even if its worker's process was never made, or was made unnoticed.
 
     When the process that forks workers dies while it is asked for one, ``Nanny.kill`` fails an
     assertion on the state of the missing process. When a worker dies as soon as it is up, the start

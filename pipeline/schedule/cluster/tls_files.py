@@ -46,7 +46,7 @@ def tls_files(config: AnalyzeConfig) -> TlsFiles | None:
     if not config.scheduler.startswith("tls://"):
         raise UsageError(
             f"--scheduler {config.scheduler}: a plain connection is refused, because {words[0]} "
-            "asks for TLS; give tls://HOST:PORT and start the cluster with --protocol tls"
+            "requires TLS; give tls://HOST:PORT and start the cluster with --protocol tls"
         )
     if config.tls_ca is None or config.tls_cert is None:
         missing = " and ".join(w for w in ("--tls-ca", "--tls-cert") if given[w] is None)

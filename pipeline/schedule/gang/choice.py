@@ -26,10 +26,10 @@ class Choice:
     Attributes
     ----------
     at : int
-        Position among the rows that were asked about.
+        Position among the given rows.
     n_ranks : int
     reason : str
-        For people: "asked for", or what does not fit where.
+        For people: "requested", or what does not fit where.
     """
 
     at: int
@@ -62,7 +62,7 @@ def choose(
     ----------
     n_nodes, n_arcs : (n_rows,) integers
     partition : int or None
-        Ranks that the user asks for: then every AS with links; None: only where an AS does not fit
+        Ranks that the user requests: then every AS with links; None: only where an AS does not fit
         on one GPU.
     gpu_bytes : sequence of int
         Memory of the GPUs that tasks may use, one for each worker that has one.
@@ -76,7 +76,7 @@ def choose(
     sizes = list(zip(map(int, n_nodes), map(int, n_arcs), strict=True))
     order = sorted(range(len(sizes)), key=lambda i: -sizes[i][1])
     if partition is not None:
-        return [Choice(i, partition, "asked for") for i in order if sizes[i][1]]
+        return [Choice(i, partition, "requested") for i in order if sizes[i][1]]
     if len(gpu_bytes) < 2:
         return []
     room = int(SHARE * min(gpu_bytes))

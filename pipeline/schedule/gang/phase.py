@@ -44,7 +44,7 @@ class GangPhase:
     Raises
     ------
     UsageError
-        If more ranks are asked for than there are workers.
+        If more ranks are requested than there are workers.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class GangPhase:
             done += 1
 
     def described(self) -> dict[str, Any]:
-        """For report.json: what was asked for, and what each gang did and why."""
+        """For report.json: what was requested, and what each gang did and why."""
         return {"partition": self._config.partition or "auto", "gangs": self._report}
 
 

@@ -30,7 +30,7 @@ def outcomes_of(
     error: BaseException | None,
     workers: Sequence[str],
 ) -> Iterator[Outcome]:
-    """One outcome for the searches of an AS, one for its widths, as far as they were asked for.
+    """One outcome for the searches of an AS, one for its widths, as far as they were requested.
 
     Parameters
     ----------

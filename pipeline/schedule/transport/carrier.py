@@ -1,4 +1,4 @@
-"""What carries tasks to where they run, and tells what becomes of them there."""
+"""What carries tasks to where they run, and reports what becomes of them there."""
 
 from __future__ import annotations
 

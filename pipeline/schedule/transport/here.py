@@ -196,7 +196,7 @@ class HereCarrier:
     def replace(self, worker: str) -> None:
         """Leave the thread to itself, and start another with the next task.
 
-        A thread cannot be ended: what hangs there goes on until this process ends.
+        A thread cannot be ended: what hangs there continues until this process ends.
         """
         if self.can_replace(worker):
             self._worker.stop()

@@ -20,7 +20,7 @@ from pipeline.model.search.tasks import Device
 from pipeline.schedule.work.resident import resident
 
 # CUDA's errors, of runtime and driver, after which a process cannot use the device any longer: it
-# is gone, or every later call fails too. Of the others, kernels tell a lack of memory apart, and a
+# is gone, or every later call fails too. Of the others, kernels recognise a lack of memory, and a
 # wrong argument would be wrong again.
 _LOST = (
     *("DevicesUnavailable", "DeviceUnavailable", "NoDevice", "InvalidDevice"),

@@ -14,7 +14,7 @@ from pipeline.model.measured.origins import origins_of
 from pipeline.report.tables.nodes.node_names import addr_texts
 from pipeline.store import Found, Snapshot, addresses_of, find_addresses, open_snapshot
 
-MAX_FOUND = 1000  # addresses of a prefix that are told; all are counted
+MAX_FOUND = 1000  # addresses of a prefix that are listed; all are counted
 
 
 def lookup(config: LookupConfig) -> dict[str, Any]:

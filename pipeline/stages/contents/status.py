@@ -10,7 +10,7 @@ from pipeline.errors import StoreError
 from pipeline.model.progress import STEPS
 from pipeline.store.running import runs_on
 
-_LEAST_SHARE = 0.01  # of a step; before, the time left is not told
+_LEAST_SHARE = 0.01  # of a step; before, the time left is not estimated
 
 
 def status(config: StatusConfig) -> list[dict[str, Any]]:

@@ -54,7 +54,7 @@ class Lookup(Generic[Found]):
     Attributes
     ----------
     found : table of columns
-        Its ``row`` is a position among the graphs that were asked for; each key once.
+        Its ``row`` is a position among the graphs that were requested; each key once.
     nights : (n_found,) object
         Name of the snapshot whose run measured each row.
     broken : tuple of str
@@ -75,7 +75,7 @@ def result_table(
     ----------
     store : Path
     name : str
-        What was asked for: letters, digits, ``_`` and ``.``.
+        What was requested: letters, digits, ``_`` and ``.``.
     version : str
         Of whatever decides the results: another version is another table.
     kind : type

@@ -1,4 +1,4 @@
-"""What a comparison tells of each AS, on the pages of ASes.
+"""What a comparison says about each AS, on the pages of ASes.
 
 A page has an empty place for it. Filling it makes a file of its own of a page that is linked from
 an earlier report, so the pages of other nights stay as they are, and no later report takes it for

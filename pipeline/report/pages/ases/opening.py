@@ -25,7 +25,7 @@ def opening(a: dict[str, Any], run: RunFacts) -> Markup:
 
 
 def quality(a: dict[str, Any], run: RunFacts) -> list[str]:
-    """Sentences on what the page rests on; none of an AS that was not measured by traces."""
+    """Sentences on what the page is based on; none of an AS that was not measured by traces."""
     found = []
     if a["crossing"]:
         n_traces, n_vantages = a["crossing"]

@@ -1,7 +1,7 @@
 """The pages of many ASes, by several processes.
 
 A report is cut into parts of some ASes. Other processes get parts, and this one takes what is
-left meanwhile. Which process writes a page makes no difference to it. If one dies, for want of
+left meanwhile. Which process writes a page makes no difference to it. If one dies, for lack of
 memory say, this one writes what the others had.
 """
 

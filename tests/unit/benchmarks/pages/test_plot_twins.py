@@ -45,7 +45,7 @@ def test_the_crossing_is_interpolated_on_logarithmic_axes():
 
 def test_the_table_has_a_line_for_each_curve():
     lines = list(table(ROWS))
-    assert lines[0] == "| ms at so many nodes | | 1,000 | 100,000 | GPU faster from |"
+    assert lines[0] == "| ms by number of nodes | | 1,000 | 100,000 | GPU faster from |"
     assert "| BFS | GPU | 10 | 10 | 10,000 nodes |" in lines
     assert "| fastest of ours | core |  | 20 |  |" in lines
     assert "| DFS | GPU, one warp | 8 | (9,000) | never here |" in lines
@@ -61,7 +61,7 @@ def test_speed_ups_compare_twins_and_the_fastest_of_each_device():
 
 def test_memory_has_a_table_of_its_own():
     lines = list(table(ROWS, "peak_mb"))
-    assert lines[0] == "| peak MB at so many nodes | | 1,000 | 100,000 | GPU needs less from |"
+    assert lines[0] == "| peak MB by number of nodes | | 1,000 | 100,000 | GPU needs less from |"
     assert "| DFS | GPU, one warp | 8 |  | never here |" in lines
 
 

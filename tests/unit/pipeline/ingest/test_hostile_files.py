@@ -15,7 +15,7 @@ import pytest
 from pipeline.errors import FormatError
 from pipeline.ingest import open_reader, opening
 from pipeline.ingest.as_names import read_as_names
-from pipeline.ingest.opening import CHUNK, MAX_SWELL, open_bytes
+from pipeline.ingest.opening import CHUNK, MAX_EXPANSION, open_bytes
 from pipeline.model.measured.reading import ReadReport
 from tests.real_data import REPOSITORY
 
@@ -38,24 +38,24 @@ def zeros(compression: str) -> bytes:
 
 
 @pytest.mark.parametrize("compression", COMPRESS)
-def test_a_bomb_ends_where_it_swells_too_much(tmp_path, compression, monkeypatch):
-    monkeypatch.setattr(opening, "SWELL_FREE", FREE)
+def test_a_bomb_ends_where_it_expands_too_much(tmp_path, compression, monkeypatch):
+    monkeypatch.setattr(opening, "EXPANSION_FREE", FREE)
     path = tmp_path / "bomb"
     path.write_bytes(zeros(compression) * 50)
     sizes: list[int] = []
     with open_bytes(path) as stream:
         tracemalloc.start()
-        with pytest.raises(FormatError, match="swells to more than 1,000 times its stored size"):
+        with pytest.raises(FormatError, match="expands to more than 1,000 times its stored size"):
             sizes.extend(map(len, iter(lambda: stream.read(CHUNK), b"")))
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
-        limit = max(FREE, MAX_SWELL * stream.size_bytes)
+        limit = max(FREE, MAX_EXPANSION * stream.size_bytes)
     assert limit < sum(sizes) <= limit + CHUNK < 50 << 24
     assert peak < 16 * CHUNK
 
 
 def test_what_measurements_compress_to_is_read(tmp_path, monkeypatch):
-    monkeypatch.setattr(opening, "SWELL_FREE", FREE)
+    monkeypatch.setattr(opening, "EXPANSION_FREE", FREE)
     line = b'{"type":"trace","dst":"198.51.100.%d","stop_reason":"NONE","hops":[],"id":%d}\n'
     data = b"".join(line % (i % 256, i) for i in range(100_000))  # more alike than any real ones
     path = tmp_path / "traces"
@@ -67,11 +67,11 @@ def test_what_measurements_compress_to_is_read(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("format", HEADS)
 def test_a_bomb_behind_good_records_costs_what_comes_after_them(tmp_path, format, monkeypatch):
-    monkeypatch.setattr(opening, "SWELL_FREE", FREE)
+    monkeypatch.setattr(opening, "EXPANSION_FREE", FREE)
     path = tmp_path / "input"
     path.write_bytes(bz2.compress((SAMPLES / HEADS[format]).read_bytes()) + zeros("bzip2") * 50)
     report = ReadReport(str(path))
-    with pytest.raises(FormatError, match="swells"):
+    with pytest.raises(FormatError, match="expands"):
         list(open_reader(path, report)[1])
     assert report.format == format
     assert report.status != "ok"

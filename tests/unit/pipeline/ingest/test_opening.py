@@ -123,7 +123,7 @@ def test_what_cannot_be_opened_is_named(tmp_path):
         open_bytes(tmp_path)
 
 
-def test_a_file_that_swells_a_thousandfold_is_streamed(tmp_path):
+def test_a_file_that_expands_a_thousandfold_is_streamed(tmp_path):
     packer = zlib.compressobj(9, wbits=31)
     zeros = bytes(1 << 20)
     content = b"".join(packer.compress(zeros) for _ in range(256)) + packer.flush()

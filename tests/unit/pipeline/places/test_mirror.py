@@ -74,7 +74,9 @@ def test_a_missing_bucket_is_said_in_one_line():
         lambda: objects.read("s3://no-bucket/x"),
         lambda: objects.write("s3://no-bucket/x", b""),
     ):
-        with pytest.raises(StoreError, match=r"^s3://no-bucket/x: no such bucket; make it first$"):
+        with pytest.raises(
+            StoreError, match=r"^s3://no-bucket/x: no such bucket; create it first$"
+        ):
             call()
 
 

@@ -138,7 +138,8 @@ def test_an_out_that_is_or_lies_below_a_file_is_refused_before_anything_is_done(
     (here / "file").write_text("somebody's")
     before = content(here)
     for out in ("file", "file/reports/deep"):
-        said = f"--out {out}: {here / 'file'} is no folder; give one, or one to be made"
+        reason = "is not a folder; give one, or a path where one can be created"
+        said = f"--out {out}: {here / 'file'} {reason}"
         store = ["--store", "data/store", "--out", out]
         assert said in refused(["analyze", *store, "--snapshot", "a"], capsys)
         assert said in refused(["run", "data/lab", "--ip2as", IP2AS, *store], capsys)

@@ -126,7 +126,7 @@ def test_skipped_records_are_one_line_without_those_that_frame_others(capsys):
     reports.append(ReadReport("a", "iffinder", skipped=Counter({"no alias": 5})))
     print_ingest(ingested(reports=reports))
     assert capsys.readouterr().out.splitlines()[1:] == [
-        "Skipped records, no traceroutes: ping (3), http (1)"
+        "Skipped records that are not traceroutes: ping (3), http (1)"
     ]
     print_ingest(ingested(reports=[ReadReport("a", "warts", skipped=Counter(list=1))]))
     assert "Skipped" not in capsys.readouterr().out

@@ -26,7 +26,7 @@ def test_a_whole_text_stands_in_full_and_columns_give_way(capsys, narrow):
     print_table("A table", HEADER, [(1, "2026-11-21-later", 1234, 7)], whole_text=True)
     out = capsys.readouterr().out
     assert "2026-11-21-later" in out
-    assert "Not shown, for lack of width: nodes, links" in out
+    assert "Not shown because the terminal is too narrow: nodes, links" in out
     assert all(len(line) <= 30 for line in out.splitlines() if "\u2502" in line)
 
 

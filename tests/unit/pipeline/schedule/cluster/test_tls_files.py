@@ -59,7 +59,7 @@ def test_the_key_may_be_in_the_file_of_the_certificate(pem):
 def test_a_plain_address_is_refused_with_any_of_them(pem, address, name):
     text = refused(address, **{name: pem["both"]})
     assert text.startswith(f"--scheduler {address}: a plain connection is refused")
-    assert f"--tls-{name} asks for TLS; give tls://HOST:PORT" in text
+    assert f"--tls-{name} requires TLS; give tls://HOST:PORT" in text
 
 
 def test_they_are_for_the_cluster_of_others(pem):

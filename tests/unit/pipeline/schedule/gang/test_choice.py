@@ -72,8 +72,8 @@ def test_the_smallest_gpu_decides():
 def test_asked_for_it_is_every_as_with_links_the_largest_first():
     found = chosen([SMALL, (5, 0), LARGE], partition=3)
     assert [(choice.at, choice.n_ranks, choice.reason) for choice in found] == [
-        (2, 3, "asked for"),
-        (0, 3, "asked for"),
+        (2, 3, "requested"),
+        (0, 3, "requested"),
     ]
 
 

@@ -1,4 +1,4 @@
-"""Which ASes of a run go over several workers: by their GPUs, or because it was asked for."""
+"""Which ASes of a run go over several workers: by their GPUs, or because it was requested."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def test_an_as_that_no_gpu_holds_goes_over_several_of_its_own_accord(snapshot, t
         pytest.param(cluster_of(10 * ROOM, 10 * ROOM), {}, id="a GPU holds it"),
         pytest.param(cluster_of(ROOM), {}, id="one GPU"),
         pytest.param(cluster_of(0, 0, devices=("cpu",)), {}, id="cores"),
-        pytest.param(cluster_of(ROOM, ROOM, ROOM, devices=("cpu",)), {}, id="cores asked for"),
+        pytest.param(cluster_of(ROOM, ROOM, ROOM, devices=("cpu",)), {}, id="cores requested"),
         pytest.param(cluster_of(ROOM, ROOM, ROOM), {"distances": True}, id="all distances"),
     ],
 )

@@ -32,7 +32,7 @@ class FakeCluster:
 def job(device):
     given = {field.name: None for field in dataclasses.fields(GangTask)}
     task = GangTask(**given | {"name": "gang", "device": device, "sources": np.arange(2)})
-    return GangJob(task, 1, 2, "asked for")
+    return GangJob(task, 1, 2, "requested")
 
 
 @pytest.fixture(autouse=True)
