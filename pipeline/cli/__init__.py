@@ -222,12 +222,13 @@ def doctor(given: Given) -> None:
     config = given.config(DoctorConfig)
     with _display() as progress, progress.preparing():
         from pipeline.stages.doctor import examine, measure_machine
-
-        findings = examine(config.store, config.out, clean=config.clean)
-    facts: dict = {"findings": [vars(finding) for finding in findings]}
-    if not given.as_json:
-        for finding in findings:
+    findings = []
+    for finding in examine(config.store, config.out, clean=config.clean):
+        findings.append(finding)
+        if not given.as_json:
             print_line(f"{'ok  ' if finding.ok else 'BAD '} {finding.subject}: {finding.text}")
+            sys.stdout.flush()  # the next one may take a minute
+    facts: dict = {"findings": [vars(finding) for finding in findings]}
     if config.calibrate:
         with _display() as progress:
             calibration, path = measure_machine(progress)
@@ -285,13 +286,18 @@ def lookup(given: Given) -> None:
 @takes(_words(StatusConfig), as_json=True)
 def status(given: Given) -> None:
     """Show the runs in progress on a store, and how long each may still take."""
-    from pipeline.stages.contents.status import status
+    from pipeline.stages.contents.status import lateness, status
 
-    runs = status(given.config(StatusConfig))
+    config = given.config(StatusConfig)
+    late = lateness(config)
+    runs = status(config)
     if given.as_json:
-        print_json({"runs": runs})
+        print_json({"runs": runs, "late": late})
     else:
         print_status(runs)
+    if late:
+        fail(late)
+        raise typer.Exit(1)
 
 
 @_command("export night --asn 3356 --store mystore --out 3356.graphml")

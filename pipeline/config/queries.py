@@ -43,9 +43,18 @@ class ListConfig:
 
 @dataclass(frozen=True)
 class StatusConfig:
-    """The store of runs in progress."""
+    """The store of runs in progress, and how old the newest report may be."""
 
     store: Path = store_option()
+    out: Path | None = out_option(default=None, help="Folder of reports, for --max-age.")
+    max_age: int | None = option(
+        default=None,
+        help="Exit with 1 if the last report without a failed AS is older, in hours.",
+        variable=None,
+        metavar="H",
+        parser=as_number,
+        minimum=1,
+    )
 
 
 @dataclass(frozen=True)

@@ -162,24 +162,25 @@ def _what_is_left(path: Path) -> str:
     return "left by a killed run"
 
 
-def examine(store: Path | None, out: Path | None = None, *, clean: bool = False) -> list[Finding]:
-    """Examine this machine, every byte of a store, and leftovers of killed runs.
+def examine(
+    store: Path | None, out: Path | None = None, *, clean: bool = False
+) -> Iterator[Finding]:
+    """Examine this machine, every byte of a store, and leftovers of killed runs; as it goes.
 
     With ``clean``, leftovers in ``store`` and ``out`` are removed.
     """
     python = f"hopscope {__version__}, Python {platform.python_version()}, {platform.machine()}"
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-    findings = [
-        Finding("machine", True, f"{python}, {number(n_cores(), 'core')}, {memory:.0f} GiB"),
-        _packages(),
-        *_gpus(),
-        _kernels(),
-    ]
+    yield Finding("machine", True, f"{python}, {number(n_cores(), 'core')}, {memory:.0f} GiB")
+    yield _packages()
+    yield from _gpus()
+    yield _kernels()
     if store is not None:
-        findings += [*_snapshots(store), *_results(store, clean)]
+        yield from _snapshots(store)
+        yield from _results(store, clean)
     if out is not None:
-        findings += _reports(out)
-    return [*findings, *_leftovers(store, out, clean)]
+        yield from _reports(out)
+    yield from _leftovers(store, out, clean)
 
 
 def measure_machine(progress: ProgressCallback = no_progress) -> tuple[Calibration, Path]:

@@ -186,6 +186,14 @@ class RunMetrics:
         yield resident
 
 
+def last_success(out: Path) -> float | None:
+    """When the last report in a folder without a failed AS was written; None: none was.
+
+    Seconds since 1970 UTC.
+    """
+    return _totals(out / NAME).get(("hopscope_last_success_timestamp_seconds", "")) or None
+
+
 def _totals(path: Path) -> dict[tuple[str, str], float]:
     """Figures of an earlier file by name and status; none where there is no sound one."""
     try:

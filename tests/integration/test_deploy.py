@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 import shutil
@@ -12,8 +13,9 @@ import distributed.cli.dask_worker
 import pytest
 import yaml
 
+from flows.notices.notice import SCHEMA, SCHEMA_VERSION
 from flows.serve import OPTIONS as SERVE
-from pipeline.config import AnalyzeConfig, IngestConfig, LogConfig, NotifyConfig
+from pipeline.config import AnalyzeConfig, IngestConfig, LogConfig, NotifyConfig, StatusConfig
 from pipeline.options import merged
 from pipeline.terminal.arguments import read_words
 from tests.real_data import REPOSITORY
@@ -46,7 +48,7 @@ def commands():
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="no systemd-analyze here")
 def test_systemd_takes_every_unit(tmp_path):
     units = [path for path in UNITS if path.suffix in (".service", ".timer")]
-    assert len(units) == 5
+    assert len(units) == 8
     for path in units:  # the program must be there to be found
         text = re.sub(rf"{BIN}\w+", shutil.which("true"), path.read_text())
         (tmp_path / path.name).write_text(text)
@@ -67,13 +69,19 @@ def test_commands_of_units_are_understood(unit, line, tmp_path):
     line = line.replace(TLS, str(tmp_path))
     for name, value in VALUES.items():
         line = line.replace(f"${{{name}}}", value)
-    assert "$" not in line
     program, *words = shlex.split(line)
+    if program == "/bin/sh":
+        return tells(words, tmp_path)
+    assert "$" not in line
     assert program.startswith(BIN)
     if words[0] == "serve":
         assert read_words(SERVE, words[1:], "hopscope serve", "")
     elif words[0] == "-m":
         assert words == ["-m", "flows.nightly"]
+    elif words[0] == "status":
+        given = read_words(merged(StatusConfig), words[1:], "hopscope status", "")
+        assert given.config(StatusConfig).max_age == 26
+        return None
     else:
         options = DASK[words[0]].make_context(words[0], words[1:]).params
         assert options["protocol"] == "tls"
@@ -81,6 +89,33 @@ def test_commands_of_units_are_understood(unit, line, tmp_path):
         assert options["tls_cert"]
         assert options["tls_key"]
         assert options["dashboard_address"].startswith("127.0.0.1:")
+    return None
+
+
+def tells(words, folder):
+    """The program gets a notice about the unit that failed."""
+    (folder / "program").write_text('#!/bin/sh\ncat "$1"\n')
+    (folder / "program").chmod(0o755)
+    script = words[1].replace("%i", "hopscope-late.service").replace("%H", "here")
+    script = script.replace("/tmp/", f"{folder}/")
+    done = subprocess.run(
+        ["/bin/sh", words[0], script],
+        env={"HOPSCOPE_NOTIFY_COMMAND": str(folder / "program"), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    notice = json.loads(done.stdout)
+    assert (notice["schema"], notice["schema_version"]) == (SCHEMA, SCHEMA_VERSION)
+    assert (notice["status"], notice["run"]) == ("failed", "hopscope-late.service")
+    assert "%" not in script
+
+
+def test_every_unit_that_works_at_night_tells_of_its_failure():
+    for name in ("hopscope", "hopscope-nightly", "hopscope-late"):
+        text = (ENVIRONMENT.parent / f"{name}.service").read_text()
+        assert "\nOnFailure=hopscope-tell@%n.service\n" in text.partition("[Service]")[0]
 
 
 def test_every_variable_is_one_that_is_read():

@@ -45,9 +45,9 @@ def dask_setup(scheduler: Scheduler) -> None:
 def _add_pages(scheduler: Scheduler) -> None:
     from distributed.dashboard.scheduler import connect
 
-    from pipeline.schedule.cluster.dashboard_page import add_page
+    from pipeline.schedule.cluster import dashboard_page
 
-    add_page(scheduler)
+    dashboard_page.dask_setup(scheduler)
     prefix = dask.config.get("distributed.scheduler.dashboard.prefix", None)
     connect(scheduler.http_application, scheduler.http_server, scheduler, prefix=prefix or "")
 

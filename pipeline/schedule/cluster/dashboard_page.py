@@ -1,7 +1,9 @@
 """A page of our own on the Dask dashboard: searches a second, ASes and tasks left, graphs kept.
 
 The scheduler keeps the counts that a run sends (``run_events``), so that a page that is opened late
-shows the run from its beginning. Imported with the other pages, at the first request.
+shows the run from its beginning. A preload of Dask, which must be imported before the other pages
+are made: our own clusters do so at the first request (``dashboard_guard``), others by
+``dask scheduler --preload pipeline.schedule.cluster.dashboard_page``.
 """
 
 from __future__ import annotations
@@ -29,9 +31,8 @@ COLUMNS = (
 BLUE, ORANGE = "#1f6fb2", "#b85c00"  # distinguishable for readers who do not see red
 
 
-def add_page(scheduler: Scheduler) -> None:
-    """Add it to the pages that ``connect`` makes next for this scheduler."""
-    dask_pages.applications[f"/{ADDRESS}"] = page
+def dask_setup(scheduler: Scheduler) -> None:
+    """Add the page's word to the bar of a scheduler's pages; called by Dask as it starts."""
     pages = dask_pages.template_variables(scheduler)["pages"]
     if ADDRESS not in pages:
         pages.insert(1, ADDRESS)
@@ -151,3 +152,6 @@ class RunFigures:
             shown.title.text = title if columns["time"] else f"{title} (no run yet)"
             most = max((max(columns[name], default=0) for name in names), default=0)
             shown.y_range.end = 1.1 * most or 1
+
+
+dask_pages.applications[f"/{ADDRESS}"] = page  # of which schedulers make their pages

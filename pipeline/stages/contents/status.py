@@ -1,4 +1,4 @@
-"""Runs in progress on a store, and how long each may still take."""
+"""Runs in progress on a store, how long each may still take, and nights that did not happen."""
 
 from __future__ import annotations
 
@@ -6,8 +6,10 @@ import time
 from typing import Any
 
 from pipeline.config import StatusConfig
-from pipeline.errors import StoreError
+from pipeline.errors import StoreError, UsageError
 from pipeline.model.progress import STEPS
+from pipeline.model.words import number, rough_duration
+from pipeline.stages.run_metrics import NAME, last_success
 from pipeline.store.running import runs_on
 
 _LEAST_SHARE = 0.01  # of a step; before, the time left is not estimated
@@ -33,6 +35,30 @@ def status(config: StatusConfig) -> list[dict[str, Any]]:
         raise StoreError(f"{config.store}: no store here; give --store the folder of a run")
     now = time.time()
     return [_facts(told, now) for told in runs_on(config.store)]
+
+
+def lateness(config: StatusConfig) -> str:
+    """What to say if no report is as new as ``--max-age`` asks; empty: one is, or it was not asked.
+
+    Raises
+    ------
+    UsageError
+        If the folder of reports is not given.
+    """
+    if config.max_age is None:
+        return ""
+    if config.out is None:
+        raise UsageError("--max-age: give --out the folder of reports")
+    written = last_success(config.out)
+    if written is None:
+        return f"{config.out}: no report without a failed AS is known to {NAME}"
+    age_s = time.time() - written
+    if age_s <= 3600 * config.max_age:
+        return ""
+    return (
+        f"{config.out}: the last report without a failed AS was written {rough_duration(age_s)} "
+        f"ago, more than {number(config.max_age, 'hour')}"
+    )
 
 
 def _facts(told: dict[str, Any], now: float) -> dict[str, Any]:

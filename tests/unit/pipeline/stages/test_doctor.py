@@ -34,8 +34,16 @@ def test_of_a_store_that_is_not_there_only_that_is_said(tmp_path, monkeypatch, m
     monkeypatch.setattr(doctor, "_kernels", lambda: Finding("cpu kernels", True, ""))
     if made:
         (tmp_path / "store").mkdir()
-    findings = examine(tmp_path / "store", None)
+    findings = list(examine(tmp_path / "store", None))
     (told,) = (each for each in findings if "store" in each.subject)
     assert not told.ok
     assert "no store here" in told.text
     assert "results" not in {each.subject for each in findings}
+
+
+def test_what_is_known_is_told_before_kernels_are_compiled(monkeypatch):
+    monkeypatch.setattr(doctor, "_kernels", lambda: pytest.fail("it compiles"))
+    findings = examine(None)
+    assert [next(findings).subject for _ in range(3)][:2] == ["machine", "packages"]
+    with pytest.raises(pytest.fail.Exception, match="it compiles"):
+        list(findings)

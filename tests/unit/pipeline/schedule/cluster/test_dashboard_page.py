@@ -1,11 +1,14 @@
-"""Figures of the dashboard's own page: rates from what a run sent, one run at a time."""
+"""The dashboard's own page: rates from what a run sent, one run at a time; as a preload."""
 
 from __future__ import annotations
 
+import urllib.request
 from types import SimpleNamespace
 
 import pytest
+from distributed import LocalCluster
 
+from pipeline.schedule.cluster import dashboard_page
 from pipeline.schedule.cluster.dashboard_page import COLUMNS, RunFigures, columns_of
 from pipeline.schedule.cluster.run_events import TOPIC
 
@@ -64,3 +67,20 @@ def test_titles_and_scales_follow_the_newest_counts(scheduler):
     assert shown.graphs.title.text == "3 graphs kept by workers, 2.9 MiB"
     assert shown.ases.y_range.end == pytest.approx(1100)
     assert shown.source.data["ases_left"] == [1000, 7]
+
+
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_a_scheduler_that_has_it_as_a_preload_shows_the_page():
+    scheduler = {"preload": [dashboard_page.__name__]}  # as of ``dask scheduler``
+    with LocalCluster(
+        n_workers=0,
+        protocol="tcp",
+        host="127.0.0.1",
+        dashboard_address="127.0.0.1:0",
+        scheduler_kwargs=scheduler,
+    ) as cluster:
+        status = cluster.dashboard_link
+        pages = [status, status.replace("/status", "/hopscope")]
+        found = [urllib.request.urlopen(page, timeout=60).read().decode() for page in pages]
+    assert all('<a href="hopscope">Hopscope</a>' in page for page in found)
+    assert "data-root-id=" in found[1]  # of the figures

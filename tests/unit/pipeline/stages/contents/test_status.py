@@ -6,11 +6,12 @@ import time
 
 import pytest
 
+from pipeline.cli import main
 from pipeline.config import StatusConfig
-from pipeline.errors import StoreError
+from pipeline.errors import StoreError, UsageError
 from pipeline.model.progress import Progress, no_progress
 from pipeline.stages.contents import status as module
-from pipeline.stages.contents.status import status
+from pipeline.stages.contents.status import lateness, status
 from pipeline.store.running import running
 from pipeline.terminal.contents import print_status
 
@@ -74,3 +75,42 @@ def test_a_killed_run_is_said_to_be_killed(tmp_path, monkeypatch, capsys):
 def test_without_a_store_the_folder_is_named(tmp_path):
     with pytest.raises(StoreError, match="no store here"):
         status(StatusConfig(store=tmp_path / "none"))
+
+
+PROM = """# TYPE hopscope_last_success_timestamp_seconds gauge
+hopscope_last_success_timestamp_seconds {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "late"),
+    [
+        (PROM.format(1000.0), ""),
+        (PROM.format(1000.0 - 2 * 3600 - 1), "was written 2.0 h ago, more than 2 hours"),
+        (PROM.format(0), "no report without a failed AS is known to hopscope.prom"),
+        (None, "no report without a failed AS is known to hopscope.prom"),
+    ],
+)
+def test_a_night_that_did_not_happen_is_told(tmp_path, monkeypatch, text, late):
+    monkeypatch.setattr(time, "time", lambda: 1000.0)
+    if text is not None:
+        (tmp_path / "hopscope.prom").write_text(text)
+    said = lateness(StatusConfig(store=tmp_path, out=tmp_path, max_age=2))
+    assert said.endswith(late)
+    assert bool(said) == bool(late)
+    assert lateness(StatusConfig(store=tmp_path)) == ""
+
+
+def test_the_age_of_reports_needs_their_folder(tmp_path):
+    with pytest.raises(UsageError, match="--max-age: give --out"):
+        lateness(StatusConfig(store=tmp_path, max_age=2))
+
+
+def test_the_command_ends_with_1_if_no_night_was_complete(tmp_path, capsys):
+    words = ["status", "--store", str(tmp_path), "--out", str(tmp_path), "--max-age", "26"]
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 1
+    said = capsys.readouterr()
+    assert said.out == "No run in progress.\n"
+    assert said.err.startswith(f"hopscope: {tmp_path}: no report without a failed AS")
