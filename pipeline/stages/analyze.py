@@ -27,8 +27,8 @@ from pipeline.report.tables.width.width_bounds import with_searches
 from pipeline.schedule.distances import removed_on_error
 from pipeline.schedule.run import measure
 from pipeline.stages.adding import with_earlier
+from pipeline.stages.nights.retention import Removed, keep_nights
 from pipeline.stages.places import check_out
-from pipeline.stages.retention import Removed, keep_nights
 from pipeline.stages.run_metrics import RunMetrics, run_metrics
 from pipeline.stages.warnings import (
     commonest_failure,

@@ -16,14 +16,14 @@ from pipeline.report.folder import report_turn
 from pipeline.report.nights import NIGHTS_PAGE, write_nights
 from pipeline.report.published import bring_reports
 from pipeline.report.tables.changes import night_compared_with
-from pipeline.stages.nights import (
+from pipeline.stages.nights.references import keep_up_to, references_up_to
+from pipeline.stages.nights.snapshots import (
     night_before,
     open_night,
     order_warning,
     synthetic_warning,
 )
 from pipeline.stages.places import check_comparison
-from pipeline.stages.references import keep_up_to, references_up_to
 from pipeline.store import open_snapshot
 
 

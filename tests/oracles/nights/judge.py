@@ -16,7 +16,7 @@ from pipeline.compare.changes import WIDTHS
 from pipeline.graphs import build_graphs
 from pipeline.infer import Observer, PrefixTable, infer_topology, read_pfx2as
 from pipeline.model.measured.reading import ReadReport
-from pipeline.stages.nights import open_night
+from pipeline.stages.nights.snapshots import open_night
 from pipeline.store import Snapshot, open_snapshot, write_snapshot
 from tests.oracles.nights import plants
 from tests.oracles.nights.observable import looked_at

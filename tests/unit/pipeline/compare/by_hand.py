@@ -9,7 +9,7 @@ from pipeline.compare import Changes, Night
 from pipeline.graphs import build_graphs
 from pipeline.infer import infer_topology
 from pipeline.model.addresses import format_addr
-from pipeline.stages.nights import open_night
+from pipeline.stages.nights.snapshots import open_night
 from pipeline.store import open_snapshot
 from tests.unit.pipeline.infer.handmade import PREFIXES, observe, prefix_table, traces
 from tests.unit.pipeline.store.snapshots import write

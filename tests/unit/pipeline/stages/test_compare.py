@@ -11,7 +11,7 @@ from pipeline.config import CompareConfig
 from pipeline.errors import StoreError, UsageError
 from pipeline.report.folder import earlier_report
 from pipeline.stages.compare import compare, compare_with_night_before
-from pipeline.stages.nights import night_before
+from pipeline.stages.nights.snapshots import night_before
 from pipeline.store import open_snapshot
 from tests.unit.pipeline.compare.by_hand import ONE, write_night
 from tests.unit.pipeline.store.snapshots import write

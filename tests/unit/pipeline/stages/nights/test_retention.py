@@ -7,7 +7,7 @@ import pytest
 from pipeline.report import write_reports
 from pipeline.report.nights import NIGHTS_PAGE, write_nights
 from pipeline.stages.doctor import examine
-from pipeline.stages.retention import keep_nights
+from pipeline.stages.nights.retention import keep_nights
 from pipeline.store import snapshot_names
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 from tests.unit.pipeline.store.snapshots import some_graphs, write

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pipeline.compare import Night, References, follow
 from pipeline.errors import PipelineError
-from pipeline.stages.nights import night_before, open_night
+from pipeline.stages.nights.snapshots import night_before, open_night
 from pipeline.store import Snapshot, open_snapshot
 from pipeline.store.references import keep_references, read_references
 

@@ -10,10 +10,10 @@ import pytest
 
 from pipeline.config import CompareConfig
 from pipeline.errors import UsageError
-from pipeline.stages import references as stage
 from pipeline.stages.compare import compare, compare_with_night_before
-from pipeline.stages.nights import open_night
-from pipeline.stages.retention import keep_nights
+from pipeline.stages.nights import references as stage
+from pipeline.stages.nights.retention import keep_nights
+from pipeline.stages.nights.snapshots import open_night
 from pipeline.store import open_snapshot
 from pipeline.store.references import FOLDER, read_references
 from pipeline.store.versions.nights import remove_old_nights
