@@ -3,7 +3,7 @@
 Command: python benchmarks/bench_store.py [--ases N] [--links N] [--row-groups N,N...]
 Writes benchmarks/results/store.json. AS sizes follow a Pareto law; every graph that is
 fetched is compared with its graph_hash before anything is timed. "warm": files in the page cache;
-each fetch decodes its row groups anew (the cache of decoded row groups is off, except in
+each fetch decodes its row groups again (the cache of decoded row groups is off, except in
 `neighbor_ms`, which fetches ASes in their order). "cold": the page cache is dropped for these
 files (posix_fadvise) before each open and fetch.
 """

@@ -121,7 +121,7 @@ def signals_later() -> Iterator[None]:
 
 
 def _is_insistent(number: int, since: float) -> bool:
-    """Whether a signal asks again for the end that was asked for at ``since``."""
+    """Whether a signal asks again for the end that was requested at ``since``."""
     return number in (signal.SIGINT, signal.SIGTERM) and monotonic() - since >= AGAIN_S
 
 

@@ -1,4 +1,4 @@
-// Links of a graph and the arcs of some of its nodes, drawn anew wherever they are needed.
+// Links of a graph and the arcs of some of its nodes, drawn again wherever they are needed.
 //
 // Launch   1-D, any grid.
 // Order    Arcs are kept in no fixed order; the caller sorts them.

@@ -1,4 +1,4 @@
-"""A stage is tried once more where what stopped it may pass by itself.
+"""A stage is retried once if what stopped it may pass by itself.
 
 What the stage has done by then stays: files that were read, results that are durable.
 """

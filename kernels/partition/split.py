@@ -3,7 +3,7 @@
 Blocks of consecutive nodes are dealt to ranks, each to the one with the least work so far, the
 largest block first (R. Graham, "Bounds on multiprocessing timing anomalies", SIAM J. Appl. Math.
 1969). So ranks own equal shares of the arcs, hubs that lie next to one another are spread, and
-nodes keep their neighbours of the same block. Nodes are numbered anew: rank after rank, block after
+nodes keep their neighbours of the same block. Nodes get new numbers: rank after rank, block after
 block; a rank's nodes are then one run, which begins at a whole word of a bitmap.
 """
 

@@ -109,7 +109,7 @@ def test_gpu_and_cores_agree_with_scipy(snapshot, wanted, tmp_path):
 def test_a_start_that_loses_the_process_it_forks_from_ends_and_the_next_one_works(
     tmp_path, monkeypatch
 ):
-    """It dies while it is asked for a worker, which so has no process at all."""
+    """It dies while it makes a worker, which therefore has no process at all."""
     config = AnalyzeConfig(
         store=tmp_path, out=tmp_path, device="cpu", workers=2, dashboard="127.0.0.1:0"
     )

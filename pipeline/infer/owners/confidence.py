@@ -14,7 +14,7 @@ for this AS and against others, and it distinguishes four classes (``CLASSES``).
   rule looks for routers inside an AS. Few traces (``_FEW``) may be due to a change of routes on the
   way, and lower the class by one.
 - **Candidate.** Where the AS begins was not seen, whatever the margins are; what counts is how many
-  traces entered so (``_MANY``): routers deep inside are seldom entered so by many.
+  traces entered so (``_MANY``): routers deep inside are rarely entered so by many.
 
 The share of each class that is right was counted in laboratories whose networks are known
 (``SHARES``). It is the same for all networks: where many routers do not answer, confidence is too

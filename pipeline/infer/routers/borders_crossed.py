@@ -6,7 +6,7 @@ sides are interfaces of one router, behind which paths from different directions
 With owners known, the second is believed if all sides are in one AS, and there is
 
 1. **a border**: the voucher's router is in another AS than the sides, and its link is numbered from
-   theirs, or nothing else follows any of the sides. Two ASes seldom meet twice at one router;
+   theirs, or nothing else follows any of the sides. Two ASes rarely meet twice at one router;
    inside an AS many routers precede another;
 2. **two ways in**: one observer saw another address of the voucher's router too. An odd router
    shows it one only.

@@ -2,7 +2,7 @@
 
 A node has ``links``: hops, of each hop the addresses that answered, of each address the probes that
 it answered, of each probe its flow and TTL. Hops of several links follow one another, and a hop
-without an answer is one address ``*`` without probes; so links are found anew from flows and TTLs
+without an answer is one address ``*`` without probes; so links are found from flows and TTLs
 (``pipeline.ingest.flow_paths``).
 """
 

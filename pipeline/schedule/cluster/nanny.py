@@ -10,7 +10,7 @@ from distributed import Nanny, Status
 class OwnNanny(Nanny):
     """A nanny that closes even if its worker's process was never made, or was made unnoticed.
 
-    When the process that forks workers dies while it is asked for one, ``Nanny.kill`` fails an
+    When the process that forks workers dies while it makes one, ``Nanny.kill`` fails an
     assertion on the state of the missing process. When a worker dies as soon as it is up, the start
     of the next one can take its place while the first start still waits: that one then takes the
     next worker's message of being up, and discards it, so ``Nanny.kill`` would wait without end for

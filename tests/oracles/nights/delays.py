@@ -28,7 +28,7 @@ from tests.unit.pipeline.infer.simulate import Network, Plan, make_network, meas
 Link = tuple[int, int]  # routers, the near one first
 
 N_NIGHTS = 24
-START = 10  # of the first plant: references rest on some nights then
+START = 10  # of the first plant: references cover some nights then
 DRIFT, STEP, BAD_NIGHT = "drift", "step", "bad night"
 DRIFT_MS, STEP_MS = 0.2, 4.0
 NOISE_MS = 0.5  # mean of what queues add to an answer

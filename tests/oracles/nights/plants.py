@@ -251,7 +251,7 @@ def lose_targets(night: Night, taken: set[int], rng: np.random.Generator, by: Cr
 
 
 def limit_rate(night: Night, taken: set[int], rng: np.random.Generator, by: Crossed):
-    """A router answers seldom."""
+    """A router answers rarely."""
     net = night.net
     for r in rng.permutation(len(net.asn)).tolist():
         asn = net.asn[r]

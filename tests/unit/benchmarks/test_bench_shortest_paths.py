@@ -1,4 +1,4 @@
-"""Searches by weight beside other programs, on a graph so small that they take no time."""
+"""Searches by weight compared with other programs, on a graph so small that they take no time."""
 
 from __future__ import annotations
 

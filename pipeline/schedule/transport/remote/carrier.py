@@ -128,7 +128,7 @@ class RemoteCarrier:
             self.there.cancel(unwanted)
 
     def begun(self, worker: str, keys: Sequence[Key]) -> set[Key] | None:
-        """Which a worker has begun, by its own word."""
+        """Which a worker has begun, as it says itself."""
         return self.there.begun(worker, keys)
 
     def can_replace(self, worker: str) -> bool:

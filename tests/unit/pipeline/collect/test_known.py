@@ -59,7 +59,7 @@ def test_a_beat_writes_what_has_waited_long_enough(snapshot, results, clock, tmp
     clock.now += 0.01
     kept.beat()
     assert n_durable(snapshot, tmp_path) == 2
-    kept.add("search", results[2])  # waits anew
+    kept.add("search", results[2])  # waits again
     clock.now += KEEP_S - 0.01
     kept.beat()
     assert n_durable(snapshot, tmp_path) == 2

@@ -1,4 +1,4 @@
-"""Planted changes are found and told apart, and nothing is reported of quiet nights."""
+"""Planted changes are found and recognised, and nothing is reported of quiet nights."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from pipeline.explore.server import (
 
 
 class Recorder:
-    """A session that only notes what it is asked for."""
+    """A session that only notes what is requested of it."""
 
     store = None
 

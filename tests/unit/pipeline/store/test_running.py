@@ -1,4 +1,4 @@
-"""Runs tell of themselves; killed ones are told apart."""
+"""Runs report themselves; killed ones are recognised."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ def test_exact_for_any_order_of_completion_and_any_failure(graph, question, is_w
     truth = hops.max(axis=1)
     bounds = machine(graph, question, is_winnowing=is_winnowing)
     running: list[np.ndarray] = []
-    seldom = st.integers(0, 9)
+    chance = st.integers(0, 9)
     for _ in range(60 * graph.n_nodes):
         if bounds.done:
             break
@@ -90,7 +90,7 @@ def test_exact_for_any_order_of_completion_and_any_failure(graph, question, is_w
             running.append(taken)
         assert running, "nothing is in flight and nothing can be taken, but it is not done"
         task = running.pop(data.draw(st.integers(0, len(running) - 1)))
-        fate = data.draw(seldom)
+        fate = data.draw(chance)
         if fate == 0:
             bounds.release(task)
             continue

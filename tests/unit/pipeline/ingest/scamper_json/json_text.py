@@ -1,7 +1,7 @@
 """The committed JSON sample: what sc_warts2json prints for the warts sample, and broken variants.
 
-``python -m tests.unit.pipeline.ingest.scamper_json.json_text`` writes data/samples/scamper_json
-anew, for which scamper's sc_warts2json must be installed.
+``python -m tests.unit.pipeline.ingest.scamper_json.json_text`` writes data/samples/scamper_json,
+for which scamper's sc_warts2json must be installed.
 """
 
 from __future__ import annotations

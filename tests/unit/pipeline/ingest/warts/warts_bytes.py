@@ -1,6 +1,6 @@
 """Writes warts records for tests, sharing no code with the reader, and the committed sample.
 
-``python -m tests.unit.pipeline.ingest.warts.warts_bytes`` writes data/samples/warts anew.
+``python -m tests.unit.pipeline.ingest.warts.warts_bytes`` writes data/samples/warts.
 """
 
 from __future__ import annotations

@@ -35,7 +35,7 @@ WITH_A, NOWHERE = {A: ["k"]}, {A: []}
         ([(1, {}, {}), (60, {}, {})], None, None),
         ([(1, {}, {}), (61, {}, {})], "no worker is left", False),
         ([(1, {}, {}), (40, RUNNING, WITH_A), (70, {}, {})], None, None),
-        # Moving to another worker starts its clock anew.
+        # Moving to another worker restarts its clock.
         (
             [
                 (1, RUNNING, WITH_A),
