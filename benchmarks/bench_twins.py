@@ -1,7 +1,7 @@
 """Sequential algorithms and their twins on a GPU: time, peak memory, and where they cross.
 
 Command: python benchmarks/bench_twins.py [--nodes N,N] [--device cpu,gpu] [--longest SECONDS]
-[--after RESULT] [--subject RESULT]
+[--after RESULT] [--clock wall|processor] [--subject RESULT]
 
 Breadth-first and depth-first search, Prim, Kruskal and Dijkstra in their textbook forms on one
 core, each beside what takes its place on a GPU, and the fastest of ours for the same question
@@ -11,7 +11,8 @@ to ``--certified`` nodes. Arrays lie on the device already; ``peak_mb`` is what 
 the same time besides the graph, its result included (on a core what NumPy allocates). A call that
 would take over ``--longest`` seconds, by the sizes before it, is left out and has a row that says
 so; ``--after`` names results of another run that hold the sizes before. Calls of more than two
-seconds are timed once, the first time. Interrupted, it writes what it has.
+seconds are timed once, the first time. ``--clock processor`` takes the time that all cores worked,
+which other programs on the machine change less. Interrupted, it writes what it has.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import numpy as np
 
 from benchmarks.baselines import dijkstra
+from benchmarks.lib.figures import CLOCKS, Clock
 from benchmarks.lib.graphs import with_weights
 from benchmarks.lib.record import RESULTS, record
 from benchmarks.lib.timing import OtherWork, Timing, time_calls, waiter
@@ -107,9 +109,9 @@ def peak_bytes(call: Callable[[], Any], device: str) -> int:
 class Bench:
     """The rows of one run."""
 
-    def __init__(self, longest_s: float, n_certified: int):
+    def __init__(self, longest_s: float, n_certified: int, clock: Clock):
         self.rows: list[Row] = []
-        self.longest_s, self.n_certified = longest_s, n_certified
+        self.longest_s, self.n_certified, self.clock = longest_s, n_certified, clock
         self.last: dict[tuple[str, str, str], tuple[int, float]] = {}  # nodes and seconds
 
     def go_on_after(self, rows: list[Row]) -> None:
@@ -135,13 +137,15 @@ class Bench:
             self.add(row | {"note": f"left out: some {some_s} s", "estimate_ms": 1000 * some_s})
             return
         wait = waiter(graph.device)
-        timing = time_calls(call, [(graph,)], wait=wait, budget_s=0, at_least=1, at_most=1)
+        one: dict[str, Any] = {"budget_s": 0, "at_least": 1, "at_most": 1}
+        timing = time_calls(call, [(graph,)], wait=wait, clock=self.clock, **one)
         if graph.n_nodes <= self.n_certified:
             timing.last.check()
         is_long, timing = timing.times_s[0] > LONG_S, Timing(timing.times_s)  # the result is freed
         peak = peak_bytes(lambda: call(graph), graph.device)
         if not is_long:
-            timing = time_calls(call, [(graph,)], wait=wait, budget_s=0.5, at_most=51)
+            more: dict[str, Any] = {"budget_s": 0.5, "at_most": 51}
+            timing = time_calls(call, [(graph,)], wait=wait, clock=self.clock, **more)
         self.last[key] = (graph.n_nodes, timing.median_ms / 1e3)
         self.add(row | timing.columns() | {"peak_mb": round(peak / 1e6, 3)})
 
@@ -167,16 +171,20 @@ def main() -> None:
     parser.add_argument("--longest", type=float, default=30.0, help="seconds of a call")
     parser.add_argument("--certified", type=int, default=100_000, help="nodes")
     parser.add_argument("--after", help="name of a results file with smaller graphs")
+    parser.add_argument("--clock", choices=CLOCKS, default="wall")
     parser.add_argument("--subject", default="twins", help="name of the results file")
     parser.add_argument("--results", type=Path, default=RESULTS, help="folder of the results file")
     arguments = parser.parse_args()
+    if arguments.clock == "processor" and "gpu" in arguments.device:
+        parser.error("--clock processor: cores alone")
     compile_cpu(["searches", "weights", "forests"])
-    others, bench = OtherWork(), Bench(arguments.longest, arguments.certified)
+    given = arguments.longest, arguments.certified, CLOCKS[arguments.clock]
+    others, bench = OtherWork(), Bench(*given)
     if arguments.after:
         text = (arguments.results / f"{arguments.after}.json").read_text()
         bench.go_on_after(json.loads(text)["rows"])
     if "gpu" in arguments.device:  # all device code is made
-        warm_up = Bench(arguments.longest, arguments.certified)
+        warm_up = Bench(*given)
         warm_up.graph(with_weights(between_degrees(500), most=WEIGHTS), ["gpu"])
     try:
         for n_nodes in arguments.nodes:
