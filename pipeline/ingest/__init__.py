@@ -52,12 +52,15 @@ class Format:
         Endings by which a file claims to be of this format: if its content has no known format,
         that is an error even in a folder, where other files are left alone.
     description : str
+    hint : str
+        What to do with a file that ends so and is not recognised.
     """
 
     reader: str
     kind: Literal["traces", "topology"]
     suffixes: tuple[str, ...]
     description: str
+    hint: str = ""
 
     def load(self) -> ModuleType:
         """The reader's module, imported at first use: some compile kernels."""
@@ -82,6 +85,8 @@ FORMATS: dict[str, Format] = {
         "topology",
         (ADJACENCY_SUFFIX,),
         "neighbour lists, one node per line",
+        "if these are neighbour lists, let the file begin with the line "
+        "'# Neighbours of node 0, 1, 2, ...'",
     ),
 }
 
@@ -110,10 +115,14 @@ def formats_of(choice: str | None) -> tuple[str, ...]:
 
 def claims_a_format(path: Path) -> bool:
     """Whether a file's name, without a compression suffix, ends like those of a format."""
+    return bool(_claimed(path))
+
+
+def _claimed(path: Path) -> list[Format]:
     name = path.name.lower()
     for suffix in COMPRESSED_SUFFIXES:
         name = name.removesuffix(suffix)
-    return name.endswith(tuple(s for format in FORMATS.values() for s in format.suffixes))
+    return [format for format in FORMATS.values() if name.endswith(format.suffixes)]
 
 
 def detect_format(path: Path) -> str:
@@ -132,7 +141,8 @@ def _match(path: Path, head: bytes) -> str:
     matches = [name for name, format in FORMATS.items() if format.load().sniff(head)]
     known = ", ".join(FORMATS)
     if not matches:
-        raise FormatError(path, "", f"unknown format; known formats: {known}")
+        hints = [format.hint for format in _claimed(path) if format.hint]
+        raise FormatError(path, "", "; ".join([f"unknown format; known formats: {known}", *hints]))
     if len(matches) > 1:
         could_be = " or ".join(matches)
         raise FormatError(path, "", f"could be {could_be}: select one with --format")

@@ -61,6 +61,16 @@ def test_an_unknown_file_is_named_with_what_there_is(tmp_path):
     assert report.sha256 == hashlib.sha256(b"Dear all,\n").hexdigest()
 
 
+def test_small_neighbour_lists_are_told_how_to_be_recognised(tmp_path):
+    path = tmp_path / "pair.adj"
+    path.write_text("1\n0\n\n")
+    with pytest.raises(FormatError, match="begin with the line '#.*'$") as caught:
+        detect_format(path)
+    line = str(caught.value).rpartition(" line ")[2].strip("'")
+    path.write_text(f"{line}\n1\n0\n\n")
+    assert detect_format(path) == "adjacency"
+
+
 def test_an_ambiguous_file_asks_for_the_format(tmp_path, monkeypatch):
     path = tmp_path / "both"
     path.write_bytes((SAMPLES / "warts" / "sample.warts").read_bytes())
