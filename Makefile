@@ -96,6 +96,7 @@ bench: $(READY_BENCH)
 	$(PY) benchmarks/pages/plot_searches.py
 	$(PY) benchmarks/pages/diameter_page.py
 	$(PY) benchmarks/pages/plot_twins.py
+	$(PY) benchmarks/pages/trees_page.py
 
 clean:
 	rm -rf demo site .prefect

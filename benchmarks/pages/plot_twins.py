@@ -5,7 +5,7 @@ Command: python benchmarks/pages/plot_twins.py [--results FOLDER] [--docs FOLDER
 Reads ``twins_h200.json`` and, for the largest size, ``twins_h200_6m8.json`` if it is there, which
 ``bench_twins.py`` wrote where both devices are, writes ``images/twins_time.svg`` and
 ``images/twins_memory.svg`` below docs, and puts pictures and tables between the marks in
-``benchmarks.md``.
+``benchmarks.md``; tables of cores alone, from ``twins_2_cores.json``, between marks of their own.
 """
 
 from __future__ import annotations
@@ -26,9 +26,11 @@ from benchmarks.lib.record import REPOSITORY, RESULTS
 from benchmarks.pages.plot_searches import fill
 
 SUBJECTS = ("twins_h200", "twins_h200_6m8")
+CORES = "twins_2_cores"
 NAMES = {"bfs": "BFS", "dfs": "DFS", "prim": "Prim", "kruskal": "Kruskal", "dijkstra": "Dijkstra"}
 PLACES = {"cpu": "core", "gpu": "GPU"}
 Row = dict[str, Any]
+Run = dict[str, Any]  # one results file
 Points = list[tuple[float, float]]
 
 
@@ -79,13 +81,14 @@ def plots(rows: list[Row]) -> Iterator[tuple[str, str, str]]:
 def table(rows: list[Row], figure: str = "median_ms") -> Iterator[str]:
     """Times at each size, and where the twin begins to win; or peak memory, and where it has less.
 
-    A time in parentheses was not measured, since a call would have taken about so long.
+    An estimated time was not measured, since a call would have taken about so long.
     """
     sizes = sorted({row["n_nodes"] for row in rows})
     head = " | ".join(f"{n:,}" for n in sizes)
     unit, win = ("ms", "GPU faster") if figure == "median_ms" else ("peak MB", "GPU needs less")
-    yield f"| {unit} by number of nodes | | {head} | {win} from |"
-    yield f"| --- | --- |{' --- |' * len(sizes)} --- |"
+    has_gpu = any(row["device"] == "gpu" for row in rows)
+    yield f"| {unit} by number of nodes | | {head} |{f' {win} from |' if has_gpu else ''}"
+    yield f"| --- | --- |{' --- |' * (len(sizes) + has_gpu)}"
     for algorithm, name in NAMES.items():
         curves = {
             (device, way): points(rows, algorithm, device, way, figure)
@@ -105,13 +108,26 @@ def table(rows: list[Row], figure: str = "median_ms") -> Iterator[str]:
             known = {n: number(value) for n, value in own}
             if figure == "median_ms":
                 left_out = points(rows, algorithm, device, way, "estimate_ms")
-                known |= {n: f"({number(value)})" for n, value in left_out}
+                known |= {n: f"estimated {number(value)}" for n, value in left_out}
             cells = " | ".join(known.get(n, "") for n in sizes)
             last = ""
             if (device, way) == ("gpu", "twin"):
                 last = "never here" if from_nodes is None else f"{number(from_nodes)} nodes"
             label = name if way == "twin" else "fastest of ours"
-            yield f"| {label} | {what} | {cells} | {last} |"
+            yield f"| {label} | {what} | {cells} |{f' {last} |' if has_gpu else ''}"
+
+
+def origin(subject: str, run: Run) -> str:
+    """Of which state of ours the rows of a file are, and where they were measured."""
+    sizes = sorted({row["n_nodes"] for row in run["rows"]})
+    span = f"{sizes[0]:,}" if len(sizes) == 1 else f"{sizes[0]:,} to {sizes[-1]:,}"
+    machine = run["machine"]
+    gpus = [name.partition(",")[0] for name in machine["gpus"][:1]]
+    where = ", ".join([*gpus, f"{machine['cores']} cores"])
+    return (
+        f"- {span} nodes: `{subject}.json`, {run['date'][:10]}, commit {run['commit'][:7]}, "
+        f"{where}, of which other programs kept {run['cores_of_others']:g} busy."
+    )
 
 
 def speed_ups(rows: list[Row]) -> Iterator[str]:
@@ -140,8 +156,13 @@ def main() -> None:
     parser.add_argument("--results", type=Path, default=RESULTS)
     parser.add_argument("--docs", type=Path, default=REPOSITORY / "docs")
     arguments = parser.parse_args()
-    files = [arguments.results / f"{subject}.json" for subject in SUBJECTS]
-    rows = [row for file in files if file.exists() for row in json.loads(file.read_text())["rows"]]
+    runs = {}
+    for subject in (*SUBJECTS, CORES):
+        file = arguments.results / f"{subject}.json"
+        if file.exists():
+            runs[subject] = json.loads(file.read_text())
+    on_cores = runs.pop(CORES, None)
+    rows = [row for run in runs.values() for row in run["rows"]]
     images = arguments.docs / "images"
     images.mkdir(parents=True, exist_ok=True)
     drawn = []
@@ -150,8 +171,14 @@ def main() -> None:
         drawn.append(f"![{title}](images/{name})")
     page = arguments.docs / "benchmarks.md"
     tables = table(rows), speed_ups(rows), table(rows, "peak_mb")
-    content = "\n\n".join([*drawn, *("\n".join(lines) for lines in tables)])
-    page.write_text(fill(page.read_text(), "twins", content))
+    origins = "\n".join(origin(subject, run) for subject, run in runs.items())
+    content = "\n\n".join([origins, *drawn, *("\n".join(lines) for lines in tables)])
+    text = fill(page.read_text(), "twins", content)
+    if on_cores is not None:
+        tables = table(on_cores["rows"]), table(on_cores["rows"], "peak_mb")
+        parts = [origin(CORES, on_cores), *("\n".join(lines) for lines in tables)]
+        text = fill(text, "twins on cores", "\n\n".join(parts))
+    page.write_text(text)
 
 
 if __name__ == "__main__":

@@ -48,7 +48,7 @@ def test_the_table_has_a_line_for_each_curve():
     assert lines[0] == "| ms by number of nodes | | 1,000 | 100,000 | GPU faster from |"
     assert "| BFS | GPU | 10 | 10 | 10,000 nodes |" in lines
     assert "| fastest of ours | core |  | 20 |  |" in lines
-    assert "| DFS | GPU, one warp | 8 | (9,000) | never here |" in lines
+    assert "| DFS | GPU, one warp | 8 | estimated 9,000 | never here |" in lines
 
 
 def test_speed_ups_compare_twins_and_the_fastest_of_each_device():
@@ -65,22 +65,52 @@ def test_memory_has_a_table_of_its_own():
     assert "| DFS | GPU, one warp | 8 |  | never here |" in lines
 
 
+def test_a_table_of_cores_alone_has_no_column_of_gpus():
+    lines = list(table([one for one in ROWS if one["device"] == "cpu"]))
+    assert lines[:3] == [
+        "| ms by number of nodes | | 1,000 | 100,000 |",
+        "| --- | --- | --- | --- |",
+        "| BFS | core | 1 | 100 |",
+    ]
+
+
+def run(rows: list[dict], gpus: tuple[str, ...] = ("NVIDIA H200, 580",)) -> str:
+    about = {"date": "2026-01-02T00:00:00", "commit": "abcdef012345", "cores_of_others": 0.01}
+    return json.dumps(about | {"machine": {"cores": 2, "gpus": gpus}, "rows": rows})
+
+
 def test_the_command_fills_the_page_and_draws_both_plots(tmp_path):
-    (tmp_path / "twins_h200.json").write_text(json.dumps({"rows": ROWS}))
+    (tmp_path / "twins_h200.json").write_text(run(ROWS))
     largest = [row("bfs", "cpu", 6_800_000, 9.0), row("bfs", "gpu", 6_800_000, 2.0)]
-    (tmp_path / "twins_h200_6m8.json").write_text(json.dumps({"rows": largest}))
+    (tmp_path / "twins_h200_6m8.json").write_text(run(largest))
+    (tmp_path / "twins_2_cores.json").write_text(run(ROWS[:2], gpus=()))
     docs = tmp_path / "docs"
     docs.mkdir()
     page = docs / "benchmarks.md"
-    page.write_text("a\n<!-- made: twins -->\nold\n<!-- end: twins -->\nb\n")
+    cores = "<!-- made: twins on cores -->\nold\n<!-- end: twins on cores -->\n"
+    page.write_text(f"a\n<!-- made: twins -->\nold\n<!-- end: twins -->\n{cores}b\n")
     program = REPOSITORY / "benchmarks" / "pages" / "plot_twins.py"
     command = [sys.executable, str(program), "--results", str(tmp_path), "--docs", str(docs)]
     subprocess.run(command, check=True, capture_output=True)
     text = page.read_text()
     assert "old" not in text
     assert text.count("| 1,000 | 100,000 | 6,800,000 |") == 3
-    assert text.startswith("a\n<!-- made: twins -->\n![Sequential")
+    made = "2026-01-02, commit abcdef0,"
+    first = f"- 1,000 to 100,000 nodes: `twins_h200.json`, {made} NVIDIA H200, 2 cores, of"
+    assert text.startswith(f"a\n<!-- made: twins -->\n{first}")
+    assert f"- 6,800,000 nodes: `twins_h200_6m8.json`, {made}" in text
+    assert f"- 1,000 to 100,000 nodes: `twins_2_cores.json`, {made} 2 cores, of" in text
     for name in ("twins_time.svg", "twins_memory.svg"):
         assert f"images/{name}" in text
         root = ElementTree.fromstring((docs / "images" / name).read_text())
         assert root.tag.endswith("svg")
+
+
+def test_docs_show_what_the_committed_results_say(tmp_path):
+    """Else: python benchmarks/pages/plot_twins.py."""
+    page = (REPOSITORY / "docs" / "benchmarks.md").read_text()
+    (tmp_path / "benchmarks.md").write_text(page)
+    program = REPOSITORY / "benchmarks" / "pages" / "plot_twins.py"
+    command = [sys.executable, str(program), "--docs", str(tmp_path)]
+    subprocess.run(command, check=True, capture_output=True)
+    assert (tmp_path / "benchmarks.md").read_text() == page

@@ -64,7 +64,7 @@ def test_an_unknown_file_is_named_with_what_there_is(tmp_path):
 def test_small_neighbour_lists_are_told_how_to_be_recognised(tmp_path):
     path = tmp_path / "pair.adj"
     path.write_text("1\n0\n\n")
-    with pytest.raises(FormatError, match="begin with the line '#.*'$") as caught:
+    with pytest.raises(FormatError, match=r"begin with the line '#.*'$") as caught:
         detect_format(path)
     line = str(caught.value).rpartition(" line ")[2].strip("'")
     path.write_text(f"{line}\n1\n0\n\n")
