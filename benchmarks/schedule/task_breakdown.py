@@ -13,10 +13,8 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
-import numpy as np
 
-from pipeline.model.search.tasks import SearchTask
-from pipeline.schedule.calibrate.measure import run_empty
+from pipeline.schedule.calibrate.measure import empty_task, run_empty
 from pipeline.schedule.cluster.open import Cluster
 from pipeline.schedule.transport.drive import drive
 
@@ -73,15 +71,7 @@ WORKER_LOOP, WORKER_TASKS = "the workers' loops", "the workers' other threads, t
 
 
 def _run_tasks(cluster: Cluster, n_tasks: int) -> float:
-    task = SearchTask(
-        kind="search",
-        snapshot="",
-        rows=np.zeros(1, np.int64),
-        source_ptr=np.array([0, 1]),
-        sources=np.zeros(1, np.int32),
-        device="cpu",
-        name="bfs_AS1",
-    )
+    task = empty_task("bfs_AS1")
     todo = iter([task] * n_tasks)
     started = time.perf_counter()
     for outcome in drive(

@@ -36,7 +36,7 @@ def check_components(indptr: Any, indices: Any, component: Any) -> None:
 
     Notes
     -----
-    One search from the smallest node that no search has reached names each component anew.
+    One search from the smallest node that no search has reached names each component again.
     """
     component = np.ascontiguousarray(to_host(component), NODE)
     if component.shape != (len(indptr) - 1,):

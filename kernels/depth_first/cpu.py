@@ -2,7 +2,7 @@
 
 Whether a node was found is one bit, so that bits of millions of nodes stay in a core's cache. The
 first wait for memory at a new node, for where its arcs begin, cannot be avoided: which node comes
-next is known only then. On the way back the nodes are known, and their arcs are asked for early.
+next is known only then. On the way back the nodes are known, and their arcs are prefetched early.
 """
 
 from __future__ import annotations

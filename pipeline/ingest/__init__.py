@@ -193,7 +193,7 @@ def warm_up(formats: Iterable[str] | None = None) -> None:
     """Compile the kernels of some readers (None: of all), or load them from numba's cache.
 
     To be called once before several processes read: numba's cache has no lock, and each would
-    compile anew.
+    compile by itself.
     """
     for name in FORMATS if formats is None else formats:
         compile_kernels = getattr(FORMATS[name].load(), "compile_kernels", None)

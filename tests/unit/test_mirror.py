@@ -16,6 +16,7 @@ WHOLE = {
     "test_import_contracts.py",
     "test_mirror.py",
     "test_untrusted_data.py",
+    "test_words.py",
 }
 # Files that know of their room only what the command line does with it.
 BY_COMMAND = {"pipeline/cli/test_help.py", "pipeline/stages/test_nothing_measured.py"}

@@ -2,7 +2,7 @@
 
 The sides of one address b are one router if b is likely to be the address by which packets came in.
 An odd router (``inferred``) shows the same address to one observer whichever way packets came;
-another shows the address by which *it* was entered, which one observer seldom sees two of. So b is
+another shows the address by which *it* was entered, which one observer rarely sees two of. So b is
 credible if
 
 - its router is not odd;

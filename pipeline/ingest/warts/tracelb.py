@@ -3,7 +3,7 @@
 Layout: parameters, with the numbers of nodes and links; parameters of each node; each link:
 parameters (number of the node that it leaves, of the one that it reaches, its hops), and for each
 hop its probes (their number, then parameters of each), and behind each probe parameters of each of
-its replies. What a link's hops name need not be joined: links are found anew from flows and TTLs
+its replies. What a link's hops name need not be joined: links are found from flows and TTLs
 (``pipeline.ingest.flow_paths``).
 """
 

@@ -132,15 +132,7 @@ def calibrate(progress: ProgressCallback = no_progress) -> Calibration:
 
 def task_cost(cluster: Cluster) -> float:
     """Seconds per empty task, on average over many in flight."""
-    task = SearchTask(
-        kind="search",
-        snapshot="",
-        rows=np.zeros(1, np.int64),
-        source_ptr=np.array([0, 1]),
-        sources=np.zeros(1, np.int32),
-        device="cpu",
-        name="calibrate_tasks",
-    )
+    task = empty_task("calibrate_tasks")
     for n in (max(1, N_EMPTY // 10), N_EMPTY):  # the first ones import and connect
         todo = iter([task] * n)
         started = time.perf_counter()
@@ -148,6 +140,19 @@ def task_cost(cluster: Cluster) -> float:
             if outcome.error is not None:
                 raise PipelineError(f"calibration with an empty task: {outcome.error}")
     return (time.perf_counter() - started) / N_EMPTY
+
+
+def empty_task(name: str) -> SearchTask:
+    """A task as small as a search gets, for ``run_empty``."""
+    return SearchTask(
+        kind="search",
+        snapshot="",
+        rows=np.zeros(1, np.int64),
+        source_ptr=np.array([0, 1]),
+        sources=np.zeros(1, np.int32),
+        device="cpu",
+        name=name,
+    )
 
 
 def run_empty(task: SearchTask) -> SearchResults:

@@ -1,7 +1,7 @@
 """What ASes are to each other, for the election: relationships and organisations, where given.
 
 - The two ends of a link are mostly a provider and its customer, or peers [1]_. ASes of which the
-  file says nothing together seldom meet; the file lacks many peers at exchange points, so they are
+  file says nothing together rarely meet; the file lacks many peers at exchange points, so they are
   not excluded.
 - A link between a provider and its customer is mostly numbered by the provider [2]_. That is where
   the habit of such links begins; what the election sees corrects it.

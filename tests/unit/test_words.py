@@ -1,0 +1,67 @@
+"""Words that a native reader stumbles over, or that another word of the glossary has replaced."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.real_data import REPOSITORY
+
+KINDS = (".css", ".cu", ".cuh", ".html", ".js", ".md", ".py", ".toml", ".yaml", ".yml")
+# A pattern -> what to write instead. Blanks in a pattern match ends of lines, too.
+WORDS = {
+    r"\bnought\b": "zero, nothing",
+    r"\bseldom\b": "rarely",
+    r"\banew\b": "again",
+    r"\bthe midst of\b": "the middle of",
+    r"\bfor want of\b": "for lack of",
+    r"\bhangs? together\b": "is connected",
+    r"\bhangs? on (a few|few) hubs\b": "is linked to",
+    r"\btold apart\b": "distinguished, recognised",
+    r"\btells so\b": "says so",
+    r"\b(was|were|is|are) asked for\b": "requested",
+    r"\bat so many\b": "by number of",
+    r"\bgoes on where it was\b": "continues where it stopped",
+    r"\brests? on (some |fewer )?nights\b": "covers",
+    r"\b(which|who) is rather in\b": "more likely in",
+    r"(?<!there )(?<!There )\bis no (file|folder|option|report|snapshot|trace)\b": "is not a",
+    r"\bno traceroutes:": "that are not traceroutes",
+    r"\b[Ss]hown are (the|those)\b": "... are shown",
+    r"\bfor lack of width\b": "because it is too narrow",
+    r"\bbeside other programs\b": "while other programs ran",
+    r"\bwith nothing beside\b": "with nothing else running",
+    r"\btried once more where\b": "retried once if",
+    r"\bsurer\b": "more certain",
+    r"\bby its (authors' )?own word\b": "as it says",
+    r"\b(takes|after) the same words\b": "arguments",
+    r"\bexact candidate\b": "eccentricity search: a candidate is a would-be ingress",
+}
+FOLDERS = ("benchmarks", "deploy", "docs", "flows", "hopscope", "kernels", "pipeline", "tests")
+
+
+@pytest.fixture(scope="module")
+def texts() -> dict[str, str]:
+    """Text of each file of the project, without marks of comments and line ends."""
+    paths = [path for path in REPOSITORY.iterdir() if path.is_file()]
+    for folder in FOLDERS:
+        paths += [path for path in (REPOSITORY / folder).rglob("*") if path.is_file()]
+    found = {}
+    for path in paths:
+        if path.suffix in KINDS and path != Path(__file__):
+            text = path.read_text(errors="replace")
+            name = str(path.relative_to(REPOSITORY))
+            found[name] = re.sub(r"\s+(?:(?:#|//) )?", " ", text)
+    assert len(found) > 500
+    return found
+
+
+@pytest.mark.parametrize("pattern", WORDS)
+def test_a_word_that_readers_stumble_over_is_nowhere(texts, pattern):
+    found = [
+        f"{name}: ...{text[max(0, each.start() - 40) : each.end() + 20]}..."
+        for name, text in texts.items()
+        for each in re.finditer(pattern, text)
+    ]
+    assert found == [], f"write: {WORDS[pattern]}"
