@@ -18,7 +18,7 @@ import shutil
 import time
 from pathlib import Path
 
-FIRST_RUN = "the first run compiles: up to a minute"
+FIRST_RUN = "compiling once, about a minute"
 
 _ROOT = Path(__file__).resolve().parents[1]
 _PACKAGES = ("kernels", "pipeline")

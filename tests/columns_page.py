@@ -53,6 +53,8 @@ class File:
 def make_files(folder: Path) -> None:
     """A store and reports with every kind of file, from measured traces."""
     store, out = folder / "store", folder / "reports"
+    names = folder / "names.txt"
+    names.write_text("198.18.4.15 border.example.net\n")
     for name in (OLD, NEW):
         ingest(
             IngestConfig(
@@ -60,6 +62,7 @@ def make_files(folder: Path) -> None:
                 store=store,
                 snapshot=name,
                 ip2as=[LAB / "lab.pfx2as"],
+                host_names=[names],
                 allow_special=("198.18.0.0/15",),
                 workers=1,
             )

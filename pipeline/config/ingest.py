@@ -51,6 +51,12 @@ class IngestConfig:
     as_names: Path | None = option(
         default=None, help="Names of ASes: JSON or text.", metavar="FILE"
     )
+    host_names: tuple[Path, ...] = option(
+        default=(),
+        help="Host names of addresses, as CAIDA's DNS names; repeatable.",
+        metavar="FILE",
+        needs="traces",
+    )
     aliases: Path | None = option(
         default=None,
         help="Alias sets of routers: ITDK, MIDAR, iffinder, or lists.",
@@ -114,6 +120,6 @@ class IngestConfig:
         """Every table besides the inputs."""
         single = (self.as_names, self.aliases, self.as_rel, self.as2org)
         return (
-            *(*self.ip2as, *self.ixp, *self.delegated),
+            *(*self.ip2as, *self.ixp, *self.delegated, *self.host_names),
             *(path for path in single if path is not None),
         )

@@ -49,6 +49,8 @@ class Model:
         Another name for it, if any.
     makes_graphs : bool
         Whether it has ``make_graphs``, and so ingresses of its own.
+    compiles : str
+        The module whose compiled code it calls last, if that is not ``module``.
     """
 
     module: str
@@ -56,6 +58,7 @@ class Model:
     description: str
     known_as: str = ""
     makes_graphs: bool = False
+    compiles: str = ""
 
     def load(self) -> ModuleType:
         """The model's module, imported at first use: it compiles kernels."""
@@ -83,6 +86,7 @@ MODELS: dict[str, Model] = {
         "pipeline.generate.laws.degrees",
         ("min_degree", "max_degree", "connected", "weights"),
         "routers without an AS, linked at random, with a given smallest and largest degree",
+        compiles="pipeline.generate.laws.degree_links",
     ),
     "rmat": Model(
         "pipeline.generate.rmat",

@@ -26,12 +26,14 @@ from kernels import CSRGraph
 from pipeline.errors import UsageError
 from pipeline.generate.csr import csr_from_links, shuffled_ids
 from pipeline.generate.laws.plane import with_geometry
+from pipeline.generate.shares import part
 from pipeline.generate.threads import call_each
 from pipeline.model.random_words import below, stream_start, word_at
 from pipeline.model.synthetic import Parameters, check_links
 from pipeline.model.topology import NO_ASN, Topology
 
 _NODES_AT_ONCE = 1 << 17  # that a thread attaches at a time: a few milliseconds
+_DRAWN = 0.1  # share of the time that drawing the links takes
 _NEXT_TRY = 1 << 32  # distance between the words of a link's further draws; links are fewer
 
 
@@ -67,7 +69,8 @@ def generate_barabasi_albert(
     """
     check_numbers(n_routers, m, seed)
     node_ptr = np.array([0, n_routers], np.int64)
-    near, far = attach_all(node_ptr, m, seed)
+    with part(0.0, _DRAWN):
+        near, far = attach_all(node_ptr, m, seed)
     return with_geometry(
         node_asn=np.full(n_routers, NO_ASN if asn is None else asn, np.int64),
         node_ptr=node_ptr,
@@ -76,6 +79,7 @@ def generate_barabasi_albert(
         first_node_id=0,
         first_edge_id=0,
         seed=seed,
+        drawn=_DRAWN,
     )
 
 
@@ -177,7 +181,7 @@ def attach_all(
         near,
         far,
     )
-    call_each(_attach_nodes, [(*part, *given) for part in itertools.pairwise(cuts)], n_threads)
+    call_each(_attach_nodes, [(*cut, *given) for cut in itertools.pairwise(cuts)], n_threads)
     return near, far
 
 

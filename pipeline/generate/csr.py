@@ -13,6 +13,7 @@ from numba import njit
 
 from kernels import CSRGraph
 from kernels.host import n_cores
+from pipeline.generate.shares import part
 from pipeline.generate.threads import call_each
 from pipeline.model.random_words import draw_below, start_stream
 
@@ -86,16 +87,19 @@ def file_links(
     cuts = np.linspace(0, len(near), n_threads + 1).astype(np.int64).tolist()
     shares = [(near[a:b], far[a:b], ids, _BUCKET_SHIFT) for a, b in itertools.pairwise(cuts)]
     counts = np.zeros((n_threads, n_buckets), np.int64)
-    call_each(_count_by_bucket, [(*s, c) for s, c in zip(shares, counts, strict=True)], n_threads)
+    with part(0.0, 0.1):  # by time, each
+        own = zip(shares, counts, strict=True)
+        call_each(_count_by_bucket, [(*s, c) for s, c in own], n_threads)
     # Bucket after bucket, and in each the share of one thread after that of another.
     at = (np.cumsum(counts.T.ravel()) - counts.T.ravel()).reshape(n_buckets, n_threads).T.copy()
     bucket_ptr = np.append(at[0], n_arcs)
     row, head = np.empty(n_arcs, np.int32), np.empty(n_arcs, np.int32)
-    call_each(
-        split_by_bucket, [(*s, a, row, head) for s, a in zip(shares, at, strict=True)], n_threads
-    )
-    given = (bucket_ptr, row, head, indptr, indices)
-    call_each(_fill_bucket, [(bucket, *given) for bucket in range(n_buckets)], n_threads)
+    with part(0.1, 0.4):
+        own = zip(shares, at, strict=True)
+        call_each(split_by_bucket, [(*s, a, row, head) for s, a in own], n_threads)
+    with part(0.4, 1.0):
+        given = (bucket_ptr, row, head, indptr, indices)
+        call_each(_fill_bucket, [(bucket, *given) for bucket in range(n_buckets)], n_threads)
 
 
 @njit(cache=True, nogil=True)

@@ -22,6 +22,7 @@ from pipeline.model.random_words import draw_below, start_stream
 from pipeline.model.synthetic import MAX_LINKS, Parameters
 from pipeline.model.topology import NO_ASN, Topology
 
+_DRAWN = 0.1  # share of the time that drawing the links takes
 _CUT_KEY = np.uint64(1 << 45)  # a stream apart from those of places and bandwidths
 
 
@@ -78,6 +79,7 @@ def generate_grid(
         first_node_id=0,
         first_edge_id=0,
         seed=seed,
+        drawn=_DRAWN,
         places=((node % n_columns).astype(np.float64), (node // n_columns).astype(np.float64)),
     )
 

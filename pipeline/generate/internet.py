@@ -39,6 +39,7 @@ from pipeline.generate.csr import (
 )
 from pipeline.generate.laws.plane import with_geometry
 from pipeline.generate.laws.size_law import as_sizes, n_ingresses
+from pipeline.generate.shares import part
 from pipeline.generate.threads import call_each
 from pipeline.model.graphs import GraphSet
 from pipeline.model.random_words import draw_below, start_stream, stream_start
@@ -47,6 +48,7 @@ from pipeline.model.topology import Topology
 
 _BLOCK_NODES = 1 << 17  # of ASes that a thread makes at a time; a larger AS is made by all threads
 # Keys of random streams: different from those of links inside ASes (the AS) and from one another.
+_DRAWN = 0.4  # share of the time that making the graphs takes, where columns are made too
 _INGRESS_KEY = np.uint64(1 << 43)  # plus the AS
 _BETWEEN_KEY = np.uint64(1 << 44)
 _ORDER_KEY = np.uint64((1 << 44) + 1)
@@ -54,7 +56,9 @@ _ORDER_KEY = np.uint64((1 << 44) + 1)
 
 def make(given: Parameters) -> Topology:
     """ASes of very different sizes, as ``generate`` takes them."""
-    return internet_topology(make_graphs(given), seed=given.seed)
+    with part(0.0, _DRAWN):
+        graphs = make_graphs(given)
+    return internet_topology(graphs, seed=given.seed)
 
 
 def make_graphs(given: Parameters) -> GraphSet:
@@ -175,6 +179,7 @@ def internet_topology(graphs: GraphSet, *, seed: int = 1) -> Topology:
         first_node_id=0,
         first_edge_id=0,
         seed=seed,
+        drawn=_DRAWN,
     )
 
 
@@ -201,11 +206,13 @@ def _make_all(
 
     def make_one(i: int) -> np.ndarray:
         n_nodes = int(node_ptr[i + 1] - node_ptr[i])
-        near, far = attach_all(np.array([0, n_nodes]), m, seed, first=i, n_threads=n_threads)
+        with part(0.0, 0.4):  # by time, on two cores
+            near, far = attach_all(np.array([0, n_nodes]), m, seed, first=i, n_threads=n_threads)
         indptr = np.empty(n_nodes + 1, np.int64)
         ids = shuffled_ids(n_nodes, seed, i)
         own = indices[arc_ptr[i] : arc_ptr[i + 1]]
-        file_links(near, far, ids, indptr, own, n_threads)
+        with part(0.4, 1.0):
+            file_links(near, far, ids, indptr, own, n_threads)
         np.subtract(
             indptr[1:], indptr[:-1], out=degree[node_ptr[i] : node_ptr[i + 1]], casting="unsafe"
         )
@@ -214,8 +221,14 @@ def _make_all(
     # One thread hashes a large AS while all make the next.
     with ThreadPoolExecutor(1) as hashing:
         blocks, large = _blocks(node_ptr)
-        hashed = [hashing.submit(hash_one, i, make_one(i)) for i in large]
-        call_each(make_some, blocks, n_threads)
+        hashed, made = [], 0.0
+        for i in large:
+            share = (node_ptr[i + 1] - node_ptr[i]) / node_ptr[-1]
+            with part(made, made + share):
+                hashed.append(hashing.submit(hash_one, i, make_one(i)))
+            made += share
+        with part(made, 1.0):
+            call_each(make_some, blocks, n_threads)
         for done in hashed:
             done.result()
     return hashes

@@ -16,6 +16,7 @@ from numba import njit
 from pipeline.generate.barabasi_albert import check_numbers
 from pipeline.generate.csr import shuffled_ids
 from pipeline.generate.laws.plane import with_geometry
+from pipeline.generate.shares import part
 from pipeline.generate.threads import call_each
 from pipeline.model.random_words import stream_start, word_at
 from pipeline.model.synthetic import Parameters
@@ -27,12 +28,14 @@ _KEY = np.uint64(1 << 48)  # a stream apart from those of places and bandwidths
 _WORDS = 16  # of a link: two levels each
 _NEXT_TRY = 1 << 40  # distance between the words of a link's further draws
 _LINKS_AT_ONCE = 1 << 18
+_DRAWN = 0.45  # share of the time that drawing the links takes, sorting them included
 
 
 def make(given: Parameters) -> Topology:
     """The graph, as ``generate`` takes it; UsageError if a number is out of range."""
     n_nodes = given.n_routers
-    near, far = _links(n_nodes, given.m, given.seed)
+    with part(0.0, _DRAWN):
+        near, far = _links(n_nodes, given.m, given.seed)
     return with_geometry(
         node_asn=np.full(n_nodes, NO_ASN, np.int64),
         node_ptr=np.array([0, n_nodes], np.int64),
@@ -41,6 +44,7 @@ def make(given: Parameters) -> Topology:
         first_node_id=0,
         first_edge_id=0,
         seed=given.seed,
+        drawn=_DRAWN,
     )
 
 
@@ -51,7 +55,8 @@ def _links(n_nodes: int, m: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     start = np.uint64(stream_start(np.uint64(seed), _KEY))
     cuts = np.append(np.arange(0, len(keys), _LINKS_AT_ONCE), len(keys)).tolist()
     given = (shuffled_ids(n_nodes, seed), start, keys)
-    call_each(_draw_links, [(*part, *given) for part in itertools.pairwise(cuts)])
+    with part(0.0, 0.6):  # the rest is sorting
+        call_each(_draw_links, [(*cut, *given) for cut in itertools.pairwise(cuts)])
     keys.sort()
     is_first = np.ones(len(keys), bool)
     is_first[1:] = keys[1:] != keys[:-1]

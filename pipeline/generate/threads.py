@@ -10,12 +10,15 @@ from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 
 from kernels.host import n_cores
+from pipeline.generate.shares import tell_share
 
 
 def call_each(
     function: Callable[..., object], parts: Iterable[tuple], n_threads: int | None = None
 ) -> None:
     """Call ``function(*part)`` for each part, started in their order on ``n_threads`` threads.
+
+    Tells how many have ended (``pipeline.generate.shares``).
 
     Parameters
     ----------
@@ -28,9 +31,12 @@ def call_each(
     parts = list(parts)
     n_threads = min(n_threads or n_cores(), len(parts))
     if n_threads <= 1:
-        for part in parts:
+        for ended, part in enumerate(parts, start=1):
             function(*part)
+            tell_share(ended / len(parts))
         return
     with ThreadPoolExecutor(n_threads) as pool:
-        for done in [pool.submit(function, *part) for part in parts]:
+        waiting = [pool.submit(function, *part) for part in parts]
+        for ended, done in enumerate(waiting, start=1):
             done.result()
+            tell_share(ended / len(parts))

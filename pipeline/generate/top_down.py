@@ -18,9 +18,11 @@ from numba import njit
 from pipeline.errors import UsageError
 from pipeline.generate.barabasi_albert import attach_all, check_numbers
 from pipeline.generate.laws.plane import with_geometry
+from pipeline.generate.shares import part
 from pipeline.model.synthetic import FIRST_ASN, Parameters
 from pipeline.model.topology import Topology
 
+_DRAWN = 0.3  # share of the time that drawing the links takes
 _AS_LEVEL_SEED = 0xA5_1EE7_C0DE  # mixed into the seed, so that no AS repeats the AS-level graph
 
 
@@ -61,8 +63,10 @@ def generate_top_down(n_ases: int, n_routers: int, *, m: int = 2, seed: int = 1)
     sizes = np.full(n_ases, n_routers // n_ases, np.int64)
     sizes[: n_routers % n_ases] += 1
     node_ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
-    near, far = attach_all(node_ptr, m, seed)
-    as_near, as_far = attach_all(np.array([0, n_ases], np.int64), m, seed ^ _AS_LEVEL_SEED)
+    with part(0.0, _DRAWN):
+        near, far = attach_all(node_ptr, m, seed)
+    with part(_DRAWN, _DRAWN):
+        as_near, as_far = attach_all(np.array([0, n_ases], np.int64), m, seed ^ _AS_LEVEL_SEED)
     degree = np.bincount(near, minlength=n_routers) + np.bincount(far, minlength=n_routers)
     border_near, border_far = np.empty_like(as_near), np.empty_like(as_far)
     _connect(node_ptr, as_near, as_far, degree.astype(np.int64), border_near, border_far)
@@ -74,6 +78,7 @@ def generate_top_down(n_ases: int, n_routers: int, *, m: int = 2, seed: int = 1)
         first_node_id=n_ases,
         first_edge_id=len(as_near),
         seed=seed,
+        drawn=_DRAWN,
     )
 
 

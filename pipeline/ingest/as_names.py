@@ -17,6 +17,7 @@ import orjson
 
 from pipeline.errors import FormatError
 from pipeline.ingest.opening import InputStream, open_bytes
+from pipeline.ingest.text.names import CONTROL, clean_name
 from pipeline.model.choices import MAX_ASN
 from pipeline.model.measured.reading import ReadReport
 
@@ -25,7 +26,6 @@ MAX_FILE_BYTES = 1 << 29  # decompressed
 MAX_NAME = 500  # characters; longer ones are cut
 
 _ASN = re.compile(r"\s*(?:AS)?([0-9]{1,10})\s*\Z", re.IGNORECASE)
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def read_as_names(path: Path, report: ReadReport) -> dict[int, str]:
@@ -66,7 +66,7 @@ def read_as_names(path: Path, report: ReadReport) -> dict[int, str]:
         else:
             if asn in names:
                 report.notes["ASes named again"] += 1
-            names[asn] = _clean(name, report)
+            names[asn] = clean_name(name.strip(), MAX_NAME, report)
     report.n_records = len(names)
     if fault is not None:
         if not names:
@@ -126,14 +126,4 @@ def _name(value: Any) -> str | None:
     if isinstance(value, dict):
         found = (value[key] for key in NAME_KEYS if isinstance(value.get(key), str))
         value = next(found, None)
-    return value if isinstance(value, str) and _CONTROL.sub("", value).strip() else None
-
-
-def _clean(name: str, report: ReadReport) -> str:
-    name = name.strip()
-    plain = _CONTROL.sub("\ufffd", name)
-    if plain != name:
-        report.notes["names with control characters, replaced"] += 1
-    if len(plain) > MAX_NAME:
-        report.notes[f"names cut to {MAX_NAME} characters"] += 1
-    return plain[:MAX_NAME]
+    return value if isinstance(value, str) and CONTROL.sub("", value).strip() else None

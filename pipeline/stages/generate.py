@@ -8,6 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from pipeline import __version__
+from pipeline.compiled import FIRST_RUN, has_compiled
 from pipeline.config import GenerateConfig
 from pipeline.config.generate import (
     OF_SNAPSHOTS,
@@ -20,6 +21,7 @@ from pipeline.errors import StoreError, UsageError
 from pipeline.generate import MODELS, check_sizes, generate, generate_graphs
 from pipeline.generate.files.adjacency_file import write_adjacency
 from pipeline.generate.files.brite_file import write_brite
+from pipeline.generate.shares import shares_told
 from pipeline.graphs import build_graphs
 from pipeline.infer.declared import declare
 from pipeline.model.choices import ADJACENCY_SUFFIX
@@ -57,13 +59,20 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
     name = config.snapshot or today
     if config.store is not None:
         _refuse_measured(config.store, name)
-    progress(Progress("generate", 0, config.routers, "routers", model))
-    graphs = generate_graphs(model, given) if config.store is not None else None
-    if graphs is not None:
-        n_nodes = len(graphs.degree)
-    else:
-        topology = generate(model, given)
-        n_nodes = topology.n_nodes
+    detail = f"{model}{_first_run(model)}"
+
+    def on_share(share: float) -> None:  # of the work; so are the routers that are shown
+        n_made = min(int(share * config.routers), config.routers - 1)
+        progress(Progress("generate", n_made, config.routers, "routers", detail, share))
+
+    on_share(0.0)
+    with shares_told(on_share):
+        graphs = generate_graphs(model, given) if config.store is not None else None
+        if graphs is not None:
+            n_nodes = len(graphs.degree)
+        else:
+            topology = generate(model, given)
+            n_nodes = topology.n_nodes
     progress(Progress("generate", n_nodes, n_nodes, "routers", model))
     command = _command(config, model)
     if config.out is not None:
@@ -104,6 +113,14 @@ def generate_topology(config: GenerateConfig, progress: ProgressCallback = no_pr
     if len(snapshot_names(config.store)) > 1:
         made += "; it is the newest of the store now: name another with --snapshot to analyze it"
     return made
+
+
+def _first_run(model: str) -> str:
+    """What is shown beside a model if what makes it is still to be compiled."""
+    if model not in MODELS:
+        return ""
+    row = MODELS[model]
+    return "" if has_compiled(row.compiles or row.module) else f", {FIRST_RUN}"
 
 
 def _refuse_measured(store: Path, name: str) -> None:

@@ -27,6 +27,7 @@ from pipeline.model.progress import Progress, ProgressCallback, no_progress
 from pipeline.model.topology import NO_ASN, Topology
 from pipeline.model.words import node_words, number
 from pipeline.stages.inputs.files import InputFile, InputFiles, find_inputs
+from pipeline.stages.inputs.reasons import why_nothing
 from pipeline.stages.inputs.resumed import folder_name
 from pipeline.stages.inputs.tables import Tables, read_names, read_tables, unmatched
 from pipeline.stages.inputs.traces import HowFar, read_all_traces
@@ -116,7 +117,7 @@ def _ingest_by(
     tables = read_tables(config, needed=bool(traces))
     reports, topologies, n_resumed = _read(config, inputs, tables, scratch, progress)
     if not topologies:
-        raise UsageError(f"nothing to ingest: {_why_nothing(reports)}")
+        raise UsageError(f"nothing to ingest: {why_nothing(reports)}")
     share = next((t.mapped for t in topologies if t.mapped is not None), None)
     if share is not None and share.n_in_as == 0:
         raise UsageError(f"nothing to ingest: {unmapped_text(share)}")
@@ -126,8 +127,8 @@ def _ingest_by(
     progress(Progress("build", 1, 1, "graphs", number(graphs.n_ases, "AS")))
     if graphs.n_ases == 0:
         raise UsageError("nothing to ingest: no router of the inputs is in an AS; give --asn N")
-    names, name_reports = read_names(config)
-    reports += name_reports
+    names = read_names(config, graphs)
+    reports += names.reports
     observed = [t for t in topologies if t.addrs is not None]
     n_on_lan = 0 if share is None else share.n_on_lan
     unused = unmatched(tables, observed, graphs.asn, n_on_lan) if observed else []
@@ -137,8 +138,7 @@ def _ingest_by(
             f"--asn {config.asn} (only for inputs that name no AS, and all do; to measure one AS: "
             f"hopscope analyze --asn {config.asn})"
         )
-    if names and not any(asn in names for asn in graphs.asn.tolist()):
-        unused.append("--as-names (names none of these ASes)")
+    unused += names.unused
     notes += effect_warnings(config, {_holds(report) for report in reports}, unused)
     snapshot = config.snapshot or _default_name(reports, started)
     counts = dict(graphs.counts, n_unmapped=graphs.n_unmapped, n_traces=_n_traces(reports))
@@ -147,12 +147,13 @@ def _ingest_by(
         config.store,
         snapshot,
         graphs,
-        as_names=names,
+        as_names=names.of_ases,
         inputs=[_input_row(report) for report in reports],
         options=_options(config),
         counts=counts,
         rejects=_rejects(reports),
         warnings=notes,
+        host_names=names.of_hosts,
     )
     progress(Progress("write", 1, 1, "snapshot", snapshot))
     return IngestSummary(
@@ -197,7 +198,8 @@ def _read(
         progress(Progress("read", read.n_files, len(traces), "files", detail, read.share))
 
     if traces:
-        progress(Progress("read", 0, len(traces), "files", _first_run(traces)))
+        packages = {"pipeline.infer.traces", *(FORMATS[file.format].reader for file in traces)}
+        progress(Progress("read", 0, len(traces), "files", _first_run(packages)))
     read = read_all_traces([(f.path, f.format) for f in traces], scratch, config.workers, on_traces)
     report_of = {f.path: r.report for f, r in zip(traces, read, strict=True)}
     topologies: list[Topology] = []
@@ -219,9 +221,8 @@ def _read(
     return reports + tables.reports, topologies, sum(r.is_kept for r in read)
 
 
-def _first_run(traces: list[InputFile]) -> str:
-    """What is shown if what reads these files, or infers from them, is still to be compiled."""
-    packages = {"pipeline.infer.traces", *(FORMATS[file.format].reader for file in traces)}
+def _first_run(packages: set[str]) -> str:
+    """What is shown if some of this code is still to be compiled."""
     return "" if all(map(has_compiled, packages)) else FIRST_RUN
 
 
@@ -254,26 +255,19 @@ def _refuse_mixture(inputs: InputFiles, config: IngestConfig) -> None:
     )
 
 
-def _why_nothing(reports: list[ReadReport]) -> str:
-    """Why there is no record: the faults of files, or what the first file holds instead."""
-    faults = [report.error for report in reports if report.error]
-    if faults:
-        more = len(faults) - MAX_NAMED
-        return "; ".join(faults[:MAX_NAMED]) + (f"; and {more:,} more" if more > 0 else "")
-    inputs = [report for report in reports if report.format in FORMATS and not report.copy_of]
-    skipped = ", ".join(f"{kind} ({n:,})" for kind, n in inputs[0].skipped.items())
-    others = f" and {len(inputs) - 1} more files" if len(inputs) > 1 else ""
-    nothing = f"{inputs[0].path}{others}: contains no traces and no topology"
-    return f"{nothing}; skipped: {skipped or 'nothing'}"
-
-
 def _infer(
     config: IngestConfig,
     observations: list[Observation],
     tables: Tables,
     progress: ProgressCallback,
 ) -> Topology:
-    progress(Progress("infer", 0, 1, "topology", f"borders: {config.borders}"))
+    packages = {"pipeline.infer.rtt"}  # with what is compiled last
+    if tables.prefixes is not None:
+        packages |= {"pipeline.infer.ingresses"}
+        packages |= {"pipeline.infer.owners.election"} if config.borders == "elected" else set()
+    compiling = _first_run(packages)
+    detail = f"borders: {config.borders}{f', {compiling}' if compiling else ''}"
+    progress(Progress("infer", 0, 1, "topology", detail))
     topology = infer_topology(
         observations,
         prefixes=tables.prefixes,

@@ -14,6 +14,7 @@ from kernels.csr import MAX_NODES
 from pipeline.model.columns import empty, take
 from pipeline.model.columns.ragged import offsets
 from pipeline.model.graphs import Exits
+from pipeline.model.measured.host_names import HostNames
 from pipeline.model.measured.observations import Observations, Steps, Vantages
 from pipeline.model.words import number
 from pipeline.places import folder_of, url_of
@@ -29,6 +30,7 @@ from pipeline.store.versions.names import (
     ASES,
     BORDERS,
     EXITS,
+    HOST_NAMES,
     INGRESSES,
     LOCK,
     OBSERVATIONS,
@@ -367,6 +369,12 @@ class Snapshot:
         if ADDRESSES not in self.manifest["files"]:
             return None
         return read_table(self.file(ADDRESSES))
+
+    def host_names(self) -> HostNames | None:
+        """Names of some of its addresses; None where no file of names was given."""
+        if HOST_NAMES not in self.manifest["files"]:
+            return None
+        return HostNames.from_table(read_table(self.file(HOST_NAMES)))
 
     @property
     def has_observations(self) -> bool:

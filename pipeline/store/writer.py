@@ -15,6 +15,7 @@ import pyarrow as pa
 from kernels.csr import hash_arrays
 from pipeline.errors import StoreError
 from pipeline.model.graphs import NO_ID, GraphSet
+from pipeline.model.measured.host_names import HostNames
 from pipeline.store.columns import as_arrow, row_group_ends, write_columns
 from pipeline.store.manifest import COLUMN_DTYPES, file_sha256, write_manifest
 from pipeline.store.observations import observation_tables
@@ -24,6 +25,7 @@ from pipeline.store.versions.names import (
     ASES,
     BORDERS,
     EXITS,
+    HOST_NAMES,
     INGRESSES,
     REJECTS,
     check_name,
@@ -55,6 +57,7 @@ def write_snapshot(
     counts: dict,
     rejects: Iterable[dict],
     warnings: Sequence[str] = (),
+    host_names: HostNames | None = None,
 ) -> Path:
     """Write graphs as the snapshot ``name``, which becomes the newest of the store.
 
@@ -73,6 +76,8 @@ def write_snapshot(
         Broken records, one line each in rejects.jsonl.
     warnings : sequence of str
         For the manifest: what to know before trusting the numbers, one line each.
+    host_names : HostNames or None
+        Of addresses of the graphs.
 
     Returns
     -------
@@ -104,7 +109,7 @@ def write_snapshot(
         raise unwritable(store, error) from None
     try:
         try:
-            rows = _write_files(folder, graphs, as_names, rejects)
+            rows = _write_files(folder, graphs, as_names, host_names, rejects)
             content = {
                 "name": name,
                 "created": datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds"),
@@ -130,7 +135,11 @@ def write_snapshot(
 
 
 def _write_files(
-    folder: Path, graphs: GraphSet, as_names: dict[int, str], rejects: Iterable[dict]
+    folder: Path,
+    graphs: GraphSet,
+    as_names: dict[int, str],
+    host_names: HostNames | None,
+    rejects: Iterable[dict],
 ) -> dict[str, int]:
     """Write all but the manifest; rows of each Parquet file by name."""
     rows: dict[str, int] = {}
@@ -156,6 +165,8 @@ def _write_files(
         tables.append((ADDRESSES, _addresses_table(graphs)))
     if graphs.observations is not None:
         tables += observation_tables(graphs.observations)
+    if host_names is not None and len(host_names):
+        tables.append((HOST_NAMES, host_names.table()))
     for name, table in tables:
         whole = [*range(SMALL_ROW_GROUP, table.num_rows, SMALL_ROW_GROUP), table.num_rows]
         write_columns(folder / name, table, whole)

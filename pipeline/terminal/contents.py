@@ -90,8 +90,8 @@ def print_as(facts: Mapping[str, Any]) -> None:
         print_line(f"Linked to {number(one['n_unmapped'], words.noun)} of no known AS")
     if one["n_entered_unseen"]:
         print_line(f"{number(one['n_entered_unseen'], 'trace')} entered unseen")
-    _print_entrances(one)
-    _print_doors("Exits", "exit", one["exits"])
+    entrances, exits = _print_entrances(one), _print_exits(one["exits"])
+    _print_hosts([*entrances, *exits])
     rated = [row["confidence"] for row in one["ingresses"] if not row["candidate"]]
     low = sum(each is not None and each < LOW_CONFIDENCE for each in rated)
     if low:
@@ -99,9 +99,11 @@ def print_as(facts: Mapping[str, Any]) -> None:
     _print_measured(one["measured"])
 
 
-def _print_entrances(one: Mapping[str, Any]) -> None:
+def _print_entrances(one: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """A table of ingresses; those that it has."""
     from pipeline.terminal.table import print_table
 
+    shown: Sequence[Mapping[str, Any]] = one["ingresses"][:N_TABLE]
     header = ("ingress", "from", "direct", "after gap", "confidence")
     rows = [
         (
@@ -111,26 +113,36 @@ def _print_entrances(one: Mapping[str, Any]) -> None:
             row["n_after_gap"],
             row["confidence"],
         )
-        for row in one["ingresses"][:N_TABLE]
+        for row in shown
     ]
     if rows:
         print_table("Ingresses", header, rows)
         _print_left(one["ingresses"], "ingress")
+    return shown
 
 
-def _print_doors(title: str, noun: str, doors: Sequence[Mapping[str, Any]]) -> None:
+def _print_exits(doors: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """A table of exits; those that it has."""
     from pipeline.terminal.table import print_table
 
-    most = sorted(doors, key=lambda row: (-row["n_direct"], row[noun]))
-    rows = [(row["addr"] or row[noun], _shares(row), row["n_direct"]) for row in most[:N_TABLE]]
+    most = sorted(doors, key=lambda row: (-row["n_direct"], row["exit"]))
+    rows = [(row["addr"] or row["exit"], _shares(row), row["n_direct"]) for row in most[:N_TABLE]]
     if rows:
-        print_table(title, (noun, "into", "traces"), rows)
-        _print_left(doors, noun)
+        print_table("Exits", ("exit", "into", "traces"), rows)
+        _print_left(doors, "exit")
+    return most[:N_TABLE]
 
 
 def _print_left(rows: Sequence[object], noun: str) -> None:
     if len(rows) > N_TABLE:
         print_line(f"and {number(len(rows) - N_TABLE, f'more {noun}')}; --json has all")
+
+
+def _print_hosts(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Host names where any are known, each once: they are too long for a column of a table."""
+    named = {row["addr"]: row["host_name"] for row in rows if row["host_name"]}
+    for addr, name in named.items():
+        print_line(f"{addr} is {name}")
 
 
 def _shares(row: Mapping[str, Any]) -> str:
@@ -160,16 +172,20 @@ def print_lookup(facts: Mapping[str, Any]) -> None:
         kind = node_words(row["node_kind"]).noun
         named = f"AS{row['asn']} {row['name'] or ''}".rstrip()
         print_line(f"{row['addr']}: {kind} {row['node']} of {named}{sure}{role}")
+        if row["host_name"]:
+            print_line(f"Its host name is {row['host_name']}")
         if others := [addr for addr in row["addrs"] if addr != row["addr"]]:
             print_line(f"It also has {', '.join(others)}")
         return
     from pipeline.terminal.table import print_table
 
+    shown = facts["found"][:N_TABLE]
     rows = [
         (r["addr"], f"AS{r['asn']} {r['name'] or ''}", r["confidence"], str(r["node"]), r["role"])
-        for r in facts["found"][:N_TABLE]
+        for r in shown
     ]
     print_table("Addresses", ("address", "AS", "confidence", "node", "role"), rows)
+    _print_hosts(shown)
     if facts["n_found"] > N_TABLE:
         left = facts["n_found"] - N_TABLE
         print_line(f"and {number(left, 'more address')}; --json has the first 1,000")

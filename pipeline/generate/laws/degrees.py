@@ -10,8 +10,11 @@ from pipeline.generate.csr import csr_from_links
 from pipeline.generate.laws.degree_links import connect, link_degrees
 from pipeline.generate.laws.degree_sequence import draw_degrees
 from pipeline.generate.laws.plane import with_geometry
+from pipeline.generate.shares import tell_share
 from pipeline.model.synthetic import Parameters, check_degrees
 from pipeline.model.topology import NO_ASN, Topology
+
+_DRAWN = 0.3  # share of the time that drawing the links takes
 
 
 def make(given: Parameters) -> Topology:
@@ -32,6 +35,7 @@ def make(given: Parameters) -> Topology:
         first_node_id=0,
         first_edge_id=0,
         seed=given.seed,
+        drawn=_DRAWN,
     )
 
 
@@ -56,6 +60,7 @@ def _links(
     check_degrees(n_nodes, most)
     degrees = draw_degrees(n_nodes, least, most, connected, seed)
     near, far = link_degrees(degrees, seed)
+    tell_share(0.75 * _DRAWN)
     if connected:
         connect(n_nodes, near, far)
     return near, far

@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from pipeline.generate.shares import part, tell_share
 from pipeline.model.random_words import draw_below, draw_unit, start_stream
 from pipeline.model.topology import Topology
 
@@ -36,6 +37,7 @@ def with_geometry(
     first_node_id: int,
     first_edge_id: int,
     seed: int,
+    drawn: float,
     places: tuple[np.ndarray, np.ndarray] | None = None,
 ) -> Topology:
     """A router-level topology with every column that a BRITE file has.
@@ -49,25 +51,47 @@ def with_geometry(
     first_node_id, first_edge_id : int
         Ids of the first node and edge; the others follow.
     seed : int
+    drawn : float
+        Share of the work that was done before, 0 to 1.
     places : two (n_nodes,) float64, or None
         x and y of each node; None: random ones.
     """
+    with part(drawn, 1.0):
+        return _with_geometry(
+            node_asn, node_ptr, near, far, (first_node_id, first_edge_id), seed, places
+        )
+
+
+def _with_geometry(
+    node_asn: np.ndarray,
+    node_ptr: np.ndarray,
+    near: np.ndarray,
+    far: np.ndarray,
+    first_ids: tuple[int, int],
+    seed: int,
+    places: tuple[np.ndarray, np.ndarray] | None,
+) -> Topology:
+    first_node_id, first_edge_id = first_ids
     n_nodes, n_edges = len(node_asn), len(near)
     if places is None:
         side = plane_side(int(np.diff(node_ptr).max(initial=0)))
         places = np.empty(n_nodes), np.empty(n_nodes)
         _place(node_ptr, np.int64(side), np.uint64(seed), *places)
+    tell_share(0.1)
     x, y = places
     # Squares of whole numbers and IEEE square roots: exact alike on every machine.
     length = np.sqrt((x[near] - x[far]) ** 2 + (y[near] - y[far]) ** 2).astype(np.float32)
+    tell_share(0.3)
     bandwidth = np.empty(n_edges)
     _draw_bandwidth(np.uint64(seed), bandwidth)
     degree = np.bincount(near, minlength=n_nodes) + np.bincount(far, minlength=n_nodes)
     degree = degree.astype(np.int32)
+    tell_share(0.5)
     inter = node_asn[near] != node_asn[far]
     border = np.zeros(n_nodes, bool)
     border[near[inter]] = True
     border[far[inter]] = True
+    tell_share(0.6)
     return Topology(
         node_asn=node_asn,
         node_id=np.arange(first_node_id, first_node_id + n_nodes, dtype=np.int64),

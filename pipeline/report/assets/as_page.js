@@ -86,7 +86,7 @@
     if (chart) overlay(chart, null, null);
     // Ingresses of the drawing "who enters where", by their text there, which may be cut.
     const cut = (text) => (text.length <= 21 ? text : `${text.slice(0, 10)}\u2026${text.slice(-10)}`);
-    const drawnOf = new Map([...document.querySelectorAll(".flow .ways text")].map((text) => [text.textContent, text]));
+    const drawnOf = new Map([...document.querySelectorAll(".flow .ways text")].map((text) => [text.firstChild.textContent, text]));
 
     // On a phone a row is a list: each figure with the head of its column.
     const labels = heads.map((head) => head.textContent.trim());
@@ -264,15 +264,17 @@
   };
   for (const head of document.querySelectorAll("#ingresses thead th, .near th")) head.title = TITLES[head.textContent.trim()] || "";
 
-  // A cell as the texts of its columns in a file: the address of an ingress stands alone there.
+  // A cell as the texts of its columns in a file: addresses stand alone there.
   function texts(cell) {
     if (cell.dataset.csv !== undefined) return [cell.dataset.csv];
-    if (cell.cellIndex || !cell.closest("#ingresses")) return [cell.textContent];
-    if (cell.tagName === "TH") return [cell.textContent, "also", "note"];
+    const table = cell.closest("table");
+    const tagged = table.id === "ingresses", hosts = table.querySelector(".host") !== null;
+    if (cell.cellIndex || !(tagged || hosts)) return [cell.textContent];
+    if (cell.tagName === "TH") return [cell.textContent, ...(hosts ? ["host name"] : []), ...(tagged ? ["also", "note"] : [])];
     const said = (selector) => [...cell.querySelectorAll(selector)].map((one) => one.textContent).join(", ");
     const address = cell.cloneNode(true);
-    for (const more of address.querySelectorAll("small, .tag")) more.remove();
-    return [address.textContent.trim(), said("small").replace(/^also /, ""), said(".tag")];
+    for (const more of address.querySelectorAll("small, .tag, .host")) more.remove();
+    return [address.textContent.trim(), ...(hosts ? [said(".host")] : []), ...(tagged ? [said("small").replace(/^also /, ""), said(".tag")] : [])];
   }
 
   // Tables as files: what the page shows, rows that a filter hides left out.

@@ -25,6 +25,7 @@ from pipeline.report.texts import next_number
 
 MAX_ENDS = 12  # of each side
 MAX_TEXT = 21  # characters of an ingress that fit beside the bands on a phone
+_HOST_SLOT = 32  # pixels likewise, where an end has a line with its host name
 MAX_NAME = 22  # characters of a neighbour's name, on wide screens
 _SLOT = 19  # pixels: least height of an end, so that texts do not touch
 _FLOW = 11  # pixels of all bands for each end of the longer side
@@ -71,6 +72,7 @@ class EntryPages:
         table = summary.ingresses
         self._ptr = summary.ingress_ptr
         self._addr = table["addr"].to_pylist()
+        self._host = table["host_name"].to_pylist()
         self._node = table["ingress"].to_numpy()
         lists = table["neighbor_asns"]
         self._neighbor_ptr = offsets(pc.list_value_length(lists).to_numpy())
@@ -139,7 +141,8 @@ class EntryPages:
         hops: np.ndarray,
     ) -> Markup:
         n_rows = max(len(left), len(right))
-        height = (_SLOT + _FLOW) * n_rows
+        slot = _HOST_SLOT if any(map(self._host_of, right)) else _SLOT
+        height = (slot + _FLOW) * n_rows
         scale = _FLOW * n_rows / sum(flows.values())
         tops = _tops(left, height, scale), _tops(right, height, scale)
         names = "".join(
@@ -184,7 +187,17 @@ class EntryPages:
         text = printable(self._text(at))
         half = MAX_TEXT // 2
         text = text if len(text) <= MAX_TEXT else f"{text[:half]}…{text[-half:]}"
-        return f"<text y={y:.0f}>{escape(text)}</text>"
+        if not (host := printable(self._host_of(at))):
+            return f"<text y={y:.0f}>{escape(text)}</text>"
+        shown = host if len(host) <= MAX_TEXT else f"{host[: MAX_TEXT - 1]}…"
+        return (
+            f"<text y={y - 6:.0f}>{escape(text)}<tspan class=host x=0 dy=13>{escape(shown)}"
+            f"<title>{escape(host)}</title></tspan></text>"
+        )
+
+    def _host_of(self, at: int) -> str:
+        """Host name of an ingress; empty where none is known."""
+        return "" if at == _OTHERS else self._host[at] or ""
 
 
 def _most(

@@ -7,7 +7,7 @@ import pyarrow as pa
 
 from pipeline.model.columns.ragged import offsets, row_of_value, take_rows
 from pipeline.report.tables.columns import lists
-from pipeline.report.tables.nodes.node_names import node_texts
+from pipeline.report.tables.nodes.node_names import host_names, node_texts
 from pipeline.store import Ingresses
 
 
@@ -38,6 +38,7 @@ def ingress_columns(snapshot, ingresses: Ingresses, addr: pa.Array) -> dict[str,
             ingresses.confidence, pa.float32(), mask=np.isnan(ingresses.confidence)
         ),
         **_exchange_points(ingresses),
+        "host_name": host_names(snapshot, row, node),
     }
 
 
@@ -123,5 +124,6 @@ def exit_table(snapshot, rows: np.ndarray) -> pa.Table:
             "neighbor_asns": lists(ptr, pa.array(exits.neighbor_asn, pa.int64())),
             "n_direct": pa.array(total, pa.int64()),
             "neighbor_n_direct": lists(ptr, pa.array(exits.n_traces, pa.int64())),
+            "host_name": host_names(snapshot, row, node),
         }
     )

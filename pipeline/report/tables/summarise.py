@@ -235,14 +235,17 @@ def _ingress_table(snapshot, ingresses, measurement: Measurement) -> pa.Table:
     texts = node_texts(
         snapshot, np.concatenate([row, farthest_rows]), np.concatenate([node, farthest])
     )
+    known = ingress_columns(snapshot, ingresses, texts.slice(0, len(row)))
+    last = {"host_name": known.pop("host_name")}  # later than the others: columns are added there
     columns = {
-        **ingress_columns(snapshot, ingresses, texts.slice(0, len(row))),
+        **known,
         "n_reached": spread(has, results.n_reached[search], pa.int64()),
         "eccentricity": spread(has, results.eccentricity[search], pa.int32()),
         "mean_hops": spread(has, mean_of_each(hop_ptr, hop_counts), pa.float64()),
         "hop_counts": lists(hop_ptr, pa.array(hop_counts, pa.int64()), has),
         "farthest": lists(farthest_ptr, pa.array(farthest, pa.int32()), has),
         "farthest_addrs": lists(farthest_ptr, texts.slice(len(row)), has),
+        **last,
     }
     return pa.table(columns)
 

@@ -42,8 +42,10 @@ def lookup(config: LookupConfig) -> dict[str, Any]:
         confidence = found.confidence[shown].tolist()
         entries = _kinds(snapshot)
         origins = origins_of(snapshot.manifest, snapshot.asn)
+        known = snapshot.host_names()
+        named = [None] * len(texts) if known is None else known.of(found.addr[shown]).tolist()
         rows: list[dict[str, Any]] = []
-        for text, (row, node), sure in zip(texts, places, confidence, strict=True):
+        for text, (row, node), sure, host in zip(texts, places, confidence, named, strict=True):
             asn = int(snapshot.asn[row])
             rows.append(
                 {
@@ -54,6 +56,7 @@ def lookup(config: LookupConfig) -> dict[str, Any]:
                     "node_kind": origins.kind_of(origins.source_of(asn)),
                     "confidence": None if np.isnan(sure) else sure,
                     "role": entries.get((row, node)),
+                    "host_name": host,
                 }
             )
         if len(rows) == 1:

@@ -24,6 +24,10 @@ from pipeline.infer import (
 )
 from pipeline.infer.registries.organisations import UNKNOWN
 from pipeline.ingest.as_names import read_as_names
+from pipeline.ingest.host_names import read_host_names
+from pipeline.model.addresses import unique_addrs
+from pipeline.model.graphs import GraphSet
+from pipeline.model.measured.host_names import HostNames
 from pipeline.model.measured.reading import ReadReport, printable_path
 from pipeline.model.topology import NO_ASN, Topology
 
@@ -123,15 +127,59 @@ def unmatched(
     return none
 
 
-def read_names(config: IngestConfig) -> tuple[dict[int, str], list[ReadReport]]:
-    """Names of ASes, where a file was given; one that cannot be used is no fault of a run."""
-    if config.as_names is None:
-        return {}, []
-    report = ReadReport(printable_path(config.as_names), "as-names")
+@dataclass(frozen=True, eq=False)
+class Names:
+    """Names of ASes and of addresses, and how reading each file went.
+
+    ``of_hosts``: None where no file was given. ``unused``: options that name nothing, each with
+    the reason.
+    """
+
+    of_ases: dict[int, str]
+    of_hosts: HostNames | None
+    reports: list[ReadReport]
+    unused: list[str]
+
+
+def read_names(config: IngestConfig, graphs: GraphSet) -> Names:
+    """Names for some graphs, where files were given; one that cannot be used is no fault of a run.
+
+    Of several files with host names the last that names an address counts.
+    """
+    of_ases: dict[int, str] = {}
+    found: dict[int, str] = {}
+    reports, unused = [], []
+    if config.as_names is not None:
+        names, report = _read_if_usable(config.as_names, "as-names", read_as_names)
+        of_ases = names or {}
+        reports.append(report)
+        if of_ases and of_ases.keys().isdisjoint(graphs.asn.tolist()):
+            unused.append("--as-names (names none of these ASes)")
+    columns = [each for each in (graphs.addrs, graphs.node_addr) if each is not None]
+    if not config.host_names or not columns:
+        return Names(of_ases, None, reports, unused)
+    addrs = unique_addrs(columns[:1])
+    for path in config.host_names:
+        names, report = _read_if_usable(
+            path, "host-names", lambda path, report: read_host_names(path, addrs, report)
+        )
+        found |= names or {}
+        reports.append(report)
+    at = np.array(sorted(found), np.int64)
+    of_hosts = HostNames(addrs[at], np.array([found[i] for i in at.tolist()], object))
+    if not found:
+        unused.append("--host-names (names no address of these ASes)")
+    return Names(of_ases, of_hosts, reports, unused)
+
+
+def _read_if_usable(
+    path: Path, kind: str, read: Callable[[Path, ReadReport], _Table]
+) -> tuple[_Table | None, ReadReport]:
+    report = ReadReport(printable_path(path), kind)
     try:
-        return read_as_names(config.as_names, report), [report]
+        return read(path, report), report
     except FormatError as error:
         report.status, report.error = "rejected", str(error)
     except OSError as error:
-        report.status, report.error = "rejected", f"{config.as_names}: {error.strerror}"
-    return {}, [report]
+        report.status, report.error = "rejected", f"{path}: {error.strerror}"
+    return None, report

@@ -26,12 +26,13 @@ ADDRESSES = "addresses.parquet"  # where a node has several, or with confidence
 VANTAGES = "vantages.parquet"  # this and the next two: of traces only
 OBSERVATIONS = "observations.parquet"
 PATHS = "paths.parquet"
+HOST_NAMES = "host_names.parquet"  # where any were given
 REJECTS = "rejects.jsonl"
 LOCK = "lock"  # held shared by readers of a version, exclusive by its writer; empty
 
 _VERSION = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*-[0-9a-f]{12}")
 _FILE = re.compile(
-    r"(ases|ingresses|exits|borders|addresses|vantages|observations|paths)\.parquet"
+    r"(ases|ingresses|exits|borders|addresses|vantages|observations|paths|host_names)\.parquet"
     r"|(nodes|arcs)-[0-9]{3,6}\.parquet|rejects\.jsonl"
 )
 

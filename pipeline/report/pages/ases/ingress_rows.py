@@ -10,9 +10,11 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from markupsafe import escape
 
 from pipeline.model.columns.ragged import offset_in_row, offsets
 from pipeline.model.words import LOW_CONFIDENCE
+from pipeline.report.escaping import printable
 from pipeline.report.pages.ases.neighbor_texts import neighbor_texts
 from pipeline.report.tables.summarise import Summary
 from pipeline.report.texts import NONE, figure
@@ -61,6 +63,7 @@ def ingress_rows(
     of_as = np.repeat(np.arange(len(ptr) - 1), np.diff(ptr))
     columns = zip(
         table["addr"].to_pylist(),
+        table["host_name"].to_pylist(),
         others.to_pylist(),
         table["candidate"].to_pylist(),
         table["n_reached"].to_pylist(),
@@ -85,6 +88,7 @@ def ingress_rows(
 
 def _row(
     addr: str | None,
+    host: str | None,
     others: str | None,
     candidate: bool,
     n_reached: int | None,
@@ -98,7 +102,9 @@ def _row(
     traced: bool,
     rated: bool,
 ) -> str:
-    named = f"{addr} <small>also {others}</small>" if others else f"{addr}"
+    named = f"{addr}{host_text(host)}"
+    if others:
+        named += f" <small>also {others}</small>"
     if candidate:
         named += ' <i class="tag">candidate</i>'
     elif confidence is not None and confidence < LOW_CONFIDENCE:
@@ -113,6 +119,11 @@ def _row(
     if rated:
         row += f"<td>{NONE if confidence is None else f'{confidence:.2f}'}"
     return f"{row}{neighbors}\n"
+
+
+def host_text(host: str | None) -> str:
+    """The host name that follows an address in a cell of a table; empty where none is known."""
+    return f" <bdi class=host>{escape(printable(host))}</bdi>" if host else ""
 
 
 def _any_of(flags: np.ndarray, ptr: np.ndarray) -> np.ndarray:

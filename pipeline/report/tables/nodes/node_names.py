@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from pipeline.model.addresses import V4_PREFIX, format_addr, is_v4
+from pipeline.model.addresses import V4_PREFIX, format_addr, is_v4, positions_of
 from pipeline.model.graphs import NO_ID
 from pipeline.store import NodeTable
 
@@ -69,7 +69,7 @@ def node_texts(snapshot, rows: np.ndarray, nodes: np.ndarray) -> pa.Array:
         The address; the id that the input gives where it has no addresses; null where it has
         neither.
     """
-    key = (rows.astype(np.int64) << 32) | nodes.astype(np.int64)
+    key = _keys(rows, nodes)
     distinct, where = np.unique(key, return_inverse=True)
     table = snapshot.lookup(distinct >> 32, distinct & 0xFFFF_FFFF)
     return _texts_of(table, len(distinct)).take(pa.array(where))
@@ -93,13 +93,13 @@ def other_addresses(snapshot, asn: np.ndarray, nodes: np.ndarray) -> pa.Array:
     table = snapshot.addresses()
     if table is None or not len(nodes):
         return pa.nulls(len(nodes), pa.string())
-    named = (table["asn"].to_numpy().astype(np.int64) << 32) | table["node"].to_numpy()
+    named = _keys(table["asn"].to_numpy(), table["node"].to_numpy())
     order = np.argsort(named, kind="stable")  # addresses ascend within a node
     named = named[order]
-    key = (asn.astype(np.int64) << 32) | nodes.astype(np.int64)
+    key = _keys(asn, nodes)
     first = np.searchsorted(named, key, side="left") + 1  # the first is the node's own
     last = np.searchsorted(named, key, side="right")
-    addrs = np.stack([table["addr_high"].to_numpy(), table["addr_low"].to_numpy()], axis=1)
+    addrs = _addrs_of(table)
     texts: list[str | None] = []
     for begin, end in zip(first.tolist(), last.tolist(), strict=True):
         if begin >= end:
@@ -109,6 +109,36 @@ def other_addresses(snapshot, asn: np.ndarray, nodes: np.ndarray) -> pa.Array:
         more = end - begin - len(shown)
         texts.append(", ".join(shown) + (f" +{more}" if more else ""))
     return pa.array(texts, pa.string())
+
+
+def host_names(snapshot, rows: np.ndarray, nodes: np.ndarray) -> pa.Array:
+    """Host names of some nodes; null where none is known.
+
+    Parameters
+    ----------
+    snapshot : pipeline.store.Snapshot
+    rows : (n,) int64
+        AS row of each node.
+    nodes : (n,) int32
+        Local node ids.
+
+    Returns
+    -------
+    pyarrow.StringArray
+        That of the smallest address of the node which has one.
+    """
+    known = snapshot.host_names()
+    if known is None or not len(rows):
+        return pa.nulls(len(rows), pa.string())
+    stored = snapshot.addresses()
+    if stored is None:
+        return pa.array(known.of(snapshot.lookup(rows, nodes).addr), pa.string())
+    at = positions_of(_addrs_of(stored), known.addr)
+    names = known.name[at >= 0]
+    named = _keys(*(stored[name].to_numpy()[at[at >= 0]] for name in ("asn", "node")))
+    named, first = np.unique(named, return_index=True)  # addresses ascend
+    where = pc.index_in(pa.array(_keys(np.asarray(snapshot.asn)[rows], nodes)), pa.array(named))
+    return pa.array(names[first], pa.string()).take(where)
 
 
 def rows_texts(snapshot, rows: np.ndarray, at_once: int) -> Iterator[pa.Array]:
@@ -127,6 +157,16 @@ def rows_texts(snapshot, rows: np.ndarray, at_once: int) -> Iterator[pa.Array]:
             None if addr is None else addr[here], None if number is None else number[here]
         )
         yield _texts_of(part, here.stop - start)
+
+
+def _keys(owners: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+    """Nodes of many ASes, given by AS number or row, as one column."""
+    return (owners.astype(np.int64) << 32) | nodes.astype(np.int64)
+
+
+def _addrs_of(table: pa.Table) -> np.ndarray:
+    """(n, 2) uint64 of the table of addresses of a snapshot."""
+    return np.stack([table["addr_high"].to_numpy(), table["addr_low"].to_numpy()], axis=1)
 
 
 def _joined(

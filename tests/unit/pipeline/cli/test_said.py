@@ -58,9 +58,7 @@ def test_a_command_says_so_while_it_loads_and_compiles(module, words, compiled, 
             timeout=120,
         )
     first, *rest = said.read_text().splitlines()
-    assert first == (
-        "Preparing" if compiled else "Preparing: the first run compiles: up to a minute"
-    )
+    assert first == ("Preparing" if compiled else "Preparing: compiling once, about a minute")
     assert len(rest) > 0
 
 

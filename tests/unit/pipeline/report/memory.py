@@ -12,6 +12,7 @@ import pyarrow as pa
 from kernels import CSRGraph, Shard
 from pipeline.model.columns import empty
 from pipeline.model.graphs import Exits
+from pipeline.model.measured.host_names import HostNames
 from pipeline.model.measured.observations import Steps, Vantages
 from pipeline.model.search.results import Measurement, SearchResults
 from pipeline.store.tables import Ingresses, NodeTable
@@ -76,6 +77,7 @@ class MemorySnapshot:
         self.weight = weight
         self.of_paths: Steps | None = None
         self.of_vantages: Vantages | None = None
+        self.of_hosts: HostNames | None = None
         self._exits, self.of_borders = exits, borders
 
     def ingresses(self, rows=None) -> Ingresses:
@@ -83,6 +85,10 @@ class MemorySnapshot:
 
     def addresses(self) -> None:
         """No node has several."""
+
+    def host_names(self) -> HostNames | None:
+        """None is known, unless a test gives some."""
+        return self.of_hosts
 
     def borders(self) -> pa.Table:
         """Links between ASes: near AS, far AS and, where traces show them, how many."""

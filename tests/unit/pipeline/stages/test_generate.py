@@ -8,7 +8,12 @@ import numpy as np
 import pytest
 
 from pipeline.cli import main
+from pipeline.compiled import has_compiled
+from pipeline.config import GenerateConfig
+from pipeline.generate import MODELS, Parameters, generate
 from pipeline.graphs import build_graphs
+from pipeline.model.progress import Progress
+from pipeline.stages.generate import generate_topology
 from pipeline.store import Snapshot, open_snapshot, write_snapshot
 from tests.integration.measured import path_links, topology
 
@@ -213,3 +218,27 @@ def test_links_are_counted_as_in_reports_and_those_between_ases_apart(tmp_path, 
     assert between > 0
     assert f"900 routers, {inside:,} links inside ASes, {between:,} between them -> " in said
     assert "newest" not in said
+
+
+def test_the_share_of_the_work_is_told_and_that_code_is_compiled(tmp_path, monkeypatch):
+    told: list[Progress] = []
+    config = GenerateConfig(model="rmat", routers=3000, links=4, out=tmp_path / "a.brite")
+    monkeypatch.setattr("pipeline.stages.generate.has_compiled", lambda package: False)
+    generate_topology(config, told.append)
+    steps = [one for one in told if one.stage == "generate"]
+    shares = [one.share for one in steps[:-1]]
+    assert shares == sorted(shares)
+    assert shares[0] == 0.0
+    assert 0.5 < shares[-1] <= 1.0
+    assert all(one.done < one.total == 3000 for one in steps[:-1])
+    assert {one.detail for one in steps[:-1]} == {"rmat, compiling once, about a minute"}
+    assert (steps[-1].done, steps[-1].detail) == (3000, "rmat")
+    monkeypatch.setattr("pipeline.stages.generate.has_compiled", lambda package: True)
+    generate_topology(config, told.append)
+    assert told[-3].detail == "rmat"
+
+
+@pytest.mark.parametrize("model", list(MODELS))
+def test_what_a_model_compiles_is_found_once_it_was_made(model):
+    generate(model, Parameters(n_routers=500, n_ases=5, min_degree=1, max_degree=9))
+    assert has_compiled(MODELS[model].compiles or MODELS[model].module)

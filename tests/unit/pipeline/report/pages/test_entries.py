@@ -5,11 +5,14 @@ from __future__ import annotations
 import itertools
 import re
 
+import numpy as np
 import pytest
 
+from pipeline.model.measured.host_names import HostNames
 from pipeline.report.pages.entries import MAX_ENDS, EntryPages
 from pipeline.report.tables.listed import list_ases
 from pipeline.report.tables.summarise import Summary, summarise
+from tests.addresses import parse_addrs
 from tests.markup import Parsed
 from tests.unit.pipeline.report.memory import MemorySnapshot, measured
 
@@ -51,6 +54,23 @@ def test_the_width_of_a_band_is_its_number_of_traces():
     found = entries_of([(10, 0, [20, 30], 300, 0, False), (10, 3, [20], 450, 0, False)])
     widths = bands(found.drawing)
     assert sorted(w / sum(widths) for w in widths) == pytest.approx([0.2, 0.2, 0.6], rel=0.01)
+
+
+def test_host_names_stand_below_their_ingresses_and_are_escaped():
+    ases = {10: [(0, 1), (1, 2)], 20: [(0, 1)]}
+    addrs = {10: ["192.0.2.1", "192.0.2.2", "192.0.2.3"], 20: ["::1", "::2"]}
+    ingresses = [(10, 0, [20], 5, 0, False), (10, 2, [20], 4, 0, False)]
+    snapshot = MemorySnapshot(ases, {10: 3, 20: 2}, ingresses, addrs=addrs)
+    without = entries_of_first(summarise(snapshot, measured(snapshot))).drawing
+    snapshot.of_hosts = HostNames(parse_addrs(["192.0.2.3"]), np.array([HOSTILE], object))
+    drawing = entries_of_first(summarise(snapshot, measured(snapshot))).drawing
+    parsed = Parsed(drawing)
+    assert "script" not in {tag for tag, _ in parsed.elements}
+    assert "\u202e" not in drawing
+    assert parsed.text.count(HOSTILE[:-1] + "\ufffd") == 1  # whole, where it is pointed at
+    assert parsed.text.count(HOSTILE[:20] + "…") == 1
+    assert [tag for tag, _ in Parsed(without).elements].count("title") == 0
+    assert "host" not in without
 
 
 def test_many_ends_are_the_first_and_others_and_no_trace_is_lost():

@@ -1,0 +1,22 @@
+"""Why an ingest read nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pipeline.graphs.combine import MAX_NAMED
+from pipeline.ingest import FORMATS
+from pipeline.model.measured.reading import ReadReport
+
+
+def why_nothing(reports: Sequence[ReadReport]) -> str:
+    """Why there is no record: the faults of files, or what the first file holds instead."""
+    faults = [report.error for report in reports if report.error]
+    if faults:
+        more = len(faults) - MAX_NAMED
+        return "; ".join(faults[:MAX_NAMED]) + (f"; and {more:,} more" if more > 0 else "")
+    inputs = [report for report in reports if report.format in FORMATS and not report.copy_of]
+    skipped = ", ".join(f"{kind} ({n:,})" for kind, n in inputs[0].skipped.items())
+    others = f" and {len(inputs) - 1} more files" if len(inputs) > 1 else ""
+    nothing = f"{inputs[0].path}{others}: contains no traces and no topology"
+    return f"{nothing}; skipped: {skipped or 'nothing'}"

@@ -1,0 +1,47 @@
+"""What ingest says while it works: that it compiles, where it does."""
+
+from __future__ import annotations
+
+import pytest
+
+from pipeline.compiled import has_compiled
+from pipeline.config import IngestConfig
+from pipeline.model.progress import Progress
+from pipeline.stages import ingest as stage
+from tests.real_data import REPOSITORY
+
+LAB = REPOSITORY / "data" / "samples" / "lab"
+ELECTION = "pipeline.infer.owners.election"
+
+
+def details(tmp_path, monkeypatch, compiled, **options) -> dict[str, str]:
+    """First detail of each step, where ``compiled`` says of which packages there is code."""
+    monkeypatch.setattr(stage, "has_compiled", compiled)
+    given = {"ip2as": (LAB / "lab.pfx2as",), "allow_special": ("198.18.0.0/15",), **options}
+    config = IngestConfig(inputs=(LAB / "h0.udp-paris.json.gz",), store=tmp_path, **given)
+    told: list[Progress] = []
+    stage.ingest(config, told.append)
+    return {one.stage: one.detail for one in reversed(told)}
+
+
+def test_both_steps_that_compile_say_so(tmp_path, monkeypatch):
+    said = details(tmp_path, monkeypatch, lambda package: False)
+    assert said["read"] == "compiling once, about a minute"
+    assert said["infer"] == "borders: elected, compiling once, about a minute"
+
+
+@pytest.mark.parametrize("borders", ["elected", "prefix"])
+def test_code_of_other_options_is_not_waited_for(borders, tmp_path, monkeypatch):
+    def compiled(package: str) -> bool:
+        return package != ELECTION
+
+    said = details(tmp_path, monkeypatch, compiled, borders=borders)
+    assert ("compiling" in said["infer"]) == (borders == "elected")
+    assert said["read"] == ""
+
+
+@pytest.mark.parametrize("borders", ["elected", "prefix"])
+def test_the_second_run_says_nothing(borders, tmp_path, monkeypatch):
+    details(tmp_path, monkeypatch, has_compiled, borders=borders)
+    said = details(tmp_path, monkeypatch, has_compiled, borders=borders)
+    assert (said["read"], said["infer"]) == ("", f"borders: {borders}")
