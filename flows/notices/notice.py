@@ -100,7 +100,7 @@ def _subject(outcome: Outcome, n_events: int) -> str:
 def _lines(outcome: Outcome, events: Sequence[Mapping[str, Any]]) -> list[str]:
     lines = [inert(outcome.message)] if outcome.status != "complete" else []
     lines += [
-        f"{event['event'] + 1}. {inert(event['text'])} ({event['n_traces']:,} traces)"
+        f"{event['event'] + 1}. {inert(event['text'])} ({number(event['n_traces'], 'trace')})"
         for event in events
     ]
     if events and outcome.n_events > len(events):

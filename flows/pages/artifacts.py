@@ -20,6 +20,7 @@ from prefect.artifacts import (
 
 from flows.pages.inert import inert
 from flows.pages.server import REPORTS_FOLDER, REPORTS_URL
+from pipeline.model.words import number
 
 MAX_WARNINGS = 100  # lines; report.json has all of them
 
@@ -29,7 +30,7 @@ logger = logging.getLogger(__name__)
 def show_ases(columns: Sequence[str], rows: Sequence[Sequence[object]], n_ases: int) -> None:
     """Table of the largest ASes."""
     table = [{name: _cell(value) for name, value in zip(columns, row, strict=True)} for row in rows]
-    description = f"The {len(rows)} largest of {n_ases:,} ASes; hops are mean and maximum."
+    description = f"The {len(rows)} largest of {number(n_ases, 'AS')}; hops are mean and maximum."
     _try(lambda: create_table_artifact(table, key="ases", description=description))
 
 

@@ -21,6 +21,7 @@ from pipeline.generate.laws.plane import with_geometry
 from pipeline.model.random_words import draw_below, start_stream
 from pipeline.model.synthetic import MAX_LINKS, Parameters
 from pipeline.model.topology import NO_ASN, Topology
+from pipeline.model.words import number
 
 _DRAWN = 0.1  # share of the time that drawing the links takes
 _CUT_KEY = np.uint64(1 << 45)  # a stream apart from those of places and bandwidths
@@ -39,7 +40,8 @@ def make(given: Parameters) -> Topology:
         side = math.isqrt(max(n_routers, 1))
         n_rows = next(n for n in range(side, 0, -1) if n_routers % n == 0)
     if n_rows < 1 or n_routers % n_rows:
-        raise UsageError(f"{n_routers} routers do not fill {n_rows} rows of a grid")
+        fill = "does not fill" if n_routers == 1 else "do not fill"
+        raise UsageError(f"{number(n_routers, 'router')} {fill} {number(n_rows, 'row')} of a grid")
     return generate_grid(n_rows, n_routers // n_rows, cut=given.cut, seed=given.seed)
 
 

@@ -21,6 +21,7 @@ from pipeline.generate.laws.plane import with_geometry
 from pipeline.generate.shares import part
 from pipeline.model.synthetic import FIRST_ASN, Parameters
 from pipeline.model.topology import Topology
+from pipeline.model.words import number
 
 _DRAWN = 0.3  # share of the time that drawing the links takes
 _AS_LEVEL_SEED = 0xA5_1EE7_C0DE  # mixed into the seed, so that no AS repeats the AS-level graph
@@ -59,7 +60,8 @@ def generate_top_down(n_ases: int, n_routers: int, *, m: int = 2, seed: int = 1)
         raise UsageError(f"{n_ases} ASes: give 1 or more")
     check_numbers(n_routers, m, seed)
     if n_routers < n_ases:
-        raise UsageError(f"{n_routers} routers for {n_ases} ASes: each AS needs at least one")
+        found = f"{number(n_routers, 'router')} for {number(n_ases, 'AS')}"
+        raise UsageError(f"{found}: each AS needs at least one")
     sizes = np.full(n_ases, n_routers // n_ases, np.int64)
     sizes[: n_routers % n_ases] += 1
     node_ptr = np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])

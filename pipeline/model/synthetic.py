@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from pipeline.errors import UsageError
+from pipeline.model.words import number
 
 FIRST_ASN = 1  # of the ASes that are made; the others follow
 SMALLEST = 20  # routers; default of the smallest AS
@@ -93,7 +94,8 @@ def check_links(n_routers: int, m: int) -> None:
     """Raise UsageError if routers with ``m`` links each have too many."""
     if n_routers * m > MAX_LINKS:
         raise UsageError(
-            f"{n_routers} routers with {m} links each are more than {MAX_LINKS} links: give fewer"
+            f"{number(n_routers, 'router')} with {number(m, 'link')} each are more than "
+            f"{MAX_LINKS} links: give fewer"
         )
 
 
@@ -101,6 +103,7 @@ def check_degrees(n_routers: int, most: int) -> None:
     """Raise UsageError if routers with at most ``most`` links each may have too many."""
     if n_routers * max(most, 1) // 2 > MAX_LINKS:
         raise UsageError(
-            f"{n_routers:,} routers with up to {most} links each may have more than {MAX_LINKS} "
+            f"{number(n_routers, 'router')} with up to {number(most, 'link')} each may have more "
+            f"than {MAX_LINKS} "
             "links: give fewer"
         )

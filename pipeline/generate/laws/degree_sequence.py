@@ -16,6 +16,7 @@ from numba import njit
 
 from pipeline.errors import UsageError
 from pipeline.model.random_words import draw_below, start_stream
+from pipeline.model.words import number
 
 _KEY = np.uint64(1 << 46)  # a stream apart from those of links and places
 _SEARCHED_WHOLE = 100  # nodes up to which every sum of degrees is tried before a refusal
@@ -48,9 +49,9 @@ def draw_degrees(n_nodes: int, least: int, most: int, connected: bool, seed: int
             _shuffle(degrees, state)
             return degrees
     raise UsageError(
-        f"no {'connected ' if connected else ''}graph of {n_nodes:,} nodes has degrees from "
-        f"{least} to {most}, both attained: no such sequence fulfils the condition of Erdos and "
-        "Gallai; give bounds that are closer to each other"
+        f"no {'connected ' if connected else ''}graph of {number(n_nodes, 'node')} has degrees "
+        f"from {least} to {most}, both attained: no such sequence fulfils the condition of Erdos "
+        "and Gallai; give bounds that are closer to each other"
     )
 
 
@@ -62,8 +63,8 @@ def _check(n_nodes: int, least: int, most: int, connected: bool) -> None:
         raise UsageError(f"degrees from {least} to {most}: give 0 <= smallest <= largest")
     if most >= n_nodes:
         raise UsageError(
-            f"a router cannot have {most} neighbours among {n_nodes:,} routers: give a largest "
-            f"degree of {n_nodes - 1} or less"
+            f"a router cannot have {most} neighbours among {number(n_nodes, 'router')}: give a "
+            f"largest degree of {n_nodes - 1} or less"
         )
     if least == most and n_nodes * most % 2:
         raise UsageError(

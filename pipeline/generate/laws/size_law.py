@@ -11,6 +11,7 @@ import numpy as np
 
 from pipeline.errors import UsageError
 from pipeline.model.synthetic import MAX_INGRESSES, SMALLEST
+from pipeline.model.words import number
 
 LARGEST_SHARE = 0.136  # of all routers; default of the largest AS: 6.8 million of 50
 INGRESS_POWER = 0.6  # of the size: 2,000 ingresses for 6.8 million routers, 100 for 43,000
@@ -54,22 +55,24 @@ def as_sizes(
     [500, 280, 140, 60, 20]
     """
     if n_ases < 2:
-        raise UsageError(f"{n_ases} ASes: an Internet has 2 or more")
+        raise UsageError(f"{number(n_ases, 'AS')}: an Internet has 2 or more")
     if smallest < 1:
         raise UsageError(f"{smallest} routers in the smallest AS: give 1 or more")
     least_largest = -(-(n_routers - smallest) // (n_ases - 1))  # all others as large as the largest
     most_largest = n_routers - (n_ases - 1) * smallest
     if most_largest < smallest:
         raise UsageError(
-            f"{n_routers} routers are too few for {n_ases} ASes of {smallest} or more: "
-            f"give {n_ases * smallest} routers, or a smaller smallest AS"
+            f"{number(n_routers, 'router')} {'is' if n_routers == 1 else 'are'} too few for "
+            f"{number(n_ases, 'AS')} of {smallest} or more: "
+            f"give {number(n_ases * smallest, 'router')}, or a smaller smallest AS"
         )
     if largest is None:
         largest = min(max(round(LARGEST_SHARE * n_routers), least_largest), most_largest)
     if not least_largest <= largest <= most_largest:
         raise UsageError(
-            f"{largest} routers in the largest of {n_ases} ASes, {smallest} in the smallest, do "
-            f"not make {n_routers}: give {least_largest} to {most_largest} in the largest"
+            f"{number(largest, 'router')} in the largest of {number(n_ases, 'AS')}, {smallest} in "
+            f"the smallest, do not make {n_routers}: "
+            f"give {least_largest} to {most_largest} in the largest"
         )
     sizes = np.floor(_solve(n_ases, n_routers, smallest, largest) + _WHOLE).astype(np.int64)
     sizes[0], sizes[-1] = largest, smallest

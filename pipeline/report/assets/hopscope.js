@@ -295,7 +295,7 @@ const hopscope = (() => {
       table.setAttribute("aria-rowcount", rows.length + 1);
       nothing.hidden = rows.length > 0;
       if (!rows.length && !state.query.trim()) nothing.textContent = "No AS is as chosen.";
-      found.textContent = rows.length === n ? `${integer.format(n)} ASes` : `${integer.format(rows.length)} of ${integer.format(n)} ASes`;
+      found.textContent = `${rows.length === n ? "" : `${integer.format(rows.length)} of `}${integer.format(n)} AS${n === 1 ? "" : "es"}`;
       active = -1;
       height = parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--row")) || 30;
       paint(true);

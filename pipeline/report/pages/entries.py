@@ -163,7 +163,8 @@ class EntryPages:
                     tops[0][asn] += thick
                     tops[1][at] += thick
         drawn = "".join(f'<path d="{d}" stroke-width={width} />' for width, d in bands.items())
-        label = f"Traces from {len(left)} neighbours to {len(right)} ingresses; a table follows"
+        ends = number(len(left), "neighbour"), number(len(right), "ingress")
+        label = f"Traces from {ends[0]} to {ends[1]}; a table follows"
         return Markup(
             f'<div class=flow role=group aria-label="{label}">'
             f"<svg class=end height={height}>{names}</svg>"

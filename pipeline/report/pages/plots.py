@@ -11,6 +11,7 @@ import math
 import numpy as np
 from markupsafe import Markup, escape
 
+from pipeline.model.words import number
 from pipeline.report.texts import share_text, short_number
 
 # More bars than this are drawn as ranges of hops: a path of 10,000 routers has 10,000 levels.
@@ -59,7 +60,7 @@ def hop_histogram(pairs: np.ndarray) -> Markup:
         return Markup("")
     width, bars = bin_counts(pairs[1:])
     what = "hop count" if width == 1 else f"range of {width} hop counts"
-    label = f"Share of pairs at each {what}, per cent; 1 to {len(pairs) - 1} hops"
+    label = f"Share of pairs at each {what}, per cent; 1 to {number(len(pairs) - 1, 'hop')}"
     # What the script needs to lay the distribution of one ingress over it.
     n_slots, highest = max(len(bars), _MIN_SLOTS), int(bars.max())
     data = f" data-width={width} data-slots={n_slots} data-highest={highest / total:.6g}"
@@ -84,7 +85,7 @@ def eccentricity_histogram(counts: np.ndarray) -> Markup:
     low = int(np.flatnonzero(counts)[0])
     width, bars = bin_counts(counts[low:])
     what = "eccentricity" if width == 1 else f"range of {width} eccentricities"
-    label = f"Share at each {what}, per cent; {low} to {len(counts) - 1} hops"
+    label = f"Share at each {what}, per cent; {low} to {number(len(counts) - 1, 'hop')}"
     return _drawing(bars, int(counts.sum()), [low + i * width for i in range(len(bars))], label)
 
 

@@ -69,9 +69,10 @@ def events_table(events, changes: pa.Table, names: Mapping[int, str]) -> pa.Tabl
         }
     )
     firsts = changes.take(pa.array(events.first)).to_pylist()
-    widths = _widths(changes)
+    widths, ases = _widths(changes), _ases_of_links(changes)
     texts = [
-        _sentence(event, first, names) + widths.get(event["event"], "")
+        _sentence(event, first, names, ases.get(event["event"], set()))
+        + widths.get(event["event"], "")
         for event, first in zip(table.to_pylist(), firsts, strict=True)
     ]
     return table.append_column("text", pa.array(texts, pa.string()))
@@ -110,8 +111,10 @@ def read_comparison(folder: Path) -> tuple[pa.Table, pa.Table] | None:
     return (changes, events) if last is None or last < events.num_rows else None
 
 
-def _sentence(event: dict, first: dict, names: Mapping[int, str]) -> str:
-    """What happened, and what it touches."""
+def _sentence(event: dict, first: dict, names: Mapping[int, str], ases: set[int]) -> str:
+    """What happened, and what it touches; ``ases``: those of its links."""
+    n_others = len(ases - {first["asn"], first["other_asn"]})
+    others = f" and {number(n_others, 'other AS')}" if n_others else ""
     own, other = _as_text(first["asn"], names), _as_text(first["other_asn"], names)
     pairs = number(event["n_pairs"], "pair")
     match event["kind"]:
@@ -155,25 +158,41 @@ def _sentence(event: dict, first: dict, names: Mapping[int, str]) -> str:
             return f"{text} instead of {first['addr']}: {pairs}"
         case "links removed" | "links added":
             where = f"in {own}" if own == other else f"between {own} and {other}"
-            text = f"{number(event['n_links'], 'link')} {where} changed, "
+            text = f"{number(event['n_links'], 'link')} {where}{others} changed, "
             verb = "removed" if event["kind"].endswith("removed") else "added"
             text += f"above all {first['addr']} to {first['other_addr']} was {verb}"
             text += f": {pairs}" if event["n_pairs"] else ""  # topologies have none
             return text + _longer(event)
         case "links slower" | "links faster":
             how = event["kind"].removeprefix("links ")
-            text = f"{number(event['n_links'], 'link')} became {how}, above all {first['addr']} "
+            links = number(event["n_links"], "link")
+            where = f" in {own}{others}" if others else ""
+            text = f"{links}{where} became {how}, above all {first['addr']} "
             text += f"to {first['other_addr']} in {own}: from {first['old']:.1f} to "
             return f"{text}{first['new']:.1f} ms (medians of {first['n_vantages']} vantage points)"
         case "routers of another owner":
             n = event["n_changes"] - event["n_links"]
             return f"{number(n, 'router')} went from {own} to {other}"
         case "paths longer" | "paths shorter":
-            change = f"from {first['old']:g} to {first['new']:g} hops (medians)"
+            change = f"from {first['old']:g} to {_hops(first['new'])} (medians)"
             return (
                 f"Paths to {own} became {event['kind'].removeprefix('paths ')}: {change}, {pairs}"
             )
     return f"{event['kind']}: {own}"
+
+
+def _ases_of_links(changes: pa.Table) -> dict[int, set[int]]:
+    """ASes in which the links of each event lie: links join those of other ASes by an end."""
+    links = changes.filter(
+        pc.and_(pc.is_valid(changes["event"]), pc.equal(changes["what"], "link"))
+    )
+    found: dict[int, set[int]] = {}
+    for name in ("asn", "other_asn"):
+        pairs = links.select(["event", name]).group_by(["event", name]).aggregate([])
+        for event, asn in zip(*(column.to_pylist() for column in pairs.columns), strict=True):
+            if asn is not None:
+                found.setdefault(event, set()).add(asn)
+    return found
 
 
 def _widths(changes: pa.Table) -> dict[int, str]:
@@ -182,8 +201,7 @@ def _widths(changes: pa.Table) -> dict[int, str]:
     texts: dict[int, str] = {}
     for row in changes.filter(of_event).to_pylist():
         if row["old"] is not None and row["new"] is not None:
-            hops = number(int(row["new"]), "hop")
-            text = f"; its {row['what']} went from {row['old']:g} to {hops}"
+            text = f"; its {row['what']} went from {row['old']:g} to {_hops(row['new'])}"
             texts[row["event"]] = texts.get(row["event"], "") + text
     return texts
 
@@ -195,7 +213,12 @@ def _longer(event: dict) -> str:
     change = "longer" if event["longer_by"] > 0 else "shorter"
     by, *bounds = (abs(event[name]) for name in ("longer_by", "lower", "upper"))
     low, high = sorted(bounds)
-    return f"; their paths became {by:g} hops {change} (median; {low:g} to {high:g})"
+    return f"; their paths became {_hops(by)} {change} (median; {low:g} to {high:g})"
+
+
+def _hops(value: float) -> str:
+    """A number of hops, whole or not: ``1 hop``, ``1.5 hops``."""
+    return f"{value:g} {'hop' if value == 1 else 'hops'}"
 
 
 def _as_text(asn: int | None, names: Mapping[int, str]) -> str:

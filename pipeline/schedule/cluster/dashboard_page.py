@@ -19,6 +19,7 @@ from distributed.dashboard.components import add_periodic_callback
 from distributed.dashboard.components.scheduler import BOKEH_THEME, env
 from distributed.utils import log_errors
 
+from pipeline.model.words import number
 from pipeline.schedule.cluster.run_events import TOPIC
 
 ADDRESS = "hopscope"  # of the page, and its word in the bar of pages
@@ -137,10 +138,10 @@ class RunFigures:
         on_workers = sum(len(state.processing) for state in self._scheduler.workers.values())
         for shown, title, names in (
             (self.searches, f"{newest['searches_s']:,.0f} searches a second", ["searches_s"]),
-            (self.ases, f"{newest['ases_left']:,} ASes left", ["ases_left"]),
+            (self.ases, f"{number(int(newest['ases_left']), 'AS')} left", ["ases_left"]),
             (
                 self.tasks,
-                f"{newest['tasks_left']:,} tasks left, {on_workers:,} at workers",
+                f"{number(int(newest['tasks_left']), 'task')} left, {on_workers:,} at workers",
                 ["tasks_left"],
             ),
             (

@@ -61,9 +61,18 @@ def export(config: ExportConfig) -> dict[str, Any]:
 
 
 def _format_of(out: Path | None) -> str:
-    """The format that the name of a file ends with."""
+    """The format that the name of a file ends with; GraphML without an ending.
+
+    Raises
+    ------
+    UsageError
+        If the ending is none of a format.
+    """
     ending = "" if out is None else out.suffix.lower().removeprefix(".")
-    return ending if ending in _WRITERS else "graphml"
+    if ending and ending not in _WRITERS:
+        known = ", ".join(f".{name}" for name in _WRITERS)
+        raise UsageError(f"{out}: no format ends with .{ending}; give {known}, or --format NAME")
+    return ending or "graphml"
 
 
 def edge_table(snapshot: Snapshot, row: int) -> pa.Table:

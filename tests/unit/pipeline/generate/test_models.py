@@ -218,7 +218,7 @@ def test_an_asn_may_be_given_to_a_graph_without_ases():
         ("grid", {"n_routers": 2**31}, "more than 2147483647"),
         ("grid", {"cut": 1.5}, "share of 1.5"),
         ("grid", {"seed": 2**64}, "seed 18446744073709551616"),
-        ("internet", {"n_ases": 1}, "1 ASes: an Internet has 2 or more"),
+        ("internet", {"n_ases": 1}, "1 AS: an Internet has 2 or more"),
         ("internet", {"n_ases": 2}, "5 routers are too few for 2 ASes of 20 or more: give 40"),
         ("internet", {"n_ases": 2, "smallest": 0}, "0 routers in the smallest AS"),
         ("internet", {"n_ases": 2, "smallest": 1, "largest": 5}, "give 4 to 4 in the largest"),

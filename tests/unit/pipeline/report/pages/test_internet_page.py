@@ -77,6 +77,21 @@ def test_a_topology_is_sized_by_its_routers_and_has_no_vantage_points(tmp_path):
     assert "entering traces" not in text
 
 
+@pytest.mark.parametrize("traces", [True, False])
+@pytest.mark.parametrize(
+    ("kind", "noun", "other"),
+    [("interface", "interface", "router"), ("router", "router", "interface")],
+)
+def test_nodes_are_called_what_they_are_in_text_and_attributes(kind, noun, other, traces, tmp_path):
+    held = {"path": "a.warts", "format": "warts", "kind": kind, "as_ranges": [[10, 40]]}
+    markup = written(three({"inputs": [held], "kind": kind}, traces=traces), tmp_path)
+    main = markup.partition("<main>")[2].lower()
+    assert other not in main
+    assert f"<h2>{noun}s of an as</h2>" in main  # a distribution
+    sized = [f"sized by their {noun}s", f"by {noun}s</h2>", f'data-size="{noun}s"']
+    assert [text in main for text in sized] == [not traces] * 3
+
+
 def test_a_generated_snapshot_says_so(tmp_path):
     made = {"model": "ba", "seed": 3, "command": "hopscope generate ba --routers 5 --seed 3"}
     text = words(written(three({"options": made, "kind": "router"}, traces=False), tmp_path))

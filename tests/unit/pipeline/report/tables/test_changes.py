@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pipeline.compare.changes import CHANGED, REMOVED, make_changes
+from pipeline.compare.changes import CHANGED, REMOVED, SHORTER, make_changes
 from pipeline.compare.events import group_events
 from pipeline.model.columns import concat
 from pipeline.report.tables.changes import changes_table, events_table
@@ -24,3 +24,24 @@ def test_an_event_tells_what_became_of_the_widths_that_it_explains():
     grouped, events = group_events(concat([*cut[1:], *widths]))
     (text,) = events_table(events, changes_table(grouped), {})["text"].to_pylist()
     assert "diameter" not in text
+
+
+def test_links_that_join_an_event_are_not_said_to_be_in_its_first_as():
+    links = [
+        make_changes(1, "link", kind=REMOVED, asn=asn, other_asn=other, group=end, other_group=9)
+        for asn, other, end in ((1, 1, 5), (2, 2, 6), (3, 4, 7))
+    ]
+    assert text_of(concat(links)).startswith("3 links in AS1 and 3 other ASes changed, ")
+    assert text_of(concat(links[:2])).startswith("2 links in AS1 and 1 other AS changed, ")
+    assert text_of(links[2]).startswith("1 link between AS3 and AS4 changed, ")
+
+
+def test_one_hop_is_one_hop():
+    paths = make_changes(1, "paths", kind=SHORTER, asn=1, old=2.0, new=1.0)
+    assert "from 2 to 1 hop (medians)" in text_of(paths)
+
+
+def text_of(changes) -> str:
+    grouped, events = group_events(changes)
+    (text,) = events_table(events, changes_table(grouped), {})["text"].to_pylist()
+    return text

@@ -50,11 +50,11 @@ def test_links_of_ases_that_were_not_measured_are_left_out(snapshot):
 
 def test_exits_are_one_row_with_the_counts_of_each_next_as(snapshot):
     assert rows_of(exit_table(snapshot, np.arange(3))) == [
-        (1, 0, A, [2], 2, [2]),
-        (1, 1, B, [2], 1, [1]),
-        (2, 0, X, [3], 1, [1]),
-        (2, 1, Y, [1, 3], 2, [1, 1]),
-        (3, 0, P, [2], 1, [1]),
+        (1, 0, A, [2], 2, [2], None),
+        (1, 1, B, [2], 1, [1], None),
+        (2, 0, X, [3], 1, [1], None),
+        (2, 1, Y, [1, 3], 2, [1, 1], None),
+        (3, 0, P, [2], 1, [1], None),
     ]
     assert [row[0] for row in rows_of(exit_table(snapshot, np.array([0, 2])))] == [1, 1, 3]
     assert exit_table(snapshot, np.arange(0)).num_rows == 0

@@ -88,6 +88,7 @@ def test_rows_of_ingresses_are_those_counted_by_hand(snapshot):
         "hop_counts": [1, 1, 2, 1],
         "farthest": [3],
         "farthest_addrs": ["10.0.0.4"],
+        "host_name": None,
     }
     assert last["farthest_addrs"] == ["10.0.0.1", "10.0.0.5"]
     assert candidate["candidate"] is True
@@ -259,7 +260,7 @@ status reason
 INGRESS_COLUMNS = """
 asn ingress addr neighbor_asns n_direct n_after_gap neighbor_n_direct candidate confidence
 via_ixp neighbor_ixps
-n_reached eccentricity mean_hops hop_counts farthest farthest_addrs
+n_reached eccentricity mean_hops hop_counts farthest farthest_addrs host_name
 """
 
 

@@ -58,7 +58,7 @@ def exported(store: Path, out: Path, format: str) -> Path:
 
 @pytest.mark.parametrize(
     ("name", "format"),
-    [("x.csv", "csv"), ("x.PARQUET", "parquet"), ("x.edges", "edges"), ("x.txt", "graphml")],
+    [("x.csv", "csv"), ("x.PARQUET", "parquet"), ("x.edges", "edges"), ("x", "graphml")],
 )
 def test_the_ending_of_the_file_chooses_the_format_unless_one_is_given(
     store, tmp_path, name, format
@@ -66,6 +66,17 @@ def test_the_ending_of_the_file_chooses_the_format_unless_one_is_given(
     assert export(ExportConfig("a", ASN, store, out=tmp_path / name))["format"] == format
     given = export(ExportConfig("a", ASN, store, "edges", tmp_path / name))
     assert given["format"] == "edges"
+
+
+@pytest.mark.parametrize("name", ["x.foo", "x.csv.gz", "x.graph"])
+def test_an_ending_of_no_format_is_refused_with_those_there_are(store, tmp_path, name, capsys):
+    out = tmp_path / name
+    words = ("export", "a", "--asn", ASN, "--store", store, "--out", out)
+    status, _, err = said(capsys, *words)
+    assert (status, err.count("\n")) == (2, 1)
+    assert "give .graphml, .parquet, .edges, .csv, or --format NAME" in err
+    assert not out.exists()
+    assert said(capsys, *words, "--format", "csv")[0] == 0
 
 
 def test_graphml_is_read_by_networkx_with_all_it_holds(store, snapshot, tmp_path):
