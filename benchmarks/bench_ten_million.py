@@ -39,12 +39,12 @@ from pipeline.model.choices import BORDERS, ROUTERS
 SAMPLE_S = 0.2
 
 
-# What infer_topology and turns call, by the name of the step that it is part of.
+# What infer_topology, gathering and turns call, by the name of the step that it is part of.
 STEPS = {
     "merge addresses": ("merge_addresses",),
     "number addresses": ("Spools",),
     "count links": ("count_links", "join_links"),
-    "destinations": ("find_mates", "find_passages", "find_routers"),
+    "destinations": ("mates_of", "find_passages", "find_routers"),
     "prefixes": ("_map_addresses", "find_holders", "number_unannounced"),
     "exchange points": ("find_exchange_lans", "name_lans"),
     "aims": ("find_aims",),
@@ -60,7 +60,7 @@ STEPS = {
 
 def time_steps() -> dict[str, list[float]]:
     """Make infer_topology note the wall and processor time of each step, from now on."""
-    from pipeline.infer import topology, turns
+    from pipeline.infer import gathering, topology, turns
 
     spent = {step: [0.0, 0.0] for step in STEPS}
 
@@ -77,7 +77,7 @@ def time_steps() -> dict[str, list[float]]:
 
     for step, names in STEPS.items():
         for name in names:
-            for module in (topology, turns):
+            for module in (topology, gathering, turns):
                 if call := getattr(module, name, None):
                     setattr(module, name, noting(call, spent[step]))
     return spent

@@ -15,32 +15,26 @@ import numpy as np
 
 from pipeline.errors import UsageError
 from pipeline.infer.destinations import find_passages, find_routers
+from pipeline.infer.gathering import Gathering, mates_of
 from pipeline.infer.ingresses import find_ingresses
 from pipeline.infer.owners.adoption import adopt_unmapped
-from pipeline.infer.owners.aims import find_aims
 from pipeline.infer.owners.confidence import rate
 from pipeline.infer.owners.election.borders import Election
-from pipeline.infer.owners.election.earlier import know_in_turn
-from pipeline.infer.owners.election.surroundings import HostsBehind, Members
 from pipeline.infer.owners.ip2as import PrefixTable
 from pipeline.infer.owners.mapped import mapped_share, origins
 from pipeline.infer.owners.private import Around, follow_private_links
 from pipeline.infer.owners.special import is_special
-from pipeline.infer.owners.unannounced import FIRST_STAND_IN, find_holders, number_unannounced
+from pipeline.infer.owners.unannounced import FIRST_STAND_IN
 from pipeline.infer.paths import collect_paths
 from pipeline.infer.registries import Registries
 from pipeline.infer.registries.exchanges import ExchangePoints
 from pipeline.infer.routers.aliases import AliasTable
-from pipeline.infer.routers.exchange_points import Lans, find_exchange_lans, name_lans
-from pipeline.infer.routers.gateways import find_gateways
-from pipeline.infer.routers.inferred import trust_groups
-from pipeline.infer.routers.mates import find_mates
+from pipeline.infer.routers.exchange_points import Lans, name_lans
 from pipeline.infer.rtt import measure_links
 from pipeline.infer.traces.links import count_links, join_links
 from pipeline.infer.traces.merge import ObservedAddresses, find_addrs, merge_addresses
 from pipeline.infer.traces.observer import Observation
 from pipeline.infer.traces.passes import Spools
-from pipeline.infer.turns import Evidence
 from pipeline.model.choices import BORDERS, ROUTERS
 from pipeline.model.measured.mapped import MappedShare
 from pipeline.model.topology import NO_ASN, Topology
@@ -99,12 +93,6 @@ def _most_common(
     result = np.full(n_nodes, NO_ASN, np.int64)
     result[node[starts][best]] = value[starts][best]
     return result
-
-
-def _restrict_mates(mates: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Mates among kept addresses, in their numbering."""
-    new_id = np.where(kept, np.cumsum(kept) - 1, -1)
-    return np.where(mates >= 0, new_id[np.maximum(mates, 0)], -1)[kept]
 
 
 def _observed(observations: Sequence[Observation]) -> Counter[str]:
@@ -187,9 +175,6 @@ def infer_topology(
     observed = merge_addresses(observations)
     every = Spools(observations, observed.addrs, workers)
     all_links = count_links(every)
-    all_mates = find_mates(
-        observed.addrs, None if aliases is None else aliases.routers_of(observed.addrs)
-    )
     exchanges = registries.exchanges or ExchangePoints.none()
 
     def origin_of(wanted: np.ndarray) -> np.ndarray:
@@ -197,7 +182,7 @@ def infer_topology(
         return origins(wanted, prefixes, asn, special, on_lan)
 
     all_lan = exchanges.find(observed.addrs)
-    all_mates = np.where(all_lan >= 0, -1, all_mates)
+    all_mates = mates_of(observed.addrs, aliases, all_lan >= 0)
     passed = find_passages(every, all_links, all_mates)
     is_router = find_routers(observed, all_mates, passed, targets_are_routers, aliases)
 
@@ -224,70 +209,44 @@ def infer_topology(
     )
     lans = Lans(known_lan, exchanges.names) if exchanges.names else None
     if borders == "elected":
-        behind = is_router[all_links.near] & ~is_router[all_links.far]
-        behind &= all_links.n_destination > 0
-        hosts = HostsBehind(
-            (np.cumsum(is_router) - 1)[all_links.near[behind]],
-            all_origin[all_links.far[behind]],
-        )
-        mates = _restrict_mates(all_mates, is_router)
-        on_lan = find_exchange_lans(addrs, links, mates, origin, special | (known_lan >= 0))
-        on_lan |= known_lan >= 0
-        lans = name_lans(addrs, on_lan, known_lan, exchanges.names)
-        mates = np.where(on_lan, -1, mates)
-        held = find_holders(addrs, origin, special | on_lan, registries.delegations)
-        numbered = number_unannounced(addrs, held, special | on_lan)
-        gateways = find_gateways(
+        gathering = Gathering(
             spools,
+            counts["traces"],
             all_links,
             links,
             is_router,
-            numbered,
-            ((numbered == NO_ASN) & ~on_lan) | (nodes.alias >= 0),
-            on_lan,
-            lambda aimed_at: origin_of(aimed_at) != NO_ASN,
-        )
-        # Of what looks like a link, both ends are on one router: of two links, then.
-        mates = np.where((mates >= 0) & (gateways[mates] == gateways), -1, mates)
-        aims = find_aims(spools, prefixes, len(addrs), exchanges)
-        evidence = Evidence(
-            spools,
-            counts["traces"],
-            links,
-            mates,
-            on_lan,
+            addrs,
+            all_origin,
             special,
-            numbered,
-            nodes.alias,
-            gateways,
-            hosts,
-            aims,
-            Members(*exchanges.find_members(addrs)),
+            known_lan >= 0,
+            prefixes,
+            registries,
+            exchanges,
             origin_of,
         )
-        groups = evidence.group()
-        counts["exchange_point_addresses"] = int(np.count_nonzero(on_lan))
+        merge = routers == "inferred"
+        before = None
+        if aliases is not None:
+            unaided = gathering.gather(
+                mates_of(observed.addrs, None, all_lan >= 0), np.full(len(addrs), -1, np.int64)
+            )
+            before = unaided.conclude(Registries(), merge).election.standing
+        evidence = gathering.gather(all_mates, nodes.alias)
+        lans = name_lans(addrs, evidence.on_lan, known_lan, exchanges.names)
+        groups, router, election = evidence.conclude(registries, merge, before)
+        counts["exchange_point_addresses"] = int(np.count_nonzero(evidence.on_lan))
         counts["suspect_addresses"] = int(np.count_nonzero(groups.suspect))
         counts["alias_conflicts"] = groups.n_conflicts
-        trusted = trust_groups(links, groups, mates, nodes.alias, gateways)
-        in_set = nodes.alias >= 0
-        apart = None
-        if aliases is not None:
-            no_alias = np.full(len(addrs), -1, np.int64)
-            apart = trust_groups(links, groups, mates, no_alias, gateways)
-        known = know_in_turn(trusted, apart, in_set, registries)
-        election = evidence.elect(known)
-        if routers == "inferred":
+        if merge:
             n_before = len(nodes.first)
-            merged, election = evidence.infer_routers(groups, known, election)
-            nodes = _number_routers(merged, nodes.alias)
+            nodes = _number_routers(router, nodes.alias)
             counts["inferred_aliases"] = n_before - len(nodes.first)
-        counts["elected_otherwise"] = int(np.count_nonzero(election.owner != numbered))
+        counts["elected_otherwise"] = int(np.count_nonzero(election.owner != evidence.origin))
         node_asn = _most_common(nodes.node_of, election.owner, len(nodes.first), special)
         private = np.bincount(nodes.node_of, ~special, minlength=len(nodes.first)) == 0
         node_asn[private] = NO_ASN
         n_known = int(np.count_nonzero((node_asn != NO_ASN) & (node_asn < FIRST_STAND_IN)))
-        around = Around.of(links, aims, nodes.node_of)
+        around = Around.of(links, evidence.aims, nodes.node_of)
         node_asn = follow_private_links(around, node_asn, private)
         direct = links.n_router + links.n_destination > 0
         node_asn = adopt_unmapped(

@@ -21,20 +21,43 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from pipeline.infer.owners.aims import Aims
 from pipeline.infer.owners.election.borders import Election, elect_owners
-from pipeline.infer.owners.election.earlier import Knowledge, know_merged
+from pipeline.infer.owners.election.earlier import (
+    Knowledge,
+    Standing,
+    know_in_turn,
+    know_merged,
+)
 from pipeline.infer.owners.election.surroundings import HostsBehind, Members
 from pipeline.infer.owners.private import locate_private
-from pipeline.infer.routers.inferred import merge_interfaces
+from pipeline.infer.registries import Registries
+from pipeline.infer.routers.inferred import merge_interfaces, trust_groups
 from pipeline.infer.routers.mates import part_mates
 from pipeline.infer.routers.point_to_point import Groups, group_interfaces
 from pipeline.infer.traces.links import DirectedLinks
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.topology import NO_ASN
+
+
+class Concluded(NamedTuple):
+    """What evidence shows.
+
+    Attributes
+    ----------
+    groups : Groups
+    router : (n_interfaces,) int64
+        Smallest interface of each router: alias sets, and inferred ones where these were asked for.
+    election : Election
+    """
+
+    groups: Groups
+    router: np.ndarray
+    election: Election
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +101,28 @@ class Evidence:
     members: Members
     asn_of: Callable[[np.ndarray], np.ndarray]
 
-    def elect(self, known: list[Knowledge]) -> Election:
+    def conclude(
+        self, registries: Registries, merge: bool, before: Standing | None = None
+    ) -> Concluded:
+        """Elect owners, and infer routers if ``merge``.
+
+        Parameters
+        ----------
+        registries : Registries
+        merge : bool
+        before : Standing or None
+            Of the last election without alias sets; None: there was none.
+        """
+        groups = self._group()
+        trusted = trust_groups(self.links, groups, self.mates, self.alias, self.gateways)
+        known = know_in_turn(trusted, self.alias >= 0, registries)
+        election = self._elect(known, before)
+        router = np.where(self.alias >= 0, self.alias, np.arange(len(self.alias)))
+        if merge:
+            router, election = self._infer_routers(groups, known[-1], election)
+        return Concluded(groups, router, election)
+
+    def _elect(self, known: list[Knowledge], before: Standing | None) -> Election:
         """Owners, by one election after the other."""
         return elect_owners(
             self.links,
@@ -89,9 +133,10 @@ class Evidence:
             self.hosts,
             self.aims,
             self.members,
+            before,
         )
 
-    def group(self) -> Groups:
+    def _group(self) -> Groups:
         """Interfaces by router, for the election."""
         return group_interfaces(
             self.spools, self.links, self.mates, self.on_lan, self.alias, self.origin
@@ -106,7 +151,7 @@ class Evidence:
         if located.any():
             owner, origin = np.where(located, used_in, (owner, origin))
             mates = part_mates(mates, origin, located)
-            groups = replace(self, mates=mates, origin=origin).group()
+            groups = replace(self, mates=mates, origin=origin)._group()
         return merge_interfaces(
             self.spools,
             self.links,
@@ -120,16 +165,17 @@ class Evidence:
             self.n_traces,
         )
 
-    def infer_routers(
-        self, groups: Groups, known: list[Knowledge], election: Election
+    def _infer_routers(
+        self, groups: Groups, known: Knowledge, election: Election
     ) -> tuple[np.ndarray, Election]:
         """Merge interfaces into routers and elect their owners again.
 
         Parameters
         ----------
         groups : Groups
-            As from ``group``.
-        known : list of Knowledge
+            As from ``_group``.
+        known : Knowledge
+            Of the last election.
         election : Election
             By what is known so far.
 
@@ -139,9 +185,9 @@ class Evidence:
             Smallest interface of each router.
         election : Election
         """
-        used_in = self._locate(known[-1].groups.group, election.owner)
+        used_in = self._locate(known.groups.group, election.owner)
         router = self._merge(groups, election.owner, used_in)
-        election = self.elect([*known, know_merged(known[-1], router)])
+        election = self._elect([know_merged(known, router)], election.standing)
         used_now = self._locate(router, election.owner)
         if (used_now != used_in).any():
             router = self._merge(groups, election.owner, used_now)

@@ -134,7 +134,7 @@ def rate(
     ingresses : (n_ingresses,) float32 or None
         Both None if there was no choice of ASes.
     """
-    owner, margin = election
+    owner, margin = election.owner, election.margin
     if margin is None:
         return None, None
     node_class, elected = class_nodes(node_of, node_asn, owner, margin)

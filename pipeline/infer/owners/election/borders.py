@@ -19,7 +19,8 @@ known instead is how a router's links are numbered and who is at their other end
    has no other.
    So is the AS of what traces were aimed at (``aims``): a group is in one of the ASes that its
    addresses were the last routers to, whether the destination answered or not. If all traces
-   through a group were aimed at a single AS, that settles ties.
+   through a group were aimed at a single AS, that settles ties; not if an alias set knows a single
+   address of it and no relationships are known (``earlier``).
    A member of an exchange point that is registered with an address of a group is evidence for that
    AS; of several, any one.
 3. Each group starts with the AS that most of its links are numbered from, and then takes,
@@ -46,7 +47,7 @@ known instead is how a router's links are numbered and who is at their other end
    routers before it (``private``). The remaining addresses take the AS that all their mapped
    neighbours have, if there are some both before and after; otherwise none.
 
-Where files tell of aliases or of ASes, steps 1 to 4 are first done without them, and then again
+Where files tell of aliases or of ASes, all this is first done without them, and then again
 with them; what they give no reason to change stays (``earlier``).
 
 Evidence adds up: what several addresses each show by themselves, they show as one router too.
@@ -76,7 +77,7 @@ import numpy as np
 
 from pipeline.infer.owners.aims import Aims
 from pipeline.infer.owners.election.costs import by_habit, ways_of_numbering, without_habit
-from pipeline.infer.owners.election.earlier import Earlier, Knowledge, hold
+from pipeline.infer.owners.election.earlier import Earlier, Knowledge, Standing
 from pipeline.infer.owners.election.relations import relations_among, with_stranger
 from pipeline.infer.owners.election.settling import (
     count_majorities,
@@ -112,10 +113,13 @@ class Election(NamedTuple):
         numbered from an AS (LANs aside), and on routers that are in none of the ASes around them.
     margin : (n_interfaces,) int64 or None
         How much more any other AS costs, in tenths of a nat. None: there was no choice of ASes.
+    standing : Standing or None
+        For another election.
     """
 
     owner: np.ndarray
     margin: np.ndarray | None
+    standing: Standing | None = None
 
 
 class _Outcome(NamedTuple):
@@ -189,6 +193,7 @@ def elect_owners(
     hosts: HostsBehind,
     aims: Aims,
     members: Members,
+    before: Standing | None = None,
 ) -> Election:
     """Elect the AS of each address that is numbered from one or on the LAN of an exchange point.
 
@@ -205,6 +210,8 @@ def elect_owners(
     hosts : HostsBehind
     aims : Aims
     members : Members
+    before : Standing or None
+        Of an election before the first of these.
     """
     ases = np.unique(np.concatenate([origin, hosts.asn, aims.asn, aims.only, members.asn]))
     ases = ases[ases >= 0]
@@ -212,18 +219,29 @@ def elect_owners(
     if len(ases) < 2:
         return Election(origin.copy(), None)
     row = np.where((origin == NO_ASN) | on_lan, -1, np.searchsorted(ases, origin))
-    earlier = Earlier.none(len(row))
-    for at, now in enumerate(known):
-        if at == 0 or now.groups is not known[at - 1].groups:
+    last = None
+    for now in known:
+        settles = now.only_settles
+        if last is None or now.groups is not last.groups or (settles != last.only_settles).any():
             around = surround(
-                links, now.groups, mates, on_lan, row, hosts, aims, members, ases, now.in_set
+                links,
+                now.groups,
+                mates,
+                on_lan,
+                row,
+                hosts,
+                aims,
+                members,
+                ases,
+                now.in_set,
+                settles,
             )
+        last = now
         group = now.groups.group
+        earlier = Earlier.after(before, now, ases, n_known)
         found = _elect(around, group, row, ases, n_known, now.registries, earlier)
-        if at + 1 < len(known):
-            after = known[at + 1]
-            held = hold(found.label[group], found.margin[group], group, after.groups.group, n_known)
-            earlier = Earlier(held, after.change, after.least, found.stands_for)
+        asn = np.where(found.label >= 0, ases[np.maximum(found.label, 0)], NO_ASN)[group]
+        before = Standing(asn, found.margin[group], group, ases, ases[found.stands_for])
     at_exchange = np.zeros(len(row), bool)
     at_exchange[group[on_lan]] = True
     stands_for = found.stands_for[np.maximum(around.numbered, 0)]
@@ -233,4 +251,4 @@ def elect_owners(
     label = found.label[group]
     is_mapped = ((found.row >= 0) | on_lan) & (label >= 0)
     owner = np.where(is_mapped, ases[np.maximum(label, 0)], NO_ASN)
-    return Election(owner, found.margin[group])
+    return Election(owner, found.margin[group], before)

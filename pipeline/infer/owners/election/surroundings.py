@@ -118,13 +118,16 @@ def surround(
     members: Members,
     ases: np.ndarray,
     in_set: np.ndarray,
+    only_settles: np.ndarray,
 ) -> Surroundings:
     """Gather the evidence of each group.
 
     Parameters
     ----------
-    links, groups, mates, on_lan, hosts, aims, members, in_set
+    links, groups, mates, on_lan, hosts, aims, members
         As for ``elect_owners``.
+    in_set, only_settles : (n_interfaces,) bool
+        As of ``Knowledge``.
     row : (n_interfaces,) int64
         AS row that each address is numbered from; -1 for none, and on LANs.
     ases : (n_ases,) int64
@@ -159,7 +162,7 @@ def surround(
     host_row = np.searchsorted(ases, hosts.asn[known])
     gate, host = split_key(np.unique((hosts.router[known] << 32) | host_row))
     behind = np.where(leads_on[group[gate]], HOST_OR_ROUTER, HOST)
-    past, aimed, aimed_at = _aims_of_groups(aims, group, leads_on, ases)
+    past, aimed, aimed_at = aims_of_groups(aims, group, leads_on, only_settles, ases)
     registered = np.searchsorted(ases, members.asn)
     member, registered = split_key(np.unique((group[members.router] << 32) | registered))
     source = np.concatenate([one, other[linked], a, group[gate], past, member])
@@ -173,10 +176,19 @@ def surround(
     return Surroundings(ptr, target[order], kind[order], leads_on, goes_on)
 
 
-def _aims_of_groups(
-    aims: Aims, group: np.ndarray, leads_on: np.ndarray, ases: np.ndarray
+def aims_of_groups(
+    aims: Aims, group: np.ndarray, leads_on: np.ndarray, only_settles: np.ndarray, ases: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Group, kind and AS row of what traces past each group were aimed at."""
+    """Group, kind and AS row of what traces past each group were aimed at.
+
+    Parameters
+    ----------
+    aims : Aims
+    group : (n_interfaces,) int64
+    leads_on, only_settles : (n_interfaces,) bool
+        Groups that traces pass through, and those that get ``ONLY``.
+    ases : (n_ases,) int64, ascending
+    """
     n = len(group)
     last, row = group[aims.router], np.searchsorted(ases, aims.asn)
     n_aims = np.bincount(last, minlength=n)
@@ -186,7 +198,7 @@ def _aims_of_groups(
     some = aims.only != NO_ASN
     np.minimum.at(least, group[some], aims.only[some])
     np.maximum.at(most, group[some], aims.only[some])
-    through = np.flatnonzero((n_aims == 0) & (least == most) & (least >= 0))
+    through = np.flatnonzero((n_aims == 0) & (least == most) & (least >= 0) & only_settles)
     return (
         np.concatenate([last, through]),
         np.concatenate([kind, np.full(len(through), ONLY)]),

@@ -5,7 +5,8 @@ import dataclasses
 import numpy as np
 import pytest
 
-from pipeline.infer.owners.aims import MANY, find_aims
+from pipeline.infer.owners.aims import MANY, Aims, find_aims
+from pipeline.infer.owners.election.surroundings import ONLY, aims_of_groups
 from pipeline.infer.traces.merge import find_addrs, merge_addresses
 from pipeline.infer.traces.passes import Spools
 from pipeline.model.measured.traces import PART_CUT, PART_FURTHER
@@ -77,6 +78,13 @@ def test_a_path_whose_rest_is_another_row_has_no_last_router_but_counts_for_the_
 def test_an_address_knows_the_only_as_that_traces_through_it_were_aimed_at(tmp_path):
     lines = [f"{A} {B} {C} > 20.3.0.9", f"{A} {B} {C} > 20.3.1.9", f"{A} {B} > 20.4.0.9"]
     assert aims_of(tmp_path, lines)[1] == {A: MANY, B: MANY, C: 3}
+
+
+def test_the_only_as_is_left_out_where_it_settles_nothing():
+    aims = Aims(*(np.empty(0, np.int64),) * 2, np.empty(0, bool), np.array([3, 3]))
+    group, settles = np.arange(2), np.array([False, True])
+    found = aims_of_groups(aims, group, np.zeros(2, bool), settles, np.array([2, 3]))
+    assert [column.tolist() for column in found] == [[1], [ONLY], [1]]
 
 
 def test_one_trace_is_aimed_at_one_as_all_along_and_shows_no_only_one(tmp_path):

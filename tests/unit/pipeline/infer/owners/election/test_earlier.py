@@ -5,11 +5,19 @@ import pytest
 
 from pipeline.infer import AliasTable, infer_topology, read_pfx2as
 from pipeline.infer.owners.election.costs import by_habit
-from pipeline.infer.owners.election.earlier import Earlier, hold, know_in_turn, know_merged
+from pipeline.infer.owners.election.earlier import (
+    Earlier,
+    Knowledge,
+    Standing,
+    hold,
+    know_in_turn,
+    know_merged,
+)
 from pipeline.infer.owners.election.relations import relations_among
 from pipeline.infer.owners.election.settling import settle
 from pipeline.infer.owners.election.surroundings import HOST
 from pipeline.infer.registries import Registries
+from pipeline.infer.registries.relationships import Relationships
 from pipeline.infer.routers.point_to_point import Groups
 from pipeline.model.addresses import V4_PREFIX, sort_addrs
 from pipeline.model.measured.reading import ReadReport
@@ -50,11 +58,42 @@ def test_merged_addresses_change_by_a_clear_margin_only(margin, stays):
 def test_what_was_joined_and_is_alone_now_needs_a_clearer_margin():
     # Routers 0, 1 | 2 of one group; 3 | 4 of two.
     groups = Groups(np.array([0, 0, 0, 3, 4]), *(np.empty(0),) * 2, 0, *(np.empty(0),) * 2)
-    (before,) = know_in_turn(groups, None, np.zeros(5, bool), Registries())
+    (before,) = know_in_turn(groups, np.zeros(5, bool), Registries())
     merged = know_merged(before, np.array([0, 0, 2, 3, 4]))
     assert merged.in_set.tolist() == [True, True, False, False, False]
     assert merged.groups.group.tolist() == [0, 0, 2, 3, 4]
     assert merged.least[2] > merged.least[0] == merged.least[3] == merged.least[4] > 0
+
+
+def test_an_election_among_other_ases_goes_on_from_what_was_elected():
+    # Routers 0 and 1 were in AS 9, router 2 in AS 20; the stand-in 1 << 32 stood for AS 9.
+    stand_in = 1 << 32
+    standing = Standing(
+        np.array([9, 9, 20]),
+        np.array([5, 7, 30]),
+        np.array([0, 1, 2]),
+        np.array([7, 9, 20, stand_in]),
+        np.array([7, 9, 20, 9]),
+    )
+    merged = Groups(np.array([0, 0, 2]), *(np.empty(0),) * 2, 0, *(np.empty(0),) * 2)
+    knows = Knowledge(merged, np.ones(3, bool), Registries(), change=2)
+    ases = np.array([9, 11, stand_in, stand_in + 1])  # neither AS 7 nor AS 20 is around now
+    earlier = Earlier.after(standing, knows, ases, 2)
+    assert earlier.held.tolist() == [0, -1, -1]
+    assert earlier.stands_for.tolist() == [0, 1, 0, 3]
+    assert earlier.change == 2
+    assert Earlier.after(None, knows, ases, 2).held.tolist() == [-1, -1, -1]
+
+
+@pytest.mark.parametrize("related", [False, True])
+def test_the_only_as_settles_no_tie_of_a_router_known_by_one_address(related):
+    groups = Groups(np.array([0, 0, 2, 3]), *(np.empty(0),) * 2, 0, *(np.empty(0),) * 2)
+    in_set = np.array([True, True, True, False])
+    none = Relationships(np.empty(0, np.uint64), np.empty(0, np.int8))
+    registries = Registries(none if related else None)
+    expected = [True, related, True]  # of two addresses, of one, not in a set
+    settles = Knowledge(groups, in_set, registries).only_settles
+    assert settles[[0, 2, 3]].tolist() == expected
 
 
 def settled(n_links, held):
@@ -116,9 +155,9 @@ def test_true_aliases_lower_nothing(tmp_path, seed):
     addrs = np.array([(0, int(V4_PREFIX) | addr) for addr in network.owner], np.uint64)
     order = sort_addrs(addrs)
     true = AliasTable(addrs[order], np.array(list(network.owner.values()))[order])
-    wrong, found = wrong_and_found(
-        infer_topology(seen, prefixes=prefixes, routers="interfaces"), network
-    )
     after = wrong_and_found(infer_topology(seen, prefixes=prefixes, aliases=true), network)
-    assert after[0] <= wrong
-    assert after[1] >= found > 0
+    for routers in ("interfaces", "inferred"):
+        topology = infer_topology(seen, prefixes=prefixes, routers=routers)
+        wrong, found = wrong_and_found(topology, network)
+        assert after[0] <= wrong
+        assert after[1] >= found > 0
