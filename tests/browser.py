@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 
@@ -20,6 +20,7 @@ NOT_NEEDED = (
     *("AvoidUnnecessaryBeforeUnloadCheckSync", "DestroyProfileOnBrowserClose", "HttpsUpgrades"),
     *("HttpsFirstBalancedModeAutoEnable", "LensOverlay", "MediaRouter", "PaintHolding"),
     *("ThirdPartyStoragePartitioning", "OptimizationHints", "NetworkTimeServiceQuerying"),
+    "SpareRendererForSitePerProcess",  # a process started beside that of each page
 )
 
 # Headless, in a container, and silent: nothing but the pages under test is loaded.
@@ -44,6 +45,20 @@ def find_browser() -> str | None:
     return next((path for name in NAMES if (path := shutil.which(name))), None)
 
 
+PATIENCE_MS = 120_000  # for whatever a page is to do; machines that run tests may be busy
+
+
+def _patient(make: Callable) -> Callable:
+    """The function, whose contexts or pages wait that long instead of half a minute."""
+
+    def patient(**given):
+        made = make(**given)
+        made.set_default_timeout(PATIENCE_MS)
+        return made
+
+    return patient
+
+
 # One per module: the loop that playwright keeps running in this thread must be gone when another
 # module calls asyncio.run().
 @pytest.fixture(scope="module")
@@ -58,6 +73,8 @@ def browser() -> Iterator:
         pytest.skip("playwright is not installed, so no browser can be driven")
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=path, args=ARGUMENTS)
+        started.new_context = _patient(started.new_context)
+        started.new_page = _patient(started.new_page)
         yield started
         started.close()
 

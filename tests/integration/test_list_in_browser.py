@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 
@@ -13,15 +12,28 @@ from tests.report_folders import N_ASES, url
 pytest_plugins = ("tests.browser", "tests.report_fixtures")
 
 
+MOST_ROWS = 150  # in the document, and put there at once
+
+
 def rows(page):
     return page.locator("#list tbody.rows tr")
 
 
-TIMED = """([selector, text]) => new Promise(done => {
-  const began = performance.now(), at = document.querySelector(selector);
+# Rows put into the document since a page was opened, however long each stays there.
+COUNTS_ROWS = """
+window.nAdded = 0;
+new MutationObserver(changes => changes.forEach(change => change.addedNodes.forEach(node => {
+  if (node.nodeType === Node.ELEMENT_NODE)
+    window.nAdded += node.matches("tr") + node.querySelectorAll("tr").length;
+}))).observe(document, { childList: true, subtree: true });
+"""
+
+# How many rows a click or an entry puts there until the next frame.
+ADDED = """([selector, text]) => new Promise(done => {
+  const before = window.nAdded, at = document.querySelector(selector);
   if (text === null) at.click();
   else { at.value = text; at.dispatchEvent(new Event("input")); }
-  requestAnimationFrame(() => setTimeout(() => done(performance.now() - began)));
+  requestAnimationFrame(() => setTimeout(() => done(window.nAdded - before)));
 })"""
 
 
@@ -39,32 +51,24 @@ ROW_IN_SIGHT = """() => {
 }"""
 
 
-def test_the_list_holds_few_rows_of_fifty_thousand_and_does_not_freeze(page, large):
-    page.add_init_script(
-        "window.long = 0; new PerformanceObserver(list => list.getEntries().forEach("
-        "entry => window.long = Math.max(window.long, entry.duration)))"
-        ".observe({entryTypes: ['longtask'], buffered: true})"
-    )
-    began = time.perf_counter()
+def test_the_list_renders_few_rows_of_fifty_thousand_whatever_is_done(page, large):
+    """A list that renders every row freezes; how long each step takes: benchmarks/bench_list.py."""
+    page.add_init_script(COUNTS_ROWS)
     page.goto(url(large))
     page.wait_for_selector("#list[data-ready]")
-    assert time.perf_counter() - began < 10
+    assert 10 < page.evaluate("window.nAdded") < MOST_ROWS
     assert page.inner_text("#found") == "50,000 ASes"
 
-    def timed(selector, text=None) -> float:
-        """Milliseconds from a click or an entry to the next frame, by the page's own clock."""
-        return page.evaluate(TIMED, [selector, text])
+    def added(selector, text=None) -> int:
+        return page.evaluate(ADDED, [selector, text])
 
-    spent = [timed(f"th.{column.key} button") for column in COLUMNS]
-    spent += [timed("#find", text) for text in ("4", "network-12", "as777", "nothing at all", "")]
-    # A loose limit: shared machines are slow. A list that renders every row takes tens of seconds.
-    assert max(spent) < 3000, spent
+    counts = [added(f"th.{column.key} button") for column in COLUMNS]
+    counts += [added("#find", text) for text in ("4", "network-12", "as777", "nothing at all", "")]
+    assert 10 < max(counts) < MOST_ROWS, counts
     for part in (0.1, 0.5, 0.9, 0.99, 0.2):
         page.evaluate(f"scrollTo(0, document.documentElement.scrollHeight * {part})")
-        page.wait_for_timeout(60)
-        assert 10 < rows(page).count() < 150
-        assert page.evaluate(ROW_IN_SIGHT), part
-    assert page.evaluate("window.long") < 5000
+        page.wait_for_function(ROW_IN_SIGHT)
+        assert 10 < rows(page).count() < MOST_ROWS
 
 
 def first_rows(page, column, n=3):
@@ -86,10 +90,10 @@ def test_the_list_sorts_by_any_column_and_back_with_what_has_no_figure_last(page
         page.click("th.mean_hops button")
         assert "\u2013" not in first_rows(page, "mean_hops", 20)
         page.evaluate(TO_THE_END)
-        page.wait_for_timeout(60)
-        assert page.locator("#list tbody.rows td.mean_hops").last.inner_text() == "\u2013"
+        last = page.locator(f"#list tbody.rows tr[data-place='{N_ASES - 1}'] td.mean_hops")
+        assert last.inner_text() == "\u2013"
         page.evaluate("scrollTo(0, 0)")
-        page.wait_for_timeout(60)
+        page.locator("#list tbody.rows tr[data-place='0']").wait_for()
 
 
 def test_an_as_is_found_by_number_and_by_name_and_the_address_leads_back(page, large):

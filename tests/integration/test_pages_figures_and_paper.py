@@ -172,8 +172,7 @@ def test_paper_has_the_first_hundred_ases_as_sorted_and_says_of_how_many(page, m
     page.evaluate("dispatchEvent(new Event('afterprint'))")
     assert not page.is_visible(".paper")
     page.evaluate("scrollTo(0, document.documentElement.scrollHeight / 2)")
-    page.wait_for_timeout(100)
-    assert page.locator(f"#list tbody.rows tr[data-place='{N_ASES // 2}']").count() == 1
+    page.locator(f"#list tbody.rows tr[data-place='{N_ASES // 2}']").wait_for(state="attached")
 
 
 # axe-core's rules link-in-text-block and empty-table-header, as far as they concern these pages.

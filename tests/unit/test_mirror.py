@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -48,6 +49,7 @@ def modules_named(text: str) -> Iterator[str]:
                 yield from modules_named(str(node.value))
 
 
+@functools.cache
 def subjects(path: Path) -> set[Path]:
     """Rooms and modules of the folder that a file is in, which it imports or is named after."""
     found = set()

@@ -7,8 +7,6 @@ import os
 import subprocess
 import sys
 
-import pytest
-
 from tests.real_data import REPOSITORY
 from tests.unit.pipeline.store.snapshots import write
 
@@ -23,25 +21,29 @@ COMMANDS = (
     *("list", "show", "lookup", "export"),
 )
 WRONG = ("analyze", "--store", "s", "--out", "o", "--metrics", "hopes")  # refused by the config
-CALLED = """
-import contextlib, json, sys
+CALLS = [("--help",), ("--version",), *((command, "--help") for command in COMMANDS), WRONG]
+# One after another in one process, and after each: what is loaded by now, and what it said.
+ALL_CALLED = """
+import contextlib, io, json, sys
 import pipeline.cli
 
-with contextlib.suppress(SystemExit), contextlib.redirect_stdout(sys.stderr):
-    if sys.argv[1:]:
-        pipeline.cli.main(sys.argv[1:])
-print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
+def loaded():
+    return sorted({name.partition(".")[0] for name in sys.modules})
+
+calls = [["import", loaded(), ""]]
+for words in json.loads(sys.argv[1]):
+    said = io.StringIO()
+    with contextlib.suppress(SystemExit), contextlib.redirect_stdout(said):
+        with contextlib.redirect_stderr(said):
+            pipeline.cli.main(words)
+    calls.append([" ".join(words), loaded(), said.getvalue()])
+print(json.dumps(calls))
 """
 
 
-@pytest.mark.parametrize(
-    "words",
-    [(), ("--help",), ("--version",), *((command, "--help") for command in COMMANDS), WRONG],
-    ids=lambda words: " ".join(words[:2]) or "import",
-)
-def test_nothing_heavy_is_imported_before_a_command_runs(words):
+def test_nothing_heavy_is_imported_before_a_command_runs():
     done = subprocess.run(
-        [sys.executable, "-c", CALLED, *words],
+        [sys.executable, "-c", ALL_CALLED, json.dumps(CALLS)],
         cwd=REPOSITORY,
         env=os.environ | {"PYTHONPATH": str(REPOSITORY)},
         capture_output=True,
@@ -49,8 +51,11 @@ def test_nothing_heavy_is_imported_before_a_command_runs(words):
         timeout=120,
         check=True,
     )
-    assert HEAVY & set(json.loads(done.stdout)) == set()
-    assert not words or done.stderr or words == ("--version",)
+    calls = json.loads(done.stdout)
+    assert len(calls) == len(CALLS) + 1
+    heavy = {words: HEAVY & set(loaded) for words, loaded, _ in calls}
+    assert {words: found for words, found in heavy.items() if found} == {}
+    assert [words for words, _, said in calls if not said] == ["import"]
 
 
 READING = (

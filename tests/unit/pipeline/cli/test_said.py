@@ -11,6 +11,7 @@ import pytest
 from pipeline.cli import main
 from pipeline.model.words import ingresses_text, node_words, number
 from tests.real_data import REPOSITORY
+from tests.soak import WHOLE
 
 # Imports of a module end only when the terminal has said that something is being prepared.
 WATCHED = """
@@ -38,15 +39,16 @@ progress_display.has_compiled = lambda: False
 """
 
 
-@pytest.mark.parametrize(
-    ("module", "words"),
-    [
-        ("pipeline.stages.generate", ["generate", "ba", "--routers", "5", "--out", "a.brite"]),
-        ("pipeline.stages.ingest", ["ingest", "missing.warts", "--store", "store", "--asn", "7"]),
-    ],
-)
-@pytest.mark.parametrize("compiled", [True, False])
-def test_a_command_says_so_while_it_loads_and_compiles(module, words, compiled, tmp_path):
+GENERATE = ("pipeline.stages.generate", ["generate", "ba", "--routers", "5", "--out", "a.brite"])
+INGEST = ("pipeline.stages.ingest", ["ingest", "missing.warts", "--store", "store", "--asn", "7"])
+SAID = [(True, *GENERATE), (False, *INGEST)]
+if WHOLE:
+    SAID += [(True, *INGEST), (False, *GENERATE)]
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize(("compiled", "module", "words"), SAID)
+def test_a_command_says_so_while_it_loads_and_compiles(compiled, module, words, tmp_path):
     said = tmp_path / "said"
     watched = WATCHED if compiled else NOTHING_COMPILED + WATCHED
     with said.open("w") as stderr:

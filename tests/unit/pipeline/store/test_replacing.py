@@ -15,6 +15,7 @@ import pytest
 
 from pipeline.errors import StoreError, UsageError
 from pipeline.store import check_name, check_store, open_snapshot, snapshot_names
+from tests.soak import WHOLE
 from tests.unit.pipeline.store.snapshots import some_graphs, write
 
 REPOSITORY = Path(__file__).resolve().parents[4]
@@ -178,23 +179,37 @@ def test_a_writer_killed_at_any_moment_leaves_whole_snapshots(tmp_path):
     assert leftovers(tmp_path) == []
 
 
+N_MEETINGS = 500 if WHOLE else 10  # reads, and writes beside those of the other process
+
+
+@pytest.mark.soak
 def test_writers_and_readers_at_once_see_whole_snapshots_only(tmp_path):
     write(tmp_path, "a", OLD)
     writer = start_writer(tmp_path, "a")
-    deadline = time.monotonic() + 2
+    deadline = time.monotonic() + 120
     seen, failures = set(), []
+    n_read = n_written = 0
+
+    def is_enough() -> bool:
+        """Each has met the others often; on a slow machine that takes its time."""
+        both = len(seen) == 2 and n_read >= N_MEETINGS and n_written >= N_MEETINGS
+        return both or bool(failures) or time.monotonic() > deadline
 
     def read() -> None:
-        while time.monotonic() < deadline:
+        nonlocal n_read
+        while not is_enough():
             with open_snapshot(tmp_path, "a") as snapshot:
                 for row in range(6):
                     snapshot.graph(row, check=True)
                 seen.add(tuple(snapshot.graph_hash))
+            n_read += 1
 
     def rewrite() -> None:
-        while time.monotonic() < deadline:
+        nonlocal n_written
+        while not is_enough():
             write(tmp_path, "a", NEW)
             write(tmp_path, "b", OLD)
+            n_written += 1
 
     def guarded(work) -> None:
         try:

@@ -11,7 +11,7 @@ import pytest
 
 from pipeline.compare import Events, Night, References, compare_nights, follow
 from pipeline.compare.figures.references import ALPHA
-from tests.oracles.nights.delays import BAD_NIGHT, DRIFT, STEP, Told, judge_delays
+from tests.oracles.nights.delays import BAD_NIGHT, DRIFT, N_NIGHTS, STEP, Told, judge_delays
 from tests.soak import WHOLE
 from tests.unit.pipeline.compare.by_hand import night
 from tests.unit.pipeline.infer.handmade import alias_sets
@@ -147,13 +147,14 @@ def test_a_night_without_traces_changes_no_reference(tmp_path):
 
 @pytest.mark.soak
 def test_drifts_are_found_and_bad_nights_told_once():
-    seeds = [301]
+    seeds, n_nights = [301], 18
     if WHOLE:
+        n_nights = N_NIGHTS
         draw = random.Random(os.environ.get("SEED"))
         seeds = [draw.randrange(10_000, 1_000_000) for _ in range(6)]
     alone, smooth = Told(), Told()
     for seed in seeds:
-        told = judge_delays(seed, (None, ALPHA))
+        told = judge_delays(seed, (None, ALPHA), n_nights)
         alone.add(told[None])
         smooth.add(told[ALPHA])
     said = f"seeds {seeds}: {smooth}, without references {alone}"
