@@ -89,7 +89,7 @@ class AnalyzeConfig:
         default=None, help="Certificate to show to the cluster (PEM).", metavar="FILE"
     )
     tls_key: Path | None = option(
-        default=None, help="Its key [in the certificate's file].", metavar="FILE"
+        default=None, help="Key of --tls-cert [in the same file].", metavar="FILE"
     )
     full: bool = option(default=False, help="Measure again what earlier runs have measured.")
     distances: bool = option(default=False, help="Also write full hop matrices.")

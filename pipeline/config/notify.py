@@ -22,7 +22,7 @@ class NotifyConfig:
     )
     notify_command: Path | None = option(
         default=None,
-        help="Program that is run with a JSON file of the same.",
+        help="Program to run with each notice, a JSON file.",
         metavar="FILE",
     )
     notify_first: int = option(

@@ -175,7 +175,7 @@ def test_what_is_almost_an_address_is_said_to_be_none(page, report, typed):
     page.goto((report[0] / "index.html").as_uri())
     page.wait_for_selector("#list[data-ready]")
     page.fill("#find", typed)
-    assert page.is_visible("text=This is no IP address or prefix, such as 192.0.2.1")
+    assert page.is_visible("text=This is not an IP address or prefix, such as 192.0.2.1")
     page.fill("#find", "no such name")
     assert page.is_visible("text=No AS has this number or name.")
 

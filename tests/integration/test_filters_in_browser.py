@@ -78,7 +78,7 @@ def test_chips_narrow_the_list_and_the_address_keeps_them(page, report):
     page.click("text=failed or partial")
     assert listed(page) == [103]
     page.fill(".chip input", "9999")
-    assert page.is_visible("text=No AS is as chosen.")
+    assert page.is_visible("text=No AS matches these filters.")
 
 
 def test_bars_and_cells_filter_by_what_they_count(page, report):

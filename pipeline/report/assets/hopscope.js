@@ -234,7 +234,7 @@ const hopscope = (() => {
       hits.hidden = !asked;
       const like = /^\s*[0-9a-f.:]*[.:][0-9a-f.:]*(\/\d*)?\s*$/i.test(state.query);
       const none = hopscope.lookup
-        ? "This is no IP address or prefix, such as 192.0.2.1 or 192.0.2.0/24, and no AS has this name."
+        ? "This is not an IP address or prefix, such as 192.0.2.1 or 192.0.2.0/24, and no AS has this name."
         : "This report has no index of addresses; hopscope lookup finds them in the store.";
       nothing.textContent = like && !asked ? none : unfound;
       if (!asked || answer) return false;
@@ -266,7 +266,7 @@ const hopscope = (() => {
       if (!many) {
         hits.append(`No AS of this report has ${asked.single ? "the address" : "an address in"} ${asked.text}.`);
         const around = asked.text.includes(":") ? 64 : 24;
-        if (asked.single) hits.append(" ", element("a", { href: `#q=${encodeURIComponent(`${asked.text}/${around}`)}` }, `What is around it (/${around})?`));
+        if (asked.single) hits.append(" ", element("a", { href: `#q=${encodeURIComponent(`${asked.text}/${around}`)}` }, `Show what is around it (/${around})`));
         return;
       }
       hits.append(element("b", {}, asked.text), `: ${count(many, "address", "es")} of ${count(ases.size, "AS", "es")}, ${integer.format(entries)} of them of ingresses.`);
@@ -294,7 +294,7 @@ const hopscope = (() => {
       order.value = (state.down ? "-" : "") + state.key;
       table.setAttribute("aria-rowcount", rows.length + 1);
       nothing.hidden = rows.length > 0;
-      if (!rows.length && !state.query.trim()) nothing.textContent = "No AS is as chosen.";
+      if (!rows.length && !state.query.trim()) nothing.textContent = "No AS matches these filters.";
       found.textContent = `${rows.length === n ? "" : `${integer.format(rows.length)} of `}${integer.format(n)} AS${n === 1 ? "" : "es"}`;
       active = -1;
       height = parseFloat(getComputedStyle(document.documentElement).getPropertyValue("--row")) || 30;
