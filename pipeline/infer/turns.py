@@ -51,7 +51,7 @@ class Concluded(NamedTuple):
     ----------
     groups : Groups
     router : (n_interfaces,) int64
-        Smallest interface of each router: alias sets, and inferred ones where these were asked for.
+        Smallest interface of each router: alias sets, and inferred ones if requested.
     election : Election
     """
 
